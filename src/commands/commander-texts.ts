@@ -73,19 +73,19 @@ export const HELP_TEXTS: HelpConfiguration = {
     return extra === '' ? option.description : `${option.description} (${extra})`;
   },
   argumentDescription: (argument) => {
-    const choices = choicesOf(argument).join(', ');
+    const choices = choicesOf(argument.argChoices).join(', ');
     return choices === '' ? argument.description : `${argument.description} (${choices})`;
   },
 };
 
-function choicesOf({ argChoices }: Pick<Option, 'argChoices'>): string[] {
+function choicesOf(argChoices: readonly string[] | undefined): string[] {
   if (argChoices === undefined) return [];
   const choices = argChoices.join(', ');
   return [t`choices: ${choices}`];
 }
 
 function extraOf(option: Option): string[] {
-  const extra = choicesOf(option);
+  const extra = choicesOf(option.argChoices);
   const fallback: unknown = option.defaultValue;
   if (fallback !== undefined && (option.required || option.optional)) extra.push(t`default: ${fallback}`);
   return extra;

@@ -5,15 +5,13 @@ import { type Message, msg } from '../base/message.ts';
 import { packageVersion } from '../base/package-root.ts';
 import { printable } from '../text/characters.ts';
 import { displayWidth, padded, wrapped } from '../text/width.ts';
-import type { Streams } from '../ui/terminal.ts';
+import type { TextOutput } from '../ui/terminal.ts';
 import { addExamplesOfGroups, examplesHelp, type Runner } from './command.ts';
 import { commanderText, HELP_TEXTS } from './commander-texts.ts';
 import { readOutline, registerOutline } from './outline.ts';
 
-type Outputs = {
-  readonly stdout: Pick<Streams['stdout'], 'columns' | 'write'>;
-  readonly stderr: Pick<Streams['stderr'], 'write'>;
-};
+/** Streams of the help and of its errors. */
+type Outputs = { readonly stdout: TextOutput; readonly stderr: TextOutput };
 
 /** Builds the program for this command line: one command, or an outline of all. */
 export async function buildProgram(run: Runner, outputs: Outputs, language: Language, args: readonly string[]): Promise<Command> {

@@ -4,7 +4,7 @@ import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { documentProfileOf, openLabels, openLidoSource } from '../../context/validation.ts';
-import type { FindChoice } from '../../flows/finds/chosen-finds.ts';
+import type { FindScope } from '../../flows/finds/chosen-finds.ts';
 import { ENTRY_STATES } from '../../flows/finds/entry-words.ts';
 import { exportFinds } from '../../flows/finds/export-finds.ts';
 import {
@@ -20,7 +20,7 @@ import { defineCommand, type Runner } from '../command.ts';
 import { findCount } from '../result-texts.ts';
 
 type ExportOptions = GlobalOptions &
-  Pick<FindChoice, 'state' | 'project'> & {
+  FindScope & {
     readonly format?: ExportFormat;
     readonly out?: string;
     readonly labels?: boolean;

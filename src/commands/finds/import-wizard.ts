@@ -62,10 +62,8 @@ export async function runWizard(context: Context, files: readonly string[], opti
   return proposal.undecided.length + problems.length + open.length > 0 ? 'dataRefused' : 'done';
 }
 
-type Asked = Pick<ImportOptions, 'map' | 'yes' | 'force'>;
-
 /** @throws UsageError without a terminal and `--yes`, for several tables, and where the map's file exists */
-function whatToLookAt({ terminal }: Context, files: readonly string[], options: Asked) {
+function whatToLookAt({ terminal }: Context, files: readonly string[], options: ImportOptions) {
   const [file, another] = files;
   if (file === undefined || another !== undefined || file === '-') {
     throw new UsageError(t`--wizard reads a single table, which must be a file.`);

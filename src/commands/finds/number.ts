@@ -70,7 +70,7 @@ async function set(context: Context, find: string, value: string, options: SetOp
   return 'done';
 }
 
-type Replacement = Pick<TableNumber, 'find' | 'value'> & { readonly replaces: string };
+type Replacement = { readonly find: string; readonly value: string; readonly replaces: string };
 
 function showReplacements({ terminal }: Context, replacements: readonly Replacement[]): void {
   for (const { find, value, replaces } of replacements)

@@ -1,28 +1,21 @@
+import type { PasError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { cmd, type Message, msg, templateOf } from '../../base/message.ts';
 import type { Context } from '../../context/context.ts';
 import { entryText, KIND_WORDS, STATE_WORDS, VERDICT_WORDS } from '../../flows/finds/entry-words.ts';
-import type { PushAllOptions } from '../../flows/push/push-all.ts';
 import type { PushEvent } from '../../flows/push/push-context.ts';
 import type { Rest } from '../../flows/push/push-watching.ts';
 import type { WatchEvent } from '../../flows/push/watch.ts';
+import type { Reconciled } from '../../flows/reconcile/reconcile-entries.ts';
 import { reassignmentOf, uncertainTexts } from '../../flows/reconcile/uncertain-text.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { type Progress, printable } from '../../ui/terminal.ts';
 import { FoldedLines } from '../result-texts.ts';
 
-type PushProgress = Required<Pick<PushAllOptions, 'report' | 'onRound' | 'onLook' | 'onReconciled' | 'onLookFailed'>> & {
-  end(): void;
-};
-
-/** Shows the progress of a push: one bar at a time, and the results of entries above it. */
-export function showPush({ terminal, profile }: Context, outbox: Outbox, why: boolean): PushProgress {
-  /** Last printed result per entry; a lookup without a new one is not printed again. */
+/** Says why an entry is uncertain, once per reason; alike texts are folded. */
+function uncertainSayer({ terminal, profile }: Context, outbox: Outbox, why: boolean, folded: FoldedLines) {
   const said = new Map<number, string>();
-  /** Entries printed as refused, which may be queued again once everything is refused. */
-  const refused = new Set<number>();
-  const folded = new FoldedLines();
-  const sayUncertain = (what: Message, entryId: number) => {
+  return (what: Message, entryId: number): void => {
     const reassignment = why ? undefined : reassignmentOf(outbox, entryId);
     const [plainly, ...reasons] = uncertainTexts(outbox, entryId, profile().settleMs);
     const lines = [`${what}: ${plainly}`, ...(why ? reasons.map((reason) => `  ${printable(reason)}`) : [])];
@@ -31,6 +24,15 @@ export function showPush({ terminal, profile }: Context, outbox: Outbox, why: bo
     if (reassignment !== undefined) folded.add(reassignment, what, plainly);
     else for (const line of lines) terminal.note(line);
   };
+}
+
+/** Shows the progress of a push: one bar at a time, and the results of entries above it. */
+export function showPush(context: Context, outbox: Outbox, why: boolean) {
+  const { terminal } = context;
+  /** Entries printed as refused, which may be queued again once everything is refused. */
+  const refused = new Set<number>();
+  const folded = new FoldedLines();
+  const sayUncertain = uncertainSayer(context, outbox, why, folded);
   let bar: Progress | undefined;
   let isLooking = false;
   let [done, total] = [0, 0];
@@ -47,12 +49,12 @@ export function showPush({ terminal, profile }: Context, outbox: Outbox, why: bo
       end();
       sayFolded();
     },
-    onRound: (queued) => {
+    onRound: (queued: number) => {
       end();
       bar = terminal.progress(t`Sending`);
       [done, total] = [0, queued];
     },
-    report: (event) => {
+    report: (event: PushEvent) => {
       terminal.value(event);
       if (event.type === 'settled' && event.state !== 'queued') {
         done += 1;
@@ -65,7 +67,7 @@ export function showPush({ terminal, profile }: Context, outbox: Outbox, why: bo
         done -= 1;
       } else sayEvent(terminal, event, sayUncertain);
     },
-    onLook: (looked, all) => {
+    onLook: (looked: number, all: number | undefined) => {
       if (!isLooking) {
         end();
         bar = terminal.progress(t`Checking the service`);
@@ -73,7 +75,7 @@ export function showPush({ terminal, profile }: Context, outbox: Outbox, why: bo
       }
       bar?.update(looked, all);
     },
-    onReconciled: (settled) => {
+    onReconciled: (settled: readonly Reconciled[]) => {
       end();
       for (const { entry, verdict } of settled) {
         const what = entryText(entry.kind, entry.localId ?? entry.identCely);
@@ -87,7 +89,7 @@ export function showPush({ terminal, profile }: Context, outbox: Outbox, why: bo
       }
       sayFolded();
     },
-    onLookFailed: ({ message }) => {
+    onLookFailed: ({ message }: PasError) => {
       end();
       const why = printable(message);
       terminal.note(t`Uncertain entries could not be checked: ${why}`);

@@ -87,7 +87,7 @@ export async function pushCommand(context: Context, names: readonly string[], op
   }
   await confirmProduction(context, options.yes === true);
   const { end, ...telling } = showPush(context, outbox, options.why === true);
-  const given = await pushOptions(context, outbox, options, { kinds, recordKeys: plan.recordKeys, ...telling });
+  const given = { ...(await pushOptions(context, outbox, options, kinds, plan.recordKeys)), ...telling };
   try {
     if (options.watch !== true) return summarise(context, outbox, plan.drafts, await pushAll(given).finally(end));
     const { pushWatching } = await import('../../flows/push/push-watching.ts');
@@ -129,18 +129,19 @@ async function pushOptions(
   context: Context,
   outbox: Outbox,
   options: PushOptions,
-  telling: Pick<PushAllOptions, 'kinds' | 'recordKeys' | 'report'>,
-): Promise<PushAllOptions> {
+  kinds: readonly EntryKind[],
+  recordKeys: PushAllOptions['recordKeys'],
+) {
   const { terminal } = context;
   const profile = context.profile();
   const { maxInFlight, answerTimeoutMs, settleMs, lookBackDays } = profile;
   const isAllAccepted = options.acceptNewPeople === true;
-  const admission = { recordKeys: telling.recordKeys, isAllAccepted, mayAsk: mayAsk(context, options) };
+  const admission = { recordKeys, isAllAccepted, mayAsk: mayAsk(context, options) };
   return {
     ...installSignalHandlers(context, t`Waiting for requests in progress. Press Ctrl-C again to abort them.`),
     ...(await openSync(context)),
-    ...{ maxInFlight, answerTimeoutMs, settleMs, ...telling },
-    isUrgent: telling.recordKeys !== undefined,
+    ...{ maxInFlight, answerTimeoutMs, settleMs, kinds, recordKeys },
+    isUrgent: recordKeys !== undefined,
     limit: options.limit,
     pace: await openPace(context, profile),
     breakerMemory: createBreakers(),
@@ -149,14 +150,14 @@ async function pushOptions(
     onMatch: options.onMatch ?? 'hold',
     mayLook: options.look !== false,
     lookBackMs: lookBackDays * DAY_MS,
-    onNotChecked: (why) => terminal.note(String(notCheckedText(context, why))),
-    ...(telling.kinds.includes('import') ? { admitNewPeople: () => admitNewPeople(context, { outbox, ...admission }) } : {}),
+    onNotChecked: (why: NotChecked) => terminal.note(String(notCheckedText(context, why))),
+    ...(kinds.includes('import') ? { admitNewPeople: () => admitNewPeople(context, { outbox, ...admission }) } : {}),
     onLostJournal: () =>
       terminal.warn(
         t`The journal of this machine was missing and was recreated from the outbox. Before sending, pas searches the service for entries that are not sent yet.`,
       ),
     ...(mayAsk(context, options)
-      ? { askHeld: (held) => askHeld(context, outbox, held), confirmAdoption: () => confirmAdoption(context) }
+      ? { askHeld: (held: readonly Entry[]) => askHeld(context, outbox, held), confirmAdoption: () => confirmAdoption(context) }
       : {}),
   };
 }

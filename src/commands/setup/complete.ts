@@ -65,17 +65,19 @@ function unquoted(word: string): string {
 /** A possible next word, with its meaning where that is known. */
 type Candidate = { readonly text: string; readonly summary: string };
 
-/** Possible completions at the end of a command line. */
-type Suggestions = {
-  readonly candidates: readonly Candidate[];
+/** Values that are looked up: known names, and paths. */
+type Value = {
   readonly names: readonly NameKind[];
   readonly paths: 'files' | 'folders' | undefined;
+};
+
+/** Possible completions at the end of a command line. */
+type Suggestions = Value & {
+  readonly candidates: readonly Candidate[];
   /** Text before the typed value: `--set=` in `--set=hes`. */
   readonly before: string;
   readonly partial: string;
 };
-
-type Value = Pick<Suggestions, 'names' | 'paths'>;
 
 /** Completions of arguments and values, by their placeholder in the help. */
 const VALUES: Readonly<Record<string, Value>> = {

@@ -2,7 +2,7 @@ import { UsageError } from '../../base/errors.ts';
 import type { FindDefaults } from '../../columns/defaults.ts';
 import { parseSettings } from '../../columns/settings.ts';
 import { rememberReferences } from '../../find/resolve-finder.ts';
-import type { FieldMade, FieldRequest, MakeField } from './form-lists.ts';
+import type { FieldMade, FieldOrder, MakeField } from './form-lists.ts';
 
 /** Programs that record finds on a phone. The code of a form is loaded only for its program. */
 const MAKERS = {
@@ -14,7 +14,7 @@ export type FieldTool = keyof typeof MAKERS;
 
 export const FIELD_TOOLS = Object.keys(MAKERS) as readonly FieldTool[];
 
-type Wanted = Omit<FieldRequest, 'starting'> & {
+type Wanted = FieldOrder & {
   /** Values of config.toml and flags for every find. */
   readonly defaults: FindDefaults;
 };

@@ -72,19 +72,22 @@ function choiceOf({ ident, label, labelEn, details }: Term): FormChoice {
   return { name: ident, label: more == null || more === label ? label : `${label}${FORM_LABEL_GAP}${more}`, above: [] };
 }
 
-/** Input of every form. */
-export type FieldRequest = {
+/** Order of a form. */
+export type FieldOrder = {
   /** File or folder that the user named. */
   readonly destination: string;
   readonly overwrite: boolean;
   readonly vocabulary: Vocabulary;
-  /** Defaults of every find. */
-  readonly starting: FindElements;
   /** Data of the account and of the vocabularies. */
   readonly rules: RuleContext;
   /** The account's own name, the default finder. */
   readonly finder?: string | undefined;
   readonly nowMs: number;
+};
+
+export type FieldRequest = FieldOrder & {
+  /** Defaults of every find. */
+  readonly starting: FindElements;
 };
 
 /** Written files that must be copied to the phone, the form first; and notes on what is missing. */

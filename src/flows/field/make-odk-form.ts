@@ -243,7 +243,7 @@ function listFileOf(name: string): string {
   return `${name}.csv`;
 }
 
-function answerOf(name: ElementName, list: FormList | undefined): Pick<FormRow, 'type' | 'appearance'> {
+function answerOf(name: ElementName, list: FormList | undefined): { readonly type: string; readonly appearance?: string } {
   const { kind } = fieldOf(name);
   if (list !== undefined) return { type: `select_one_from_file ${listFileOf(name)}`, appearance: 'minimal autocomplete' };
   switch (kind) {
@@ -260,7 +260,7 @@ function answerOf(name: ElementName, list: FormList | undefined): Pick<FormRow, 
   }
 }
 
-function required(name: ElementName): Pick<FormRow, 'required' | 'requiredMessage'> {
+function required(name: ElementName): Partial<FormRow> {
   const { requiredFrom } = FIELDS.find((field) => field.name === name) ?? {};
   if (requiredFrom === undefined) return {};
   const lower = requiredFrom - 1;
@@ -276,7 +276,7 @@ function required(name: ElementName): Pick<FormRow, 'required' | 'requiredMessag
 const ONE_WORD = msg`Write the identifier alone, such as C-202400101.`;
 
 /** Constraints of the rules, as far as a phone can evaluate them. */
-const CONSTRAINTS: Readonly<Partial<Record<ElementName, Pick<FormRow, 'constraint' | 'constraintMessage'>>>> = {
+const CONSTRAINTS: Readonly<Partial<Record<ElementName, Partial<FormRow>>>> = {
   hloubka: {
     constraint: `. >= 0 and . <= ${MAX_DEPTH_CM}`,
     constraintMessage: msg`Depth is in whole centimetres below the surface, 0 to ${MAX_DEPTH_CM}.`,
@@ -346,7 +346,7 @@ function startOf(name: ElementName, value: FindElements[ElementName], list: Form
   return isListed ? text : isWrittenToo(name) ? FORM_NOT_LISTED : undefined;
 }
 
-function defaultOf({ name, when, stays }: Question, start: string | undefined): Pick<FormRow, 'default'> {
+function defaultOf({ name, when, stays }: Question, start: string | undefined): Partial<FormRow> {
   if (name === 'datum_nalezu') return { default: 'today()' };
   if (name === 'predano') return { default: 'true' };
   if (when === 'frame' && stays === 'carried') return { default: carried(name, start) };

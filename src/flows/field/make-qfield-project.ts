@@ -140,7 +140,19 @@ function layersOf(
     style: [pointsByValue('stav', states, { value: '', label: t`other`, colour: '200,200,200,255' }), labels(called, true)],
     settings: COPIED,
   };
-  const photos: QgisLayer = {
+  const cadastre: QgisLayer = {
+    ...listLayer(AREAS_LAYER, t`Cadastral areas`, ['id', 'label']),
+    geometry: 'MultiPolygon',
+    style: [outlines(), labels('label', false)],
+  };
+  const beside = [...listLayersOf(lists).keys()].map(
+    (layer): QgisLayer => ({ ...listLayer(layer, layer, ['id', 'label', 'above']), isList: true }),
+  );
+  return [finds, photosLayer(), ...(areas.length === 0 ? [] : [cadastre]), ...beside];
+}
+
+function photosLayer(): QgisLayer {
+  return {
     ...{ id: layerIdOf(PHOTOS_LAYER), title: t`Photographs`, file: FORM_FILE, table: PHOTOS_LAYER, called: '"photo"' },
     columns: PHOTO_COLUMNS.map((column) =>
       column.name === 'photo'
@@ -158,41 +170,14 @@ function layersOf(
       'QFieldSync/photo_naming': JSON.stringify({ photo: PHOTO_NAME_BEFORE }),
     },
   };
-  const cadastre: QgisLayer = {
-    ...{
-      id: layerIdOf(AREAS_LAYER),
-      title: t`Cadastral areas`,
-      file: LISTS_FILE,
-      table: AREAS_LAYER,
-      geometry: 'MultiPolygon',
-      called: '"label"',
-    },
-    ...{
-      columns: [
-        { name: 'id', type: 'text' },
-        { name: 'label', type: 'text' },
-      ],
-      isReadOnly: true,
-      settings: COPIED,
-    },
-    style: [outlines(), labels('label', false)],
+}
+
+/** Returns a layer that the phone only reads. */
+function listLayer(table: string, title: string, columns: readonly string[]): QgisLayer {
+  return {
+    ...{ id: layerIdOf(table), title, file: LISTS_FILE, table, called: '"label"', isReadOnly: true, settings: COPIED },
+    columns: columns.map((name) => ({ name, type: 'text' })),
   };
-  const beside = [...listLayersOf(lists).keys()].map(
-    (layer): QgisLayer => ({
-      ...{
-        id: layerIdOf(layer),
-        title: layer,
-        file: LISTS_FILE,
-        table: layer,
-        called: '"label"',
-        isList: true,
-        isReadOnly: true,
-        settings: COPIED,
-      },
-      columns: ['id', 'label', 'above'].map((name) => ({ name, type: 'text' })),
-    }),
-  );
-  return [finds, photos, ...(areas.length === 0 ? [] : [cadastre]), ...beside];
 }
 
 /** Copied to the phone and back unchanged, so that the description of the columns returns with the finds. */

@@ -130,7 +130,7 @@ function oneOf(choices: readonly (readonly [label: string, value: string])[]): W
 }
 
 /** @param group column that filters the list, where it is filled */
-function choiceFrom({ layer, file }: Pick<ListLayer, 'layer' | 'file'>, group?: string): Widget {
+function choiceFrom({ layer, file }: ListLayer, group?: string): Widget {
   const filter =
     group === undefined ? '' : `coalesce(current_value('${group}'), '') = '' or strpos("above", current_value('${group}')) > 0`;
   return {

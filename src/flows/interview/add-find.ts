@@ -12,11 +12,12 @@ import { carriedElements } from '../../find/questions.ts';
 import { importOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { findByLocalId, latestFinds, renameFind, type StoredFind } from '../../outbox/stored-finds.ts';
+import type { Prompt } from '../../ui/prompt.ts';
 import { readAnswer } from './answer.ts';
 import { type EntrySession, NEW_FIND, type Saved } from './entry-session.ts';
 import { interview } from './interview.ts';
 import type { InterviewContext, Suggested } from './interview-question.ts';
-import { makeOfferTerms, type OfferContext } from './offer-terms.ts';
+import { makeOfferTerms, type OfferSources } from './offer-terms.ts';
 
 /** `asAsked`: all input was understood, and the find is queued, or the draft that was requested. */
 type Added = Saved & { readonly asAsked: boolean };
@@ -67,7 +68,11 @@ async function photoProblems({ answers }: EntrySession, { photos, localId }: Fin
   return inspected.flatMap(({ issues }) => issues.map((issue) => issue.with({ find: localId })));
 }
 
-export type Asking = Pick<InterviewContext, 'prompt' | 'say'> & { readonly offers: Omit<OfferContext, 'latest'> };
+export type Asking = {
+  readonly prompt: Prompt;
+  readonly say: (text: string) => void;
+  readonly offers: OfferSources;
+};
 
 /** Returns the data for the questions about a find; entries of the newest finds are suggested first. */
 export function questionsOf({ outbox, answers, check }: EntrySession, { offers, ...asking }: Asking) {

@@ -8,7 +8,7 @@ import { findKeyProblem } from '../../columns/map-table.ts';
 import { inOrder, parseSettings } from '../../columns/settings.ts';
 import { type FindElements, pointElement } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
-import { elementsOf, type Question } from '../../find/questions.ts';
+import { elementsOf, type Question, type QuestionName } from '../../find/questions.ts';
 import { checkRules } from '../../find/rules.ts';
 import { NOT_HARVESTED, type RuleContext } from '../../find/value-rules.ts';
 import type { InspectedPhotograph } from '../../photo/photograph.ts';
@@ -50,7 +50,7 @@ export async function readAnswer(question: Question, text: string, find: Find, c
       const value = question.name === 'hloubka' && DEPTH_WITH_UNIT.test(text) ? inCentimetres(text) : text.trim();
       const settled = parseSettings([{ name: question.name, given: question.name, value }], find.localId, context);
       if (hasErrors(settled.issues)) return { problem: messages(settled.issues) };
-      const answer = judged(question, { ...find, elements: replaced(find, question, settled.elements) }, context);
+      const answer = judged(question.name, { ...find, elements: replaced(find, question, settled.elements) }, context);
       if ('problem' in answer) return answer;
       const told = settled.issues.map(({ message }) => `! ${message}`);
       const converted = value === text.trim() ? [] : [`→ ${value} cm`];
@@ -101,7 +101,7 @@ async function readPoint(text: string, find: Find, context: AnswerContext): Prom
   const reading = isPhoto ? await context.readPhotoPosition(path) : parsePosition(text);
   if (!isReadable(reading)) return { problem: String(reading.problem) };
   const { value } = reading;
-  const answer = judged({ name: 'point' }, withPosition(find, value), context);
+  const answer = judged('point', withPosition(find, value), context);
   if ('problem' in answer) return answer;
   const area = areaText(value, context);
   return {
@@ -124,7 +124,7 @@ function areaText({ system, point }: Position, { lookupArea }: RuleContext): str
 }
 
 /** Reports only issues of this answer; missing elements are reported at the end. */
-function judged({ name }: Pick<Question, 'name'>, find: Find, context: AnswerContext): Answer {
+function judged(name: QuestionName, find: Find, context: AnswerContext): Answer {
   const concerned = new Set<string>(elementsOf(name));
   const issues = checkRules(find, context).filter(
     ({ element, rule }) => element !== undefined && concerned.has(element) && !ABOUT_ABSENCE.includes(rule),

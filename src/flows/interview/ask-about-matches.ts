@@ -66,7 +66,7 @@ const CONFIDENCE_WORDS: Readonly<Record<Confidence, Message>> = {
   none: '–',
 };
 
-function reasonsText({ reasons }: Pick<Match, 'reasons'>): string {
+function reasonsText({ reasons }: Match): string {
   return reasons.map(reasonText).join(', ');
 }
 

@@ -19,7 +19,9 @@ import { fixedProblems, type TableLook } from '../queue/table-columns.ts';
 import type { OfferTerms } from './offer-terms.ts';
 import { glossOf, nameOrderText, PART_WORDS, previewLines, ruleText } from './table-texts.ts';
 
-type AskingWorld = Pick<TableLook, 'lookupTerm' | 'preview'> & {
+type AskingWorld = {
+  readonly lookupTerm: TableLook['lookupTerm'];
+  readonly preview: TableLook['preview'];
   readonly prompt: Prompt;
   readonly say: (lines: readonly string[]) => void;
   readonly offerTerms: OfferTerms;
@@ -122,7 +124,7 @@ async function changeColumn(proposal: TableProposal, index: number, { prompt, sa
     say([t`"${theirs}" was ${element} before, and is now left out.`]);
     return { profile: other.profile, rule: { kind: 'ignored' }, reasons: [t`"${key}" was chosen instead`] };
   });
-  return { ...proposal, columns, undecided: unresolvedColumns({ ...proposal, columns }) };
+  return { ...proposal, columns, undecided: unresolvedColumns(columns, proposal.fixed, proposal.hasPoints) };
 }
 
 /** Tells if the new choice for a column replaces another column's meaning. */

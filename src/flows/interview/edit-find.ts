@@ -31,8 +31,8 @@ import { asFind } from '../queue/as-find.ts';
 import { contentOf } from '../queue/enqueue-finds.ts';
 import { withPosition } from './answer.ts';
 import { requireUnambiguous, withDraftIntent } from './entry-session.ts';
-import { type ReviewContext, review } from './interview.ts';
-import { askQuestion, type Interviewed, stateOf } from './interview-question.ts';
+import { review } from './interview.ts';
+import { type AskingContext, askQuestion, type Interviewed, stateOf } from './interview-question.ts';
 
 type EditContext = {
   readonly outbox: Outbox;
@@ -246,7 +246,7 @@ const NOT_EDITED: readonly QuestionName[] = ['local_id', 'photos'];
  * @returns the find to be stored
  * @throws InterruptedError on Ctrl-C
  */
-export async function askChanges(start: Find, world: Omit<ReviewContext, 'keep' | 'leftOut'>): Promise<Interviewed> {
+export async function askChanges(start: Find, world: AskingContext): Promise<Interviewed> {
   let find = start;
   const done: QuestionName[] = [];
   for (let question = nextQuestion(find, done); question !== undefined; question = nextQuestion(find, done)) {
@@ -269,6 +269,6 @@ function hasPoint({ elements }: Find): boolean {
 
 function nextQuestion(find: Find, done: readonly QuestionName[]): Question | undefined {
   const isDue = (question: Question): boolean =>
-    question.when === 'more' || isAsked(question, stateOf(find)) || answerText(question, find) !== undefined;
+    question.when === 'more' || isAsked(question, stateOf(find)) || answerText(question.name, find) !== undefined;
   return QUESTIONS.find((question) => !NOT_EDITED.includes(question.name) && !done.includes(question.name) && isDue(question));
 }

@@ -89,7 +89,7 @@ export function stateOf({ elements }: Find): TargetState {
 }
 
 function answerCell(question: Question, find: Find): string | undefined {
-  if (question.name === 'local_id' || question.name === 'photos') return answerText(question, find);
+  if (question.name === 'local_id' || question.name === 'photos') return answerText(question.name, find);
   if (question.name === 'point') return find.elements.geom_wkt ?? find.elements.geom_sjtsk_wkt;
   return cellOfElement(question, find.elements);
 }
@@ -163,11 +163,12 @@ function fixedOffers({ how }: Question, typed: string): Offers {
   return fitting.length > 0 ? fitting : all;
 }
 
-export type InterviewContext = QuestionContext & {
+/** Questions about a find, and its errors and warnings in its target state. */
+export type AskingContext = QuestionContext & { readonly check: (find: Find) => readonly Issue[] };
+
+export type InterviewContext = AskingContext & {
   /** Returns suggestions for empty elements; they may depend on the project. */
   readonly suggest: (find: Find) => Suggested;
-  /** Returns errors and warnings of the find in its target state. */
-  readonly check: (find: Find) => readonly Issue[];
   /** Saves the incomplete find; called after every answer. `before` is the find that it replaces. */
   readonly keep: (find: Find, before: Find) => Promise<void>;
 };

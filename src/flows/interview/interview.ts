@@ -9,7 +9,15 @@ import { cutTo } from '../../text/width.ts';
 import type { Annotation, Offer } from '../../ui/prompt.ts';
 import { answerText, findLine, stateName } from '../finds/find-texts.ts';
 import { ABOUT_ABSENCE, withoutAnswer } from './answer.ts';
-import { askQuestion, cellOfElement, type InterviewContext, type Interviewed, KEYS, stateOf } from './interview-question.ts';
+import {
+  type AskingContext,
+  askQuestion,
+  cellOfElement,
+  type InterviewContext,
+  type Interviewed,
+  KEYS,
+  stateOf,
+} from './interview-question.ts';
 
 /** Explains the keys in one line. */
 export function keysText(): string {
@@ -23,7 +31,7 @@ export function keysText(): string {
 export async function interview(start: Find, world: InterviewContext): Promise<Interviewed> {
   let find = start;
   const done = new Set<QuestionName>(
-    QUESTIONS.filter((question) => answerText(question, start) !== undefined).map(({ name }) => name),
+    QUESTIONS.filter((question) => answerText(question.name, start) !== undefined).map(({ name }) => name),
   );
   const trail: QuestionName[] = [];
   let isFrameOffered = false;
@@ -79,7 +87,7 @@ async function offerFrame(find: Find, done: ReadonlySet<QuestionName>, world: In
     if (answer === undefined || 'problem' in answer || answer.doubt !== undefined) return undefined;
     framed = answer.find;
   }
-  const values = FRAME.map((question) => answerText(question, framed) ?? '');
+  const values = FRAME.map((question) => answerText(question.name, framed) ?? '');
   world.say(values.join(' · '));
   return (await world.prompt.confirm(t`The same as before?`, true)) ? framed : undefined;
 }
@@ -89,7 +97,7 @@ const MAX_CELLS = 50;
 
 type Choice = { readonly kind: 'send' | 'draft' } | { readonly kind: 'question'; readonly question: Question };
 
-export type ReviewContext = Omit<InterviewContext, 'keep' | 'suggest'> & {
+type ReviewContext = AskingContext & {
   readonly keep: (find: Find) => Promise<void>;
   readonly leftOut?: readonly QuestionName[];
 };
@@ -152,7 +160,7 @@ function choicesFor(
     }),
   );
   const asks = (question: Question, mark: string): Offer<Choice> => {
-    const answer = answerText(question, find);
+    const answer = answerText(question.name, find);
     const name = `${mark}${question.title}${answer === undefined ? '' : `: ${cutTo(answer.replace(/\s+/g, ' '), MAX_CELLS)}`}`;
     return { value: { kind: 'question', question }, name, short: String(question.title) };
   };
@@ -161,7 +169,7 @@ function choicesFor(
   const ofUse = QUESTIONS.filter(
     (question) =>
       !leftOut.includes(question.name) &&
-      (question.when === 'more' || isAsked(question, stateOf(find)) || answerText(question, find)),
+      (question.when === 'more' || isAsked(question, stateOf(find)) || answerText(question.name, find)),
   );
   const others = ofUse.filter(({ name }) => !wrong.has(name));
   const offers = [

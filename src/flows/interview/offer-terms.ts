@@ -17,13 +17,16 @@ import { pathTo, termByIdent, termsOfSet } from '../../vocabulary/terms.ts';
 /** Returns choices for an element by the typed text. The value of a choice is that of a table's cell. */
 export type OfferTerms = (element: ElementName, typed: string) => readonly (Offer<string> | Annotation)[];
 
-export type OfferContext = {
+export type OfferSources = {
   readonly vocabulary: Vocabulary;
   readonly mapping: Mapping;
-  /** The newest finds, whose entries are suggested before typing. */
-  readonly latest: readonly FindElements[];
   /** Width of a line. */
   readonly columns: number;
+};
+
+type OfferContext = OfferSources & {
+  /** The newest finds, whose entries are suggested before typing. */
+  readonly latest: readonly FindElements[];
 };
 
 /** One screen of choices. */
@@ -135,7 +138,7 @@ function offerOfReference(vocabulary: Vocabulary, reference: Reference, columns:
 }
 
 /** Returns the label in the user's language, with the Czech one beside the English, since the service shows only that. */
-function nameOf({ label, labelEn }: Pick<Term, 'label' | 'labelEn'>): string {
+function nameOf({ label, labelEn }: Term): string {
   return currentLanguage() === 'cs' || labelEn === null || labelEn === label ? label : `${labelEn} (${label})`;
 }
 
