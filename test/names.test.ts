@@ -5,9 +5,7 @@ import { PROJECT } from './support/run-pas.ts';
 /** Exported names that two files of one program declare, and why. The mock server shares no code with `pas`. */
 const DECLARED_TWICE: Readonly<Record<string, string>> = {
   Answer: 'the library, the interview and the mock server each answer another question',
-  Ask: 'a question to a person, and a request to the repository',
   Asking: 'arguments of a verb, and of a field',
-  Body: 'bytes of a request, and content of a record',
   Decision: 'decisions about a table, a push and a held entry',
   Layer: 'a layer of escapes, and of a GeoPackage',
   Outline: 'the commands for completion, and the border of an area',

@@ -8,7 +8,7 @@ import { BYTE_ORDER_MARK, csvCell } from '../text/csv.ts';
 import { foldName, nameKey } from '../text/names.ts';
 
 /** A museum's own term for a vocabulary entry. */
-export type MappedTerm = {
+type MappedTerm = {
   /** Such as `heslo:obdobi`. */
   readonly set: string;
   readonly term: string;

@@ -61,6 +61,6 @@ export type Asked = {
   /** Permitted answers, where the title does not state them. */
   readonly hint?: Message;
 };
-export type Ask = Asked & { readonly at: number };
+type Ask = Asked & { readonly at: number };
 
 type Shown = { readonly at: number; readonly label: Message; readonly shape?: 'double' | 'wide' };

@@ -3,7 +3,7 @@
 export type XmlAttribute = { readonly namespace: string; readonly name: string; readonly value: string };
 
 /** First byte, and the one after the last. */
-export type ByteRange = { readonly start: number; readonly end: number };
+type ByteRange = { readonly start: number; readonly end: number };
 
 /** The range begins with the start tag and ends with the end tag. */
 export type XmlElement = ByteRange & {
