@@ -8,7 +8,7 @@ import { BYTE_ORDER_MARK, csvCell } from '../text/csv.ts';
 import { foldName, nameKey } from '../text/names.ts';
 
 /** A museum's own term for a vocabulary entry. */
-type MappedTerm = {
+export type MappedTerm = {
   /** Such as `heslo:obdobi`. */
   readonly set: string;
   readonly term: string;
