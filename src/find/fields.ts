@@ -190,6 +190,7 @@ const ROWS = [
     requiredFrom: 1,
     gloss: msg`coordinate system: 4326 or 5514`,
     called: 'souradnicovy system, sour system, system, crs, srs, epsg, coordinate system',
+    report: { at: 175, label: msg`Coordinate system` },
     revealsLocation: true,
   },
   {

@@ -242,7 +242,7 @@ function printCopied({ terminal }: Context, table: string, { file, rows: count, 
   );
   if (left.length === 0) return;
   const rows = left.join(', ');
-  terminal.warn(t`Not in the copy, because they could not be parsed: rows ${rows}. Correct them in ${table}.`);
+  terminal.warn(t`Rows that could not be parsed are not in the copy: ${rows}. Correct them in ${table}.`);
 }
 
 type Imported = {

@@ -68,7 +68,7 @@ export function checkJournal(file: string, layout: 'state' | 'beside'): Check {
 /** Checks that a lock in the folder excludes another process. */
 export function checkLocks(folder: string): Check {
   if (!existsSync(folder)) return ok('locks', t`${folder} is created by the first push`);
-  if (isLockingReliable(folder)) return ok('locks', t`a lock in ${folder} prevents a second push`);
+  if (isLockingReliable(folder)) return ok('locks', t`locking works in ${folder}: only one push can run`);
   return problem(
     'locks',
     t`A lock in ${folder} does not prevent a second push: finds could be sent twice.`,
