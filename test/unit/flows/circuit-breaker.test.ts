@@ -6,9 +6,17 @@ import {
   type CircuitBreaker,
   circuitStatus,
   type Failure,
+  kindKey,
   openCircuit,
+  openCircuitsAt,
+  projectKey,
   recordFailure,
+  recordScope,
+  serviceKey,
+  storedBreakers,
   trips,
+  withBreaker,
+  withoutCount,
 } from '../../../src/flows/push/circuit-breaker.ts';
 
 const { threshold, minOpenMs, maxOpenMs } = RETRY_POLICY.circuit;
@@ -97,4 +105,35 @@ describe('a circuit', () => {
     expect([first.failures, beside.failures]).toEqual([1, 1]);
     expect(recordFailure(first, { ...late, subject: '2', departedAt: monotonicMs(100), at: monotonicMs(101) }).failures).toBe(2);
   });
+
+  test('whose count starts again remembers how long it was open, and nothing of what it counted', () => {
+    const counted = recordFailure(undefined, failure(7, 1));
+    expect(counted).toMatchObject({ failures: 1, subjects: new Set(['7']), refused: new Set([7]), lastFailureAt: 1 });
+    const opened = openCircuit(counted, PART, monotonicMs(1));
+    expect([opened.failures, opened.refused, opened.opened]).toMatchObject([1, new Set(), { ...PART, untilAt: 1 + minOpenMs }]);
+    const none = { failures: 0, subjects: new Set(), refused: new Set(), lastFailureAt: 0 };
+    expect(withoutCount(opened, '404')).toEqual({ ...none, failureClass: '404', opened: opened.opened });
+    expect(withoutCount(undefined)).toEqual({ ...none, failureClass: '', opened: undefined });
+    const each = { ...failure(7, 3), subject: undefined };
+    expect(recordFailure(recordFailure(undefined, each), each)).toMatchObject({ failures: 2, subjects: new Set() });
+  });
+});
+
+test('circuits of kinds and projects are kept from push to push, and those that are open are told', () => {
+  const closed = recordFailure(undefined, failure(1, 1));
+  const open = openCircuit(closed, PART, monotonicMs(1));
+  const keys = [kindKey('import'), projectKey('import', 'C-1'), recordScope('photo', 'C-1-N1')];
+  expect(keys).toEqual(['import', 'import C-1', 'photo of C-1-N1']);
+  const none = new Map<string, CircuitBreaker>();
+  expect(withBreaker(none, 'import', undefined)).toBe(none);
+  const one = withBreaker(none, 'import', open);
+  const all = Object.keys(RETRY_POLICY.service).reduce(
+    (before, name) => withBreaker(before, serviceKey(name as keyof typeof RETRY_POLICY.service), open),
+    withBreaker(one, 'number', closed),
+  );
+  expect([none.size, one.size, [...storedBreakers(all).keys()]]).toEqual([0, 1, ['import', 'number']]);
+  expect([...withBreaker(one, 'import', undefined).keys(), one.size]).toEqual([1]);
+  const { untilAt } = open.opened;
+  expect(openCircuitsAt(storedBreakers(all), monotonicMs(untilAt - 1))).toEqual([open.opened]);
+  expect(openCircuitsAt(all, untilAt)).toEqual([]);
 });

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import { UnavailableError } from '../../../src/base/errors.ts';
 import { msg } from '../../../src/base/message.ts';
-import { updatePeerState } from '../../../src/flows/push/peer-check.ts';
+import { askAccess, stopCauseOf, updatePeerState } from '../../../src/flows/push/peer-check.ts';
 import { type AttemptFacts, initialState, type PushState } from '../../../src/flows/push/push-state.ts';
 import { sendOnce } from '../../../src/flows/push/send-entry.ts';
 import { type HttpRequest, TransportError } from '../../../src/http/exchange.ts';
-import type { Slot } from '../../../src/http/pacer.ts';
+import type { Pace, Slot } from '../../../src/http/pacer.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
 import { entryById } from '../../../src/outbox/entry-queries.ts';
 import type { Outcome } from '../../../src/pas-api/outcome.ts';
@@ -144,5 +145,56 @@ describe('one request', () => {
     const { clock, sent } = sending(() => answer(201, { 'x-record-id': 'C-1-N00007' }), 'C-1-N00001', 'import');
     await clock.advance(1000);
     expect((await sent).outcome).toMatchObject({ kind: 'accepted', identCely: 'C-1-N00007' });
+  });
+});
+
+describe('a question to the service', () => {
+  const asked = async (step: Reply) => {
+    const slots: string[] = [];
+    const slot = { leave: () => void slots.push('left'), giveBack: () => void slots.push('given back') } as unknown as Slot;
+    const requests: HttpRequest[] = [];
+    const asker = {
+      ...{ baseUrl: 'http://service', stop: new AbortController().signal },
+      pace: { depart: async () => slot } as unknown as Pace,
+      send: async (request: HttpRequest) => {
+        requests.push(request);
+        request.onDeparture?.();
+        if (step instanceof Error) throw step;
+        return step;
+      },
+    };
+    const answered = await askAccess(asker, 'token').catch((thrown: unknown) => ({ thrown }));
+    expect(slots).toEqual(['left', 'given back']);
+    expect(requests).toMatchObject([{ signal: asker.stop, headers: { authorization: 'Bearer token' } }]);
+    return answered;
+  };
+
+  test('comes back with its answer, or with what came instead, and gives its slot back', async () => {
+    const said = answer(405);
+    expect(await asked(said)).toEqual(said);
+    const cut = new TransportError('reset', true, 'cut');
+    expect(await asked(cut)).toBe(cut);
+    const stopped = Object.assign(new Error('stopped'), { name: 'AbortError' });
+    for (const thrown of [stopped, new UnavailableError('stopped')]) {
+      const instead = await asked(thrown);
+      expect(instead).toBeInstanceOf(TransportError);
+      expect(instead).toMatchObject({ kind: 'aborted', mayHaveArrived: false, message: 'stopped' });
+    }
+    const fault = new RangeError('a fault');
+    expect(await asked(fault)).toEqual({ thrown: fault });
+  });
+
+  const ODD = 'the answers may not come from the service: odd';
+  test.each<[Outcome['kind'], unknown]>([
+    ['not-delivered', { kind: 'unreachable', reason: 'odd' }],
+    ['cut', { kind: 'unreachable', reason: 'odd' }],
+    ['closed', { kind: 'closed', reason: 'odd' }],
+    ['uncertain', { kind: 'in-doubt', reason: ODD }],
+    ['accepted', { kind: 'in-doubt', reason: ODD }],
+    ['refused', undefined],
+    ['throttled', undefined],
+  ])('that is answered by %s', (kind, cause) => {
+    const stop = stopCauseOf({ kind, detail: msg`odd`, identCely: 'odd' } as unknown as Outcome);
+    expect(stop === undefined ? undefined : inWords(stop)).toEqual(cause);
   });
 });

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type Clock, wallMs } from '../../../src/base/clock.ts';
 import { DatabaseError } from '../../../src/base/errors.ts';
-import { createServerClock } from '../../../src/flows/push/server-clock.ts';
 import { attemptsOf, evidenceOf } from '../../../src/outbox/attempts.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
 import { allEntries, entryById } from '../../../src/outbox/entry-queries.ts';
@@ -187,20 +186,4 @@ describe('the time of an attempt', () => {
     expect(service.writes).toEqual(['K-0', 'K-1']);
     close();
   });
-});
-
-test('the service’s time is what it said last and what has passed since, whatever its answers say besides', async () => {
-  const clock = manualClock();
-  const serverClock = createServerClock(clock);
-  const dates = ['Sat, 01 Jun 2024 20:00:00 GMT', undefined, 'soon'];
-  const send = serverClock.observing(async () => {
-    const date = dates.shift();
-    return { status: 200, headers: date === undefined ? {} : { date }, body: Buffer.alloc(0) };
-  });
-  expect(serverClock.now()).toBeUndefined();
-  for (let turn = 0; turn < 3; turn += 1) {
-    await send({ method: 'GET', url: 'http://service/' });
-    await clock.advance(5000);
-  }
-  expect(serverClock.now()).toBe(Date.UTC(2024, 5, 1, 20, 0, 15));
 });

@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { type Clock, wallMs } from '../../../src/base/clock.ts';
+import { createServerClock, parseDate } from '../../../src/flows/push/server-clock.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+
+const SAID = 'Sat, 01 Jun 2024 20:00:00 GMT';
+const SAID_MS = Date.UTC(2024, 5, 1, 20);
+
+test('the service’s time is what it said last and what has passed since, whatever its answers say besides', async () => {
+  const clock = manualClock();
+  let sleptMs = 0;
+  const machine: Clock = { ...clock, now: () => wallMs(clock.now() + sleptMs) };
+  const serverClock = createServerClock(machine);
+  const hear = serverClock.observing(async ({ url }) => ({
+    ...{ status: 200, body: Buffer.alloc(0) },
+    headers: url === '' ? {} : { date: url },
+  }));
+  const heard = (date = ''): Promise<unknown> => hear({ method: 'GET', url: date });
+  const bounds = (): unknown[] => [serverClock.now(), serverClock.latest()];
+
+  await heard();
+  expect(bounds()).toEqual([undefined, undefined]);
+  expect(await heard(SAID)).toMatchObject({ status: 200, headers: { date: SAID } });
+  expect(bounds()).toEqual([SAID_MS, SAID_MS + 1000]);
+  for (const nothing of ['', 'soon']) {
+    await clock.advance(5000);
+    await heard(nothing);
+  }
+  expect(bounds()).toEqual([SAID_MS + 10_000, SAID_MS + 11_000]);
+  // The monotonic clock stands still while the machine sleeps; the wall clock may be set back.
+  sleptMs = 60_000;
+  expect(bounds()).toEqual([SAID_MS + 10_000, SAID_MS + 71_000]);
+  sleptMs = -60_000;
+  expect(bounds()).toEqual([SAID_MS + 10_000, SAID_MS + 11_000]);
+  await heard(SAID);
+  expect(bounds()).toEqual([SAID_MS, SAID_MS + 1000]);
+});
+
+test.each([
+  [SAID, SAID_MS],
+  ['soon', undefined],
+  [undefined, undefined],
+])('a Date header %j is %j', (header, ms) => {
+  expect(parseDate(header)).toBe(ms);
+});
