@@ -149,21 +149,6 @@ test('Ctrl-C leaves whole records behind, and the next run goes on', async () =>
   expect(identsIn(read('out.xml'))).toEqual(expected);
 });
 
-test('tokens that run out by the clock cost only the rest of the list', async () => {
-  await service.faults(slowly(25));
-  const running = home.start('harvest', SET, '--out', 'out.jsonl');
-  await reaches(10);
-  running.child.kill('SIGKILL');
-  await running.ended;
-  await service.faults();
-  await service.control('POST', '/clock', { advance_ms: 24 * 3600_000 });
-  const kept = identsIn(read('out.jsonl')).length;
-  await service.control('DELETE', '/journal');
-  expect((await harvest('out.jsonl')).code).toBe(0);
-  expect(identsIn(read('out.jsonl'))).toEqual(expected);
-  expect(await pagesAsked()).toBeLessThanOrEqual(pages() - Math.floor(kept / PAGE_SIZE) + 5);
-});
-
 test('a file that may not become larger ends the harvest with 5, and it goes on when it may', async () => {
   await service.control('PUT', '/settings', { page_size: 100 });
   const run = pasWithFilesUpTo(home, 200, 'harvest', SET, '--out', 'out.jsonl');
@@ -174,14 +159,6 @@ test('a file that may not become larger ends the harvest with 5, and it goes on 
   expect(kept.length).toBeGreaterThan(0);
   expect((await harvest('out.jsonl')).code).toBe(0);
   expect(identsIn(read('out.jsonl'))).toEqual(expected);
-});
-
-test('an output that somebody shortened is refused, and nothing more is lost', async () => {
-  await harvest('out.jsonl');
-  home.file('out.jsonl', 'short\n');
-  const run = await harvest('out.jsonl');
-  expect([run.code, run.stderr]).toEqual([2, expect.stringMatching(/shorter than the data harvested/)]);
-  expect(read('out.jsonl')).toBe('short\n');
 });
 
 test('a full disk behind stdout is a failure', () => {

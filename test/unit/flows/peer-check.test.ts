@@ -178,7 +178,7 @@ describe('a question to the service', () => {
     for (const thrown of [stopped, new UnavailableError('stopped')]) {
       const instead = await asked(thrown);
       expect(instead).toBeInstanceOf(TransportError);
-      expect(instead).toMatchObject({ kind: 'aborted', mayHaveArrived: false, message: 'stopped' });
+      expect(instead).toMatchObject({ reason: 'aborted', mayHaveArrived: false, message: 'stopped' });
     }
     const fault = new RangeError('a fault');
     expect(await asked(fault)).toEqual({ thrown: fault });

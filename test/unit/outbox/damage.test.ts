@@ -17,7 +17,7 @@ import { manualClock } from '../../support/manual-clock.ts';
 import { seededRandom } from '../../support/random.ts';
 import { openAt, queueImport, type TempOutbox, tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
 
-const RUNS = Number(process.env['DAMAGE_RUNS'] ?? 40);
+const RUNS = Number(process.env['DAMAGE_RUNS'] ?? 16);
 const CLOCK = manualClock();
 
 /** Everything that an outbox can hold, in all states. */
