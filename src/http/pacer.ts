@@ -51,8 +51,10 @@ export type Pace = {
   setPause(to: 'ended' | 'whole'): Promise<void>;
 };
 
-/** Time before the slot at which it may be taken and `approach` resolves: a commit takes a few milliseconds. */
-const LEAD_MS = 12;
+/** Least time before the slot at which `approach` resolves: commits take a few milliseconds, and several times that on a busy disk. */
+const MIN_LEAD_MS = 30;
+/** Time before the slot at which it may be taken. */
+const TAKING_MS = 12;
 const LEAD_DECAY = 0.9;
 /** Time before the slot at which `depart` resolves; `leave` blocks for the rest. */
 const HELD_MS = 2;
@@ -67,7 +69,7 @@ const PAUSE_WITHOUT_RETRY_AFTER_INTERVALS = 10;
 export function makePace({ store, clock, scopes, intervalMs }: PaceOptions): Pace {
   const maxLeavingMs = Math.max(MAX_DEPARTING_MS, 2 * intervalMs);
   let throttles = 0;
-  let leadMs = LEAD_MS;
+  let leadMs = MIN_LEAD_MS;
   let approachedAtMs: number | undefined;
 
   const waitIn = (states: readonly PaceState[], nowMs: number, minIntervalMs = 0): number => {
@@ -83,8 +85,8 @@ export function makePace({ store, clock, scopes, intervalMs }: PaceOptions): Pac
       const remainingMs = waitIn(states, nowMs, minIntervalMs);
       const leavingUntilMs = Math.max(...states.map((state) => state.leavingUntilMs));
       const othersMs = leavingUntilMs > nowMs ? pollIntervalMs(leavingUntilMs, nowMs) : 0;
-      if (remainingMs > LEAD_MS || othersMs > 0) {
-        return { result: { pollIntervalMs: inHundredths(Math.max(remainingMs - LEAD_MS, othersMs)) }, next: states };
+      if (remainingMs > TAKING_MS || othersMs > 0) {
+        return { result: { pollIntervalMs: inHundredths(Math.max(remainingMs - TAKING_MS, othersMs)) }, next: states };
       }
       const mark = nowMs + maxLeavingMs;
       return {
@@ -173,7 +175,7 @@ export function makePace({ store, clock, scopes, intervalMs }: PaceOptions): Pac
       // The work since `approach` may take as long the next time.
       const preparedMs = startedMs - (approachedAtMs ?? startedMs);
       approachedAtMs = undefined;
-      leadMs = Math.max(LEAD_MS, Math.min(Math.max(preparedMs + 2 * HELD_MS, leadMs * LEAD_DECAY), intervalMs / 2));
+      leadMs = Math.max(MIN_LEAD_MS, Math.min(Math.max(preparedMs + 2 * HELD_MS, leadMs * LEAD_DECAY), intervalMs / 2));
       for (;;) {
         const asked = momentOf(clock);
         const known = throttles;
