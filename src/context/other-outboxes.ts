@@ -99,7 +99,7 @@ function removeUnused(context: Context, id: string): void {
 export async function openContinued(context: Context, id: string): Promise<Outbox> {
   const isHere = existsSync(context.outboxPlaces(id).outboxFile);
   if (!isHere) {
-    const known = assertJournal(await context.outboxToPush()).eventsSince(id, 0);
+    const known = assertJournal(await context.outboxToPush()).eventsSince(id, 0, 1);
     if (known.length === 0)
       throw new UsageError(msg`Neither the data home nor the journal has an outbox ${id}.`, {
         hint: msg`${cmd`pas outbox show --all`} lists those of the data home.`,

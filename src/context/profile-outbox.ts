@@ -132,8 +132,11 @@ function watched(journal: Journal, failures: unknown[]): Journal {
       }
     };
   };
-  const { append, eventAt, eventsSince, has } = journal;
-  return { ...journal, append: watch(append), eventAt: watch(eventAt), eventsSince: watch(eventsSince), has: watch(has) };
+  const { append, eventAt, eventsSince, has, isAnswered } = journal;
+  return {
+    ...{ ...journal, append: watch(append), eventAt: watch(eventAt), eventsSince: watch(eventsSince) },
+    ...{ has: watch(has), isAnswered: watch(isAnswered) },
+  };
 }
 
 function warnOfMissing({ terminal }: OutboxSources, outbox: Outbox, { restoredFinds }: Merged): void {

@@ -37,8 +37,9 @@ export type Journal = {
   /** Returns the id of the event with this sequence number, which distinguishes this journal from a rebuilt one. */
   eventAt(seq: number): string | undefined;
   has(id: string): boolean;
-  /** Returns the events of an outbox after a sequence number, in the order in which they were written. */
-  eventsSince(outbox: string, seq: number): { readonly seq: number; readonly event: OutboxEvent }[];
+  /** Returns the first events of an outbox after a sequence number, in the order in which they were written. */
+  eventsSince(outbox: string, seq: number, limit?: number): { readonly seq: number; readonly event: OutboxEvent }[];
+  isAnswered(attempt: OutboxEvent): boolean;
   /** Returns other outboxes with attempts of this account at this service. */
   outboxesOf(account: string, address: string, except: string): EarlierOutbox[];
   /** Returns imports that another outbox attempted with this account and digest, or with this account and local id. */
@@ -167,13 +168,16 @@ function readIdentity(path: string): Identity | undefined {
   }
 }
 
+/** As a limit in SQLite. */
+const ALL = -1;
 const INSERT = `insert into events (seq, id, outbox, find, entry, position, kind, body, crc)
   values (:seq, :id, :outbox, :find, :entry, :position, :kind, :body, :crc) on conflict (id) do nothing`;
 
 function withStatements(path: string, database: Database, { journal: id, machine }: Identity): Journal {
   const insert = database.prepare(INSERT);
   const at = database.prepare('select id from events where seq = ?').pluck();
-  const since = database.prepare('select * from events where outbox = ? and seq > ? order by seq');
+  const since = database.prepare('select * from events where outbox = ? and seq > ? order by seq limit ?');
+  const answer = database.prepare(`select 1 from events where entry = ? and kind = 'answered' and body ->> 'attempt' = ?`);
   const replace = database.prepare('update events set body = :body, crc = :crc where id = :id');
   const known = database.prepare('select 1 from events where id = ?');
   const guarded = <T>(work: () => T): T => asDatabaseError(path, work);
@@ -192,7 +196,9 @@ function withStatements(path: string, database: Database, { journal: id, machine
       }),
     eventAt: (seq) => guarded(() => parseTexts(at.all(seq)).at(0)),
     has: (event) => guarded(() => known.get(event) !== undefined),
-    eventsSince: (outbox, seq) => guarded(() => since.all(outbox, seq).map((row) => parseNumberedEvent(path, row))),
+    eventsSince: (outbox, seq, limit = ALL) =>
+      guarded(() => since.all(outbox, seq, limit).map((row) => parseNumberedEvent(path, row))),
+    isAnswered: (attempt) => guarded(() => answer.get(attempt.entry, attempt.id) !== undefined),
     outboxesOf: (account, address, except) => guarded(() => outboxesOf(database, account, address, except)),
     earlierAttempts: (account, except, by) => guarded(() => earlierAttempts(path, database, account, except, by)),
     replaceBodies: (events) =>

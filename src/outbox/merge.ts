@@ -45,17 +45,21 @@ export function mergeJournal(outbox: Outbox, { withOpen }: { readonly withOpen: 
   resetWatermark(outbox, journal);
   exportEvents(outbox);
   const { outbox: id, mergedSeq } = headerOf(outbox);
-  const found = journal.eventsSince(id, mergedSeq);
-  const answered = new Set(found.flatMap(({ event }) => (event.kind === 'answered' ? [event.body.attempt] : [])));
-  const isOpen = ({ event }: (typeof found)[number]): boolean =>
-    !withOpen && event.kind === 'attempted' && !answered.has(event.id) && !isHere(outbox, event.id);
-  const firstOpen = found.findIndex(isOpen);
-  const taken = found.filter((each) => !isOpen(each)).map(({ event }) => event);
-  let events = 0;
-  for (let at = 0; at < taken.length; at += MAX_EVENTS_AT_ONCE)
-    events += outbox.change(() => takeEvents(outbox, taken.slice(at, at + MAX_EVENTS_AT_ONCE)));
-  const restoredFinds = taken.length > 0 || withOpen ? restoreEntries(outbox) : 0;
-  const last = firstOpen === -1 ? found.at(-1) : found[firstOpen - 1];
+  const isOpen = (event: OutboxEvent): boolean =>
+    !withOpen && event.kind === 'attempted' && !isHere(outbox, event.id) && !journal.isAnswered(event);
+  const readSince = (seq: number) => journal.eventsSince(id, seq, MAX_EVENTS_AT_ONCE);
+  let [isBroken, hasMore, events] = [false, false, 0];
+  let last: ReturnType<typeof readSince>[number] | undefined;
+  for (let page = readSince(mergedSeq); page.length > 0; page = readSince(page.at(-1)?.seq ?? 0)) {
+    const taken = page.flatMap(({ event }) => (isOpen(event) ? [] : [event]));
+    if (taken.length > 0) events += outbox.change(() => takeEvents(outbox, taken));
+    hasMore ||= taken.length > 0;
+    // The next merge reads again from the first open attempt on.
+    const firstOpen = taken.length === page.length ? -1 : page.findIndex(({ event }) => isOpen(event));
+    if (!isBroken) last = firstOpen === -1 ? page.at(-1) : (page[firstOpen - 1] ?? last);
+    isBroken ||= firstOpen !== -1;
+  }
+  const restoredFinds = hasMore || withOpen ? restoreEntries(outbox) : 0;
   if (last !== undefined) outbox.change(() => updateHeader(outbox, { mergedSeq: last.seq, mergedEvent: last.event.id }));
   return { events, restoredFinds };
 }

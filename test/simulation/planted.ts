@@ -332,8 +332,8 @@ export const PLANTED: readonly Planted[] = [
     themes: ['an outbox is put back', 'a backup is restored'],
     anonymous: true,
     file: 'src/outbox/merge.ts',
-    from: 'const found = journal.eventsSince(id, mergedSeq);',
-    to: 'const found = journal.eventsSince(id, mergedSeq).slice(0, 0);',
+    from: 'page = readSince(mergedSeq); page.length > 0;',
+    to: 'page = readSince(mergedSeq); page.length < 0;',
   },
   {
     name: 'attempts of unknown end are not merged',
