@@ -47,76 +47,24 @@ export type ImportOptions = GlobalOptions &
     readonly undo?: boolean;
   };
 
-type Request = Omit<Parameters<typeof importTable>[1], 'photoFolder'>;
 type Report = Awaited<ReturnType<typeof importTable>>;
+type Request = Awaited<ReturnType<typeof openRequest>>;
 
 export async function importTables(context: Context, files: readonly string[], options: ImportOptions): Promise<ExitReason> {
-  const { terminal } = context;
-  const copy = copyOf(files, options);
-  const answers = answersOf(options);
   const corrections =
     options.asCorrection === undefined ? undefined : openCorrections(options.asCorrection, options.force === true);
-  const known = await openValidationContext(context);
-  const outbox = await context.outbox();
-  outbox.command.words = 'import';
-  const request: Request & { readonly dryRun: boolean } = {
-    ...photographKeeping(context, options),
-    ...{ outbox, answers, idPrefix: options.idPrefix, queueNumbers: options.asCorrection !== undefined },
-    known,
-    issuedElsewhere: lookInOtherOutboxes(context, outbox),
-    dryRun: options.dryRun === true,
-    link: options.link === true,
-    map: options.map === undefined ? undefined : await readColumnMap(context, options.map, known.lookupTerm),
-    set: options.set,
-    strict: options.strict,
-    keepRows: options.keepRows,
-    copy,
-  };
-  const issues: Issue[] = [...(await readMappingFile(context)).issues];
-  const finds: Enqueued[] = [];
-  const newPeople = new Map<string, number>();
-  const missing: string[] = [];
-  let [rows, unchecked] = [0, 0];
-  for (const file of files) {
-    const table = await readTableOrInput(context, file, options);
-    if (table.sheet !== undefined) {
-      terminal.note(
-        table.unit === 'feature' ? t`${file}: layer ${table.sheet} is read.` : t`${file}: sheet ${table.sheet} is read.`,
-      );
-    }
-    const photoFolder = photoRootOf(table.file, options.photos);
-    const asked = await askAboutFinders(context, known, { table, map: request.map, set: options.set });
-    const importIt = async (more: Partial<Request>): Promise<Report> => {
-      const progress = terminal.progress(t`Importing ${file}`);
-      const onProgress = (done: number): void => progress.update(done, table.rowCount);
-      return importTable(table, { ...request, ...more, known: asked, photoFolder, onProgress, isPiped: file === '-' }).finally(
-        progress.end,
-      );
-    };
-    const report = await importAsking(context, file, request, importIt);
-    for (const issue of report.issues) issues.push(issue);
-    for (const find of report.finds) finds.push(find);
-    for (const [name, count] of report.newPeople) newPeople.set(name, (newPeople.get(name) ?? 0) + count);
-    rows += report.rows;
-    unchecked += report.unchecked;
-    missing.push(...report.missing);
-    if (report.missing.length > 0) printMissing(context, file, report.missing);
-    if (report.copied !== undefined) printCopied(context, file, report.copied);
-  }
-  const told = collapseUnchecked(issues, unchecked);
-  const summary = {
-    finds,
-    rows,
-    newPeople,
-    missing,
-    lookupTerm: known.lookupTerm,
-    issues: told,
-    shown: request.map === undefined ? foldColumns(told, files, options) : told,
-  };
-  printSummary(context, summary, request.dryRun, copy !== undefined);
+  const request = await openRequest(context, files, options);
+  const ofMapping = (await readMappingFile(context)).issues;
+  const reports: Report[] = [];
+  for (const file of files) reports.push(await importFile(context, file, request, options));
+  const imported = joinReports(reports, ofMapping);
+  const shown = request.map === undefined ? foldColumns(imported.issues, files, options) : imported.issues;
+  const isAll = printIssues(context.terminal, collapseGpsWarnings(shown));
+  if (!isAll && request.copy === undefined) context.terminal.note(t`--issues-to FILE writes all of them beside the rows.`);
+  printSummary(context, imported, request);
   if (corrections !== undefined) {
-    const { file, count } = await corrections.write(finds);
-    terminal.note(
+    const { file, count } = await corrections.write(imported.finds);
+    context.terminal.note(
       ngettext(
         msgid`${file} lists ${count} correction for the service's pages.`,
         `${file} lists ${count} corrections for the service's pages.`,
@@ -124,7 +72,69 @@ export async function importTables(context: Context, files: readonly string[], o
       ),
     );
   }
-  return hasErrors(issues) || finds.some((find) => find.change === 'sent') ? 'dataRefused' : 'done';
+  return imported.hasErrors || imported.finds.some((find) => find.change === 'sent') ? 'dataRefused' : 'done';
+}
+
+/** Returns the settings that hold for all tables. */
+async function openRequest(context: Context, files: readonly string[], options: ImportOptions) {
+  const [copy, answers] = [copyOf(files, options), answersOf(options)];
+  const known = await openValidationContext(context);
+  const outbox = await context.outbox();
+  outbox.command.words = 'import';
+  const { idPrefix, set, strict, keepRows } = options;
+  return {
+    ...photographKeeping(context, options),
+    ...{ outbox, answers, known, copy, idPrefix, set, strict, keepRows },
+    queueNumbers: options.asCorrection !== undefined,
+    issuedElsewhere: lookInOtherOutboxes(context, outbox),
+    dryRun: options.dryRun === true,
+    link: options.link === true,
+    map: options.map === undefined ? undefined : await readColumnMap(context, options.map, known.lookupTerm),
+  };
+}
+
+async function importFile(context: Context, file: string, request: Request, options: ImportOptions): Promise<Report> {
+  const { terminal } = context;
+  const table = await readTableOrInput(context, file, options);
+  if (table.sheet !== undefined) {
+    terminal.note(
+      table.unit === 'feature' ? t`${file}: layer ${table.sheet} is read.` : t`${file}: sheet ${table.sheet} is read.`,
+    );
+  }
+  const photoFolder = photoRootOf(table.file, options.photos);
+  const known = await askAboutFinders(context, request.known, { table, map: request.map, set: options.set });
+  const importIt = (more: Partial<Request>): Promise<Report> => {
+    const progress = terminal.progress(t`Importing ${file}`);
+    const onProgress = (done: number): void => progress.update(done, table.rowCount);
+    return importTable(table, { ...request, ...more, known, photoFolder, onProgress, isPiped: file === '-' }).finally(
+      progress.end,
+    );
+  };
+  const report = await importAsking(context, file, request, importIt);
+  if (report.missing.length > 0) printMissing(context, file, report.missing);
+  if (report.copied !== undefined) printCopied(context, file, report.copied);
+  return report;
+}
+
+type Imported = ReturnType<typeof joinReports>;
+
+function joinReports(reports: readonly Report[], ofMapping: readonly Issue[]) {
+  const issues = [...ofMapping, ...reports.flatMap((report) => report.issues)];
+  const newPeople = new Map<string, number>();
+  for (const report of reports)
+    for (const [name, count] of report.newPeople) newPeople.set(name, (newPeople.get(name) ?? 0) + count);
+  const sum = (countOf: (report: Report) => number): number => reports.reduce((total, report) => total + countOf(report), 0);
+  return {
+    finds: reports.flatMap(({ finds }) => finds),
+    rows: sum(({ rows }) => rows),
+    missing: reports.flatMap(({ missing }) => missing),
+    newPeople,
+    hasErrors: hasErrors(issues),
+    issues: collapseUnchecked(
+      issues,
+      sum(({ unchecked }) => unchecked),
+    ),
+  };
 }
 
 /** @throws UsageError where flags contradict each other */
@@ -245,17 +255,6 @@ function printCopied({ terminal }: Context, table: string, { file, rows: count, 
   terminal.warn(t`Rows that could not be parsed are not in the copy: ${rows}. Correct them in ${table}.`);
 }
 
-type Imported = {
-  readonly finds: readonly Enqueued[];
-  readonly rows: number;
-  readonly newPeople: ReadonlyMap<string, number>;
-  readonly lookupTerm: LookupTerm;
-  readonly issues: readonly Issue[];
-  /** Issues in the form for people. */
-  readonly shown: readonly Issue[];
-  readonly missing: readonly string[];
-};
-
 const MAX_PEOPLE = 20;
 
 function sayNewPeople({ terminal }: Context, people: Imported['newPeople'], lookupTerm: LookupTerm): void {
@@ -274,30 +273,36 @@ function sayNewPeople({ terminal }: Context, people: Imported['newPeople'], look
   );
 }
 
-function printSummary(
-  context: Context,
-  { finds, rows, newPeople, missing, lookupTerm, issues, shown }: Imported,
-  dryRun: boolean,
-  isCopied: boolean,
-): void {
-  const { terminal } = context;
-  const isAll = printIssues(terminal, collapseGpsWarnings(shown));
-  if (!isAll && !isCopied) terminal.note(t`--issues-to FILE writes all of them beside the rows.`);
+function countChanges({ finds, rows }: Imported) {
   const count = (change: Enqueued['change']): number => finds.filter((find) => find.change === change).length;
-  const photos = finds.reduce((sum, find) => sum + find.photosAdded, 0);
-  const photosRemoved = finds.reduce((sum, find) => sum + find.photosRemoved, 0);
-  const numbers = finds.filter(({ numberQueued }) => numberQueued === true).length;
-  const drafts = finds.filter((find) => !find.ready).length;
-  const [added, updated, kept, sent] = [count('added'), count('updated'), count('kept'), count('sent')];
-  const parts = [t`${added} added`, t`${updated} updated`, t`${kept} unchanged`];
+  return {
+    ...{ added: count('added'), updated: count('updated'), unchanged: count('kept'), already_sent: count('sent') },
+    ...{ conflicts: count('conflict'), other_finds: count('another'), other_table: count('asked'), equal: count('equal') },
+    photos_removed: finds.reduce((sum, find) => sum + find.photosRemoved, 0),
+    numbers: finds.filter(({ numberQueued }) => numberQueued === true).length,
+    invalid: rows - finds.length,
+    drafts: finds.filter((find) => !find.ready).length,
+    photos: finds.reduce((sum, find) => sum + find.photosAdded, 0),
+  };
+}
+
+function changesText({ added, updated, unchanged, ...counts }: ReturnType<typeof countChanges>): string {
+  const { already_sent: sent, conflicts, invalid } = counts;
+  const parts = [t`${added} added`, t`${updated} updated`, t`${unchanged} unchanged`];
   if (sent > 0) parts.push(t`${sent} already sent, unchanged`);
-  const [conflicts, others] = [count('conflict'), count('another') + count('asked') + count('equal')];
   if (conflicts > 0) parts.push(t`${conflicts} changed here and in the table, and left as they are`);
+  const others = counts.other_finds + counts.other_table + counts.equal;
   if (others > 0) parts.push(t`${others} left as they are until you decide`);
-  const invalid = rows - finds.length;
-  const leftOut = ngettext(msgid`${invalid} row skipped`, `${invalid} rows skipped`, invalid);
-  if (invalid > 0) parts.push(leftOut);
-  const [all, changes, photographs] = [findCount(finds.length), parts.join(', '), photographCount(photos)];
+  if (invalid > 0) parts.push(ngettext(msgid`${invalid} row skipped`, `${invalid} rows skipped`, invalid));
+  return parts.join(', ');
+}
+
+function printSummary(context: Context, imported: Imported, { dryRun, known: { lookupTerm } }: Request): void {
+  const { terminal } = context;
+  const { finds, newPeople, missing, issues } = imported;
+  const counts = countChanges(imported);
+  const { photos_removed: photosRemoved, numbers, drafts } = counts;
+  const [all, changes, photographs] = [findCount(finds.length), changesText(counts), photographCount(counts.photos)];
   terminal.line(
     dryRun ? t`Would import ${all}: ${changes}; ${photographs}.` : t`Imported ${all}: ${changes}; ${photographs} queued.`,
   );
@@ -324,20 +329,8 @@ function printSummary(
   if (!dryRun && drafts < finds.length) printNextStep(context);
   terminal.value({
     dry_run: dryRun,
-    added,
-    updated,
-    unchanged: kept,
-    already_sent: sent,
-    conflicts,
-    other_finds: count('another'),
-    other_table: count('asked'),
-    equal: count('equal'),
+    ...counts,
     not_in_table: missing,
-    photos_removed: photosRemoved,
-    numbers,
-    invalid,
-    drafts,
-    photos,
     new_people: [...newPeople].map(([name, count]) => {
       const nearest = (nearestTo(name, lookupTerm) ?? []).map(({ id, label }) => ({ id, label }));
       return { name, finds: count, ...(nearest.length === 0 ? {} : { nearest }) };
