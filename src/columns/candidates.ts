@@ -1,3 +1,4 @@
+import { isReadable } from '../base/issue.ts';
 import { decimal } from '../base/language.ts';
 import { type Message, msg } from '../base/message.ts';
 import { type ColumnName, FIELDS, type Field } from '../find/fields.ts';
@@ -6,7 +7,6 @@ import { type NameOrder, orderOf, parseName } from '../find/person-name.ts';
 import { CENTIMETRES, parseBoolean, parseGeomSystem, parseTargetState } from '../find/read-cell.ts';
 import { parsePosition } from '../place/read-position.ts';
 import { foldName, isPictureName, nameWords } from '../text/names.ts';
-import { isReadable } from '../text/reading.ts';
 import {
   type ColumnProfile,
   dateShape,

@@ -1,3 +1,4 @@
+import { isReadable } from '../base/issue.ts';
 import { msgid } from '../base/language.ts';
 import { type Message, nmsg } from '../base/message.ts';
 import { parseDateCell } from '../find/read-cell.ts';
@@ -5,7 +6,6 @@ import { parseDecimal } from '../place/geometry.ts';
 import { parsePosition } from '../place/read-position.ts';
 import type { Table } from '../tables/table.ts';
 import { isPictureName } from '../text/names.ts';
-import { isReadable } from '../text/reading.ts';
 import { columnKeys } from './columns.ts';
 import { DAY_NUMBER, parseDateForm } from './convert-cell.ts';
 

@@ -1,10 +1,10 @@
 import { localDate } from '../base/clock.ts';
+import { isReadable } from '../base/issue.ts';
 import { type NameOrder, orderOf, parseName, readings } from '../find/person-name.ts';
 import { CENTIMETRES, isRealDate, twoReadings } from '../find/read-cell.ts';
 import { formatPoint } from '../place/geometry.ts';
 import { parsePosition } from '../place/read-position.ts';
 import { joinNames } from '../text/csv.ts';
-import { isReadable } from '../text/reading.ts';
 import { type DepthUnit, OPEN_UNIT, type ReadColumn } from './column-rule.ts';
 import { keyForm } from './columns.ts';
 

@@ -1,4 +1,4 @@
-import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
+import { errorIssue, type Issue, isReadable, type Reading, type Unreadable, unreadable, warningIssue } from '../base/issue.ts';
 import { cmd, joinMessages, type Message, msg } from '../base/message.ts';
 import type { Reference } from '../find/field.ts';
 import {
@@ -34,7 +34,6 @@ import { normalText } from '../text/characters.ts';
 import { splitNames } from '../text/csv.ts';
 import { parseHtml } from '../text/html-text.ts';
 import { enumerate, foldName } from '../text/names.ts';
-import { isReadable, type Reading, type Unreadable, unreadable } from '../text/reading.ts';
 import type { Columns } from './columns.ts';
 
 /** Access to a row's photographs, and to what is stored of its find. */

@@ -1,7 +1,7 @@
+import { isReadable } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import { type GeomSystem, type PointInSystem, parsePoint } from '../place/geometry.ts';
 import { foldName } from '../text/names.ts';
-import { isReadable } from '../text/reading.ts';
 import type { FieldRow, ValueOf } from './field.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
+import { isReadable } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
 import { isSamePlace, type PointInSystem, parsePoint } from '../place/geometry.ts';
 import { collapseText, trimText } from '../text/characters.ts';
-import { isReadable } from '../text/reading.ts';
 import { attributeOf, childOf, childrenOf, childText, type XmlElement } from '../xml/element.ts';
 import type { Reference } from './field.ts';
 import { type ElementName, FIELDS, type Field, type FindElements, pointElement } from './fields.ts';

@@ -1,8 +1,8 @@
 import { localDate } from '../base/clock.ts';
+import { type Reading, unreadable } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
 import type { GeomSystem } from '../place/geometry.ts';
 import { alternatives, foldName } from '../text/names.ts';
-import { type Reading, unreadable } from '../text/reading.ts';
 import type { TargetState } from './field.ts';
 
 /** Returns both meanings of a number like `1,000`: decimals in Czech, thousands in English. Undefined for any other text. */

@@ -1,7 +1,7 @@
+import { type Reading, type Unreadable, unreadable } from '../base/issue.ts';
 import { cmd, joinMessages, type Message, msg } from '../base/message.ts';
 import { collapseText, trimText } from '../text/characters.ts';
 import { canAbbreviate, foldName, nameKey, nameWords } from '../text/names.ts';
-import { type Reading, type Unreadable, unreadable } from '../text/reading.ts';
 import type { Reference } from './field.ts';
 import type { Field } from './fields.ts';
 import type { LookupTerm, TermCandidate, TermLookup } from './lookup.ts';

@@ -1,5 +1,5 @@
+import { type Reading, unreadable } from '../base/issue.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
-import { type Reading, unreadable } from '../text/reading.ts';
 import type { Reference } from './field.ts';
 import { FIELDS } from './fields.ts';
 import type { LookupTerm, TermCandidate, TermLookup } from './lookup.ts';

@@ -1,11 +1,9 @@
-import { errorIssue, hasErrors, type Issue, warningIssue } from '../base/issue.ts';
+import { errorIssue, hasErrors, type Issue, isReadable, warningIssue } from '../base/issue.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
 import { CONVERTED_WITHIN_M, findRangeProblem, type GeomSystem, parsePoint, pointNumbers, toWgs84 } from '../place/geometry.ts';
 import { trimText } from '../text/characters.ts';
-import { isReadable } from '../text/reading.ts';
-import { buildDocument } from './document.ts';
 import { type ElementName, FIELDS, type Field, type FindElements, pointElement } from './fields.ts';
-import type { Find } from './find.ts';
+import { buildDocument, type Find } from './find.ts';
 import type { FindSchema } from './find-schema.ts';
 import type { ProjectLookup, TermCandidate } from './lookup.ts';
 import { type Finding, type Rule, type RuleContext, rankOf, VALUE_RULES } from './value-rules.ts';

@@ -1,7 +1,7 @@
+import { type Unreadable, unreadable } from '../base/issue.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
 import { codePointName, trimText } from '../text/characters.ts';
 import { alternatives } from '../text/names.ts';
-import { type Unreadable, unreadable } from '../text/reading.ts';
 import { findIllegalCharacter } from '../xml/write-xml.ts';
 import type { Reference } from './field.ts';
 import { type ElementName, FIELDS, type Field, type FindElements } from './fields.ts';

@@ -1,10 +1,10 @@
 import { constants, open } from 'node:fs/promises';
 import type { ExpandedTags } from 'exifreader';
 import { messageOf } from '../base/errors.ts';
+import { type Reading, unreadable } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import { degreesText, findRangeProblem } from '../place/geometry.ts';
 import type { Position } from '../place/read-position.ts';
-import { type Reading, unreadable } from '../text/reading.ts';
 
 /** EXIF data of a picture that concern finds. */
 export type PhotoExif = {

@@ -4,10 +4,9 @@ import { constants, type FileHandle, open } from 'node:fs/promises';
 import { basename, dirname, extname, isAbsolute, join, sep } from 'node:path';
 import { fileTypeFromFile } from 'file-type';
 import { FileError, messageOf } from '../base/errors.ts';
-import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
+import { errorIssue, type Issue, type Reading, unreadable, warningIssue } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
 import { isPictureName } from '../text/names.ts';
-import { type Reading, unreadable } from '../text/reading.ts';
 
 export type Photograph = {
   readonly path: string;

@@ -2,9 +2,9 @@ import { createRequire } from 'node:module';
 import type proj4 from 'proj4';
 import type { Converter } from 'proj4';
 import { FileError } from '../base/errors.ts';
+import { isReadable, type Reading, type Unreadable, unreadable } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
 import { trimText } from '../text/characters.ts';
-import { isReadable, type Reading, type Unreadable, unreadable } from '../text/reading.ts';
 
 export type GeomSystem = '4326' | '5514';
 

@@ -1,5 +1,5 @@
+import { type Reading, unreadable } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
-import { type Reading, unreadable } from '../text/reading.ts';
 import { degreesText } from './geometry.ts';
 
 /** Degrees as text, written or decoded. */

@@ -1,6 +1,6 @@
+import { isReadable, type Reading, unreadable } from '../base/issue.ts';
 import { decimal } from '../base/language.ts';
 import { isMessage, type Message, msg } from '../base/message.ts';
-import { isReadable, type Reading, unreadable } from '../text/reading.ts';
 import { degreesText, findRangeProblem, type GeomSystem, type PointText, parseDecimal, parseWrittenPoint } from './geometry.ts';
 import { parsePlaceLink } from './position-links.ts';
 

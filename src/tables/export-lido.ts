@@ -1,8 +1,8 @@
 import { UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import { xmlText } from '../find/document.ts';
 import type { Reference } from '../find/field.ts';
 import { pointOf, redactLocation } from '../find/fields.ts';
+import { xmlText } from '../find/find.ts';
 import { NEW_PERSON } from '../find/resolve-reference.ts';
 import { elementText, type XmlNode } from '../xml/write-xml.ts';
 import { type ExportedFind, inBothSystems, type LabelsOf } from './exported-find.ts';

@@ -1,6 +1,5 @@
-import { documentNode } from '../find/document.ts';
 import { pointOf } from '../find/fields.ts';
-import type { DocumentProfile } from '../find/find.ts';
+import { type DocumentProfile, documentNode } from '../find/find.ts';
 import { BYTE_ORDER_MARK, csvCell, joinNames, withMarkKept } from '../text/csv.ts';
 import { elementText, replaceIllegalCharacters } from '../xml/write-xml.ts';
 import { coordinatesOf, type ExportedFind, type ExportValue, exportColumns, valuesOf, wgs84Of } from './exported-find.ts';

@@ -1,10 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { FileError, messageOf } from '../base/errors.ts';
-import { errorIssue, type Issue } from '../base/issue.ts';
+import { errorIssue, type Issue, isReadable, type Reading, unreadable } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import { type GeomSystem, geomSystemOf, type PointInSystem, unsupportedCrsError } from '../place/geometry.ts';
 import { plainNumber } from '../text/plain-number.ts';
-import { isReadable, type Reading, unreadable } from '../text/reading.ts';
 import { lineAt } from '../xml/element.ts';
 import { assertTableSize, isOverlong, type NamedValues, overlongNumber, type Table, tableOfRecords } from './table.ts';
 import { notUtf8 } from './text-encoding.ts';

@@ -1,5 +1,5 @@
 import { FileError } from '../base/errors.ts';
-import { errorIssue, type Issue } from '../base/issue.ts';
+import { errorIssue, type Issue, isReadable } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import { geomSystemOf, unsupportedCrsError } from '../place/geometry.ts';
 import { systemOfPrj } from '../place/read-prj.ts';
@@ -7,7 +7,6 @@ import { parseGeoPackagePoint } from '../place/wkb.ts';
 import type { Database } from '../store/database.ts';
 import { createRowGuard, type Guarded, isAnyRow, isNumber, isText } from '../store/row.ts';
 import { plainNumber } from '../text/plain-number.ts';
-import { isReadable } from '../text/reading.ts';
 import { assertTableSize, type NamedValues, type Table, tableOfRecords } from './table.ts';
 
 /** A point layer of a GeoPackage. */

@@ -1,10 +1,9 @@
 import { FileError } from '../base/errors.ts';
-import { errorIssue, type Issue } from '../base/issue.ts';
+import { errorIssue, type Issue, isReadable, type Reading, unreadable } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import { meaningOfColumn } from '../find/fields.ts';
 import type { PointInSystem } from '../place/geometry.ts';
 import { parseHtml } from '../text/html-text.ts';
-import { isReadable, type Reading, unreadable } from '../text/reading.ts';
 import { attributeOf, childOf, childText, lineCounter, type XmlElement } from '../xml/element.ts';
 import type { XmlWalk } from '../xml/parse.ts';
 import { strayTextMessage, strayTextsIn } from '../xml/source-text.ts';

@@ -1,13 +1,12 @@
 import { posix } from 'node:path';
 import { FileError } from '../base/errors.ts';
-import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
+import { errorIssue, type Issue, isReadable, type Reading, unreadable, warningIssue } from '../base/issue.ts';
 import { msgid } from '../base/language.ts';
 import { type Message, msg, nmsg } from '../base/message.ts';
 import { COLUMN_NAMES } from '../find/fields.ts';
 import { type GeomSystem, unsupportedCrsError } from '../place/geometry.ts';
 import { nameOfPrj, systemOfPrj } from '../place/read-prj.ts';
 import { plainNumber } from '../text/plain-number.ts';
-import { isReadable, type Reading, unreadable } from '../text/reading.ts';
 import { type DbfField, type DbfValue, isReadType, parseDbf, readableValues } from './dbf.ts';
 import { assertTableSize, type NamedValues, type Table, tableOfRecords } from './table.ts';
 import { textDecoder } from './text-encoding.ts';

@@ -1,10 +1,9 @@
 import { FileError } from '../base/errors.ts';
-import { errorIssue, hasErrors, type Issue, warningIssue } from '../base/issue.ts';
+import { errorIssue, hasErrors, type Issue, type Unreadable, unreadable, warningIssue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import type { PointInSystem } from '../place/geometry.ts';
 import { codePointName } from '../text/characters.ts';
 import { withoutFormulaMark } from '../text/csv.ts';
-import { type Unreadable, unreadable } from '../text/reading.ts';
 
 /** Result of every table reader, whatever the format. */
 export type Table = TablePlace & {

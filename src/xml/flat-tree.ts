@@ -1,5 +1,5 @@
+import { assertNameLimit, assertTextLimit } from './decode.ts';
 import type { XmlAttribute, XmlElement } from './element.ts';
-import { assertNameLimit, assertTextLimit } from './parse-error.ts';
 
 /** A name with its namespace; one object per distinct name. */
 export type ResolvedName = {

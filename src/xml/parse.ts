@@ -1,9 +1,8 @@
-import { decodeXml, EncodingError } from './decode.ts';
+import { decodeXml, EncodingError, Fault, XmlSyntaxError } from './decode.ts';
 import { lineAt, type XmlDocument } from './element.ts';
-import { Fault, XmlSyntaxError } from './parse-error.ts';
 import { Parser, type XmlPart } from './parser.ts';
 
-export { XmlSyntaxError } from './parse-error.ts';
+export { XmlSyntaxError } from './decode.ts';
 
 type DecodedXml = ReturnType<typeof decodeXml>;
 

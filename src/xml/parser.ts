@@ -1,9 +1,21 @@
 import { msg } from '../base/message.ts';
+import { assertTextLimit, Fault } from './decode.ts';
 import type { XmlElement } from './element.ts';
 import { FlatElement, FlatTree, NONE, type ResolvedName } from './flat-tree.ts';
-import { isDeclaration, Names, namespaceIn, qualifiedNameParts, type RawName, Scope, splitQualifiedName } from './name.ts';
-import { assertTextLimit, Fault } from './parse-error.ts';
-import { assertAllowedCharacters, DECODING_NEEDS, decoded, decodedSection, NON_ASCII } from './references.ts';
+import {
+  assertAllowedCharacters,
+  DECODING_NEEDS,
+  decoded,
+  decodedSection,
+  isDeclaration,
+  Names,
+  NON_ASCII,
+  namespaceIn,
+  qualifiedNameParts,
+  type RawName,
+  Scope,
+  splitQualifiedName,
+} from './name.ts';
 
 /** An element of a long document, and its ancestors, outermost first, of which only the start tags were parsed. */
 export type XmlPart = { readonly element: XmlElement; readonly around: readonly XmlElement[] };

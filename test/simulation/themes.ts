@@ -1,7 +1,19 @@
 import type { Random } from '../support/random.ts';
 import type { Fate } from './network.ts';
-import type { Account, Doing, Fates, MachineName, PlannedFind, Profile, Step, Sync } from './scenario.ts';
-import { curating, doing, importing, numberOf } from './scenario.ts';
+import {
+  type Account,
+  curating,
+  type Doing,
+  doing,
+  type Fates,
+  importing,
+  type MachineName,
+  numberOf,
+  type PlannedFind,
+  type Profile,
+  type Step,
+  type Sync,
+} from './scenario.ts';
 
 /** Rare events, forced on purpose. `alone`: no other event between, which the oracle could not tell from a fault. */
 export type Theme = { readonly alone?: true; tell(random: Random, finds: PlannedFind[]): Step[] };

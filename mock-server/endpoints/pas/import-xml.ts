@@ -3,15 +3,16 @@ import type { XmlDocument } from 'libxml2-wasm';
 import { type Addresses, NEWEST_VERSION, xsdAddressOf } from '../../base/addresses.ts';
 import { digestFault } from '../../base/digest.ts';
 import { type Answer, HttpError } from '../../base/http-message.ts';
+import type { Say } from '../../base/messages.ts';
 import { type FilePart, readFileParts } from '../../base/multipart.ts';
-import { htmlPage, schemaErrors, validationErrors } from '../../base/problem.ts';
+import { htmlPage, type Problem, schemaErrors, validationErrors } from '../../base/problem.ts';
 import { treeOf } from '../../base/xml-tree.ts';
 import { checkDeclaration, type FindDocument, onlyFind, parseFindDocument } from '../../rules/find-document.ts';
 import { isAtLeast, mayImportInto } from '../../rules/permission.ts';
 import { resolveReferences } from '../../rules/references.ts';
-import { assertNoProblems, refusal } from '../../rules/refusal.ts';
-import { areaProblems, completenessProblems, geometryProblems, handoverProblems } from '../../rules/state-rules.ts';
+import { assertNoProblems, problem, refusal } from '../../rules/refusal.ts';
 import type { WriteRequest } from '../../rules/write-request.ts';
+import type { Placement } from '../../state/areas.ts';
 import type { Mock } from '../../state/mock.ts';
 import { MAX_DOCUMENT_BYTES } from '../../state/schema.ts';
 import { findAnswer } from './find-answer.ts';
@@ -95,4 +96,48 @@ function plan(mock: Mock, { account, say }: WriteRequest, find: FindDocument): P
 /** A header that was sent several times counts as one with several values. */
 export function headerText(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value.join(', ') : value;
+}
+
+/** Step 18: a geometry from state 2 on. */
+function geometryProblems(find: FindDocument, say: Say): Problem[] {
+  if (find.stav === 1 || find.geometry !== undefined) return [];
+  const element = find.geom_system === '4326' ? 'geom_wkt' : 'geom_sjtsk_wkt';
+  return [problem(find.line, element, say('geometry-required', String(find.stav)))];
+}
+
+/** Step 19: what state 3 needs beyond state 2. */
+function handoverProblems(find: FindDocument, say: Say): Problem[] {
+  if (find.stav !== 3) return [];
+  const required = { evidencni_cislo: find.evidencni_cislo, predano_organizace: find.predano_organizace };
+  const missing = Object.entries(required)
+    .filter(([, value]) => value === undefined)
+    .map(([name]) => name);
+  return [
+    ...(missing.length === 0 ? [] : [problem(find.line, missing.join(', '), say('state-3-missing', missing.join(', ')))]),
+    ...(find.predano ? [] : [problem(find.line, 'predano', say('handover-required'))]),
+  ];
+}
+
+/** Step 20: wherever there is a point, it must lie in a cadastral area, in state 1 too. */
+function areaProblems(find: FindDocument, placement: Placement | undefined, say: Say): Problem[] {
+  return find.geometry !== undefined && placement === undefined ? [problem(find.line, 'katastr', say('outside-areas'))] : [];
+}
+
+/** Step 21: everything that states 2 and 3 need, in one finding with its reasons in the service's order. */
+function completenessProblems(find: FindDocument, placement: Placement | undefined, say: Say): Problem[] {
+  if (find.stav === 1) return [];
+  const required: ReadonlyArray<readonly [string, unknown]> = [
+    ['obdobi', find.entries.obdobi],
+    ['datum_nalezu', find.datum_nalezu],
+    ['lokalizace', find.lokalizace],
+    ['okolnosti', find.entries.okolnosti],
+    ['specifikace', find.entries.specifikace],
+    ['druh_nalezu', find.entries.druh_nalezu],
+    ['nalezce', find.nalezce],
+    ['geom', find.geometry],
+    ['hloubka', find.hloubka],
+    ['katastr', placement],
+  ];
+  const reasons = required.filter(([, value]) => value === undefined).map(([name]) => say('incomplete', name));
+  return reasons.length === 0 ? [] : [problem(find.line, 'samostatny_nalez', reasons.join('; '))];
 }

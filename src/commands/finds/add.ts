@@ -17,8 +17,8 @@ import {
 import { keysText } from '../../flows/interview/interview.ts';
 import { collapseUnchecked } from '../../flows/queue/collapse-issues.ts';
 import { printable } from '../../text/characters.ts';
-import { issueValues, printIssues } from '../../ui/issues.ts';
 import type { Prompt } from '../../ui/prompt.ts';
+import { issueValues, printIssues } from '../../ui/terminal.ts';
 import { collect, defineCommand, type Runner } from '../command.ts';
 import { printNextStep } from '../result-texts.ts';
 

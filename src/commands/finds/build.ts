@@ -6,7 +6,7 @@ import type { Context, GlobalOptions } from '../../context/context.ts';
 import { openValidation } from '../../context/validation.ts';
 import { documentOfFind } from '../../flows/queue/known-finds.ts';
 import { findsNamed } from '../../flows/queue/named-finds.ts';
-import { issueValues, printIssues } from '../../ui/issues.ts';
+import { issueValues, printIssues } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 
 export function register(program: Command, run: Runner): void {

@@ -11,8 +11,7 @@ import { collapseUnchecked } from '../../flows/queue/collapse-issues.ts';
 import { findsNamed } from '../../flows/queue/named-finds.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
 import { printable } from '../../text/characters.ts';
-import { issueValues, printIssues } from '../../ui/issues.ts';
-import { requireConfirmation } from '../../ui/terminal.ts';
+import { issueValues, printIssues, requireConfirmation } from '../../ui/terminal.ts';
 import { findCount } from '../result-texts.ts';
 
 export type EditOptions = GlobalOptions & {

@@ -16,7 +16,7 @@ import { collapseUnchecked } from '../../flows/queue/collapse-issues.ts';
 import { findsNamed } from '../../flows/queue/named-finds.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
 import { printable } from '../../text/characters.ts';
-import { issueValues, printIssues } from '../../ui/issues.ts';
+import { issueValues, printIssues } from '../../ui/terminal.ts';
 import { collect, defineCommand, type Runner } from '../command.ts';
 import { type EditOptions, editMany, printChanges } from './edit-many.ts';
 

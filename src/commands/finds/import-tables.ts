@@ -15,8 +15,7 @@ import type { Enqueued } from '../../flows/queue/enqueue-finds.ts';
 import { type CopiedTable, importTable, openCorrections } from '../../flows/queue/import-table.ts';
 import type { MergeAnswers } from '../../flows/queue/merge-find.ts';
 import { normalId } from '../../text/characters.ts';
-import { issueValues, printIssues } from '../../ui/issues.ts';
-import { printable } from '../../ui/terminal.ts';
+import { issueValues, printable, printIssues } from '../../ui/terminal.ts';
 import { findCount, photographCount, printNextStep } from '../result-texts.ts';
 import { personText } from '../sending/print-new-people.ts';
 

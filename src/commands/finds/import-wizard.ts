@@ -14,7 +14,7 @@ import { previewNumbers, previewTable, type TableLook } from '../../flows/queue/
 import type { Table } from '../../tables/table.ts';
 import { printable } from '../../text/characters.ts';
 import { wrapped } from '../../text/width.ts';
-import { issueValue } from '../../ui/issues.ts';
+import { issueValue } from '../../ui/terminal.ts';
 import { type ImportOptions, importTables } from './import-tables.ts';
 
 /**

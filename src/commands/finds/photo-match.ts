@@ -16,8 +16,7 @@ import {
   queueMatches,
 } from '../../flows/queue/match-folder.ts';
 import type { Confidence } from '../../photo/match-photographs.ts';
-import { issueValues, printIssues } from '../../ui/issues.ts';
-import { printable } from '../../ui/terminal.ts';
+import { issueValues, printable, printIssues } from '../../ui/terminal.ts';
 import { printNextStep, strippedText } from '../result-texts.ts';
 
 export type MatchFlags = GlobalOptions &

@@ -9,7 +9,7 @@ import { type KeepingFlags, photographKeeping } from '../../context/validation.t
 import { collapseGpsWarnings } from '../../flows/queue/collapse-issues.ts';
 import { addPhotograph, type QueuedPhoto, targetForChange } from '../../flows/queue/enqueue-change.ts';
 import type { EntryId } from '../../outbox/entry.ts';
-import { issueValues, printIssues } from '../../ui/issues.ts';
+import { issueValues, printIssues } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { strippedText } from '../result-texts.ts';
 import { wholeNumber } from './list.ts';

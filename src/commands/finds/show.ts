@@ -10,8 +10,7 @@ import { knownFind, type Story } from '../../flows/queue/known-finds.ts';
 import { uncertainTexts } from '../../flows/reconcile/uncertain-text.ts';
 import type { Entry, Held } from '../../outbox/entry.ts';
 import { displayWidth, padded } from '../../text/width.ts';
-import { issueValues, printIssues } from '../../ui/issues.ts';
-import { printable } from '../../ui/terminal.ts';
+import { issueValues, printable, printIssues } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { answersFor, commandFor, heldValue } from '../result-texts.ts';
 

@@ -8,7 +8,7 @@ import { readFileOrInput, readMappingFile } from '../../context/own-files.ts';
 import { openLookups, openValidationContext } from '../../context/validation.ts';
 import { recordsNamed } from '../../flows/queue/named-finds.ts';
 import { validateAll } from '../../flows/queue/validate-finds.ts';
-import { issueValues, printIssues } from '../../ui/issues.ts';
+import { issueValues, printIssues } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { findNewPeople, newPeopleValue, printNewPeople } from '../sending/print-new-people.ts';
 

@@ -19,8 +19,7 @@ import {
   unmapTerm,
 } from '../../flows/vocabulary/map-terms.ts';
 import { BYTE_ORDER_MARK, csvCell } from '../../text/csv.ts';
-import { issueValues, printIssues } from '../../ui/issues.ts';
-import { printable } from '../../ui/terminal.ts';
+import { issueValues, printable, printIssues } from '../../ui/terminal.ts';
 import type { Suggestion } from '../../vocabulary/suggest.ts';
 import { defineCommand, type Runner } from '../command.ts';
 

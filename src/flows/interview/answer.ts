@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { hasErrors, type Issue } from '../../base/issue.ts';
+import { hasErrors, type Issue, isReadable, type Reading } from '../../base/issue.ts';
 import { t } from '../../base/language.ts';
 import { convertCell } from '../../columns/convert-cell.ts';
 import type { RowContext } from '../../columns/map-row.ts';
@@ -15,7 +15,6 @@ import type { InspectedPhotograph } from '../../photo/photograph.ts';
 import { formatPoint, toWgs84 } from '../../place/geometry.ts';
 import { type Position, parsePosition, positionText } from '../../place/read-position.ts';
 import { splitNames } from '../../text/csv.ts';
-import { isReadable, type Reading } from '../../text/reading.ts';
 
 export type AnswerContext = RowContext &
   RuleContext & {

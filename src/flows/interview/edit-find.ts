@@ -1,5 +1,5 @@
 import { UsageError } from '../../base/errors.ts';
-import { hasErrors, type Issue } from '../../base/issue.ts';
+import { hasErrors, type Issue, unreadable } from '../../base/issue.ts';
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import { mapTable } from '../../columns/map-table.ts';
@@ -25,7 +25,6 @@ import { importOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { findById, type StoredFind, updateFind } from '../../outbox/stored-finds.ts';
 import { parsePosition } from '../../place/read-position.ts';
-import { unreadable } from '../../text/reading.ts';
 import { answerText } from '../finds/find-texts.ts';
 import { asFind } from '../queue/as-find.ts';
 import { contentOf } from '../queue/enqueue-finds.ts';

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { errorIssue, type Issue } from '../../base/issue.ts';
+import { errorIssue, type Issue, isReadable, type Reading } from '../../base/issue.ts';
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import { parseDefaults } from '../../columns/defaults.ts';
@@ -19,7 +19,6 @@ import { findByLocalId } from '../../outbox/stored-finds.ts';
 import { readPhotoPosition } from '../../photo/photo-exif.ts';
 import { photoResolver } from '../../photo/photograph.ts';
 import { type Position, parsePosition, positionText } from '../../place/read-position.ts';
-import { isReadable, type Reading } from '../../text/reading.ts';
 import { collapseUnchecked } from '../queue/collapse-issues.ts';
 import { enqueueFinds } from '../queue/enqueue-finds.ts';
 import type { PhotographKeeping } from '../queue/kept-photographs.ts';

@@ -1,3 +1,4 @@
+import { isReadable } from '../../base/issue.ts';
 import { currentLanguage, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import type { Mapping } from '../../columns/mapping.ts';
@@ -6,7 +7,6 @@ import { type ElementName, type Field, type FindElements, fieldOf } from '../../
 import { findNameDoubt, findNameProblem } from '../../find/resolve-finder.ts';
 import { cellOfReference, resolveProject } from '../../find/resolve-reference.ts';
 import { fold } from '../../text/names.ts';
-import { isReadable } from '../../text/reading.ts';
 import { cutTo } from '../../text/width.ts';
 import type { Annotation, Offer } from '../../ui/prompt.ts';
 import { isHarvested } from '../../vocabulary/harvests.ts';

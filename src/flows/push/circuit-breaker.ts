@@ -1,5 +1,4 @@
-import type { MonotonicMs } from '../../base/clock.ts';
-import { monotonicMs } from '../../base/clock.ts';
+import { type MonotonicMs, monotonicMs } from '../../base/clock.ts';
 import type { Message } from '../../base/message.ts';
 import { circuitOpenMs, RETRY_POLICY } from '../../base/retry-policy.ts';
 import type { EntryKind } from '../../outbox/entry.ts';

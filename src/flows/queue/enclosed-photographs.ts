@@ -1,13 +1,12 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { FileError, UsageError } from '../../base/errors.ts';
-import { errorIssue } from '../../base/issue.ts';
+import { errorIssue, unreadable } from '../../base/issue.ts';
 import { msg } from '../../base/message.ts';
 import { MISSING, PHOTO_MAX_BYTES, type ResolvePhoto } from '../../photo/photograph.ts';
 import { toDatabaseError } from '../../store/database.ts';
 import { isAlive } from '../../store/files.ts';
 import type { Attachments } from '../../tables/table.ts';
-import { unreadable } from '../../text/reading.ts';
 import type { PhotographKeeping } from './kept-photographs.ts';
 
 export type EnclosedPhotographs = PhotographKeeping & {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ConfigError } from '../../../src/base/errors.ts';
-import { buildDocument } from '../../../src/find/document.ts';
-import { schemaLocationOf } from '../../../src/find/find.ts';
+import { buildDocument, schemaLocationOf } from '../../../src/find/find.ts';
 import {
   bundledSchema,
   findSchemaProblem,

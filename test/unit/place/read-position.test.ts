@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { isReadable } from '../../../src/base/issue.ts';
 import { findRangeProblem, toSJtsk } from '../../../src/place/geometry.ts';
 import { parsePosition, positionText } from '../../../src/place/read-position.ts';
-import { isReadable } from '../../../src/text/reading.ts';
 
 /** Value read, shortened: `14.42 50.08`, followed by `?` where it has to be confirmed; otherwise the rule. */
 function read(text: string): string {
