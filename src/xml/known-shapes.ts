@@ -89,7 +89,7 @@ type PlacedText = { readonly start: number; readonly end: number; readonly isAny
 const DECLARATION = /^(?:<\?xml version=(["'])1\.0\1 encoding=(["'])UTF-8\2 ?\?>)?/i;
 const COMMENT = /<!--[^-]*(?:-[^-]+)*-->/y;
 const TAG = /<(\/?)([\w.:-]+)((?:\s+[\w.:-]+\s*=\s*(?:"[^"<&]*"|'[^'<&]*'))*)\s*(\/?)>/y;
-const ATTRIBUTE = /(([\w.:-]+)\s*=\s*)(?:"([^"]*)"|'([^']*)')/g;
+const ATTRIBUTE = /(?<![\w.:-])(([\w.:-]+)\s*=\s*)(?:"([^"]*)"|'([^']*)')/g;
 /** Attributes that change the type of their element, or must be unique, have other prefixes. */
 const KNOWN_PREFIXED = /^(?:xml:lang|xmlns(?::.*)?|[^:]*:schemaLocation)$/;
 
