@@ -241,6 +241,9 @@ function commandsIn(
   return [...new Set(found)];
 }
 
+/** Commands that name no find and have worked in a scene before. */
+const tried = new Set<string>();
+
 /** Questions on a terminal that a person answers with yes. */
 const ASKS: readonly RegExp[] = [/^remove /, /^resolve .*--created /, /^restore /, /^outbox adopt/];
 
@@ -269,6 +272,8 @@ describe('Each command that is advised works when it is typed, for', () => {
     expect(waiting.size).toBeGreaterThan(1);
     const failed: string[] = [];
     for (const command of waiting) {
+      if (tried.has(command)) continue;
+      if (!/K-\d|C-\d/.test(command)) tried.add(command);
       const args = command.split(' ');
       const run = await home
         .copy()

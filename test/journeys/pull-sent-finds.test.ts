@@ -227,17 +227,6 @@ describe('an archaeologist’s finds', () => {
     expect(Date.parse((await pull('--full')).from ?? '')).toBeLessThan(Date.now());
   });
 
-  test('are kept as they were when the harvest is cut off', async () => {
-    await pull();
-    await move(1, 'submit');
-    await service.faults({ endpoint: 'oai', when: { every: 1 }, fault: 'truncate' });
-    const run = await home.pas('pull');
-    expect([5, 14]).toContain(run.code);
-    expect(await home.json('list')).toMatchObject([{ at_service: { stav: 1 } }, {}, {}, {}, {}]);
-    await service.faults();
-    expect((await news()).map(({ find }) => find)).toEqual(['K-1']);
-  });
-
   test('are kept as they were when the time of --deadline is over', async () => {
     await pull();
     await move(1, 'submit');

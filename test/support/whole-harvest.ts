@@ -42,11 +42,9 @@ export function testWholeHarvests(version: string, world: () => { readonly mock:
   describe(`in version ${version}`, () => {
     test.each([
       ['heslo', 'oai_svc'],
-      ['heslo', 'oai_dc'],
       ['samostatny_nalez', 'oai_svc'],
       ['samostatny_nalez', 'oai_dc'],
       ['dokument', 'oai_svc'],
-      ['let', 'oai_svc'],
     ])('gives its set %s in %s whole, as lines and as the bytes that it sent', async (set, prefix) => {
       const { mock, home } = world();
       const expected = await served(mock, set, prefix, { version, as: 'archaeologist' });

@@ -28,27 +28,6 @@ describe('config.toml', () => {
     }
   };
 
-  test('is read or refused, whatever it holds', () => {
-    const key = fc.oneof(
-      fc.constantFrom('base_url', 'kind', '__proto__', 'toString', 'constructor', 'min_interval_ms'),
-      fc.string(),
-    );
-    const value = fc.oneof(
-      fc.string().map((text) => JSON.stringify(text)),
-      fc.constantFrom('1', '-1', 'nan', 'inf', '1979-05-27', '[1]', '{a=1}', 'true'),
-    );
-    const lines = fc.array(
-      fc.tuple(key, value).map(([name, text]) => `${JSON.stringify(name)} = ${text}`),
-      { maxLength: 4 },
-    );
-    const shaped = fc.tuple(key, lines).map(([name, all]) => `[profiles.${JSON.stringify(name)}]\n${all.join('\n')}`);
-    fc.assert(
-      fc.property(fc.oneof(anyText, fc.uint8Array({ maxLength: 200 }), shaped), (content) => {
-        read(content);
-      }),
-    );
-  });
-
   test.each(['toString', 'constructor', '__proto__', 'hasOwnProperty'])('knows no key %s', (name) => {
     expect(read(`[profiles.a]\n"${name}" = "x"\n`)).toBeUndefined();
   });

@@ -119,10 +119,10 @@ describe('a photograph that was cut off', () => {
     for (let length = 40; length < PNG.length; length += 1) expect(await cut(PNG.subarray(0, length))).toBe(true);
   });
 
-  test('is not one that was made of a million parts, which would each be read from the disk', async () => {
-    writeFileSync(at('filled.jpg'), Buffer.concat([JPEG.subarray(0, 2), Buffer.alloc(1_000_000, 0xff)]));
+  test('is not one that was made of many parts, which would each be read from the disk', async () => {
+    writeFileSync(at('filled.jpg'), Buffer.concat([JPEG.subarray(0, 2), Buffer.alloc(200_000, 0xff)]));
     writeFileSync(at('chunks.png'), PNG.subarray(0, 33));
-    truncateSync(at('chunks.png'), 12_000_000);
+    truncateSync(at('chunks.png'), 2_400_000);
     for (const name of ['filled.jpg', 'chunks.png']) {
       const { photograph, issues } = await inspectPhotograph(at(name));
       expect([photograph === undefined, issues]).toEqual([false, []]);

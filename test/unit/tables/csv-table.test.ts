@@ -136,7 +136,8 @@ describe('reading from disk', () => {
     await expect(readTable(file)).rejects.toThrow(`has ${MAX_INPUT_BYTES + 1} bytes`);
   });
 
-  test.each(['csv', 'zip', 'kmz'])(
+  // Five seconds each.
+  test.concurrent.each(['csv', 'zip', 'kmz'])(
     'a pipe named .%s that no program writes to is given up',
     async (ending) => {
       const pipe = join(folder, `silent.${ending}`);
