@@ -4,7 +4,6 @@ import { request as askSecure } from 'node:https';
 import { messageOf } from './base/error-message.ts';
 import { parseRecording, type Recorded } from './state/recording.ts';
 
-/** Result of a replay. */
 type Replayed = {
   /** Answered as recorded. */
   readonly same: number;
@@ -86,10 +85,7 @@ type Asked = {
 };
 type Answered = { readonly status: number; readonly body: Buffer };
 
-/**
- * One request, whatever its method and path; `fetch` would refuse some.
- * @throws Error that says who does not answer, and why
- */
+/** One request, whatever its method and path; `fetch` would refuse some. @throws Error that says who does not answer, and why */
 function ask(baseUrl: string, { method, path, headers, body }: Asked): Promise<Answered> {
   const { protocol, hostname, port, pathname } = new URL(baseUrl);
   const target = path.startsWith('/') ? pathname.replace(/\/$/, '') + path : path;

@@ -68,10 +68,7 @@ export class StartedMockServiceContainer extends AbstractStartedContainer {
     return this.baseUrl + CONTROL_PATH;
   }
 
-  /**
-   * Schema address for documents: below {@link baseUrl}, unless a flag gives it.
-   * @throws MockControlError
-   */
+  /** Schema address for documents: below {@link baseUrl}, unless a flag gives it. @throws MockControlError */
   async schemaBase(): Promise<string> {
     const state = await this.control<{ addresses: { schema_base: string } }>('GET', '/state');
     return state.addresses.schema_base;

@@ -123,7 +123,6 @@ export type MessageKey = keyof typeof MESSAGES;
 type Told = { readonly headers: { readonly 'accept-language'?: string | undefined }; readonly told: string[] };
 export type Say = (key: MessageKey, ...values: string[]) => string;
 
-/** Tells if a refusal has this key. */
 export function isRefusal(key: string): boolean {
   return Object.hasOwn(MESSAGES, key) && !NOTES.has(key);
 }

@@ -36,7 +36,6 @@ function readRing(text: string): Ring | string {
   return 'every ring needs at least four positions, of which the last repeats the first';
 }
 
-/** Tells if a point is in one of the polygons or on its border. */
 export function coverPoint(polygons: readonly Polygon[], point: Position): boolean {
   return polygons.some(
     ([outer, ...holes]) =>

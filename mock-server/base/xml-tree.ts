@@ -63,7 +63,6 @@ export function child(tree: XmlTree | undefined, name: string): XmlTree | undefi
   return tree?.children.find((candidate) => candidate.name === name && candidate.namespace === tree.namespace);
 }
 
-/** Namespace of a prefix on the root itself. */
 export function namespaceOnRoot(document: XmlDocumentType, prefix: string): string | undefined {
   return document.root.nsDeclarations[prefix];
 }

@@ -29,7 +29,6 @@ export function journalView(mock: Mock, query: URLSearchParams): readonly Journa
   return limit < entries.length ? entries.slice(entries.length - limit) : entries;
 }
 
-/** Tells if the request changed a find, or names it. */
 export function isAbout({ change, path }: JournalEntry, find: string): boolean {
   return (
     change?.ident === find ||

@@ -8,10 +8,7 @@ export function assertKnownParameters(query: URLSearchParams, ...known: readonly
   }
 }
 
-/**
- * A whole number of the query.
- * @throws ShapeError
- */
+/** A whole number of the query. @throws ShapeError */
 export function wholeNumber(
   query: URLSearchParams,
   name: string,

@@ -14,7 +14,6 @@ type Move = {
   readonly from: readonly number[];
   readonly code: HistoryCode;
   mayMove(mock: Mock, account: Account, find: ArchiveRecord): boolean;
-  /** Missing elements of the find, in words. */
   missing(find: ArchiveRecord): string[];
 };
 

@@ -3,20 +3,14 @@ import { element } from './element.js';
 
 /** @import { Exchange, JournalEntry, Message } from './control.js' */
 
-/**
- * What a row of the journal opens to: the request, its answer, and why it was refused.
- * @param {JournalEntry} entry
- */
+/** What a row of the journal opens to: the request, its answer, and why it was refused. @param {JournalEntry} entry */
 export function exchangeView(entry) {
   const view = element('div', { class: 'exchange' }, 'asking …');
   void fill(view, entry);
   return view;
 }
 
-/**
- * @param {HTMLElement} view
- * @param {JournalEntry} entry
- */
+/** @param {HTMLElement} view @param {JournalEntry} entry */
 async function fill(view, entry) {
   try {
     /** @type {Exchange} */
@@ -48,10 +42,7 @@ function changeText({ kind, ident, name }) {
   return words[kind];
 }
 
-/**
- * @param {string} title
- * @param {Message | null} shown
- */
+/** @param {string} title @param {Message | null} shown */
 function message(title, shown) {
   const part = element('section', {}, element('h3', {}, title));
   if (shown === null) {

@@ -73,10 +73,7 @@ function pair(name, text, id) {
   return [element('dt', {}, name), element('dd', {}, ...shown)];
 }
 
-/**
- * The find's own changes and its photographs', in order of time.
- * @param {{ [name: string]: Value }} body
- */
+/** The find's own changes and its photographs', in order of time. @param {{ [name: string]: Value }} body */
 function historyOf(body) {
   const files = groupsOf(body['soubor']).flatMap((file) =>
     groupsOf(file['historie']).map(

@@ -20,10 +20,7 @@ export function stateShape(state) {
   return drawing('path', { class: `mark state-${state ?? 0}`, d: STATES.get(state ?? 0)?.shape ?? 'M-4 -4l8 8m0 -8l-8 8' });
 }
 
-/**
- * The mark for use beside text.
- * @param {number | null} state
- */
+/** The mark for use beside text. @param {number | null} state */
 export function stateIcon(state) {
   return drawing('svg', { class: 'state-icon', viewBox: '-9 -9 18 18', 'aria-hidden': 'true' }, stateShape(state));
 }

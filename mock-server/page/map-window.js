@@ -16,10 +16,7 @@ export class MapWindow {
   #svg;
   #onChange;
 
-  /**
-   * @param {SVGSVGElement} svg
-   * @param {(unitsPerPixel: number) => void} onChange
-   */
+  /** @param {SVGSVGElement} svg @param {(unitsPerPixel: number) => void} onChange */
   constructor(svg, onChange) {
     this.#svg = svg;
     this.#onChange = onChange;
@@ -60,10 +57,7 @@ export class MapWindow {
     this.#apply();
   }
 
-  /**
-   * @param {number} factor above 1: closer
-   * @param {{ x: number, y: number }} [at] stays where it is
-   */
+  /** @param {number} factor above 1: closer @param {{ x: number, y: number }} [at] stays where it is */
   zoom(factor, at = this.#anchor ?? this.#centre) {
     const width = Math.min(Math.max(this.#view.width / factor, CLOSEST_UNITS), this.#everything.width * 1.5);
     const ratio = width / this.#view.width;

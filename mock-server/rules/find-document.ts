@@ -14,7 +14,6 @@ export type FindDocument = {
   readonly evidencni_cislo: string | undefined;
   readonly projekt: string;
   readonly hloubka: string | undefined;
-  /** Identifiers of vocabulary entries, by element. */
   readonly entries: Readonly<Record<VocabularyElement, string | undefined>>;
   readonly presna_datace: string | undefined;
   readonly pocet: string | undefined;

@@ -40,7 +40,6 @@ const GOVERNING: Partial<Record<Entity, string>> = {
   samostatny_nalez: 'pristupnost',
 };
 
-/** Tells if the viewer may read the record. */
 export function isVisible(record: ArchiveRecord, viewer: Viewer): boolean {
   return holds(RECORD_RULES[record.entity][viewer.letter], record, viewer);
 }

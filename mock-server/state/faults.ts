@@ -8,7 +8,6 @@ export class Faults {
   #rules: LiveRule[] = [];
   #nextId = 1;
 
-  /** Replaces all rules. */
   set(rules: readonly FaultRule[]): void {
     this.#rules = [];
     for (const rule of rules) this.add(rule);

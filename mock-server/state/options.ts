@@ -166,10 +166,7 @@ export type MockServerFlags = NamedOptions & {
   readonly faults?: string;
 };
 
-/**
- * The options that flags stand for. Reads the fault file.
- * @throws Error with a readable reason when that file cannot be used
- */
+/** The options that flags stand for. Reads the fault file. @throws Error with a readable reason when that file cannot be used */
 export function parseMockServerOptions({
   latency,
   minInterval,

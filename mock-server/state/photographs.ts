@@ -44,10 +44,7 @@ export class Photographs {
     return folder;
   }
 
-  /**
-   * Moves an upload to its place for good.
-   * @param save makes it known; where it throws nothing is kept
-   */
+  /** Moves an upload to its place for good. @param save makes it known; where it throws nothing is kept */
   async keep<T>(incomingPath: string, uuid: string, save: () => T): Promise<T> {
     const file = await open(incomingPath, 'r+');
     try {

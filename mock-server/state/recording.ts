@@ -19,7 +19,6 @@ type RecordedBody = {
 
 type RecordedMessage = { readonly headers: Readonly<Record<string, string>>; readonly body: RecordedBody };
 
-/** One line of a recording. */
 export type Recorded = {
   readonly method: string;
   /** As it was asked for, with the query; of a tenant below its mount. */

@@ -23,7 +23,6 @@ import { keyForm } from './columns.ts';
 import { DAY_NUMBER } from './convert-cell.ts';
 import { type NameScore, scoreName, unitNamed } from './element-names.ts';
 
-/** Data for the analysis of a table. */
 export type Knowledge = { readonly lookupTerm: LookupTerm; readonly lookupArea: LookupArea };
 
 /** Evidence for a meaning beside the column's name. */

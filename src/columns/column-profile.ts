@@ -57,7 +57,6 @@ export function profileColumns(table: Table): ColumnProfile[] {
   }));
 }
 
-/** Returns the share of filled rows whose text fits. */
 export function shareOf({ values }: ColumnProfile, fits: (text: string) => boolean): number {
   let [fitting, all] = [0, 0];
   for (const [text, count] of values) {

@@ -38,7 +38,6 @@ export type ReadColumn = {
   readonly values?: Readonly<Record<string, string>>;
 };
 
-/** Rules of a column map file. */
 export type ColumnMap = {
   readonly file: string;
   /** Rules by key of the column; see {@link columnKeys}. */

@@ -33,7 +33,6 @@ type LabelColumn = { readonly element: ElementName; readonly header: string; rea
 export type Columns = {
   readonly place: TablePlace;
   has(name: ColumnName): boolean;
-  /** Header text of a column, for messages. */
   headerOf(name: ColumnName): string | undefined;
   /** Element → header text; `pointColumns` are those from which the point in `pointElement` was read. */
   headersOf(pointElement: ElementName | undefined, pointColumns: readonly ColumnName[]): ElementHeaders;
@@ -43,7 +42,6 @@ export type Columns = {
   cell(row: RowCells, name: ColumnName): string;
   /** Reason to doubt that a readable text was typed so. */
   doubt(row: RowCells, name: ColumnName): CellDoubt | undefined;
-  /** Elements that have a column. */
   readonly covered: ReadonlySet<ElementName>;
   /** Columns that repeat the code of an element in words. */
   readonly labels: readonly LabelColumn[];
@@ -91,7 +89,6 @@ export function parseColumns(table: Table): { readonly columns: Columns; readonl
   return { columns, issues };
 }
 
-/** Columns that determine the point, or its absence. */
 const POINT_COLUMNS: readonly ColumnName[] = ['lon', 'lat', 'geom_x', 'geom_y', 'wkt', 'geom_wkt', 'geom_sjtsk_wkt'];
 
 function coveredBy(names: ReadonlySet<ColumnName>): ReadonlySet<ElementName> {

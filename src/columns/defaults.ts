@@ -38,10 +38,7 @@ export function checkDefaults(where: Message, value: unknown): FindDefaults {
   });
 }
 
-/**
- * @param file the tables of config.toml
- * @throws ConfigError as {@link checkDefaults} does
- */
+/** @param file the tables of config.toml @throws ConfigError as {@link checkDefaults} does */
 export function parseDefaults(
   path: string,
   tables?: { readonly profiles: ReadonlyMap<string, unknown>; readonly projects: Readonly<Record<string, unknown>> },

@@ -13,7 +13,6 @@ import { type MappedRow, mapRow, type TableContext } from './map-row.ts';
 type MapContext = TableContext & {
   /** Undefined where no vocabulary was harvested. */
   readonly lookupTerm: LookupTerm | undefined;
-  /** Prefix of each local id. */
   readonly idPrefix?: string | undefined;
 };
 

@@ -10,7 +10,6 @@ import { convertCell } from './convert-cell.ts';
 import { mapTable } from './map-table.ts';
 import type { ColumnProposal } from './propose-columns.ts';
 
-/** Result of a trial import with a column map. */
 export type Preview = {
   readonly rows: number;
   /** The first finds. */

@@ -12,7 +12,6 @@ import { NUMBER_COLUMNS } from './number-rows.ts';
 import { type PointProposal, proposePoint } from './propose-points.ts';
 import type { Setting } from './settings.ts';
 
-/** Proposed meaning of a column, with reasons. */
 export type ColumnProposal = {
   readonly profile: ColumnProfile;
   readonly rule: ColumnRule;
@@ -30,7 +29,6 @@ export function isOpen({ rule }: ColumnProposal): boolean {
   return rule.kind === 'read' && rule.unit === OPEN_UNIT;
 }
 
-/** Proposed reading of a foreign table. */
 export type TableProposal = {
   readonly columns: readonly ColumnProposal[];
   readonly fixed: readonly FixedProposal[];
@@ -82,7 +80,6 @@ export function proposeColumns(table: Table, given: readonly Setting[], knowledg
   return { columns, fixed, undecided: unresolvedColumns(columns, fixed, hasPoints), hasPoints };
 }
 
-/** Proposes the columns of a table of registration numbers. */
 export function proposeNumberColumns(table: Table, knowledge: Knowledge): TableProposal {
   const profiles = profileColumns(table);
   const chosen = assign(

@@ -121,7 +121,6 @@ function areasText(table: Table, pointOf: PointOf, system: GeomSystem, lookupAre
 
 type AngleAxis = 'lon' | 'lat';
 
-/** Columns of one coordinate, by part. */
 type AngleColumns = ReadonlyMap<AnglePart, ColumnProfile>;
 
 const AXIS_WORDS: Readonly<Record<AngleAxis, readonly string[]>> = {

@@ -27,7 +27,6 @@ const OPTIONS: Readonly<Record<string, { readonly of: readonly ColumnName[]; rea
 const KEYS = ['version', 'local_id', 'fixed', 'columns'];
 const NOT_FIXED: readonly ColumnName[] = ['local_id', 'ident_cely', 'photos'];
 
-/** Supported version of the file. */
 const MAP_VERSION = 1;
 
 export type ColumnMapReading = { readonly map?: ColumnMap; readonly issues: readonly Issue[] };

@@ -58,7 +58,6 @@ export function parseSettings(settings: readonly Setting[], localId: string, con
   return { elements, photos: found.flatMap(({ photos }) => photos), issues };
 }
 
-/** Columns that form a point together. */
 export const POINT_COLUMNS: ReadonlySet<ColumnName> = new Set<ColumnName>([
   'geom_system',
   'lon',

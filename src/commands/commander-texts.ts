@@ -2,8 +2,6 @@ import type { HelpConfiguration, Option } from 'commander';
 import { t } from '../base/language.ts';
 import { type Message, msg } from '../base/message.ts';
 
-/** Translations of commander's own messages. */
-
 const HEADINGS: Readonly<Record<string, Message>> = {
   'Usage:': msg`Usage:`,
   'Arguments:': msg`Arguments:`,

@@ -45,7 +45,6 @@ function addFirstScreen(program: Command): void {
     });
 }
 
-/** Builds the program with every command. */
 export async function buildWholeProgram(outputs: Outputs): Promise<Command> {
   const program = emptyProgram(outputs);
   addWholeHelp(program);

@@ -111,5 +111,4 @@ export function andMore(what: string, more: number, text: string): string {
   return ngettext(msgid`${what} and ${more} more: ${text}`, `${what} and ${more} more: ${text}`, more);
 }
 
-/** Kinds of profiles for people. */
 export const INSTANCE_WORDS = { production: msg`production`, training: msg`training` } as const;

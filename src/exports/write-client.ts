@@ -28,7 +28,6 @@ export type WriteClient = AsyncDisposable & {
   account(): Promise<Account>;
   /** Sends the exact bytes of one import document, such as from `checkFinds` of `pas-finds/finds`. */
   importFind(document: Uint8Array): Promise<Outcome>;
-  /** Sets the registration number of a record. */
   setNumber(identCely: string, value: string): Promise<Outcome>;
   /** Adds a photograph to a record; the file is streamed. @throws FileError for a file that is no acceptable photograph */
   addPhoto(identCely: string, path: string): Promise<Outcome>;

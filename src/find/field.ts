@@ -37,7 +37,6 @@ export type FieldRow = {
   /** A point's coordinate system. */
   readonly epsg?: GeomSystem;
   readonly unit?: 'cm';
-  /** Meaning, for messages, prompts and help. */
   readonly gloss: Message;
   /** Museums' names of the element, folded: Czech and English, full and abbreviated. The first name is the usual one. */
   readonly called?: string;

@@ -256,7 +256,6 @@ export function isElementName(name: string): name is ElementName {
   return byName.has(name as ElementName);
 }
 
-/** Returns the element that holds the point in this system. */
 export function pointElement(system: GeomSystem): 'geom_wkt' | 'geom_sjtsk_wkt' {
   return system === '4326' ? 'geom_wkt' : 'geom_sjtsk_wkt';
 }

@@ -3,7 +3,6 @@ import { trimText } from '../text/characters.ts';
 import { buildXml, replaceIllegalCharacters, type XmlNode } from '../xml/write-xml.ts';
 import { type ElementName, FIELDS, type Field, type FindElements } from './fields.ts';
 
-/** Origin of a find, for messages. */
 export type FindSource = {
   readonly file: string;
   readonly sheet?: string;

@@ -181,7 +181,6 @@ const ADDRESSES = words('p pi pan pani sl slecna mr mrs ms miss herr frau');
 /** Words that are titles only with a dot, since they are parts of names as well. */
 const ONLY_WITH_DOT = words('por gen dis p sl pi ma rev prap');
 
-/** Words for an unknown finder. */
 const UNKNOWN = words(
   'neznamy neznama nezname neznamo anonym anonymni anonymne anonymous unknown neuveden neuvedena neuvedeno neurcen neurcena neurceno ' +
     'nezjisten nezjistena nezjisteno nevime nikdo none null nil xxx xx x nalezce nalezkyne finder',

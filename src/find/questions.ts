@@ -41,7 +41,6 @@ const OTHERS: readonly PlacedQuestion[] = [
   },
 ];
 
-/** All questions in their order. */
 export const QUESTIONS: readonly Question[] = [...OTHERS, ...FIELDS.flatMap(askedOf)].sort((a, b) => a.at - b.at);
 
 function askedOf({ name, kind, gloss, ask }: Field): PlacedQuestion[] {

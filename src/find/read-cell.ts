@@ -134,7 +134,6 @@ export function dayOfMoment(text: string): string | undefined {
   return Number.isNaN(ms) ? undefined : localDate(ms);
 }
 
-/** Tells if a day exists in the calendar. */
 export function isRealDate(isoDate: string): boolean {
   const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(isoDate);
   if (match === null) return false;

@@ -220,7 +220,6 @@ function nameAdvice(text: string): Message {
   return msg`"${text}" is not a finder. Write a person's identifier such as OS-001507, or the name as Surname, Given name.`;
 }
 
-/** Resolves a cell of an element that holds a reference. */
 export type ResolveReference = (field: Field, cell: string) => Reading<Reference> | ResolvedFinder;
 
 /** Caches the resolution of each distinct cell: a season has a few dozen in all its rows, and the rows share the references. */

@@ -102,10 +102,7 @@ type ScrubbedPng = { readonly trace: GpsTrace; readonly parts: readonly Buffer[]
 
 type Scrubbed = { readonly trace: GpsTrace /** Undefined where the chunk is left out. */; readonly data: Buffer | undefined };
 
-/**
- * Rewrites chunks with GPS data; the others stay.
- * @param bytes changed in place where the last chunk is truncated
- */
+/** Rewrites chunks with GPS data; the others stay. @param bytes changed in place where the last chunk is truncated */
 function removePngGps(bytes: Buffer): ScrubbedPng {
   let trace = NO_GPS;
   const parts: Buffer[] = [bytes.subarray(0, SIGNATURE_BYTES)];

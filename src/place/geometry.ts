@@ -175,10 +175,7 @@ export function geomSystemOf(code: number): GeomSystem | undefined {
   return code === 5514 || code === 102_067 ? '5514' : undefined;
 }
 
-/**
- * Makes the error for a file in a system that the service does not accept.
- * @param named name of the system in the file
- */
+/** Makes the error for a file in a system that the service does not accept. @param named name of the system in the file */
 export function unsupportedCrsError(file: string, named: string): FileError {
   return new FileError(file, msg`The points of ${file} are in the coordinate system ${named}, which pas does not read.`, {
     hint: msg`Save the file in WGS 84 (EPSG:4326) or S-JTSK (EPSG:5514).`,

@@ -4,7 +4,6 @@ import type { XmlNode } from '../xml/write-xml.ts';
 export type LayerColumn = {
   readonly name: string;
   readonly type: 'text' | 'integer' | 'date' | 'boolean';
-  /** Label in the form. */
   readonly label?: string;
   readonly widget?: Widget;
   /** QGIS expression of the default value. */
@@ -88,7 +87,6 @@ function typeOf(value: string | number | boolean): string {
 /** Red, green, blue and opacity, in QGIS's notation. */
 type Colour = `${number},${number},${number},${number}`;
 
-/** Colour of each target state. */
 export const STATE_COLOURS = { 1: '255,255,255,255', 2: '253,191,111,255', 3: '51,160,44,255' } as const;
 const DARK = '35,35,35,255';
 
@@ -117,7 +115,6 @@ export function pointsByValue(column: string, categories: readonly Category[], o
   };
 }
 
-/** Styles boundaries without a fill. */
 export function outlines(): XmlNode {
   const style = {
     style: 'no',

@@ -24,12 +24,10 @@ export function dayText(isoDate: string): string {
   return formOf('date', { dateStyle: 'long', timeZone: 'UTC' }).format(day);
 }
 
-/** Formats a moment in the local time zone. */
 export function momentText(ms: number): string {
   return formOf('moment', { dateStyle: 'long', timeStyle: 'short' }).format(new Date(ms));
 }
 
-/** Formats the day of a moment in the local time zone. */
 export function dayOfMoment(ms: number): string {
   return formOf('day', { dateStyle: 'long' }).format(new Date(ms));
 }

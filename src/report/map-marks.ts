@@ -90,7 +90,6 @@ function stackMark({ at: [x, y], members, reach }: Stack<MappedFind>, first: Map
 `;
 }
 
-/** Renders a ring with a share for each state. */
 function shares(members: readonly MappedFind[], radius: number): Html[] {
   let begun = 0;
   return REPORT_STATES.flatMap((state) => {
@@ -114,7 +113,6 @@ export function tenth(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-/** Describes a map in words. */
 export function mapSummary(finds: readonly MappedFind[]): string {
   const states = countStates(finds).map(([state, count]) => `${stateName(state)} ${count}`);
   return [findsText(finds.length), ...states].join(', ');

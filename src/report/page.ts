@@ -178,7 +178,6 @@ function shortened(counts: readonly Count[]): Count[] {
   return [...counts.slice(0, MAX_ROWS - 1), { key: '', label, count: rest.reduce((sum, { count }) => sum + count, 0) }];
 }
 
-/** Renders all finds as one bar with a legend. */
 function stateBar({ byState, finds }: Report): Html | undefined {
   if (finds === 0) return undefined;
   let begun = 0;

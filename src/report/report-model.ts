@@ -55,7 +55,6 @@ export type Fact = { readonly at: number; readonly label: string; readonly text:
 
 export type Findspot = {
   readonly place: Place | undefined;
-  /** Cadastral area. */
   readonly area: string | undefined;
   readonly district: string | undefined;
 };
@@ -65,7 +64,6 @@ export type ReportFind = Findspot & {
   readonly number: number;
   readonly localId: string;
   readonly identCely: string | undefined;
-  /** Persistent URL of the record. */
   readonly recordUrl: string | undefined;
   readonly state: ReportState;
   /** Addition to the state, such as that the record is hidden from this account. */

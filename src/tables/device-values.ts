@@ -65,7 +65,6 @@ export function deviceValues({ name, notes, time, links, fields }: DeviceRecord,
   return values;
 }
 
-/** Appends texts that are not yet there. */
 function append(values: Map<string, string>, field: string, texts: readonly string[], between: string): void {
   const given = values.get(field) ?? '';
   const said = new Set(given.split(between)).add(given);

@@ -34,10 +34,7 @@ export type LidoSource = {
 
 type Told = ExportedFind & LidoSource & { readonly nowIso: string };
 
-/**
- * Yields a `lido:lidoWrap` with a record for each find.
- * @throws UsageError where there is no find: LIDO has no empty list
- */
+/** Yields a `lido:lidoWrap` with a record for each find. @throws UsageError where there is no find: LIDO has no empty list */
 export function* exportLido(finds: Iterable<ExportedFind>, source: LidoSource, nowIso: string): Generator<string> {
   let count = 0;
   for (const find of finds) {

@@ -21,9 +21,7 @@ export type ExportedFind = {
   readonly identCely?: string;
   /** Includes the registration number that was set last. */
   readonly elements: FindElements;
-  /** File names of photographs. */
   readonly photos: readonly string[];
-  /** State of its import. */
   readonly state?: string | undefined;
   /** Accessibility as sent, and as the service last showed it; undefined where it shows none. */
   readonly accessibilities?: readonly (Reference | undefined)[];

@@ -12,7 +12,6 @@ import { attachmentsOf, openZip } from './zip-entries.ts';
 /** Form servers write the header in the first row. */
 const FIRST_ROW = { first: 1, last: 1 } as const;
 
-/** Lock files of spreadsheets. */
 const LOCK = /^(?:~\$|\.~lock)/;
 
 /** Several times the photographs of a season. */

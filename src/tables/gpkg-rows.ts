@@ -9,7 +9,6 @@ import { createRowGuard, type Guarded, isAnyRow, isNumber, isText } from '../sto
 import { plainNumber } from '../text/plain-number.ts';
 import { assertTableSize, type NamedValues, type Table, tableOfRecords } from './table.ts';
 
-/** A point layer of a GeoPackage. */
 export type Layer = Guarded<typeof isLayer>;
 export const isLayer = createRowGuard({
   ...{ name: isText, geometryColumn: isText, geometryType: isText, organization: isText, code: isNumber },

@@ -17,7 +17,6 @@ import {
 } from './gpkg-rows.ts';
 import { assertTableSize, type NamedValues, type Table } from './table.ts';
 
-/** Geometry types of layers that may hold points. */
 const POINT_TYPES = ['POINT', 'MULTIPOINT', 'GEOMETRY'];
 
 /**

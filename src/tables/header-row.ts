@@ -7,7 +7,6 @@ import { placeOf, type Table, type TablePlace, type TableRow } from './table.ts'
 /** Rows of the header in the file: `3`, or `2-3` for two lines. */
 export type HeaderRows = { readonly first: number; readonly last: number };
 
-/** Position and names of the header. */
 type Header = HeaderRows & { readonly names: readonly string[]; readonly issues: readonly Issue[] };
 
 /** @throws UsageError where the text is neither one row number nor two consecutive ones */

@@ -130,10 +130,7 @@ const TABLE_KINDS = Object.keys(READERS) as readonly TableKind[];
 
 type Found = TableKind | 'archive';
 
-/**
- * Detects the format of an archive by the names of its parts.
- * @throws FileError where no format fits
- */
+/** Detects the format of an archive by the names of its parts. @throws FileError where no format fits */
 function kindOfArchive(file: string, parts: readonly string[]): TableKind {
   const kind = TABLE_KINDS.find((each) => parts.some((name) => TABLE_READERS[each].part?.test(name)));
   if (kind !== undefined) return kind;

@@ -32,7 +32,6 @@ export type SheetCells = {
   /** Cells by row and column, from 0: each row up to its last value, rows up to the last with a value. */
   readonly rows: readonly (readonly string[])[];
   readonly merged: readonly CellRange[];
-  /** Numbers of the hidden rows. */
   readonly hiddenRows: readonly number[];
   /** Cells whose value is an error such as `#DIV/0!`, or a formula without a saved result. */
   readonly withoutValue: readonly FaultyCell[];

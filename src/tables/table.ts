@@ -93,7 +93,6 @@ export type ShownCell = {
 };
 export type ShownCells = ReadonlyMap<number, ShownCell>;
 
-/** Returns the displayed text of a cell. */
 export function shownText({ cells, shown }: RowCells, column: number): string {
   return shown?.get(column)?.text ?? cells[column] ?? '';
 }

@@ -12,7 +12,6 @@ export type { Cell };
 const NARROWEST = 8;
 const WIDEST = 50;
 
-/** Writes a workbook of one sheet with a fixed first row. */
 export function workbookBytes(rows: Cell[][], sheet: string): Promise<Buffer> {
   return write(rows, { sheet, stickyRowsCount: 1, columns: columnsOf(rows) }).toBuffer();
 }

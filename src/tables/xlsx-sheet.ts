@@ -120,7 +120,6 @@ function columnNumber(letters: string): number {
 /** Shared data to which the cells of a workbook refer. */
 export type BookValues = {
   readonly sharedTexts: readonly string[];
-  /** Styles by number. */
   readonly styles: readonly CellStyle[];
   /** The serial numbers count from 1904 instead of 1900. */
   readonly from1904: boolean;

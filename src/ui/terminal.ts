@@ -177,10 +177,7 @@ function paragraph(header: readonly string[], row: readonly string[]): string[] 
 }
 
 export type Progress = {
-  /**
-   * @param total undefined while it is unknown
-   * @param perSecond current rate; without it, the mean since the beginning
-   */
+  /** @param total undefined while it is unknown @param perSecond current rate; without it, the mean since the beginning */
   update(done: number, total: number | undefined, perSecond?: number): void;
   end(): void;
 };
@@ -325,7 +322,6 @@ function inOrderOfRows(issues: readonly Issue[]): readonly Issue[] {
   });
 }
 
-/** Returns the issues in the form of `--json`. */
 export function issueValues(issues: readonly Issue[]): Record<string, unknown>[] {
   return issues.map(issueValue);
 }

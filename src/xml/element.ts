@@ -9,7 +9,6 @@ type ByteRange = { readonly start: number; readonly end: number };
 export type XmlElement = ByteRange & {
   /** Namespace URI; empty where there is none. */
   readonly namespace: string;
-  /** Local name. */
   readonly name: string;
   /** Without namespace declarations. */
   readonly attributes: readonly XmlAttribute[];

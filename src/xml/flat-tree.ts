@@ -71,10 +71,7 @@ export class FlatTree {
     return element;
   }
 
-  /**
-   * @param isWide true if it has characters outside ASCII
-   * @param decoded undefined where the value equals its source
-   */
+  /** @param isWide true if it has characters outside ASCII @param decoded undefined where the value equals its source */
   addValue(element: number, start: number, end: number, isWide: boolean, decoded: string | undefined): void {
     const at = this.#grow(OF_ATTRIBUTE);
     this.#numbers[at + VALUE] = decoded === undefined ? start : -this.#decoded.push(decoded);
@@ -262,7 +259,6 @@ export class FlatTree {
   }
 }
 
-/** Tells if a byte is ASCII white space. */
 function isSpace(byte: number | undefined): boolean {
   return byte === 32 || (byte !== undefined && byte >= 9 && byte <= 13);
 }

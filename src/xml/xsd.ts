@@ -73,10 +73,7 @@ export async function compileSchema(main: SchemaFile, imports: readonly SchemaFi
   }
 }
 
-/**
- * Replaces `{name}` placeholders, with values escaped for attributes.
- * @throws Error when a placeholder has no value
- */
+/** Replaces `{name}` placeholders, with values escaped for attributes. @throws Error when a placeholder has no value */
 export function fillPlaceholders(template: Buffer, values: Readonly<Record<string, string>>): Buffer {
   const filled = template.toString('utf8').replace(/\{([a-z_]+)\}/g, (placeholder, name: string) => {
     const value = values[name];

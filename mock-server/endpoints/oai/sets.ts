@@ -8,7 +8,6 @@ export type HarvestSet = {
   readonly cs: string;
   readonly en: string;
   readonly vocabulary: boolean;
-  /** Schema versions whose endpoint lists it. */
   readonly versions: readonly SchemaVersion[];
 };
 

@@ -31,7 +31,6 @@ export type RecordFilter = {
   /** Both bounds are inclusive. */
   readonly fromMs?: number;
   readonly untilMs?: number;
-  /** Entities that are not listed. */
   readonly without?: readonly Entity[];
   /** Only records that are not deleted. */
   readonly isLive?: boolean;
@@ -51,7 +50,6 @@ const ROW = {
   ...{ creator: nullable(text()), organisation: nullable(text()), project: nullable(text()), body: text() },
 };
 export const parseArchiveRow = object(ROW);
-/** Parses a row of {@link HEADER_COLUMNS}. */
 export const parseHeaderRow = object(HEADER);
 type HeaderRow = ReturnType<typeof parseHeaderRow>;
 

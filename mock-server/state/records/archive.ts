@@ -197,7 +197,6 @@ export class Archive {
     return this.#texts('select ident from records where project = ? and deleted = 0 order by ident', project);
   }
 
-  /** Live records of one entity, by identifier. */
   allOf(entity: Entity): ArchiveRecord[] {
     const rows = this.#prepare(`select ${COLUMNS} from records where entity = ? and deleted = 0 order by ident`).all(entity);
     return rows.map((row) => toRecord(parseArchiveRow(row)));

@@ -29,7 +29,6 @@ export const ENTITIES = [
 ] as const;
 export type Entity = (typeof ENTITIES)[number];
 
-/** Header of a record in a harvested list. */
 export type RecordHeader = {
   /** `ident_cely`; for the three ruian entities `kod`. */
   readonly ident: string;
@@ -39,7 +38,6 @@ export type RecordHeader = {
   readonly deleted: boolean;
 };
 
-/** One row of the archive. */
 export type ArchiveRecord = RecordHeader & {
   readonly entity: Entity;
   /** `stav` (of an adb: `stav_pom`), where the entity has one. */

@@ -91,7 +91,6 @@ export class References {
   }
 }
 
-/** A text with the language that it is written in. */
 export function inLanguage(language: 'cs' | 'en', text: string): Body {
   return { '@lang': language, '#': text };
 }

@@ -41,7 +41,6 @@ export function readJson(folder: string, file: string): unknown {
   }
 }
 
-/** The JSON files of a subfolder, by name. */
 export function jsonFilesIn(folder: string, subfolder: string): string[] {
   const path = join(folder, subfolder);
   if (!existsSync(path)) return [];

@@ -17,7 +17,6 @@ type Term = {
   /** Years: earliest and latest beginning, earliest and latest end. */
   readonly datace?: readonly number[];
   readonly odkaz?: ReadonlyArray<Readonly<Record<string, string>>>;
-  /** Pairs of document type and material. */
   readonly dokument_typ_material_rada?: ReadonlyArray<readonly string[]>;
   readonly datestamp?: string;
   readonly deleted?: string;
@@ -51,7 +50,6 @@ const term: Reader<Term> = object({
   deleted: optional(text()),
 });
 
-/** A term with the vocabulary that it stands in. */
 export type PlacedTerm = { readonly row: SeedRow; readonly vocabulary: string; readonly order: number; readonly term: Term };
 
 export function parseTermRow(row: SeedRow, vocabulary: string, index: number): PlacedTerm {

@@ -83,10 +83,7 @@ function whatToLookAt({ terminal }: Context, files: readonly string[], options: 
   return { file, stem, mapFile, asks };
 }
 
-/**
- * Runs the wizard for a table of registration numbers, which has three columns.
- * @throws UsageError as {@link runWizard} does
- */
+/** Runs the wizard for a table of registration numbers, which has three columns. @throws UsageError as {@link runWizard} does */
 export async function runNumberWizard(context: Context, given: string, options: ImportOptions): Promise<ExitReason> {
   const { terminal } = context;
   const { file, mapFile, asks } = whatToLookAt(context, [given], options);

@@ -76,7 +76,6 @@ function showReplacements({ terminal }: Context, replacements: readonly Replacem
     terminal.note(`  ${printable(find)}: ${printable(replaces)} → ${printable(value)}`);
 }
 
-/** Asks a person; false without a terminal. */
 async function mayReplace({ terminal, prompt }: Context, count: number): Promise<boolean> {
   if (!terminal.interactive) return false;
   const question = ngettext(

@@ -8,7 +8,6 @@ import { type CommandOutline, type OptionOutline, type Outline, readOutline } fr
 type CompleteOptions = {
   /** The command line of bash, in place of the words. */
   readonly line?: string;
-  /** Position of the cursor. */
   readonly point?: string;
   /** Characters that end a word in bash. */
   readonly breaks?: string;

@@ -9,11 +9,9 @@ import { isHarvested } from '../../vocabulary/harvests.ts';
 import type { Term, Vocabulary } from '../../vocabulary/term.ts';
 import { type Neighbour, superiorsOf, termByIdent, termsOfSet } from '../../vocabulary/terms.ts';
 
-/** An entry of a list. */
 export type FormChoice = {
   readonly name: string;
   readonly label: string;
-  /** Identifiers of its superiors. */
   readonly above: readonly string[];
 };
 
@@ -72,7 +70,6 @@ function choiceOf({ ident, label, labelEn, details }: Term): FormChoice {
   return { name: ident, label: more == null || more === label ? label : `${label}${FORM_LABEL_GAP}${more}`, above: [] };
 }
 
-/** Order of a form. */
 export type FieldOrder = {
   /** File or folder that the user named. */
   readonly destination: string;

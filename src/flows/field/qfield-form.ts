@@ -33,7 +33,6 @@ export type FormContent = {
   readonly states: readonly TargetState[];
 };
 
-/** Returns the id of a table's layer in the project. */
 export function layerIdOf(table: string): string {
   return `pas_layer_${table}`;
 }

@@ -11,7 +11,6 @@ export const KIND_WORDS: Readonly<Record<EntryKind, Message>> = {
   photo: msg`photo`,
 };
 
-/** States of entries for people. */
 export const STATE_WORDS: Readonly<Record<EntryState, Message>> = {
   draft: msg`draft`,
   queued: msg`queued`,

@@ -22,7 +22,6 @@ type ExportRequest = FindScope &
     readonly finds: readonly StoredFind[] | undefined;
     /** Labels of vocabulary codes, for columns beside them. */
     readonly labelsOf: LabelsOf | undefined;
-    /** Folder of kept photographs. */
     readonly photosFolder: string;
     readonly nowMs: number;
     readonly onProgress: (done: number, total: number) => void;

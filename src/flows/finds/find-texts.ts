@@ -15,8 +15,6 @@ import { stateText, valueText } from '../../find/harvested-find.ts';
 import { elementsOf, type QuestionName } from '../../find/questions.ts';
 import { positionText } from '../../place/read-position.ts';
 
-/** Texts of a find for people. */
-
 export function stateName(stav: TargetState): string {
   const names = { 1: t`1 registered`, 2: t`2 submitted`, 3: t`3 confirmed` };
   return names[stav];
@@ -32,7 +30,6 @@ export function answerText(name: QuestionName, find: Find): string | undefined {
   return elementText(fieldOf(element), find.elements[element]);
 }
 
-/** Formats an element's value by its own text. */
 export function elementText({ kind, unit }: Field, value: FindElements[ElementName]): string | undefined {
   if (value === undefined) return undefined;
   if (typeof value === 'object') return value.text || value.id;

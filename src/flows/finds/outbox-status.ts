@@ -51,7 +51,6 @@ export function isVocabularyEmpty(vocabulary: Vocabulary | undefined): boolean {
   return vocabulary === undefined || allHarvests(vocabulary).length === 0;
 }
 
-/** Counts the entries of all kinds by state. */
 export function entryTotals(outbox: Outbox): Readonly<Record<EntryState, number>> {
   return totalsOf(countEntries(outbox));
 }
@@ -110,7 +109,6 @@ export async function newPeople(
   });
 }
 
-/** Stores the confirmation of new people. */
 export function acceptNewPeople(outbox: Outbox, people: readonly NewPerson[]): void {
   acceptPeople(
     outbox,

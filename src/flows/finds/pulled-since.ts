@@ -40,7 +40,6 @@ function hasDigestOf({ sha512Hex }: HarvestedFile, { photograph: { sha512, origi
   return [sha512, originalSha512].some((digest) => digest?.toString('hex') === sha512Hex);
 }
 
-/** Returns the name of the uploaded file. */
 function storedAs({ history }: HarvestedFile): string | undefined {
   return history.find(({ type }) => type === 'SBR0')?.note;
 }

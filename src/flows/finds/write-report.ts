@@ -11,9 +11,7 @@ import { gatherReport, type ReportRequest } from './gather-report.ts';
 import type { GatheredFind } from './report-find.ts';
 
 type PageRequest = ReportRequest & {
-  /** Folder with the copies of queued photographs. */
   readonly photosFolder: string;
-  /** Longer side of a picture. */
   readonly photoPx: number;
   readonly onFind: (done: number, total: number) => void;
 };

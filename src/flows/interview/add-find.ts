@@ -81,10 +81,7 @@ export function questionsOf({ outbox, answers, check }: EntrySession, { offers, 
   return { ...asking, read, check, offerTerms: makeOfferTerms({ ...offers, latest }) };
 }
 
-/**
- * Asks for one find, which is saved after every answer.
- * @throws InterruptedError on Ctrl-C, with what was saved
- */
+/** Asks for one find, which is saved after every answer. @throws InterruptedError on Ctrl-C, with what was saved */
 export async function enterFind(adding: EntrySession, start: Find, isDraft: boolean, asking: Asking): Promise<Saved> {
   const { outbox, suggestions, save } = adding;
   const kept: Find[] = [];

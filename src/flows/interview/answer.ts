@@ -115,7 +115,6 @@ export function withPosition(find: Find, { system, point }: Position): Find {
   return { ...find, elements: inOrder({ ...others, geom_system: system, [pointElement(system)]: formatPoint(point) }) };
 }
 
-/** Returns the harvested cadastral area of the point. */
 function areaText({ system, point }: Position, { lookupArea }: RuleContext): string | undefined {
   const numbers = [Number(point.x), Number(point.y)] as const;
   const found = lookupArea?.(...(system === '4326' ? numbers : toWgs84(numbers)));

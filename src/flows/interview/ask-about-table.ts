@@ -27,7 +27,6 @@ type AskingWorld = {
   readonly offerTerms: OfferTerms;
 };
 
-/** The confirmed proposal, and whether to import the table at once. */
 export type Decision = { readonly proposal: TableProposal; readonly importNow: boolean };
 
 type Choice =

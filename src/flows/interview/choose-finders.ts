@@ -30,10 +30,7 @@ export async function findersIn({ set = [], table: read, map }: FinderSource): P
   return new Set(finders.filter((finder) => finder !== ''));
 }
 
-/**
- * Asks which person is meant wherever several match.
- * @returns the lookup with the answers, which apply to this command
- */
+/** Asks which person is meant wherever several match. @returns the lookup with the answers, which apply to this command */
 export async function chooseFinders(finders: Iterable<string>, lookupTerm: LookupTerm, prompt: Prompt): Promise<LookupTerm> {
   const chosen: MappingRow[] = [];
   for (const finder of finders) {

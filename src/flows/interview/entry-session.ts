@@ -76,7 +76,6 @@ export function openEntrySession({ outbox, known, keeping, folder, ...sources }:
     outbox,
     answers: { ...known, ...references, folder, isTaken, inspectPhotograph, readPhotoPosition },
     suggestions: { ...references, outbox, profile: sources.profile, defaults, today: known.today, enteredNow },
-    /** Returns all issues of the find in its target state. */
     check: (find: Find): readonly Issue[] => validate(find).issues,
     /** Saves it in the outbox: queued if it is complete and to be sent, else as a draft. */
     async save(find: Find, intent: Intent): Promise<Saved> {

@@ -19,7 +19,6 @@ import {
   stateOf,
 } from './interview-question.ts';
 
-/** Explains the keys in one line. */
 export function keysText(): string {
   return t`Enter accepts the suggestion · ${KEYS.back} back · ${KEYS.empty} empty · ${KEYS.toTheEnd} to the end · Ctrl-C keeps a draft`;
 }

@@ -20,7 +20,6 @@ export type OfferTerms = (element: ElementName, typed: string) => readonly (Offe
 export type OfferSources = {
   readonly vocabulary: Vocabulary;
   readonly mapping: Mapping;
-  /** Width of a line. */
   readonly columns: number;
 };
 

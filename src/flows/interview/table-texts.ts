@@ -11,8 +11,6 @@ import type { AnglePart } from '../../place/read-position.ts';
 import { findsText } from '../../report/format.ts';
 import { cutTo } from '../../text/width.ts';
 
-/** Lines of the wizard. */
-
 export function overviewLines({ columns, fixed, undecided }: TableProposal): string[] {
   const lines = columns.flatMap(columnLines);
   if (fixed.length + undecided.length > 0) lines.push('', t`For every find:`);
