@@ -77,7 +77,9 @@ export function parseColumns(table: Table): { readonly columns: Columns; readonl
     headerOf,
     headersOf: makeHeadersOf(headerOf),
     cell: (row, name) => {
-      const text = cellText(row, positions.get(name) ?? -1, name);
+      const index = positions.get(name);
+      if (index === undefined) return '';
+      const text = cellText(row, index, name);
       if (name === 'local_id') return normalId(text);
       // File names keep the form of the file system.
       return name === 'photos' ? text.trim() : normalText(text);

@@ -143,32 +143,31 @@ const SEPARATOR = /^[-–—=_*.·~+|/\\\s]+$/;
  */
 export function withoutOtherRows(table: Table, map?: ColumnMap, advice?: Message): Table {
   if (table.unit !== undefined) return table;
-  const remarks = remarkRows(table, meaningsOf(table, map));
-  const issues: Issue[] = [];
-  const left = new Set<number>();
-  for (const row of table.rows) {
-    const why = whyNoFind(row, table) ?? (remarks.has(row.row) ? remarkMessage(row) : undefined);
-    if (why === undefined) continue;
-    left.add(row.row);
-    issues.push(
-      warningIssue('row-no-find', joinMessages(advice === undefined ? [why] : [why, advice], ' '), rowPlaceOf(table, row)),
-    );
-  }
+  const left = otherRows(table, meaningsOf(table, map));
   if (left.size === 0) return table;
   const rows = function* (): Generator<TableRow> {
     for (const row of table.rows) if (!left.has(row.row)) yield row;
   };
   const rowCount = table.rowCount - left.size;
+  const issues = [...left.values()].map(({ row, why }) =>
+    warningIssue('row-no-find', joinMessages(advice === undefined ? [why] : [why, advice], ' '), rowPlaceOf(table, row)),
+  );
   return { ...table, rows: { [Symbol.iterator]: rows }, rowCount, issues: [...table.issues, ...issues] };
 }
 
-function whyNoFind({ cells }: TableRow, { header }: Table): Message | undefined {
-  const [first = '', ...others] = cells.filter((cell) => cell !== '');
-  if (TOTAL.test(first) && others.every((cell) => NUMBER.test(cell)))
+/** @param names folded names of the columns */
+function whyNoFind({ cells }: TableRow, names: readonly string[]): Message | undefined {
+  const at = cells.findIndex((cell) => cell !== '');
+  const first = cells[at] ?? '';
+  const others = (): string[] => cells.slice(at + 1).filter((cell) => cell !== '');
+  if (TOTAL.test(first) && others().every((cell) => NUMBER.test(cell)))
     return msg`The row contains totals ("${first}") and was skipped.`;
-  if ([first, ...others].every((cell) => SEPARATOR.test(cell))) return msg`The row only separates others and was skipped.`;
-  const repeated = cells.every((cell, index) => cell === '' || foldName(cell) === foldName(header[index] ?? ''));
-  return repeated && others.length > 0 ? msg`The row repeats the names of the columns and was skipped.` : undefined;
+  if (SEPARATOR.test(first) && others().every((cell) => SEPARATOR.test(cell)))
+    return msg`The row only separates others and was skipped.`;
+  // Shortcut: most names of columns have no digit.
+  if (/\d/.test(first) && !/\d/.test(names[at] ?? '')) return undefined;
+  const repeated = cells.every((cell, index) => cell === '' || foldName(cell) === (names[index] ?? ''));
+  return repeated && others().length > 0 ? msg`The row repeats the names of the columns and was skipped.` : undefined;
 }
 
 function remarkMessage({ cells }: TableRow): Message {
@@ -188,21 +187,31 @@ function meaningsOf({ header, names = header }: Table, map: ColumnMap | undefine
   });
 }
 
-/** Returns the numbers of rows without object, place, date and a usual key; empty where they are the majority. */
-function remarkRows(table: Table, meanings: readonly (ColumnName | undefined)[]): ReadonlySet<number> {
+type OtherRow = { readonly row: TableRow; readonly why: Message };
+
+/**
+ * Returns the rows that are no finds, by number. A remark has no object, place, date and no usual key; where these are the
+ * majority, none is a remark.
+ */
+function otherRows(table: Table, meanings: readonly (ColumnName | undefined)[]): ReadonlyMap<number, OtherRow> {
   const telling = meanings.flatMap((name, index) => (name !== undefined && TELLING.includes(name) ? [index] : []));
+  const names = table.header.map(foldName);
   const key = meanings.indexOf('local_id');
+  const others: OtherRow[] = [];
   const silent: TableRow[] = [];
-  const ids: string[] = [];
+  let [finds, longest, haveDigits] = [0, 0, true];
   for (const row of table.rows) {
-    if (whyNoFind(row, table) !== undefined) continue;
-    const isFind = row.point !== undefined || telling.some((index) => (row.cells[index] ?? '') !== '');
-    if (isFind) ids.push(row.cells[key] ?? '');
-    else silent.push(row);
+    const why = whyNoFind(row, names);
+    if (why !== undefined) others.push({ row, why });
+    else if (row.point !== undefined || telling.some((index) => (row.cells[index] ?? '') !== '')) {
+      const id = row.cells[key] ?? '';
+      finds += 1;
+      longest = Math.max(longest, id.length);
+      haveDigits &&= /\d/.test(id);
+    } else silent.push(row);
   }
-  const longest = ids.reduce((most, { length }) => Math.max(most, length), 0);
-  const haveDigits = ids.every((id) => /\d/.test(id));
   const isCalledSo = (id: string): boolean => id !== '' && id.length <= longest * 2 && (!haveDigits || /\d/.test(id));
   const remarks = silent.filter(({ cells }) => key === -1 || !isCalledSo(cells[key] ?? ''));
-  return new Set(telling.length > 0 && remarks.length < ids.length ? remarks.map(({ row }) => row) : []);
+  if (telling.length > 0 && remarks.length < finds) for (const row of remarks) others.push({ row, why: remarkMessage(row) });
+  return new Map(others.sort((a, b) => a.row.row - b.row.row).map((other) => [other.row.row, other]));
 }

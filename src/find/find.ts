@@ -1,6 +1,7 @@
 import { type Message, msg } from '../base/message.ts';
 import { trimText } from '../text/characters.ts';
 import { buildXml, replaceIllegalCharacters, type XmlNode } from '../xml/write-xml.ts';
+import type { Reference } from './field.ts';
 import { type ElementName, FIELDS, type Field, type FindElements } from './fields.ts';
 
 export type FindSource = {
@@ -120,14 +121,21 @@ function rootAttributes(profile: DocumentProfile): NonNullable<XmlNode['attribut
   };
 }
 
+/** Caches nodes: the finds of a table share the references of equal cells. */
+const referenceNodes = new WeakMap<Reference, XmlNode>();
+
 function write(field: Field, elements: FindElements, name: string): XmlNode | undefined {
   const value = elements[field.name];
   if (value === undefined) return undefined;
   if (typeof value === 'object') {
+    const known = referenceNodes.get(value);
+    if (known?.name === name) return known;
     const id = xmlText(value.id);
     if (id === '') return undefined;
     const attributes = field.kind === 'term' ? { 'xml:lang': 'cs', id } : { id };
-    return { name, attributes, content: xmlText(value.text) || id };
+    const node = { name, attributes, content: xmlText(value.text) || id };
+    referenceNodes.set(value, node);
+    return node;
   }
   const text = xmlText(String(value));
   if (text === '') return undefined;

@@ -298,7 +298,9 @@ function canonicalInteger(value: CanonicalSource): number | string | null {
 
 function canonicalText(value: CanonicalSource): string | null {
   if (value === undefined || typeof value === 'object') return null;
-  const text = trimText(String(value).normalize('NFC').replace(/\r\n?/g, '\n'));
+  const written = String(value);
+  // Shortcut: identifiers and numbers are ASCII.
+  const text = trimText(/[^ -~]/.test(written) ? written.normalize('NFC').replace(/\r\n?/g, '\n') : written);
   return text === '' ? null : text;
 }
 

@@ -204,6 +204,9 @@ function isoText(year: string, month: string, day: string): string {
   return [year, month.padStart(2, '0'), day.padStart(2, '0')].join('-');
 }
 
+const DAYS_IN_MONTH = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
 function daysIn(year: number, month: number): number {
-  return month >= 1 && month <= 12 ? new Date(Date.UTC(year, month, 0)).getUTCDate() : 0;
+  const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+  return month === 2 && isLeap ? 29 : (DAYS_IN_MONTH[month - 1] ?? 0);
 }

@@ -184,18 +184,20 @@ function isPresent(elements: FindElements, name: Field['name']): boolean {
   return typeof value !== 'string' || trimText(value) !== '';
 }
 
+const REQUIRABLE = FIELDS.filter(({ kind, requiredFrom }) => kind !== 'point' && requiredFrom !== undefined);
+
 function requiredElements(elements: FindElements): Finding[] {
   const state = elements.stav ?? 1;
-  return FIELDS.filter(
-    (field) => field.kind !== 'point' && (field.requiredFrom ?? 4) <= state && !isPresent(elements, field.name),
-  ).map(({ name, gloss, requiredFrom }) => {
-    const lower = (requiredFrom ?? 2) - 1;
-    const message =
-      requiredFrom === 1
-        ? msg`Every find needs ${name} (${gloss}). Fill it in.`
-        : msg`A find for state ${state} needs ${name} (${gloss}). Fill it in, or choose state ${lower}.`;
-    return { element: name, message };
-  });
+  return REQUIRABLE.filter(({ name, requiredFrom = 4 }) => requiredFrom <= state && !isPresent(elements, name)).map(
+    ({ name, gloss, requiredFrom }) => {
+      const lower = (requiredFrom ?? 2) - 1;
+      const message =
+        requiredFrom === 1
+          ? msg`Every find needs ${name} (${gloss}). Fill it in.`
+          : msg`A find for state ${state} needs ${name} (${gloss}). Fill it in, or choose state ${lower}.`;
+      return { element: name, message };
+    },
+  );
 }
 
 /** A point in the other element does not count: `geom_system` selects one (A-POINT-10). */

@@ -125,30 +125,30 @@ function finderName({ nalezce }: FindElements): Finding[] {
 }
 
 /** `HES-<digits>`, not a label or an address (S-SERVICE-4). */
-function identifierForm(elements: FindElements): Finding[] {
-  return references(elements)
-    .filter(({ field, reference }) => !hasGoodForm(field, reference))
-    .map(({ field: { name, set }, reference: { id } }) => {
-      const message = set?.startsWith('heslo:')
-        ? msg`"${id}" cannot be an identifier of ${name}. Write HES- and digits; ${cmd`pas vocab search`} finds it.`
-        : msg`"${id}" cannot be an identifier of ${name}. Write the one that ${cmd`pas vocab search`} finds.`;
-      return { element: name, message };
-    });
+function identifierForm(elements: FindElements): readonly Finding[] {
+  return ofReferences(elements, (field, reference) => {
+    if (hasGoodForm(field, reference)) return NOTHING;
+    const [{ name, set }, { id }] = [field, reference];
+    const message = set?.startsWith('heslo:')
+      ? msg`"${id}" cannot be an identifier of ${name}. Write HES- and digits; ${cmd`pas vocab search`} finds it.`
+      : msg`"${id}" cannot be an identifier of ${name}. Write the one that ${cmd`pas vocab search`} finds.`;
+    return [{ element: name, message }];
+  });
 }
 
-function vocabularyMembership(elements: FindElements, { lookupTerm }: RuleContext): Finding[] {
-  if (lookupTerm === undefined) return [];
-  return references(elements)
-    .filter(({ field, reference }) => !isNewPerson(field, reference) && hasGoodForm(field, reference))
-    .flatMap(({ field, reference }) => memberOfSet(field, reference, lookupTerm));
+function vocabularyMembership(elements: FindElements, { lookupTerm }: RuleContext): readonly Finding[] {
+  if (lookupTerm === undefined) return NOTHING;
+  return ofReferences(elements, (field, reference) =>
+    !isNewPerson(field, reference) && hasGoodForm(field, reference) ? memberOfSet(field, reference, lookupTerm) : NOTHING,
+  );
 }
 
-function memberOfSet({ name, set }: Field, { id }: Reference, lookupTerm: LookupTerm): Finding[] {
-  if (set === undefined) return [];
+function memberOfSet({ name, set }: Field, { id }: Reference, lookupTerm: LookupTerm): readonly Finding[] {
+  if (set === undefined) return NOTHING;
   const found = lookupTerm(set, id);
   switch (found.kind) {
     case 'found':
-      return found.term.id === id ? [] : [{ element: name, message: labelForIdentifier(name, id, [found.term]) }];
+      return found.term.id === id ? NOTHING : [{ element: name, message: labelForIdentifier(name, id, [found.term]) }];
     case 'ambiguous':
       return [{ element: name, message: labelForIdentifier(name, id, found.candidates) }];
     case 'wrong-set':
@@ -193,13 +193,20 @@ function isNewPerson({ name }: Field, { id }: Reference): boolean {
 
 const REFERENCE_FIELDS = FIELDS.filter(({ kind }) => kind === 'reference' || kind === 'term');
 
-function references(elements: FindElements): { field: Field; reference: Reference }[] {
-  const found: { field: Field; reference: Reference }[] = [];
+const NOTHING: readonly Finding[] = [];
+
+function ofReferences(
+  elements: FindElements,
+  judge: (field: Field, reference: Reference) => readonly Finding[],
+): readonly Finding[] {
+  let findings = NOTHING;
   for (const field of REFERENCE_FIELDS) {
     const reference = elements[field.name];
-    if (typeof reference === 'object' && reference.id.trim() !== '') found.push({ field, reference });
+    if (typeof reference !== 'object' || reference.id.trim() === '') continue;
+    const found = judge(field, reference);
+    if (found.length > 0) findings = [...findings, ...found];
   }
-  return found;
+  return findings;
 }
 
 /** Data beside the find itself. A check whose data is absent is skipped. */

@@ -53,13 +53,10 @@ type Change = {
   readonly attempts: number;
 };
 
-function insertChange(outbox: Outbox, change: Change): void {
+function insertChange(outbox: Outbox, { seq, findId, localId, before, attempts }: Change): void {
   outbox
-    .sql(
-      `insert into find_changes (command, find_id, local_id, before, attempts)
-       values (:seq, :findId, :localId, :before, :attempts)`,
-    )
-    .run(change);
+    .sql('insert into find_changes (command, find_id, local_id, before, attempts) values (?, ?, ?, ?, ?)')
+    .run(seq, findId, localId, before, attempts);
 }
 
 /** Returns the row of the running command, which is inserted with its first change; undefined where no command was named. */

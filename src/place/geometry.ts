@@ -53,6 +53,8 @@ export function parseDecimal(cell: string): Reading<string> {
  * number, an exponent, a leading `+`), but then does not compute the other representation (A-POINT-5), so those are refused here.
  */
 export function parsePoint(wkt: string): Reading<PointText> {
+  const [, plainX, plainY] = PLAIN_POINT.exec(wkt) ?? [];
+  if (plainX !== undefined && plainY !== undefined) return { value: { x: plainX, y: plainY } };
   const shown = shorten(wkt);
   const problem = (what: Message): Unreadable =>
     unreadable(
@@ -77,6 +79,9 @@ export function parsePoint(wkt: string): Reading<PointText> {
   if (strange !== undefined) return problem(msg`has the coordinate "${strange}", which is not a plain decimal number.`);
   return { value: { x, y } };
 }
+
+/** The form of {@link formatPoint}. */
+const PLAIN_POINT = /^POINT \((-?\d+(?:\.\d+)?) (-?\d+(?:\.\d+)?)\)$/;
 
 /** Parses a point that a person wrote, where any white space counts as a blank. */
 export function parseWrittenPoint(text: string): Reading<PointText> {

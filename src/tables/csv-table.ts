@@ -103,13 +103,14 @@ function* readRecords(file: string, bytes: Buffer, delimiter: string, firstLine:
   let start = 0;
   while (start < bytes.length) {
     const rest = bytes.subarray(start);
-    const { records, readBytes, isAll, error } = readPlain(rest, delimiter) ?? readSome(file, rest, delimiter);
+    const plain = readPlain(rest, delimiter);
+    const { records, readBytes, isAll, error } = plain ?? readSome(file, rest, delimiter);
     for (const cells of records) {
       if (line > MAX_LINES) throw tooManyLines(file);
       assertTableSize(file, { columns: cells.length });
       yield { row, line, cells };
       row += 1;
-      line += 1 + lineBreaksIn(cells);
+      line += 1 + (plain === undefined ? lineBreaksIn(cells) : 0);
     }
     start += readBytes;
     if (error !== undefined) {
@@ -154,13 +155,19 @@ function readPlain(bytes: Buffer, delimiter: string): SomeRecords | undefined {
   const isAll = plain.length === bytes.length;
   const readBytes = isAll ? plain.length : plain.lastIndexOf('\n') + 1;
   if (readBytes === 0) return undefined;
-  const lines = plain.toString('utf8', 0, readBytes).split(/\r\n|\n|\r/);
+  const text = plain.toString('utf8', 0, readBytes);
+  const lines = text.split(text.includes('\r') ? /\r\n|\n|\r/ : '\n');
   if (lines.at(-1) === '') lines.pop();
-  return { records: lines.map((line) => line.split(delimiter).map(cellText)), readBytes, isAll };
+  const readCell = text.includes("'") ? cellText : trimmed;
+  return { records: lines.map((line) => line.split(delimiter).map(readCell)), readBytes, isAll };
 }
 
 function cellText(text: string): string {
   return withoutFormulaMark(text.trim());
+}
+
+function trimmed(text: string): string {
+  return text.trim();
 }
 
 function readSome(file: string, bytes: Buffer, delimiter: string): SomeRecords {

@@ -1,6 +1,6 @@
 import { FileError } from '../base/errors.ts';
 import { errorIssue, hasErrors, type Issue, type Unreadable, unreadable, warningIssue } from '../base/issue.ts';
-import { msg } from '../base/message.ts';
+import { type Message, msg } from '../base/message.ts';
 import type { PointInSystem } from '../place/geometry.ts';
 import { codePointName } from '../text/characters.ts';
 import { withoutFormulaMark } from '../text/csv.ts';
@@ -144,18 +144,15 @@ export function assertTableSize(
     readonly faults?: number;
   },
 ): void {
-  const hint = msg`Split the table, or remove what is not part of it.`;
   const { rows = 0, columns = 0, cells = rows * columns, texts = 0, faults = 0 } = size;
-  if (rows > MAX_ROWS)
-    throw new FileError(file, msg`${file} has more than ${MAX_ROWS} rows, which is too many to read.`, { hint });
-  if (columns > MAX_COLUMNS)
-    throw new FileError(file, msg`${file} has more than ${MAX_COLUMNS} columns, which is too many to read.`, { hint });
-  if (cells > MAX_CELLS)
-    throw new FileError(file, msg`${file} has more than ${MAX_CELLS} cells, which is too many to read.`, { hint });
-  if (texts > MAX_TEXTS)
-    throw new FileError(file, msg`${file} has more than ${MAX_TEXTS} different texts, which is too many to read.`, { hint });
-  if (faults > MAX_FAULTS)
-    throw new FileError(file, msg`${file} has more than ${MAX_FAULTS} syntax errors, so it is not a table.`, { hint });
+  const refuse = (message: Message): never => {
+    throw new FileError(file, message, { hint: msg`Split the table, or remove what is not part of it.` });
+  };
+  if (rows > MAX_ROWS) refuse(msg`${file} has more than ${MAX_ROWS} rows, which is too many to read.`);
+  if (columns > MAX_COLUMNS) refuse(msg`${file} has more than ${MAX_COLUMNS} columns, which is too many to read.`);
+  if (cells > MAX_CELLS) refuse(msg`${file} has more than ${MAX_CELLS} cells, which is too many to read.`);
+  if (texts > MAX_TEXTS) refuse(msg`${file} has more than ${MAX_TEXTS} different texts, which is too many to read.`);
+  if (faults > MAX_FAULTS) refuse(msg`${file} has more than ${MAX_FAULTS} syntax errors, so it is not a table.`);
 }
 
 /** A row of a format with named values: a feature, a waypoint, a find. */

@@ -89,9 +89,15 @@ export function collapseUnknownColumns(issues: readonly Issue[], wizardOf: (file
 
 /** Groups warnings about one project or finder in many rows. */
 function foldAlike(issues: readonly Issue[]): Issue[] {
-  const keyOf = ({ severity, element, rule, written = '', message }: Issue): string | undefined => {
+  const texts = new Map<Message, string>();
+  const textOf = (says: Message): string => {
+    const text = texts.get(says) ?? String(says);
+    texts.set(says, text);
+    return text;
+  };
+  const keyOf = ({ severity, element, rule, written = '', says }: Issue): string | undefined => {
     if (severity !== 'warning') return undefined;
-    if (element === 'projekt') return message;
+    if (element === 'projekt') return textOf(says);
     return rule === FINDER_MATCHED ? `${rule} ${written}` : undefined;
   };
   const alike = new Map<string, number>();
