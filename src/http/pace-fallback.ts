@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { Message } from '../base/message.ts';
-import type { PaceStore } from './pace-state.ts';
+import type { PaceDecision, PaceStore } from './pace-state.ts';
 import { PaceStoreError } from './redis-pace-store.ts';
 
 type SharedStore = PaceStore & { close(): void };
@@ -26,48 +26,98 @@ const LOOK_AGAIN_MS = 1000;
  * Opens the shared store. While it does not answer, requests use the local store at `fallbackIntervalMs`, and it reconnects.
  * @throws PaceStoreError where the shared store refuses at first
  */
-export async function openWithFallback(options: FallbackOptions): Promise<PaceStore & { close(): void }> {
-  const { connect, local, fallbackIntervalMs, clock, random, onLost, onBack } = options;
-  const closing = new AbortController();
-  let shared: SharedStore | undefined;
-  /** Connected again, but without the departures from the local store yet. */
-  let found: SharedStore | undefined;
-  let lookedMs = Number.NEGATIVE_INFINITY;
-  let looking = false;
-  let alone = false;
-  let comingBack: Promise<void> | undefined;
+export async function openWithFallback(options: FallbackOptions): Promise<SharedStore> {
+  const store = new FallbackStore(options);
+  await store.open();
+  return store;
+}
 
-  const lookForIt = (): void => {
-    if (looking || closing.signal.aborted || clock.monotonicMs() - lookedMs < LOOK_AGAIN_MS) return;
-    looking = true;
-    connect(closing.signal)
+class FallbackStore implements SharedStore {
+  readonly #given: FallbackOptions;
+  readonly #closing = new AbortController();
+  #shared: SharedStore | undefined;
+  /** Connected again, but without the departures from the local store yet. */
+  #found: SharedStore | undefined;
+  #lookedMs = Number.NEGATIVE_INFINITY;
+  #isLooking = false;
+  #isAlone = false;
+  #comingBack: Promise<void> | undefined;
+
+  constructor(given: FallbackOptions) {
+    this.#given = given;
+  }
+
+  async open(): Promise<void> {
+    try {
+      this.#shared = await this.#given.connect(this.#closing.signal);
+    } catch (thrown) {
+      if (thrown instanceof PaceStoreError && thrown.kind === 'refused') throw thrown;
+      this.#lose(undefined, thrown);
+    }
+  }
+
+  async update<T>(scopes: readonly string[], change: PaceDecision<T>): Promise<T> {
+    // Concurrent calls wait, so that none departs by the local store.
+    if (this.#shared === undefined) {
+      this.#comingBack ??= this.#comeBack(scopes).finally(() => {
+        this.#comingBack = undefined;
+      });
+      await this.#comingBack;
+    }
+    const store = this.#shared;
+    if (store !== undefined) {
+      try {
+        return await store.update(scopes, change);
+      } catch (thrown) {
+        this.#lose(store, thrown);
+      }
+    }
+    this.#reconnect();
+    await this.#goAlone(scopes);
+    const { local, fallbackIntervalMs } = this.#given;
+    return local.update(scopes, (states, nowMs) => change(states, nowMs, fallbackIntervalMs));
+  }
+
+  close(): void {
+    this.#closing.abort();
+    this.#shared?.close();
+    this.#found?.close();
+  }
+
+  #reconnect(): void {
+    const { connect, clock } = this.#given;
+    const { signal } = this.#closing;
+    if (this.#isLooking || signal.aborted || clock.monotonicMs() - this.#lookedMs < LOOK_AGAIN_MS) return;
+    this.#isLooking = true;
+    connect(signal)
       .then((store) => {
-        if (closing.signal.aborted) store.close();
-        else found = store;
+        if (signal.aborted) store.close();
+        else this.#found = store;
       })
       // The next departure tries again.
       .catch(() => undefined)
       .finally(() => {
-        looking = false;
-        lookedMs = clock.monotonicMs();
+        this.#isLooking = false;
+        this.#lookedMs = clock.monotonicMs();
       });
-  };
+  }
 
-  const lose = (lost: SharedStore | undefined, thrown: unknown): void => {
+  #lose(lost: SharedStore | undefined, thrown: unknown): void {
     if (!(thrown instanceof PaceStoreError)) throw thrown;
-    if (shared !== lost) return;
+    if (this.#shared !== lost) return;
     lost?.close();
-    shared = undefined;
-    alone = false;
+    this.#shared = undefined;
+    this.#isAlone = false;
     // Another server may have replaced it: connects at once.
-    lookedMs = lost === undefined ? clock.monotonicMs() : Number.NEGATIVE_INFINITY;
-    if (!closing.signal.aborted) onLost(thrown.message);
-  };
+    this.#lookedMs = lost === undefined ? this.#given.clock.monotonicMs() : Number.NEGATIVE_INFINITY;
+    if (!this.#closing.signal.aborted) this.#given.onLost(thrown.message);
+  }
 
   /** Delays the first local departure by a random time: other machines lost the store at the same moment. */
-  const goAlone = async (scopes: readonly string[]): Promise<void> => {
-    if (alone) return;
-    alone = true;
+  async #goAlone(scopes: readonly string[]): Promise<void> {
+    if (this.#isAlone) return;
+    this.#isAlone = true;
+    const { local, random, fallbackIntervalMs } = this.#given;
     const pauseMs = random() * fallbackIntervalMs;
     await local.update(scopes, (states, nowMs) => ({
       result: undefined,
@@ -77,63 +127,29 @@ export async function openWithFallback(options: FallbackOptions): Promise<PaceSt
         blockedUntilMs: Math.max(state.blockedUntilMs, nowMs + fallbackIntervalMs + pauseMs),
       })),
     }));
-  };
+  }
 
   /** Returns to the shared store once no local slot is taken, and records a departure there. */
-  const comeBack = async (scopes: readonly string[]): Promise<void> => {
-    const back = found;
+  async #comeBack(scopes: readonly string[]): Promise<void> {
+    const { local, clock, onBack } = this.#given;
+    const back = this.#found;
     if (back === undefined) return;
     const quiet = await local.update(scopes, (states, nowMs) => ({
       result: states.every(({ leavingUntilMs }) => leavingUntilMs <= nowMs),
     }));
     if (!quiet) return;
-    found = undefined;
+    this.#found = undefined;
     try {
       await back.update(scopes, (states, nowMs) => ({
         result: undefined,
         next: states.map((state) => ({ ...state, lastDepartureMs: Math.max(state.lastDepartureMs, nowMs) })),
       }));
-      shared = back;
+      this.#shared = back;
       onBack();
     } catch (thrown) {
       back.close();
-      lookedMs = clock.monotonicMs();
+      this.#lookedMs = clock.monotonicMs();
       if (!(thrown instanceof PaceStoreError)) throw thrown;
     }
-  };
-
-  try {
-    shared = await connect(closing.signal);
-  } catch (thrown) {
-    if (thrown instanceof PaceStoreError && thrown.kind === 'refused') throw thrown;
-    lose(undefined, thrown);
   }
-
-  return {
-    async update(scopes, change) {
-      // Concurrent calls wait, so that none departs by the local store.
-      if (shared === undefined) {
-        comingBack ??= comeBack(scopes).finally(() => {
-          comingBack = undefined;
-        });
-        await comingBack;
-      }
-      const store = shared;
-      if (store !== undefined) {
-        try {
-          return await store.update(scopes, change);
-        } catch (thrown) {
-          lose(store, thrown);
-        }
-      }
-      lookForIt();
-      await goAlone(scopes);
-      return local.update(scopes, (states, nowMs) => change(states, nowMs, fallbackIntervalMs));
-    },
-    close() {
-      closing.abort();
-      shared?.close();
-      found?.close();
-    },
-  };
 }

@@ -43,7 +43,7 @@ export type PaceStore = {
   update<T>(scopes: readonly string[], change: PaceDecision<T>): Promise<T>;
 };
 
-type PaceDecision<T> = (states: readonly PaceState[], nowMs: number, minIntervalMs?: number) => PaceChange<T>;
+export type PaceDecision<T> = (states: readonly PaceState[], nowMs: number, minIntervalMs?: number) => PaceChange<T>;
 
 /** Extra gap for the scheduling of the server: with 2.5 ms every arrival at the mock is 100 ms or more apart over loopback. */
 export const GUARD_MS = 2.5;

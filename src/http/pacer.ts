@@ -5,6 +5,7 @@ import {
   gapMs,
   MAX_DEPARTING_MS,
   MAX_PAUSE_MS,
+  type PaceDecision,
   type PaceState,
   type PaceStore,
   type Pause,
@@ -66,64 +67,177 @@ const PAUSE_WITHOUT_RETRY_AFTER_INTERVALS = 10;
  * Makes a pace of at least `intervalMs` between departures in every scope (A-RATE-3). One request takes a slot, shortly before its
  * time, so a late departure delays the next one instead of shortening the gap behind it.
  */
-export function makePace({ store, clock, scopes, intervalMs }: PaceOptions): Pace {
-  const maxLeavingMs = Math.max(MAX_DEPARTING_MS, 2 * intervalMs);
-  let throttles = 0;
-  let leadMs = MIN_LEAD_MS;
-  let approachedAtMs: number | undefined;
+export function makePace(options: PaceOptions): Pace {
+  return new StoredPace(options);
+}
 
-  const waitIn = (states: readonly PaceState[], nowMs: number, minIntervalMs = 0): number => {
+class StoredPace implements Pace {
+  readonly #given: PaceOptions;
+  readonly #maxLeavingMs: number;
+  #throttles = 0;
+  #leadMs = MIN_LEAD_MS;
+  #approachedAtMs: number | undefined;
+
+  constructor(given: PaceOptions) {
+    this.#given = given;
+    this.#maxLeavingMs = Math.max(MAX_DEPARTING_MS, 2 * given.intervalMs);
+  }
+
+  async approach(signal?: AbortSignal): Promise<void> {
+    for (;;) {
+      const remainingMs = (await this.waitMs(signal)) - this.#leadMs;
+      this.#approachedAtMs = this.#given.clock.monotonicMs();
+      if (remainingMs <= 0) return;
+      await this.#sleepALittle(remainingMs, signal);
+    }
+  }
+
+  async depart(signal?: AbortSignal): Promise<Slot> {
+    const { clock } = this.#given;
+    const startedMs = clock.monotonicMs();
+    this.#learnLead(startedMs);
+    for (;;) {
+      const asked = momentOf(clock);
+      const known = this.#throttles;
+      const found = await rejectOnAbort(
+        signal,
+        () => this.#tryDepart(),
+        (late) => 'mark' in late && this.#release(late.mark),
+      );
+      if ('pollIntervalMs' in found) {
+        await this.#sleepALittle(found.pollIntervalMs, signal);
+        continue;
+      }
+      const slot = this.#slotOf(found, asked, found.atMs - startedMs);
+      const earlyMs = found.atMs - HELD_MS - clock.monotonicMs();
+      try {
+        if (earlyMs > 0) await clock.sleep(earlyMs, signal);
+      } catch (thrown) {
+        slot.giveBack();
+        throw thrown;
+      }
+      if (this.#throttles === known) return slot;
+      slot.giveBack();
+    }
+  }
+
+  slowDown(departedAtMs: number, retryAfterMs: number | undefined): number {
+    const { store, clock, scopes, intervalMs } = this.#given;
+    this.#throttles += 1;
+    const pauseMs = retryAfterMs ?? intervalMs * PAUSE_WITHOUT_RETRY_AFTER_INTERVALS;
+    const agoMs = clock.monotonicMs() - departedAtMs;
+    inPassing(
+      store.update(scopes, (states, nowMs) => ({
+        result: undefined,
+        next: states.map((state) => withBackoff(state, { departedAtMs: nowMs - agoMs, nowMs, pauseMs, intervalMs })),
+      })),
+    );
+    return Math.min(pauseMs, MAX_PAUSE_MS);
+  }
+
+  waitMs(signal?: AbortSignal): Promise<number> {
+    return rejectOnAbort(signal, () =>
+      this.#update((states, nowMs, minIntervalMs) => ({ result: this.#waitIn(states, nowMs, minIntervalMs) })),
+    );
+  }
+
+  pause(): Promise<Pause> {
+    return this.#update((states, nowMs) => {
+      const maxMs = (ends: readonly number[]): number => Math.max(0, ...ends.map((endMs) => endMs - nowMs));
+      const keptMs = maxMs(states.map(({ blockedUntilMs }) => blockedUntilMs));
+      return { result: { keptMs, askedMs: maxMs(states.map(({ askedUntilMs }) => askedUntilMs)) } };
+    });
+  }
+
+  setPause(to: 'ended' | 'whole'): Promise<void> {
+    return this.#update((states) => ({
+      result: undefined,
+      next: states.map((state) =>
+        to === 'ended'
+          ? { ...state, blockedUntilMs: 0, askedUntilMs: 0 }
+          : { ...state, blockedUntilMs: Math.max(state.blockedUntilMs, state.askedUntilMs) },
+      ),
+    }));
+  }
+
+  #update<T>(change: PaceDecision<T>): Promise<T> {
+    const { store, scopes } = this.#given;
+    return store.update<T>(scopes, (found, nowMs, minIntervalMs) =>
+      change(
+        found.map((state) => clampToNow(state, nowMs)),
+        nowMs,
+        minIntervalMs,
+      ),
+    );
+  }
+
+  #waitIn(states: readonly PaceState[], nowMs: number, minIntervalMs = 0): number {
+    const { intervalMs } = this.#given;
     const spacingMs = intervalMs === 0 ? 0 : Math.max(intervalMs, minIntervalMs);
     const freeAt = states.map((state) => Math.max(state.lastDepartureMs + gapMs(state, spacingMs), state.blockedUntilMs));
     return inHundredths(Math.max(0, Math.max(...freeAt) - nowMs));
-  };
+  }
 
   /** Takes the slot if it is near and free. */
-  const tryDepart = (): Promise<Taken | { readonly pollIntervalMs: number }> =>
-    store.update<Taken | { pollIntervalMs: number }>(scopes, (found, nowMs, minIntervalMs) => {
-      const states = found.map((state) => clampToNow(state, nowMs));
-      const remainingMs = waitIn(states, nowMs, minIntervalMs);
+  #tryDepart(): Promise<Taken | { readonly pollIntervalMs: number }> {
+    return this.#update<Taken | { pollIntervalMs: number }>((states, nowMs, minIntervalMs) => {
+      const remainingMs = this.#waitIn(states, nowMs, minIntervalMs);
       const leavingUntilMs = Math.max(...states.map((state) => state.leavingUntilMs));
       const othersMs = leavingUntilMs > nowMs ? pollIntervalMs(leavingUntilMs, nowMs) : 0;
       if (remainingMs > TAKING_MS || othersMs > 0) {
         return { result: { pollIntervalMs: inHundredths(Math.max(remainingMs - TAKING_MS, othersMs)) }, next: states };
       }
-      const mark = nowMs + maxLeavingMs;
+      const mark = nowMs + this.#maxLeavingMs;
       return {
-        result: { mark, atMs: clock.monotonicMs() + remainingMs },
+        result: { mark, atMs: this.#given.clock.monotonicMs() + remainingMs },
         next: states.map((state) => withReservation(state, nowMs, mark)),
       };
     });
+  }
 
-  const waitMs = (signal?: AbortSignal): Promise<number> =>
-    rejectOnAbort(signal, () =>
-      store.update(scopes, (found, nowMs, minIntervalMs) => ({
-        result: waitIn(
-          found.map((state) => clampToNow(state, nowMs)),
-          nowMs,
-          minIntervalMs,
-        ),
-      })),
-    );
+  /** The work since `approach` may take as long the next time. */
+  #learnLead(nowMs: number): void {
+    const preparedMs = nowMs - (this.#approachedAtMs ?? nowMs);
+    this.#approachedAtMs = undefined;
+    const neededMs = Math.max(preparedMs + 2 * HELD_MS, this.#leadMs * LEAD_DECAY);
+    this.#leadMs = Math.max(MIN_LEAD_MS, Math.min(neededMs, this.#given.intervalMs / 2));
+  }
 
-  const pause = (): Promise<Pause> =>
-    store.update(scopes, (found, nowMs) => {
-      const states = found.map((state) => clampToNow(state, nowMs));
-      const maxMs = (ends: readonly number[]): number => Math.max(0, ...ends.map((endMs) => endMs - nowMs));
-      const keptMs = maxMs(states.map(({ blockedUntilMs }) => blockedUntilMs));
-      return { result: { keptMs, askedMs: maxMs(states.map(({ askedUntilMs }) => askedUntilMs)) } };
-    });
-
-  const sleepALittle = async (ms: number, signal: AbortSignal | undefined): Promise<void> => {
+  async #sleepALittle(ms: number, signal: AbortSignal | undefined): Promise<void> {
+    const { clock } = this.#given;
     if (isLongPause(ms)) {
-      const { keptMs, askedMs } = await rejectOnAbort(signal, pause);
+      const { keptMs, askedMs } = await rejectOnAbort(signal, () => this.pause());
       throw new LongPauseError({ keptMs: Math.max(ms, keptMs), askedMs }, clock.now());
     }
     await clock.sleep(Math.min(ms, LOOK_UP_MS), signal);
-  };
+  }
+
+  #slotOf({ mark, atMs }: Taken, asked: Moment, waitedMs: number): Slot {
+    const { clock, intervalMs } = this.#given;
+    let open = true;
+    return {
+      waitedMs,
+      leave: () => {
+        if (!open) return false;
+        clock.hold(atMs - clock.monotonicMs());
+        // One gap before the lease expires, so that the process that takes the next slot keeps its distance.
+        if (elapsedMs(clock, asked) > this.#maxLeavingMs - intervalMs - GUARD_MS) return false;
+        open = false;
+        const leftAtMs = clock.monotonicMs();
+        // The next request may follow only once the bytes are out: the process may be paused just before them.
+        queueMicrotask(() => this.#release(mark, leftAtMs));
+        return true;
+      },
+      giveBack: () => {
+        if (open) this.#release(mark);
+        open = false;
+      },
+    };
+  }
 
   /** Ends the lease that `mark` identifies. */
-  const release = (mark: number, leftAtMs?: number): void => {
+  #release(mark: number, leftAtMs?: number): void {
+    const { store, clock, scopes } = this.#given;
     // The process may have been paused before or after the first byte: up to GUARD_MS counts as after it, the rest as before.
     const agoMs = leftAtMs === undefined ? 0 : Math.min(clock.monotonicMs() - leftAtMs, GUARD_MS);
     inPassing(
@@ -136,89 +250,7 @@ export function makePace({ store, clock, scopes, intervalMs }: PaceOptions): Pac
         })),
       })),
     );
-  };
-
-  const slotOf = ({ mark, atMs }: Taken, asked: Moment, waitedMs: number): Slot => {
-    let open = true;
-    return {
-      waitedMs,
-      leave() {
-        if (!open) return false;
-        clock.hold(atMs - clock.monotonicMs());
-        // One gap before the lease expires, so that the process that takes the next slot keeps its distance.
-        if (elapsedMs(clock, asked) > maxLeavingMs - intervalMs - GUARD_MS) return false;
-        open = false;
-        const leftAtMs = clock.monotonicMs();
-        // The next request may follow only once the bytes are out: the process may be paused just before them.
-        queueMicrotask(() => release(mark, leftAtMs));
-        return true;
-      },
-      giveBack() {
-        if (open) release(mark);
-        open = false;
-      },
-    };
-  };
-
-  return {
-    waitMs,
-    async approach(signal) {
-      for (;;) {
-        const remainingMs = (await waitMs(signal)) - leadMs;
-        approachedAtMs = clock.monotonicMs();
-        if (remainingMs <= 0) return;
-        await sleepALittle(remainingMs, signal);
-      }
-    },
-    async depart(signal) {
-      const startedMs = clock.monotonicMs();
-      // The work since `approach` may take as long the next time.
-      const preparedMs = startedMs - (approachedAtMs ?? startedMs);
-      approachedAtMs = undefined;
-      leadMs = Math.max(MIN_LEAD_MS, Math.min(Math.max(preparedMs + 2 * HELD_MS, leadMs * LEAD_DECAY), intervalMs / 2));
-      for (;;) {
-        const asked = momentOf(clock);
-        const known = throttles;
-        const found = await rejectOnAbort(signal, tryDepart, (late) => 'mark' in late && release(late.mark));
-        if ('pollIntervalMs' in found) {
-          await sleepALittle(found.pollIntervalMs, signal);
-          continue;
-        }
-        const slot = slotOf(found, asked, found.atMs - startedMs);
-        const earlyMs = found.atMs - HELD_MS - clock.monotonicMs();
-        try {
-          if (earlyMs > 0) await clock.sleep(earlyMs, signal);
-        } catch (thrown) {
-          slot.giveBack();
-          throw thrown;
-        }
-        if (throttles === known) return slot;
-        slot.giveBack();
-      }
-    },
-    pause,
-    setPause: (to) =>
-      store.update(scopes, (states, nowMs) => ({
-        result: undefined,
-        next: states.map((found) => {
-          const state = clampToNow(found, nowMs);
-          if (to === 'ended') return { ...state, blockedUntilMs: 0, askedUntilMs: 0 };
-          return { ...state, blockedUntilMs: Math.max(state.blockedUntilMs, state.askedUntilMs) };
-        }),
-      })),
-    slowDown(departedAtMs, retryAfterMs) {
-      throttles += 1;
-      const pauseMs = retryAfterMs ?? intervalMs * PAUSE_WITHOUT_RETRY_AFTER_INTERVALS;
-      const agoMs = clock.monotonicMs() - departedAtMs;
-      inPassing(
-        store.update(scopes, (states, nowMs) => ({
-          result: undefined,
-          next: states.map((state) => withBackoff(state, { departedAtMs: nowMs - agoMs, nowMs, pauseMs, intervalMs })),
-        })),
-      );
-      return Math.min(pauseMs, MAX_PAUSE_MS);
-    },
-  };
+  }
 }
 
 /** Slot with the mark of its holder, and its time on the monotonic clock of this machine. */
