@@ -45,85 +45,104 @@ const CHUNK_BYTES = 1024 * 1024;
  */
 export async function openAppendFile(path: string, committed: Extent, checkpoint: Checkpoint | undefined): Promise<AppendFile> {
   const file = await asDiskError(path, () => open(path, constants.O_RDWR | constants.O_CREAT, 0o600));
-  let chain: Chain;
-  let known: BigIntStats;
-  // The synchronous call: through the thread pool it takes many times as long.
-  const lookAgain = (): BigIntStats => {
-    known = fstatSync(file.fd, { bigint: true });
-    return known;
-  };
   try {
-    chain = await asDiskError(path, async () => {
-      const stat = lookAgain();
+    return await asDiskError(path, async () => {
+      const stat = statOf(file);
       if (!stat.isFile()) throw new FileError(path, t`${path} is not a file.`, { hint: t`Give another --out.` });
       refuseSize(path, stat, committed.lengthBytes, checkpoint?.sizeBytes);
       const isUntouched = checkpoint !== undefined && checkpoint.changedNs === changedNs(stat);
-      const found = await readChain(file, committed, isUntouched);
-      if (found === undefined) throw changedInside(path);
+      const chain = await readChain(file, committed, isUntouched);
+      if (chain === undefined) throw changedInside(path);
       await file.truncate(committed.lengthBytes);
-      lookAgain();
       flushFolder(dirname(path));
-      return found;
+      return new OpenFile(path, file, chain, committed.lengthBytes);
     });
   } catch (thrown) {
     await file.close();
     throw thrown;
   }
-  let lengthBytes = committed.lengthBytes;
-  let committedBytes = lengthBytes;
+}
+
+class OpenFile implements AppendFile {
+  readonly #path: string;
+  readonly #file: FileHandle;
+  readonly #chain: Chain;
+  #known: BigIntStats;
+  #lengthBytes: number;
+  #committedBytes: number;
   /** Bytes of a failed write may follow the appended ones. */
-  let isRagged = false;
+  #isRagged = false;
   /**
    * The file must be read again at the end. A change time alone is no proof: some drives set it after the write, and a change of
    * another program between a write of pas and its look at the time goes unnoticed.
    */
-  let isDoubtful = false;
-  const refuseOthers = (): void => {
-    const before = changedNs(known);
-    const stat = lookAgain();
-    refuseSize(path, stat, lengthBytes, isRagged ? undefined : lengthBytes);
-    isDoubtful ||= changedNs(stat) !== before;
-  };
-  return {
-    isEmpty: () => lengthBytes === 0,
-    append: (bytes) => {
+  #isDoubtful = false;
+
+  constructor(path: string, file: FileHandle, chain: Chain, lengthBytes: number) {
+    [this.#path, this.#file, this.#chain] = [path, file, chain];
+    this.#known = statOf(file);
+    this.#lengthBytes = this.#committedBytes = lengthBytes;
+  }
+
+  isEmpty(): boolean {
+    return this.#lengthBytes === 0;
+  }
+
+  append(bytes: Buffer): void {
+    try {
+      this.#refuseOthers();
+      this.#isRagged = this.#isDoubtful = true;
+      writeAll(this.#file, bytes, this.#lengthBytes);
+      this.#isRagged = false;
+      this.#lengthBytes += bytes.length;
+      this.#chain.add(bytes);
+      this.#known = statOf(this.#file);
+    } catch (thrown) {
+      throw toDatabaseError(this.#path, thrown);
+    }
+  }
+
+  commit(): void {
+    this.#committedBytes = this.#lengthBytes;
+    this.#chain.mark();
+  }
+
+  flush(): Promise<Extent> {
+    return asDiskError(this.#path, async () => {
+      await this.#file.datasync();
+      return { lengthBytes: this.#committedBytes, digest: this.#chain.digest() };
+    });
+  }
+
+  close(kept: Extent, tail: string): Promise<Checkpoint> {
+    const [path, file] = [this.#path, this.#file];
+    return asDiskError(path, async () => {
       try {
-        refuseOthers();
-        isRagged = isDoubtful = true;
-        writeAll(file, bytes, lengthBytes);
-        isRagged = false;
-        lengthBytes += bytes.length;
-        chain.add(bytes);
-        lookAgain();
-      } catch (thrown) {
-        throw toDatabaseError(path, thrown);
-      }
-    },
-    commit: () => {
-      committedBytes = lengthBytes;
-      chain.mark();
-    },
-    flush: () =>
-      asDiskError(path, async () => {
+        this.#refuseOthers();
+        if (this.#isDoubtful && (await readChain(file, kept, false)) === undefined) throw changedInside(path);
+        await file.truncate(kept.lengthBytes);
+        writeAll(file, Buffer.from(tail), kept.lengthBytes);
         await file.datasync();
-        return { lengthBytes: committedBytes, digest: chain.digest() };
-      }),
-    close: (kept, tail) =>
-      asDiskError(path, async () => {
-        try {
-          refuseOthers();
-          if (isDoubtful && (await readChain(file, kept, false)) === undefined) throw changedInside(path);
-          await file.truncate(kept.lengthBytes);
-          writeAll(file, Buffer.from(tail), kept.lengthBytes);
-          await file.datasync();
-          const closed = lookAgain();
-          assertSameFile(path, closed);
-          return { sizeBytes: Number(closed.size), changedNs: changedNs(closed) };
-        } finally {
-          await file.close();
-        }
-      }),
-  };
+        const closed = statOf(file);
+        assertSameFile(path, closed);
+        return { sizeBytes: Number(closed.size), changedNs: changedNs(closed) };
+      } finally {
+        await file.close();
+      }
+    });
+  }
+
+  #refuseOthers(): void {
+    const before = changedNs(this.#known);
+    this.#known = statOf(this.#file);
+    refuseSize(this.#path, this.#known, this.#lengthBytes, this.#isRagged ? undefined : this.#lengthBytes);
+    this.#isDoubtful ||= changedNs(this.#known) !== before;
+  }
+}
+
+/** Synchronous: through the thread pool it takes many times as long. */
+function statOf({ fd }: FileHandle): BigIntStats {
+  return fstatSync(fd, { bigint: true });
 }
 
 function writeAll({ fd }: FileHandle, bytes: Buffer, position: number): void {
