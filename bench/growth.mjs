@@ -1,7 +1,8 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { countEntries, countFinds, countWaiting } from '../dist/src/outbox/counts.js';
 import { needingPerson } from '../dist/src/outbox/entry-queries.js';
+import { countEntries, countWaiting } from '../dist/src/outbox/overview.js';
+import { countFinds } from '../dist/src/outbox/stored-finds.js';
 import { openSqlite } from '../dist/src/store/database.js';
 import { addFinds, claimAndSettle, DOCUMENT, fillOutbox, openFilled } from './fill-outbox.mjs';
 import { median } from './measure.mjs';

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openKeptPhotograph } from '../dist/src/flows/queue/open-kept-photograph.js';
+import { openKeptPhotograph } from '../dist/src/flows/push/send-entry.js';
 import { sha512Of } from '../dist/src/http/digest.js';
 import { expectDone, measured, median, onPath, PAS, ROOT } from './measure.mjs';
 

@@ -10,7 +10,7 @@ import { PROJECT } from './support/run-pas.ts';
 const ALLOWED: Readonly<Record<string, string>> = {
   'src/http/redis-pace-store.ts':
     'the first word of a Redis error is its code by protocol, and what is ERR has no other than its text',
-  'src/outbox/schema-damage.ts': 'SQLite says in its text alone that the words of the schema are damaged',
+  'src/store/database.ts': 'SQLite says in its text alone that the words of the schema are damaged',
   'src/find/find-schema.ts': 'libxml2 says in its text alone what kind of fault it found; the texts are put into plainer words',
   'src/xml/xsd.ts': 'libxml2 names the element at fault in its text alone, and the namespaces of a schema are taken out of it',
   'src/store/toml.ts': 'what stands beside the fault is cut off; nothing is decided by it',

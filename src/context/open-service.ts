@@ -8,7 +8,7 @@ import { type Exchange, withTimeout } from '../http/exchange.ts';
 import { redactAnswers } from '../http/redaction.ts';
 import type { OaiCredentials } from '../oai/ask.ts';
 import type { OaiClient } from '../oai/client.ts';
-import { referencesOfQueued } from '../outbox/queued-references.ts';
+import { referencesOfQueued } from '../outbox/overview.ts';
 import type { Account } from '../pas-api/session.ts';
 import { ownerOf, type SecretPlace } from '../store/secrets.ts';
 import { requireConfirmation } from '../ui/terminal.ts';

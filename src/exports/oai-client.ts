@@ -6,8 +6,7 @@ import type { OaiCredentials } from '../oai/ask.ts';
 import { type Identity, type MetadataFormat, type OaiSet, openOaiClient } from '../oai/client.ts';
 import { type FetchPage, listPages } from '../oai/pages.ts';
 import type { OaiHeader, OaiRecord } from '../oai/record.ts';
-import { type Json, recordJson } from '../oai/record-json.ts';
-import { type RepeatedElements, repeatedElementsOf } from '../oai/repeated-elements.ts';
+import { type Json, type RepeatedElements, recordJson, repeatedElementsOf } from '../oai/record-json.ts';
 import { checkAddress } from './connection.ts';
 
 export { OaiError, PasError } from '../base/errors.ts';

@@ -1,9 +1,7 @@
 import { systemClock } from '../base/clock.ts';
 import { FileError, UsageError } from '../base/errors.ts';
-import { parseRecordIdent } from '../flows/harvest/read-record-ident.ts';
 import { readAccount } from '../flows/push/resolve-account.ts';
-import { sendOnce } from '../flows/push/send-entry.ts';
-import { openKeptPhotograph } from '../flows/queue/open-kept-photograph.ts';
+import { openKeptPhotograph, parseRecordIdent, sendOnce } from '../flows/push/send-entry.ts';
 import { sha512Of } from '../http/digest.ts';
 import type { Exchange, HttpRequest } from '../http/exchange.ts';
 import type { Outcome } from '../pas-api/outcome.ts';

@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import type { Clock } from '../base/clock.ts';
 import { LocalizedError, messageOf } from '../base/errors.ts';
 import { type Message, msg } from '../base/message.ts';
-import { describeNetworkError } from './network-error.ts';
+import { describeNetworkError } from './exchange.ts';
 import { MAX_DEPARTING_MS, MAX_KEPT_PAUSE_MS, type PaceState, type PaceStore, UNSEEN } from './pace-state.ts';
 import { createTextRedactor } from './redaction.ts';
 import type { RedisAddress } from './redis-address.ts';

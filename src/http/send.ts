@@ -13,13 +13,13 @@ import { packageVersion } from '../base/package-root.ts';
 import {
   type AnswerHead,
   DEFAULT_ANSWER_TIMEOUT_MS,
+  describeNetworkError,
   type Exchange,
   type HttpRequest,
   type HttpResponse,
   TransportError,
   type TransportErrorReason,
 } from './exchange.ts';
-import { describeNetworkError } from './network-error.ts';
 
 /** Verifies certificates despite NODE_TLS_REJECT_UNAUTHORIZED. */
 const VERIFIED = { rejectUnauthorized: true } as const;

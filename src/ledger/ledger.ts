@@ -2,9 +2,11 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
+import { type Message, msg } from '../base/message.ts';
 import { packageRoot } from '../base/package-root.ts';
-import { assertSameFile } from '../store/append-file.ts';
+import { assertSameFile, type Extent } from '../store/append-file.ts';
 import { asDatabaseError, type Database, migrate, openDatabase, type Statement } from '../store/database.ts';
+import { createRowParser, isNumber, isOneOf, isText, orNull } from '../store/row.ts';
 
 /** The open ledger of a harvest into a file; the other modules of this folder work on it. */
 export type Ledger = {
@@ -78,4 +80,162 @@ export function openLedger(path: string): Ledger {
 function isOurs(database: Database): boolean {
   if (database.pragma('application_id', { simple: true }) === APPLICATION_ID) return true;
   return database.prepare('select count(*) from sqlite_schema').pluck().get() === 0;
+}
+
+/** State of the output in the ledger. Functions that write must run inside {@link Ledger.change}. */
+
+const parseExtent = createRowParser({ lengthBytes: isNumber, digest: orNull(isText) });
+
+/** Returns the committed extent of an append-only file. */
+export function committedExtent(ledger: Ledger): Extent {
+  const row = ledger.sql('select length_bytes as lengthBytes, digest from outputs').get();
+  if (row === undefined) return { lengthBytes: 0, digest: null };
+  const { lengthBytes, digest } = parseExtent(row);
+  return { lengthBytes, digest: JSON.parse(digest ?? 'null') };
+}
+
+export function commitExtent(ledger: Ledger, { lengthBytes, digest }: Extent): void {
+  ledger.sql('update outputs set length_bytes = ?, digest = ?').run(lengthBytes, JSON.stringify(digest));
+}
+
+/** Returns the checkpoint that the last run saved; undefined where it did not finish. */
+export function readCheckpoint(ledger: Ledger): unknown {
+  const text = ledger.sql('select seal from outputs').pluck().get();
+  return typeof text === 'string' ? JSON.parse(text) : undefined;
+}
+
+export function saveCheckpoint(ledger: Ledger, checkpoint: unknown): void {
+  ledger.sql('update outputs set seal = ?').run(JSON.stringify(checkpoint));
+}
+
+/**
+ * Deletes the checkpoint of the last run: from now on, output that the ledger lacks counts as pas's own. The flush of the WAL makes this survive a
+ * power cut, which loses the last commits. Must run outside {@link Ledger.change}.
+ */
+export function deleteCheckpoint(ledger: Ledger): void {
+  ledger.change(() => ledger.sql('update outputs set seal = null').run());
+  ledger.sql('pragma wal_checkpoint(full)').all();
+}
+
+/** Deletes the records of a lost output. */
+export function resetOutput(ledger: Ledger): void {
+  ledger.sql('delete from met_records').run();
+  ledger.sql('delete from files').run();
+  readAgain(ledger);
+  withTrackingSuspended(ledger, () => ledger.sql('delete from records').run());
+  ledger.sql('update outputs set length_bytes = 0, digest = null, seal = null, edited = 0').run();
+}
+
+/** Makes the next pass of each set a complete one. */
+function readAgain(ledger: Ledger): void {
+  ledger.sql('update harvests set watermark_at = null, pass = null').run();
+}
+
+/**
+ * Compares the rights of the account with the previous ones; where they differ, no list of changes contains the difference, so
+ * all is read again.
+ * @returns true if they differ
+ */
+export function updateRights(ledger: Ledger, rights: string): boolean {
+  const before = ledger.sql('select rights from outputs').pluck().get();
+  const differs = typeof before === 'string' && before !== rights;
+  if (differs) readAgain(ledger);
+  ledger.sql('update outputs set rights = ?').run(rights);
+  return differs;
+}
+
+/** Sets whether stored records are verified against the service. A pass that did not verify from its first page begins again. */
+export function setVerifying(ledger: Ledger, verify: boolean): void {
+  const is = verify ? 1 : 0;
+  if (verify) ledger.sql('update harvests set pass = null where (select verifying from outputs) = 0').run();
+  ledger.sql('update outputs set verifying = ?').run(is);
+}
+
+/** Runs writes of pas; any other write into the table of records is marked by a trigger (see schemas/harvest). */
+export function withTrackingSuspended(ledger: Ledger, work: () => void): void {
+  ledger.sql('update outputs set writing = 1').run();
+  work();
+  ledger.sql('update outputs set writing = 0').run();
+}
+
+/** Subject of a harvest into one output, and its account. One output has one subject. */
+export type Subject = ReturnType<typeof parseSubject>;
+const parseSubject = createRowParser({
+  oaiBase: isText,
+  /** Schema version of the endpoint; `newest` for the generic one. */
+  version: isText,
+  /** Sorted, separated by a space; empty for everything. */
+  sets: isText,
+  /** Complete records, or headers only. */
+  verb: isOneOf(['ListRecords', 'ListIdentifiers'] as const),
+  format: isText,
+  /** As the user wrote it; empty for no bound. */
+  fromBound: isText,
+  untilBound: isText,
+  /** Empty for anonymous. The content of a record depends on it. */
+  account: isText,
+  /** Form of the output. */
+  form: isText,
+});
+
+const LABELS: Readonly<Record<keyof Subject, Message>> = {
+  oaiBase: msg`interface`,
+  version: msg`schema version`,
+  sets: msg`set`,
+  verb: msg`verb`,
+  format: msg`format`,
+  fromBound: '--from',
+  untilBound: '--until',
+  account: msg`account`,
+  form: msg`output form`,
+};
+
+export function subjectOf(ledger: Ledger): Subject | undefined {
+  const row = ledger
+    .sql(
+      `select oai_base as oaiBase, version, sets, verb, format, from_bound as fromBound, until_bound as untilBound, account, form
+       from outputs`,
+    )
+    .get();
+  return row === undefined ? undefined : parseSubject(row);
+}
+
+/**
+ * Stores the subject of a new output, or compares it with that of an existing one. Must run inside {@link Ledger.change}.
+ * @throws UsageError where the output has another subject
+ */
+export function assertSubject(ledger: Ledger, subject: Subject, output: string): void {
+  const known = isUntouched(ledger) ? undefined : subjectOf(ledger);
+  if (known === undefined) {
+    ledger.sql('delete from harvests').run();
+    ledger
+      .sql(
+        `insert or replace into outputs (id, oai_base, version, sets, verb, format, from_bound, until_bound, account, form)
+         values (1, :oaiBase, :version, :sets, :verb, :format, :fromBound, :untilBound, :account, :form)`,
+      )
+      .run(subject);
+    return;
+  }
+  const [differing] = (Object.keys(LABELS) as (keyof Subject)[]).filter((key) => known[key] !== subject[key]);
+  if (differing === undefined) return;
+  const [was, is] = [known[differing], subject[differing]].map((value) => (value === '' ? t`none` : value));
+  const label = LABELS[differing];
+  throw new UsageError(t`${output} contains another harvest: its ${label} is ${was}, not ${is}.`, {
+    hint: t`Give the same flags as before to continue it, or another --out.`,
+  });
+}
+
+/** Tells if no record was ever harvested into it, for example because the service refused; then its subject may change. */
+function isUntouched(ledger: Ledger): boolean {
+  const touched = ledger.sql(
+    `select exists (select 1 from harvests where watermark_at is not null or pass ->> '$.met' > 0)
+       or exists (select 1 from met_records)`,
+  );
+  return touched.pluck().get() === 0;
+}
+
+/** Returns the id of the harvest of a set, created on first use. Must run inside {@link Ledger.change}. */
+export function harvestOf(ledger: Ledger, setSpec: string): number {
+  ledger.sql('insert or ignore into harvests (set_spec) values (?)').run(setSpec);
+  return Number(ledger.sql('select id from harvests where set_spec = ?').pluck().get(setSpec));
 }

@@ -1,10 +1,9 @@
 import { t } from '../base/language.ts';
 import { attributeOf, childOf, childrenOf, childText, type XmlDocument, type XmlElement } from '../xml/element.ts';
 import { type Ask, type AskOptions, makeAsk, type OaiAnswer, type OnToken, parseDocument } from './ask.ts';
-import { MalformedAnswerError } from './malformed.ts';
+import { type BrokenRecord, MalformedAnswerError, recoverPage } from './malformed.ts';
 import { datestampMs, type OaiArguments } from './protocol.ts';
 import { type OaiHeader, type OaiRecord, parseHeader, parseHeaderAlone, parseRecord } from './record.ts';
-import { type BrokenRecord, recoverPage } from './recover-page.ts';
 
 /** OAI-PMH 2.0, section 4.2. */
 export type Identity = {

@@ -5,11 +5,11 @@ import { bytesOf, descendantsOf } from '../xml/element.ts';
 import { parseXml } from '../xml/parse.ts';
 import { buildXml } from '../xml/write-xml.ts';
 import { digestOf, isUnidentified } from './apply-page.ts';
+import type { BrokenRecord } from './malformed.ts';
 import { firstPage } from './pages.ts';
 import { isOnePage, isWhole, judge, type Pass, startPass, startScan } from './pass.ts';
 import { formatUpwards, OAI_NAMESPACE } from './protocol.ts';
 import { parseRecord } from './record.ts';
-import type { BrokenRecord } from './recover-page.ts';
 import {
   currentPass,
   type HarvestOptions,

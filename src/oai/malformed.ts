@@ -1,5 +1,7 @@
 import { OaiError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
+import type { XmlDocument, XmlElement } from '../xml/element.ts';
+import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
 
 /** Error for an answer that cannot be read. */
 export const MAX_KEPT_BYTES = 16 * 1024 * 1024;
@@ -44,4 +46,82 @@ export function recordAt(body: Buffer, byte: number): string | undefined {
   const headers = before.matchAll(/header[^<>]{0,99}>\s{0,99}<(?:[\w.-]{1,99}:)?identifier>\s{0,99}([^<\s]{1,999})/g);
   const last = [...headers].at(-1);
   return last === undefined || /<\/(?:[\w.-]{1,99}:)?record\s{0,99}>/.test(before.slice(last.index)) ? undefined : last[1];
+}
+
+/** A page without its unreadable records. */
+type SalvagedPage = {
+  /** The page without its broken records. */
+  readonly document: XmlDocument;
+  readonly broken: readonly BrokenRecord[];
+};
+
+export type BrokenRecord = {
+  /** Undefined where the identifier is unreadable as well. */
+  readonly identifier: string | undefined;
+  readonly reason: string;
+};
+
+/** Each record is tried inside the page's frame, which is therefore read as often as there are records. */
+const MAX_FRAMES_CHARACTERS = 256 * 1024 * 1024;
+
+/**
+ * Takes the broken records out of a page, so that a person who asked for it can go on without them. Records are cut at
+ * their tags, and each is tried by itself inside the page's own frame.
+ * @returns undefined where the page is broken outside its records, or is not made of records at all
+ */
+export function recoverPage(body: Buffer): SalvagedPage | undefined {
+  // Invalid bytes become a character that XML forbids, so that parsing fails in their record.
+  const text = body.toString('utf8').replaceAll('\ufffd', '\ufffe');
+  const pieces = cutAtRecords(text);
+  if (pieces === undefined) return undefined;
+  const { head, records, tail } = pieces;
+  if ((head.length + tail.length) * records.length > MAX_FRAMES_CHARACTERS) return undefined;
+  const broken: BrokenRecord[] = [];
+  const whole = records.filter((record) => {
+    const reason = faultOf(head + record + tail);
+    if (reason !== undefined) broken.push({ identifier: identifierIn(record), reason });
+    return reason === undefined;
+  });
+  try {
+    return { document: parseXml(Buffer.from(head + whole.join('') + tail), 'utf-8'), broken };
+  } catch (thrown) {
+    if (thrown instanceof XmlSyntaxError) return undefined;
+    throw thrown;
+  }
+}
+
+function faultOf(text: string): string | undefined {
+  try {
+    const { root } = parseXml(Buffer.from(text), 'utf-8');
+    return countOf(root) === 1 ? undefined : t`it is not separated from the next record`;
+  } catch (thrown) {
+    if (thrown instanceof XmlSyntaxError) return thrown.message;
+    throw thrown;
+  }
+}
+
+/** Records on the page, at the place where the protocol has them. */
+function countOf(root: XmlElement): number {
+  return root.children.flatMap(({ children }) => children).filter(({ name }) => name === 'record').length;
+}
+
+type Pieces = { readonly head: string; readonly records: readonly string[]; readonly tail: string };
+
+function cutAtRecords(text: string): Pieces | undefined {
+  const starts = [...text.matchAll(/<(?:[\w.-]+:)?record[\s>]/g)].map(({ index }) => index);
+  const [first] = starts;
+  const lastEnd = /^[\s\S]*<\/(?:[\w.-]+:)?record\s*>/.exec(text)?.[0].length;
+  if (first === undefined || lastEnd === undefined || lastEnd <= first) return undefined;
+  const ends = [...starts.slice(1), lastEnd];
+  return {
+    head: text.slice(0, first),
+    records: starts.map((start, index) => text.slice(start, ends[index])),
+    // Text after the root is not part of the page.
+    tail: /^[\s\S]*?<\/(?:[\w.-]+:)?OAI-PMH\s*>/.exec(text.slice(lastEnd))?.[0] ?? text.slice(lastEnd),
+  };
+}
+
+/** Returns the identifier; undefined where it is broken itself, since half of it would name another record. */
+function identifierIn(record: string): string | undefined {
+  return /<(?:[\w.-]+:)?identifier>\s*((?:[^<\s&\ufffe]|&[a-z]+;|&#\w+;)+)\s*</.exec(record)?.[1];
 }

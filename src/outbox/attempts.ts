@@ -5,8 +5,14 @@ import { entryBackoffMs, RETRY_POLICY } from '../base/retry-policy.ts';
 import { createRowParser, isNumber, isText, orNull } from '../store/row.ts';
 import { eventsOfEntry } from './entries.ts';
 import type { Attempt, AttemptBounds, Entry, EntryId } from './entry.ts';
-import { type AnsweredBody, type AttemptedBody, type EventOf, type OutboxEvent, parseStored } from './events.ts';
-import { serializeMessage } from './message-codec.ts';
+import {
+  type AnsweredBody,
+  type AttemptedBody,
+  type EventOf,
+  type OutboxEvent,
+  parseStored,
+  serializeMessage,
+} from './events.ts';
 import type { Outbox } from './open-outbox.ts';
 
 export type EvidenceVerdict = 'found' | 'absent' | 'undecided' | 'person';

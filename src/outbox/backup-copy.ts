@@ -1,11 +1,11 @@
 import type { Clock } from '../base/clock.ts';
 import { DatabaseError, FileError, isDamaged } from '../base/errors.ts';
 import { cmd, msg } from '../base/message.ts';
+import { isSchemaDamage } from '../store/database.ts';
 import { assertUndamaged, copyDatabase } from '../store/database-file.ts';
 import { assertSoundEntries } from './entry-queries.ts';
 import { damagedRow, parseEvent } from './events.ts';
 import { headerOf, type Outbox, openOutbox, recordCopy } from './open-outbox.ts';
-import { isSchemaDamage } from './schema-damage.ts';
 import { assertSoundFinds } from './stored-finds.ts';
 
 /** Tables of every outbox; a file without them belongs to another program. */

@@ -16,11 +16,19 @@ import {
   queuedWithBackoff,
   recordKey,
 } from './entry-queries.ts';
-import { type AnsweredBody, type AttemptedBody, newEventId, type SentFind, type Settles, serializePhotograph } from './events.ts';
+import {
+  type AnsweredBody,
+  type AttemptedBody,
+  newEventId,
+  type SentFind,
+  type Settles,
+  serializeIssues,
+  serializeMessage,
+  serializePhotograph,
+} from './events.ts';
 import { foldEvents } from './fold-events.ts';
-import { serializeIssues, serializeMessage } from './message-codec.ts';
-import { supersedeEarlierNumbers } from './numbers.ts';
 import { headerOf, type Outbox } from './open-outbox.ts';
+import { supersedeEarlierNumbers } from './ownership.ts';
 import { assertJournal, lastPosition, type NewEvent, recordEvents } from './record-events.ts';
 import { findById } from './stored-finds.ts';
 

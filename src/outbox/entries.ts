@@ -14,10 +14,8 @@ import type {
 } from './entry.ts';
 import { recordKey, rowById, rowOf, type Target, unsettledChanges } from './entry-queries.ts';
 import { type Changes, COLUMN_OF, type Content, checksumOf, type EntryRow, serializeHeld } from './entry-row.ts';
-import { damagedRow, type OutboxEvent, parseEvent } from './events.ts';
+import { damagedRow, newUuid, type OutboxEvent, parseEvent, serializeIssues } from './events.ts';
 import { foldEvents, stateOf } from './fold-events.ts';
-import { serializeIssues } from './message-codec.ts';
-import { newUuid } from './new-uuid.ts';
 import { assertOneRowChanged, type Outbox } from './open-outbox.ts';
 
 /** Content of an import; without a document it is a draft. */

@@ -1,8 +1,7 @@
 import { msg } from '../base/message.ts';
 import { createRowGuard, type Guarded, isBytes, isNumber, isOneOf, isText, orNull, type RowOf } from '../store/row.ts';
 import { ENTRY_KINDS, ENTRY_STATES, type Entry, type Held, type Photograph } from './entry.ts';
-import { checksum, damagedRow } from './events.ts';
-import { deserializeIssues, deserializeMessage, serializeMessage } from './message-codec.ts';
+import { checksum, damagedRow, deserializeIssues, deserializeMessage, serializeMessage } from './events.ts';
 import type { Outbox } from './open-outbox.ts';
 
 /** Columns of an entry that its checksum covers: all except those derived from events, and its head. */

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { ServerMs } from '../base/clock.ts';
 import { DatabaseError } from '../base/errors.ts';
-import { cmd, msg, type StoredMessage } from '../base/message.ts';
+import { Issue } from '../base/issue.ts';
+import { cmd, deserializeValue, type Message, msg, type StoredMessage, serializeValue } from '../base/message.ts';
 import type { AttemptOutcome } from '../base/outcomes.ts';
 import { createRowGuard, type Guarded, isBytes, isNumber, isText, orNull, type RowOf } from '../store/row.ts';
 import type { EntryKind, Photograph } from './entry.ts';
@@ -220,4 +221,40 @@ export function parseStored(path: string, what: Parameters<typeof msg>[1], text:
   } catch {
     throw damagedRow(path, what);
   }
+}
+
+/** Messages as the outbox stores them: JSON, independent of the language. */
+
+export function serializeMessage(message: Message | null): string | null {
+  return message === null ? null : JSON.stringify(serializeValue(message));
+}
+
+export function deserializeMessage(text: string): Message;
+export function deserializeMessage(text: string | null): Message | null;
+export function deserializeMessage(text: string | null): Message | null {
+  return text === null ? null : (deserializeValue(JSON.parse(text) as StoredMessage) as Message);
+}
+
+/** Fields that each stored issue has; the others are copied. */
+type StoredIssue = { readonly rule: string; readonly severity: Issue['severity']; readonly message: StoredMessage };
+
+export function serializeIssues(issues: readonly Issue[]): string | null {
+  return issues.length === 0
+    ? null
+    : JSON.stringify(issues.map(({ says, ...issue }) => ({ ...issue, message: serializeValue(says) })));
+}
+
+export function deserializeIssues(text: string | null): Issue[] {
+  const issues: StoredIssue[] = JSON.parse(text ?? '[]');
+  return issues.map(({ message, ...issue }) => new Issue({ ...issue, says: deserializeValue(message) as Message }));
+}
+
+/**
+ * A UUID of version 7 (RFC 9562): it begins with the time, so that the rows of an import stand beside one another in an index.
+ * @param now milliseconds since 1970 UTC
+ */
+export function newUuid(now: number): string {
+  const time = Math.floor(now).toString(16).padStart(12, '0');
+  // A random one differs in its first twelve digits and in the version.
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`;
 }

@@ -8,6 +8,7 @@ import {
   asDatabaseError,
   assertSafeSqlite,
   type Database,
+  isSchemaDamage,
   migrate,
   openDatabase,
   type Statement,
@@ -17,7 +18,6 @@ import {
 import { createRowGuard, isNumber, isText, orNull, type RowOf } from '../store/row.ts';
 import { checksum, parseEvent } from './events.ts';
 import type { Journal } from './journal.ts';
-import { isSchemaDamage } from './schema-damage.ts';
 
 /**
  * The open outbox of one account at one service; the other modules of this folder work on it. Every change is one transaction

@@ -1,7 +1,7 @@
-import type { Message } from '../base/message.ts';
-import { createRowParser, isNumber, isOneOf, isText, orNull, parseTexts } from '../store/row.ts';
-import { ENTRY_KINDS, type EntryKind } from './entry.ts';
-import { deserializeMessage } from './message-codec.ts';
+import { type Message, msg } from '../base/message.ts';
+import { createRowGuard, createRowParser, isNumber, isOneOf, isText, orNull, parseTexts } from '../store/row.ts';
+import { ENTRY_KINDS, ENTRY_STATES, type EntryKind, type EntryState, type FindId } from './entry.ts';
+import { damagedRow, deserializeMessage } from './events.ts';
 import type { Outbox } from './open-outbox.ts';
 
 const parseKindCount = createRowParser({ kind: isOneOf(ENTRY_KINDS), count: isNumber });
@@ -86,4 +86,119 @@ export function queuedHeads(outbox: Outbox): ReturnType<typeof parseQueuedHead>[
     .sql(`select id, project, ident_cely as identCely, created_at as createdAt from entries where state = 'queued' order by id`)
     .all();
   return rows.map(parseQueuedHead);
+}
+
+export type Counts = Readonly<Record<EntryKind, Readonly<Record<EntryState, number>>>>;
+
+/** Counts entries by kind and state, without those of removed finds. */
+export function countEntries(outbox: Outbox): Counts {
+  const counts = Object.fromEntries(
+    ENTRY_KINDS.map((kind) => [kind, Object.fromEntries(ENTRY_STATES.map((state) => [state, 0]))]),
+  ) as Record<EntryKind, Record<EntryState, number>>;
+  const rows = outbox.sql('select kind, state, count(*) as count from entries group by kind, state').all();
+  for (const row of rows) {
+    if (!isCountRow(row)) throw damagedRow(outbox.path, msg`an entry`);
+    counts[row.kind][row.state] = row.count;
+  }
+  const hidden = outbox
+    .sql(
+      `select kind, state, count(*) as count from entries where find_id in (select id from finds where hidden_at is not null)
+       group by kind, state`,
+    )
+    .all();
+  for (const row of hidden) if (isCountRow(row)) counts[row.kind][row.state] -= row.count;
+  return counts;
+}
+
+const isCountRow = createRowGuard({ kind: isOneOf(ENTRY_KINDS), state: isOneOf(ENTRY_STATES), count: isNumber });
+
+/** Queued entries by what they wait for: their find's import, a dropped import, an answer of a person, a moment. */
+const parseWaiting = createRowParser({ forImport: isNumber, forDropped: isNumber, forPerson: isNumber, forTime: isNumber });
+export type Waiting = ReturnType<typeof parseWaiting>;
+
+export function countWaiting(outbox: Outbox): Waiting {
+  const counts = outbox
+    .sql(
+      `select
+         (select count(*) from entries join entries as made on made.find_id = entries.find_id and made.kind = 'import'
+          where entries.kind in ('number', 'photo') and entries.state = 'queued' and entries.ident_cely is null and made.state <> 'dropped') as forImport,
+         (select count(*) from entries join entries as made on made.find_id = entries.find_id and made.kind = 'import'
+          where entries.kind in ('number', 'photo') and entries.state = 'queued' and entries.ident_cely is null and made.state = 'dropped') as forDropped,
+         (select count(*) from entries where held is not null and state = 'queued') as forPerson,
+         (select count(*) from entries where state = 'queued' and held is null and (kind = 'import' or ident_cely is not null)
+            and not_before_at > :now) as forTime`,
+    )
+    .get({ now: Math.floor(outbox.clock.now()) });
+  return parseWaiting(counts);
+}
+
+/** A reference by text in queued finds, such as a finder without an identifier. */
+type QueuedReference = { readonly text: string; readonly finds: readonly FindId[] };
+
+type Naming = {
+  readonly element: string;
+  /** Placeholder of the identifier. */
+  readonly id: string;
+};
+
+const parseReference = createRowParser({ find: isNumber, text: isText });
+
+/**
+ * Returns texts of references in queued imports, in the order of entry. Texts of accepted imports are excluded, since the service
+ * knows them.
+ * @param recordKeys undefined means all records
+ */
+export function queuedReferences(outbox: Outbox, { element, id }: Naming, recordKeys?: readonly string[]): QueuedReference[] {
+  // An index has the finds with a new person, by this very condition.
+  const isNamed = `instr(elements, '${JSON.stringify(id)}') > 0 and elements ->> :id = :wanted`;
+  const values = { id: `$.${element}.id`, text: `$.${element}.text`, wanted: id };
+  const rows = outbox
+    .sql(
+      `select finds.id as find, elements ->> :text as text from finds join entries on entries.find_id = finds.id
+       where +kind = 'import' and +state = 'queued' and ${isNamed} and finds.hidden_at is null
+         and (:recordKeys is null or record_key in (select value from json_each(:recordKeys))) order by finds.id`,
+    )
+    .all({ ...values, recordKeys: recordKeys === undefined ? null : JSON.stringify(recordKeys) });
+  if (rows.length === 0) return [];
+  const accepted = outbox
+    .sql(
+      `select distinct elements ->> :text from finds join entries on entries.find_id = finds.id
+       where +kind = 'import' and +state = 'accepted' and ${isNamed}`,
+    )
+    .pluck()
+    .all(values);
+  const known = new Set(accepted);
+  const found = new Map<string, FindId[]>();
+  for (const { find, text } of rows.map(parseReference)) {
+    const finds = found.get(text);
+    if (finds !== undefined) finds.push(find);
+    else if (!known.has(text)) found.set(text, [find]);
+  }
+  return [...found].map(([text, finds]) => ({ text, finds }));
+}
+
+/** Returns the identifiers that elements of unaccepted finds refer to. */
+export function referencesOfQueued(outbox: Outbox): string[] {
+  const identifiers = outbox
+    .sql(
+      `select distinct parts.value from finds join entries on entries.find_id = finds.id, json_tree(finds.elements) as parts
+       where entries.kind = 'import' and entries.state not in ('accepted', 'dropped') and finds.hidden_at is null
+         and parts.key = 'id' and parts.type = 'text'`,
+    )
+    .pluck()
+    .all();
+  return parseTexts(identifiers);
+}
+
+/** Returns names of new people that a person confirmed. */
+export function acceptedPeople(outbox: Outbox): Set<string> {
+  return new Set(parseTexts(outbox.sql('select name from accepted_people').pluck().all()));
+}
+
+export function acceptPeople(outbox: Outbox, names: readonly string[]): void {
+  const now = Math.floor(outbox.clock.now());
+  outbox.change(() => {
+    for (const name of names)
+      outbox.sql('insert or ignore into accepted_people (name, accepted_at) values (?, ?)').run(name, now);
+  });
 }

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { Message } from '../base/message.ts';
+import { type Message, msg } from '../base/message.ts';
 import { createRowParser, isNumber, isText } from '../store/row.ts';
 import { assignRecord, eventsOfEntry } from './entries.ts';
-import type { Entry, ImportEntry } from './entry.ts';
-import { entriesOfFind } from './entry-queries.ts';
+import type { Entry, EntryState, ImportEntry, NumberEntry } from './entry.ts';
+import { entriesOfFind, importOfRecord, numbersOf, supersededNumbers, type Target } from './entry-queries.ts';
 import { foldEvents } from './fold-events.ts';
 import type { Outbox } from './open-outbox.ts';
 import { decisionAbout, recordEvents } from './record-events.ts';
@@ -56,4 +56,45 @@ function attemptsOfRecord(outbox: Outbox, entry: Entry): readonly string[] {
   const said = events.find(({ id }) => id === accepted?.event);
   if (said?.kind === 'answered') return [said.body.attempt];
   return said?.kind === 'found' || said?.kind === 'decided' ? said.body.attempts : [];
+}
+
+/** Returns the last registration number of a find, sent or not. */
+export function latestNumber(entries: readonly Entry[]): string | undefined {
+  return entries
+    .flatMap((entry) => (entry.kind === 'number' && entry.state !== 'dropped' && entry.state !== 'refused' ? [entry.value] : []))
+    .at(-1);
+}
+
+/** Returns the number that was queued last, except those in these states. */
+export function lastNumber(outbox: Outbox, target: Target, without: readonly EntryState[]): NumberEntry | undefined {
+  return numbersOf(outbox, target).findLast(({ state }) => !without.includes(state));
+}
+
+/**
+ * Drops unsent numbers once a later one of their record was sent.
+ * @param identCely only those of this record
+ */
+export function supersedeEarlierNumbers(outbox: Outbox, identCely?: string): void {
+  const superseded = supersededNumbers(outbox, identCely);
+  const reason = msg`a later number of the record replaces it`;
+  recordEvents(
+    outbox,
+    superseded.map((entry) =>
+      decisionAbout(outbox, entry, { answer: 'abandon', by: 'later-number', group: randomUUID() }, reason),
+    ),
+  );
+}
+
+/**
+ * Detaches a record from its previous find, since the service gave it to this one: a record has one find, so the other find, and
+ * everything sent to the record for it, becomes uncertain.
+ * @returns that find's import; undefined where the record had no other find
+ */
+export function reassignRecord(outbox: Outbox, { id, localId: find }: Entry, identCely: string): ImportEntry | undefined {
+  const owner = importOfRecord(outbox, identCely);
+  if (owner === undefined || owner.id === id) return undefined;
+  const localId = find ?? '';
+  const reason = msg`the service gave its record ${identCely} to ${localId}: it may have been restored from a backup and lost this one`;
+  releaseRecord(outbox, owner, reason);
+  return owner;
 }

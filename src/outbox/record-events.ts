@@ -11,9 +11,9 @@ import {
   type OutboxEvent,
   parseNumberedEvent,
   serializeEvent,
+  serializeMessage,
 } from './events.ts';
 import { foldEvents } from './fold-events.ts';
-import { serializeMessage } from './message-codec.ts';
 import { headerOf, type Outbox } from './open-outbox.ts';
 
 /** An event without the fields that are set when it is recorded. */

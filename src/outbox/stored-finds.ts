@@ -14,8 +14,7 @@ import {
 import { normalId } from '../text/characters.ts';
 import { ENTRY_STATES, type FindId } from './entry.ts';
 import { unsentFindIds } from './entry-queries.ts';
-import { checksum, damagedRow } from './events.ts';
-import { newUuid } from './new-uuid.ts';
+import { checksum, damagedRow, newUuid } from './events.ts';
 import type { Outbox } from './open-outbox.ts';
 
 /** Element names and values from the find layer; the outbox does not interpret them. */

@@ -462,7 +462,7 @@ export const PLANTED: readonly Planted[] = [
     name: 'an identifier that is given a second time belongs to two finds',
     seed: 132,
     themes: ['a service is put back from its backup'],
-    file: 'src/flows/reconcile/reassign-record.ts',
+    file: 'src/outbox/ownership.ts',
     from: 'if (owner === undefined || owner.id === id) return undefined;',
     to: 'if (owner === undefined || owner.id !== 0) return undefined;',
   },

@@ -1,14 +1,11 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { appendingFile } from '../../src/flows/harvest/append-output.ts';
-import { harvestRecords, type RecordHarvest, type RecordProgress } from '../../src/flows/harvest/harvest-records.ts';
+import { harvestRecords, type RecordHarvest, type RecordProgress, setState } from '../../src/flows/harvest/harvest-records.ts';
 import { OUTPUT_FORMS, type OutputName } from '../../src/flows/harvest/outputs.ts';
 import type { OpenedOutput, Opening, RecordOutput } from '../../src/flows/harvest/record-output.ts';
-import { setState } from '../../src/flows/harvest/set-state.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
-import { openLedger } from '../../src/ledger/ledger.ts';
-import { deleteCheckpoint } from '../../src/ledger/standing.ts';
-import { assertSubject, type Subject } from '../../src/ledger/subject.ts';
+import { assertSubject, deleteCheckpoint, openLedger, type Subject } from '../../src/ledger/ledger.ts';
 import { openOaiClient } from '../../src/oai/client.ts';
 import type { HarvestState } from '../../src/oai/harvest-state.ts';
 import { manualClock } from './manual-clock.ts';

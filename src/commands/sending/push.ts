@@ -11,8 +11,7 @@ import { entryText, KIND_WORDS } from '../../flows/finds/entry-words.ts';
 import type { NewPerson } from '../../flows/finds/outbox-status.ts';
 import { UndecidedOutboxError } from '../../flows/outbox/fence.ts';
 import { createBreakers, type OpenCircuit } from '../../flows/push/circuit-breaker.ts';
-import type { PushResult } from '../../flows/push/drain-queue.ts';
-import { planPush, remainingAfterPush, SENDABLE_KINDS } from '../../flows/push/plan-push.ts';
+import { type PushResult, planPush, remainingAfterPush, SENDABLE_KINDS } from '../../flows/push/drain-queue.ts';
 import { type NotChecked, type PushAllOptions, pushAll } from '../../flows/push/push-all.ts';
 import type { StopCause } from '../../flows/push/push-context.ts';
 import { sendHeld } from '../../flows/reconcile/resolve-entries.ts';
@@ -90,7 +89,7 @@ export async function pushCommand(context: Context, names: readonly string[], op
   const given = { ...(await pushOptions(context, outbox, options, kinds, plan.recordKeys)), ...telling };
   try {
     if (options.watch !== true) return summarise(context, outbox, plan.drafts, await pushAll(given).finally(end));
-    const { pushWatching } = await import('../../flows/push/push-watching.ts');
+    const { pushWatching } = await import('../../flows/push/watch.ts');
     terminal.note(t`Watching: new entries are sent as soon as they can be. Press Ctrl-C to stop.`);
     return summarise(context, outbox, plan.drafts, await pushWatching(given, showWaits(context)).finally(end));
   } catch (thrown) {

@@ -1,11 +1,18 @@
 import type { LookupTerm, TermCandidate } from '../../find/lookup.ts';
 import { NEW_PERSON } from '../../find/resolve-reference.ts';
-import { type Counts, countEntries, countWaiting } from '../../outbox/counts.ts';
 import { ENTRY_KINDS, ENTRY_STATES, type EntryState, type FindId } from '../../outbox/entry.ts';
 import { assertSoundEntries, needingPerson } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { delays, droppedWithDependents } from '../../outbox/overview.ts';
-import { acceptedPeople, acceptPeople, queuedReferences } from '../../outbox/queued-references.ts';
+import {
+  acceptedPeople,
+  acceptPeople,
+  type Counts,
+  countEntries,
+  countWaiting,
+  delays,
+  droppedWithDependents,
+  queuedReferences,
+} from '../../outbox/overview.ts';
 import { assertSoundFinds, countFinds, findById } from '../../outbox/stored-finds.ts';
 import { allHarvests } from '../../vocabulary/harvests.ts';
 import type { Vocabulary } from '../../vocabulary/term.ts';

@@ -1,17 +1,16 @@
 import { statSync } from 'node:fs';
 import { FileError } from '../../base/errors.ts';
-import type { Ledger } from '../../ledger/ledger.ts';
 import {
   commitExtent,
   committedExtent,
   deleteCheckpoint,
+  type Ledger,
   readCheckpoint,
   resetOutput,
+  type Subject,
   saveCheckpoint,
-} from '../../ledger/standing.ts';
-import type { Subject } from '../../ledger/subject.ts';
-import { writeHeader, writeRecord } from '../../oai/record-json.ts';
-import type { RepeatedElements } from '../../oai/repeated-elements.ts';
+} from '../../ledger/ledger.ts';
+import { type RepeatedElements, writeHeader, writeRecord } from '../../oai/record-json.ts';
 import { type AppendFile, openAppendFile, parseCheckpoint } from '../../store/append-file.ts';
 import { JsonBytes } from '../../text/json-bytes.ts';
 import { goneText, type Opening, type RecordOutput } from './record-output.ts';

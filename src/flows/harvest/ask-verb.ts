@@ -2,8 +2,7 @@ import { UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { fullIdentifier, type ListPage, type OaiClient } from '../../oai/client.ts';
 import type { OaiArguments } from '../../oai/protocol.ts';
-import { elementJson, headerJson, type Json, recordJson } from '../../oai/record-json.ts';
-import { repeatedElementsOf } from '../../oai/repeated-elements.ts';
+import { elementJson, headerJson, type Json, recordJson, repeatedElementsOf } from '../../oai/record-json.ts';
 import type { XmlElement } from '../../xml/element.ts';
 
 /** One verb of OAI-PMH: one request, and its answer as JSON. */

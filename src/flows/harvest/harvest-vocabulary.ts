@@ -5,9 +5,9 @@ import type { RecordSink } from '../../oai/apply-page.ts';
 import type { OaiClient } from '../../oai/client.ts';
 import { type Disbelief, harvest } from '../../oai/harvest-engine.ts';
 import { storedState } from '../../oai/harvest-state.ts';
+import type { BrokenRecord } from '../../oai/malformed.ts';
 import type { Pass } from '../../oai/pass.ts';
 import { entityOf, identOf, type OaiRecord } from '../../oai/record.ts';
-import type { BrokenRecord } from '../../oai/recover-page.ts';
 import {
   assertLatestRun,
   beginRun,

@@ -1,6 +1,5 @@
-import type { Ledger } from '../../ledger/ledger.ts';
-import type { Subject } from '../../ledger/subject.ts';
-import { type RepeatedElements, repeatedElementsOf } from '../../oai/repeated-elements.ts';
+import type { Ledger, Subject } from '../../ledger/ledger.ts';
+import { type RepeatedElements, repeatedElementsOf } from '../../oai/record-json.ts';
 import type { AppendTarget } from './append-output.ts';
 import type { Opening, RecordOutput } from './record-output.ts';
 

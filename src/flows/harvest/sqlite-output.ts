@@ -1,7 +1,6 @@
 import { FileError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
-import type { Ledger } from '../../ledger/ledger.ts';
-import { resetOutput, withTrackingSuspended } from '../../ledger/standing.ts';
+import { type Ledger, resetOutput, withTrackingSuspended } from '../../ledger/ledger.ts';
 import {
   countHeld,
   countRows,
@@ -13,8 +12,7 @@ import {
   settleTable,
 } from '../../ledger/stored-records.ts';
 import type { OaiRecord } from '../../oai/record.ts';
-import { metadataText } from '../../oai/record-json.ts';
-import type { RepeatedElements } from '../../oai/repeated-elements.ts';
+import { metadataText, type RepeatedElements } from '../../oai/record-json.ts';
 import { modifiedFileError } from '../../store/append-file.ts';
 import { JsonBytes } from '../../text/json-bytes.ts';
 import { sourceOf, type XmlDocument } from '../../xml/element.ts';

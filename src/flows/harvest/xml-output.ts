@@ -1,4 +1,4 @@
-import type { Subject } from '../../ledger/subject.ts';
+import type { Subject } from '../../ledger/ledger.ts';
 import { bytesOf, childOf, type XmlDocument, type XmlElement } from '../../xml/element.ts';
 import { namespaceDeclarationsIn, startTagOf } from '../../xml/source-text.ts';
 import type { AppendTarget } from './append-output.ts';

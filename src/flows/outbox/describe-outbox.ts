@@ -3,7 +3,6 @@ import type { Clock } from '../../base/clock.ts';
 import { PasError } from '../../base/errors.ts';
 import { assertSound } from '../../outbox/backup-copy.ts';
 import { type KnownAccount, knownAccount, knownUsername } from '../../outbox/bound-account.ts';
-import { countEntries } from '../../outbox/counts.ts';
 import { assertSoundJournal } from '../../outbox/journal.ts';
 import { rebuildStates } from '../../outbox/merge.ts';
 import {
@@ -15,6 +14,7 @@ import {
   repairHeader,
   updateHeader,
 } from '../../outbox/open-outbox.ts';
+import { countEntries } from '../../outbox/overview.ts';
 import { type NewEvent, recordEvents } from '../../outbox/record-events.ts';
 import { countFinds } from '../../outbox/stored-finds.ts';
 import { type Fence, fenceOf } from './fence.ts';

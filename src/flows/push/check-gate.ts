@@ -6,10 +6,9 @@ import { NEW_PERSON } from '../../find/resolve-reference.ts';
 import { hasEntry, schedule } from '../../outbox/entries.ts';
 import type { Entry, EntryId, ImportEntry, NumberEntry } from '../../outbox/entry.ts';
 import { entriesInState, heldEntries, importOfRecord, queuedEntries } from '../../outbox/entry-queries.ts';
-import { type AttemptedElsewhere, checkDeparture, type GateFacts } from '../../outbox/gate.ts';
+import { type AttemptedElsewhere, checkDeparture, type GateFacts, hasOtherWriters, lastLookAt } from '../../outbox/gate.ts';
 import { headerOf, type Outbox, updateHeader } from '../../outbox/open-outbox.ts';
 import { queuedHeads } from '../../outbox/overview.ts';
-import { hasOtherWriters, lastLookAt } from '../../outbox/project-looks.ts';
 import { assertJournal } from '../../outbox/record-events.ts';
 import { findById } from '../../outbox/stored-finds.ts';
 import { type HarvestedFinds, harvestFinds } from '../harvest/harvest-finds.ts';
@@ -19,8 +18,14 @@ import { couldBeMade, makingOf } from '../reconcile/judge-import.ts';
 import { currentRecord, numbersFromHere } from '../reconcile/judge-number.ts';
 import { rejectedCandidates } from '../reconcile/resolve-entries.ts';
 import { type AttemptWindow, windowOf } from '../reconcile/verdict.ts';
-import { equalFiles, unexplainedFiles } from './unexplained-files.ts';
-import { type IsUnexplained, recordLookups, rememberUnexplained, unexplainedSoFar } from './unexplained-records.ts';
+import {
+  equalFiles,
+  type IsUnexplained,
+  recordLookups,
+  rememberUnexplained,
+  unexplainedFiles,
+  unexplainedSoFar,
+} from './unexplained-records.ts';
 
 export type GateContext = {
   readonly outbox: Outbox;

@@ -5,12 +5,11 @@ import { connectionBackoffMs, entryBackoffMs, RETRY_POLICY, slowBackoffMs } from
 import { findNumberProblem } from '../../find/value-rules.ts';
 import type { Settlement } from '../../outbox/claims.ts';
 import type { Outcome } from '../../pas-api/outcome.ts';
-import { applyCircuitBreakers, requeueForbidden } from './apply-circuit-breakers.ts';
+import { applyCircuitBreakers, refusal, requeueForbidden } from './apply-circuit-breakers.ts';
 import { recordFailure, type ServiceFailure, serviceKey, trips, withBreaker } from './circuit-breaker.ts';
 import { stopCauseOf, updatePeerState } from './peer-check.ts';
 import type { StopCause } from './push-context.ts';
 import type { AttemptFacts, Decision, Effect, PushCounts, PushState, Step } from './push-state.ts';
-import { refusal } from './refusal.ts';
 
 /** Decides what an attempt does to its entry and to the push. Pure: times are among the facts. */
 export function decide(state: PushState, facts: AttemptFacts): Decision {

@@ -6,12 +6,23 @@ import { RETRY_POLICY } from '../../base/retry-policy.ts';
 import type { Slot } from '../../http/pacer.ts';
 import { LongPauseError } from '../../http/retry-after.ts';
 import { type Claim, claim, clampFutureBackoff, recoverInFlight, type Settlement, settle } from '../../outbox/claims.ts';
-import type { Entry } from '../../outbox/entry.ts';
-import { countOpen, nextClaimable, nextClaimableAt, nextScheduled } from '../../outbox/entry-queries.ts';
+import { ENTRY_KINDS, type Entry } from '../../outbox/entry.ts';
+import {
+  countOpen,
+  draftImports,
+  entryById,
+  heldEntries,
+  nextClaimable,
+  nextClaimableAt,
+  nextScheduled,
+} from '../../outbox/entry-queries.ts';
 import { damagedRow } from '../../outbox/events.ts';
-import { supersedeEarlierNumbers } from '../../outbox/numbers.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
+import { countQueued } from '../../outbox/overview.ts';
+import { reassignRecord, supersedeEarlierNumbers } from '../../outbox/ownership.ts';
 import { entryText } from '../finds/entry-words.ts';
-import { reassignRecord } from '../reconcile/reassign-record.ts';
+import { entryTotals } from '../finds/outbox-status.ts';
+import { recordsNamed } from '../queue/named-finds.ts';
 import type { OpenCircuit } from './circuit-breaker.ts';
 import { isAbort, type PushContext, type StopCause } from './push-context.ts';
 import { PushSession } from './push-session.ts';
@@ -264,4 +275,31 @@ function checkIdentifier(session: PushSession, entry: Entry, settlement: Settlem
   const reason = msg`the service gave it the record ${identCely}, which belonged to ${find}: check at the service which find it is`;
   session.reportSettled(owner, { state: 'uncertain', reason });
   return { state: 'uncertain', reason };
+}
+
+export const SENDABLE_KINDS = ENTRY_KINDS;
+
+/**
+ * Counts what a push would send.
+ * @param names of finds; none means all
+ * @throws UsageError for a name of which nothing is known
+ */
+export function planPush(outbox: Outbox, names: readonly string[]) {
+  const recordKeys = names.length === 0 ? undefined : recordsNamed(outbox, names);
+  return {
+    recordKeys,
+    queued: countQueued(outbox, recordKeys),
+    /** Finds that are not complete, and are named or have numbers or photographs waiting: nothing of them can be sent. */
+    drafts: draftImports(outbox, recordKeys).flatMap(({ localId }) => localId ?? []),
+  };
+}
+
+export function remainingAfterPush(outbox: Outbox, { nonConforming }: PushResult) {
+  return {
+    totals: entryTotals(outbox),
+    /** Entries with a question that a person must answer. */
+    held: heldEntries(outbox).length,
+    /** Entries with an answer outside the contract that a look proved absent: they are to be sent again. */
+    stillNonConforming: nonConforming.filter((id) => entryById(outbox, id)?.state === 'queued').length,
+  };
 }

@@ -12,18 +12,16 @@ import { headerOf, type Outbox } from '../../outbox/open-outbox.ts';
 import { countQueued } from '../../outbox/overview.ts';
 import { type PushLockOptions, withPushLock } from '../../outbox/push-lock.ts';
 import type { Account } from '../../pas-api/session.ts';
-import { parseRecordIdent } from '../harvest/read-record-ident.ts';
 import { adopt, assertDecided, type Fence, foreignOutbox, passFence } from '../outbox/fence.ts';
-import { openKeptPhotograph } from '../queue/open-kept-photograph.ts';
 import type { LookupContext } from '../reconcile/gather-evidence.ts';
 import { type Reconciled, reconcile } from '../reconcile/reconcile-entries.ts';
 import { sendHeld } from '../reconcile/resolve-entries.ts';
 import { type GateContext, holdBeforeDeparture, holdQuestionable } from './check-gate.ts';
 import { openCircuitsAt } from './circuit-breaker.ts';
 import { drainQueue, type PushResult, waitingText } from './drain-queue.ts';
-import type { PushSettings } from './push-context.ts';
+import { createServerClock, type PushSettings, type ServerClock } from './push-context.ts';
 import { type OpenService, resolveAccount } from './resolve-account.ts';
-import { createServerClock, type ServerClock } from './server-clock.ts';
+import { openKeptPhotograph, parseRecordIdent } from './send-entry.ts';
 
 /** Access to the records of a service. */
 export type Harvesting = {

@@ -1,12 +1,17 @@
+import { Readable } from 'node:stream';
 import { type Clock, elapsedMs, type Moment, type MonotonicMs, momentOf, type ServerMs } from '../../base/clock.ts';
+import { ChangedFileError, SLICE_BYTES, verifiedPieces } from '../../http/digest.ts';
 import { type AnswerHead, type Exchange, type HttpRequest, TransportError } from '../../http/exchange.ts';
 import type { Slot } from '../../http/pacer.ts';
-import type { Entry, EntryKind } from '../../outbox/entry.ts';
+import type { Entry, EntryKind, Photograph } from '../../outbox/entry.ts';
 import { type Outcome, outcomeOf, outcomeOfTransportError, type ReadIdentCely } from '../../pas-api/outcome.ts';
 import { importRequest, numberRequest, photoRequest } from '../../pas-api/requests.ts';
 import { authorised } from '../../pas-api/session.ts';
-import type { PushContext } from './push-context.ts';
-import { parseDate } from './server-clock.ts';
+import { openContentStore, readAhead } from '../../store/content-store.ts';
+import { toDatabaseError } from '../../store/database.ts';
+import { childOf, childText } from '../../xml/element.ts';
+import { parseXml, XmlSyntaxError } from '../../xml/parse.ts';
+import { type PushContext, parseDate } from './push-context.ts';
 
 /** One attempt as it went. */
 export type Sent = {
@@ -92,4 +97,42 @@ export async function sendOnce(
   } finally {
     slot.giveBack();
   }
+}
+
+/** The identifier in a success document of interface A: root, `samostatny_nalez`, `ident_cely`. Undefined when it is none. */
+export function parseRecordIdent(body: Buffer): string | undefined {
+  try {
+    const find = childOf(parseXml(body).root, 'samostatny_nalez');
+    return find === undefined ? undefined : childText(find, 'ident_cely');
+  } catch (thrown) {
+    // Not the service's document: its header may still name the record, so this is not the place to give up.
+    if (thrown instanceof XmlSyntaxError) return undefined;
+    throw thrown;
+  }
+}
+
+/** Opens a stored photograph. The stream verifies its digest, and fails before its end if it differs from the queued one. */
+export function openKeptPhotograph(folder: string, photograph: Photograph): Readable {
+  const path = photograph.link ?? openContentStore(folder).pathOf(photograph.sha512);
+  return Readable.from(verifiedPieces(readKept(path), photograph), { objectMode: false, highWaterMark: SLICE_BYTES });
+}
+
+async function* readKept(path: string): AsyncGenerator<Buffer, void> {
+  try {
+    yield* readAhead(path);
+  } catch (thrown) {
+    if (!(thrown instanceof Error)) throw thrown;
+    throw isGone(thrown) ? new ChangedFileError() : unreadable(path, thrown);
+  }
+}
+
+/** Tells if a file is missing, which for the entry is the same as changed: a person must provide the photograph again. */
+function isGone(error: Error): boolean {
+  return 'code' in error && ['ENOENT', 'ENOTDIR', 'EISDIR', 'EACCES', 'EPERM'].includes(String(error.code));
+}
+
+/** Converts an error of the disk, which a retry may overcome, as with a card with a bad contact. */
+function unreadable(path: string, error: Error): Error {
+  const said = toDatabaseError(path, error);
+  return said instanceof Error ? said : error;
 }

@@ -1,11 +1,14 @@
 import { msg } from '../../base/message.ts';
-import type { HarvestedFind } from '../../find/harvested-find.ts';
+import type { HarvestedFile, HarvestedFind } from '../../find/harvested-find.ts';
 import { projectOf } from '../../outbox/entries.ts';
-import type { Entry } from '../../outbox/entry.ts';
+import type { Entry, PhotoEntry } from '../../outbox/entry.ts';
+import { entriesOfRecord } from '../../outbox/entry-queries.ts';
 import { parseStored } from '../../outbox/events.ts';
+import { deleteUnexplained, saveLook, saveUnexplained, unexplainedRecords } from '../../outbox/gate.ts';
 import { type Outbox, updateHeader } from '../../outbox/open-outbox.ts';
-import { deleteUnexplained, saveLook, saveUnexplained, unexplainedRecords } from '../../outbox/project-looks.ts';
 import type { ListedFind } from '../harvest/harvest-finds.ts';
+import { ownersOf, type SettledPhoto } from '../reconcile/judge-photograph.ts';
+import { windowOf } from '../reconcile/verdict.ts';
 
 /** Records as looks have shown them, and identifiers of those that were listed and not shown. */
 type Unexplained = { readonly records: readonly HarvestedFind[]; readonly hidden: readonly string[] };
@@ -55,4 +58,44 @@ export function recordLookups(
     saveLook(outbox, project, isOpen ? at.beganMs : at.endedMs, isOpen);
   }
   if (held.length === 0) updateHeader(outbox, { mustLook: false });
+}
+
+/** Files of a record that no photograph from here explains and that equal a queued one by digest, or by the name that it was sent under. */
+export function equalFiles(
+  outbox: Outbox,
+  queued: readonly Entry[],
+  shown: ReadonlyMap<string, HarvestedFind>,
+): Map<string, readonly string[]> {
+  const photographs = queued.filter((entry) => entry.kind === 'photo');
+  const free = new Map(
+    [...new Set(photographs.map(({ identCely }) => identCely ?? ''))].map((identCely) => {
+      const find = shown.get(identCely);
+      return [identCely, find === undefined ? [] : unexplainedFiles(outbox, find)] as const;
+    }),
+  );
+  return new Map(
+    photographs.map((entry) => {
+      const files = free.get(entry.identCely ?? '') ?? [];
+      return [entry.uuid, files.filter((file) => isFileOf(entry, file)).map(({ name }) => name)];
+    }),
+  );
+}
+
+/** Each photograph that was sent explains one file: cameras give one name to many photographs. */
+export function unexplainedFiles(outbox: Outbox, { identCely, files }: HarvestedFind): HarvestedFile[] {
+  const sent = entriesOfRecord(outbox, identCely).flatMap((entry) =>
+    entry.kind === 'photo' && entry.attempts > 0 ? [settledPhotograph(outbox, entry)] : [],
+  );
+  const owners = ownersOf(files, sent);
+  return files.filter((file) => !owners.has(file));
+}
+
+function settledPhotograph(outbox: Outbox, entry: PhotoEntry): SettledPhoto {
+  const { name, sha512 } = entry.photograph;
+  return { fileName: name, sha512Hex: sha512.toString('hex'), window: windowOf(outbox, entry) };
+}
+
+function isFileOf({ photograph }: PhotoEntry, file: HarvestedFile): boolean {
+  const digests = [photograph.sha512, photograph.originalSha512].flatMap((digest) => digest?.toString('hex') ?? []);
+  return digests.includes(file.sha512Hex) || file.history.some(({ note }) => note === photograph.name);
 }

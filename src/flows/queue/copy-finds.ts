@@ -9,8 +9,7 @@ import { entriesOfFind, importOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { findByLocalId, importedRow, insertFind, type StoredFind } from '../../outbox/stored-finds.ts';
 import { copyContent, openContentStore } from '../../store/content-store.ts';
-import { asFind } from './as-find.ts';
-import { contentOf } from './enqueue-finds.ts';
+import { asFind, contentOf } from './enqueue-finds.ts';
 
 type CopyOptions = {
   /** Validates by the rules of the target service. */

@@ -16,8 +16,8 @@ import {
   recordKey,
   type Target,
 } from '../../outbox/entry-queries.ts';
-import { lastNumber } from '../../outbox/numbers.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
+import { lastNumber } from '../../outbox/ownership.ts';
 import { type PulledRecord, pulledRecord } from '../../outbox/pulled.ts';
 import { decisionAbout, recordEvents } from '../../outbox/record-events.ts';
 import { findById, type StoredFind } from '../../outbox/stored-finds.ts';

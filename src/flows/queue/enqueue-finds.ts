@@ -14,14 +14,15 @@ import {
   type ImportedRow,
   insertFind,
   renameFind,
+  type StoredFind,
   standingOfFind,
   updateFind,
 } from '../../outbox/stored-finds.ts';
 import { enqueueNumber, mayNumber, planNumber } from './enqueue-change.ts';
-import { type EqualFinds, openEqualFinds } from './equal-finds.ts';
 import { followPhotographs, type RowPhotographs } from './follow-photographs.ts';
 import type { Kept, PhotographKeeping } from './kept-photographs.ts';
 import {
+  type EqualFinds,
   type Existing,
   equalIssue,
   existingFind,
@@ -32,6 +33,7 @@ import {
   type MergeAnswers,
   mergeFind,
   mergeIssues,
+  openEqualFinds,
 } from './merge-find.ts';
 
 export type EnqueueOptions = PhotographKeeping & {
@@ -369,4 +371,16 @@ function queueNumber(find: Find, { stored, entry }: Existing, { merged }: Merge,
   const target = { findId: stored.id, identCely: entry.identCely };
   const change = dryRun ? planNumber(outbox, target, number).change : enqueueNumber(outbox, target, number);
   return change !== 'kept';
+}
+
+/** The find layer's view of a stored find. Its photographs are entries of their own by now. */
+export function asFind(stored: StoredFind): Find {
+  return {
+    localId: stored.localId,
+    elements: stored.elements as FindElements,
+    photos: [],
+    ...(stored.sourceFile === null || stored.sourceRow === null
+      ? {}
+      : { source: { file: stored.sourceFile, row: stored.sourceRow } }),
+  };
 }

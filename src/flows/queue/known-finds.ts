@@ -10,7 +10,7 @@ import { findById, type StoredFind } from '../../outbox/stored-finds.ts';
 import { labelledTexts } from '../finds/find-texts.ts';
 import { remoteState } from '../finds/remote-state.ts';
 import { sentFind } from '../finds/sent-finds.ts';
-import { asFind } from './as-find.ts';
+import { asFind } from './enqueue-finds.ts';
 import { recordNamed } from './named-finds.ts';
 
 export type Story = {

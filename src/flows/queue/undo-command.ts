@@ -14,8 +14,7 @@ import type { FindId } from '../../outbox/entry.ts';
 import { importOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { findById, type StoredElements } from '../../outbox/stored-finds.ts';
-import { asFind } from './as-find.ts';
-import { contentOf } from './enqueue-finds.ts';
+import { asFind, contentOf } from './enqueue-finds.ts';
 
 /** Finds per transaction: few enough that a parallel push waits only briefly. */
 const BATCH = 100;

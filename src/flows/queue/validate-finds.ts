@@ -13,9 +13,8 @@ import type { ImportEntry } from '../../outbox/entry.ts';
 import { importOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { allFinds, findById, findByIdentCely, findByLocalId, type StoredFind } from '../../outbox/stored-finds.ts';
-import { asFind } from './as-find.ts';
 import { collapseUnchecked } from './collapse-issues.ts';
-import { contentOf } from './enqueue-finds.ts';
+import { asFind, contentOf } from './enqueue-finds.ts';
 import { findsNamed } from './named-finds.ts';
 
 type Verdict = { readonly valid: number; readonly invalid: number; readonly issues: readonly Issue[] };

@@ -4,12 +4,12 @@ import { attemptsOf, recordLookup, retryAt } from '../../outbox/attempts.ts';
 import { schedule } from '../../outbox/entries.ts';
 import type { Entry, ImportEntry, NumberEntry, PhotoEntry } from '../../outbox/entry.ts';
 import { entriesInState, entriesOfRecord, importOfFind } from '../../outbox/entry-queries.ts';
+import { reassignRecord } from '../../outbox/ownership.ts';
 import { recordEvidence } from '../../outbox/record-events.ts';
 import { type Evidence, elementsSent, gatherEvidence, type LookupContext } from './gather-evidence.ts';
 import { judgeImports, type UncertainImport } from './judge-import.ts';
 import { currentRecord, judgeNumber, numbersFromHere } from './judge-number.ts';
 import { judgePhoto, type RecordEvidence, type UncertainPhoto } from './judge-photograph.ts';
-import { reassignRecord } from './reassign-record.ts';
 import { type Verdict, windowOf } from './verdict.ts';
 
 type ReconcileContext = LookupContext & {

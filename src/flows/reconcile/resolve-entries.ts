@@ -15,8 +15,8 @@ import {
 } from '../../outbox/entry-queries.ts';
 import type { EventOf } from '../../outbox/events.ts';
 import { foldEvents, lastReason } from '../../outbox/fold-events.ts';
+import { recordOtherWriters } from '../../outbox/gate.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { recordOtherWriters } from '../../outbox/project-looks.ts';
 import { decisionAbout, recordEvents } from '../../outbox/record-events.ts';
 import { unhideFind } from '../../outbox/removal.ts';
 import { targetOf } from '../queue/enqueue-change.ts';

@@ -1,10 +1,9 @@
 import { monotonicMs } from '../../../src/base/clock.ts';
 import type { AttemptOutcome } from '../../../src/base/outcomes.ts';
 import { createBreakers } from '../../../src/flows/push/circuit-breaker.ts';
-import type { PushEvent } from '../../../src/flows/push/push-context.ts';
+import { createServerClock, type PushEvent } from '../../../src/flows/push/push-context.ts';
 import { PushSession } from '../../../src/flows/push/push-session.ts';
 import type { Sent } from '../../../src/flows/push/send-entry.ts';
-import { createServerClock } from '../../../src/flows/push/server-clock.ts';
 import { sha512Of } from '../../../src/http/digest.ts';
 import { TransportError } from '../../../src/http/exchange.ts';
 import { settle } from '../../../src/outbox/claims.ts';

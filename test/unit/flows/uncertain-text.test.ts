@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { msg } from '../../../src/base/message.ts';
-import { reassignRecord } from '../../../src/flows/reconcile/reassign-record.ts';
 import { uncertainTexts } from '../../../src/flows/reconcile/uncertain-text.ts';
 import { recordLookup } from '../../../src/outbox/attempts.ts';
 import { settle } from '../../../src/outbox/claims.ts';
@@ -8,6 +7,7 @@ import { addNumber, addPhoto } from '../../../src/outbox/entries.ts';
 import type { ImportEntry } from '../../../src/outbox/entry.ts';
 import { entryById } from '../../../src/outbox/entry-queries.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
+import { reassignRecord } from '../../../src/outbox/ownership.ts';
 import { recordEvidence } from '../../../src/outbox/record-events.ts';
 import { acceptEntry, claimEntry } from '../../support/attempted-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { applyPage, isUnidentified, type RecordSink } from '../../../src/oai/apply-page.ts';
 import { memoryState } from '../../../src/oai/harvest-state.ts';
+import type { BrokenRecord } from '../../../src/oai/malformed.ts';
 import { type HarvestWindow, type Pass, startPass, startScan } from '../../../src/oai/pass.ts';
 import type { OaiRecord } from '../../../src/oai/record.ts';
-import type { BrokenRecord } from '../../../src/oai/recover-page.ts';
 import { clientOf, RECORDS } from '../../support/scripted-client.ts';
 import { listXml, OAI_BASE, recordXml, scripted } from '../../support/scripted-oai.ts';
 

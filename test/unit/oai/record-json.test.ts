@@ -7,10 +7,10 @@ import {
   type Json,
   metadataText,
   recordJson,
+  repeatedElementsOf,
   writeHeader,
   writeRecord,
 } from '../../../src/oai/record-json.ts';
-import { repeatedElementsOf } from '../../../src/oai/repeated-elements.ts';
 import { JsonBytes } from '../../../src/text/json-bytes.ts';
 import type { XmlElement } from '../../../src/xml/element.ts';
 import { parseXml } from '../../../src/xml/parse.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { repeatedElementsOf } from '../../../src/oai/repeated-elements.ts';
+import { repeatedElementsOf } from '../../../src/oai/record-json.ts';
 
 test.each(['2.0', '2.1', '2.2', '9.9', 'newest'])('what may repeat is read out of the schema of version %s', (version) => {
   const repeated = [...repeatedElementsOf(version)].flatMap(([parent, names]) => [...names].map((name) => `${parent}/${name}`));

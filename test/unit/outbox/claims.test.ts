@@ -29,8 +29,8 @@ import {
   nextScheduled,
 } from '../../../src/outbox/entry-queries.ts';
 import { mergeJournal } from '../../../src/outbox/merge.ts';
-import { supersedeEarlierNumbers } from '../../../src/outbox/numbers.ts';
 import { headerOf, type Outbox } from '../../../src/outbox/open-outbox.ts';
+import { supersedeEarlierNumbers } from '../../../src/outbox/ownership.ts';
 import { decisionAbout, recordEvents } from '../../../src/outbox/record-events.ts';
 import { removeTarget } from '../../../src/outbox/removal.ts';
 import { manualClock } from '../../support/manual-clock.ts';

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { addNumber, addPhoto, schedule } from '../../../src/outbox/entries.ts';
 import type { NumberEntry } from '../../../src/outbox/entry.ts';
 import { effectiveNumbers, entryById, numbersOf } from '../../../src/outbox/entry-queries.ts';
-import { lastNumber, latestNumber, supersedeEarlierNumbers } from '../../../src/outbox/numbers.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
+import { lastNumber, latestNumber, supersedeEarlierNumbers } from '../../../src/outbox/ownership.ts';
 import { acceptEntry, attemptEntry } from '../../support/attempted-entries.ts';
 import { tempOutbox } from '../../support/temp-outbox.ts';
 
