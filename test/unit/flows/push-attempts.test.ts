@@ -81,11 +81,12 @@ describe('an attempt', () => {
     using outbox = tempOutbox(clock);
     const { entryId } = queueImport(outbox, 'K-1');
     const { run, asked, stop, pace } = scene(clock, created);
-    const depart = (signal?: AbortSignal) => {
+    const depart = pace.depart.bind(pace);
+    pace.depart = (signal) => {
       stop.abort();
-      return pace.depart(signal);
+      return depart(signal);
     };
-    expect(await run(outbox, { pace: { ...pace, depart } })).toMatchObject({ requests: 0, stopCause: { kind: 'interrupted' } });
+    expect(await run(outbox)).toMatchObject({ requests: 0, stopCause: { kind: 'interrupted' } });
     expect(asked).toEqual([]);
     expect(attemptsOf(outbox, entryOf(outbox, entryId)).map(({ outcome }) => outcome)).toEqual(['not-sent']);
     expect(entryOf(outbox, entryId)).toMatchObject({ state: 'queued', unknownAttempts: 0 });
