@@ -5,14 +5,13 @@ import { passFence } from '../dist/src/flows/outbox/fence.js';
 import { sha512Of } from '../dist/src/http/digest.js';
 import { bindAccount, rememberAccount } from '../dist/src/outbox/bound-account.js';
 import { claim, settle } from '../dist/src/outbox/claims.js';
-import { addImport } from '../dist/src/outbox/entries.js';
-import { nextClaimable } from '../dist/src/outbox/entry-queries.js';
+import { addImport, addPhoto } from '../dist/src/outbox/entries.js';
+import { entryById, nextClaimable } from '../dist/src/outbox/entry-queries.js';
 import { openJournal } from '../dist/src/outbox/journal.js';
-import { mergeJournal } from '../dist/src/outbox/merge.js';
-import { openOutbox } from '../dist/src/outbox/open-outbox.js';
+import { headerOf, openOutbox, updateHeader } from '../dist/src/outbox/open-outbox.js';
 import { insertFind } from '../dist/src/outbox/stored-finds.js';
 
-const ACCOUNT = {
+export const ACCOUNT = {
   ...{ identCely: 'U-000001', name: 'Bench', email: 'archivist', organisation: '', role: '', prefix: '', namespace: '' },
 };
 const BATCH = 10_000;
@@ -25,13 +24,13 @@ export const DOCUMENT = Buffer.from(
 
 /**
  * The outbox of a file with its journal, bound to an account that pushes it from here.
- * @param {Places} places
+ * @param {Places & { readonly id?: string }} places `id`: of a new outbox
  * @param {(journal: import('../dist/src/outbox/journal.js').Journal) => import('../dist/src/outbox/journal.js').Journal} [wrapped]
  */
-export function openFilled({ file, journalFile, address }, wrapped = (journal) => journal) {
+export function openFilled({ file, journalFile, address, id }, wrapped = (journal) => journal) {
   for (const path of [file, journalFile]) mkdirSync(dirname(path), { recursive: true });
   const outbox = openOutbox(file, systemClock, {
-    binding: { address, prefix: 'svc', schemaVersion: '2.2' },
+    ...{ binding: { address, prefix: 'svc', schemaVersion: '2.2' }, ...(id === undefined ? {} : { id }) },
     journal: () => wrapped(openJournal(journalFile, { machine: () => '', clock: systemClock })),
   });
   passFence(outbox, '');
@@ -41,10 +40,10 @@ export function openFilled({ file, journalFile, address }, wrapped = (journal) =
 }
 
 /**
- * An outbox with this many finds; nine of ten are accepted.
+ * An outbox with this many finds, and with photographs of each by name; nine of ten are accepted.
  * @param {Places} places
  */
-export function fillOutbox(places, finds) {
+export function fillOutbox(places, finds, photosEach = 0) {
   /** Events go into the journal many at once: filling is not measured. */
   const pending = [];
   let append;
@@ -54,17 +53,21 @@ export function fillOutbox(places, finds) {
   });
   for (let start = 0; start < finds; start += BATCH) {
     outbox.change(() => {
-      for (const [index, id] of addFinds(outbox, start, Math.min(finds, start + BATCH)).entries())
-        if (index % 10 !== 0) accept(outbox, id);
+      for (const [index, id] of addFinds(outbox, start, Math.min(finds, start + BATCH)).entries()) {
+        const photographs = Array.from({ length: photosEach }, (_, photo) => addPhotograph(outbox, id, photo));
+        if (index % 10 === 0) continue;
+        accept(outbox, id);
+        for (const photograph of photographs) accept(outbox, photograph, `C-${id}`);
+      }
     });
     append(pending.splice(0));
   }
   append(pending.splice(0));
+  // Both files have the same events: the next command is to merge none.
+  const seq = Number(outbox.sql('select max(seq) from events').pluck().get());
+  const [last] = outbox.journal.eventsSince(headerOf(outbox).outbox, seq - 1, 1);
+  outbox.change(() => updateHeader(outbox, { mergedSeq: seq, mergedEvent: last.event.id }));
   outbox.close();
-  // Common events are merged once.
-  const filled = openFilled(places);
-  mergeJournal(filled, { withOpen: true });
-  filled.close();
 }
 
 /** Finds with their imports, queued, in one transaction. @returns the entries */
@@ -102,9 +105,20 @@ export function claimAndSettle(outbox, most) {
   return most;
 }
 
-function accept(outbox, id) {
+function addPhotograph(outbox, importId, number) {
+  const name = `IMG_${importId}_${number}.jpg`;
+  const { findId } = entryById(outbox, importId);
+  const sha512 = sha512Of(Buffer.from(name));
+  return addPhoto(
+    outbox,
+    { findId, identCely: null },
+    { name, mediaType: 'image/jpeg', sizeBytes: 4_000_000, sha512, link: `/photos/${name}` },
+  );
+}
+
+function accept(outbox, id, identCely = `C-${id}`) {
   const now = serverMs(Date.now());
   const departure = { method: 'POST', path: '/api/pas/import', account: ACCOUNT.identCely, settleMs: 600_000 };
   const claimed = claim(outbox, id, () => ({ ...departure, serverMs: now, sentByMs: now }));
-  settle(outbox, claimed, { state: 'accepted', identCely: `C-${id}` }, { outcome: 'accepted', status: 201, serverDateAt: now });
+  settle(outbox, claimed, { state: 'accepted', identCely }, { outcome: 'accepted', status: 201, serverDateAt: now });
 }

@@ -123,17 +123,24 @@ export function cpuSecondsOf(pid) {
   }
 }
 
-/** The median time of each command in milliseconds, the commands taking turns so that a busy moment meets all of them. */
+/**
+ * Makes a process go before all others, if that is permitted. Not bound to one core: there Linux takes 50 ms of a second from it for
+ * what else waits for that core.
+ */
+export function prefer(pid) {
+  return spawnSync('chrt', ['--all-tasks', '--fifo', '--pid', '50', String(pid)]).status === 0;
+}
+
+/**
+ * The median time of each command in milliseconds. The commands take turns, so that a busy moment meets all of them, and go before
+ * other processes, if that is permitted.
+ */
 export function mediansMs(commands, rounds) {
   const times = commands.map(() => []);
+  const first = spawnSync('chrt', ['--fifo', '50', 'true']).status === 0 ? ['chrt', '--fifo', '50'] : [];
   for (let round = 0; round < rounds; round++) {
-    for (const [
-      index,
-      {
-        argv: [command, ...args],
-        env,
-      },
-    ] of commands.entries()) {
+    for (const [index, { argv, env }] of commands.entries()) {
+      const [command, ...args] = [...first, ...argv];
       const startedMs = performance.now();
       const { status } = spawnSync(command, args, { env: env ?? CLEAN_ENVIRONMENT, stdio: 'ignore' });
       if (status !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${status}`);

@@ -1,7 +1,7 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { expectDone, PAS } from './measure.mjs';
+import { expectDone, PAS, prefer } from './measure.mjs';
 import { writeSeason } from './season.mjs';
 
 export const title = 'push of 200 finds, by one process and shared out among four, as the server sees it';
@@ -64,12 +64,4 @@ async function four(bench) {
     ratio: (perSecond * INTERVAL_MS) / 1000,
     target: 0.97,
   });
-}
-
-/**
- * In real time: it does not wait for its turn. Not bound to one core: there Linux takes 50 ms of a second from it for what else
- * waits for that core. Needs rights that not everybody has.
- */
-function prefer(pid) {
-  return spawnSync('chrt', ['--all-tasks', '--fifo', '--pid', '50', String(pid)]).status === 0;
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expectDone, PAS } from './measure.mjs';
+import { expectDone, PAS, prefer } from './measure.mjs';
 import { writeSeason } from './season.mjs';
 
 export const title = 'push of 1,000 finds with 2,000 photographs to a service that takes 500 ms for each';
@@ -15,6 +15,7 @@ const SEQUENTIAL_REQUESTS = 60;
 
 export async function run(bench) {
   const mock = await bench.startMock('--latency', String(LATENCY_MS));
+  prefer(mock.pid);
   const env = bench.makeHome('push', mock);
   expectDone([PAS, 'import', writeSeason(join(bench.folder, 'season'), FINDS, PHOTOS_EACH)], env);
   const perRequestMs = await sequentialScript(bench, env, mock);

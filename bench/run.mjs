@@ -5,6 +5,7 @@
  *   npm run bench                      all rows
  *   npm run bench -- start validate    some of them
  *   npm run bench -- --write           all rows, and docs/performance.md again
+ *   npm run bench -- --full growth     with a million finds; an hour for all rows
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus, release, totalmem } from 'node:os';
@@ -20,6 +21,8 @@ const ROWS = [
   'photograph',
   'mock',
   'growth',
+  'country',
+  'year',
   'import',
   'harvest',
   'pace',
@@ -30,7 +33,10 @@ const ROWS = [
 const BEGIN = '<!-- figures of the last run -->';
 const END = '<!-- end of the figures -->';
 
-const { values: flags, positionals } = parseArgs({ options: { write: { type: 'boolean' } }, allowPositionals: true });
+const { values: flags, positionals } = parseArgs({
+  options: { write: { type: 'boolean' }, full: { type: 'boolean', default: false } },
+  allowPositionals: true,
+});
 const unknown = positionals.filter((row) => !ROWS.includes(row));
 if (unknown.length > 0) throw new Error(`no row ${unknown.join(', ')}; there are ${ROWS.join(', ')}`);
 
@@ -40,7 +46,7 @@ try {
   for (const row of positionals.length === 0 ? ROWS : positionals) {
     const { title, run } = await import(`./${row}.mjs`);
     bench.say(`\n== ${row}: ${title} (${elapsed()})`);
-    await run(bench);
+    await run(bench, { full: flags.full });
   }
 } finally {
   bench.close();
