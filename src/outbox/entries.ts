@@ -1,16 +1,17 @@
 import type { Issue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
-import type {
-  Entry,
-  EntryId,
-  EntryKind,
-  EntryState,
-  FindId,
-  Held,
-  ImportEntry,
-  NumberEntry,
-  PhotoEntry,
-  Photograph,
+import {
+  ENTRY_KINDS,
+  type Entry,
+  type EntryId,
+  type EntryKind,
+  type EntryState,
+  type FindId,
+  type Held,
+  type ImportEntry,
+  type NumberEntry,
+  type PhotoEntry,
+  type Photograph,
 } from './entry.ts';
 import { recordKey, rowById, rowOf, type Target, unsettledChanges } from './entry-queries.ts';
 import { type Changes, COLUMN_OF, type Content, checksumOf, type EntryRow, serializeHeld } from './entry-row.ts';
@@ -82,7 +83,7 @@ function insertEntry(outbox: Outbox, kind: EntryKind, target: Target, changes: C
   const crc = checksumOf(head, { ...changes, identCely });
   const values: unknown[] = [uuid, findId, kind, head.recordKey, now, now, identCely, state, crc];
   for (const name of WANTED[kind]) values.push(changes[name] ?? null);
-  return Number(outbox.sql(INSERTS[kind]).run(...values).lastInsertRowid);
+  return Number(outbox.sql(INSERTS.get(kind) ?? '').run(...values).lastInsertRowid);
 }
 
 /** The columns of the content that an entry of each kind is made with. */
@@ -93,17 +94,13 @@ const WANTED = {
 } as const satisfies Record<EntryKind, readonly (keyof Content)[]>;
 
 /** Made once: the text of one takes as long as its run. */
-const INSERTS: Readonly<Record<EntryKind, string>> = {
-  import: insertOf(WANTED.import),
-  number: insertOf(WANTED.number),
-  photo: insertOf(WANTED.photo),
-};
-
-function insertOf(names: readonly (keyof Content)[]): string {
-  const head = ['uuid', 'find_id', 'kind', 'record_key', 'created_at', 'updated_at', 'ident_cely', 'state', 'crc'];
-  const columns = [...head, ...names.map((name) => COLUMN_OF[name])];
-  return `insert into entries (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`;
-}
+const INSERTS = new Map(
+  ENTRY_KINDS.map((kind) => {
+    const head = ['uuid', 'find_id', 'kind', 'record_key', 'created_at', 'updated_at', 'ident_cely', 'state', 'crc'];
+    const columns = [...head, ...WANTED[kind].map((name) => COLUMN_OF[name])];
+    return [kind, `insert into entries (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`];
+  }),
+);
 
 /** Replaces the content of an entry that was not sent; this overrules a refusal of the old content. */
 function replaceContent(outbox: Outbox, entry: Entry, changes: Changes): void {

@@ -157,9 +157,8 @@ export function numbersOf(outbox: Outbox, { findId, identCely }: Target): Number
   }).filter(isNumberEntry);
 }
 
-const laterNumber = (which: string): string => `exists (
-    select 1 from entries as later
-    where +later.kind = 'number' and later.ident_cely = entries.ident_cely and later.id > entries.id and (${which}))`;
+const LATER_NUMBERS = `select 1 from entries as later
+    where +later.kind = 'number' and later.ident_cely = entries.ident_cely and later.id > entries.id`;
 
 /** An earlier number of the record may still be under way: arriving later, it would overwrite this one. */
 const AWAITS_EARLIER = `exists (
@@ -168,14 +167,14 @@ const AWAITS_EARLIER = `exists (
       and earlier.state <> 'dropped')`;
 
 /** A later number of the record was sent, or is queued. */
-const SUPERSEDED = laterNumber(`later.state in ('sending', 'uncertain', 'accepted', 'queued') and later.held is null`);
+const SUPERSEDED = `exists (${LATER_NUMBERS} and later.state in ('sending', 'uncertain', 'accepted', 'queued') and later.held is null)`;
 
 /** Returns unsent numbers with a later one of their record that was sent. @param identCely only those of this record */
 export function supersededNumbers(outbox: Outbox, identCely: string | undefined): Entry[] {
   return selectEntries(
     outbox,
     `+entries.kind = 'number' and +state in ('queued', 'refused') ${identCely === undefined ? '' : 'and ident_cely = :identCely'}
-       and ${laterNumber(`later.state in ('accepted', 'sending')`)}`,
+       and exists (${LATER_NUMBERS} and later.state in ('accepted', 'sending'))`,
     { identCely },
   );
 }
@@ -203,8 +202,7 @@ export type ClaimableQuery = {
 export type EntryScope = { readonly kind: EntryKind; readonly project: string | null; readonly record?: string | null };
 
 /** Matches entries that create or change a find of this project. */
-const ofProject = (project: string): string =>
-  `project = ${project} or substr(ident_cely, 1, length(${project}) + 2) = ${project} || '-N'`;
+const OF_PROJECT = `project = :project or substr(ident_cely, 1, length(:project) + 2) = :project || '-N'`;
 
 const CLAIMABLE = `state = 'queued' and held is null and (entries.kind = 'import' or ident_cely is not null)
   and +entries.kind in (select value from json_each(:kinds))
@@ -214,7 +212,7 @@ const CLAIMABLE = `state = 'queued' and held is null and (entries.kind = 'import
   and (project is null or project not in (select value from json_each(:busyProjects)))
   and not exists (
     select 1 from json_each(:openCircuits) as part
-    where part.value ->> 'kind' = entries.kind and (part.value ->> 'project' is null or ${ofProject(`(part.value ->> 'project')`)})
+    where part.value ->> 'kind' = entries.kind and (part.value ->> 'project' is null or ${OF_PROJECT.replaceAll(':project', `(part.value ->> 'project')`)})
       and coalesce(part.value ->> 'record', ident_cely) is ident_cely)
   and (entries.kind <> 'number' or not (${SUPERSEDED} or ${AWAITS_EARLIER}))`;
 
@@ -254,7 +252,7 @@ export function countOpen(outbox: Outbox, { kind, project, record = null }: Entr
   const count = outbox
     .sql(
       `select count(*) from entries
-       where state in ('queued', 'sending') and kind = :kind and (:project is null or ${ofProject(':project')})
+       where state in ('queued', 'sending') and kind = :kind and (:project is null or ${OF_PROJECT})
          and (:record is null or ident_cely = :record)`,
     )
     .pluck()
@@ -265,7 +263,7 @@ export function countOpen(outbox: Outbox, { kind, project, record = null }: Entr
 export function queuedOfScope(outbox: Outbox, { kind, project, record = null }: EntryScope): EntryId[] {
   return selectIds(
     outbox,
-    `state = 'queued' and kind = :kind and (${ofProject(':project')}) and (:record is null or ident_cely = :record)`,
+    `state = 'queued' and kind = :kind and (${OF_PROJECT}) and (:record is null or ident_cely = :record)`,
     { kind, project, record },
   );
 }

@@ -226,8 +226,8 @@ export const PLANTED: readonly Planted[] = [
     seed: 94,
     themes: ['a museum changes its mind while a number is under way'],
     file: 'src/outbox/entry-queries.ts',
-    from: 'and later.id > entries.id and',
-    to: 'and later.id < entries.id and',
+    from: 'and later.id > entries.id`;',
+    to: 'and later.id < entries.id`;',
   },
   {
     name: 'a number that a curator changed is overwritten',
