@@ -62,7 +62,7 @@ export async function compileSchema(main: SchemaFile, imports: readonly SchemaFi
     held.unshift(schema);
     const files = [main, ...imports];
     let namespaces: readonly string[] | undefined;
-    return makeValidator(library, schema, held, createKnownShapes(files.map(({ bytes }) => bytes)), () => {
+    return makeValidator(library, schema, held, files, () => {
       namespaces ??= files.map((file) => targetNamespaceOf(library, file));
       return namespaces;
     });
@@ -83,23 +83,30 @@ export function fillPlaceholders(template: Buffer, values: Readonly<Record<strin
   return Buffer.from(filled, 'utf8');
 }
 
+/** Shapes are kept from this document on: to read the schema for them takes as long as to validate hundreds. */
+const MIN_DOCUMENTS = 20;
+
 const VALID: Validation = { wellFormed: true, violations: [] };
 
 function makeValidator(
   library: Library,
   schema: XsdValidator,
   held: readonly { dispose(): void }[],
-  shapes: KnownShapes,
+  files: readonly SchemaFile[],
   namespaces: () => readonly string[],
 ): Validator {
   let disposed = false;
+  let validated = 0;
+  let shapes: KnownShapes | undefined;
   return {
     validate(document) {
       // The library would take a freed schema for "no schema" and follow the document's own schemaLocation.
       if (disposed) throw new Error('this validator was disposed');
-      if (shapes.isAccepted(document)) return VALID;
+      if (shapes?.isAccepted(document) === true) return VALID;
       const validation = validateDocument(library, schema, document, namespaces);
-      if (validation.violations.length === 0) shapes.add(document);
+      validated += 1;
+      if (validated >= MIN_DOCUMENTS) shapes ??= createKnownShapes(files.map(({ bytes }) => bytes));
+      if (validation.violations.length === 0) shapes?.add(document);
       return validation;
     },
     [Symbol.dispose]() {
