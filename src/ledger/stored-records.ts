@@ -1,15 +1,5 @@
 import type { FileStanding } from '../store/file-folder.ts';
-import {
-  createRowGuard,
-  createRowParser,
-  type Guarded,
-  isBytes,
-  isNumber,
-  isOneOf,
-  isText,
-  orNull,
-  parseTexts,
-} from '../store/row.ts';
+import { createRowGuard, createRowParser, type Guarded, isBytes, isNumber, isOneOf, isText, orNull } from '../store/row.ts';
 import type { Ledger } from './ledger.ts';
 
 /** A row of `records`; see schemas/harvest. */
@@ -21,7 +11,6 @@ const isRecord = createRowGuard({
 
 const COLUMNS = ['identifier', 'datestamp', 'sets', 'deleted', 'masked', 'metadata', 'xml'] as const;
 
-/** Tells if the table has an equal row. */
 export function hasRecord(ledger: Ledger, record: StoredRecord): boolean {
   const found = ledger.sql(`select ${COLUMNS.join(', ')} from records where identifier = ?`).get(record.identifier);
   return isRecord(found) && COLUMNS.every((column) => found[column] === record[column]);
@@ -35,7 +24,6 @@ export function countRows(ledger: Ledger): number | undefined {
   return triggers.pluck().get() === 3 ? Number(ledger.sql('select count(*) from records').pluck().get()) : undefined;
 }
 
-/** Tells if another program wrote into the table. */
 export function isEdited(ledger: Ledger): boolean {
   return ledger.sql('select edited from outputs').pluck().get() === 1;
 }
@@ -65,12 +53,6 @@ export function putRecord(ledger: Ledger, record: StoredRecord): void {
     .run(record);
 }
 
-/** Returns the identifiers of the records in the output. */
-export function storedIdentifiers(ledger: Ledger): string[] {
-  return parseTexts(ledger.sql('select distinct identifier from met_records where length(digest) > 0').pluck().all());
-}
-
-/** Counts the records in the output. */
 export function countHeld(ledger: Ledger): number {
   return Number(ledger.sql('select count(distinct identifier) from met_records where length(digest) > 0').pluck().get());
 }

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { FileError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { deleteCheckpoint, type Ledger, readCheckpoint, resetOutput, saveCheckpoint } from '../../ledger/ledger.ts';
-import { filesOf, forgetFiles, putFile, type StoredFile, storedIdentifiers } from '../../ledger/stored-records.ts';
+import { filesOf, forgetFiles, putFile, type StoredFile } from '../../ledger/stored-records.ts';
 import { modifiedFileError } from '../../store/append-file.ts';
-import { type FileStanding, fileStanding, flushFiles, removeTemps, safeFileName, writeFiles } from '../../store/file-folder.ts';
+import { fileStanding, flushFiles, removeTemps, safeFileName, writeFiles } from '../../store/file-folder.ts';
 import { goneText, type Opening, type RecordOutput } from './record-output.ts';
 import { listsOf } from './xml-output.ts';
 
@@ -30,7 +30,6 @@ export async function filesOutput(
     return safeFileName(isOwn ? identifier.slice(identifierPrefix.length) : ` ${identifier}`, EXTENSION);
   };
   await removeTemps(folder);
-  adoptFiles(folder, ledger, nameOf);
   const hasCheckpoint = readCheckpoint(ledger) !== undefined;
   const known = filesOf(ledger).length;
   const { gone, changed, added } = await differencesIn(folder, ledger, hasCheckpoint);
@@ -100,19 +99,6 @@ async function differencesIn(folder: string, ledger: Ledger, wasFlushed: boolean
   });
   return { gone, changed, added: [...there] };
 }
-
-/** An older pas did not note how it left its files. */
-function adoptFiles(folder: string, ledger: Ledger, nameOf: (identifier: string) => string): void {
-  if (filesOf(ledger).length > 0) return;
-  ledger.change(() => {
-    for (const identifier of storedIdentifiers(ledger)) {
-      const name = nameOf(identifier);
-      putFile(ledger, { name, identifier, ...(fileStanding(join(folder, name)) ?? NOWHERE) });
-    }
-  });
-}
-
-const NOWHERE: FileStanding = { sizeBytes: 0, changedNs: '', digest: Buffer.alloc(0) };
 
 function lostText(folder: string, count: number): string {
   return ngettext(
