@@ -7,7 +7,6 @@ import { isAddressFault, parseRedisAddress, withoutRedisPasswords } from '../htt
 import { parseToml, type TomlTable } from '../store/toml.ts';
 import { type Environment, isOutboxId, JOURNAL_LAYOUTS, type JournalLayout, type Places } from './places.ts';
 
-/** One deployment and account. */
 export type Profile = {
   readonly name: string;
   readonly baseUrl: string;
@@ -372,7 +371,6 @@ export function profilesAlike({ profiles }: ConfigFile, name: string, settings: 
   );
 }
 
-/** Returns an unused profile name for a user. */
 export function freeProfileName({ profiles }: ConfigFile, username: string): string {
   const [local = ''] = username.split('@');
   const wanted = local.replace(/[^\w.-]/g, '-').slice(0, 60) || 'profile';

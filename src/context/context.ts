@@ -30,7 +30,6 @@ import {
 } from './places.ts';
 import type { ProfileSources } from './profile-outbox.ts';
 
-/** Flags of every command. */
 export type GlobalOptions = {
   readonly profile?: string;
   readonly json?: boolean;
@@ -62,7 +61,6 @@ type Ports = {
   readonly clock: Clock;
   /** Identifies the machine, and tells if it is a container. */
   readonly system: System;
-  /** Identifies this process to other ones. */
   readonly holder: { readonly pid: number; readonly host: string };
   /** From 0 to 1. */
   random(): number;
@@ -103,7 +101,6 @@ export type Context = Runtime & {
   outboxToRead(): Promise<Outbox>;
   /** Any outbox of the data home, with its journal. @param binding creates a missing one */
   outboxOf(id: string, binding?: Binding): Promise<Outbox>;
-  /** Changes the current config.toml on disk. */
   changeConfig(change: (config: ConfigFile) => ConfigFile): void;
   /** Context of the same command for another profile, without the environment's credentials. Closed with this one. */
   asProfile(name: string, fixed?: Fixed): Context;
@@ -112,7 +109,6 @@ export type Context = Runtime & {
   vocabularyToRead(): Promise<VocabularyStore>;
   connections(): Promise<Connections>;
   prompt(): Promise<Prompt>;
-  /** Registers a resource to close when the command ends. */
   onClose(close: () => void | Promise<void>): void;
   close(): Promise<void>;
 };

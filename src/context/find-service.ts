@@ -85,7 +85,6 @@ function isOwnDomain(labels: readonly string[]): boolean {
   return labels.length > 2 || (labels.length === 2 && !(first.length <= 3 && last.length === 2));
 }
 
-/** Probes of one service and their results. */
 class Probing {
   readonly #send: Exchange;
   readonly #known: ProfileSettings;

@@ -4,7 +4,6 @@ import type { Language } from '../base/language.ts';
 import { packageRoot } from '../base/package-root.ts';
 import type { Places } from './places.ts';
 
-/** Kinds of names that only the data home has. */
 export type NameKind = 'finds' | 'sets' | 'profiles';
 
 type KnownName = { readonly text: string; readonly summary: string };

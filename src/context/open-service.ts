@@ -68,7 +68,6 @@ export function credentialKey({ baseUrl, username }: Profile): string {
   return ownerOf({ baseUrl, username });
 }
 
-/** Returns the source of the secrets of a command. */
 export function placeOfSecrets({ environment, profile, secrets }: Context): 'environment' | SecretPlace {
   const isGiven = environment['PAS_TOKEN'] !== undefined || environment['PAS_PASSWORD'] !== undefined;
   return isGiven ? 'environment' : secrets.placeOf(credentialKey(profile()));
@@ -215,7 +214,6 @@ export async function entriesInUse(context: Context): Promise<ReadonlySet<string
   return new Set([...rows.map((row) => row.id), ...queued]);
 }
 
-/** Returns the vocabulary of the profile's service. */
 export async function openHarvested(context: Context): Promise<Vocabulary> {
   return (await context.vocabularyToRead()).source(harvestBaseOf(context.profile()));
 }

@@ -120,11 +120,7 @@ export async function openContinued(context: Context, id: string): Promise<Outbo
   return outbox;
 }
 
-/**
- * Runs `work` under the push lock.
- * @param id of another outbox than the profile's
- * @throws OutboxLeasedError during a push
- */
+/** Runs `work` under the push lock. @param id of another outbox than the profile's @throws OutboxLeasedError during a push */
 export function withLock<T>(context: Context, work: () => Promise<T>, id?: string): Promise<T> {
   return withPushLock(context.pushLock(id), work);
 }
@@ -150,7 +146,6 @@ function lockIfFree({ pushLock }: Context): PushLock | undefined {
   }
 }
 
-/** Runs `work` under the push locks of these outboxes. */
 export function withLocks<T>(context: Context, ids: readonly string[], work: () => Promise<T>): Promise<T> {
   const [first, ...others] = ids;
   return first === undefined ? work() : withLock(context, () => withLocks(context, others, work), first);

@@ -68,7 +68,6 @@ async function readMappingToChange(context: Context): Promise<Mapping> {
   });
 }
 
-/** Writes the mapping into another file, or to stdout. */
 export function writeMappingTo(context: Context, to: OutputOptions, rows: readonly MappingRow[]): Promise<void> {
   return writeResult(context, to, [mappingText(rows)]);
 }

@@ -13,9 +13,7 @@ export type Places = {
   /** Has a folder for each outbox, named by its UUID; see {@link OutboxPlaces}. */
   readonly outboxesFolder: string;
   readonly vocabularyFile: string;
-  /** The museum's own terms. */
   readonly mappingFile: string;
-  /** Schemas as fetched from the deployments. */
   readonly schemasFolder: string;
   readonly secretsFile: string;
   /** Shared by all data homes of this user, independent of HOME, since the service's limits apply to all of them. */
@@ -107,7 +105,6 @@ export function storedLanguage(environment: Environment): string | undefined {
   }
 }
 
-/** The files of one outbox. */
 export type OutboxPlaces = { readonly folder: string; readonly outboxFile: string; readonly photosFolder: string };
 
 /** `state`: one journal for all outboxes of the machine, outside the data home. `beside`: one in the folder of each outbox. */
@@ -140,7 +137,6 @@ export function journalLayout(configured: JournalLayout | undefined, system: Sys
   return configured ?? (isContainer(system) ? 'beside' : 'state');
 }
 
-/** @param outboxFolder folder of the outbox */
 export function journalPlaces({ journalFile, locksFolder }: Places, layout: JournalLayout, outboxFolder: string): JournalPlaces {
   switch (layout) {
     case 'state':

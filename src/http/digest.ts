@@ -7,7 +7,6 @@ export function contentDigest(sha512: Buffer): string {
   return `sha-512=:${sha512.toString('base64')}:`;
 }
 
-/** Returns the SHA-512 of the bytes, in 64 bytes. */
 export function sha512Of(bytes: Buffer): Buffer {
   return hash('sha512', bytes, 'buffer');
 }

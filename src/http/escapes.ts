@@ -49,7 +49,6 @@ function withoutSeparators(input: Layer): Layer {
   return { ...input, length };
 }
 
-/** Input and output of one pass. */
 class Output {
   hasDecoded = false;
   readonly #input: Layer;

@@ -1,6 +1,5 @@
 /** State of one scope (an address or an account), shared by all processes that use it. Times are on the clock of the store. */
 export type PaceState = {
-  /** Time of the last departure. */
   readonly lastDepartureMs: number;
   /** Lease of the slot: until then only its holder may depart. */
   readonly leavingUntilMs: number;
@@ -14,7 +13,6 @@ export type PaceState = {
   readonly wakingMs: number;
 };
 
-/** State of a scope without requests. */
 export const UNSEEN: PaceState = {
   lastDepartureMs: 0,
   leavingUntilMs: 0,

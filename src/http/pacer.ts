@@ -25,7 +25,6 @@ type PaceOptions = {
 
 /** Permission for one departure. `leave` or `giveBack` must be called: else the lease blocks all processes until it expires. */
 export type Slot = {
-  /** Time that the caller waited for it. */
   readonly waitedMs: number;
   /**
    * To be called after connecting, just before the first byte. Blocks the process until the time of the slot; the next slot counts
@@ -44,9 +43,7 @@ export type Pace = {
   depart(signal?: AbortSignal): Promise<Slot>;
   /** Slows all processes down after a 429 (A-RATE-6). Returns the length of the pause in milliseconds. */
   slowDown(departedAtMs: number, retryAfterMs: number | undefined): number;
-  /** Returns the time until a request may depart. */
   waitMs(signal?: AbortSignal): Promise<number>;
-  /** Returns the pause that the service asked for. */
   pause(): Promise<Pause>;
   /** Ends the pause of all processes, or extends it to all that the service asked for. */
   setPause(to: 'ended' | 'whole'): Promise<void>;

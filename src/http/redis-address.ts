@@ -54,7 +54,6 @@ function decoded(text: string): string {
   }
 }
 
-/** Tells if {@link parseRedisAddress} returned a fault. */
 export function isAddressFault(read: RedisAddress | AddressFault): read is AddressFault {
   return 'hint' in read;
 }

@@ -43,7 +43,6 @@ export class LongPauseError extends UnavailableError {
   }
 }
 
-/** Describes a pause that ends after `nowMs`; names the command that keeps one longer than an hour. */
 export function pauseText({ keptMs, askedMs }: Pause, nowMs: number): Message {
   const [until, asked] = [new Date(nowMs + keptMs).toISOString(), new Date(nowMs + askedMs).toISOString()];
   if (askedMs <= keptMs) return msg`The service asked for a pause: nothing is sent until ${until}.`;

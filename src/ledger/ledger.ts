@@ -11,7 +11,6 @@ import { createRowParser, isNumber, isOneOf, isText, orNull } from '../store/row
 /** The open ledger of a harvest into a file; the other modules of this folder work on it. */
 export type Ledger = {
   readonly path: string;
-  /** Returns a prepared statement from the cache. */
   sql(text: string): Statement;
   /** Runs `work` in a transaction; a failure of the disk is thrown as DatabaseError. */
   change<T>(work: () => T): T;
@@ -86,7 +85,6 @@ function isOurs(database: Database): boolean {
 
 const parseExtent = createRowParser({ lengthBytes: isNumber, digest: orNull(isText) });
 
-/** Returns the committed extent of an append-only file. */
 export function committedExtent(ledger: Ledger): Extent {
   const row = ledger.sql('select length_bytes as lengthBytes, digest from outputs').get();
   if (row === undefined) return { lengthBytes: 0, digest: null };
@@ -117,7 +115,6 @@ export function deleteCheckpoint(ledger: Ledger): void {
   ledger.sql('pragma wal_checkpoint(full)').all();
 }
 
-/** Deletes the records of a lost output. */
 export function resetOutput(ledger: Ledger): void {
   ledger.sql('delete from met_records').run();
   ledger.sql('delete from files').run();
@@ -174,7 +171,6 @@ const parseSubject = createRowParser({
   untilBound: isText,
   /** Empty for anonymous. The content of a record depends on it. */
   account: isText,
-  /** Form of the output. */
   form: isText,
 });
 

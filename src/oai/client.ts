@@ -35,7 +35,6 @@ type Paging = {
   readonly document: XmlDocument;
 };
 
-/** One page of a list. */
 export type ListPage<Item> = Paging & {
   readonly items: readonly Item[];
   /** Records that were left out of a page that was salvaged; elsewhere none. */

@@ -48,7 +48,6 @@ export function recordAt(body: Buffer, byte: number): string | undefined {
   return last === undefined || /<\/(?:[\w.-]{1,99}:)?record\s{0,99}>/.test(before.slice(last.index)) ? undefined : last[1];
 }
 
-/** A page without its unreadable records. */
 type SalvagedPage = {
   /** The page without its broken records. */
   readonly document: XmlDocument;

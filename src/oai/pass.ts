@@ -71,7 +71,6 @@ type Walk = WalkEdge & {
   readonly size: number | null;
   /** Records on the pages so far; null after a page whose `cursor` differs from that number. */
   readonly position: number | null;
-  /** The list came to its end. */
   readonly ended: boolean;
 };
 
@@ -133,7 +132,6 @@ export function resumeByDatestamp(pass: Pass): Pass {
   return rest === undefined || pass.listSize === null ? startScan(pass, false) : { ...pass, walk: walkThrough(rest) };
 }
 
-/** Data of a page for {@link afterPage}. */
 type PageNote = {
   readonly next: string | undefined;
   readonly completeListSize: number | undefined;

@@ -23,7 +23,6 @@ const VERBS = {
 
 export type Verb = keyof typeof VERBS;
 
-/** Advice for each error code of the protocol. */
 export const ERROR_HINTS: Readonly<Record<string, Message>> = {
   badArgument: msg`Check the set, the format and the dates. A service in trouble gives the same answer: try again later.`,
   badResumptionToken: msg`The list expired on the server. Run the command again; what was stored is kept.`,
@@ -96,7 +95,6 @@ export function datestampMs(text: string): number | undefined {
   return new Date(ms).getUTCDate() === Number(parts[3]) ? ms : undefined;
 }
 
-/** Tells if a datestamp has no time of day. */
 export function isDay(datestamp: string): boolean {
   return DAY.test(datestamp);
 }

@@ -19,7 +19,6 @@ type HeaderJson = {
 
 const SCHEMA_INSTANCE = 'http://www.w3.org/2001/XMLSchema-instance';
 
-/** Returns the header of a record as JSON. */
 export function headerJson(record: OaiRecord): HeaderJson {
   return parsed((json) => writeHeader(json, record)) as HeaderJson;
 }

@@ -21,9 +21,7 @@ export type OaiRecord = {
   readonly lacksContent: boolean;
   /** The service lists the record but shows none of it to this account. */
   readonly refused: boolean;
-  /** Elements inside `about`. */
   readonly about: readonly XmlElement[];
-  /** The whole `record`. */
   readonly element: XmlElement;
 };
 

@@ -81,7 +81,6 @@ const MAX_PAGES_WITHOUT_NEWS = 100;
 /** Maximum length of a list: a multiple of the count on its first page, and some records. */
 const [MAX_GROWTH, A_DAY_OF_RECORDS] = [2, 10_000];
 
-/** The pass under way. */
 export function currentPass(state: HarvestState): Pass {
   const pass = state.pass();
   if (pass === undefined) throw new Error('no pass is under way');
@@ -289,12 +288,10 @@ export function listArguments(
   };
 }
 
-/** Returns the name of the set for messages. */
 export function listName(setSpec: string): string {
   return setSpec === '' ? t`everything` : setSpec;
 }
 
-/** Makes the error for a list with missing records. */
 export function incomplete(options: HarvestOptions, pass: Pass, reason: string): OaiError {
   const list = listName(options.setSpec);
   const missing = shortfall(pass);
@@ -310,7 +307,6 @@ function shortfall(pass: Pass): string {
   return t`The service counts ${listSize} records and sent ${look.met}: ${missing} are missing.`;
 }
 
-/** Explains why a pass is not complete. */
 export function reasonOf(pass: Pass): string {
   return missingOf(pass) > 0 ? t`its list ended before` : t`its list kept changing while it was read`;
 }

@@ -32,7 +32,6 @@ export type AttemptEvidence = EvidenceBasis & {
   readonly verdict: EvidenceVerdict;
 };
 
-/** Returns all attempts of an entry in their order. */
 export function attemptsOf(outbox: Outbox, entry: Entry): Attempt[] {
   return attemptsIn(eventsOfEntry(outbox, entry.uuid), entry.id);
 }

@@ -104,7 +104,6 @@ export function replaceContents(outbox: Outbox, from: string, aside: string): vo
   }
 }
 
-/** Tells if the outbox has no finds and no entries. */
 export function isEmptyOutbox(outbox: Outbox): boolean {
   return outbox.sql('select exists (select 1 from finds) or exists (select 1 from entries) as filled').pluck().get() === 0;
 }

@@ -23,7 +23,6 @@ type ChangeBefore =
 
 type LoggedPhotograph = SentPhotograph & { readonly source: string | null };
 
-/** Logs a find that the running command created. */
 export function recordNew(outbox: Outbox, findId: FindId, localId: string): void {
   const seq = seqOfCommand(outbox);
   if (seq !== undefined) insertChange(outbox, { seq, findId, localId, before: null, attempts: 0 });
@@ -205,7 +204,6 @@ function restoreChanges(outbox: Outbox, findId: FindId, entries: readonly Entry[
   for (const { id } of now.values()) removeEntry(outbox, id);
 }
 
-/** Marks a command as undone. */
 export function finishUndo(outbox: Outbox, command: number): void {
   outbox.sql('update commands set undone_at = ? where seq = ?').run(Math.floor(outbox.clock.now()), command);
 }

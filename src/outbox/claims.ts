@@ -163,7 +163,6 @@ export function unpackContent({ content, digest, project }: AttemptedBody): Sent
   return { document: Buffer.from(document, 'utf8'), find, digest, project };
 }
 
-/** Result of an attempt for its entry. */
 export type Settlement =
   | { readonly state: 'accepted'; readonly identCely: string; readonly reason?: Message }
   | { readonly state: 'refused'; readonly reason: Message; readonly issues: readonly Issue[] }
@@ -220,7 +219,6 @@ function answeredBody(attempt: string, answer: AnswerFacts & SettlementFacts, at
   };
 }
 
-/** Puts a refused entry back into the queue. */
 export function requeue(outbox: Outbox, entry: Entry, reason: Message, notBeforeAt = 0): void {
   outbox.change(() => {
     const { refusal } = foldEvents(eventsOfEntry(outbox, entry.uuid));
@@ -234,7 +232,6 @@ export function clampFutureBackoff(outbox: Outbox, maxBackoffMs: number): void {
   outbox.change(() => scheduleEach(outbox, queuedTooFarAhead(outbox, maxBackoffMs), () => ({ notBeforeAt: 0 })));
 }
 
-/** Moves the queued entries of a scope behind all others. */
 export function moveToBack(outbox: Outbox, scope: EntryScope, reason: Message): void {
   const now = Math.floor(outbox.clock.now());
   const said = serializeMessage(reason);

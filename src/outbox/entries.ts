@@ -145,7 +145,6 @@ export function schedule(outbox: Outbox, id: EntryId, changes: Schedule): void {
   scheduleRow(outbox, rowOf(outbox, id), changes);
 }
 
-/** Schedules each of these entries. */
 export function scheduleEach(outbox: Outbox, ids: readonly EntryId[], changesOf: (row: EntryRow) => Schedule): void {
   outbox.change(() => {
     for (const id of ids) {
@@ -183,7 +182,6 @@ export function hasEvent(outbox: Outbox, kind: OutboxEvent['kind'] | null = null
   return outbox.sql('select 1 from events where :kind is null or kind = :kind limit 1').get({ kind }) !== undefined;
 }
 
-/** Returns the local sequence number of an event. */
 export function eventSeq(outbox: Outbox, id: string): number {
   const seq = outbox.sql('select seq from events where id = ?').pluck().get(id);
   return typeof seq === 'number' ? seq : 0;

@@ -52,7 +52,6 @@ export function assertSoundEntries(outbox: Outbox, most = Number.MAX_SAFE_INTEGE
     for (const row of outbox.sql(query).iterate(most)) parseEntryRow(outbox, row);
 }
 
-/** Returns the finds of unsent entries. */
 export function unsentFindIds(outbox: Outbox, limit: number): unknown[] {
   return outbox.sql(`select find_id from entries where ${UNSENT} limit ?`).pluck().all(limit);
 }
@@ -132,7 +131,6 @@ function selectEntries(
   return rows.map((row) => parseEntry(outbox, row));
 }
 
-/** Tells if the find's import is dropped. */
 export function isDropped(outbox: Outbox, findId: FindId): boolean {
   return importOfFind(outbox, findId)?.state === 'dropped';
 }
@@ -194,7 +192,6 @@ export type ClaimableQuery = {
   readonly busyRecords: readonly string[];
   /** Projects whose imports are sent one at a time, and that have one under way. */
   readonly busyProjects: readonly string[];
-  /** Scopes whose circuit is open. */
   readonly openCircuits: readonly EntryScope[];
 };
 
@@ -247,7 +244,6 @@ function queryValues(query: ClaimableQuery): Record<string, unknown> {
   };
 }
 
-/** Counts the entries of a scope that are not sent yet. */
 export function countOpen(outbox: Outbox, { kind, project, record = null }: EntryScope): number {
   const count = outbox
     .sql(

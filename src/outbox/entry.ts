@@ -34,7 +34,6 @@ export type Held = {
   readonly candidates: readonly string[];
 };
 
-/** Stable codes of the questions. */
 export type HeldBasis =
   | 'equal-record'
   | 'attempted-elsewhere'

@@ -30,7 +30,6 @@ export type Merged = {
   readonly restoredFinds: number;
 };
 
-/** Result without a journal. */
 export const NOTHING_MERGED: Merged = { events: 0, restoredFinds: 0 };
 
 /**

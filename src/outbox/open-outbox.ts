@@ -28,11 +28,9 @@ export type Outbox = {
   readonly clock: Clock;
   /** Undefined where it is unusable; only a push requires it. */
   readonly journal: Journal | undefined;
-  /** Reason why it is unusable. */
   readonly journalProblem: PasError | undefined;
   /** The running command, and its row once it has changed a find. */
   readonly command: { words?: string; seq?: number };
-  /** Returns a prepared statement from the cache. */
   sql(text: string): Statement;
   /** Runs `work` on one snapshot of the outbox. */
   read<T>(work: () => T): T;
@@ -305,7 +303,6 @@ export function updateHeader(outbox: Outbox, changes: Partial<Header>): void {
   outbox.sql(REPLACE_HEADER).run(headerValues({ ...headerOf(outbox), ...changes }));
 }
 
-/** Records the time of a copy in its header. */
 export function recordCopy(copy: Database, path: string, madeAt: number): void {
   const header = parseHeader(path, copy.prepare(SELECT_HEADER).get());
   copy.prepare(REPLACE_HEADER).run(headerValues({ ...header, copyMadeAt: madeAt }));

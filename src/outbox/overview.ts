@@ -190,7 +190,6 @@ export function referencesOfQueued(outbox: Outbox): string[] {
   return parseTexts(identifiers);
 }
 
-/** Returns names of new people that a person confirmed. */
 export function acceptedPeople(outbox: Outbox): Set<string> {
   return new Set(parseTexts(outbox.sql('select name from accepted_people').pluck().all()));
 }

@@ -70,10 +70,7 @@ export function lastNumber(outbox: Outbox, target: Target, without: readonly Ent
   return numbersOf(outbox, target).findLast(({ state }) => !without.includes(state));
 }
 
-/**
- * Drops unsent numbers once a later one of their record was sent.
- * @param identCely only those of this record
- */
+/** Drops unsent numbers once a later one of their record was sent. @param identCely only those of this record */
 export function supersedeEarlierNumbers(outbox: Outbox, identCely?: string): void {
   const superseded = supersededNumbers(outbox, identCely);
   const reason = msg`a later number of the record replaces it`;

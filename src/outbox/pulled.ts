@@ -20,7 +20,6 @@ export type PulledRecord = {
   readonly seenMs: number;
 };
 
-/** A record as one pull saw it. */
 type PulledStanding = {
   readonly identCely: string;
   readonly standing: Standing;

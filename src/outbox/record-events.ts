@@ -75,7 +75,6 @@ function exportIfPossible(outbox: Outbox): void {
   }
 }
 
-/** Adds missing events to the journal. */
 export function exportEvents(outbox: Outbox): void {
   const { journal } = outbox;
   if (journal === undefined) return;

@@ -65,7 +65,6 @@ function abandonAll(outbox: Outbox, entries: readonly Entry[]): void {
   );
 }
 
-/** Shows a hidden find again. */
 export function unhideFind(outbox: Outbox, findId: number): void {
   setHidden(outbox, findId, false);
 }

@@ -157,7 +157,6 @@ export function restoreFind(outbox: Outbox, before: LoggedFindRow): void {
   else replaceRow(outbox, { ...before, version: now.version });
 }
 
-/** Hides a find, or shows it again. */
 export function setHidden(outbox: Outbox, id: FindId, isHidden: boolean): void {
   const row = rowWhere(outbox, 'id = ?', id);
   if (row !== undefined) replaceRow(outbox, { ...row, hiddenAt: isHidden ? Math.floor(outbox.clock.now()) : null });
@@ -278,7 +277,6 @@ export function renameFind(outbox: Outbox, localId: string, newLocalId: string):
   replaceRow(outbox, { ...row, localId: newLocalId });
 }
 
-/** Gives a find the UUID that events name. */
 export function assignFindUuid(outbox: Outbox, { localId }: StoredFind, uuid: string): void {
   const row = rowByLocalId(outbox, localId);
   if (row !== undefined) replaceRow(outbox, { ...row, uuid });

@@ -12,7 +12,6 @@ export type Outcome = { readonly [Kind in OutcomeKind]: { readonly kind: Kind } 
 type Detailed = { readonly detail: Message };
 type Nothing = Readonly<Record<never, never>>;
 
-/** Facts that each kind of outcome carries. */
 type OutcomeFacts = {
   readonly accepted: { readonly identCely: string };
   /** The service has the value already; after an attempt without an answer, that attempt wrote it. */
@@ -93,10 +92,7 @@ function isOfService({ headers }: AnswerHead, body: ErrorBody): boolean {
 /** Form of an identifier; any other text in the header is ignored. */
 const IDENT_CELY = /^[A-Za-z0-9][A-Za-z0-9-]{2,63}$/;
 
-/**
- * Returns the outcome of an operation by its answer.
- * @param addressed record to which a number or a photograph was sent
- */
+/** Returns the outcome of an operation by its answer. @param addressed record to which a number or a photograph was sent */
 export function outcomeOf(
   operation: Operation,
   response: HttpResponse,

@@ -5,7 +5,6 @@ import { createRedactor, redactAnswers } from '../http/redaction.ts';
 import { parseErrorBody, parseJson } from './error-body.ts';
 import { tokenRequest } from './requests.ts';
 
-/** Store of the token between runs. */
 type TokenKeeper = { read(): string | undefined; write(token: string): void };
 
 type SessionOptions = {

@@ -24,7 +24,6 @@ export type AppendFile = {
   isEmpty(): boolean;
   /** Hands bytes to the system. @throws DatabaseError when the disk fails; so do `flush` and `close` */
   append(bytes: Buffer): void;
-  /** Makes what was appended part of the extent. */
   commit(): void;
   /** Resolves to everything that was committed, when it is on disk. */
   flush(): Promise<Extent>;
@@ -220,7 +219,6 @@ function tailStart(lengthBytes: number): number {
 /** Takes bytes one after another. Only the end of them is kept, so that another run can go on with that alone. */
 type Chain = {
   add(bytes: Buffer): void;
-  /** Makes what was added part of the digest. */
   mark(): void;
   digest(): ChainedDigest;
 };

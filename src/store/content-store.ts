@@ -22,10 +22,7 @@ type ContentStore = {
 
 type StoredContent = { readonly sha512: Buffer; readonly sizeBytes: number };
 
-/**
- * Copies content from one store to another.
- * @returns false where the first store lacks it, or it is damaged
- */
+/** Copies content from one store to another. @returns false where the first store lacks it, or it is damaged */
 export async function copyContent(sha512: Buffer, from: ContentStore, to: ContentStore): Promise<boolean> {
   const path = from.pathOf(sha512);
   return existsSync(path) && (await to.add(path)).sha512.equals(sha512);

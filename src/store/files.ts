@@ -33,7 +33,6 @@ export function removeStaleTemps(draft: string): void {
   }
 }
 
-/** Tells if a process of this machine has that id. */
 export function isAlive(pid: number): boolean {
   try {
     return pid > 0 && process.kill(pid, 0);

@@ -23,7 +23,6 @@ function madeFirst(folder: string): string | undefined {
 /** Windows, and some network drives, cannot flush folders; a folder may be writable without being readable. */
 const CANNOT_FLUSH = ['EACCES', 'EBADF', 'EINVAL', 'EISDIR', 'ENOSYS', 'ENOTSUP', 'EPERM'];
 
-/** Flushes the names of a folder's files to disk. */
 export function flushFolder(folder: string): void {
   try {
     const file = openSync(folder, 'r');

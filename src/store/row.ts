@@ -1,10 +1,8 @@
 import { DatabaseError } from '../base/errors.ts';
 import { cmd, msg } from '../base/message.ts';
 
-/** Type guard for the values of a column. */
 type ColumnGuard<T> = (value: unknown) => value is T;
 type Columns = Readonly<Record<string, ColumnGuard<unknown>>>;
-/** Type of the values that a guard accepts. */
 export type Guarded<G> = G extends ColumnGuard<infer T> ? T : never;
 export type RowOf<C extends Columns> = { readonly [Name in keyof C]: Guarded<C[Name]> };
 

@@ -23,7 +23,6 @@ export type SecretStore = {
   get(owner: string): Secrets;
   set(owner: string, secrets: Secrets): void;
   remove(owner: string): void;
-  /** Returns where an owner's secrets are stored. */
   placeOf(owner: string): SecretPlace;
 };
 

@@ -74,10 +74,7 @@ export function accountOfHarvest({ sql, source }: Vocabulary, setSpec: string): 
   return typeof subject === 'string' ? subject.split(' ').slice(1, -1).join(' ') : undefined;
 }
 
-/**
- * Begins a run of a harvest.
- * @returns the number of the run
- */
+/** Begins a run of a harvest. @returns the number of the run */
 export function beginRun(vocabulary: Vocabulary, harvest: number): number {
   return Number(vocabulary.sql('update harvests set runs = runs + 1 where id = ? returning runs').pluck().get(harvest));
 }

@@ -5,7 +5,6 @@ import { ABBREVIATIONS, SYNONYMS } from './domain-synonyms.ts';
 /** Parsing of a museum's own term: its words, and the readings of each. */
 
 export type Word = {
-  /** Original text. */
   readonly text: string;
   readonly folded: string;
   readonly stem: string;
@@ -17,7 +16,6 @@ export type Word = {
 /** One reading of a word; an abbreviation may stand for several words at once. */
 export type Reading = {
   readonly words: readonly Word[];
-  /** The words of the reading. */
   readonly text: string;
   readonly by: 'itself' | 'abbreviation' | 'other-word' | 'compound';
 };
@@ -77,7 +75,6 @@ export function tokensOf(own: string): TermToken[] {
   return tokens;
 }
 
-/** Returns the words of a vocabulary's own name. */
 export function wordsOfName(name: string): Word[] {
   const words = (name.match(/[\p{L}\p{N}\p{M}]+/gu) ?? []).map((text) => wordOf(text, false));
   const meaningful = words.filter((word) => !isLink(word));

@@ -101,7 +101,6 @@ const KIND_WORDS = { cs: msg`Czech label`, en: msg`English label`, abbreviation:
 
 type OwnTerm = { readonly text: string; readonly letters: string; readonly tokens: readonly TermToken[] };
 
-/** Statistics of the words of a set. */
 type Words = {
   /** Rare words distinguish entries; `kultura` and `doba` hardly do. */
   weightOf(entry: Word): number;

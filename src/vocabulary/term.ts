@@ -16,13 +16,11 @@ export type Dating = {
   readonly note: string | null;
 };
 
-/** Link to an equivalent in another vocabulary. */
 export type TermLink = {
   readonly source: string;
   readonly codeName: string;
   readonly code: string;
   readonly uri: string | null;
-  /** Such as `skos:exactMatch`. */
   readonly relation: string;
 };
 
@@ -75,7 +73,6 @@ export type Vocabulary = {
   readonly oaiBase: string;
   /** Ids of the words that the transaction under way has met. */
   readonly wordIds: Map<string, number>;
-  /** Returns a prepared statement from the cache. */
   sql(text: string): Statement;
   /** Runs `work` in a transaction; a failure of the disk is thrown as DatabaseError. */
   change<T>(work: () => T): T;

@@ -114,7 +114,6 @@ export function pathTo(vocabulary: Vocabulary, ident: string): Neighbour[] {
   return path;
 }
 
-/** Returns a term as an answer of a lookup has it. */
 export function candidateOf(term: Term): TermCandidate {
   return {
     id: term.ident,

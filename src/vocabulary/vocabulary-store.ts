@@ -11,10 +11,7 @@ export type VocabularyStore = {
   readonly path: string;
   /** Returns the terms that were harvested from `{oai_base}`. */
   source(oaiBase: string): Vocabulary;
-  /**
-   * Returns the lookups for the checks of a find.
-   * @param account of the harvest; empty for an anonymous one
-   */
+  /** Returns the lookups for the checks of a find. @param account of the harvest; empty for an anonymous one */
   lookups(
     oaiBase: string,
     account?: string,
@@ -26,10 +23,7 @@ export type VocabularyStore = {
   close(): void;
 };
 
-/**
- * @throws DatabaseError when the file cannot be opened or is damaged
- * @throws DatabaseTooNewError when a newer pas wrote it
- */
+/** @throws DatabaseError when the file cannot be opened or is damaged @throws DatabaseTooNewError when a newer pas wrote it */
 export function openVocabulary(path: string, clock: Clock): VocabularyStore {
   const database = openDatabase(path, { synchronous: 'normal' });
   try {

@@ -244,10 +244,7 @@ type SetState = HarvestState & {
   leave(look: number): void;
 };
 
-/**
- * Opens the state of one set of an output. All sets share the stored version of a record.
- * @param nowMs this machine's clock
- */
+/** Opens the state of one set of an output. All sets share the stored version of a record. @param nowMs this machine's clock */
 export function setState(ledger: Ledger, setSpec: string, nowMs: () => number): SetState {
   const { sql, change } = ledger;
   const harvest = change(() => harvestOf(ledger, setSpec));

@@ -24,7 +24,6 @@ import { assertKnownSets, clockOfService, overlapMs, type ServiceClock } from '.
 /** Sets that finds use, and that their places and projects are checked with. */
 export const DEFAULT_SETS = ['heslo', 'organizace', 'osoba', 'ruian_kraj', 'ruian_okres', 'ruian_katastr', 'projekt'] as const;
 
-/** Tells if finds use entries of the set. */
 export function isNeededByImports(setSpec: string): boolean {
   const isWhole = DEFAULT_SETS.some((each) => each === setSpec);
   return isWhole || FIELDS.some(({ set }) => set !== undefined && isInSet(set, setSpec));

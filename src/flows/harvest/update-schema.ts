@@ -18,10 +18,7 @@ export type SchemaInUse = {
   readonly sameAsBundled: boolean;
 };
 
-/**
- * @param folder where the deployment's own schema is kept
- * @throws ConfigError where it was damaged, or there is none at all
- */
+/** @param folder where the deployment's own schema is kept @throws ConfigError where it was damaged, or there is none at all */
 export async function schemaInUse(profile: DocumentProfile, folder: string): Promise<SchemaInUse> {
   const kept = readKept(folder);
   const addresses = { url: schemaLocationOf(profile), namespace: namespaceOf(profile) };

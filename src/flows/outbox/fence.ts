@@ -60,7 +60,6 @@ export function adopt(outbox: Outbox, machine: string): Merged {
   return mergeJournal(outbox, { withOpen: true });
 }
 
-/** Makes the error of a push whose outbox is foreign. */
 export function foreignOutbox({ path }: Outbox): UsageError {
   return new UsageError(msg`The outbox ${path} was pushed from another machine or with another journal. Nothing was sent.`, {
     hint: msg`If nothing is sent from the other place any more: ${cmd`pas outbox adopt --yes`}. Otherwise push there.`,
@@ -78,12 +77,10 @@ export function earlierOutboxes(outbox: Outbox, account: string): EarlierOutbox[
   return earlier.filter(({ outbox: other }) => !separateFrom.includes(other));
 }
 
-/** Stores that these are separate from this outbox. */
 export function keepSeparate(outbox: Outbox, others: readonly string[]): void {
   outbox.change(() => updateHeader(outbox, { separateFrom: [...new Set([...headerOf(outbox).separateFrom, ...others])] }));
 }
 
-/** Tells if no attempt was made from the outbox. */
 export function isUnattempted(outbox: Outbox): boolean {
   return !hasEvent(outbox, 'attempted');
 }

@@ -14,7 +14,6 @@ import type { Outbox } from '../../outbox/open-outbox.ts';
 import { allFinds, findByLocalId, freeLocalId, importedRow, insertFind, type StoredFind } from '../../outbox/stored-finds.ts';
 import { copyContent, openContentStore } from '../../store/content-store.ts';
 
-/** Folders of photographs of both outboxes. */
 type PhotosFolders = { readonly from: string; readonly to: string };
 
 /** Result of moving finds and entries into another outbox. */
@@ -24,7 +23,6 @@ export type MergedOutbox = {
   readonly same: number;
   /** The local id is taken in the other outbox: they got another one, and are held with a question. */
   readonly renamed: readonly { readonly localId: string; readonly now: string }[];
-  /** Number of added numbers and photographs. */
   readonly changes: number;
   /** Photographs whose copies are missing. */
   readonly lost: readonly string[];

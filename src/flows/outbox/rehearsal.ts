@@ -33,13 +33,11 @@ export function findsToRehearse(outbox: Outbox): StoredFind[] {
   return [...allFinds(outbox)].filter(({ id }) => importOfFind(outbox, id)?.state === 'queued');
 }
 
-/** Returns the distinct project codes of finds. */
 export function projectsOf(outbox: Outbox, finds: readonly StoredFind[]): string[] {
   return [...new Set(finds.flatMap(({ id }) => importOfFind(outbox, id)?.project ?? []))];
 }
 
 export type Rehearsed = {
-  /** Finds with an attempt. */
   readonly sent: number;
   readonly accepted: number;
   readonly refused: readonly { readonly localId: string; readonly issues: readonly Issue[] }[];

@@ -20,13 +20,11 @@ export type OutboxPlace = {
   readonly outboxFile: string;
   readonly photosFolder: string;
   readonly lock: PushLockOptions;
-  /** Opens it with its journal. */
   open(): Outbox;
 };
 
 type RestoreOptions = {
   readonly backup: string;
-  /** Service of the profile. */
   readonly service: { readonly address: string; readonly profile: string };
   readonly outboxesFolder: string;
   /** @throws ConfigError where the identifier is not safe as a folder name */
@@ -190,7 +188,6 @@ function isSound(outbox: Outbox): boolean {
   }
 }
 
-/** Merges the journal, and restores the photographs. */
 async function complete(place: OutboxPlace, options: RestoreOptions) {
   const restored = place.open();
   try {

@@ -297,7 +297,6 @@ export function planPush(outbox: Outbox, names: readonly string[]) {
 export function remainingAfterPush(outbox: Outbox, { nonConforming }: PushResult) {
   return {
     totals: entryTotals(outbox),
-    /** Entries with a question that a person must answer. */
     held: heldEntries(outbox).length,
     /** Entries with an answer outside the contract that a look proved absent: they are to be sent again. */
     stillNonConforming: nonConforming.filter((id) => entryById(outbox, id)?.state === 'queued').length,

@@ -23,7 +23,6 @@ import { createServerClock, type PushSettings, type ServerClock } from './push-c
 import { type OpenService, resolveAccount } from './resolve-account.ts';
 import { openKeptPhotograph, parseRecordIdent } from './send-entry.ts';
 
-/** Access to the records of a service. */
 export type Harvesting = {
   open(): Promise<OaiClient>;
   /** Sign-in: `bearer` as the account that writes, `basic` as that of the profile's user name. */
@@ -46,7 +45,6 @@ export type SyncContext = {
   readonly lock: PushLockOptions;
   /** Ends what is asked. */
   readonly stop?: AbortSignal;
-  /** Receives the progress of the look at the service. */
   readonly onLook?: (done: number, total: number | undefined) => void;
 };
 
@@ -57,7 +55,6 @@ export type PushAllOptions = SyncContext &
   PushSettings & {
     /** Identifier of this machine; empty where it has none. */
     readonly machine: string;
-    /** Folder with copies of queued photographs. */
     readonly photosFolder: string;
     /** Ends the backoff of these records, which a person named. */
     readonly isUrgent?: boolean;
@@ -74,7 +71,6 @@ export type PushAllOptions = SyncContext &
     readonly admitNewPeople?: () => Promise<boolean>;
     /** Receives the number of entries to send before each round. */
     readonly onRound?: (queued: number) => void;
-    /** Receives the results of looks at uncertain entries. */
     readonly onReconciled?: (settled: readonly Reconciled[]) => void;
     /** Receives the error of a failed look at uncertain entries; the push continues. */
     readonly onLookFailed?: (error: PasError) => void;

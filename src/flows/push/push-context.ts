@@ -9,7 +9,6 @@ import type { ReadIdentCely } from '../../pas-api/outcome.ts';
 import type { Session } from '../../pas-api/session.ts';
 import type { BreakerMemory } from './circuit-breaker.ts';
 
-/** Settings of a push that its caller has. */
 export type PushSettings = {
   readonly kinds: readonly EntryKind[];
   /** Keys of the records to send; undefined for all. */
@@ -31,7 +30,6 @@ export type PushSettings = {
   readonly abort: AbortSignal;
 };
 
-/** Dependencies and settings of a push. */
 export type PushContext = PushSettings & {
   readonly outbox: Outbox;
   /** The service's identifier of the account that sends. */
@@ -76,7 +74,6 @@ export type PushEvent =
       /** Status of the answers; null where none came. */
       readonly status: number | null;
       readonly reason: Message;
-      /** Number of skipped entries. */
       readonly count: number;
       readonly until: string;
     };

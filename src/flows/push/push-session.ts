@@ -16,7 +16,6 @@ import type { PushContext, StopCause } from './push-context.ts';
 import { type AttemptFacts, type Decision, type Effect, initialState, type PushCounts, type PushState } from './push-state.ts';
 import type { Sent } from './send-entry.ts';
 
-/** A request under way. */
 type Flight = {
   readonly entry: Entry;
   readonly done: Promise<void>;
@@ -235,7 +234,6 @@ export class PushSession {
     };
   }
 
-  /** Imports under way of the project of an import. */
   #flightsBeside(entry: Entry): Entry[] {
     return [...this.flights.values()].flatMap(({ entry: other }) =>
       entry.kind === 'import' && other.kind === 'import' && other.id !== entry.id && other.project === entry.project

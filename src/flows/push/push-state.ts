@@ -50,7 +50,6 @@ export function initialState(breakers: Breakers): PushState {
   };
 }
 
-/** Facts about one attempt that has ended. */
 export type AttemptFacts = {
   readonly entry: Entry;
   readonly project: string | null;
@@ -72,7 +71,6 @@ export type AttemptFacts = {
   readonly access: Outcome | undefined;
 };
 
-/** Action of the push that a decision demands. */
 export type Effect =
   /** Starts nothing more; what is under way is waited for. */
   | { readonly type: 'stop'; readonly cause: StopCause }

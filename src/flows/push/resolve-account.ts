@@ -17,7 +17,6 @@ import {
 import { childOf, childrenOf, childText, type XmlElement } from '../../xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../../xml/parse.ts';
 
-/** The user that signs in to a service. */
 export type Signer = {
   readonly baseUrl: string;
   /** User name of the profile; undefined where only a token is known. */
@@ -139,7 +138,6 @@ export async function signIn(
   return account;
 }
 
-/** The roles as people read them. */
 export const ROLE_WORDS: Readonly<Record<Role, Message>> = {
   researcher: msg`researcher`,
   archaeologist: msg`archaeologist`,
@@ -147,10 +145,7 @@ export const ROLE_WORDS: Readonly<Record<Role, Message>> = {
   administrator: msg`administrator`,
 };
 
-/**
- * Asks the service who the account is (A-USER-1).
- * @throws AuthError, UnavailableError, ContractError
- */
+/** Asks the service who the account is (A-USER-1). @throws AuthError, UnavailableError, ContractError */
 export async function readAccount(
   { baseUrl, session, send }: { readonly baseUrl: string; readonly session: Session; readonly send: Exchange },
   signal?: AbortSignal,

@@ -13,7 +13,6 @@ import { childOf, childText } from '../../xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../../xml/parse.ts';
 import { type PushContext, parseDate } from './push-context.ts';
 
-/** One attempt as it went. */
 export type Sent = {
   readonly outcome: Outcome;
   readonly status: number | undefined;
@@ -23,7 +22,6 @@ export type Sent = {
   readonly token: string;
 };
 
-/** The request that an entry stands for. */
 export function requestOf(context: PushContext, entry: Entry): HttpRequest {
   switch (entry.kind) {
     case 'import':

@@ -13,7 +13,6 @@ import { windowOf } from '../reconcile/verdict.ts';
 /** Records as looks have shown them, and identifiers of those that were listed and not shown. */
 type Unexplained = { readonly records: readonly HarvestedFind[]; readonly hidden: readonly string[] };
 
-/** Judges a record that a look lists. */
 export type IsUnexplained = (identCely: string, listed: ListedFind) => boolean;
 
 /**

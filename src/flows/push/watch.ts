@@ -23,7 +23,6 @@ export type WatchEvent = {
 type WatchOptions = {
   readonly clock: Clock;
   readonly stop: AbortSignal;
-  /** One push of all that is due. */
   readonly push: () => Promise<Round>;
   /** One cheap question within the pace: is the service there and open? */
   readonly isOpen: () => Promise<boolean>;

@@ -14,7 +14,6 @@ import { asFind, contentOf } from './enqueue-finds.ts';
 type CopyOptions = {
   /** Validates by the rules of the target service. */
   readonly validate: (find: Find) => ValidatedFind;
-  /** Folders with copies of photographs of both outboxes. */
   readonly photosFolders: { readonly from: string; readonly to: string };
   /** Project codes here → codes at the target service. */
   readonly projects?: ReadonlyMap<string, string>;

@@ -99,7 +99,6 @@ type NumberPlan = {
   readonly expects: string | null;
 };
 
-/** Plans the effect of queueing this number. */
 export function planNumber(outbox: Outbox, target: Target, value: string): NumberPlan {
   const now = asItIsNow(outbox, target);
   const last = lastNumber(outbox, now, ['dropped']);
@@ -278,7 +277,6 @@ export function knownNumber(outbox: Outbox, target: Target): string | null {
   return find === undefined ? null : (numberOfFind(find) ?? '');
 }
 
-/** Returns the number in a find's elements. */
 export function numberOfFind({ elements }: StoredFind): string | undefined {
   const number = elements['evidencni_cislo'];
   return typeof number === 'string' ? number : undefined;

@@ -47,10 +47,7 @@ export const LOCATION_RULE = 'photo-gps';
 export const XMP_LOCATION_RULE = 'photo-gps-xmp';
 export const LOCATION_KEPT_RULE = 'photo-gps-kept';
 
-/**
- * Makes the functions that inspect and store photographs: copied under their digest, or linked.
- * @param folder of the copies
- */
+/** Makes the functions that inspect and store photographs: copied under their digest, or linked. @param folder of the copies */
 export function keepingPhotographs(folder: string, options: KeepingOptions): PhotographKeeping {
   const { maxBytes, link, stripGps = false } = options;
   const content = openContentStore(folder);

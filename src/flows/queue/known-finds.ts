@@ -19,10 +19,7 @@ export type Story = {
   readonly evidence: readonly AttemptEvidence[];
 };
 
-/**
- * Returns all data of a find, or of a record with queued changes.
- * @throws UsageError for an unknown name
- */
+/** Returns all data of a find, or of a record with queued changes. @throws UsageError for an unknown name */
 export function knownFind(outbox: Outbox, name: string) {
   const target = recordNamed(outbox, name);
   const find = target.findId === null ? undefined : findById(outbox, target.findId);

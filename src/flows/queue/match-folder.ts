@@ -22,7 +22,6 @@ import { placeOf } from '../finds/report-find.ts';
 import { enqueuePhoto, targetOf } from './enqueue-change.ts';
 import type { PhotographKeeping, Sendable } from './kept-photographs.ts';
 
-/** Result for one file of the folder. */
 export type FileStatus = { readonly file: string; readonly path: string } & (
   | { readonly kind: 'matched'; readonly match: Match; readonly photograph: Sendable }
   /** Queued, sent or dropped before, by these entries. */
@@ -99,7 +98,6 @@ export async function matchFolder(folder: string, sources: MatchSources): Promis
 
 export type Answer = { readonly kind: 'find'; readonly localId: string } | { readonly kind: 'skip' } | { readonly kind: 'stop' };
 
-/** Questions about uncertain matches. */
 export type Questions = {
   takeLikely(count: number): Promise<boolean>;
   /** @param number of the question, from 1 */

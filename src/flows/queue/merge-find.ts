@@ -19,7 +19,6 @@ import { latestNumber } from '../../outbox/ownership.ts';
 import { findByLocalId, type ImportedRow, importDigests, importedRow, type StoredFind } from '../../outbox/stored-finds.ts';
 import { STATE_WORDS } from '../finds/entry-words.ts';
 
-/** A person's answers for an import. */
 export type MergeAnswers = {
   /** Returns the side that wins a conflict; undefined leaves it unresolved. */
   readonly sideOf?: (localId: string) => MergeSide | undefined;
@@ -99,12 +98,10 @@ function isUniversal(localId: string): boolean {
   return /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/i.test(localId);
 }
 
-/** Tells if a find equals the result of a merge. */
 export function isMerged({ stored }: Existing, { merged }: Merge): boolean {
   return isSameFind(stored.elements as FindElements, merged.elements);
 }
 
-/** Makes the issue of a row that was not taken. */
 export function mergeIssues({ kind, merged }: Merge, find: Find, { stored, entry, elements }: Existing): Issue[] {
   const { localId } = find;
   const where = { find: localId, ...find.source };

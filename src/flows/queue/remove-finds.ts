@@ -12,16 +12,12 @@ export type PlannedRemoval = {
   /** As the user wrote it. */
   readonly name: string;
   readonly target: Target;
-  /** Entries that would be removed, too. */
   readonly entries: readonly Entry[];
   /** Entry that the service has, or may have, which prevents the removal. */
   readonly because: Entry | undefined;
 };
 
-/**
- * Plans a removal without changes.
- * @throws UsageError for an unknown name, or a find that was removed before
- */
+/** Plans a removal without changes. @throws UsageError for an unknown name, or a find that was removed before */
 export function planRemoval(outbox: Outbox, names: readonly string[]): PlannedRemoval[] {
   return [...new Set(names)].map((name) => {
     const target = recordNamed(outbox, name);

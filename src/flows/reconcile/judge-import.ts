@@ -6,7 +6,6 @@ import { type AttemptWindow, CLOCK_MARGIN_MS, fits, undecided, type Verdict, typ
 
 export type UncertainImport = {
   readonly entryId: number;
-  /** Elements of the sent document. */
   readonly elements: HarvestedElements;
   readonly window: AttemptWindow;
 };

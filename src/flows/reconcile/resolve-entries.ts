@@ -22,7 +22,6 @@ import { unhideFind } from '../../outbox/removal.ts';
 import { targetOf } from '../queue/enqueue-change.ts';
 import { recordProblem } from './look-up-record.ts';
 
-/** A person's decision about entries. */
 export type Decision =
   | { readonly kind: 'created'; readonly identCely: string }
   | { readonly kind: 'resend' }

@@ -100,10 +100,7 @@ export function checkedMapping(mapping: Mapping, lookupTerm: LookupTerm) {
 
 type Merged = { rows: MappedTerm[]; added: number; changed: number; unchanged: number; unconfirmed: number; issues: Issue[] };
 
-/**
- * Merges the confirmed rows of a table into the mapping.
- * @param all treats every row with an entry as confirmed
- */
+/** Merges the confirmed rows of a table into the mapping. @param all treats every row with an entry as confirmed */
 export function mergeMapping(kept: Mapping, table: Table, all: boolean, lookupTerm: LookupTerm): Merged {
   const given = parseMapping(table, ANY_VOCABULARY);
   const tally = { added: 0, changed: 0, unchanged: 0, unconfirmed: 0, issues: [...given.issues] };
