@@ -102,6 +102,16 @@ export function optional<T>(read: Reader<T>): OptionalReader<T> {
   return { optional: read };
 }
 
+/** Fields of an object that must have a text. */
+export function filledTexts<K extends string>(...names: readonly K[]): Readonly<Record<K, Reader<string>>> {
+  return Object.fromEntries(names.map((name) => [name, text({ min: 1 })])) as Record<K, Reader<string>>;
+}
+
+/** Fields of an object that may have a text. */
+export function optionalTexts<K extends string>(...names: readonly K[]): Readonly<Record<K, OptionalReader<string>>> {
+  return Object.fromEntries(names.map((name) => [name, optional(text())])) as Record<K, OptionalReader<string>>;
+}
+
 /** An object with these keys and no others. */
 export function object<F extends Fields>(fields: F): Reader<ObjectOf<F>> {
   return (value, place = '') => {

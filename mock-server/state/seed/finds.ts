@@ -2,7 +2,18 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { FILE_BASE } from '../../base/addresses.ts';
-import { array, flag, integer, object, optional, type Reader, ShapeError, text } from '../../base/shape.ts';
+import {
+  array,
+  filledTexts,
+  flag,
+  integer,
+  object,
+  optional,
+  optionalTexts,
+  type Reader,
+  ShapeError,
+  text,
+} from '../../base/shape.ts';
 import type { Body } from '../records/record.ts';
 import type { SeedPhotograph } from '../seed-content.ts';
 import type { Places } from './places.ts';
@@ -14,29 +25,16 @@ const anything: Reader<unknown> = (value) => value;
 
 /** One entry of `finds.json`. District, cadastral area and both geometries follow from `point`. */
 const find = object({
-  ident_cely: text({ min: 1 }),
-  evidencni_cislo: optional(text()),
-  igsn: optional(text()),
+  ...filledTexts('ident_cely', 'pristupnost'),
+  ...optionalTexts('evidencni_cislo', 'igsn', 'okolnosti', 'obdobi', 'presna_datace', 'druh_nalezu', 'specifikace', 'pocet'),
+  ...optionalTexts('poznamka', 'nalezce', 'datum_nalezu', 'predano_organizace', 'geom_system', 'lokalizace'),
   /** Default: the part of the identifier before `-N`. */
-  projekt: optional(text()),
+  ...optionalTexts('projekt'),
   hloubka: optional(integer({ min: 0 })),
-  okolnosti: optional(text()),
-  obdobi: optional(text()),
-  presna_datace: optional(text()),
-  druh_nalezu: optional(text()),
-  specifikace: optional(text()),
-  pocet: optional(text()),
-  poznamka: optional(text()),
-  nalezce: optional(text()),
-  datum_nalezu: optional(text()),
   stav: integer({ min: 1, max: 4 }),
   predano: optional(flag),
-  predano_organizace: optional(text()),
-  geom_system: optional(text()),
-  pristupnost: text({ min: 1 }),
   /** Longitude and latitude. */
   point: optional(anything),
-  lokalizace: optional(text()),
   historie: optional(anything),
   /** Names of files in the folder `photographs`. */
   photographs: optional(array(text({ min: 1 }))),

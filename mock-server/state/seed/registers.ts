@@ -1,33 +1,20 @@
 import type { Polygon } from '../../base/polygons.ts';
-import { flag, integer, object, optional, type Reader, text } from '../../base/shape.ts';
+import { filledTexts, flag, integer, object, optional, optionalTexts } from '../../base/shape.ts';
 import type { Body } from '../records/record.ts';
 import { gmlPoint, gmlPolygons, polygonsOfWkt, positionOf, wktPoint, wktPolygons } from './geometry.ts';
 import { inLanguage, type References } from './references.ts';
 import { atRow, type SeedRow } from './seed-files.ts';
 
 /** When a record was last changed or deleted; every row may say so. */
-export const TIMES = { datestamp: optional(text()), deleted: optional(text()) };
+export const TIMES = optionalTexts('datestamp', 'deleted');
 
 const WGS_84 = '4326';
 
 const organisation = object({
-  ident_cely: text({ min: 1 }),
-  nazev: text({ min: 1 }),
-  nazev_en: optional(text()),
-  nazev_zkraceny: text({ min: 1 }),
-  nazev_zkraceny_en: text({ min: 1 }),
-  typ_organizace: text({ min: 1 }),
-  oao: optional(flag),
+  ...filledTexts('ident_cely', 'nazev', 'nazev_zkraceny', 'nazev_zkraceny_en', 'typ_organizace'),
+  ...optionalTexts('nazev_en', 'zverejneni_pristupnost', 'email', 'telefon', 'adresa', 'ico', 'soucast', 'ror'),
+  ...{ oao: optional(flag), zanikla: optional(flag), cteni_dokumentu: optional(flag) },
   mesicu_do_zverejneni: optional(integer({ min: 0 })),
-  zverejneni_pristupnost: optional(text()),
-  email: optional(text()),
-  telefon: optional(text()),
-  adresa: optional(text()),
-  ico: optional(text()),
-  soucast: optional(text()),
-  zanikla: optional(flag),
-  cteni_dokumentu: optional(flag),
-  ror: optional(text()),
   ...TIMES,
 });
 
@@ -55,14 +42,9 @@ export function organisationBody(row: SeedRow, references: References): Body {
 }
 
 const person = object({
-  ident_cely: text({ min: 1 }),
-  jmeno: text({ min: 1 }),
-  prijmeni: text({ min: 1 }),
-  rok_narozeni: optional(integer({})),
-  rok_umrti: optional(integer({})),
-  rodne_prijmeni: optional(text()),
-  orcid: optional(text()),
-  wikidata: optional(text()),
+  ...filledTexts('ident_cely', 'jmeno', 'prijmeni'),
+  ...optionalTexts('rodne_prijmeni', 'orcid', 'wikidata'),
+  ...{ rok_narozeni: optional(integer({})), rok_umrti: optional(integer({})) },
   ...TIMES,
 });
 
@@ -87,36 +69,10 @@ function initials(given: string): string {
     .join(' ');
 }
 
-const point: Reader<string> = text({ min: 1 });
-const region = object({
-  kod: text({ min: 1 }),
-  nazev: text({ min: 1 }),
-  nazev_en: text({ min: 1 }),
-  rada_id: text({ min: 1 }),
-  email: optional(text()),
-  point,
-  boundary: text({ min: 1 }),
-  ...TIMES,
-});
-const district = object({
-  kod: text({ min: 1 }),
-  nazev: text({ min: 1 }),
-  nazev_en: text({ min: 1 }),
-  spz: text({ min: 1 }),
-  kraj: text({ min: 1 }),
-  point,
-  boundary: text({ min: 1 }),
-  ...TIMES,
-});
-const cadastralArea = object({
-  kod: text({ min: 1 }),
-  nazev: text({ min: 1 }),
-  okres: text({ min: 1 }),
-  pian: optional(text()),
-  point,
-  boundary: text({ min: 1 }),
-  ...TIMES,
-});
+const PLACE = { ...filledTexts('kod', 'nazev', 'point', 'boundary'), ...TIMES };
+const region = object({ ...PLACE, ...filledTexts('nazev_en', 'rada_id'), ...optionalTexts('email') });
+const district = object({ ...PLACE, ...filledTexts('nazev_en', 'spz', 'kraj') });
+const cadastralArea = object({ ...PLACE, ...filledTexts('okres'), ...optionalTexts('pian') });
 
 export function regionBody(row: SeedRow): Body {
   return atRow(row, () => {

@@ -1,54 +1,29 @@
-import { array, integer, object, optional, type Reader, ShapeError, text } from '../../base/shape.ts';
+import { array, filledTexts, integer, object, optional, optionalTexts, type Reader, ShapeError, text } from '../../base/shape.ts';
 import type { Body } from '../records/record.ts';
 import { inLanguage, type References } from './references.ts';
 import { atRow, type SeedRow } from './seed-files.ts';
-
-/** One entry of `vocabularies/<name>.json`; its order in the file is its order in the vocabulary unless it says otherwise. */
-type Term = {
-  readonly ident_cely: string;
-  readonly heslo: string;
-  readonly heslo_en: string;
-  readonly popis?: string;
-  readonly popis_en?: string;
-  readonly zkratka?: string;
-  readonly razeni?: number;
-  /** The entries above this one. */
-  readonly nadrazene?: string | readonly string[];
-  /** Years: earliest and latest beginning, earliest and latest end. */
-  readonly datace?: readonly number[];
-  readonly odkaz?: ReadonlyArray<Readonly<Record<string, string>>>;
-  readonly dokument_typ_material_rada?: ReadonlyArray<readonly string[]>;
-  readonly datestamp?: string;
-  readonly deleted?: string;
-};
 
 const oneOrMore: Reader<string | readonly string[]> = (value, place) =>
   Array.isArray(value) ? array(text({ min: 1 }))(value, place) : text({ min: 1 })(value, place);
 
 const link = object({
-  zdroj: text(),
-  nazev_kodu: text(),
-  kod: text(),
-  uri: optional(text()),
-  scheme_uri: optional(text()),
-  skos_mapping_relation: text(),
+  ...{ zdroj: text(), nazev_kodu: text(), kod: text(), skos_mapping_relation: text() },
+  ...optionalTexts('uri', 'scheme_uri'),
 });
 
-const term: Reader<Term> = object({
-  ident_cely: text({ min: 1 }),
-  heslo: text({ min: 1 }),
-  heslo_en: text({ min: 1 }),
-  popis: optional(text()),
-  popis_en: optional(text()),
-  zkratka: optional(text()),
+/** One entry of `vocabularies/<name>.json`; its order in the file is its order in the vocabulary unless it says otherwise. */
+const term = object({
+  ...filledTexts('ident_cely', 'heslo', 'heslo_en'),
+  ...optionalTexts('popis', 'popis_en', 'zkratka', 'datestamp', 'deleted'),
   razeni: optional(integer({})),
+  /** The entries above this one. */
   nadrazene: optional(oneOrMore),
+  /** Years: earliest and latest beginning, earliest and latest end. */
   datace: optional(array(integer({}))),
   odkaz: optional(array(link)),
   dokument_typ_material_rada: optional(array(array(text()))),
-  datestamp: optional(text()),
-  deleted: optional(text()),
 });
+type Term = ReturnType<typeof term>;
 
 export type PlacedTerm = { readonly row: SeedRow; readonly vocabulary: string; readonly order: number; readonly term: Term };
 

@@ -1,4 +1,4 @@
-import { array, flag, object, optional, type Reader, ShapeError, text } from '../../base/shape.ts';
+import { array, filledTexts, flag, object, optional, optionalTexts, type Reader, ShapeError, text } from '../../base/shape.ts';
 import type { Body, BodyValue } from '../records/record.ts';
 import type { SeedAccount } from '../seed-content.ts';
 import { inLanguage, type References } from './references.ts';
@@ -9,30 +9,18 @@ const anything: Reader<unknown> = (value) => value;
 
 /** One entry of `accounts.json`: a user, who can sign in where `username` and `password` are given. */
 const user = object({
-  username: optional(text({ min: 1 })),
-  password: optional(text({ min: 1 })),
+  ...{ username: optional(text({ min: 1 })), password: optional(text({ min: 1 })) },
   /** Survey projects that a researcher may import into, by active cooperation. */
   projects: optional(array(text({ min: 1 }))),
-  ident_cely: text({ min: 1 }),
-  jmeno: text({ min: 1 }),
-  prijmeni: text({ min: 1 }),
+  ...filledTexts('ident_cely', 'jmeno', 'prijmeni', 'organizace', 'datum_registrace'),
   email: text({ min: 3 }),
-  osoba: optional(text()),
-  orcid: optional(text()),
-  organizace: text({ min: 1 }),
-  jazyk: optional(text()),
-  telefon: optional(text()),
-  aktivni: optional(flag),
-  admin: optional(flag),
-  superadmin: optional(flag),
+  ...optionalTexts('osoba', 'orcid', 'jazyk', 'telefon'),
+  ...{ aktivni: optional(flag), admin: optional(flag), superadmin: optional(flag) },
   /** One role, or several groups. */
   skupina: anything,
-  notifikace: optional(array(text())),
-  hlidaci_pes: optional(array(text())),
-  datum_registrace: text({ min: 1 }),
+  ...{ notifikace: optional(array(text())), hlidaci_pes: optional(array(text())) },
   historie: optional(anything),
-  spoluprace_nadrizeni: optional(array(anything)),
-  spoluprace_podrizeni: optional(array(anything)),
+  ...{ spoluprace_nadrizeni: optional(array(anything)), spoluprace_podrizeni: optional(array(anything)) },
   ...TIMES,
 });
 
