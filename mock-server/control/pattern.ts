@@ -1,37 +1,17 @@
 import { type Exchange, SECRET_HEADERS } from '../base/exchange.ts';
 import { ControlRefusal } from '../base/http-message.ts';
-import { array, check, flag, integer, nullable, object, oneOf, optional, type Reader, text } from '../base/shape.ts';
+import { array, check, flag, integer, nullable, object, oneOf, optional, text } from '../base/shape.ts';
 import { readRule } from '../state/contract-references.ts';
 import { FAULTS, type FaultName } from '../state/fault-rules.ts';
 import type { Journal, JournalEntry } from '../state/journal.ts';
-import { type BodyCheck, expression, readBodyCheck, type Wanted, wanted } from './body-check.ts';
+import { type BodyCheck, expression, readBodyCheck, wanted } from './body-check.ts';
 import { isAbout } from './journal-view.ts';
 import type { Matcher } from './matcher.ts';
-
-type HeaderCheck = Wanted & { readonly name: string; readonly absent?: boolean };
 
 /** The journal that is judged, and the thread that evaluates expressions. */
 export type Sources = { readonly journal: Journal; readonly matcher: Matcher };
 
-/** Conditions on a request. A key that is absent is no condition. */
-export type Pattern = {
-  readonly method?: string;
-  /** Without the query. */
-  readonly path?: string;
-  /** Regular expression of the path with its query. */
-  readonly path_matches?: string;
-  readonly user?: string | null;
-  readonly status?: number;
-  readonly find?: string;
-  readonly rule?: string;
-  readonly fault?: string | null;
-  readonly request_headers?: readonly HeaderCheck[];
-  readonly answer_headers?: readonly HeaderCheck[];
-  readonly request_body?: readonly BodyCheck[];
-  readonly answer_body?: readonly BodyCheck[];
-};
-
-const headerCheck: Reader<HeaderCheck> = check(
+const headerCheck = check(
   object({ name: text({ min: 1 }), absent: optional(flag), ...wanted }),
   ({ name, absent, equals, matches }) => {
     const isCompared = equals !== undefined || matches !== undefined;
@@ -40,9 +20,12 @@ const headerCheck: Reader<HeaderCheck> = check(
   },
 );
 
-export const readPattern: Reader<Pattern> = object({
+/** Conditions on a request. A key that is absent is no condition. */
+export const readPattern = object({
   method: optional(text({ min: 1 })),
+  /** Without the query. */
   path: optional(text({ min: 1 })),
+  /** Regular expression of the path with its query. */
   path_matches: optional(expression),
   user: optional(nullable(text())),
   status: optional(integer({ min: 0, max: 599 })),
@@ -54,6 +37,7 @@ export const readPattern: Reader<Pattern> = object({
   request_body: optional(array(readBodyCheck)),
   answer_body: optional(array(readBodyCheck)),
 });
+export type Pattern = Readonly<ReturnType<typeof readPattern>>;
 
 /** Also where no request comes into question: `count: 0` would hold whatever a path is. @throws ShapeError */
 export async function assertJudgeable(matcher: Matcher, { request_body = [], answer_body = [] }: Pattern): Promise<void> {
@@ -115,7 +99,7 @@ async function sideDifferences(
   matcher: Matcher,
   of: string,
   message: Exchange['answer'],
-  headers: readonly HeaderCheck[],
+  headers: readonly ReturnType<typeof headerCheck>[],
   bodies: readonly BodyCheck[],
 ): Promise<string[]> {
   if (headers.length === 0 && bodies.length === 0) return [];

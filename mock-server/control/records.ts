@@ -1,30 +1,15 @@
 import { ControlRefusal } from '../base/http-message.ts';
-import { check, flag, instant, object, oneOf, optional, type Reader, ShapeError, text } from '../base/shape.ts';
+import { check, flag, instant, object, oneOf, optional, ShapeError, text } from '../base/shape.ts';
 import { rewriteProject } from '../rules/project-record.ts';
 import type { Mock } from '../state/mock.ts';
 import { childNames } from '../state/records/child-order.ts';
-import {
-  type ArchiveRecord,
-  type Body,
-  type BodyValue,
-  ENTITIES,
-  type Entity,
-  identOf,
-  type RecordInput,
-} from '../state/records/record.ts';
+import { type ArchiveRecord, type Body, type BodyValue, ENTITIES, identOf, type RecordInput } from '../state/records/record.ts';
 import { renderRecord } from '../state/records/render.ts';
 
-type Change = {
-  readonly ident?: string;
-  readonly entity?: Entity;
-  readonly body?: Body;
-  readonly changes?: Changes;
-  readonly datestamp?: number;
-};
 /** Children to replace; null takes one away. */
 type Changes = Readonly<Record<string, BodyValue | null>>;
 
-const readChange: Reader<Change> = check(
+const readChange = check(
   object({
     ident: optional(text({ min: 1 })),
     entity: optional(oneOf(ENTITIES)),
@@ -38,6 +23,7 @@ const readChange: Reader<Change> = check(
     return whole === part ? 'needs either entity and body, or ident and changes' : undefined;
   },
 );
+type Change = ReturnType<typeof readChange>;
 
 const readDeletion = check(object({ datestamp: optional(instant), permanent: optional(flag) }), ({ datestamp, permanent }) =>
   datestamp !== undefined && permanent === true ? 'a record that leaves no trace has no datestamp' : undefined,

@@ -33,66 +33,46 @@ export const FAULTS = {
 export type FaultName = keyof typeof FAULTS;
 
 /** When a rule strikes; several conditions hold together. Without any it strikes always. */
-type FaultCondition = {
+const condition = object({
   /** The n-th request of the endpoint since the rule was set, from 1. */
-  readonly nth?: number;
-  readonly every?: number;
-  readonly probability?: number;
-  /** Makes `probability` reproducible. */
-  readonly seed?: number;
-  /** Identifier in the path of a number or photograph; in a harvesting request the record or set that is asked for, of a download the find. */
-  readonly ident?: string;
-};
-
-export type FaultRule = {
-  readonly endpoint: FaultEndpoint;
-  readonly fault: FaultName;
-  readonly when?: FaultCondition;
-  /** Maximum number of times that it triggers; default: as often as its condition holds. */
-  readonly times?: number;
-  /** Seconds, for `throttle` and `503`; absent: no such header. */
-  readonly retry_after?: number;
-  /** Delay of `slow`, in milliseconds; default 2000. */
-  readonly ms?: number;
-  /** Status of `status-before-save` and `status-after-save`; default 409. */
-  readonly status?: number;
-  /** Point at which `slow` waits: before the operation (`start`), or inside it, holding its lock, just before saving (`save`). */
-  readonly at?: 'start' | 'save';
-  /** false: neither counts nor strikes until it is switched on. */
-  readonly active?: boolean;
-};
-
-const condition: Reader<FaultCondition> = object({
   nth: optional(integer({ min: 1 })),
   every: optional(integer({ min: 1 })),
   probability: optional(number({ min: 0, max: 1 })),
+  /** Makes `probability` reproducible. */
   seed: optional(integer({})),
+  /** Identifier in the path of a number or photograph; in a harvesting request the record or set that is asked for, of a download the find. */
   ident: optional(text({ min: 1 })),
 });
 
+const rule = object({
+  endpoint: oneOf(FAULT_ENDPOINTS),
+  fault: oneOf(Object.keys(FAULTS) as FaultName[]),
+  when: optional(condition),
+  /** Maximum number of times that it triggers; default: as often as its condition holds. */
+  times: optional(integer({ min: 1 })),
+  /** Seconds, for `throttle` and `503`; absent: no such header. */
+  retry_after: optional(integer({ min: 0 })),
+  /** Delay of `slow`, in milliseconds; default 2000. */
+  ms: optional(integer({ min: 0, max: 3_600_000 })),
+  /** Status of `status-before-save` and `status-after-save`; default 409. */
+  status: optional(integer({ min: 400, max: 599 })),
+  /** Point at which `slow` waits: before the operation (`start`), or inside it, holding its lock, just before saving (`save`). */
+  at: optional(oneOf(['start', 'save'] as const)),
+  /** false: neither counts nor strikes until it is switched on. */
+  active: optional(flag),
+});
+export type FaultRule = Readonly<ReturnType<typeof rule>>;
+
 /** @throws ShapeError with the place and the reason */
-export const readFaultRule: Reader<FaultRule> = check(
-  object({
-    endpoint: oneOf(FAULT_ENDPOINTS),
-    fault: oneOf(Object.keys(FAULTS) as FaultName[]),
-    when: optional(condition),
-    times: optional(integer({ min: 1 })),
-    retry_after: optional(integer({ min: 0 })),
-    ms: optional(integer({ min: 0, max: 3_600_000 })),
-    status: optional(integer({ min: 400, max: 599 })),
-    at: optional(oneOf(['start', 'save'] as const)),
-    active: optional(flag),
-  }),
-  (rule) => {
-    if (rule.when?.ident !== undefined && !['number', 'photo', 'oai', 'download'].includes(rule.endpoint)) {
-      return `"ident" means nothing on endpoint "${rule.endpoint}"`;
-    }
-    const endpoints: readonly FaultEndpoint[] = FAULTS[rule.fault];
-    return endpoints.includes(rule.endpoint)
-      ? undefined
-      : `fault "${rule.fault}" does not exist on endpoint "${rule.endpoint}", only on ${endpoints.join(', ')}`;
-  },
-);
+export const readFaultRule: Reader<FaultRule> = check(rule, ({ endpoint, fault, when }) => {
+  if (when?.ident !== undefined && !['number', 'photo', 'oai', 'download'].includes(endpoint)) {
+    return `"ident" means nothing on endpoint "${endpoint}"`;
+  }
+  const endpoints: readonly FaultEndpoint[] = FAULTS[fault];
+  return endpoints.includes(endpoint)
+    ? undefined
+    : `fault "${fault}" does not exist on endpoint "${endpoint}", only on ${endpoints.join(', ')}`;
+});
 
 /** @throws ShapeError with the place and the reason */
 export const readFaultRules: Reader<FaultRule[]> = array(readFaultRule);

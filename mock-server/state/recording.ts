@@ -8,30 +8,35 @@ import type { JournalEntry } from './journal.ts';
 export const RECORDED_BODY_BYTES = 1024 * 1024;
 const MAX_FILE_BYTES = 256 * 1024 * 1024;
 
-type RecordedBody = {
+const headers: Reader<Record<string, string>> = (value, place = '') => {
+  if (typeof value !== 'object' || value === null) throw new ShapeError(place, 'must be an object');
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, text()(item, `${place}.${name}`)]));
+};
+const readBody = object({
   /** As text where it is UTF-8, else in Base64; null where it holds a secret. */
-  readonly text: string | null;
-  readonly base64: boolean;
-  readonly size_bytes: number;
+  text: nullable(text()),
+  base64: flag,
+  size_bytes: integer({ min: 0 }),
   /** Only its beginning is here. */
-  readonly cut: boolean;
-};
-
-type RecordedMessage = { readonly headers: Readonly<Record<string, string>>; readonly body: RecordedBody };
-
-export type Recorded = {
-  readonly method: string;
+  cut: flag,
+});
+const message = object({ headers, body: readBody });
+const readRecorded = object({
+  method: text({ min: 1 }),
   /** As it was asked for, with the query; of a tenant below its mount. */
-  readonly path: string;
+  path: text({ min: 1 }),
   /** Account of the token or password; null: none. */
-  readonly user: string | null;
+  user: nullable(text()),
   /** 0: never answered. */
-  readonly status: number;
+  status: integer({ min: 0 }),
   /** A fault that an operator had asked for. */
-  readonly fault: string | null;
-  readonly request: RecordedMessage;
-  readonly answer: RecordedMessage | null;
-};
+  fault: nullable(text()),
+  request: message,
+  answer: nullable(message),
+});
+type RecordedBody = ReturnType<typeof readBody>;
+type RecordedMessage = ReturnType<typeof message>;
+export type Recorded = ReturnType<typeof readRecorded>;
 
 /** Requests and answers as JSON lines, each written when its answer has been sent. */
 export class Recording {
@@ -92,24 +97,6 @@ function bodyOf(bytes: Buffer | undefined, sizeBytes: number): RecordedBody {
   const base64 = !Buffer.from(asText).equals(bytes);
   return { text: base64 ? bytes.toString('base64') : asText, base64, size_bytes: sizeBytes, cut: bytes.length < sizeBytes };
 }
-
-const headers: Reader<Record<string, string>> = (value, place = '') => {
-  if (typeof value !== 'object' || value === null) throw new ShapeError(place, 'must be an object');
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, text()(item, `${place}.${name}`)]));
-};
-const message: Reader<RecordedMessage> = object({
-  headers,
-  body: object({ text: nullable(text()), base64: flag, size_bytes: integer({ min: 0 }), cut: flag }),
-});
-const readRecorded: Reader<Recorded> = object({
-  method: text({ min: 1 }),
-  path: text({ min: 1 }),
-  user: nullable(text()),
-  status: integer({ min: 0 }),
-  fault: nullable(text()),
-  request: message,
-  answer: nullable(message),
-});
 
 /**
  * The lines of a recording. A last line without its end was being written when the server was killed, and is left out.

@@ -2,26 +2,37 @@ import { addressFault } from '../base/address-list.ts';
 import { array, check, flag, integer, nullable, object, oneOf, optional, type Reader, text } from '../base/shape.ts';
 import { type LatencySetting, MAX_TIMER_MS, readLatency } from './latency.ts';
 
-type AccessRule = {
-  readonly rule_type: 'ip_blacklist' | 'ip_whitelist' | 'user_blacklist' | 'user_whitelist';
-  /** An address, a CIDR block or an `a-b` range; of a user rule an e-mail address or a user name. */
-  readonly value: string;
-  readonly active?: boolean;
-};
+const accessRule = check(
+  object({
+    rule_type: oneOf(['ip_blacklist', 'ip_whitelist', 'user_blacklist', 'user_whitelist'] as const),
+    /** An address, a CIDR block or an `a-b` range; of a user rule an e-mail address or a user name. */
+    value: text({ min: 1 }),
+    active: optional(flag),
+  }),
+  (rule) => (rule.rule_type.startsWith('ip_') ? addressFault(rule.value) : undefined),
+);
 
-export type RateLimit = {
-  readonly scope: 'user' | 'ip' | 'record';
-  /** An e-mail address or a user name, or an address, block or range; a record rule has none. */
-  readonly value?: string;
-  /** `<count>/<unit>`, units `ms`, `s`, `m`, `h`, `d`. A malformed rate refuses everything, as the service does. */
-  readonly rate: string;
-  readonly active?: boolean;
-};
+const rateLimit = check(
+  object({
+    scope: oneOf(['user', 'ip', 'record'] as const),
+    /** An e-mail address or a user name, or an address, block or range; a record rule has none. */
+    value: optional(text({ min: 1 })),
+    /** `<count>/<unit>`, units `ms`, `s`, `m`, `h`, `d`. A malformed rate refuses everything, as the service does. */
+    rate: text(),
+    active: optional(flag),
+  }),
+  (limit) => {
+    if (limit.scope === 'record') return limit.value === undefined ? undefined : 'a record limit takes no value';
+    if (limit.value === undefined) return `a limit of scope ${limit.scope} needs a value`;
+    return limit.scope === 'ip' ? addressFault(limit.value) : undefined;
+  },
+);
+export type RateLimit = Readonly<ReturnType<typeof rateLimit>>;
 
 /** Settings that an operator can change while the mock runs; names as in the control interface. */
 export type Settings = {
   readonly access_mode: 'open' | 'whitelist_only' | 'closed';
-  readonly access_rules: readonly AccessRule[];
+  readonly access_rules: readonly Readonly<ReturnType<typeof accessRule>>[];
   /** Addresses, blocks or ranges whose `X-Forwarded-For` is believed. */
   readonly trusted_proxies: readonly string[];
   /** 0 switches a scope off. */
@@ -74,29 +85,6 @@ export const DEFAULT_SETTINGS: Settings = {
   // Room for the boundaries of a photograph that is just a little too large and is to be told so by the service itself.
   body_max_bytes: 262_144_000 + 1_048_576,
 };
-
-const accessRule: Reader<AccessRule> = check(
-  object({
-    rule_type: oneOf(['ip_blacklist', 'ip_whitelist', 'user_blacklist', 'user_whitelist'] as const),
-    value: text({ min: 1 }),
-    active: optional(flag),
-  }),
-  (rule) => (rule.rule_type.startsWith('ip_') ? addressFault(rule.value) : undefined),
-);
-
-const rateLimit: Reader<RateLimit> = check(
-  object({
-    scope: oneOf(['user', 'ip', 'record'] as const),
-    value: optional(text({ min: 1 })),
-    rate: text(),
-    active: optional(flag),
-  }),
-  (limit) => {
-    if (limit.scope === 'record') return limit.value === undefined ? undefined : 'a record limit takes no value';
-    if (limit.value === undefined) return `a limit of scope ${limit.scope} needs a value`;
-    return limit.scope === 'ip' ? addressFault(limit.value) : undefined;
-  },
-);
 
 const proxy: Reader<string> = check(text(), addressFault);
 const milliseconds = integer({ min: 0 });
