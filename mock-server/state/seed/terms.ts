@@ -6,9 +6,11 @@ import { atRow, type SeedRow } from './seed-files.ts';
 const oneOrMore: Reader<string | readonly string[]> = (value, place) =>
   Array.isArray(value) ? array(text({ min: 1 }))(value, place) : text({ min: 1 })(value, place);
 
+/** In the order of the schema. */
 const link = object({
-  ...{ zdroj: text(), nazev_kodu: text(), kod: text(), skos_mapping_relation: text() },
+  ...{ zdroj: text(), nazev_kodu: text(), kod: text() },
   ...optionalTexts('uri', 'scheme_uri'),
+  skos_mapping_relation: text(),
 });
 
 /** One entry of `vocabularies/<name>.json`; its order in the file is its order in the vocabulary unless it says otherwise. */
