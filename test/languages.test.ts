@@ -135,7 +135,7 @@ const NOT_FOR_PEOPLE: readonly (readonly [why: string, path: RegExp, text: RegEx
   [
     'SQL',
     /^src\/outbox\//,
-    /^(from entries |seq, id,|held is |entry is |\+?(entries\.)?(kind|state|project|find_id|later\.state) (=|<>|in) )/,
+    /^(exists \(|from entries |seq, id,|held is |entry is |\+?(entries\.)?(kind|state|project|find_id|later\.state) (=|<>|in) )/,
   ],
   ['XML', /^src\//, /^\uFEFF?<\?xml /],
   ['the first bytes of a file', /^src\/(tables|store)\//, /^SQLite format 3/],
