@@ -7,6 +7,8 @@ import { onPath, ROOT } from './measure.mjs';
 export const title = 'validation of 10,000 documents against the schema';
 
 const DOCUMENTS = 10_000;
+/** One document of so many has a fault. */
+const FAULTY_EACH = 50;
 /** The one that the examples name. */
 const PROFILE = { schemaBase: 'http://127.0.0.1:8099/schema/svc', prefix: 'svc', schemaVersion: '2.2' };
 
@@ -15,10 +17,11 @@ export async function run(bench) {
   cpSync(join(ROOT, 'schemas'), folder, { recursive: true });
   const schemaPath = join(folder, 'svc', '2.2', 'svc.xsd');
   writeFileSync(schemaPath, (await bundledSchema(PROFILE)).bytes);
-  const template = readFileSync(join(ROOT, 'examples', 'find-state-2.xml'), 'utf8');
+  const templates = [1, 2, 3].map((state) => readFileSync(join(ROOT, 'examples', `find-state-${state}.xml`), 'utf8'));
   const paths = Array.from({ length: DOCUMENTS }, (_, n) => {
     const path = join(folder, `${n}.xml`);
-    writeFileSync(path, template.replace(/(<svc:poznamka[^>]*>)[^<]*/, `$1nález ${n}`));
+    const document = templates[n % templates.length].replace(/(<svc:(?:poznamka|lokalizace)[^>]*>)[^<]*/g, `$1nález ${n}`);
+    writeFileSync(path, n % FAULTY_EACH === 0 ? document.replace(/(<svc:stav>)\d/, '$1x') : document);
     return path;
   });
   const startedMs = performance.now();

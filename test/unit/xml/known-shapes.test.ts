@@ -72,6 +72,9 @@ function withInstruction(text: string): string {
   return text.replace('?>', '?><?x?>');
 }
 
+/** More documents than a validator validates before it keeps their shapes. */
+const MANY = 50;
+
 describe('a validator that has seen documents', () => {
   test('judges each next one as the library does', async () => {
     const seen = await entityValidator('2.2');
@@ -92,7 +95,7 @@ describe('a validator that has seen documents', () => {
   test('accepts no bytes that are not UTF-8', async () => {
     const validator = await entityValidator('2.2');
     const bytes = Buffer.from(examples[1] ?? '');
-    expect(validator.validate(bytes).violations).toEqual([]);
+    for (let time = 0; time < MANY; time++) expect(validator.validate(bytes).violations).toEqual([]);
     const at = bytes.indexOf('</svc:poznamka>');
     for (const byte of [0x80, 0xc3, 0xff]) {
       const broken = Buffer.concat([bytes.subarray(0, at), Buffer.from([byte]), bytes.subarray(at)]);
@@ -110,6 +113,7 @@ describe('a validator that has seen documents', () => {
     const validator = await compileSchema({ url: 'list.xsd', bytes: Buffer.from(schema) }, []);
     const isValid = (first: string, second: string) =>
       validator.validate(Buffer.from(`<list><item id="${first}"/><item id="${second}"/></list>`)).violations.length === 0;
-    expect([isValid('a', 'b'), isValid('b', 'a'), isValid('a', 'a')]).toEqual([true, true, false]);
+    for (let time = 0; time < MANY; time++) expect([isValid('a', 'b'), isValid('b', 'a')]).toEqual([true, true]);
+    expect(isValid('a', 'a')).toBe(false);
   });
 });
