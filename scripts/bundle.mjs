@@ -33,6 +33,7 @@ const bundle = await rolldown({
         for (const [file, modules] of Object.entries(FILES))
           for (const each of modules) add(join(DIST, 'src', `${each}.js`), file);
       },
+      renderChunk: withBuiltinsLater,
     },
   ],
 });
@@ -50,6 +51,18 @@ const { output } = await bundle.write({
     ],
   },
 });
+/** Loads a module of Node when it is used first: a command uses few of those that its modules name. */
+function withBuiltinsLater(/** @type {string} */ code) {
+  const named = [...code.matchAll(/^let (node_\w+) = require\("node:[\w/]+"\);$/gm)].map(([, name]) => name);
+  return named.reduce((text, name) => {
+    const isWhole = new RegExp(`\\b${name}\\b(?!\\.| = require)`).test(text);
+    if (isWhole) return text;
+    return text
+      .replace(`let ${name} = require(`, `let ${name}_;\nconst ${name} = () => ${name}_ ??= require(`)
+      .replace(new RegExp(`\\b${name}\\.`, 'g'), `${name}().`);
+  }, code);
+}
+
 const { dependencies, optionalDependencies } = JSON.parse(readFileSync(join(DIST, '..', 'package.json'), 'utf8'));
 const installed = Object.keys({ ...dependencies, ...optionalDependencies });
 const strays = output

@@ -156,17 +156,13 @@ function inBase64(bytes: Buffer): Buffer[] {
 }
 
 const OLD_ENCODINGS = ['windows-1250', 'iso-8859-2', 'windows-1252'];
-let byteMaps: readonly ReadonlyMap<string, number>[] | undefined;
 
 function oldEncodings(secret: string): Buffer[] {
   const characters = [...secret];
-  byteMaps ??= OLD_ENCODINGS.map((encoding) => {
-    const decoder = new TextDecoder(encoding);
-    return new Map(Array.from({ length: 256 }, (_, byte) => [decoder.decode(Uint8Array.of(byte)), byte]));
-  });
-  return byteMaps.flatMap((byteOf) => {
-    const bytes = characters.flatMap((character) => byteOf.get(character) ?? []);
-    return bytes.length === characters.length ? [Buffer.from(bytes)] : [];
+  return OLD_ENCODINGS.flatMap((encoding) => {
+    const all = new TextDecoder(encoding).decode(Uint8Array.from({ length: 256 }, (_, byte) => byte));
+    const bytes = characters.map((character) => all.indexOf(character));
+    return bytes.includes(-1) ? [] : [Buffer.from(bytes)];
   });
 }
 
