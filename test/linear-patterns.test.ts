@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { numberOf } from '../src/columns/column-profile.ts';
 import { parseDateForm } from '../src/columns/convert-cell.ts';
 import { parseNumberFormat } from '../src/tables/number-format.ts';
-import { parseHtml } from '../src/text/html-text.ts';
+import { parseHtml } from '../src/text/characters.ts';
 import { type Attack, attacksOn, attackText } from './support/pattern-attacks.ts';
 import { findPatterns } from './support/patterns.ts';
 

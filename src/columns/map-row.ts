@@ -30,9 +30,8 @@ import {
 import { parsePlaceLink } from '../place/position-links.ts';
 import { parseCoordinate, parsePosition } from '../place/read-position.ts';
 import { rowPlaceOf, type TableRow } from '../tables/table.ts';
-import { normalText } from '../text/characters.ts';
+import { normalText, parseHtml } from '../text/characters.ts';
 import { splitNames } from '../text/csv.ts';
-import { parseHtml } from '../text/html-text.ts';
 import { enumerate, foldName } from '../text/names.ts';
 import type { Columns } from './columns.ts';
 

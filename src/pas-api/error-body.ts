@@ -1,5 +1,5 @@
 import type { Message } from '../base/message.ts';
-import { parseHtml } from '../text/html-text.ts';
+import { parseHtml } from '../text/characters.ts';
 
 /** One entry of `schema_errors` or `validation_errors` (A-ERROR-2). The message is for people only. */
 export type ServerFinding = {

@@ -1,6 +1,6 @@
 import { type Reading, unreadable } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
-import { plainNumber } from '../text/plain-number.ts';
+import { plainNumber } from '../text/characters.ts';
 
 /** Bytes of the envelope of a GeoPackage geometry, by its code (GeoPackage 1.3, 2.1.3). */
 const ENVELOPE_BYTES = [0, 32, 48, 48, 64];

@@ -1,7 +1,7 @@
 import { FileError } from '../base/errors.ts';
 import { isReadable, type Reading, unreadable } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
-import { plainNumber } from '../text/plain-number.ts';
+import { plainNumber } from '../text/characters.ts';
 import { isOverlong, overlongNumber } from './table.ts';
 
 /** Table of a shapefile: dBASE III and its successors, as far as columns hold texts, numbers, days and truth values. */

@@ -11,8 +11,8 @@ import {
   toSJtsk,
   toWgs84,
 } from '../place/geometry.ts';
+import { plainNumber } from '../text/characters.ts';
 import { joinNames } from '../text/csv.ts';
-import { plainNumber } from '../text/plain-number.ts';
 
 /** A find to export, with data of the outbox. */
 export type ExportedFind = {

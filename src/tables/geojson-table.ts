@@ -3,7 +3,7 @@ import { FileError, messageOf } from '../base/errors.ts';
 import { errorIssue, type Issue, isReadable, type Reading, unreadable } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import { type GeomSystem, geomSystemOf, type PointInSystem, unsupportedCrsError } from '../place/geometry.ts';
-import { plainNumber } from '../text/plain-number.ts';
+import { plainNumber } from '../text/characters.ts';
 import { lineAt } from '../xml/element.ts';
 import { assertTableSize, isOverlong, type NamedValues, overlongNumber, type Table, tableOfRecords } from './table.ts';
 import { notUtf8 } from './text-encoding.ts';

@@ -6,7 +6,7 @@ import { systemOfPrj } from '../place/read-prj.ts';
 import { parseGeoPackagePoint } from '../place/wkb.ts';
 import type { Database } from '../store/database.ts';
 import { createRowGuard, type Guarded, isAnyRow, isNumber, isText } from '../store/row.ts';
-import { plainNumber } from '../text/plain-number.ts';
+import { plainNumber } from '../text/characters.ts';
 import { assertTableSize, type NamedValues, type Table, tableOfRecords } from './table.ts';
 
 export type Layer = Guarded<typeof isLayer>;

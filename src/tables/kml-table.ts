@@ -3,7 +3,7 @@ import { errorIssue, type Issue, isReadable, type Reading, unreadable } from '..
 import { msg } from '../base/message.ts';
 import { meaningOfColumn } from '../find/fields.ts';
 import type { PointInSystem } from '../place/geometry.ts';
-import { parseHtml } from '../text/html-text.ts';
+import { parseHtml } from '../text/characters.ts';
 import { attributeOf, childOf, childText, lineCounter, type XmlElement } from '../xml/element.ts';
 import type { XmlWalk } from '../xml/parse.ts';
 import { strayTextMessage, strayTextsIn } from '../xml/source-text.ts';

@@ -1,4 +1,4 @@
-import { plainNumber, spreadsheetNumber } from '../text/plain-number.ts';
+import { plainNumber, spreadsheetNumber } from '../text/characters.ts';
 
 /** Display of a number by a number format of a workbook. */
 export type CellFormat = {

@@ -1,5 +1,5 @@
+import { spreadsheetNumber } from '../text/characters.ts';
 import { withoutFormulaMark } from '../text/csv.ts';
-import { spreadsheetNumber } from '../text/plain-number.ts';
 import { attributeOf, type XmlDocument, type XmlElement } from '../xml/element.ts';
 import { mixedContentOf } from '../xml/source-text.ts';
 import { type CellValue, errorResult, isOverlong, overlongValue, type ShownCell, UNSAVED_RESULT } from './table.ts';

@@ -6,7 +6,7 @@ import { type Message, msg, nmsg } from '../base/message.ts';
 import { COLUMN_NAMES } from '../find/fields.ts';
 import { type GeomSystem, unsupportedCrsError } from '../place/geometry.ts';
 import { nameOfPrj, systemOfPrj } from '../place/read-prj.ts';
-import { plainNumber } from '../text/plain-number.ts';
+import { plainNumber } from '../text/characters.ts';
 import { type DbfField, type DbfValue, isReadType, parseDbf, readableValues } from './dbf.ts';
 import { assertTableSize, type NamedValues, type Table, tableOfRecords } from './table.ts';
 import { textDecoder } from './text-encoding.ts';

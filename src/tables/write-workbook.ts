@@ -1,8 +1,8 @@
 import type { Cell } from 'write-excel-file/node';
 import write from 'write-excel-file/node';
 import { isRealDate } from '../find/read-cell.ts';
+import { spreadsheetNumber } from '../text/characters.ts';
 import { withMarkKept } from '../text/csv.ts';
-import { spreadsheetNumber } from '../text/plain-number.ts';
 import { type RowCell, wordOf } from './export-text.ts';
 import { coordinatesOf, type ExportedFind, type ExportValue, exportColumns, valuesOf } from './exported-find.ts';
 

@@ -1,5 +1,5 @@
+import { spreadsheetNumber } from '../text/characters.ts';
 import { withoutFormulaMark } from '../text/csv.ts';
-import { spreadsheetNumber } from '../text/plain-number.ts';
 import { attributeOf, type XmlElement } from '../xml/element.ts';
 import { walkXml } from '../xml/parse.ts';
 import { type CellFormat, parseNumberFormat } from './number-format.ts';

@@ -6,7 +6,7 @@ import { msg } from '../base/message.ts';
 import { FIELDS, type Field, meaningOfColumn } from '../find/fields.ts';
 import { FORBIDDEN_TEXT } from '../find/harvested-find.ts';
 import { NEW_PERSON } from '../find/resolve-reference.ts';
-import { parseHtml } from '../text/html-text.ts';
+import { parseHtml } from '../text/characters.ts';
 import { attributeOf, childOf, childrenOf, childText, lineCounter, type XmlElement } from '../xml/element.ts';
 import { walkXml, XmlSyntaxError, type XmlWalk } from '../xml/parse.ts';
 import { strayTextMessage, strayTextsIn } from '../xml/source-text.ts';

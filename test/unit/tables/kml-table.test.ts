@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readTable, readTableBytes } from '../../../src/tables/readers.ts';
-import { parseHtml } from '../../../src/text/html-text.ts';
+import { parseHtml } from '../../../src/text/characters.ts';
 import { makeZip } from '../../support/make-zip.ts';
 import { tempFolder } from '../../support/temp-outbox.ts';
 
