@@ -11,7 +11,7 @@ const PHOTOS_EACH = 2;
 const LATENCY_MS = 500;
 const INTERVAL_MS = 100;
 /** The sequential script's rate does not depend on how long it runs. */
-const SEQUENTIAL_REQUESTS = 60;
+const SEQUENTIAL_REQUESTS = 20;
 
 export async function run(bench) {
   const mock = await bench.startMock('--latency', String(LATENCY_MS));
