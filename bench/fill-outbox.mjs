@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { serverMs, systemClock } from '../dist/src/base/clock.js';
 import { passFence } from '../dist/src/flows/outbox/fence.js';
-import { sha512Of } from '../dist/src/http/digest.js';
+import { sha512Of } from '../dist/src/http/request-body.js';
 import { bindAccount, rememberAccount } from '../dist/src/outbox/bound-account.js';
 import { claim, settle } from '../dist/src/outbox/claims.js';
 import { addImport, addPhoto } from '../dist/src/outbox/entries.js';

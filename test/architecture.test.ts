@@ -67,7 +67,7 @@ const HOME_OF_PACKAGE: Readonly<Record<string, RegExp>> = {
   yauzl: /^src\/tables\/zip-entries\.ts$/,
   'write-excel-file': /^src\/tables\/write-workbook\.ts$/,
   sharp: /^src\/photo\/thumbnail\.ts$/,
-  'form-data': /^src\/http\/multipart\.ts$/,
+  'form-data': /^src\/http\/request-body\.ts$/,
   'libxml2-wasm': /^src\/xml\/xsd\.ts$/,
   proj4: /^src\/place\/geometry\.ts$/,
   'string-width': /^src\/text\/width\.ts$/,

@@ -12,17 +12,11 @@ import { createBreakers } from '../flows/push/circuit-breaker.ts';
 import type { PushResult } from '../flows/push/drain-queue.ts';
 import { type Harvesting, pushAll, reconcileNow, type SyncContext } from '../flows/push/push-all.ts';
 import type { PushEvent } from '../flows/push/push-context.ts';
-import {
-  addPhotograph,
-  enqueueNumber,
-  type NumberChange,
-  type PhotoChange,
-  targetForChange,
-  targetOf,
-} from '../flows/queue/enqueue-change.ts';
+import { addPhotograph, enqueueNumber, type NumberChange, type PhotoChange } from '../flows/queue/enqueue-change.ts';
 import { type EnqueueReport, enqueueFinds } from '../flows/queue/enqueue-finds.ts';
 import { type ImportReport, importTable } from '../flows/queue/import-table.ts';
 import { keepingPhotographs } from '../flows/queue/kept-photographs.ts';
+import { targetForChange, targetOf } from '../flows/queue/named-finds.ts';
 import { type Decision, resolveEntries, sendHeld } from '../flows/reconcile/resolve-entries.ts';
 import { HARVEST_RETRY, withRetry } from '../http/retry.ts';
 import { type OaiClientOptions, openOaiClient } from '../oai/client.ts';

@@ -1,7 +1,7 @@
 import { type Message, msg } from '../base/message.ts';
 import type { OutcomeKind } from '../base/outcomes.ts';
-import { ChangedFileError } from '../http/digest.ts';
 import type { AnswerHead, HttpResponse, TransportError } from '../http/exchange.ts';
+import { ChangedFileError } from '../http/request-body.ts';
 import { retryAfterMs } from '../http/retry-after.ts';
 import { type ErrorBody, parseErrorBody, type ServerFinding } from './error-body.ts';
 import type { Operation } from './requests.ts';

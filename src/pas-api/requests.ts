@@ -1,7 +1,6 @@
 import type { Readable } from 'node:stream';
-import { contentDigest } from '../http/digest.ts';
 import type { HttpRequest } from '../http/exchange.ts';
-import { bytesForm, streamForm } from '../http/multipart.ts';
+import { bytesForm, contentDigest, streamForm } from '../http/request-body.ts';
 
 /** Operations of interface A, at the paths of A-GATE-2. */
 export type Operation = 'import' | 'number' | 'photo';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { serverMs } from '../../src/base/clock.ts';
 import { passFence } from '../../src/flows/outbox/fence.ts';
 import { resolveEntries, undoDecision } from '../../src/flows/reconcile/resolve-entries.ts';
-import { sha512Of } from '../../src/http/digest.ts';
+import { sha512Of } from '../../src/http/request-body.ts';
 import { type Claim, claim, recoverInFlight, type Settlement, settle } from '../../src/outbox/claims.ts';
 import { addImport } from '../../src/outbox/entries.ts';
 import type { ImportEntry } from '../../src/outbox/entry.ts';

@@ -3,7 +3,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../../src/base/clock.ts';
-import { sha512Of } from '../../src/http/digest.ts';
+import { sha512Of } from '../../src/http/request-body.ts';
 import { bindAccount, type KnownAccount, rememberAccount } from '../../src/outbox/bound-account.ts';
 import { addImport } from '../../src/outbox/entries.ts';
 import type { EntryId, FindId } from '../../src/outbox/entry.ts';

@@ -4,8 +4,8 @@ import { t } from '../../base/language.ts';
 import { type Message, msg } from '../../base/message.ts';
 import { type DocumentProfile, namespaceOf, schemaLocationOf } from '../../find/find.ts';
 import { bundledSchema, findSchemaProblem, isSameAsBundled, MAX_SCHEMA_BYTES } from '../../find/find-schema.ts';
-import { sha512Of } from '../../http/digest.ts';
 import { type Exchange, type HttpResponse, TransportError } from '../../http/exchange.ts';
+import { sha512Of } from '../../http/request-body.ts';
 import { withRetry } from '../../http/retry.ts';
 import { forget, type KeptFile, keep, readKept } from '../../store/kept-files.ts';
 

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import { type Clock, elapsedMs, type Moment, type MonotonicMs, momentOf, type ServerMs } from '../../base/clock.ts';
-import { ChangedFileError, SLICE_BYTES, verifiedPieces } from '../../http/digest.ts';
 import { type AnswerHead, type Exchange, type HttpRequest, TransportError } from '../../http/exchange.ts';
 import type { Slot } from '../../http/pacer.ts';
+import { ChangedFileError, SLICE_BYTES, verifiedPieces } from '../../http/request-body.ts';
 import type { Entry, EntryKind, Photograph } from '../../outbox/entry.ts';
 import { type Outcome, outcomeOf, outcomeOfTransportError, type ReadIdentCely } from '../../pas-api/outcome.ts';
 import { importRequest, numberRequest, photoRequest } from '../../pas-api/requests.ts';

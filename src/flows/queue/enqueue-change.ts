@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { UsageError } from '../../base/errors.ts';
 import { hasErrors, type Issue } from '../../base/issue.ts';
-import { cmd, type Message, msg } from '../../base/message.ts';
+import { cmd, msg } from '../../base/message.ts';
 import { findNumberProblem } from '../../find/value-rules.ts';
 import { knownAccount } from '../../outbox/bound-account.ts';
 import { recordBefore } from '../../outbox/change-log.ts';
@@ -23,52 +23,7 @@ import { decisionAbout, recordEvents } from '../../outbox/record-events.ts';
 import { findById, type StoredFind } from '../../outbox/stored-finds.ts';
 import { trimText } from '../../text/characters.ts';
 import { isGoneAtService, isPulledSince } from '../finds/pulled-since.ts';
-import { asIdent, createFindLookup } from './find-lookup.ts';
 import type { Kept, PhotographKeeping } from './kept-photographs.ts';
-
-/**
- * Returns the record that FIND names: a local id, or the service's identifier (also of a record without a find here).
- * @throws UsageError when it is neither
- */
-export function targetOf(outbox: Outbox, find: string): Target {
-  const stored = createFindLookup(outbox)(find);
-  if (stored !== undefined && 'alike' in stored) {
-    const alike = stored.alike.join(', ');
-    throw new UsageError(msg`${find} is ambiguous: it may be any of ${alike}.`, {
-      hint: msg`Write the name of the find exactly as it is spelled.`,
-    });
-  }
-  if (stored !== undefined) return { findId: stored.id, identCely: importOfFind(outbox, stored.id)?.identCely ?? null };
-  const identCely = asIdent(find);
-  if (identCely !== undefined) return { findId: null, identCely };
-  throw new UsageError(msg`There is no find ${find}.`, {
-    hint: msg`FIND is a local id (\`${cmd`pas list`}\` shows them) or the identifier given by the service.`,
-  });
-}
-
-/**
- * Returns the record that FIND names, for a change.
- * @throws UsageError for an unknown name, a removed find, or a record that the service no longer has
- */
-export function targetForChange(outbox: Outbox, find: string): Target {
-  const target = targetOf(outbox, find);
-  if (target.findId !== null && findById(outbox, target.findId)?.isHidden === true) throw removedFind(find);
-  const gone = goneText(outbox, target);
-  if (gone !== undefined) throw new UsageError(gone, { hint: GONE_HINT });
-  return target;
-}
-
-export const GONE_HINT = msg`Nothing queued for it was sent. To look again: ${cmd`pas pull`}`;
-
-/** Describes a record that the last pull did not find; undefined where it may exist. */
-export function goneText(outbox: Outbox, { identCely }: Target): Message | undefined {
-  const standing = identCely === null ? undefined : pulledRecord(outbox, identCely)?.standing;
-  if (standing !== 'deleted' && standing !== 'missing') return undefined;
-  const ident = identCely ?? '';
-  return standing === 'deleted'
-    ? msg`The record ${ident} was deleted at the service, so nothing can be added to it.`
-    : msg`The service no longer lists the record ${ident}, so nothing can be added to it.`;
-}
 
 /** Tells if the service accepts numbers from the account, as far as its role is known (A-PROJECT-2). */
 export function mayNumber(outbox: Outbox): boolean {
@@ -81,10 +36,6 @@ export function assertMayNumber(outbox: Outbox): void {
   throw new UsageError(msg`A researcher's account may not set registration numbers; the service would refuse them.`, {
     hint: msg`Nothing was queued. If the account now has another role: ${cmd`pas whoami`}`,
   });
-}
-
-function removedFind(find: string): UsageError {
-  return new UsageError(msg`${find} was removed.`, { hint: msg`Queue it again first: ${cmd`pas resolve ${find} --resend`}` });
 }
 
 export type NumberChange = 'queued' | 'replaced' | 'kept';

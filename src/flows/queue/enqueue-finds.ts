@@ -5,7 +5,7 @@ import { asFoundDigest } from '../../find/harvested-find.ts';
 import type { Difference } from '../../find/merge-row.ts';
 import type { ValidatedFind } from '../../find/rules.ts';
 import { NOT_HARVESTED } from '../../find/value-rules.ts';
-import { sha512Of } from '../../http/digest.ts';
+import { sha512Of } from '../../http/request-body.ts';
 import { recordBefore, recordNew } from '../../outbox/change-log.ts';
 import { addImport, type ImportContent, replaceImport } from '../../outbox/entries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';

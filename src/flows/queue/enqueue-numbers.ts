@@ -8,16 +8,8 @@ import { effectiveNumbers, importOfFind, isDropped, recordKey, type Target } fro
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { allFinds, type StoredFind } from '../../outbox/stored-finds.ts';
 import type { Table } from '../../tables/table.ts';
-import {
-  assertMayNumber,
-  enqueueNumber,
-  GONE_HINT,
-  goneText,
-  type NumberChange,
-  numberOfFind,
-  planNumber,
-} from './enqueue-change.ts';
-import { asIdent, createFindLookup, type NamedFind } from './find-lookup.ts';
+import { assertMayNumber, enqueueNumber, type NumberChange, numberOfFind, planNumber } from './enqueue-change.ts';
+import { asIdent, createFindLookup, GONE_HINT, goneText, type NamedFind } from './named-finds.ts';
 
 export type TableNumber = {
   readonly find: string;

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { messageOf, UsageError } from '../../base/errors.ts';
 import { errorIssue, type Issue, warningIssue } from '../../base/issue.ts';
 import { msg } from '../../base/message.ts';
-import { streamForm } from '../../http/multipart.ts';
+import { streamForm } from '../../http/request-body.ts';
 import type { Photograph } from '../../outbox/entry.ts';
 import {
   findOtherSpelling,

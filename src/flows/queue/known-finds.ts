@@ -1,7 +1,7 @@
 import type { FindElements } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
 import type { ValidatedFind } from '../../find/rules.ts';
-import { contentDigest, sha512Of } from '../../http/digest.ts';
+import { contentDigest, sha512Of } from '../../http/request-body.ts';
 import { type AttemptEvidence, attemptsOf, evidenceOf } from '../../outbox/attempts.ts';
 import type { Attempt, Entry } from '../../outbox/entry.ts';
 import { entriesOfTarget, importOfFind } from '../../outbox/entry-queries.ts';

@@ -19,8 +19,9 @@ import {
 import { type PhotoExif, readPhotoExif } from '../../photo/photo-exif.ts';
 import { isGoneAtService } from '../finds/pulled-since.ts';
 import { placeOf } from '../finds/report-find.ts';
-import { enqueuePhoto, targetOf } from './enqueue-change.ts';
+import { enqueuePhoto } from './enqueue-change.ts';
 import type { PhotographKeeping, Sendable } from './kept-photographs.ts';
+import { targetOf } from './named-finds.ts';
 
 export type FileStatus = { readonly file: string; readonly path: string } & (
   | { readonly kind: 'matched'; readonly match: Match; readonly photograph: Sendable }

@@ -1,9 +1,16 @@
 import { UsageError } from '../../base/errors.ts';
-import { cmd, msg } from '../../base/message.ts';
-import { entriesOfTarget, recordKey, type Target } from '../../outbox/entry-queries.ts';
+import { cmd, type Message, msg } from '../../base/message.ts';
+import { entriesOfTarget, importOfFind, recordKey, type Target } from '../../outbox/entry-queries.ts';
 import { headerOf, type Outbox } from '../../outbox/open-outbox.ts';
-import { assertSoundFinds, findByIdentCely, findByLocalId, type StoredFind } from '../../outbox/stored-finds.ts';
-import { targetOf } from './enqueue-change.ts';
+import { pulledRecord } from '../../outbox/pulled.ts';
+import {
+  assertSoundFinds,
+  findById,
+  findByIdentCely,
+  findByLocalId,
+  namesOfFinds,
+  type StoredFind,
+} from '../../outbox/stored-finds.ts';
 
 /** Returns stored finds by name. @throws UsageError with the unknown names */
 export function findsNamed(outbox: Outbox, names: readonly string[]): StoredFind[] {
@@ -43,4 +50,93 @@ function knownTarget(outbox: Outbox, name: string): Target {
     assertSoundFinds(outbox);
     throw thrown;
   }
+}
+
+/**
+ * Returns the record that FIND names: a local id, or the service's identifier (also of a record without a find here).
+ * @throws UsageError when it is neither
+ */
+export function targetOf(outbox: Outbox, find: string): Target {
+  const stored = createFindLookup(outbox)(find);
+  if (stored !== undefined && 'alike' in stored) {
+    const alike = stored.alike.join(', ');
+    throw new UsageError(msg`${find} is ambiguous: it may be any of ${alike}.`, {
+      hint: msg`Write the name of the find exactly as it is spelled.`,
+    });
+  }
+  if (stored !== undefined) return { findId: stored.id, identCely: importOfFind(outbox, stored.id)?.identCely ?? null };
+  const identCely = asIdent(find);
+  if (identCely !== undefined) return { findId: null, identCely };
+  throw new UsageError(msg`There is no find ${find}.`, {
+    hint: msg`FIND is a local id (\`${cmd`pas list`}\` shows them) or the identifier given by the service.`,
+  });
+}
+
+/**
+ * Returns the record that FIND names, for a change.
+ * @throws UsageError for an unknown name, a removed find, or a record that the service no longer has
+ */
+export function targetForChange(outbox: Outbox, find: string): Target {
+  const target = targetOf(outbox, find);
+  if (target.findId !== null && findById(outbox, target.findId)?.isHidden === true) throw removedFind(find);
+  const gone = goneText(outbox, target);
+  if (gone !== undefined) throw new UsageError(gone, { hint: GONE_HINT });
+  return target;
+}
+
+export const GONE_HINT = msg`Nothing queued for it was sent. To look again: ${cmd`pas pull`}`;
+
+/** Describes a record that the last pull did not find; undefined where it may exist. */
+export function goneText(outbox: Outbox, { identCely }: Target): Message | undefined {
+  const standing = identCely === null ? undefined : pulledRecord(outbox, identCely)?.standing;
+  if (standing !== 'deleted' && standing !== 'missing') return undefined;
+  const ident = identCely ?? '';
+  return standing === 'deleted'
+    ? msg`The record ${ident} was deleted at the service, so nothing can be added to it.`
+    : msg`The service no longer lists the record ${ident}, so nothing can be added to it.`;
+}
+
+function removedFind(find: string): UsageError {
+  return new UsageError(msg`${find} was removed.`, { hint: msg`Queue it again first: ${cmd`pas resolve ${find} --resend`}` });
+}
+
+/** Result of a lookup: a find, none, or several that differ only in case. */
+export type NamedFind = StoredFind | undefined | { readonly alike: readonly string[] };
+
+/** Makes a lookup of finds by local id and identifier, exact first, then in any case. The index is loaded once. */
+export function createFindLookup(outbox: Outbox): (name: string) => NamedFind {
+  let folded: ReadonlyMap<string, ReadonlySet<string>> | undefined;
+  return (name) => {
+    const exact = findByLocalId(outbox, name) ?? findByIdentCely(outbox, name);
+    if (exact !== undefined) return exact;
+    folded ??= foldedNames(outbox);
+    const [localId, ...others] = folded.get(foldCase(name)) ?? [];
+    if (others.length > 0) return { alike: [localId ?? '', ...others] };
+    return localId === undefined ? undefined : findByLocalId(outbox, localId);
+  };
+}
+
+function foldedNames(outbox: Outbox): Map<string, Set<string>> {
+  const names = new Map<string, Set<string>>();
+  for (const { name, localId } of namesOfFinds(outbox)) {
+    const key = foldCase(name);
+    names.set(key, (names.get(key) ?? new Set()).add(localId));
+  }
+  return names;
+}
+
+function foldCase(name: string): string {
+  return name.normalize('NFC').toLowerCase();
+}
+
+/** Form of find identifiers; the contract leaves it open (A-ASSIGN-1), so it only helps to detect a typing error. */
+const LOOKS_LIKE_IDENT = /^(X-)?[A-Z]-[A-Za-z0-9-]+-N\d+$/;
+
+export function looksLikeIdent(text: string): boolean {
+  return LOOKS_LIKE_IDENT.test(text);
+}
+
+/** Returns the identifier of a text in any case; undefined where it is none. */
+export function asIdent(text: string): string | undefined {
+  return [text, text.toUpperCase()].find(looksLikeIdent);
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { enqueueNumber, enqueuePhoto, knownNumber, targetForChange, targetOf } from '../../../src/flows/queue/enqueue-change.ts';
+import { enqueueNumber, enqueuePhoto, knownNumber } from '../../../src/flows/queue/enqueue-change.ts';
 import { planNumbers, queueNumbers } from '../../../src/flows/queue/enqueue-numbers.ts';
+import { targetForChange, targetOf } from '../../../src/flows/queue/named-finds.ts';
 import { planRemoval, removeFinds } from '../../../src/flows/queue/remove-finds.ts';
 import { addPhoto } from '../../../src/outbox/entries.ts';
 import { ENTRY_KINDS, type Photograph } from '../../../src/outbox/entry.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Find } from '../../../src/find/find.ts';
 import { type EnqueueContext, enqueueFinds } from '../../../src/flows/queue/enqueue-finds.ts';
 import { planRemoval, removeFinds } from '../../../src/flows/queue/remove-finds.ts';
-import { sha512Of } from '../../../src/http/digest.ts';
+import { sha512Of } from '../../../src/http/request-body.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
 import { entriesOfFind, importOfFind } from '../../../src/outbox/entry-queries.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';

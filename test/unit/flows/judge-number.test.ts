@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { UnavailableError } from '../../../src/base/errors.ts';
 import { currentRecord, judgeNumber, listedRecord, numbersFromHere } from '../../../src/flows/reconcile/judge-number.ts';
 import { CLOCK_MARGIN_MS } from '../../../src/flows/reconcile/verdict.ts';
-import { sha512Of } from '../../../src/http/digest.ts';
+import { sha512Of } from '../../../src/http/request-body.ts';
 import { addImport } from '../../../src/outbox/entries.ts';
 import { insertFind } from '../../../src/outbox/stored-finds.ts';
 import { inWords } from '../../support/in-words.ts';

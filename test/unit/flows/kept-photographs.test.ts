@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openKeptPhotograph } from '../../../src/flows/push/send-entry.ts';
 import { keepingPhotographs } from '../../../src/flows/queue/kept-photographs.ts';
-import { ChangedFileError } from '../../../src/http/digest.ts';
+import { ChangedFileError } from '../../../src/http/request-body.ts';
 import { PHOTO_MAX_BYTES } from '../../../src/photo/photograph.ts';
 import { placedPhotograph, placedXmp } from '../../support/placed-photograph.ts';
 

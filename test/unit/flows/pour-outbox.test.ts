@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { mergeOutbox } from '../../../src/flows/outbox/merge-outbox.ts';
-import { sha512Of } from '../../../src/http/digest.ts';
+import { sha512Of } from '../../../src/http/request-body.ts';
 import { addNumber, addPhoto } from '../../../src/outbox/entries.ts';
 import { allEntries } from '../../../src/outbox/entry-queries.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { sha512Of } from '../../../src/http/digest.ts';
+import { sha512Of } from '../../../src/http/request-body.ts';
 import { addImport } from '../../../src/outbox/entries.ts';
 import { insertFind } from '../../../src/outbox/stored-finds.ts';
 import { queueImport } from '../../support/temp-outbox.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { DatabaseError, OutboxLeasedError } from '../../../src/base/errors.ts';
 import { type OutboxPlace, restoreOutbox } from '../../../src/flows/outbox/restore-outbox.ts';
-import { sha512Of } from '../../../src/http/digest.ts';
+import { sha512Of } from '../../../src/http/request-body.ts';
 import { backUpOutbox } from '../../../src/outbox/backup-copy.ts';
 import { addPhoto } from '../../../src/outbox/entries.ts';
 import { openJournal } from '../../../src/outbox/journal.ts';

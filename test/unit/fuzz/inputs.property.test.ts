@@ -9,8 +9,7 @@ import { describe, expect, test } from 'vitest';
 import { digestFault, parseContentDigest } from '../../../mock-server/base/digest.ts';
 import { ConfigError } from '../../../src/base/errors.ts';
 import { readConfigFile } from '../../../src/context/config.ts';
-import { contentDigest, sha512Of } from '../../../src/http/digest.ts';
-import { bytesForm, streamForm } from '../../../src/http/multipart.ts';
+import { bytesForm, contentDigest, sha512Of, streamForm } from '../../../src/http/request-body.ts';
 import { parsePoint } from '../../../src/place/geometry.ts';
 import { printable } from '../../../src/ui/terminal.ts';
 

@@ -3,7 +3,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { type Clock, systemClock, wallMs } from '../../../src/base/clock.ts';
 import { type HttpRequest, TransportError } from '../../../src/http/exchange.ts';
-import { bytesForm } from '../../../src/http/multipart.ts';
+import { bytesForm } from '../../../src/http/request-body.ts';
 import { openConnections } from '../../../src/http/send.ts';
 import { eventually } from '../../support/eventually.ts';
 import { manualClock } from '../../support/manual-clock.ts';

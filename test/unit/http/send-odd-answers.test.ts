@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type HttpRequest, type HttpResponse, TransportError } from '../../../src/http/exchange.ts';
-import { bytesForm } from '../../../src/http/multipart.ts';
+import { bytesForm } from '../../../src/http/request-body.ts';
 import { openConnections } from '../../../src/http/send.ts';
 import { rawAnswer, startRawServer } from '../../support/raw-server.ts';
 

@@ -6,9 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { afterEach, expect, test } from 'vitest';
-import { ChangedFileError, verifiedPieces } from '../../../src/http/digest.ts';
 import { TransportError } from '../../../src/http/exchange.ts';
-import { bytesForm, streamForm } from '../../../src/http/multipart.ts';
+import { bytesForm, ChangedFileError, streamForm, verifiedPieces } from '../../../src/http/request-body.ts';
 import { openConnections } from '../../../src/http/send.ts';
 import { eventually } from '../../support/eventually.ts';
 

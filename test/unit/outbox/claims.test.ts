@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { serverMs, wallMs } from '../../../src/base/clock.ts';
 import { DatabaseError } from '../../../src/base/errors.ts';
 import { errorIssue } from '../../../src/base/issue.ts';
-import { sha512Of } from '../../../src/http/digest.ts';
+import { sha512Of } from '../../../src/http/request-body.ts';
 import { attemptsOf } from '../../../src/outbox/attempts.ts';
 import {
   type Claim,

@@ -1,7 +1,7 @@
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { sha512Of } from '../../../src/http/digest.ts';
+import { sha512Of } from '../../../src/http/request-body.ts';
 import { claim, recoverInFlight, settle } from '../../../src/outbox/claims.ts';
 import { addNumber, addPhoto, replaceImport, schedule } from '../../../src/outbox/entries.ts';
 import type { Entry, ImportEntry } from '../../../src/outbox/entry.ts';

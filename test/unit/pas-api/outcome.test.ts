@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ChangedFileError } from '../../../src/http/digest.ts';
 import { type HttpResponse, TransportError } from '../../../src/http/exchange.ts';
+import { ChangedFileError } from '../../../src/http/request-body.ts';
 import { outcomeOf, outcomeOfTransportError } from '../../../src/pas-api/outcome.ts';
 import type { Operation } from '../../../src/pas-api/requests.ts';
 import { inWords } from '../../support/in-words.ts';

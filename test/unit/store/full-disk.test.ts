@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DatabaseError } from '../../../src/base/errors.ts';
-import { sha512Of } from '../../../src/http/digest.ts';
+import { sha512Of } from '../../../src/http/request-body.ts';
 import { backUpOutbox } from '../../../src/outbox/backup-copy.ts';
 import { openAppendFile } from '../../../src/store/append-file.ts';
 import { openContentStore } from '../../../src/store/content-store.ts';
