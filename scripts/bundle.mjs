@@ -57,9 +57,10 @@ function withBuiltinsLater(/** @type {string} */ code) {
   return named.reduce((text, name) => {
     const isWhole = new RegExp(`\\b${name}\\b(?!\\.| = require)`).test(text);
     if (isWhole) return text;
+    const once = 'const loaded = $1; Object.defineProperty(this, "loaded", { value: loaded }); return loaded;';
     return text
-      .replace(`let ${name} = require(`, `let ${name}_;\nconst ${name} = () => ${name}_ ??= require(`)
-      .replace(new RegExp(`\\b${name}\\.`, 'g'), `${name}().`);
+      .replace(new RegExp(`\\b${name}\\.`, 'g'), `${name}.loaded.`)
+      .replace(new RegExp(`^let ${name} = (require\\(.*\\));$`, 'm'), `const ${name} = { get loaded() { ${once} } };`);
   }, code);
 }
 
