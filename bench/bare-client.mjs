@@ -3,7 +3,7 @@ import { appendFileSync } from 'node:fs';
 import { openSqlite } from '../dist/src/store/database.js';
 
 const [endpoint, set, format, out] = process.argv.slice(2);
-const keep = out.endsWith('.sqlite') ? keepInSqlite() : (text) => appendFileSync(out, text);
+const keep = out.endsWith('.sqlite') ? openSqliteStore() : (text) => appendFileSync(out, text);
 let query = `verb=ListRecords&metadataPrefix=${format}&set=${set}`;
 while (query !== '') {
   const text = await (await fetch(`${endpoint}?${query}`)).text();
@@ -12,7 +12,7 @@ while (query !== '') {
   query = token === undefined ? '' : `verb=ListRecords&resumptionToken=${encodeURIComponent(token.replaceAll('&amp;', '&'))}`;
 }
 
-function keepInSqlite() {
+function openSqliteStore() {
   const database = openSqlite(out);
   database.pragma('journal_mode = wal');
   database.exec('create table records (identifier text primary key, xml text not null)');

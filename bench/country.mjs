@@ -91,8 +91,8 @@ function openOffice(world, number, each, stepMs) {
     const pace = makePace({ store: { update }, clock, scopes, intervalMs: INTERVAL_MS });
     await clock.sleep(random() * INTERVAL_MS * OFFICE);
     for (let sent = 0; sent < each; ) {
-      await pace.approach();
-      (await pace.depart()).leave();
+      await pace.waitUntilNear();
+      (await pace.acquire()).leave();
       const leftMs = clock.monotonicMs();
       // Bytes of one link do not overtake each other.
       const atMs = Math.max(leftMs + delayMs(), arrivedMs);
@@ -103,7 +103,7 @@ function openOffice(world, number, each, stepMs) {
         sent += 1;
       } else {
         passed.throttled += 1;
-        void clock.sleep(atMs + DELAY_MS - leftMs).then(() => pace.slowDown(leftMs, RETRY_AFTER_MS));
+        void clock.sleep(atMs + DELAY_MS - leftMs).then(() => pace.backOff(leftMs, RETRY_AFTER_MS));
       }
       await clock.catchUp();
     }

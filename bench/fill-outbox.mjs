@@ -2,13 +2,13 @@ import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { serverMs, systemClock } from '../dist/src/base/clock.js';
 import { passFence } from '../dist/src/flows/outbox/fence.js';
-import { sha512Of } from '../dist/src/http/request-body.js';
+import { hashSha512 } from '../dist/src/http/request-body.js';
 import { bindAccount, rememberAccount } from '../dist/src/outbox/bound-account.js';
 import { claim, settle } from '../dist/src/outbox/claims.js';
 import { addImport, addPhoto } from '../dist/src/outbox/entries.js';
 import { entryById, nextClaimable } from '../dist/src/outbox/entry-queries.js';
 import { openJournal } from '../dist/src/outbox/journal.js';
-import { headerOf, openOutbox, updateHeader } from '../dist/src/outbox/open-outbox.js';
+import { openOutbox, readHeader, updateHeader } from '../dist/src/outbox/open-outbox.js';
 import { insertFind } from '../dist/src/outbox/stored-finds.js';
 
 export const ACCOUNT = {
@@ -65,7 +65,7 @@ export function fillOutbox(places, finds, photosEach = 0) {
   append(pending.splice(0));
   // Both files have the same events: the next command is to merge none.
   const seq = Number(outbox.sql('select max(seq) from events').pluck().get());
-  const [last] = outbox.journal.eventsSince(headerOf(outbox).outbox, seq - 1, 1);
+  const [last] = outbox.journal.eventsSince(readHeader(outbox).outbox, seq - 1, 1);
   outbox.change(() => updateHeader(outbox, { mergedSeq: seq, mergedEvent: last.event.id }));
   outbox.close();
 }
@@ -79,7 +79,7 @@ export function addFinds(outbox, from, to) {
       const id = insertFind(outbox, { localId: `B-${n}`, elements, source: { file: 'bench.csv', row: n + 2 } });
       return addImport(outbox, id, {
         document: DOCUMENT,
-        documentSha512: sha512Of(DOCUMENT),
+        documentSha512: hashSha512(DOCUMENT),
         digest: `${n}`,
         project: 'C-202400101',
         issues: [],
@@ -108,7 +108,7 @@ export function claimAndSettle(outbox, most) {
 function addPhotograph(outbox, importId, number) {
   const name = `IMG_${importId}_${number}.jpg`;
   const { findId } = entryById(outbox, importId);
-  const sha512 = sha512Of(Buffer.from(name));
+  const sha512 = hashSha512(Buffer.from(name));
   return addPhoto(
     outbox,
     { findId, identCely: null },

@@ -5,7 +5,7 @@ import { holdQuestionable } from '../dist/src/flows/push/check-gate.js';
 import { openOaiClient } from '../dist/src/oai/client.js';
 import { needingPerson } from '../dist/src/outbox/entry-queries.js';
 import { mergeJournal } from '../dist/src/outbox/merge.js';
-import { headerOf } from '../dist/src/outbox/open-outbox.js';
+import { readHeader } from '../dist/src/outbox/open-outbox.js';
 import { countEntries, countWaiting } from '../dist/src/outbox/overview.js';
 import { countFinds } from '../dist/src/outbox/stored-finds.js';
 import { openSqlite } from '../dist/src/store/database.js';
@@ -132,7 +132,7 @@ async function measuredAt(bench, size) {
       }),
     );
   }
-  const { outbox: id } = headerOf(outbox);
+  const { outbox: id } = readHeader(outbox);
   outbox.close();
   const restoreMs = timeOfRestore({ ...places, file: join(bench.folder, `growth-${size}`, 'restored.sqlite'), id });
   rmSync(join(bench.folder, `growth-${size}`), { recursive: true });

@@ -79,7 +79,7 @@ async function compareHarvesters(bench) {
   const mock = await bench.startMock('--min-interval', '0', '--page-size', '100', '--records', String(RECORDS));
   const home = bench.makeHome('harvest', mock);
   const harvesters = knownHarvesters(mock.oai_base, home);
-  let own;
+  let ownResult;
   for (const format of FORMATS) {
     const results = new Map();
     for (const [name, command] of harvesters) {
@@ -88,9 +88,9 @@ async function compareHarvesters(bench) {
     compare(bench, format, results);
     const bare = await counted(bareHarvest(`${mock.oai_base}/2.2/oai`, SET, format, join(bench.folder, `bare-${format}`)));
     judgeCpu(bench, format, results.get('pas'), bare.cpuSeconds / RECORDS);
-    own = results.get('pas');
+    ownResult = results.get('pas');
   }
-  await compareOutputs(bench, home, own);
+  await compareOutputs(bench, home, ownResult);
   mock.stop();
 }
 
@@ -164,7 +164,7 @@ function untilShare() {
 }
 
 function compare(bench, format, results) {
-  const own = results.get('pas');
+  const ownResult = results.get('pas');
   bench.table([
     [format, 'records', 'time', 'rate', 'processor time each', 'peak RSS'],
     ...[...results].map(([name, result]) => [
@@ -183,9 +183,9 @@ function compare(bench, format, results) {
     const other = results.get(name);
     if (other === undefined) continue;
     bench.verdict(`harvest of ${format}, against ${name}`, {
-      figure: `${Math.round(own.perSecond)}/s`,
+      figure: `${Math.round(ownResult.perSecond)}/s`,
       against: `${Math.round(other.perSecond)}/s`,
-      ratio: own.perSecond / other.perSecond,
+      ratio: ownResult.perSecond / other.perSecond,
       target,
     });
   }

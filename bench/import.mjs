@@ -16,22 +16,22 @@ export async function run(bench) {
   expectDone([PAS, 'harvest-vocab', '--quiet'], env);
   mock.stop();
   const table = writeSeason(join(bench.folder, 'season'), ROWS, 0);
-  const own = await measured({ argv: [process.execPath, PAS, 'import', table, '--quiet'], env });
+  const ownResult = await measured({ argv: [process.execPath, PAS, 'import', table, '--quiet'], env });
   const bare = await measured({ argv: [process.execPath, BARE, table, join(bench.folder, 'rows.sqlite')] });
   const again = spawnSync(process.execPath, [PAS, 'import', table, '--dry-run', '--json'], { env, encoding: 'utf8' });
   const { unchanged } = JSON.parse(again.stdout);
   if (unchanged !== ROWS) throw new Error(`of ${ROWS} rows only ${unchanged} are unchanged the second time: ${again.stderr}`);
   bench.verdict(`import of ${ROWS} rows, processor time`, {
-    figure: `${own.cpuSeconds.toFixed(1)} s`,
+    figure: `${ownResult.cpuSeconds.toFixed(1)} s`,
     against: `csv-parse into bare SQLite ${bare.cpuSeconds.toFixed(1)} s`,
-    ratio: own.cpuSeconds / bare.cpuSeconds,
+    ratio: ownResult.cpuSeconds / bare.cpuSeconds,
     target: TIMES_BARE.time,
     better: 'less',
   });
   bench.verdict(`import of ${ROWS} rows, memory`, {
-    figure: `${Math.round(own.peakMiB)} MiB`,
+    figure: `${Math.round(ownResult.peakMiB)} MiB`,
     against: `csv-parse into bare SQLite ${Math.round(bare.peakMiB)} MiB`,
-    ratio: own.peakMiB / bare.peakMiB,
+    ratio: ownResult.peakMiB / bare.peakMiB,
     target: TIMES_BARE.memory,
     better: 'less',
   });

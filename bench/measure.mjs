@@ -86,8 +86,8 @@ export async function measured({ argv: [command, ...args], env, stdout }) {
   let peakMiB = 0;
   let cpuSeconds = 0;
   const sample = () => {
-    cpuSeconds = cpuSecondsOf(child.pid) ?? cpuSeconds;
-    const memory = memoryOf(child.pid);
+    cpuSeconds = readCpuSeconds(child.pid) ?? cpuSeconds;
+    const memory = readMemory(child.pid);
     if (memory === undefined) return;
     samples.push(memory.nowMiB);
     peakMiB = Math.max(peakMiB, memory.peakMiB);
@@ -101,7 +101,7 @@ export async function measured({ argv: [command, ...args], env, stdout }) {
 }
 
 /** Resident now and at its highest; undefined where the process is over. Linux only. */
-function memoryOf(pid) {
+function readMemory(pid) {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');
     const kibibytes = (name) => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1]);
@@ -113,7 +113,7 @@ function memoryOf(pid) {
 }
 
 /** Processor time of all threads so far, the kernel's share included; undefined where the process is over. Linux only. */
-export function cpuSecondsOf(pid) {
+export function readCpuSeconds(pid) {
   try {
     // Behind the name, which may hold anything: fields 14 and 15 of proc(5), in hundredths of a second.
     const [user, system] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1).split(' ').slice(11, 13).map(Number);

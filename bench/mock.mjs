@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
-import { CLEAN_ENVIRONMENT, cpuSecondsOf, median } from './measure.mjs';
+import { CLEAN_ENVIRONMENT, median, readCpuSeconds } from './measure.mjs';
 
 export const title = 'the mock server';
 
@@ -27,7 +27,7 @@ export async function run(bench) {
 async function manyRecords(bench) {
   const plain = await bench.startMock('--min-interval', '0');
   const mock = await bench.startMock('--min-interval', '0', '--records', String(MANY_RECORDS));
-  const seeded = cpuSecondsOf(mock.pid);
+  const seeded = readCpuSeconds(mock.pid);
   bench.verdict(`mock: ${MANY_RECORDS} records seeded, processor time of the whole start`, {
     figure: `${seeded.toFixed(2)} s`,
     against: `the permitted ${MAX_SEED_SECONDS} s`,
@@ -35,11 +35,11 @@ async function manyRecords(bench) {
     target: 1,
     better: 'less',
   });
-  const started = cpuSecondsOf(plain.pid);
+  const started = readCpuSeconds(plain.pid);
   plain.stop();
 
   await ask(mock, 'PUT', '/snapshots/start');
-  const cycle = await cpuMsOf(mock, SNAPSHOTS, async () => {
+  const cycle = await measureCpuMs(mock, SNAPSHOTS, async () => {
     await ask(mock, 'PUT', '/snapshots/start');
     await ask(mock, 'POST', '/records', { ident: 'HES-000253', changes: { zkratka: null } });
     await ask(mock, 'POST', '/snapshots/start/restore');
@@ -51,7 +51,7 @@ async function manyRecords(bench) {
     target: 1,
     better: 'less',
   });
-  const tenant = await cpuMsOf(mock, TENANTS, () => ask(mock, 'POST', '/tenants', {}));
+  const tenant = await measureCpuMs(mock, TENANTS, () => ask(mock, 'POST', '/tenants', {}));
   mock.stop();
   bench.verdict('mock: a tenant more, processor time', {
     figure: `${Math.round(tenant)} ms`,
@@ -69,11 +69,11 @@ async function ask({ control_url }, method, path, body) {
 }
 
 /** Server time for one of them. */
-async function cpuMsOf({ pid }, times, run) {
+async function measureCpuMs({ pid }, times, run) {
   await run();
-  const before = cpuSecondsOf(pid);
+  const before = readCpuSeconds(pid);
   for (let time = 0; time < times; time++) await run();
-  return ((cpuSecondsOf(pid) - before) * 1000) / times;
+  return ((readCpuSeconds(pid) - before) * 1000) / times;
 }
 
 /** From nothing to the first answer, against a bare server of Node. */
@@ -113,8 +113,8 @@ async function answersPerSecond(bench, mock) {
     const bare = await bareServer(body, answer.headers.get('content-type'));
     const [rates, bareRates] = [[], []];
     for (let round = 0; round < 3; round++) {
-      rates.push(await rateOf(url));
-      bareRates.push(await rateOf(bare.url));
+      rates.push(await measureRate(url));
+      bareRates.push(await measureRate(bare.url));
     }
     bare.close();
     const [rate, bareRate] = [median(rates), median(bareRates)];
@@ -136,7 +136,7 @@ async function bareServer(body, contentType) {
   return { url, close: () => child.kill() };
 }
 
-async function rateOf(url) {
+async function measureRate(url) {
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
   const endMs = performance.now() + SECONDS * 1000;
   let answered = 0;

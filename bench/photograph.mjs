@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openKeptPhotograph } from '../dist/src/flows/push/send-entry.js';
-import { sha512Of } from '../dist/src/http/request-body.js';
+import { hashSha512 } from '../dist/src/http/request-body.js';
 import { expectDone, measured, median, onPath, PAS, ROOT } from './measure.mjs';
 
 export const title = 'one photograph of 250 MiB';
@@ -27,24 +27,24 @@ export async function run(bench) {
 
 /** The digest that a push computes while the bytes leave, against programs that do nothing else. */
 async function digestRate(bench, path) {
-  const sha512 = sha512Of(readFileSync(path));
-  const known = /** @type {[string, string[]][]} */ ([
+  const sha512 = hashSha512(readFileSync(path));
+  const programs = /** @type {[string, string[]][]} */ ([
     ['sha512sum', [path]],
     ['openssl', ['dgst', '-sha512', path]],
   ]);
-  const others = known.filter(([name]) => onPath(name));
-  const own = [];
-  const otherTimes = others.map(() => []);
+  const installed = programs.filter(([name]) => onPath(name));
+  const ownSeconds = [];
+  const otherTimes = installed.map(() => []);
   for (let round = 0; round < ROUNDS; round++) {
-    own.push(await timeMs(() => throughVerified(path, sha512)));
-    for (const [index, [name, args]] of others.entries()) otherTimes[index].push(await timeMs(() => spawnSync(name, args)));
+    ownSeconds.push(await timeMs(() => throughVerified(path, sha512)));
+    for (const [index, [name, args]] of installed.entries()) otherTimes[index].push(await timeMs(() => spawnSync(name, args)));
   }
   const rate = (times) => LARGE_BYTES / MIB / (median(times) / 1000);
-  for (const [index, [name]] of others.entries()) {
+  for (const [index, [name]] of installed.entries()) {
     bench.verdict(`digest of a photograph while it is read, against ${name}`, {
-      figure: `${Math.round(rate(own))} MiB/s`,
+      figure: `${Math.round(rate(ownSeconds))} MiB/s`,
       against: `${Math.round(rate(otherTimes[index]))} MiB/s`,
-      ratio: rate(own) / rate(otherTimes[index]),
+      ratio: rate(ownSeconds) / rate(otherTimes[index]),
       target: 0.9,
     });
   }
@@ -58,15 +58,15 @@ async function memoryOfUpload(bench, small, large) {
   const mock = await bench.startMock();
   const env = bench.makeHome('photograph', mock);
   const ident = await importOne(bench, env);
-  const peakOf = async (path) => {
+  const measurePeak = async (path) => {
     expectDone([PAS, 'photo', 'add', ident, path], env);
     return measured({ argv: [process.execPath, PAS, 'push'], env });
   };
-  const [first, second] = [await peakOf(small), await peakOf(large)];
+  const [first, second] = [await measurePeak(small), await measurePeak(large)];
   mock.stop();
   const moreMiB = second.peakMiB - first.peakMiB;
-  const wholeOf = (path) => measured({ argv: [process.execPath, '-e', READ_WHOLE, path] });
-  const wholeMiB = (await wholeOf(large)).peakMiB - (await wholeOf(small)).peakMiB;
+  const measureWhole = (path) => measured({ argv: [process.execPath, '-e', READ_WHOLE, path] });
+  const wholeMiB = (await measureWhole(large)).peakMiB - (await measureWhole(small)).peakMiB;
   bench.verdict('memory that a push of 250 MiB takes over one of a small photograph', {
     figure: `${Math.round(moreMiB)} MiB, ${second.seconds.toFixed(1)} s`,
     against: `reading it whole ${Math.round(wholeMiB)} MiB`,

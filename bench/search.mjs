@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { systemClock } from '../dist/src/base/clock.js';
 import { openSqlite } from '../dist/src/store/database.js';
 import { searchTerms } from '../dist/src/vocabulary/search.js';
-import { putTerm } from '../dist/src/vocabulary/terms.js';
+import { saveTerm } from '../dist/src/vocabulary/terms.js';
 import { openVocabulary } from '../dist/src/vocabulary/vocabulary-store.js';
 import { median } from './measure.mjs';
 
@@ -36,19 +36,19 @@ export async function run(bench) {
   const store = openVocabulary(join(bench.folder, 'vocabulary.sqlite'), systemClock);
   const vocabulary = store.source('https://harvest.example.org');
   const askSqlite = trigramQuery(fill(vocabulary));
-  const [own, sqlite] = [[], []];
+  const [ownTimes, sqlite] = [[], []];
   for (const typed of TYPED) {
     const [times, sqliteTimes] = [[], []];
     for (let round = 0; round < ROUNDS; round++) {
       times.push(timeMs(() => searchTerms(vocabulary, typed, { limit: 20 })));
       sqliteTimes.push(timeMs(() => askSqlite(typed)));
     }
-    own.push(median(times));
+    ownTimes.push(median(times));
     sqlite.push(median(sqliteTimes));
-    bench.say(`  "${typed}": ${own.at(-1).toFixed(1)} ms, SQLite's own ${sqlite.at(-1).toFixed(1)} ms`);
+    bench.say(`  "${typed}": ${ownTimes.at(-1).toFixed(1)} ms, SQLite's own ${sqlite.at(-1).toFixed(1)} ms`);
   }
   // One word alone says little: SQLite has nothing to rank where few labels share a group.
-  const [ownMs, sqliteMs] = [own, sqlite].map((times) => times.reduce((sum, ms) => sum + ms, 0));
+  const [ownMs, sqliteMs] = [ownTimes, sqlite].map((times) => times.reduce((sum, ms) => sum + ms, 0));
   bench.verdict(`vocab search, ${TYPED.length} texts together`, {
     figure: `${ownMs.toFixed(0)} ms`,
     against: `SQLite's own ${sqliteMs.toFixed(0)} ms`,
@@ -92,7 +92,7 @@ function fill(vocabulary) {
   };
   const labels = [];
   const put = (added) => {
-    putTerm(vocabulary, added, 1);
+    saveTerm(vocabulary, added, 1);
     labels.push(`${added.label} ${added.labelEn}`);
   };
   const word = () => Array.from({ length: 3 + random(3) }, () => SYLLABLES[random(SYLLABLES.length)]).join('');

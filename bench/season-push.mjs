@@ -62,12 +62,12 @@ async function ended(child) {
 /** Until it says that it ends, or has ended. */
 async function interrupted(env, afterMs) {
   const child = start(env, 'push');
-  let said = '';
+  let output = '';
   const over = new Promise((done) => child.on('close', done));
   const heard = new Promise((done) => {
     child.stderr.setEncoding('utf8').on('data', (text) => {
-      said += text;
-      if (said.includes('Waiting for requests in progress')) done(undefined);
+      output += text;
+      if (output.includes('Waiting for requests in progress')) done(undefined);
     });
   });
   await new Promise((done) => setTimeout(done, afterMs));

@@ -18,17 +18,17 @@ export async function run(bench) {
     const { seconds } = await measured(command);
     return seconds - ((await busyMs()) - before) / 1000;
   };
-  const own = await withoutServer({ argv: [process.execPath, PAS, 'harvest-vocab', 'heslo'], env });
+  const ownSeconds = await withoutServer({ argv: [process.execPath, PAS, 'harvest-vocab', 'heslo'], env });
   const bare = await withoutServer({
     argv: [process.execPath, BARE, `${server.oai_base}/2.2/oai`, 'heslo', 'oai_svc', join(bench.folder, 'terms.sqlite')],
   });
   server.stop();
-  const found = JSON.parse(expectDone([PAS, 'vocab', 'search', 'HES-909990', '--json'], env));
-  if (found[0]?.id !== 'HES-909990') throw new Error(`the last term is not found: ${JSON.stringify(found).slice(0, 300)}`);
+  const hits = JSON.parse(expectDone([PAS, 'vocab', 'search', 'HES-909990', '--json'], env));
+  if (hits[0]?.id !== 'HES-909990') throw new Error(`the last term is not found: ${JSON.stringify(hits).slice(0, 300)}`);
   bench.verdict(`harvest of ${TERMS} terms, without the server's own time`, {
-    figure: `${own.toFixed(1)} s`,
+    figure: `${ownSeconds.toFixed(1)} s`,
     against: `their pages into bare SQLite ${bare.toFixed(1)} s`,
-    ratio: own / bare,
+    ratio: ownSeconds / bare,
     target: 4,
     better: 'less',
   });

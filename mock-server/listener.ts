@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { messageOf } from './base/error-message.ts';
+import { getErrorMessage } from './base/error-message.ts';
 import type { MockServerOptions } from './state/options.ts';
 
 /** As the proxies and the application server in front of the service (A-WIRE-3). */
@@ -30,13 +30,13 @@ function createSecureServer(certFile: string, keyFile: string): Server {
     try {
       return readFileSync(file);
     } catch (thrown) {
-      throw new Error(`${file} cannot be read: ${messageOf(thrown)}`, { cause: thrown });
+      throw new Error(`${file} cannot be read: ${getErrorMessage(thrown)}`, { cause: thrown });
     }
   });
   try {
     return createTlsServer({ ...TIMEOUTS, ...(cert && { cert }), ...(key && { key }) });
   } catch (thrown) {
-    throw new Error(`the certificate ${certFile} cannot be used with ${keyFile}: ${messageOf(thrown)}`, { cause: thrown });
+    throw new Error(`the certificate ${certFile} cannot be used with ${keyFile}: ${getErrorMessage(thrown)}`, { cause: thrown });
   }
 }
 

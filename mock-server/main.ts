@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { messageOf } from './base/error-message.ts';
+import { getErrorMessage } from './base/error-message.ts';
 import { replay } from './replay.ts';
 import { type MockServer, startMockServer } from './server.ts';
 import { NotLoadedError } from './state/database.ts';
@@ -44,7 +44,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     try {
       await runMockServer(flags);
     } catch (thrown) {
-      process.stderr.write(`pas-mock-server: ${messageOf(thrown)}\n`);
+      process.stderr.write(`pas-mock-server: ${getErrorMessage(thrown)}\n`);
       process.exitCode = thrown instanceof NotLoadedError ? 12 : 2;
     }
   });
@@ -62,7 +62,7 @@ export async function main(argv: readonly string[]): Promise<void> {
         process.stdout.write(`${same} answered as recorded, ${others.length} otherwise, ${skipped} not asked\n`);
         if (others.length > 0) process.exitCode = 1;
       } catch (thrown) {
-        process.stderr.write(`pas-mock-server: ${messageOf(thrown)}\n`);
+        process.stderr.write(`pas-mock-server: ${getErrorMessage(thrown)}\n`);
         process.exitCode = 2;
       }
     });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { request as askPlain } from 'node:http';
 import { request as askSecure } from 'node:https';
-import { messageOf } from './base/error-message.ts';
+import { getErrorMessage } from './base/error-message.ts';
 import { parseRecording, type Recorded } from './state/recording.ts';
 
 type Replayed = {
@@ -35,10 +35,10 @@ const NOT_REPEATED = new Set([
 /**
  * Asks another server what a recording holds, one request after the other, in the name of the same users.
  * @param baseUrl of the server that is asked
- * @param passwordOf of a user; in the bundled seeds it is the user's name
+ * @param getPassword of a user; in the bundled seeds it is the user's name
  * @throws Error where the file or the server cannot be read
  */
-export async function replay(path: string, baseUrl: string, passwordOf = (user: string) => user): Promise<Replayed> {
+export async function replay(path: string, baseUrl: string, getPassword = (user: string) => user): Promise<Replayed> {
   const recorded = parseRecording(readFileSync(path, 'utf8'));
   const tokens = new Map<string, string>();
   const others: Array<Replayed['others'][number]> = [];
@@ -68,9 +68,9 @@ export async function replay(path: string, baseUrl: string, passwordOf = (user: 
     // For any other scheme not even the name is recorded.
     if (!/^(basic|bearer)$/i.test(scheme)) return { authorization: 'Other unknown' };
     if (user === null) return { authorization: `${scheme} unknown` };
-    if (/^basic$/i.test(scheme)) return { authorization: `Basic ${btoa(`${user}:${passwordOf(user)}`)}` };
+    if (/^basic$/i.test(scheme)) return { authorization: `Basic ${btoa(`${user}:${getPassword(user)}`)}` };
     const [mount = ''] = /^\/t\/[^/]+/.exec(asked) ?? [];
-    const token = tokens.get(mount + user) ?? (await signIn(baseUrl + mount, user, passwordOf(user)));
+    const token = tokens.get(mount + user) ?? (await signIn(baseUrl + mount, user, getPassword(user)));
     tokens.set(mount + user, token);
     return { authorization: `Bearer ${token}` };
   }
@@ -110,7 +110,7 @@ function ask(baseUrl: string, { method, path, headers, body }: Asked): Promise<A
     });
     asking.end(body);
   }).catch((thrown: unknown) => {
-    throw new Error(`${baseUrl}${target} does not answer: ${messageOf(thrown)}`, { cause: thrown });
+    throw new Error(`${baseUrl}${target} does not answer: ${getErrorMessage(thrown)}`, { cause: thrown });
   });
 }
 
@@ -125,8 +125,8 @@ async function signIn(baseUrl: string, username: string, password: string): Prom
     headers: { 'content-type': 'application/json' },
     body: Buffer.from(JSON.stringify({ username, password })),
   });
-  const said: unknown = status === 200 ? JSON.parse(body.toString('utf8')) : undefined;
-  const token: unknown = typeof said === 'object' && said !== null ? Reflect.get(said, 'token') : undefined;
+  const answer: unknown = status === 200 ? JSON.parse(body.toString('utf8')) : undefined;
+  const token: unknown = typeof answer === 'object' && answer !== null ? Reflect.get(answer, 'token') : undefined;
   if (typeof token !== 'string') throw new Error(`${username} cannot sign in at ${baseUrl}: ${status}`);
   return token;
 }

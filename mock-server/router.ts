@@ -21,13 +21,13 @@ export async function route(mock: Mock, incoming: Incoming, entry: JournalEntry)
   }
   if (path.startsWith('/api/pas/')) return answerWrite(mock, incoming, entry);
   const schema = schemaAt(mock, incoming);
-  if (schema !== undefined) return isRead(incoming) ? schema : notTaken();
+  if (schema !== undefined) return isRead(incoming) ? schema : makeMethodError();
   if (path === CONTROL_PATH || path.startsWith(`${CONTROL_PATH}/`)) return answerControl(mock, incoming);
   // Only the mock has this path: the service does not describe itself.
-  if (path === '/openapi.json') return isRead(incoming) ? answerDescription(incoming, 'service') : notTaken();
+  if (path === '/openapi.json') return isRead(incoming) ? answerDescription(incoming, 'service') : makeMethodError();
   if (mock.training) return notFound();
   const download = /^\/id\/([^/]+)\/file\/([^/]+)(\/thumb(?:\/page\/1)?)?$/.exec(path);
-  if (download !== null && !isRead(incoming)) return notTaken();
+  if (download !== null && !isRead(incoming)) return makeMethodError();
   if (download !== null) return answerPhotographDownload(mock, incoming, entry, download[1] ?? '', download[2] ?? '');
   if (/^(\/[^/]+)?\/oai$/.test(path) || path.startsWith('/id/')) return answerHarvest(mock, incoming, entry);
   return notFound();
@@ -37,7 +37,7 @@ function isRead({ method }: Incoming): boolean {
   return method === 'GET' || method === 'HEAD';
 }
 
-function notTaken(): Answer {
+function makeMethodError(): Answer {
   return htmlPage(405, 'Method Not Allowed', { allow: 'GET, HEAD' });
 }
 

@@ -1,9 +1,9 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { contains, plainAddress } from './base/address-list.ts';
-import { type Addresses, addressesAt, addressesOf, CONTROL_PATH } from './base/addresses.ts';
-import { isStorageFailure, messageOf } from './base/error-message.ts';
-import { BodySample, type Exchange, exchangeOf, shortened, struckOut, withoutBodies } from './base/exchange.ts';
+import { type Addresses, addressesAt, CONTROL_PATH, makeAddresses } from './base/addresses.ts';
+import { getErrorMessage, isStorageFailure } from './base/error-message.ts';
+import { BodySample, type Exchange, makeExchange, redactExchange, shortenExchange, withoutBodies } from './base/exchange.ts';
 import {
   type Answer,
   ClientDisconnected,
@@ -11,7 +11,7 @@ import {
   HttpError,
   type Incoming,
   onDisconnect,
-  readTarget,
+  parseTarget,
 } from './base/http-message.ts';
 import { createWording } from './base/messages.ts';
 import { detail, htmlPage, json } from './base/problem.ts';
@@ -47,17 +47,20 @@ const LINGER_MS = 5_000;
  * Starts a mock server; it accepts connections when the promise resolves. Servers in one process share nothing.
  * @throws SeedError, ShapeError, or an error of the data file or the port, each with a readable reason
  */
-export async function startMockServer(given: MockServerOptions = {}): Promise<MockServer> {
-  const options = readMockServerOptions(given, 'options');
+export async function startMockServer(givenOptions: MockServerOptions = {}): Promise<MockServer> {
+  const options = readMockServerOptions(givenOptions, 'options');
   const { server, origin, port } = await startListening(options);
-  const addresses = addressesOf(origin, options);
-  const tenants: NonNullable<Mock['tenants']> = new Tenants(async (mount, own) => {
+  const addresses = makeAddresses(origin, options);
+  const tenants: NonNullable<Mock['tenants']> = new Tenants(async (mount, tenantOptions) => {
     // Each has its own data and faults.
     const { data: _data, faults: _faults, records: _records, ...shared } = options;
-    const content = own.seed === undefined ? mock.seed : await loadSeed(own.seed);
-    return createMock({ ...shared, ...own }, addressesOf(origin, options, mount), { schemas: mock.schemas, seed: content });
+    const content = tenantOptions.seed === undefined ? mock.seed : await loadSeed(tenantOptions.seed);
+    return createMock({ ...shared, ...tenantOptions }, makeAddresses(origin, options, mount), {
+      schemas: mock.schemas,
+      seed: content,
+    });
   });
-  const recording = recordingOf(options.record, server);
+  const recording = openRecording(options.record, server);
   const ready = createMock(options, addresses, { tenants, recording });
   // A client that connects before the seed is loaded waits for it.
   const take = (message: IncomingMessage, response: ServerResponse): void => {
@@ -75,7 +78,7 @@ export async function startMockServer(given: MockServerOptions = {}): Promise<Mo
   // Compiling the schema and reading the areas' borders take longer than anything else: both are ready before the first
   // import, so that no client waits for them and no request that comes meanwhile is noticed late.
   const warmUp = setTimeout(() => {
-    mock.areas.placementOf([0, 0]);
+    mock.areas.findPlacement([0, 0]);
     void mock.schemas.warmUp('2.2').catch(() => {});
   }, 50);
   warmUp.unref();
@@ -100,7 +103,7 @@ export async function startMockServer(given: MockServerOptions = {}): Promise<Mo
 }
 
 /** @throws Error where it cannot be made: then nothing is served either */
-function recordingOf(path: string | undefined, server: Server): Recording | undefined {
+function openRecording(path: string | undefined, server: Server): Recording | undefined {
   try {
     return path === undefined ? undefined : new Recording(path);
   } catch (thrown) {
@@ -111,9 +114,9 @@ function recordingOf(path: string | undefined, server: Server): Recording | unde
 
 /** Answers a request as the server does, over whatever it came. */
 export async function serve(server: Mock, message: IncomingMessage, response: ServerResponse): Promise<void> {
-  const asked = readTarget(message.url ?? '/');
+  const requestTarget = parseTarget(message.url ?? '/');
   let mock = server;
-  let target = asked.target;
+  let target = requestTarget.target;
   let refusal: Answer | undefined;
   try {
     const tenant = server.tenants?.of(target);
@@ -124,9 +127,9 @@ export async function serve(server: Mock, message: IncomingMessage, response: Se
     refusal = json(thrown.status, { error: thrown.message });
   }
   const startedMs = performance.now();
-  const incoming = incomingOf(mock, message, response, {
+  const incoming = makeIncoming(mock, message, response, {
     target,
-    authority: asked.authority,
+    authority: requestTarget.authority,
     sample: new BodySample(server.recording === undefined ? undefined : RECORDED_BODY_BYTES),
   });
   if (refusal !== undefined) return send(mock, incoming, response, refusal);
@@ -136,7 +139,7 @@ export async function serve(server: Mock, message: IncomingMessage, response: Se
   const entry = mock.journal.open(request, !path.startsWith(CONTROL_PATH));
   let answer: SentAnswer | undefined;
   try {
-    answer = preflightAnswer(mock.cors, incoming) ?? (await route(mock, incoming, entry).catch(answerOf));
+    answer = preflightAnswer(mock.cors, incoming) ?? (await route(mock, incoming, entry).catch(toAnswer));
     entry.status = answer.status;
     send(mock, incoming, response, answer);
   } catch (thrown) {
@@ -150,16 +153,16 @@ export async function serve(server: Mock, message: IncomingMessage, response: Se
     } else {
       entry.status = 500;
       const isFull = isStorageFailure(thrown);
-      process.stderr.write(`mock server: ${!isFull && thrown instanceof Error ? thrown.stack : messageOf(thrown)}\n`);
-      answer = isFull ? unstored(mock, incoming, messageOf(thrown)) : htmlPage(500, 'Server Error');
+      process.stderr.write(`mock server: ${!isFull && thrown instanceof Error ? thrown.stack : getErrorMessage(thrown)}\n`);
+      answer = isFull ? unstored(mock, incoming, getErrorMessage(thrown)) : htmlPage(500, 'Server Error');
       send(mock, incoming, response, answer);
     }
   }
-  const outcome = { rules: incoming.told, change: incoming.change ?? null, ms: performance.now() - startedMs };
+  const outcome = { rules: incoming.reported, change: incoming.change ?? null, ms: performance.now() - startedMs };
   const exchange = (): Exchange => {
-    const whole = exchangeOf(incoming, answer);
+    const whole = makeExchange(incoming, answer);
     server.recording?.write(mock.addresses.mount, entry, isSecret(path) ? withoutBodies(whole) : whole);
-    return shortened(isSecret(path) ? struckOut(whole) : whole);
+    return shortenExchange(isSecret(path) ? redactExchange(whole) : whole);
   };
   // A request refused by its head is recorded with its body, too.
   const isThere = entry.status === 0 || isReadToItsEnd(message) || !incoming.isInvited();
@@ -204,14 +207,14 @@ function isSecret(path: string): boolean {
 }
 
 /** An answer that came as an exception; anything else goes on. */
-function answerOf(thrown: unknown): Answer {
+function toAnswer(thrown: unknown): Answer {
   if (thrown instanceof HttpError) return thrown.answer;
   throw thrown;
 }
 
 type Asked = { readonly sample: BodySample; readonly target: string; readonly authority: string | undefined };
 
-function incomingOf(
+function makeIncoming(
   mock: Mock,
   message: IncomingMessage,
   response: ServerResponse,
@@ -244,7 +247,7 @@ function incomingOf(
       if (!isInvited) response.writeContinue();
       isInvited = true;
     },
-    told: [],
+    reported: [],
   };
 }
 
@@ -309,12 +312,12 @@ export function preflightAnswer(allowed: string | undefined, incoming: Incoming)
   const { method, headers } = incoming;
   const isPreflight = method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
   if (!isPreflight || Object.keys(corsHeaders(allowed, incoming)).length === 0) return undefined;
-  const asked = headers['access-control-request-headers'];
+  const requestTarget = headers['access-control-request-headers'];
   return {
     status: 200,
     headers: {
       'access-control-allow-methods': METHODS,
-      ...(asked === undefined ? {} : { 'access-control-allow-headers': asked }),
+      ...(requestTarget === undefined ? {} : { 'access-control-allow-headers': requestTarget }),
       'access-control-max-age': '600',
     },
     body: '',

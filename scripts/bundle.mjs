@@ -15,7 +15,7 @@ const FILES = {
 };
 
 /** @type {Map<string, string>} */
-const fileOf = new Map();
+const fileByUrl = new Map();
 const bundle = await rolldown({
   input: join(DIST, 'src', 'start.js'),
   platform: 'node',
@@ -26,8 +26,8 @@ const bundle = await rolldown({
       name: 'files',
       buildEnd() {
         const add = (/** @type {string} */ id, /** @type {string} */ file) => {
-          if (fileOf.has(id)) return;
-          fileOf.set(id, file);
+          if (fileByUrl.has(id)) return;
+          fileByUrl.set(id, file);
           for (const imported of this.getModuleInfo(id)?.importedIds ?? []) add(imported, file);
         };
         for (const [file, modules] of Object.entries(FILES))
@@ -46,7 +46,7 @@ const { output } = await bundle.write({
   comments: { legal: true, annotation: false, jsdoc: false },
   codeSplitting: {
     groups: [
-      ...Object.keys(FILES).map((file) => ({ name: file, test: (/** @type {string} */ id) => fileOf.get(id) === file })),
+      ...Object.keys(FILES).map((file) => ({ name: file, test: (/** @type {string} */ id) => fileByUrl.get(id) === file })),
       { name: 'shared', minShareCount: 5 },
     ],
   },

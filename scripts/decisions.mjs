@@ -41,7 +41,7 @@ const SRC = join(ROOT, 'src');
 const sources = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).map((name) => name.replaceAll('\\', '/'));
 
 /** @param {RegExp} files */
-function linesOf(files) {
+function countLines(files) {
   const texts = sources.filter((path) => files.test(path)).map((path) => readFileSync(join(SRC, path), 'utf8'));
   return texts.reduce((sum, text) => sum + text.split('\n').length - 1, 0);
 }
@@ -51,5 +51,5 @@ for (const { page, words, files } of OWN_PARTS) {
   const text = readFileSync(join(ROOT, 'docs', 'decisions', `${page}.md`), 'utf8');
   const [, before, after] = new RegExp(`(?:([\\d,]+) ${words}|${words}, ([\\d,]+))`).exec(text) ?? [];
   const written = (before ?? after ?? 'nothing').replaceAll(',', '');
-  console.log(`${String(linesOf(files)).padStart(8)} ${written.padStart(8)}  ${page}: ${words}`);
+  console.log(`${String(countLines(files)).padStart(8)} ${written.padStart(8)}  ${page}: ${words}`);
 }

@@ -4,7 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 const PAGE = new URL('../docs/evidence.md', import.meta.url);
 const PAIRS = JSON.parse(readFileSync(new URL('../test/evidence.json', import.meta.url), 'utf8'));
 
-const sectionOf = (name) => {
+const getSection = (name) => {
   const rows = PAIRS.filter(({ page }) => page === name).map(
     ({ promise, file, title }) => `| ${promise.replaceAll('|', '\\|')} | \`${file}\`: ${title} |`,
   );
@@ -18,7 +18,7 @@ const page = [
   '<!-- Written by `npm run reference` from test/evidence.json. Do not edit. -->',
   '',
   'The promises of two pages, each with a test. [How faithful the mock server is](mock-faithfulness.md) names its own tests.',
-  ...[...new Set(PAIRS.map(({ page: name }) => name))].flatMap(sectionOf),
+  ...[...new Set(PAIRS.map(({ page: name }) => name))].flatMap(getSection),
   '',
 ].join('\n');
 

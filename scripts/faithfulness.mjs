@@ -83,7 +83,7 @@ function withClauseAndTest(first, ...cells) {
 }
 
 /** The clauses under which docs/contract says that the deployed service does this. */
-function clausesOf(quirk) {
+function findClauses(quirk) {
   const clauses = CONTRACT.split(/^\*\*(?=[ABS]-)/m).filter((text) =>
     text.slice(text.indexOf('> **Deployed:**')).includes(`\`${quirk}\``),
   );
@@ -96,7 +96,7 @@ const row = (...cells) => `| ${cells.join(' | ')} |`;
 const section = (title) => README.split(`\n## ${title}\n`)[1]?.split('\n## ')[0] ?? '';
 
 const quirks = Object.entries(QUIRKS).map(([quirk, text]) =>
-  row(`\`${quirk}\``, clausesOf(quirk), text, named(quirk.startsWith('oai-') ? 'harvest-deployed' : 'quirks', quirk)),
+  row(`\`${quirk}\``, findClauses(quirk), text, named(quirk.startsWith('oai-') ? 'harvest-deployed' : 'quirks', quirk)),
 );
 const open = section('What the contract does not say, and how it is filled')
   .split('\n')

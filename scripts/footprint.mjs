@@ -31,7 +31,7 @@ const WALK = [
 ];
 
 const isListed = process.argv[2] === '--list';
-const [word, ...given] = process.argv.slice(isListed ? 3 : 2);
+const [word, ...commandArgs] = process.argv.slice(isListed ? 3 : 2);
 if (word === undefined) throw new Error('Name a command: npm run footprint -- import');
 
 const home = mkdtempSync(join(tmpdir(), 'pas-footprint-'));
@@ -49,16 +49,16 @@ try {
   };
   const run = (/** @type {readonly string[]} */ args, more = {}) =>
     spawnSync(process.execPath, [...PAS, ...args], { cwd: home, env: { ...env, ...more }, encoding: 'utf8' });
-  const argsOf = (/** @type {string} */ name, /** @type {readonly string[]} */ args) =>
+  const readArgs = (/** @type {string} */ name, /** @type {readonly string[]} */ args) =>
     name === 'init' ? [name, address, ...args] : [name, ...args];
 
   for (const [name, args] of WALK) {
     if (name === word || (name === 'push' && WALK.every(([other]) => other !== word))) break;
-    run(argsOf(name, args));
+    run(readArgs(name, args));
   }
   const [, usual] = WALK.find(([name]) => name === word) ?? [word, []];
   const coverage = join(home, 'coverage');
-  const { status, stderr } = run(argsOf(word, given.length > 0 ? given : usual), { NODE_V8_COVERAGE: coverage });
+  const { status, stderr } = run(readArgs(word, commandArgs.length > 0 ? commandArgs : usual), { NODE_V8_COVERAGE: coverage });
   const files = filesThatRan(coverage);
   if (isListed) for (const file of files) console.log(file);
   else console.log(files.length);

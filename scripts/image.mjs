@@ -45,20 +45,21 @@ const created = new Date(commitTime * 1000).toISOString();
 const work = mkdtempSync(join(tmpdir(), 'pas-image-'));
 
 try {
-  const known = Object.keys(TARGETS);
-  const made = existsSync(out) ? readdirSync(out) : [];
-  const wanted = process.argv.length > 2 ? process.argv.slice(2) : known.filter((target) => made.includes(archiveOf(target)));
-  const unknown = wanted.find((target) => !known.includes(target));
-  if (unknown !== undefined) throw new Error(`${unknown} is none of ${known.join(', ')}`);
-  const missing = wanted.length === 0 ? known : wanted.filter((target) => !made.includes(archiveOf(target)));
-  if (missing.length > 0) throw new Error(`release/ has no ${missing.map(archiveOf).join(', ')}: npm run release makes them`);
+  const targets = Object.keys(TARGETS);
+  const existing = existsSync(out) ? readdirSync(out) : [];
+  const wanted =
+    process.argv.length > 2 ? process.argv.slice(2) : targets.filter((target) => existing.includes(getArchive(target)));
+  const unknown = wanted.find((target) => !targets.includes(target));
+  if (unknown !== undefined) throw new Error(`${unknown} is none of ${targets.join(', ')}`);
+  const missing = wanted.length === 0 ? targets : wanted.filter((target) => !existing.includes(getArchive(target)));
+  if (missing.length > 0) throw new Error(`release/ has no ${missing.map(getArchive).join(', ')}: npm run release makes them`);
   for (const target of wanted) makeImage(target);
 } finally {
   rmSync(work, { recursive: true, force: true });
 }
 
 /** @param {string} target */
-function archiveOf(target) {
+function getArchive(target) {
   return `pas-${version}-${target}.tar.xz`;
 }
 
@@ -69,8 +70,8 @@ function makeImage(target) {
   const program = join(work, target, 'program');
   const layout = join(work, target, 'layout');
   for (const folder of [base, join(program, 'opt'), join(layout, 'blobs', 'sha256')]) mkdirSync(folder, { recursive: true });
-  run('sha256sum', ['--quiet', '-c', `${archiveOf(target)}.sha256`], out);
-  run('tar', ['-xJf', join(out, archiveOf(target)), '-C', join(program, 'opt')], root);
+  run('sha256sum', ['--quiet', '-c', `${getArchive(target)}.sha256`], out);
+  run('tar', ['-xJf', join(out, getArchive(target)), '-C', join(program, 'opt')], root);
   renameSync(join(program, 'opt', `pas-${version}-${target}`), join(program, 'opt', 'pas'));
   layBase(base, target);
 
@@ -85,7 +86,7 @@ function makeImage(target) {
       'the program',
     ),
   ];
-  const config = blob(layout, JSON.stringify(configOf(architecture, layers)), 'application/vnd.oci.image.config.v1+json');
+  const config = blob(layout, JSON.stringify(makeConfig(architecture, layers)), 'application/vnd.oci.image.config.v1+json');
   const manifest = blob(
     layout,
     JSON.stringify({
@@ -106,8 +107,8 @@ function makeImage(target) {
     JSON.stringify({ schemaVersion: 2, mediaType: 'application/vnd.oci.image.index.v1+json', manifests: [entry] }),
   );
   // File that `docker load` reads where it does not know the layout.
-  const pathOf = ({ digest }) => `blobs/${digest.replace(':', '/')}`;
-  const forDocker = [{ Config: pathOf(config), RepoTags: [name], Layers: layers.map(({ descriptor }) => pathOf(descriptor)) }];
+  const getPath = ({ digest }) => `blobs/${digest.replace(':', '/')}`;
+  const forDocker = [{ Config: getPath(config), RepoTags: [name], Layers: layers.map(({ descriptor }) => getPath(descriptor)) }];
   writeFileSync(join(layout, 'manifest.json'), JSON.stringify(forDocker));
 
   const file = `pas-mock-${version}-${architecture}-oci.tar`;
@@ -155,13 +156,17 @@ function fetchPackages(architecture, folder) {
   mkdirSync(join(folder, 'state/lists/partial'), { recursive: true });
   mkdirSync(join(folder, 'cache/archives/partial'), { recursive: true });
   writeFileSync(join(folder, 'status'), '');
-  const own = { 'APT::Architecture': architecture, 'APT::Architectures': architecture, 'Dir::State': join(folder, 'state') };
+  const aptOptions = {
+    'APT::Architecture': architecture,
+    'APT::Architectures': architecture,
+    'Dir::State': join(folder, 'state'),
+  };
   const more = {
     'Dir::State::status': join(folder, 'status'),
     'Dir::Cache': join(folder, 'cache'),
     'APT::Sandbox::User': 'root',
   };
-  const flags = Object.entries({ ...own, ...more }).flatMap(([name, value]) => ['-o', `${name}=${value}`]);
+  const flags = Object.entries({ ...aptOptions, ...more }).flatMap(([name, value]) => ['-o', `${name}=${value}`]);
   run('apt-get', ['-qq', ...flags, 'update'], folder);
   run('apt-get', ['-qq', ...flags, 'download', ...LIBRARIES], folder);
   const fetched = () => readdirSync(folder).filter((name) => name.endsWith('.deb'));
@@ -177,7 +182,7 @@ function fetchPackages(architecture, folder) {
     .map((name) => join(folder, name));
 }
 
-function configOf(architecture, layers) {
+function makeConfig(architecture, layers) {
   return {
     created,
     architecture,

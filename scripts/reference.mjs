@@ -1,11 +1,11 @@
 // Writes docs/reference.md and the man page from the definitions of the commands; with --check it only says what is stale.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { EXIT_CODES } from '../dist/src/base/errors.js';
-import { argumentText, outlineOf } from '../dist/src/commands/outline.js';
+import { argumentText, buildOutline } from '../dist/src/commands/outline.js';
 import { buildWholeProgram } from '../dist/src/commands/program.js';
 
 const root = new URL('../', import.meta.url);
-const { program, globalOptions } = outlineOf(await buildWholeProgram(process));
+const { program, globalOptions } = buildOutline(await buildWholeProgram(process));
 
 const words = (command, parents) => [...parents, command.name].join(' ');
 const usage = (command, parents) =>
@@ -14,8 +14,8 @@ const usage = (command, parents) =>
   );
 const details = ({ choices, fallback, summary }) => {
   const more = [choices.length > 0 ? `one of ${choices.join(', ')}` : '', fallback === null ? '' : `default: ${fallback}`];
-  const said = more.filter((text) => text !== '').join('; ');
-  return said === '' ? summary : `${summary} (${said})`;
+  const joined = more.filter((text) => text !== '').join('; ');
+  return joined === '' ? summary : `${summary} (${joined})`;
 };
 
 // Markdown
@@ -27,11 +27,11 @@ const sameFlag = (one) => (other) => one.flags === other.flags && details(one) =
 function section(command, parents, depth) {
   const heading = [`${'#'.repeat(depth)} ${words(command, parents)}`, '', command.summary, ''];
   if (command.commands.length > 0) {
-    const [first, ...others] = command.commands;
-    const shared = first.options.filter((option) => others.every(({ options }) => options.some(sameFlag(option))));
+    const [first, ...rest] = command.commands;
+    const shared = first.options.filter((option) => rest.every(({ options }) => options.some(sameFlag(option))));
     const below = command.commands.flatMap((child) => {
-      const own = child.options.filter((option) => !shared.some(sameFlag(option)));
-      return section({ ...child, options: own }, [...parents, command.name], depth + 1);
+      const ownOptions = child.options.filter((option) => !shared.some(sameFlag(option)));
+      return section({ ...child, options: ownOptions }, [...parents, command.name], depth + 1);
     });
     return [...heading, ...(shared.length > 0 ? ['Each of them takes', '', ...flagList(shared)] : []), ...below];
   }
@@ -111,8 +111,8 @@ const pages = new Map([
   ['docs/reference.md', reference],
   ['man/pas.1', manPage],
 ]);
-const textOf = (path) => (existsSync(new URL(path, root)) ? readFileSync(new URL(path, root), 'utf8') : undefined);
-const stale = [...pages].filter(([path, text]) => textOf(path) !== text).map(([path]) => path);
+const readText = (path) => (existsSync(new URL(path, root)) ? readFileSync(new URL(path, root), 'utf8') : undefined);
+const stale = [...pages].filter(([path, text]) => readText(path) !== text).map(([path]) => path);
 
 if (!process.argv.includes('--check')) for (const path of stale) writeFileSync(new URL(path, root), pages.get(path));
 else if (stale.length > 0) {

@@ -77,7 +77,7 @@ function release(name, node, program) {
   cpSync(join(root, 'package-lock.json'), join(app, 'package-lock.json'));
   const platformFlags = [`--os=${os}`, `--cpu=${cpu}`, ...(os === 'linux' ? ['--libc=glibc'] : [])];
   run(node, [npm, 'ci', '--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error', ...platformFlags], app);
-  leaveOut(app, prebuilt);
+  removeUnused(app, prebuilt);
   if (runtimePackage === undefined && (platform() !== os || arch() !== cpu))
     throw new Error(`${name} is made on such a machine only`);
   const runtimeFolder = runtimePackage === undefined ? ownRuntime() : unpacked(`${runtimePackage}@${NODE}`, `${name}-runtime`);
@@ -122,7 +122,7 @@ function ownRuntime() {
 }
 
 /** Files that the program never loads: sources of native modules, builds for other machines, types, maps, tests. */
-function leaveOut(app, prebuilt) {
+function removeUnused(app, prebuilt) {
   const modules = join(app, 'node_modules');
   for (const name of ['.bin', '.package-lock.json', 'better-sqlite3-12', 'better-sqlite3/deps', 'better-sqlite3/src']) {
     rmSync(join(modules, name), { recursive: true, force: true });
@@ -131,7 +131,8 @@ function leaveOut(app, prebuilt) {
   for (const name of existsSync(builds) ? readdirSync(builds) : []) {
     if (!name.startsWith(prebuilt)) rmSync(join(builds, name), { recursive: true });
   }
-  for (const path of filesOf(modules)) if (/\.(?:map|d\.[cm]?ts|[cm]?ts|md|markdown)$/i.test(path)) rmSync(join(modules, path));
+  for (const path of listFilesBelow(modules))
+    if (/\.(?:map|d\.[cm]?ts|[cm]?ts|md|markdown)$/i.test(path)) rmSync(join(modules, path));
 }
 
 function writeStarters(folder, os) {
@@ -149,18 +150,18 @@ function writeStarters(folder, os) {
 /** Licences of Node and of every package, in their own words. */
 function licences(app, runtime) {
   const isLicence = (name) => /^(?:licen[cs]e|copying|notice)/i.test(name);
-  const own = [
+  const ownLicences = [
     ['pas', app],
     [`Node ${NODE}`, runtime],
   ];
-  const others = filesOf(join(app, 'node_modules'))
+  const packageLicences = listFilesBelow(join(app, 'node_modules'))
     .filter((path) => basename(path) === 'package.json')
     .map((path) => join(app, 'node_modules', dirname(path)))
     .flatMap((folder) => {
       const { name, version: number, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
       return name === undefined || number === undefined ? [] : [[`${name} ${number} (${license ?? 'see its text'})`, folder]];
     });
-  return [...own, ...others]
+  return [...ownLicences, ...packageLicences]
     .map(([title, folder]) => {
       const texts = readdirSync(folder).filter(isLicence).sort();
       return `${'='.repeat(80)}\n${title}\n\n${texts.map((name) => readFileSync(join(folder, name), 'utf8').trim()).join('\n\n')}\n`;
@@ -205,7 +206,7 @@ function tarXz(folder) {
 function zip(folder) {
   const archive = join(out, `${basename(folder)}.zip`);
   rmSync(archive, { force: true });
-  const names = filesOf(folder).map((path) => join(basename(folder), path));
+  const names = listFilesBelow(folder).map((path) => join(basename(folder), path));
   execFileSync('zip', ['-X', '-q', '-@', archive], {
     cwd: dirname(folder),
     input: names.join('\n'),
@@ -215,7 +216,7 @@ function zip(folder) {
 }
 
 /** Paths of all files below a folder, in one order everywhere. */
-function filesOf(folder) {
+function listFilesBelow(folder) {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => !entry.isDirectory())
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)))

@@ -1,14 +1,22 @@
 import { CommanderError } from 'commander';
-import { ConfigError, EXIT_CODES, type ExitReason, InterruptedError, messageOf, PasError, UsageError } from './base/errors.ts';
-import { currentLanguage, LANGUAGES, languageFlag, languageNamed, t } from './base/language.ts';
+import {
+  ConfigError,
+  EXIT_CODES,
+  type ExitReason,
+  getErrorMessage,
+  InterruptedError,
+  PasError,
+  UsageError,
+} from './base/errors.ts';
+import { currentLanguage, LANGUAGES, languageFlag, parseLanguage, t } from './base/language.ts';
 import { addToCommands } from './base/message.ts';
 import { packageVersion } from './base/package-root.ts';
 import type { Runner } from './commands/command.ts';
 import { commanderText } from './commands/commander-texts.ts';
 import { buildProgram, withoutHelpWord } from './commands/program.ts';
 import type { Runtime } from './context/context.ts';
-import { printable } from './text/characters.ts';
-import { wrapped } from './text/width.ts';
+import { toPrintable } from './text/characters.ts';
+import { wrapText } from './text/width.ts';
 
 /**
  * Runs the command line.
@@ -36,8 +44,8 @@ export async function main(args: readonly string[], world: Runtime): Promise<num
   };
   const json = args.includes('--json');
   try {
-    refuseUnknownLanguage(args, world);
-    refuseTracing(world);
+    assertKnownLanguage(args, world);
+    assertNoTracing(world);
     if (json && args.length === 2 && args.includes('--version')) {
       const { readProgramFacts } = await import('./flows/checks/program-facts.ts');
       world.streams.stdout.write(`${JSON.stringify(readProgramFacts())}\n`);
@@ -56,9 +64,9 @@ export async function main(args: readonly string[], world: Runtime): Promise<num
 }
 
 /** Reads PAS_LANG; the option declares the values of `--lang`. @throws UsageError where PAS_LANG is used and unknown */
-function refuseUnknownLanguage(args: readonly string[], { environment }: Runtime): void {
+function assertKnownLanguage(args: readonly string[], { environment }: Runtime): void {
   const named = environment['PAS_LANG'] ?? '';
-  if (named === '' || languageNamed(named) !== undefined || languageFlag(args) !== undefined) return;
+  if (named === '' || parseLanguage(named) !== undefined || languageFlag(args) !== undefined) return;
   const languages = LANGUAGES.join(', ');
   throw new UsageError(t`PAS_LANG is not a language of pas: ${named}.`, { hint: t`Choose from ${languages}.` });
 }
@@ -67,7 +75,7 @@ function refuseUnknownLanguage(args: readonly string[], { environment }: Runtime
 const TRACED = /^(?:http|net|stream|tls|undici|fetch)|\*/i;
 
 /** @throws ConfigError where NODE_DEBUG would print secrets */
-function refuseTracing({ environment }: Runtime): void {
+function assertNoTracing({ environment }: Runtime): void {
   const traced = environment['NODE_DEBUG']?.split(',').find((part) => TRACED.test(part.trim()));
   if (traced === undefined) return;
   const variable = `NODE_DEBUG=${traced.trim()}`;
@@ -81,8 +89,8 @@ function fail(thrown: unknown, json: boolean, world: Runtime): number {
   const error = asFailure(thrown);
   if (error === 'help-or-version') return 0;
   const { code, message, hint } = error;
-  if (!error.printed) writeError(world, `pas: ${printable(message)}`);
-  if (hint !== undefined && !error.printed) writeError(world, `     ${printable(hint)}`);
+  if (!error.printed) writeError(world, `pas: ${toPrintable(message)}`);
+  if (hint !== undefined && !error.printed) writeError(world, `     ${toPrintable(hint)}`);
   if (json) writeError(world, JSON.stringify({ type: 'exit', code, message, hint: hint ?? null }));
   return code;
 }
@@ -106,7 +114,7 @@ function asFailure(thrown: unknown): Failure | 'help-or-version' {
     return { code: EXIT_CODES.usage[0], message: commanderText(thrown.message), hint: undefined, printed: true };
   }
   if (thrown instanceof Error && thrown.name === 'ExitPromptError') return asFailure(new InterruptedError());
-  const stack = thrown instanceof Error && thrown.stack !== undefined ? thrown.stack : messageOf(thrown);
+  const stack = thrown instanceof Error && thrown.stack !== undefined ? thrown.stack : getErrorMessage(thrown);
   const [version, node] = [packageVersion(), process.version];
   return {
     code: EXIT_CODES.bug[0],
@@ -134,5 +142,5 @@ function scarceOpenFiles(thrown: unknown): number | undefined {
 
 function writeError({ streams }: Runtime, text: string): void {
   const columns = streams.stderr.isTTY === true ? streams.stderr.columns : undefined;
-  streams.stderr.write(`${columns === undefined || columns === 0 || text.startsWith('{') ? text : wrapped(text, columns)}\n`);
+  streams.stderr.write(`${columns === undefined || columns === 0 || text.startsWith('{') ? text : wrapText(text, columns)}\n`);
 }

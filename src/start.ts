@@ -1,23 +1,23 @@
 import { existsSync } from 'node:fs';
 import module from 'node:module';
 import { dirname, join } from 'node:path';
-import { languageFrom, setLanguage } from './base/language.ts';
+import { chooseLanguage, setLanguage } from './base/language.ts';
 import type { Runtime } from './context/context.ts';
-import { type Environment, placesFrom, storedLanguage } from './context/places.ts';
+import { type Environment, makePlaces, storedLanguage } from './context/places.ts';
 
 export { t } from './base/language.ts';
 
 /** Runs a command line. Some texts are made while modules load, so the language is chosen before most of them are. */
 export async function start(args: readonly string[], world: Runtime): Promise<number> {
-  await setLanguage(languageFrom(args, world.environment, () => storedLanguage(world.environment)));
-  keepCompiledCode(world.environment);
+  await setLanguage(chooseLanguage(args, world.environment, () => storedLanguage(world.environment)));
+  cacheCompiledCode(world.environment);
   const { main } = await import('./main.ts');
   return main(args, world);
 }
 
 /** Node 22.1 and later keep the compiled modules, and no data, in the state folder. One that is missing or read-only stays as it is. */
-function keepCompiledCode(environment: Environment): void {
+function cacheCompiledCode(environment: Environment): void {
   const { enableCompileCache } = module as { readonly enableCompileCache?: (folder: string) => unknown };
-  const state = dirname(placesFrom(environment).paceFile);
+  const state = dirname(makePlaces(environment).paceFile);
   if (existsSync(state)) enableCompileCache?.(join(state, 'compiled'));
 }

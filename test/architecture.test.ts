@@ -106,13 +106,13 @@ function filesBelow(folder: string): string[] {
 
 function read(path: string): Source {
   const text = readFileSync(join(ROOT, path), 'utf8');
-  const targetOf = (name: string): string => (name.startsWith('.') ? relative(ROOT, resolve(ROOT, dirname(path), name)) : name);
+  const getTarget = (name: string): string => (name.startsWith('.') ? relative(ROOT, resolve(ROOT, dirname(path), name)) : name);
   const statics = [...text.matchAll(STATIC)].map(([, type, names = '', target = '']) => ({
-    target: targetOf(target),
+    target: getTarget(target),
     isValue: type === undefined && !isOfTypesAlone(names),
   }));
-  const others = [AT_RUN_TIME, FOR_EFFECT].flatMap((pattern) => [...text.matchAll(pattern)]);
-  const values = others.map(([, target = '']) => targetOf(target));
+  const match = [AT_RUN_TIME, FOR_EFFECT].flatMap((pattern) => [...text.matchAll(pattern)]);
+  const values = match.map(([, target = '']) => getTarget(target));
   return {
     path,
     text,
@@ -127,18 +127,18 @@ function isOfTypesAlone(names: string): boolean {
   return listed.every((name) => name.trim() === '' || /^type\s/.test(name.trim()));
 }
 
-function layerOf(path: string): number {
-  const layer = LAYER_OF_FOLDER[folderOf(path)];
+function getLayer(path: string): number {
+  const layer = LAYER_OF_FOLDER[getFolder(path)];
   if (layer === undefined) throw new Error(`${path} stands in no layer`);
   return layer;
 }
 
-function folderOf(path: string): string {
+function getFolder(path: string): string {
   return path.split('/')[1] ?? '';
 }
 
 function isOfDomain(path: string): boolean {
-  return layerOf(path) >= DOMAIN && layerOf(path) <= LAST_OF_DOMAIN;
+  return getLayer(path) >= DOMAIN && getLayer(path) <= LAST_OF_DOMAIN;
 }
 
 function importsWhere(isWrong: (path: string, target: string) => boolean): string[] {
@@ -149,21 +149,21 @@ function importsWhere(isWrong: (path: string, target: string) => boolean): strin
 
 describe('the layers of src', () => {
   test('are imported downwards only', () => {
-    expect(importsWhere((path, target) => layerOf(target) > layerOf(path))).toEqual([]);
+    expect(importsWhere((path, target) => getLayer(target) > getLayer(path))).toEqual([]);
   });
 
   test('keep the parts of the domain apart', () => {
     const mayUse = (path: string, target: string): boolean =>
-      folderOf(target) === folderOf(path) ||
-      (UPPER_FLOOR.includes(folderOf(path)) && ['find', ...UPPER_FLOOR].includes(folderOf(target)));
+      getFolder(target) === getFolder(path) ||
+      (UPPER_FLOOR.includes(getFolder(path)) && ['find', ...UPPER_FLOOR].includes(getFolder(target)));
     expect(importsWhere((path, target) => isOfDomain(path) && isOfDomain(target) && !mayUse(path, target))).toEqual([]);
   });
 
   test('let a recipe use those before it', () => {
     const isFlow = (path: string): boolean => path.startsWith('src/flows/');
-    const rankOf = (path: string): number => RECIPES.indexOf(path.split('/')[2] ?? '');
-    expect(ours.map(({ path }) => path).filter((path) => isFlow(path) && rankOf(path) < 0)).toEqual([]);
-    expect(importsWhere((path, target) => isFlow(path) && isFlow(target) && rankOf(target) > rankOf(path))).toEqual([]);
+    const getRank = (path: string): number => RECIPES.indexOf(path.split('/')[2] ?? '');
+    expect(ours.map(({ path }) => path).filter((path) => isFlow(path) && getRank(path) < 0)).toEqual([]);
+    expect(importsWhere((path, target) => isFlow(path) && isFlow(target) && getRank(target) > getRank(path))).toEqual([]);
   });
 
   test('have a name for each file that no other has', () => {
@@ -209,7 +209,7 @@ describe('the layers of src', () => {
       imports
         .filter((target) => !target.startsWith('src/') && !target.startsWith('dist/') && !target.startsWith('node:'))
         .filter((target) => !target.startsWith('mock-server/'))
-        .filter((target) => HOME_OF_PACKAGE[packageOf(target)]?.test(path) !== true)
+        .filter((target) => HOME_OF_PACKAGE[getPackage(target)]?.test(path) !== true)
         .map((target) => `${path} -> ${target}`),
     );
     expect(astray).toEqual([]);
@@ -218,12 +218,12 @@ describe('the layers of src', () => {
 
 test('the layers of the mock server are imported downwards only', () => {
   const mocks = sources.filter(({ path }) => /^mock-server\/.*\.ts$/.test(path));
-  const rankOf = (path: string): number => LAYERS_OF_MOCK.indexOf(path.split('/').slice(1, -1)[0] ?? '');
-  expect(mocks.filter(({ path }) => rankOf(path) < 0).map(({ path }) => path)).toEqual([]);
+  const getRank = (path: string): number => LAYERS_OF_MOCK.indexOf(path.split('/').slice(1, -1)[0] ?? '');
+  expect(mocks.filter(({ path }) => getRank(path) < 0).map(({ path }) => path)).toEqual([]);
   expect(LAYERS_OF_MOCK.filter((layer) => !existsSync(join(ROOT, 'mock-server', layer)))).toEqual([]);
   const upward = mocks.flatMap(({ path, imports }) =>
     imports
-      .filter((target) => /^mock-server\/.*\.ts$/.test(target) && rankOf(target) > rankOf(path))
+      .filter((target) => /^mock-server\/.*\.ts$/.test(target) && getRank(target) > getRank(path))
       .map((target) => `${path} -> ${target}`),
   );
   expect(upward).toEqual([]);
@@ -247,7 +247,7 @@ test('the tables of this test name nothing that is gone', () => {
   expect(Object.keys(LAYER_OF_FOLDER).filter((name) => !existsSync(join(ROOT, 'src', name)))).toEqual([]);
   expect(DOORS_TO_THE_MOCK.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
   const unused = Object.entries(HOME_OF_PACKAGE).filter(
-    ([name, home]) => !ours.some(({ path, imports }) => home.test(path) && imports.some((target) => packageOf(target) === name)),
+    ([name, home]) => !ours.some(({ path, imports }) => home.test(path) && imports.some((target) => getPackage(target) === name)),
   );
   expect(unused.map(([name]) => name)).toEqual([]);
 });
@@ -296,13 +296,13 @@ test('no file is called after nothing in particular', () => {
 
 test('nothing below the commands reads the environment or ends the process', () => {
   const reaching = ours
-    .filter(({ path }) => layerOf(path) < 4)
+    .filter(({ path }) => getLayer(path) < 4)
     .filter(({ text }) => /process\.(env|exit|exitCode|argv)\b/.test(text))
     .map(({ path }) => path);
   expect(reaching).toEqual([]);
 });
 
-function packageOf(target: string): string {
+function getPackage(target: string): string {
   return target
     .split('/')
     .slice(0, target.startsWith('@') ? 2 : 1)

@@ -14,35 +14,35 @@ function filesBelow(folder: string): string[] {
     .filter((path) => TEXT_FILES.test(path));
 }
 
-const textOf = (path: string): string => readFileSync(join(PROJECT, path), 'utf8');
+const readText = (path: string): string => readFileSync(join(PROJECT, path), 'utf8');
 const idsIn = (text: string): string[] => text.match(CLAUSE_ID) ?? [];
 const clausesIn = (text: string): string[] => [...text.matchAll(/^\*\*([ABS]-[A-Z]+-\d+)\*\*/gm)].map(([, id = '']) => id);
-const areaOf = (id: string): string => id.slice(0, id.lastIndexOf('-'));
+const getArea = (id: string): string => id.slice(0, id.lastIndexOf('-'));
 
 const PAGES = filesBelow('docs/contract').filter((path) => !path.endsWith('README.md'));
-const CLAUSES = PAGES.flatMap((path) => clausesIn(textOf(path)));
+const CLAUSES = PAGES.flatMap((path) => clausesIn(readText(path)));
 /** Files that can cite clauses. */
 const CITING = ['src', 'mock-server', 'test', 'docs', 'scripts'].flatMap(filesBelow).filter((path) => !PAGES.includes(path));
-const [TESTED = '', UNTESTED = ''] = textOf(TABLE_OF_TESTS).split('\n## Not tested\n');
+const [TESTED = '', UNTESTED = ''] = readText(TABLE_OF_TESTS).split('\n## Not tested\n');
 
 test('each clause has an id of its own, and each area stands on the page that the index names', () => {
   expect(CLAUSES.length).toBeGreaterThan(300);
   expect(CLAUSES.filter((id, at) => CLAUSES.indexOf(id) !== at)).toEqual([]);
-  const rows = [...textOf('docs/contract/README.md').matchAll(/^\| \[[^\]]+\]\((\S+)\) \| (.+) \|$/gm)];
+  const rows = [...readText('docs/contract/README.md').matchAll(/^\| \[[^\]]+\]\((\S+)\) \| (.+) \|$/gm)];
   const indexed = Object.fromEntries(rows.map(([, page, areas = '']) => [`docs/contract/${page}`, areas.match(/[ABS]-[A-Z]+/g)]));
-  const there = PAGES.map((path) => [path, [...new Set(clausesIn(textOf(path)).map(areaOf))]]);
+  const there = PAGES.map((path) => [path, [...new Set(clausesIn(readText(path)).map(getArea))]]);
   expect(indexed).toEqual(Object.fromEntries(there));
 });
 
 test('each id that is cited is that of a clause', () => {
-  const cited = [...CITING, ...PAGES].flatMap((path) => idsIn(textOf(path)).map((id) => ({ path, id })));
+  const cited = [...CITING, ...PAGES].flatMap((path) => idsIn(readText(path)).map((id) => ({ path, id })));
   expect(cited.length).toBeGreaterThan(CLAUSES.length);
   expect(cited.filter(({ id }) => !CLAUSES.includes(id))).toEqual([]);
 });
 
 test('each clause is cited by a test, or said not to be tested and why', () => {
   const tests = CITING.filter((path) => /^test\/.*\.test\.ts$|^test\/conformance\/checks\//.test(path));
-  const tested = new Set([TESTED, ...tests.map(textOf)].flatMap(idsIn));
+  const tested = new Set([TESTED, ...tests.map(readText)].flatMap(idsIn));
   const left = new Map(
     [...UNTESTED.matchAll(/^\| (.+) \| (.+) \|$/gm)].flatMap(([, ids = '', why = '']) => idsIn(ids).map((id) => [id, why])),
   );
@@ -51,10 +51,10 @@ test('each clause is cited by a test, or said not to be tested and why', () => {
 });
 
 test('each rule by which the mock server refuses belongs to a clause', () => {
-  const messages = [...textOf('mock-server/base/messages.ts').matchAll(/^ {2}'?([a-z][a-z0-9-]*)'?: \[/gm)].map(
+  const messages = [...readText('mock-server/base/messages.ts').matchAll(/^ {2}'?([a-z][a-z0-9-]*)'?: \[/gm)].map(
     ([, rule = '']) => rule,
   );
-  const view = textOf('mock-server/state/contract-references.ts');
+  const view = readText('mock-server/state/contract-references.ts');
   const notes = ['imported-note', 'number-label', 'fault-other', 'fault-failed', 'fault-closed', 'fault-throttled'];
   expect(messages.length).toBeGreaterThan(50);
   expect(
@@ -65,5 +65,5 @@ test('each rule by which the mock server refuses belongs to a clause', () => {
 test('no comment cites the contract by a chapter of another document', () => {
   const elsewhere = /\(contract, |\bservice facts\b|\bfacts \d/i;
   const texts = CITING.filter((path) => /\.(?:ts|js|mjs|sql)$/.test(path) && path !== 'test/contract-clauses.test.ts');
-  expect(texts.filter((path) => elsewhere.test(textOf(path)))).toEqual([]);
+  expect(texts.filter((path) => elsewhere.test(readText(path)))).toEqual([]);
 });

@@ -14,24 +14,24 @@ const FOR_TESTS: Readonly<Record<string, string>> = {
   'src/commands/setup/complete.ts#suggestionsFor': 'lines of a shell are endless, and a process for each is not',
   'src/base/language.ts#withPrepositions': 'numbers are endless, and texts of the catalog with one are not',
   'src/columns/defaults.ts#checkDefaults': 'the faults of defaults are many, and each needs a file otherwise',
-  'src/flows/queue/enqueue-change.ts#knownNumber': 'what the outbox knows of a number, which a command only compares',
+  'src/flows/queue/enqueue-change.ts#findKnownNumber': 'what the outbox knows of a number, which a command only compares',
   'src/store/secrets.ts#KeyringError': 'the fault of a keyring, which a test raises',
   'src/ui/terminal.ts#makeBar': 'a terminal draws by the clock of the machine',
   'src/ui/terminal.ts#table': 'widths and cells are many, and a terminal has one width',
   'src/find/rules.ts#RULES': 'every rule must have its case',
   'src/flows/system/search-path.ts#pathOfRegistry': 'the registry is on Windows alone',
   'src/flows/system/search-path.ts#registryWithPath': 'the registry is on Windows alone',
-  'src/http/redis-pace-store.ts#redisFieldOf': 'what stands in a Redis is shared with other versions',
+  'src/http/redis-pace-store.ts#getRedisField': 'what stands in a Redis is shared with other versions',
   'src/http/redis-pace-store.ts#encodeState': 'what stands in a Redis is shared with other versions',
   'src/http/redis-pace-store.ts#decodeState': 'what stands in a Redis is shared with other versions',
-  'src/ledger/ledger.ts#subjectOf': 'reads what a harvest noted',
+  'src/ledger/ledger.ts#getSubject': 'reads what a harvest noted',
   'src/flows/push/apply-circuit-breakers.ts#isAboutContent':
     'lines of a document are many, and a push of a finding in each is long',
   'src/flows/harvest/harvest-records.ts#setState': 'the sets of an output, without a harvest of each',
   'src/outbox/ownership.ts#releaseRecord': 'a service gives a record away by chance alone',
   'src/http/send.ts#startDeadline': 'a request that runs out of time takes minutes',
   'src/oai/ask.ts#peekResumptionToken': 'pages of a list are endless, and a harvest of each is not',
-  'src/oai/ask.ts#tokenIn': 'tokens have every form, and a sign-in with each is long',
+  'src/oai/ask.ts#extractToken': 'tokens have every form, and a sign-in with each is long',
   'src/report/map-frame.ts#MAP_WIDTH': 'what the marks of the map must stay within',
   'src/xml/xsd.ts#MAX_DOCUMENT_BYTES': 'the limit that the test goes beyond',
   'mock-server/base/digest.ts#parseContentDigest': 'headers are endless, and a request for each is not',
@@ -58,7 +58,7 @@ function read(path: string): Source {
 }
 
 /** The file that an import names: programs that run the build name `dist/….js` for a file of `src`. */
-function targetOf(importer: string, name: string): string {
+function getTarget(importer: string, name: string): string {
   const path = relative(ROOT, resolve(ROOT, dirname(importer), name));
   return path.startsWith('dist/') ? path.slice('dist/'.length).replace(/\.js$/, '.ts') : path;
 }
@@ -67,14 +67,14 @@ function targetOf(importer: string, name: string): string {
 function usesIn(sources: readonly Source[]): ReadonlySet<string> {
   const uses = sources.flatMap(({ path, text }) => {
     const named = [...text.matchAll(/\b(?:import|export)\s+(?:type\s+)?\{([^}]*)\}\s*from\s*'(\.[^']+)'/g)].flatMap(
-      ([, names = '', file = '']) => namesIn(names).map((name) => `${targetOf(path, file)}#${name}`),
+      ([, names = '', file = '']) => namesIn(names).map((name) => `${getTarget(path, file)}#${name}`),
     );
     // Any name mentioned in the text of a lazily or wholly loaded file may be used.
     const whole = [
       ...text.matchAll(/\bimport\(\s*['"](\.[^'"]+)['"]\s*\)|\bimport\s+\*\s+as\s+\w+\s+from\s+'(\.[^']+)'/g),
     ].flatMap(([, later, star]) => {
-      const target = targetOf(path, later ?? star ?? '');
-      return exportsOf(target)
+      const target = getTarget(path, later ?? star ?? '');
+      return listExports(target)
         .filter((name) => new RegExp(`\\b${name}\\b`).test(text))
         .map((name) => `${target}#${name}`);
     });
@@ -96,7 +96,7 @@ function namesIn(list: string): string[] {
     .filter((name) => name !== '');
 }
 
-function exportsOf(path: string, declared: RegExp = DECLARED): string[] {
+function listExports(path: string, declared: RegExp = DECLARED): string[] {
   const text = all.find((source) => source.path === path)?.text ?? '';
   return [...text.matchAll(declared)].map(([, name = '']) => name);
 }
@@ -104,7 +104,7 @@ function exportsOf(path: string, declared: RegExp = DECLARED): string[] {
 test('every export is imported by another file', () => {
   const dead = shipped
     .filter(({ path }) => !ENTRIES.test(path))
-    .flatMap(({ path }) => exportsOf(path).map((name) => `${path}#${name}`))
+    .flatMap(({ path }) => listExports(path).map((name) => `${path}#${name}`))
     .filter((name) => !fromAnywhere.has(name));
   expect(dead).toEqual([]);
 });
@@ -113,7 +113,7 @@ test('nothing is exported for tests alone without a reason', () => {
   const forTests = shipped
     .filter(({ path }) => !ENTRIES.test(path))
     // A type that a test names belongs to a function that it calls.
-    .flatMap(({ path }) => exportsOf(path, VALUES).map((name) => `${path}#${name}`))
+    .flatMap(({ path }) => listExports(path, VALUES).map((name) => `${path}#${name}`))
     .filter((name) => fromAnywhere.has(name) && !fromShipped.has(name));
   expect(forTests.filter((name) => FOR_TESTS[name] === undefined)).toEqual([]);
   expect(Object.keys(FOR_TESTS).filter((name) => !forTests.includes(name))).toEqual([]);

@@ -5,15 +5,15 @@ import { EXIT_CODES } from '../src/base/errors.ts';
 import { readYaml } from './support/read-yaml.ts';
 
 const ROOT = join(import.meta.dirname, '..');
-const textOf = (page: string): string => readFileSync(join(ROOT, page), 'utf8');
+const readText = (page: string): string => readFileSync(join(ROOT, page), 'utf8');
 const onOneLine = (text: string): string => text.replace(/\s+/g, ' ');
 
 /** A promise of a page, in its words, with a test of it. */
 type Evidence = { readonly page: string; readonly promise: string; readonly file: string; readonly title: string };
-const EVIDENCE = JSON.parse(textOf('test/evidence.json')) as Evidence[];
+const EVIDENCE = JSON.parse(readText('test/evidence.json')) as Evidence[];
 /** The generated table of the mock names a test at the end of each row. */
 const MOCK_PAGE = 'docs/mock-faithfulness.md';
-const OF_THE_MOCK = [...textOf(MOCK_PAGE).matchAll(/^\| (.+) \| `(test\/[\w./-]+\.test\.ts)`: (.+) \|$/gm)].map(
+const OF_THE_MOCK = [...readText(MOCK_PAGE).matchAll(/^\| (.+) \| `(test\/[\w./-]+\.test\.ts)`: (.+) \|$/gm)].map(
   ([, promise = '', file = '', title = '']) => ({ page: MOCK_PAGE, promise, file, title }),
 );
 /** Sections that promise nothing about what the program does. */
@@ -33,27 +33,27 @@ describe.each(['SECURITY.md', 'docs/reliability.md', MOCK_PAGE])('%s', (page) =>
 
   test('has evidence for each promise, and for nothing that it does not say', () => {
     const isProven = (text: string): boolean => evidence.some(({ promise }) => text.includes(promise));
-    const [, ...sections] = textOf(page).split(/^##+ /m);
+    const [, ...sections] = readText(page).split(/^##+ /m);
     const unproven = sections.flatMap((section) => {
       const [title = '', ...lines] = section.split('\n');
       if (WITHOUT_PROMISE.includes(title)) return [];
-      return [...promisesOf(lines), section].filter((promise) => !isProven(onOneLine(promise)));
+      return [...listPromises(lines), section].filter((promise) => !isProven(onOneLine(promise)));
     });
     expect(unproven).toEqual([]);
-    expect(evidence.filter(({ promise }) => !onOneLine(textOf(page)).includes(promise))).toEqual([]);
+    expect(evidence.filter(({ promise }) => !onOneLine(readText(page)).includes(promise))).toEqual([]);
   });
 });
 
 test('the pages for users name no tests', () => {
   // These are for people who work on pas, or list the tests.
-  const others = ['architecture.md', 'languages.md', 'evidence.md', 'mock-faithfulness.md'];
-  const inDocs = readdirSync(join(ROOT, 'docs')).filter((name) => name.endsWith('.md') && !others.includes(name));
+  const otherNames = ['architecture.md', 'languages.md', 'evidence.md', 'mock-faithfulness.md'];
+  const inDocs = readdirSync(join(ROOT, 'docs')).filter((name) => name.endsWith('.md') && !otherNames.includes(name));
   const pages = ['README.md', 'SECURITY.md', ...inDocs.map((name) => `docs/${name}`)];
-  expect(pages.filter((page) => /`test\/\S+\.test\.ts/.test(textOf(page)))).toEqual([]);
+  expect(pages.filter((page) => /`test\/\S+\.test\.ts/.test(readText(page)))).toEqual([]);
 });
 
 /** Rows without the head of their table, and bullets with all that stands below them. */
-function promisesOf(lines: readonly string[]): string[] {
+function listPromises(lines: readonly string[]): string[] {
   const promises: string[] = [];
   lines.forEach((line, at) => {
     const isHead = /^\|-/.test(line) || /^\|-/.test(lines[at + 1] ?? '');
@@ -73,20 +73,20 @@ test('the documentation and the man page together stay under 18,000 words', () =
       .filter(isCounted),
   );
   // A word has a letter or a digit: the lines of a table are none.
-  const written = (page: string): string => textOf(page).replace(/<!-- figures [\s\S]*<!-- end of the figures -->/, '');
+  const written = (page: string): string => readText(page).replace(/<!-- figures [\s\S]*<!-- end of the figures -->/, '');
   const words = pages.flatMap((page) => written(page).match(/\S*[\p{L}\p{N}]\S*/gu) ?? []);
   expect(words.length).toBeLessThanOrEqual(18_000);
 });
 
 test('the page of exit codes says what the program does', () => {
-  const page = textOf('docs/exit-codes.md');
+  const page = readText('docs/exit-codes.md');
   const rows = [...page.matchAll(/^\| (\d+) \| (.+) \|$/gm)].map(([, code, meaning]) => [Number(code), meaning]);
   expect(rows).toEqual(Object.values(EXIT_CODES).map(([code, meaning]) => [code, String(meaning)]));
 });
 
 describe('the pages that a reader types along', () => {
   test('every block of commands of README is run, but for those that install', () => {
-    const text = textOf('README.md');
+    const text = readText('README.md');
     const [before = '', after = ''] = text.split('\n## The first push\n');
     const elsewhere = `${before}${after.slice(after.search(/^## /m))}`;
     const left = [...elsewhere.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, commands = '']) => commands);
@@ -96,7 +96,7 @@ describe('the pages that a reader types along', () => {
   test('each of them has a data home and a file of the mock for itself, so that another can be typed after it', () => {
     const pages = ['README.md', 'docs/tutorial-field.md', 'docs/tutorial-museum.md', 'docs/tutorial-phone.md'];
     const own = pages.flatMap((page) => {
-      const text = textOf(page);
+      const text = readText(page);
       const home = /^export PAS_HOME="\$PWD\/(\S+)"$/m.exec(text)?.[1];
       const mocks = text.match(/^pas-mock-server .*$/gm) ?? [];
       return [home, ...mocks.map((line) => / --data (\S+)/.exec(line)?.[1])];
@@ -119,7 +119,7 @@ describe('the pages that a reader types along', () => {
       'mock-server/README.md',
     ];
     const dead = pages.flatMap((page) => {
-      const text = textOf(page);
+      const text = readText(page);
       const targets = [...text.matchAll(/\]\(([^)#]+)(?:#[^)]*)?\)/g)].map(([, target = '']) => target);
       return targets
         .filter((target) => !/^https?:/.test(target) && !existsSync(join(ROOT, page, '..', target)))
@@ -141,7 +141,7 @@ test.each([
 });
 
 /** Commands of `pas` in a block, across continued lines and variables. */
-function commandsOf(block: string): string[] {
+function listCommands(block: string): string[] {
   return block
     .replace(/ [\\`]\n\s*/g, ' ')
     .split('\n')
@@ -161,7 +161,7 @@ test('what is shown for PowerShell types the same commands as what is shown for 
   const pairs = pages
     .filter((page) => page !== 'docs/install.md' && page !== 'docs/windows.md')
     .flatMap((page) =>
-      [...textOf(page).matchAll(/^```sh\n([^`]*(?:`(?!``)[^`]*)*)^```\n+(?:```powershell\n([\s\S]*?)^```$)?/gm)].map(
+      [...readText(page).matchAll(/^```sh\n([^`]*(?:`(?!``)[^`]*)*)^```\n+(?:```powershell\n([\s\S]*?)^```$)?/gm)].map(
         ([, sh = '', powershell]) => ({ page, sh, powershell }),
       ),
     );
@@ -169,8 +169,8 @@ test('what is shown for PowerShell types the same commands as what is shown for 
   const shown = pairs.filter(({ powershell }) => powershell !== undefined);
   expect(shown.length).toBeGreaterThan(10);
   for (const { sh, powershell = '' } of shown) {
-    const typed = commandsOf(powershell);
-    expect(commandsOf(sh).slice(0, typed.length)).toEqual(typed);
+    const typed = listCommands(powershell);
+    expect(listCommands(sh).slice(0, typed.length)).toEqual(typed);
   }
   // CI speaks bash on Windows, too; the reference is generated.
   const left = pairs.filter(

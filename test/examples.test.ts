@@ -17,26 +17,28 @@ const PROFILE: DocumentProfile = { prefix: 'svc', schemaBase: 'http://127.0.0.1:
 const SEED = 'mock-server/seed/demo';
 const DOCUMENTS = readdirSync('examples').filter((name) => name.endsWith('.xml'));
 
-const seedOf = (path: string): Record<string, unknown>[] => JSON.parse(readFileSync(`${SEED}/${path}.json`, 'utf8'));
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+const readSeed = (path: string): Record<string, unknown>[] => JSON.parse(readFileSync(`${SEED}/${path}.json`, 'utf8'));
+const getText = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 /** Terms of a harvest of the demo seed, by identifier or label. */
 const lookupTerm: LookupTerm = (setSpec, cell) => {
   const [, vocabulary] = setSpec.split(':');
   const entries =
-    vocabulary !== undefined ? seedOf(`vocabularies/${vocabulary}`) : seedOf(setSpec === 'osoba' ? 'persons' : 'organisations');
+    vocabulary !== undefined
+      ? readSeed(`vocabularies/${vocabulary}`)
+      : readSeed(setSpec === 'osoba' ? 'persons' : 'organisations');
   const terms = entries.map((entry): TermCandidate => {
-    const label = textOf(entry['heslo'] ?? entry['nazev'] ?? `${entry['prijmeni']}, ${entry['jmeno']}`);
-    return { id: textOf(entry['ident_cely']), label, labelEn: textOf(entry['heslo_en']), setSpec };
+    const label = getText(entry['heslo'] ?? entry['nazev'] ?? `${entry['prijmeni']}, ${entry['jmeno']}`);
+    return { id: getText(entry['ident_cely']), label, labelEn: getText(entry['heslo_en']), setSpec };
   });
   const [first, ...more] = terms.filter((term) => [term.id, term.label, term.labelEn].includes(cell));
   if (first === undefined) return { kind: 'unknown', nearest: [] };
   return more.length > 0 ? { kind: 'ambiguous', candidates: [first, ...more] } : { kind: 'found', term: first };
 };
 
-const areas = seedOf('cadastral-areas').map((area) => ({
-  area: { id: textOf(area['kod']), label: textOf(area['nazev']), setSpec: 'ruian_katastr' },
-  polygon: parsePolygon(textOf(area['boundary'])),
+const areas = readSeed('cadastral-areas').map((area) => ({
+  area: { id: getText(area['kod']), label: getText(area['nazev']), setSpec: 'ruian_katastr' },
+  polygon: parsePolygon(getText(area['boundary'])),
 }));
 const lookupArea: LookupArea = (lon, lat) => {
   const found = areas.find(({ polygon }) => contains(polygon, lon, lat));
@@ -88,7 +90,7 @@ describe('the example table', () => {
   });
 
   test('names projects of the demo that are open for finds', () => {
-    const projects = new Map(seedOf('projects').map((project) => [project['ident_cely'], project]));
+    const projects = new Map(readSeed('projects').map((project) => [project['ident_cely'], project]));
     for (const find of finds) {
       expect(projects.get(find.elements.projekt?.id)).toMatchObject({ typ_projektu: 'HES-001138', stav: 3 });
     }

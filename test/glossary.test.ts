@@ -5,10 +5,10 @@ import { readSources } from './support/source-texts.ts';
 
 /** The words of the glossary, the tests' own among them, and the ones that it stands in place of. */
 const rows = [...readFileSync('docs/glossary.md', 'utf8').matchAll(/^\|([^|]+)\|[^|]+\|([^|]*)\|$/gm)]
-  .map(([, word = '', instead = '']) => ({ words: partsOf(word), instead: partsOf(instead) }))
+  .map(([, word = '', instead = '']) => ({ words: splitParts(word), instead: splitParts(instead) }))
   .filter(({ words }) => words[0] !== 'word' && words[0] !== '---');
 
-function partsOf(cell: string): string[] {
+function splitParts(cell: string): string[] {
   return cell
     .split(',')
     .map((part) => part.trim())

@@ -22,7 +22,7 @@ type Translation = {
 };
 
 const translations = readTranslations(join(PROJECT, 'src', 'language', 'cs'));
-const keys = new Set(translations.map(({ english }) => keyOf(english)));
+const keys = new Set(translations.map(({ english }) => getKey(english)));
 
 function readTranslations(folder: string): Translation[] {
   return readdirSync(folder).flatMap((file) => {
@@ -39,25 +39,25 @@ function readTranslations(folder: string): Translation[] {
   });
 }
 
-function keyOf(english: string): Key {
+function getKey(english: string): Key {
   let count = 0;
   return english.replace(/\$\{\s*[^}]*\}/g, () => `\${${count++}}`);
 }
 
 function templateKey({ parts, expressions }: Template): Key {
-  return keyOf(englishOf({ parts, expressions }));
+  return getKey(formatEnglish({ parts, expressions }));
 }
 
-function englishOf({ parts, expressions }: Pick<Template, 'parts' | 'expressions'>): string {
+function formatEnglish({ parts, expressions }: Pick<Template, 'parts' | 'expressions'>): string {
   return parts.map((part, index) => `${part}${expressions[index] === undefined ? '' : `\${${expressions[index]}}`}`).join('');
 }
 
-function placeholdersOf(text: string): string[] {
+function listPlaceholders(text: string): string[] {
   return [...text.matchAll(/\$\{\s*([^}]*?)\s*\}/g)].map(([, name = '']) => name).sort();
 }
 
 const said = (of: (text: SourceText) => boolean): string[] =>
-  texts.filter(of).map(({ place, one }) => `${place} ${englishOf(one)}`);
+  texts.filter(of).map(({ place, one }) => `${place} ${formatEnglish(one)}`);
 const translated = (of: (translation: Translation) => boolean): string[] =>
   translations.filter(of).map(({ file, english }) => `${file}: ${english}`);
 
@@ -72,12 +72,15 @@ describe('a text in the sources', () => {
 
   test('of a number has the same values in singular and plural', () => {
     expect(
-      said(({ one, many }) => many !== undefined && `${placeholdersOf(englishOf(one))}` !== `${placeholdersOf(englishOf(many))}`),
+      said(
+        ({ one, many }) =>
+          many !== undefined && `${listPlaceholders(formatEnglish(one))}` !== `${listPlaceholders(formatEnglish(many))}`,
+      ),
     ).toEqual([]);
   });
 
   test('has three Czech forms where a number decides, else one', () => {
-    const plurals = new Set(translations.filter(({ plural }) => plural).map(({ english }) => keyOf(english)));
+    const plurals = new Set(translations.filter(({ plural }) => plural).map(({ english }) => getKey(english)));
     expect(said(({ one, many }) => (many !== undefined) !== plurals.has(templateKey(one)))).toEqual([]);
   });
 
@@ -86,28 +89,28 @@ describe('a text in the sources', () => {
   });
 
   test('is not broken over lines', () => {
-    expect(said(({ one }) => englishOf(one).includes('\n'))).toEqual([]);
+    expect(said(({ one }) => formatEnglish(one).includes('\n'))).toEqual([]);
   });
 });
 
 describe('a Czech text', () => {
   test('is said somewhere', () => {
     const used = new Set(texts.map(({ one }) => templateKey(one)));
-    expect(translated(({ english }) => !used.has(keyOf(english)))).toEqual([]);
+    expect(translated(({ english }) => !used.has(getKey(english)))).toEqual([]);
   });
 
   test('stands in one file, once', () => {
     const seen = new Map<Key, string>();
     const twice = translations.flatMap(({ file, english }) => {
-      const before = seen.get(keyOf(english));
-      seen.set(keyOf(english), file);
+      const before = seen.get(getKey(english));
+      seen.set(getKey(english), file);
       return before === undefined ? [] : [`${before} and ${file}: ${english}`];
     });
     expect(twice).toEqual([]);
   });
 
   test('names the values of the English one, each of them', () => {
-    const differs = (english: string, czech: string): boolean => `${placeholdersOf(english)}` !== `${placeholdersOf(czech)}`;
+    const differs = (english: string, czech: string): boolean => `${listPlaceholders(english)}` !== `${listPlaceholders(czech)}`;
     expect(translated(({ english, forms }) => forms.some((form) => differs(english, form)))).toEqual([]);
   });
 
@@ -214,12 +217,12 @@ const OTHER_WORDS: readonly (readonly [pattern: RegExp, instead: string])[] = [
 ];
 
 test('one thing has one Czech name', () => {
-  const found = translations.flatMap(({ file, forms }) =>
+  const matches = translations.flatMap(({ file, forms }) =>
     forms.flatMap((form) =>
       OTHER_WORDS.filter(([pattern]) => pattern.test(form)).map(([, instead]) => `${file}: ${form} (${instead})`),
     ),
   );
-  expect(found).toEqual([]);
+  expect(matches).toEqual([]);
 });
 
 /** Each command says what it does in the infinitive, which sounds like none else. */

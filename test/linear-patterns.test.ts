@@ -1,6 +1,6 @@
 import { Script } from 'node:vm';
 import { describe, expect, test } from 'vitest';
-import { numberOf } from '../src/columns/column-profile.ts';
+import { parsePlainNumber } from '../src/columns/column-profile.ts';
 import { parseDateForm } from '../src/columns/convert-cell.ts';
 import { parseNumberFormat } from '../src/tables/number-format.ts';
 import { parseHtml } from '../src/text/characters.ts';
@@ -102,7 +102,7 @@ describe('a regular expression takes time in proportion to the length of the tex
 test.each([
   ['blanks before a time that does not come', (count: number) => parseDateForm(`1.1.2024${' '.repeat(count)}x`, 'd.m.yyyy')],
   ['blanks between the parts of a date', (count: number) => parseDateForm(`1${' '.repeat(count)}x`, 'd m yyyy')],
-  ['blanks before a unit that does not come', (count: number) => numberOf(`5${' '.repeat(count)}x`)],
+  ['blanks before a unit that does not come', (count: number) => parsePlainNumber(`5${' '.repeat(count)}x`)],
   ['blanks in HTML without a line break', (count: number) => parseHtml(`<p>${' '.repeat(count)}x`)],
   ['hidden elements of HTML', (count: number) => parseHtml('<script></script>'.repeat(count))],
   ['placeholders of a number format', (count: number) => parseNumberFormat(`${'0'.repeat(count)}x/0`).show(1.5)],

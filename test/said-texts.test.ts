@@ -19,7 +19,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
 };
 
 const SAYING = ['message', 'says', 'hint', 'hintSays'];
-const SAYING_CALLS = ['messageOf', 'localizedMessageOf', 'commanderText'];
+const SAYING_CALLS = ['getErrorMessage', 'getLocalizedMessage', 'commanderText'];
 const MATCHING = [
   'includes',
   'startsWith',
@@ -38,31 +38,31 @@ type Node = { readonly type: string; readonly start: number; readonly [key: stri
 const node = (value: unknown): Node => value as Node;
 const nodes = (value: unknown): Node[] => (value as (Node | null)[]).filter((each) => each !== null);
 
-function childrenOf(parent: Node): Node[] {
+function listChildren(parent: Node): Node[] {
   return Object.values(parent)
     .flatMap((value) => (Array.isArray(value) ? (value as unknown[]) : [value]))
     .filter((value): value is Node => typeof value === 'object' && value !== null && 'type' in value && 'start' in value);
 }
 
-const nameOf = (value: unknown): string => String(node(value)['name'] ?? node(value)['value'] ?? '');
+const getName = (value: unknown): string => String(node(value)['name'] ?? node(value)['value'] ?? '');
 
 /** Tells if a value is a text for people, or made from one; `names` stand for such. */
 function isSaid(of: Node, names: ReadonlySet<string>): boolean {
   const said = (value: unknown): boolean => isSaid(node(value), names);
   switch (of.type) {
     case 'Identifier':
-      return names.has(nameOf(of));
+      return names.has(getName(of));
     case 'MemberExpression':
-      return of['computed'] === false && SAYING.includes(nameOf(of['property']));
+      return of['computed'] === false && SAYING.includes(getName(of['property']));
     case 'TaggedTemplateExpression':
-      return ['t', 'msg'].includes(nameOf(of['tag']));
+      return ['t', 'msg'].includes(getName(of['tag']));
     case 'LogicalExpression':
       return said(of['left']) || said(of['right']);
     case 'ChainExpression':
       return said(of['expression']);
     case 'CallExpression': {
       const callee = node(of['callee']);
-      if (callee.type === 'Identifier') return SAYING_CALLS.includes(nameOf(callee)) || nodes(of['arguments']).some(said);
+      if (callee.type === 'Identifier') return SAYING_CALLS.includes(getName(callee)) || nodes(of['arguments']).some(said);
       return callee.type === 'MemberExpression' && said(callee['object']);
     }
     default:
@@ -76,7 +76,7 @@ function namesOfSaid(all: readonly Node[]): ReadonlySet<string> {
   for (const each of all) {
     if (each.type === 'ObjectPattern') {
       for (const property of nodes(each['properties'])) {
-        if (property.type === 'Property' && SAYING.includes(nameOf(property['key'])))
+        if (property.type === 'Property' && SAYING.includes(getName(property['key'])))
           names.add(localName(node(property['value'])));
       }
     } else if (each.type === 'VariableDeclarator' && each['init'] !== null && isSaid(node(each['init']), names)) {
@@ -88,7 +88,7 @@ function namesOfSaid(all: readonly Node[]): ReadonlySet<string> {
 }
 
 function localName(pattern: Node): string {
-  return nameOf(pattern.type === 'AssignmentPattern' ? pattern['left'] : pattern);
+  return getName(pattern.type === 'AssignmentPattern' ? pattern['left'] : pattern);
 }
 
 function decidesByWords(of: Node, names: ReadonlySet<string>): boolean {
@@ -97,14 +97,14 @@ function decidesByWords(of: Node, names: ReadonlySet<string>): boolean {
   if (of.type === 'BinaryExpression') {
     const [left, right] = [node(of['left']), node(of['right'])];
     const isNothing = (side: Node): boolean =>
-      (side.type === 'Identifier' && nameOf(side) === 'undefined') ||
-      (side.type === 'Literal' && ['null', ''].includes(nameOf(side)));
+      (side.type === 'Identifier' && getName(side) === 'undefined') ||
+      (side.type === 'Literal' && ['null', ''].includes(getName(side)));
     return /^[!=]==?$/.test(String(of['operator'])) && (said(left) || said(right)) && !isNothing(left) && !isNothing(right);
   }
   if (of.type !== 'CallExpression') return false;
   const callee = node(of['callee']);
   if (callee.type !== 'MemberExpression') return false;
-  const method = nameOf(callee['property']);
+  const method = getName(callee['property']);
   if (MATCHING.includes(method) && said(callee['object'])) return true;
   return LOOKING_UP.includes(method) && nodes(of['arguments']).some(said);
 }
@@ -113,7 +113,7 @@ function placesIn(code: string): string[] {
   const all: Node[] = [];
   const visit = (each: Node): void => {
     all.push(each);
-    childrenOf(each).forEach(visit);
+    listChildren(each).forEach(visit);
   };
   visit(parseAst(code, { lang: 'ts' }) as unknown as Node);
   const names = namesOfSaid(all);
@@ -124,9 +124,9 @@ function placesIn(code: string): string[] {
 
 test.each([
   `if (thrown.message.includes('closed')) stop();`,
-  `if (/closed/.test(messageOf(thrown))) stop();`,
+  `if (/closed/.test(getErrorMessage(thrown))) stop();`,
   'if (issue.says === msg`closed`) stop();',
-  'const said = strike(messageOf(thrown) || code); if (said.startsWith("NO")) stop();',
+  'const said = strike(getErrorMessage(thrown) || code); if (said.startsWith("NO")) stop();',
   'const why = ({ message }: Error) => PATTERN.exec(message);',
   'switch (String(issue.says)) { default: stop(); }',
   'if (KNOWN.includes(t`closed`)) stop();',

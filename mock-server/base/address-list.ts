@@ -20,7 +20,7 @@ export function addressFault(value: string): string | undefined {
   }
 }
 
-export function blockListOf(values: readonly string[]): BlockList {
+export function makeBlockList(values: readonly string[]): BlockList {
   const list = new BlockList();
   for (const value of values) addTo(list, value);
   return list;

@@ -16,7 +16,7 @@ export type Addresses = {
   /** Prefix of every path: empty, or `/t/<tenant>`. */
   readonly mount: string;
   /** Addresses that the operator fixed; the rest follows the address that a client used. */
-  readonly given: GivenAddresses;
+  readonly overrides: GivenAddresses;
 };
 
 /** Addresses that an operator can set; none ends with a slash. */
@@ -35,22 +35,22 @@ const SERVICE_NAMES = { prefix: 'amcr', schemaBase: 'https://api.aiscr.cz/schema
 export const CONTROL_PATH = '/__mock__';
 
 /** @param origin where the server listens @param mount of a tenant */
-export function addressesOf(origin: string, given: GivenAddresses = {}, mount = ''): Addresses {
-  const names = given.serviceNames === true ? SERVICE_NAMES : undefined;
-  const prefix = given.prefix ?? names?.prefix ?? 'svc';
-  const server = given.publicUrl ?? origin;
+export function makeAddresses(origin: string, overrides: GivenAddresses = {}, mount = ''): Addresses {
+  const names = overrides.serviceNames === true ? SERVICE_NAMES : undefined;
+  const prefix = overrides.prefix ?? names?.prefix ?? 'svc';
+  const server = overrides.publicUrl ?? origin;
   const base = server + mount;
   return {
     prefix,
     baseUrl: base,
     oaiBase: base,
     // Tenants share it, so that one document is right for all of them.
-    schemaBase: given.schemaBase ?? names?.schemaBase ?? `${server}/schema/${prefix}`,
+    schemaBase: overrides.schemaBase ?? names?.schemaBase ?? `${server}/schema/${prefix}`,
     idBase: names?.idBase ?? `${base}/id`,
     fileBase: `${base}/id`,
     controlUrl: base + CONTROL_PATH,
     mount,
-    given,
+    overrides,
   };
 }
 
@@ -59,15 +59,15 @@ export function addressesOf(origin: string, given: GivenAddresses = {}, mount = 
  * @param used the host with its port, and the protocol with its colon; what no address can have is not believed
  */
 export function addressesAt(
-  own: Addresses,
+  addresses: Addresses,
   { host, protocol }: { readonly host: string; readonly protocol?: string },
 ): Addresses {
-  const { given, mount, baseUrl } = own;
+  const { overrides, mount, baseUrl } = addresses;
   const isPlausible = /^(?:[\w.-]+|\[[\da-f:]+\])(?::\d{1,5})?$/i.test(host);
-  if (!isPlausible || given.publicUrl !== undefined) return own;
+  if (!isPlausible || overrides.publicUrl !== undefined) return addresses;
   const isWeb = protocol === 'http:' || protocol === 'https:';
   const origin = `${isWeb ? protocol : new URL(baseUrl).protocol}//${host}`;
-  return origin + mount === baseUrl ? own : addressesOf(origin, given, mount);
+  return origin + mount === baseUrl ? addresses : makeAddresses(origin, overrides, mount);
 }
 
 /** The newest version: the only one that imports are accepted in. */
@@ -75,15 +75,15 @@ export const NEWEST_VERSION = '2.2';
 export const SCHEMA_VERSIONS = ['2.0', '2.1', '2.2'] as const;
 export type SchemaVersion = (typeof SCHEMA_VERSIONS)[number];
 
-export function namespaceOf(addresses: Addresses, version: string): string {
+export function getNamespace(addresses: Addresses, version: string): string {
   return `${addresses.schemaBase}/${version}/`;
 }
 
-export function xsdAddressOf(addresses: Addresses, version: string): string {
+export function getXsdAddress(addresses: Addresses, version: string): string {
   return `${addresses.schemaBase}/${version}/${addresses.prefix}.xsd`;
 }
 
-export function recordAddressOf(addresses: Addresses, ident: string): string {
+export function getRecordAddress(addresses: Addresses, ident: string): string {
   return `${addresses.idBase}/${ident}`;
 }
 

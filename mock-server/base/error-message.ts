@@ -5,6 +5,6 @@ export function isStorageFailure(thrown: unknown): boolean {
 }
 
 /** Returns the message of a thrown value of any type. */
-export function messageOf(thrown: unknown): string {
+export function getErrorMessage(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }

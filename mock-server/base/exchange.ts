@@ -56,12 +56,12 @@ export type Message = {
 export type Exchange = { readonly request: Message; readonly answer: Message | undefined };
 
 /** Approximate memory, in bytes, which bounds the journal. */
-export function sizeOf({ request, answer }: Exchange): number {
+export function estimateSize({ request, answer }: Exchange): number {
   const messages = answer === undefined ? [request] : [request, answer];
   return messages.reduce((sum, { headers, body }) => sum + JSON.stringify(headers).length + (body?.length ?? 0), 0);
 }
 
-export function exchangeOf(
+export function makeExchange(
   request: { readonly headers: IncomingHttpHeaders; readonly sample: BodySample },
   answer: { readonly headers: OutgoingHttpHeaders; readonly body: string | Buffer } | undefined,
 ): Exchange {
@@ -84,14 +84,14 @@ export function withoutBodies({ request, answer }: Exchange): Exchange {
 }
 
 /** A sign-in with what may be a password or a token struck out; a body that cannot be read is left out altogether. */
-export function struckOut({ request, answer }: Exchange): Exchange {
-  const strike = (message: Message, isSecret: (name: string) => boolean): Message => {
+export function redactExchange({ request, answer }: Exchange): Exchange {
+  const redact = (message: Message, isSecret: (name: string) => boolean): Message => {
     const body = withoutSecretFields(message, isSecret);
     return { ...message, body, sizeBytes: body?.length ?? message.sizeBytes };
   };
   return {
-    request: strike(request, (name) => name !== 'username'),
-    answer: answer === undefined ? undefined : strike(answer, (name) => name === 'token'),
+    request: redact(request, (name) => name !== 'username'),
+    answer: answer === undefined ? undefined : redact(answer, (name) => name === 'token'),
   };
 }
 
@@ -113,7 +113,7 @@ function withoutSecretFields({ headers, body, sizeBytes }: Message, isSecret: (n
 }
 
 /** The same with no more of the request's body than a journal keeps. */
-export function shortened({ request, answer }: Exchange): Exchange {
+export function shortenExchange({ request, answer }: Exchange): Exchange {
   const { body } = request;
   if (body === undefined || body.length <= KEPT_BYTES) return { request, answer };
   // A copy: a part of a large body would keep all of it in memory.
@@ -121,13 +121,13 @@ export function shortened({ request, answer }: Exchange): Exchange {
 }
 
 function withoutSecrets(headers: OutgoingHttpHeaders): Record<string, string> {
-  const shown = Object.entries(headers).map(([name, value]) => {
+  const shownTexts = Object.entries(headers).map(([name, value]) => {
     const text = String(value);
     if (!SECRET_HEADERS.has(name)) return [name, text];
     const [scheme = ''] = /^(?:basic|bearer) /i.exec(text) ?? [];
     return [name, `${scheme}${STRUCK_OUT}`];
   });
-  return Object.fromEntries(shown);
+  return Object.fromEntries(shownTexts);
 }
 
 /** As `GET /journal/{id}` shows it: `body` is null where it is not kept, and `cut` where only its beginning is. */
@@ -139,12 +139,12 @@ export function messageView(message: Message): unknown {
 /** Unpacked; undefined where it is not kept, and `cut` where only its beginning is. */
 export function bodyBytes({ headers, body, sizeBytes }: Message): { readonly bytes: Buffer; readonly cut: boolean } | undefined {
   if (body === undefined) return undefined;
-  const whole = unpacked(headers, body);
+  const whole = unpackBody(headers, body);
   return { bytes: whole.subarray(0, KEPT_BYTES), cut: body.length < sizeBytes || whole.length > KEPT_BYTES };
 }
 
 /** The beginning of a compressed body is the beginning of its text. What only says that it is compressed is shown as it came. */
-function unpacked(headers: Message['headers'], body: Buffer): Buffer {
+function unpackBody(headers: Message['headers'], body: Buffer): Buffer {
   if (headers['content-encoding'] !== 'gzip') return body;
   try {
     return gunzipSync(body, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: MAX_UNPACKED_BYTES });

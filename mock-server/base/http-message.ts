@@ -32,7 +32,7 @@ export type Incoming = IncomingBody & {
   /** False while the client waits. */
   isInvited(): boolean;
   /** For the journal: the rules that were told to the client, and what was changed for it. */
-  readonly told: string[];
+  readonly reported: string[];
   change?: Change;
 };
 
@@ -47,7 +47,7 @@ export type Answer = {
  * A request's target without the authority that the absolute form has (RFC 9112, section 3.2.2), and with what needs no percent
  * sign written without one: both mean the same (RFC 3986, section 6.2.2.2).
  */
-export function readTarget(url: string): { readonly authority: string | undefined; readonly target: string } {
+export function parseTarget(url: string): { readonly authority: string | undefined; readonly target: string } {
   const [, authority, rest = url] = /^https?:\/\/([^/?]*)(.*)$/is.exec(url) ?? [];
   const [, path = '', search = ''] = /^([^?]*)(.*)$/s.exec(rest) ?? [];
   const plain = path.replace(/%([0-9a-f]{2})/gi, (encoded, code: string) => {

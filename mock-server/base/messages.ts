@@ -120,7 +120,7 @@ const NOTES: ReadonlySet<string> = new Set<MessageKey>([
 ]);
 
 export type MessageKey = keyof typeof MESSAGES;
-type Told = { readonly headers: { readonly 'accept-language'?: string | undefined }; readonly told: string[] };
+type Told = { readonly headers: { readonly 'accept-language'?: string | undefined }; readonly reported: string[] };
 export type Say = (key: MessageKey, ...values: string[]) => string;
 
 export function isRefusal(key: string): boolean {
@@ -134,9 +134,9 @@ export function isRefusal(key: string): boolean {
 export function createWording(request: Told, seedNumber: number): Say {
   const language = prefersEnglish(request.headers['accept-language']) ? 1 : 0;
   return (key, ...values) => {
-    if (!NOTES.has(key)) request.told.push(key);
+    if (!NOTES.has(key)) request.reported.push(key);
     const text = MESSAGES[key][language].replace(/\{(\d)\}/g, (_, index: string) => values[Number(index)] ?? '');
-    return reworded(text, seedNumber);
+    return reword(text, seedNumber);
   };
 }
 
@@ -145,7 +145,7 @@ function prefersEnglish(acceptLanguage: string | undefined): boolean {
     .split(',')
     .map((entry) => {
       const [tag = '', ...parameters] = entry.trim().toLowerCase().split(';');
-      const quality = parameters.map((parameter) => /^\s*q=([\d.]+)/.exec(parameter)?.[1]).find((found) => found !== undefined);
+      const quality = parameters.map((parameter) => /^\s*q=([\d.]+)/.exec(parameter)?.[1]).find((choice) => choice !== undefined);
       return { language: tag.slice(0, 2), quality: Number(quality ?? 1) };
     })
     .filter(({ language, quality }) => (language === 'cs' || language === 'en') && quality > 0)
@@ -153,7 +153,7 @@ function prefersEnglish(acceptLanguage: string | undefined): boolean {
   return ranked[0]?.language === 'en';
 }
 
-function reworded(text: string, seedNumber: number): string {
+function reword(text: string, seedNumber: number): string {
   if (seedNumber === 0) return text;
   return seedNumber % 2 === 0 ? `${text} (${seedNumber.toString(36)})` : `${seedNumber.toString(36)}: ${text}`;
 }

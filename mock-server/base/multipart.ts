@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { type Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import busboy from 'busboy';
-import { isStorageFailure, messageOf } from './error-message.ts';
+import { getErrorMessage, isStorageFailure } from './error-message.ts';
 import { announcesMoreThan, ClientDisconnected, type IncomingBody, onDisconnect } from './http-message.ts';
 
 /** One file part. Its bytes are in memory or in a file, as the reader was told. */
@@ -45,7 +45,7 @@ export async function readFileParts(incoming: IncomingBody, options: MultipartOp
   const { message } = incoming;
   if (!isMultipart(message)) return 'not-multipart';
   if (announcesMoreThan(incoming, options.maxBodyBytes)) return 'too-large';
-  const parser = parserOf(message);
+  const parser = createParser(message);
   if (parser === undefined) return 'malformed';
   const pending: Promise<FilePart>[] = [];
   const paths: string[] = [];
@@ -59,7 +59,7 @@ export async function readFileParts(incoming: IncomingBody, options: MultipartOp
     if (path !== undefined) paths.push(path);
     const part = readPart(field, stream, fileName, path);
     // The parser would wait for a part that takes no more.
-    part.catch((thrown: unknown) => parser.destroy(thrown instanceof Error ? thrown : new Error(messageOf(thrown))));
+    part.catch((thrown: unknown) => parser.destroy(thrown instanceof Error ? thrown : new Error(getErrorMessage(thrown))));
     pending.push(part);
   });
   const outcome = await feed(incoming, parser, options.maxBodyBytes);
@@ -76,14 +76,14 @@ export async function readFileParts(incoming: IncomingBody, options: MultipartOp
  * A file name as the service reads it: without folders and without characters that do not print. The parser takes a part for a file by
  * its type too; the service goes by the name alone, and a part that is left without one is no file to it.
  */
-function plainName(given: string | undefined): string | undefined {
-  const name = given?.replace(/[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu, '');
+function plainName(fileName: string | undefined): string | undefined {
+  const name = fileName?.replace(/[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu, '');
   return name === undefined || ['', '.', '..'].includes(name) ? undefined : name;
 }
 
 /** The plain fields of a small multipart form; undefined where it cannot be read. @throws ClientDisconnected */
 export async function readFormFields(incoming: IncomingBody, maxBodyBytes: number): Promise<Map<string, string> | undefined> {
-  const parser = parserOf(incoming.message);
+  const parser = createParser(incoming.message);
   if (parser === undefined) return undefined;
   const fields = new Map<string, string>();
   parser.on('field', (name, value) => fields.set(name, value));
@@ -97,7 +97,7 @@ function isMultipart(message: IncomingMessage): boolean {
   return /^multipart\/form-data\b/i.test(message.headers['content-type'] ?? '');
 }
 
-function parserOf(message: IncomingMessage): busboy.Busboy | undefined {
+function createParser(message: IncomingMessage): busboy.Busboy | undefined {
   try {
     return busboy({ headers: message.headers, defParamCharset: 'utf8', limits: LIMITS });
   } catch {
@@ -139,19 +139,19 @@ function feed(
 
 async function readPart(field: string, stream: Readable, fileName: string, path: string | undefined): Promise<FilePart> {
   const hash = createHash('sha512');
-  const kept: Buffer[] = [];
+  const chunks: Buffer[] = [];
   let keptBytes = 0;
   let sizeBytes = 0;
   stream.on('data', (chunk: Buffer) => {
     hash.update(chunk);
     sizeBytes += chunk.length;
     if (path === undefined || keptBytes < HEAD_BYTES) {
-      kept.push(chunk);
+      chunks.push(chunk);
       keptBytes += chunk.length;
     }
   });
   await pipeline(stream, path === undefined ? nowhere() : createWriteStream(path, { mode: 0o600 }));
-  return { field, fileName, sizeBytes, sha512: hash.digest(), bytes: Buffer.concat(kept), path };
+  return { field, fileName, sizeBytes, sha512: hash.digest(), bytes: Buffer.concat(chunks), path };
 }
 
 function nowhere(): Writable {

@@ -16,12 +16,12 @@ export function parsePolygons(wkt: string): readonly Polygon[] | string {
           .trim()
           .replace(/^\(|\)$/g, '')
           .split(/\)\s*\)\s*,\s*\(\s*\(/);
-  const polygons = texts.map((text) => text.split(/\)\s*,\s*\(/).map(readRing));
+  const polygons = texts.map((text) => text.split(/\)\s*,\s*\(/).map(parseRing));
   const fault = polygons.flat().find((ring) => typeof ring === 'string');
   return fault ?? polygons.map((rings) => rings.filter((ring) => typeof ring !== 'string'));
 }
 
-function readRing(text: string): Ring | string {
+function parseRing(text: string): Ring | string {
   const ring: Position[] = [];
   for (const pair of text.split(',')) {
     const [x, y, ...more] = pair.trim().split(/\s+/).map(Number);

@@ -41,9 +41,9 @@ export function number(bounds: { readonly min?: number; readonly max?: number })
 export function integer(bounds: { readonly min?: number; readonly max?: number }): Reader<number> {
   const read = number(bounds);
   return (value, place = '') => {
-    const found = read(value, place);
-    if (!Number.isInteger(found)) throw new ShapeError(place, 'must be a whole number');
-    return found;
+    const number = read(value, place);
+    if (!Number.isInteger(number)) throw new ShapeError(place, 'must be a whole number');
+    return number;
   };
 }
 
@@ -66,18 +66,18 @@ export const instant: Reader<number> = (value, place = '') => {
 /** Adds a rule to a reader: `refuse` returns the reason, or undefined. */
 export function check<T>(read: Reader<T>, refuse: (value: T) => string | undefined): Reader<T> {
   return (value, place = '') => {
-    const found = read(value, place);
-    const reason = refuse(found);
+    const result = read(value, place);
+    const reason = refuse(result);
     if (reason !== undefined) throw new ShapeError(place, reason);
-    return found;
+    return result;
   };
 }
 
-export function oneOf<T extends string>(allowed: readonly T[]): Reader<T> {
+export function readOneOf<T extends string>(allowed: readonly T[]): Reader<T> {
   return (value, place = '') => {
-    const found = allowed.find((name) => name === value);
-    if (found === undefined) throw new ShapeError(place, `must be one of ${allowed.join(', ')}`);
-    return found;
+    const match = allowed.find((name) => name === value);
+    if (match === undefined) throw new ShapeError(place, `must be one of ${allowed.join(', ')}`);
+    return match;
   };
 }
 
@@ -120,13 +120,13 @@ export function object<F extends Fields>(fields: F): Reader<ObjectOf<F>> {
     if (unknown !== undefined) {
       throw new ShapeError(place, `has an unknown key "${unknown}"; known are ${Object.keys(fields).join(', ')}`);
     }
-    const found: Record<string, unknown> = {};
+    const result: Record<string, unknown> = {};
     for (const [key, field] of Object.entries(fields)) {
       const item: unknown = Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
       const where = place === '' ? key : `${place}.${key}`;
-      if (typeof field === 'function') found[key] = field(item, where);
-      else if (item !== undefined) found[key] = field.optional(item, where);
+      if (typeof field === 'function') result[key] = field(item, where);
+      else if (item !== undefined) result[key] = field.optional(item, where);
     }
-    return found as ObjectOf<F>;
+    return result as ObjectOf<F>;
   };
 }

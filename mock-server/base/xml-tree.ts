@@ -19,17 +19,17 @@ export type XmlTree = {
 type Xml = typeof import('libxml2-wasm');
 
 /** Reads an element with everything below it. */
-export function treeOf(xml: Xml, root: XmlElementType): XmlTree {
+export function makeTree(xml: Xml, root: XmlElementType): XmlTree {
   // Walking from sibling to sibling ends at a processing instruction, which the library gives no sibling; a path does not.
   const childNodes = xml.XmlXPath.compile('node()');
   try {
-    return readElement(xml, root, childNodes);
+    return makeElement(xml, root, childNodes);
   } finally {
     childNodes.dispose();
   }
 }
 
-function readElement(xml: Xml, element: XmlElementType, childNodes: XmlXPath): XmlTree {
+function makeElement(xml: Xml, element: XmlElementType, childNodes: XmlXPath): XmlTree {
   const children: XmlTree[] = [];
   let text = '';
   let textEnded = false;
@@ -40,7 +40,7 @@ function readElement(xml: Xml, element: XmlElementType, childNodes: XmlXPath): X
       continue;
     }
     textEnded = true;
-    if (node instanceof xml.XmlElement) children.push(readElement(xml, node, childNodes));
+    if (node instanceof xml.XmlElement) children.push(makeElement(xml, node, childNodes));
     else hasOtherNodes = true;
   }
   return {

@@ -1,6 +1,6 @@
 import type { JSONPathQuery, JSONValue } from 'json-p3';
 import type { XmlElement } from 'libxml2-wasm';
-import { messageOf } from '../base/error-message.ts';
+import { getErrorMessage } from '../base/error-message.ts';
 import { bodyBytes, type Message, STRUCK_OUT } from '../base/exchange.ts';
 import { ControlRefusal } from '../base/http-message.ts';
 import { check, object, optional, type Reader, ShapeError, text } from '../base/shape.ts';
@@ -17,7 +17,7 @@ export const expression: Reader<string> = check(text({ min: 1 }), (source) => {
     new RegExp(source, 'u');
     return undefined;
   } catch (thrown) {
-    return `is no regular expression (${messageOf(thrown)})`;
+    return `is no regular expression (${getErrorMessage(thrown)})`;
   }
 });
 
@@ -29,11 +29,11 @@ export const readBodyCheck: Reader<BodyCheck> = check(
 );
 
 /** Undefined where a text is as wanted; else how it differs. */
-export function textDifference(name: string, found: string | undefined, { equals, matches }: Wanted): string | undefined {
-  if (found === undefined) return `${name} is not there`;
-  const shown = JSON.stringify(found.length > 200 ? `${found.slice(0, 200)}…` : found);
-  if (equals !== undefined && found !== equals) return `${name} is ${shown}, not ${JSON.stringify(equals)}`;
-  if (matches !== undefined && !new RegExp(matches, 'u').test(found))
+export function textDifference(name: string, text: string | undefined, { equals, matches }: Wanted): string | undefined {
+  if (text === undefined) return `${name} is not there`;
+  const shown = JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}…` : text);
+  if (equals !== undefined && text !== equals) return `${name} is ${shown}, not ${JSON.stringify(equals)}`;
+  if (matches !== undefined && !new RegExp(matches, 'u').test(text))
     return `${name} is ${shown}, which does not match ${matches}`;
   return undefined;
 }
@@ -43,7 +43,7 @@ export function textDifference(name: string, found: string | undefined, { equals
  * @throws ShapeError
  */
 export async function assertReadable({ xpath, json }: BodyCheck): Promise<void> {
-  if (json !== undefined) await readJsonPath(json);
+  if (json !== undefined) await compileJsonPath(json);
   if (xpath === undefined) return;
   const prefixes = [...xpath.matchAll(/(?<![\w.-])([\w.-]+):(?=[\w*])/g)].map(([, prefix = '']) => [prefix, 'urn:any'] as const);
   await withXml(Buffer.from('<x/>'), ({ root }) => evaluate(root, xpath, Object.fromEntries(prefixes)));
@@ -54,18 +54,18 @@ export async function assertReadable({ xpath, json }: BodyCheck): Promise<void> 
  * @throws ControlRefusal where what is kept of it decides nothing, ShapeError where a path does not fit its document
  */
 export async function bodyDifference(message: Message, of: string, one: BodyCheck): Promise<string | undefined> {
-  const kept = bodyBytes(message);
-  if (kept === undefined) throw new ControlRefusal(422, `the body of ${of} is not kept`);
-  if (kept.cut) throw new ControlRefusal(422, `of the body of ${of} only the beginning is kept`);
+  const body = bodyBytes(message);
+  if (body === undefined) throw new ControlRefusal(422, `the body of ${of} is not kept`);
+  if (body.cut) throw new ControlRefusal(422, `of the body of ${of} only the beginning is kept`);
   const path = one.xpath ?? one.json ?? '';
-  const found =
-    one.xpath === undefined ? await firstOfJson(kept.bytes, path) : await firstOfXml(documentIn(message, kept.bytes), path);
-  if (found === STRUCK_OUT) throw new ControlRefusal(422, `${path} of ${of} is a secret, and is not kept`);
-  return textDifference(`${path} of ${of}`, found, one);
+  const actual =
+    one.xpath === undefined ? await firstOfJson(body.bytes, path) : await firstOfXml(documentIn(message, body.bytes), path);
+  if (actual === STRUCK_OUT) throw new ControlRefusal(422, `${path} of ${of} is a secret, and is not kept`);
+  return textDifference(`${path} of ${of}`, actual, one);
 }
 
 async function firstOfJson(body: Buffer, path: string): Promise<string | undefined> {
-  const compiled = await readJsonPath(path);
+  const compiled = await compileJsonPath(path);
   let value: JSONValue;
   try {
     value = JSON.parse(body.toString('utf8')) as JSONValue;
@@ -76,12 +76,12 @@ async function firstOfJson(body: Buffer, path: string): Promise<string | undefin
   return first === undefined || typeof first === 'string' ? first : JSON.stringify(first);
 }
 
-async function readJsonPath(path: string): Promise<JSONPathQuery> {
+async function compileJsonPath(path: string): Promise<JSONPathQuery> {
   const { jsonpath } = await import('json-p3');
   try {
     return jsonpath.compile(path);
   } catch (thrown) {
-    throw new ShapeError('json', `is no JSONPath (${messageOf(thrown)})`);
+    throw new ShapeError('json', `is no JSONPath (${getErrorMessage(thrown)})`);
   }
 }
 
@@ -93,11 +93,11 @@ async function firstOfXml(document: Buffer, path: string): Promise<string | unde
 /** As text. What is no node counts as found where XPath takes it for true. @throws ShapeError */
 function evaluate(root: XmlElement, path: string, namespaces: Readonly<Record<string, string>>): string | undefined {
   try {
-    const found = root.eval(path, { ...namespaces });
-    if (Array.isArray(found)) return found[0]?.content;
-    return found ? String(found) : undefined;
+    const result = root.eval(path, { ...namespaces });
+    if (Array.isArray(result)) return result[0]?.content;
+    return result ? String(result) : undefined;
   } catch (thrown) {
-    throw new ShapeError('xpath', `cannot be looked for (${messageOf(thrown)})`);
+    throw new ShapeError('xpath', `cannot be looked for (${getErrorMessage(thrown)})`);
   }
 }
 

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { blockListOf, contains, plainAddress } from '../base/address-list.ts';
+import { contains, makeBlockList, plainAddress } from '../base/address-list.ts';
 import { CONTROL_PATH } from '../base/addresses.ts';
-import { messageOf } from '../base/error-message.ts';
+import { getErrorMessage } from '../base/error-message.ts';
 import { type Answer, ControlRefusal, decodeSegment, HttpError, type Incoming, readBody } from '../base/http-message.ts';
 import { json } from '../base/problem.ts';
 import { check, flag, instant, integer, number, object, optional, parseJson, type Reader, ShapeError } from '../base/shape.ts';
@@ -56,17 +56,17 @@ const ROUTES: readonly Route[] = [
   { method: 'DELETE', path: /^\/faults\/(\d+)$/, run: removeFault },
   { method: 'GET', path: /^\/finds$/, run: (mock, { incoming }) => findsView(mock, incoming.query) },
   { method: 'GET', path: /^\/map$/, run: mapView },
-  { method: 'GET', path: /^\/pulse$/, run: pulse },
+  { method: 'GET', path: /^\/pulse$/, run: heartbeat },
   { method: 'POST', path: /^\/verify$/, run: askVerify },
   { method: 'GET', path: /^\/snapshots$/, run: (mock) => mock.snapshots.names() },
-  { method: 'PUT', path: /^\/snapshots\/([^/]+)$/, run: takeSnapshot },
+  { method: 'PUT', path: /^\/snapshots\/([^/]+)$/, run: captureSnapshot },
   { method: 'POST', path: /^\/snapshots\/([^/]+)\/restore$/, run: restoreSnapshot },
   { method: 'DELETE', path: /^\/snapshots\/([^/]+)$/, run: removeSnapshot },
   { method: 'GET', path: /^\/tenants$/, run: listTenants },
   { method: 'POST', path: /^\/tenants$/, run: addTenant },
   { method: 'DELETE', path: /^\/tenants\/([^/]+)$/, run: removeTenant },
   { method: 'GET', path: /^\/settings$/, run: (mock) => mock.settings },
-  { method: 'PUT', path: /^\/settings$/, run: putSettings },
+  { method: 'PUT', path: /^\/settings$/, run: saveSettings },
   { method: 'GET', path: /^\/clock$/, run: clockView },
   { method: 'POST', path: /^\/clock$/, run: moveClock },
   { method: 'GET', path: /^\/records\/([^/]+)$/, run: (mock, { segment }) => showRecord(mock, segment) },
@@ -84,7 +84,7 @@ export async function answerControl(mock: Mock, incoming: Incoming): Promise<Ans
   const method = incoming.method === 'HEAD' ? 'GET' : incoming.method;
   // Container runtimes ask for its health without a token.
   const isOpen = mock.controlToken !== undefined && path === '/health';
-  const refusal = isOpen ? undefined : refusalOf(mock, incoming);
+  const refusal = isOpen ? undefined : checkAccess(mock, incoming);
   if (refusal !== undefined) return refusal;
   if (path === '/openapi.json')
     return method === 'GET' ? answerDescription(incoming, 'control') : failure(405, `${path} takes GET`);
@@ -116,12 +116,12 @@ async function readJson(incoming: Incoming): Promise<unknown> {
   try {
     return parseJson(body.toString('utf8'));
   } catch (thrown) {
-    throw new ShapeError('the body', `is no JSON (${messageOf(thrown)})`);
+    throw new ShapeError('the body', `is no JSON (${getErrorMessage(thrown)})`);
   }
 }
 
 /** Cheap to ask often: who answers, whether any find has changed, which journal entries are still kept. */
-function pulse(mock: Mock): unknown {
+function heartbeat(mock: Mock): unknown {
   return {
     pid: process.pid,
     revision: mock.archive.revision('samostatny_nalez'),
@@ -141,7 +141,7 @@ function clearJournal(mock: Mock): unknown {
   return { status: 'ok' };
 }
 
-function putSettings(mock: Mock, { body }: { readonly body: unknown }): unknown {
+function saveSettings(mock: Mock, { body }: { readonly body: unknown }): unknown {
   mock.applySettings(readSettings(body));
   return mock.settings;
 }
@@ -179,7 +179,7 @@ async function askVerify(mock: Mock, { body }: { readonly body: unknown }): Prom
 
 type OfSnapshot = { readonly segment: string };
 
-function takeSnapshot(mock: Mock, { segment }: OfSnapshot): unknown {
+function captureSnapshot(mock: Mock, { segment }: OfSnapshot): unknown {
   if (!mock.snapshots.take(segment, mock)) throw new ControlRefusal(409, 'there are too many snapshots; remove one first');
   return { name: segment };
 }
@@ -195,26 +195,26 @@ function removeSnapshot(mock: Mock, { segment }: OfSnapshot): unknown {
   return { status: 'ok' };
 }
 
-const LOOPBACK = blockListOf(['127.0.0.0/8', '::1']);
+const LOOPBACK = makeBlockList(['127.0.0.0/8', '::1']);
 const ASKS_FOR_TOKEN = { 'www-authenticate': 'Basic realm="control interface of the mock server", charset="UTF-8"' };
 
 /**
  * Explains why a caller may not use the control interface; undefined where it may. A caller with the token may, from any host; where there is
  * no token, any caller on this machine, whatever address the server listens on.
  */
-function refusalOf(mock: Mock, { message, headers, addresses }: Incoming): Answer | undefined {
+function checkAccess(mock: Mock, { message, headers, addresses }: Incoming): Answer | undefined {
   const { origin, host, authorization } = headers;
   if (mock.controlToken === undefined) {
     if (!contains(LOOPBACK, plainAddress(message.socket.remoteAddress ?? '')))
       return failure(403, 'the control interface answers on loopback only; a server with --control-token answers others as well');
     if (!namesThisMachine(mock, host)) return failure(403, `the control interface answers at ${mock.addresses.controlUrl}`);
-  } else if (!bears(mock.controlToken, authorization)) {
+  } else if (!hasToken(mock.controlToken, authorization)) {
     const error = 'the control interface asks for its token, as Bearer or as the password of Basic';
     return json(401, { error }, ASKS_FOR_TOKEN);
   }
   // A browser sends a password with whatever page asks for something here, so the token alone keeps no page away.
-  const own = [`http://${host}`, ...[addresses, mock.addresses].map(({ controlUrl }) => new URL(controlUrl).origin)];
-  const isOwn = origin === undefined || own.includes(origin);
+  const ownOrigins = [`http://${host}`, ...[addresses, mock.addresses].map(({ controlUrl }) => new URL(controlUrl).origin)];
+  const isOwn = origin === undefined || ownOrigins.includes(origin);
   return isOwn ? undefined : failure(403, 'web pages from elsewhere may not use this');
 }
 
@@ -232,12 +232,12 @@ function namesThisMachine({ addresses }: Mock, host: string | undefined): boolea
 }
 
 /** A browser asks for a user name as well; which one is no matter. */
-function bears(token: string, authorization: string | undefined): boolean {
-  const [, scheme = '', given = ''] = /^(Bearer|Basic) +(\S.*)$/is.exec(authorization ?? '') ?? [];
+function hasToken(token: string, authorization: string | undefined): boolean {
+  const [, scheme = '', credentials = ''] = /^(Bearer|Basic) +(\S.*)$/is.exec(authorization ?? '') ?? [];
   const isBasic = scheme.toLowerCase() === 'basic';
   // Headers arrive as Latin-1, whatever their bytes are.
-  const text = Buffer.from(given, isBasic ? 'base64' : 'latin1').toString('utf8');
-  const said = isBasic ? text.replace(/^[^:]*:/, '') : text;
+  const text = Buffer.from(credentials, isBasic ? 'base64' : 'latin1').toString('utf8');
+  const presented = isBasic ? text.replace(/^[^:]*:/, '') : text;
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(said), digest(token));
+  return timingSafeEqual(digest(presented), digest(token));
 }

@@ -1,8 +1,8 @@
 import type { Position } from '../base/polygons.ts';
 import { ShapeError } from '../base/shape.ts';
-import { bordersOf } from '../state/areas.ts';
+import { parseBorders } from '../state/areas.ts';
 import type { Mock } from '../state/mock.ts';
-import { type ArchiveRecord, childOf, type Entity, listOf, textOf } from '../state/records/record.ts';
+import { type ArchiveRecord, type Entity, getChild, getList, getText } from '../state/records/record.ts';
 import { assertKnownParameters, wholeNumber } from './query.ts';
 
 const DEFAULT_LIMIT = 1000;
@@ -32,7 +32,7 @@ type PhotographView = { readonly id: string; readonly name: string; readonly typ
 export function findsView(mock: Mock, query: URLSearchParams): unknown {
   assertKnownParameters(query, 'limit', 'state', 'text');
   const set = 'samostatny_nalez';
-  const wanted = { set, isLive: true, ...filterOf(query) };
+  const wanted = { set, isLive: true, ...parseFilter(query) };
   const limit = wholeNumber(query, 'limit', { default: DEFAULT_LIMIT, max: MAX_FINDS });
   const states = mock.archive.statistics().filter((row) => row.entity === set);
   return {
@@ -44,7 +44,7 @@ export function findsView(mock: Mock, query: URLSearchParams): unknown {
   };
 }
 
-function filterOf(query: URLSearchParams): { readonly stav?: number; readonly text?: string } {
+function parseFilter(query: URLSearchParams): { readonly stav?: number; readonly text?: string } {
   const state = query.get('state');
   if (state !== null && !/^[1-4]$/.test(state)) throw new ShapeError('state', 'must be 1, 2, 3 or 4');
   const text = query.get('text')?.trim() ?? '';
@@ -52,36 +52,36 @@ function filterOf(query: URLSearchParams): { readonly stav?: number; readonly te
 }
 
 function findView({ ident, stav, datestampMs, body }: ArchiveRecord): FindView {
-  const guarded = childOf(body['chranene_udaje']);
+  const guarded = getChild(body['chranene_udaje']);
   return {
     ident,
     state: stav,
-    label: textOf(body['druh_nalezu']) ?? 'find without object type',
-    place: textOf(guarded?.['katastr']) ?? null,
-    registration_number: textOf(body['evidencni_cislo']) ?? null,
-    point: pointOf(textOf(guarded?.['geom_wkt'])),
+    label: getText(body['druh_nalezu']) ?? 'find without object type',
+    place: getText(guarded?.['katastr']) ?? null,
+    registration_number: getText(body['evidencni_cislo']) ?? null,
+    point: parsePoint(getText(guarded?.['geom_wkt'])),
     datestamp: new Date(datestampMs).toISOString(),
-    photos: listOf(body['soubor']).flatMap(photographView),
+    photos: getList(body['soubor']).flatMap(photographView),
   };
 }
 
-function pointOf(wkt: string | undefined): readonly [number, number] | null {
+function parsePoint(wkt: string | undefined): readonly [number, number] | null {
   const [longitude, latitude] = (/\(([^()]*)\)/.exec(wkt ?? '')?.[1] ?? '').trim().split(/\s+/).map(Number);
   return longitude !== undefined && latitude !== undefined && Number.isFinite(longitude + latitude)
     ? [longitude, latitude]
     : null;
 }
 
-function photographView(value: ReturnType<typeof listOf>[number]): PhotographView[] {
-  const file = childOf(value);
-  const id = textOf(file?.['url'])?.split('/').at(-1);
+function photographView(value: ReturnType<typeof getList>[number]): PhotographView[] {
+  const file = getChild(value);
+  const id = getText(file?.['url'])?.split('/').at(-1);
   if (file === undefined || id === undefined) return [];
   return [
     {
       id,
-      name: textOf(file['nazev']) ?? id,
-      type: textOf(file['mimetype']) ?? '',
-      size_bytes: Math.round(Number(textOf(file['size_mb']) ?? 0) * 1_048_576),
+      name: getText(file['nazev']) ?? id,
+      type: getText(file['mimetype']) ?? '',
+      size_bytes: Math.round(Number(getText(file['size_mb']) ?? 0) * 1_048_576),
     },
   ];
 }
@@ -101,23 +101,23 @@ type Shape = {
 
 /** The seed's regions, districts and cadastral areas as outlines in WGS 84, simplified for drawing. */
 export function mapView(mock: Mock): unknown {
-  const areas = shapesOf(mock, 'ruian_katastr');
+  const areas = makeShapes(mock, 'ruian_katastr');
   return {
-    regions: shapesOf(mock, 'ruian_kraj'),
-    districts: shapesOf(mock, 'ruian_okres'),
+    regions: makeShapes(mock, 'ruian_kraj'),
+    districts: makeShapes(mock, 'ruian_okres'),
     areas: areas.length > MAX_AREAS ? [] : areas,
   };
 }
 
-function shapesOf(mock: Mock, entity: Entity): Shape[] {
-  return mock.archive.allOf(entity).map((record) => ({
+function makeShapes(mock: Mock, entity: Entity): Shape[] {
+  return mock.archive.listAll(entity).map((record) => ({
     ident: record.ident,
-    name: textOf(record.body['nazev']) ?? record.ident,
-    at: firstPoint(textOf(record.body['definicni_bod_wkt']) ?? ''),
-    rings: bordersOf(record)
+    name: getText(record.body['nazev']) ?? record.ident,
+    at: firstPoint(getText(record.body['definicni_bod_wkt']) ?? ''),
+    rings: parseBorders(record)
       .flat()
       .filter((ring) => ring.length > 2)
-      .map(simplified),
+      .map(simplifyLine),
   }));
 }
 
@@ -126,12 +126,12 @@ function firstPoint(wkt: string): Position | null {
   return longitude === undefined || latitude === undefined ? null : [Number(longitude), Number(latitude)];
 }
 
-function simplified(ring: readonly Position[]): Position[] {
-  const kept: Position[] = [];
+function simplifyLine(ring: readonly Position[]): Position[] {
+  const points: Position[] = [];
   for (const [longitude, latitude] of ring) {
-    const last = kept.at(-1);
+    const last = points.at(-1);
     if (last !== undefined && Math.hypot(longitude - last[0], latitude - last[1]) < CLOSE_DEGREES) continue;
-    kept.push([longitude, latitude]);
+    points.push([longitude, latitude]);
   }
-  return kept;
+  return points;
 }

@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads';
-import { messageOf } from '../base/error-message.ts';
+import { getErrorMessage } from '../base/error-message.ts';
 import { ControlRefusal } from '../base/http-message.ts';
 import { ShapeError } from '../base/shape.ts';
 import { assertReadable, bodyDifference, textDifference } from './body-check.ts';
@@ -10,15 +10,15 @@ parentPort?.on('message', async (question: Question) => parentPort?.postMessage(
 
 async function replyTo(question: Question): Promise<Reply> {
   try {
-    return { kind: 'differences', differences: await differencesIn(question) };
+    return { kind: 'differences', differences: await listDifferences(question) };
   } catch (thrown) {
     if (thrown instanceof ControlRefusal) return { kind: 'undecided', message: thrown.message };
     if (thrown instanceof ShapeError) return { kind: 'misshapen', message: thrown.message };
-    return { kind: 'undecided', message: `what is expected cannot be looked for (${messageOf(thrown)})` };
+    return { kind: 'undecided', message: `what is expected cannot be looked for (${getErrorMessage(thrown)})` };
   }
 }
 
-async function differencesIn(question: Question): Promise<readonly (string | undefined)[]> {
+async function listDifferences(question: Question): Promise<readonly (string | undefined)[]> {
   switch (question.kind) {
     case 'texts':
       return question.texts.map((text) => textDifference(question.name, text, question.wanted));

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { messageOf } from '../base/error-message.ts';
+import { getErrorMessage } from '../base/error-message.ts';
 import type { Message } from '../base/exchange.ts';
 import { ControlRefusal } from '../base/http-message.ts';
 import { packagePath } from '../base/package-files.ts';
@@ -39,7 +39,7 @@ export class Matcher {
     try {
       [reply] = (await once(this.#worker, 'message', { signal: this.#deadline })) as [Reply];
     } catch (thrown) {
-      const why = this.#deadline.aborted ? `takes longer than ${MAX_MS / 1000} s` : `fails (${messageOf(thrown)})`;
+      const why = this.#deadline.aborted ? `takes longer than ${MAX_MS / 1000} s` : `fails (${getErrorMessage(thrown)})`;
       throw new ControlRefusal(422, `looking for what is expected ${why}: use simpler expressions`);
     }
     switch (reply.kind) {

@@ -50,7 +50,7 @@ export async function answerPageFile(mock: Mock, path: string): Promise<Answer |
       'content-security-policy': "default-src 'none'; sandbox",
       'cache-control': 'private, max-age=60',
     },
-    body: await mock.photographs.bytesOf(photograph.uuid),
+    body: await mock.photographs.readBytes(photograph.uuid),
   };
 }
 

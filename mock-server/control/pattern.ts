@@ -1,6 +1,6 @@
 import { type Exchange, SECRET_HEADERS } from '../base/exchange.ts';
 import { ControlRefusal } from '../base/http-message.ts';
-import { array, check, flag, integer, nullable, object, oneOf, optional, text } from '../base/shape.ts';
+import { array, check, flag, integer, nullable, object, optional, readOneOf, text } from '../base/shape.ts';
 import { readRule } from '../state/contract-references.ts';
 import { FAULTS, type FaultName } from '../state/fault-rules.ts';
 import type { Journal, JournalEntry } from '../state/journal.ts';
@@ -31,7 +31,7 @@ export const readPattern = object({
   status: optional(integer({ min: 0, max: 599 })),
   find: optional(text({ min: 1 })),
   rule: optional(readRule),
-  fault: optional(nullable(oneOf(Object.keys(FAULTS) as FaultName[]))),
+  fault: optional(nullable(readOneOf(Object.keys(FAULTS) as FaultName[]))),
   request_headers: optional(array(headerCheck)),
   answer_headers: optional(array(headerCheck)),
   request_body: optional(array(readBodyCheck)),
@@ -60,7 +60,7 @@ export async function pathDifferences(
 }
 
 /** Explains how an entry differs from a pattern in the members that the journal lists. */
-export function differencesOf(entry: JournalEntry, pattern: Pattern, ofPath: string | undefined): string[] {
+export function listDifferences(entry: JournalEntry, pattern: Pattern, ofPath: string | undefined): string[] {
   const { method, path, user, status, find, rule, fault } = pattern;
   const unlike = (name: string, is: string | number | null, wants: string | number | null | undefined): string | undefined =>
     wants === undefined || is === wants ? undefined : `${name} is ${is ?? 'none'}, not ${wants ?? 'none'}`;
@@ -106,10 +106,10 @@ async function sideDifferences(
   if (message === undefined) return [`${of} was never sent`];
   const differences: (string | undefined)[] = [];
   for (const { name: header, absent, ...wants } of headers) {
-    const found = message.headers[header.toLowerCase()];
+    const value = message.headers[header.toLowerCase()];
     const name = `header ${header} of ${of}`;
-    if (absent !== true) differences.push(...(await matcher.differences({ kind: 'texts', name, texts: [found], wanted: wants })));
-    else if (found !== undefined) differences.push(`${name} is there`);
+    if (absent !== true) differences.push(...(await matcher.differences({ kind: 'texts', name, texts: [value], wanted: wants })));
+    else if (value !== undefined) differences.push(`${name} is there`);
   }
   for (const check of bodies) differences.push(...(await matcher.differences({ kind: 'body', message, of, check })));
   return differences.filter((difference) => difference !== undefined);

@@ -1,9 +1,9 @@
 import { ShapeError } from '../base/shape.ts';
 
 /** @throws ShapeError where something else is asked for, or the same twice: it would be left out in silence */
-export function assertKnownParameters(query: URLSearchParams, ...known: readonly string[]): void {
+export function assertKnownParameters(query: URLSearchParams, ...names: readonly string[]): void {
   for (const name of query.keys()) {
-    if (!known.includes(name)) throw new ShapeError(name, `is not known; known are ${known.join(', ')}`);
+    if (!names.includes(name)) throw new ShapeError(name, `is not known; known are ${names.join(', ')}`);
     if (query.getAll(name).length > 1) throw new ShapeError(name, 'may stand here once');
   }
 }

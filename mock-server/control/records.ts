@@ -1,9 +1,9 @@
 import { ControlRefusal } from '../base/http-message.ts';
-import { check, flag, instant, object, oneOf, optional, ShapeError, text } from '../base/shape.ts';
+import { check, flag, instant, object, optional, readOneOf, ShapeError, text } from '../base/shape.ts';
 import { rewriteProject } from '../rules/project-record.ts';
 import type { Mock } from '../state/mock.ts';
 import { childNames } from '../state/records/child-order.ts';
-import { type ArchiveRecord, type Body, type BodyValue, ENTITIES, identOf, type RecordInput } from '../state/records/record.ts';
+import { type ArchiveRecord, type Body, type BodyValue, ENTITIES, getIdent, type RecordInput } from '../state/records/record.ts';
 import { renderRecord } from '../state/records/render.ts';
 
 /** Children to replace; null takes one away. */
@@ -12,9 +12,9 @@ type Changes = Readonly<Record<string, BodyValue | null>>;
 const readChange = check(
   object({
     ident: optional(text({ min: 1 })),
-    entity: optional(oneOf(ENTITIES)),
-    body: optional(readBody),
-    changes: optional(readChanges),
+    entity: optional(readOneOf(ENTITIES)),
+    body: optional(parseBody),
+    changes: optional(parseChanges),
     datestamp: optional(instant),
   }),
   (change) => {
@@ -36,10 +36,10 @@ const readRestoration = object({ datestamp: optional(instant) });
  */
 export async function changeRecord(mock: Mock, body: unknown): Promise<unknown> {
   const change = readChange(body);
-  const input = change.changes === undefined ? wholeRecord(change) : changedRecord(mock, change.ident ?? '', change.changes);
-  await refuseInvalid(mock, input);
+  const input = change.changes === undefined ? wholeRecord(change) : applyChanges(mock, change.ident ?? '', change.changes);
+  await assertValid(mock, input);
   const datestampMs = wholeMs(change.datestamp);
-  return saved(mock, change.ident ?? '', () =>
+  return saveChangedRecord(mock, change.ident ?? '', () =>
     mock.archive.put({ ...input, ...(datestampMs === undefined ? {} : { datestampMs }) }),
   );
 }
@@ -54,7 +54,7 @@ export function showRecord(mock: Mock, ident: string): unknown {
 /** The header stays listed as deleted, unless it is to leave no trace; a project forgets its find. */
 export function deleteRecord(mock: Mock, ident: string, body: unknown): unknown {
   const { datestamp, permanent } = readDeletion(body ?? {});
-  return saved(mock, ident, () =>
+  return saveChangedRecord(mock, ident, () =>
     permanent === true ? mock.archive.erase(ident) : mock.archive.remove(ident, wholeMs(datestamp)),
   );
 }
@@ -62,10 +62,10 @@ export function deleteRecord(mock: Mock, ident: string, body: unknown): unknown 
 /** A deleted record is there again with the content that it had. */
 export function restoreRecord(mock: Mock, ident: string, body: unknown): unknown {
   const datestampMs = wholeMs(readRestoration(body ?? {}).datestamp);
-  return saved(mock, ident, () => mock.archive.restore(ident, datestampMs));
+  return saveChangedRecord(mock, ident, () => mock.archive.restore(ident, datestampMs));
 }
 
-function saved(mock: Mock, ident: string, save: () => ArchiveRecord | undefined): unknown {
+function saveChangedRecord(mock: Mock, ident: string, save: () => ArchiveRecord | undefined): unknown {
   return mock.database.transaction(() => {
     const record = save();
     if (record === undefined) throw new ControlRefusal(404, `there is no such record ${ident}`);
@@ -85,43 +85,43 @@ export function recordView(record: ArchiveRecord) {
 
 function wholeRecord({ entity, body }: Change): RecordInput {
   if (entity === undefined || body === undefined) throw new ShapeError('', 'needs entity and body');
-  if (identOf(entity, body) === undefined) throw new ShapeError('body', 'has no identifier');
+  if (getIdent(entity, body) === undefined) throw new ShapeError('body', 'has no identifier');
   return { entity, body };
 }
 
-function changedRecord(mock: Mock, ident: string, changes: Changes): RecordInput {
+function applyChanges(mock: Mock, ident: string, changes: Changes): RecordInput {
   const record = mock.archive.get(ident);
   if (record === undefined || record.deleted) throw new ControlRefusal(404, `there is no record ${ident}`);
-  const kept = Object.entries(record.body).filter(([name]) => !Object.hasOwn(changes, name));
+  const unchanged = Object.entries(record.body).filter(([name]) => !Object.hasOwn(changes, name));
   const changed = Object.entries(changes).filter((change): change is [string, BodyValue] => change[1] !== null);
-  const merged: Body = Object.fromEntries([...kept, ...changed]);
-  if (identOf(record.entity, merged) !== ident) throw new ShapeError('changes', 'must leave the identifier as it is');
+  const merged: Body = Object.fromEntries([...unchanged, ...changed]);
+  if (getIdent(record.entity, merged) !== ident) throw new ShapeError('changes', 'must leave the identifier as it is');
   const order = childNames(record.entity);
   const body = Object.fromEntries(Object.entries(merged).sort(([a], [b]) => order.indexOf(a) - order.indexOf(b)));
   return { entity: record.entity, body };
 }
 
-async function refuseInvalid(mock: Mock, input: RecordInput): Promise<void> {
+async function assertValid(mock: Mock, input: RecordInput): Promise<void> {
   const document = Buffer.from(renderRecord(input.body, input.entity, '2.2', mock.addresses, { pretty: true }));
-  const errors = await mock.schemas.withDocument(document, (parsed) => mock.schemas.errorsOf(parsed, '2.2'));
+  const errors = await mock.schemas.withDocument(document, (parsed) => mock.schemas.findErrors(parsed, '2.2'));
   if (errors === undefined) throw new ControlRefusal(422, 'the record is no well-formed XML');
   if (errors.length > 0) throw new ControlRefusal(422, errors.map((error) => error.message).join(' '));
 }
 
-function readChanges(value: unknown, place = ''): Changes {
+function parseChanges(value: unknown, place = ''): Changes {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new ShapeError(place, 'must be an object');
   return Object.fromEntries(
-    Object.entries(value).map(([name, child]) => [name, child === null ? null : readBodyValue(child, `${place}.${name}`)]),
+    Object.entries(value).map(([name, child]) => [name, child === null ? null : parseBodyValue(child, `${place}.${name}`)]),
   );
 }
 
-function readBody(value: unknown, place = ''): Body {
+function parseBody(value: unknown, place = ''): Body {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new ShapeError(place, 'must be an object');
-  return Object.fromEntries(Object.entries(value).map(([name, child]) => [name, readBodyValue(child, `${place}.${name}`)]));
+  return Object.fromEntries(Object.entries(value).map(([name, child]) => [name, parseBodyValue(child, `${place}.${name}`)]));
 }
 
-function readBodyValue(value: unknown, place: string): BodyValue {
+function parseBodyValue(value: unknown, place: string): BodyValue {
   if (typeof value === 'string') return value;
-  if (!Array.isArray(value)) return readBody(value, place);
-  return value.map((item: unknown, index) => (typeof item === 'string' ? item : readBody(item, `${place}[${index}]`)));
+  if (!Array.isArray(value)) return parseBody(value, place);
+  return value.map((item: unknown, index) => (typeof item === 'string' ? item : parseBody(item, `${place}[${index}]`)));
 }

@@ -1,16 +1,16 @@
 import { ControlRefusal } from '../base/http-message.ts';
-import { object, oneOf, optional, text } from '../base/shape.ts';
-import { mayEditNumber, roleOf } from '../rules/permission.ts';
+import { object, optional, readOneOf, text } from '../base/shape.ts';
+import { getRole, mayEditNumber } from '../rules/permission.ts';
 import { rewriteProject } from '../rules/project-record.ts';
-import { type Account, rankOf } from '../state/accounts.ts';
+import { type Account, getRoleRank } from '../state/accounts.ts';
 import type { Mock } from '../state/mock.ts';
 import { inOrder } from '../state/records/child-order.ts';
 import { type HistoryCode, historyEntry } from '../state/records/history.ts';
-import { type ArchiveRecord, childOf, listOf, textOf } from '../state/records/record.ts';
+import { type ArchiveRecord, getChild, getList, getText } from '../state/records/record.ts';
 import { recordView } from './records.ts';
 
 type MoveName = 'submit' | 'confirm' | 'archive' | 'return';
-type Move = {
+type Transition = {
   readonly from: readonly number[];
   readonly code: HistoryCode;
   mayMove(mock: Mock, account: Account, find: ArchiveRecord): boolean;
@@ -22,40 +22,43 @@ const SUBMITTED_NEEDS = ['hloubka', 'okolnosti', 'obdobi', 'druh_nalezu', 'speci
 const SUBMITTED_NEEDS_GUARDED = ['katastr', 'lokalizace', 'geom_wkt'];
 
 /** The moves that people make outside the write interface (A-STATE-8). */
-const MOVES: Readonly<Record<MoveName, Move>> = {
+const MOVES: Readonly<Record<MoveName, Transition>> = {
   submit: {
     from: [1],
     code: 'SN12',
     mayMove: (mock, account, find) => find.creator === account.user || mayEditNumber(mock, account, find),
     missing: (find) => [
       ...SUBMITTED_NEEDS.filter((name) => find.body[name] === undefined),
-      ...SUBMITTED_NEEDS_GUARDED.filter((name) => childOf(find.body['chranene_udaje'])?.[name] === undefined),
+      ...SUBMITTED_NEEDS_GUARDED.filter((name) => getChild(find.body['chranene_udaje'])?.[name] === undefined),
     ],
   },
   confirm: {
     from: [2],
     code: 'SN23',
-    mayMove: (_mock, account) => atLeast(account, 'archaeologist'),
+    mayMove: (_mock, account) => hasRole(account, 'archaeologist'),
     missing: (find) => [
       ...['evidencni_cislo', 'predano_organizace'].filter((name) => find.body[name] === undefined),
-      ...(textOf(find.body['predano']) === 'true' ? [] : ['predano']),
+      ...(getText(find.body['predano']) === 'true' ? [] : ['predano']),
     ],
   },
   archive: {
     from: [3],
     code: 'SN34',
-    mayMove: (_mock, account) => atLeast(account, 'archivist'),
-    missing: (find) => (listOf(find.body['soubor']).length === 0 ? ['a photograph'] : []),
+    mayMove: (_mock, account) => hasRole(account, 'archivist'),
+    missing: (find) => (getList(find.body['soubor']).length === 0 ? ['a photograph'] : []),
   },
   return: {
     from: [2, 3, 4],
     code: 'SN-1',
-    mayMove: (_mock, account, find) => atLeast(account, find.stav === 2 ? 'archaeologist' : 'archivist'),
+    mayMove: (_mock, account, find) => hasRole(account, find.stav === 2 ? 'archaeologist' : 'archivist'),
     missing: () => [],
   },
 };
 
-const readMove = object({ move: oneOf(['submit', 'confirm', 'archive', 'return'] as const), user: optional(text({ min: 1 })) });
+const readMove = object({
+  move: readOneOf(['submit', 'confirm', 'archive', 'return'] as const),
+  user: optional(text({ min: 1 })),
+});
 
 /**
  * Moves a find one state on or back, as a person would in the service's own pages: `{"move": "submit"}`, with `user` in
@@ -66,7 +69,7 @@ export function moveFind(mock: Mock, ident: string, body: unknown): unknown {
   const move = MOVES[name];
   const find = mock.archive.live('samostatny_nalez', ident);
   if (find === undefined) throw new ControlRefusal(404, `there is no find ${ident}`);
-  const account = user === undefined ? mightiest(mock) : mock.accounts.byName(user);
+  const account = user === undefined ? highestRole(mock) : mock.accounts.byName(user);
   if (account === undefined)
     throw new ControlRefusal(404, user === undefined ? 'there is no account' : `there is no account ${user}`);
   const stav = find.stav ?? 0;
@@ -79,7 +82,7 @@ export function moveFind(mock: Mock, ident: string, body: unknown): unknown {
 
 function save(mock: Mock, find: ArchiveRecord, stav: number, code: HistoryCode, user: string): ArchiveRecord {
   return mock.database.transaction(() => {
-    const historie = [...listOf(find.body['historie']), historyEntry(mock.counters, code, user, mock.clock.now())];
+    const historie = [...getList(find.body['historie']), historyEntry(mock.counters, code, user, mock.clock.now())];
     // The persistent sample number is assigned at archiving, once (S-IDENT-8).
     const igsn = find.body['igsn'] ?? (code === 'SN34' ? `10.5072/${find.ident}` : undefined);
     const body = inOrder('samostatny_nalez', { ...find.body, stav: String(stav), igsn, historie });
@@ -89,10 +92,10 @@ function save(mock: Mock, find: ArchiveRecord, stav: number, code: HistoryCode, 
   })();
 }
 
-function atLeast(account: Account, role: 'archaeologist' | 'archivist'): boolean {
-  return rankOf(roleOf(account)) >= rankOf(role);
+function hasRole(account: Account, role: 'archaeologist' | 'archivist'): boolean {
+  return getRoleRank(getRole(account)) >= getRoleRank(role);
 }
 
-function mightiest(mock: Mock): Account | undefined {
-  return [...mock.accounts.all()].sort((a, b) => rankOf(roleOf(b)) - rankOf(roleOf(a)))[0];
+function highestRole(mock: Mock): Account | undefined {
+  return [...mock.accounts.all()].sort((a, b) => getRoleRank(getRole(b)) - getRoleRank(getRole(a)))[0];
 }

@@ -1,24 +1,24 @@
 import type { Addresses } from '../base/addresses.ts';
 import { ControlRefusal } from '../base/http-message.ts';
-import { flag, nullable, object, oneOf, optional, text } from '../base/shape.ts';
-import { mayImportInto, roleOf } from '../rules/permission.ts';
+import { flag, nullable, object, optional, readOneOf, text } from '../base/shape.ts';
+import { getRole, mayImportInto } from '../rules/permission.ts';
 import { type Account, GROUP_OF_ROLE, ROLES } from '../state/accounts.ts';
 import type { Mock } from '../state/mock.ts';
-import { idOf, textOf } from '../state/records/record.ts';
+import { getId, getText } from '../state/records/record.ts';
 
 /** Answer of `GET /state`: counts, accounts, the projects that they may import into, addresses. */
 export function stateView(mock: Mock, addresses: Addresses): unknown {
   const accounts = mock.accounts.all();
   const nowMs = mock.clock.now();
   return {
-    counts: countsOf(mock),
+    counts: countState(mock),
     accounts: accounts.map(accountView),
-    projects: mock.archive.allOf('projekt').map((project) => ({
+    projects: mock.archive.listAll('projekt').map((project) => ({
       ident: project.ident,
-      type: idOf(project.body['typ_projektu']) ?? null,
-      type_label: textOf(project.body['typ_projektu']) ?? null,
+      type: getId(project.body['typ_projektu']) ?? null,
+      type_label: getText(project.body['typ_projektu']) ?? null,
       stav: project.stav,
-      organisation: idOf(project.body['organizace']) ?? null,
+      organisation: getId(project.body['organizace']) ?? null,
       importable_by: accounts
         .filter((account) => account.active && mayImportInto(mock, account, project))
         .map((account) => account.username),
@@ -42,10 +42,10 @@ export function addressesView(addresses: Addresses, training: boolean): Readonly
 
 function accountView(account: Account): unknown {
   const { username, email, user, organisation, active } = account;
-  return { username, email, user, role: roleOf(account), organisation, active };
+  return { username, email, user, role: getRole(account), organisation, active };
 }
 
-function countsOf(mock: Mock): unknown {
+function countState(mock: Mock): unknown {
   const statistics = mock.archive.statistics();
   const finds = statistics.filter((row) => row.entity === 'samostatny_nalez');
   const byEntity: Record<string, number> = {};
@@ -62,7 +62,7 @@ function countsOf(mock: Mock): unknown {
 }
 
 const readRights = object({
-  role: optional(nullable(oneOf(ROLES))),
+  role: optional(nullable(readOneOf(ROLES))),
   organisation: optional(text({ min: 1 })),
   active: optional(flag),
 });
@@ -86,7 +86,7 @@ export function changeAccount(mock: Mock, username: string, body: unknown): unkn
       ...(role === undefined ? {} : { skupina: cs(role === null ? NO_ROLE : GROUP_OF_ROLE[role]) }),
       ...(organisation === undefined
         ? {}
-        : { organizace: { ...cs(textOf(organisation.body['nazev']) ?? organisation.ident), '@id': organisation.ident } }),
+        : { organizace: { ...cs(getText(organisation.body['nazev']) ?? organisation.ident), '@id': organisation.ident } }),
       ...(active === undefined ? {} : { aktivni: String(active) }),
     },
   });

@@ -1,6 +1,6 @@
 import { addressesAt } from '../base/addresses.ts';
 import { ControlRefusal, type Incoming } from '../base/http-message.ts';
-import { flag, integer, object, oneOf, optional, text } from '../base/shape.ts';
+import { flag, integer, object, optional, readOneOf, text } from '../base/shape.ts';
 import { readFaultRules } from '../state/fault-rules.ts';
 import type { Mock } from '../state/mock.ts';
 import { withoutUndefined } from '../state/options.ts';
@@ -12,7 +12,7 @@ const whole = (max: number, min = 0) => optional(integer({ min, max }));
 const readTenant = object({
   name: optional(text({ min: 1 })),
   // No folder: who may use this from elsewhere may not read this machine's files.
-  seed: optional(oneOf(['demo', 'empty'] as const)),
+  seed: optional(readOneOf(['demo', 'empty'] as const)),
   training: optional(flag),
   deployed: optional(flag),
   page_size: whole(10_000, 1),
@@ -22,14 +22,14 @@ const readTenant = object({
   faults: optional(readFaultRules),
 });
 
-function tenantsOf({ tenants }: Mock): NonNullable<Mock['tenants']> {
+function requireTenants({ tenants }: Mock): NonNullable<Mock['tenants']> {
   if (tenants === undefined)
     throw new ControlRefusal(404, 'a tenant has no tenants; ask at the control address of the server itself');
   return tenants;
 }
 
 export function listTenants(mock: Mock, { incoming }: { readonly incoming: Incoming }): unknown {
-  return tenantsOf(mock)
+  return requireTenants(mock)
     .list()
     .map(([name, tenant]) => ({ name, ...addressesOfTenant(tenant, incoming) }));
 }
@@ -45,13 +45,13 @@ export async function addTenant(
   { body, incoming }: { readonly body: unknown; readonly incoming: Incoming },
 ): Promise<unknown> {
   const { name, page_size: pageSize, seed_number: seedNumber, settings, faults, ...rest } = readTenant(body ?? {});
-  const made = await tenantsOf(mock).add(withoutUndefined({ ...rest, pageSize, seedNumber, faults }), name);
-  if (settings !== undefined) made.applySettings(settings);
-  return { name: made.addresses.mount.split('/').at(-1), ...addressesOfTenant(made, incoming) };
+  const tenant = await requireTenants(mock).add(withoutUndefined({ ...rest, pageSize, seedNumber, faults }), name);
+  if (settings !== undefined) tenant.applySettings(settings);
+  return { name: tenant.addresses.mount.split('/').at(-1), ...addressesOfTenant(tenant, incoming) };
 }
 
 /** @throws ControlRefusal */
 export function removeTenant(mock: Mock, { segment }: { readonly segment: string }): unknown {
-  tenantsOf(mock).remove(segment);
+  requireTenants(mock).remove(segment);
   return { status: 'ok' };
 }

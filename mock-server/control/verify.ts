@@ -4,7 +4,7 @@ import type { Journal, JournalEntry } from '../state/journal.ts';
 import { Matcher } from './matcher.ts';
 import {
   assertJudgeable,
-  differencesOf,
+  listDifferences,
   messageDifferences,
   type Pattern,
   pathDifferences,
@@ -17,7 +17,7 @@ type Range = { readonly at_least?: number; readonly at_most?: number };
 /** Requests that come close are shown, so that a failed assertion says what came instead. */
 const MAX_NEAREST = 3;
 
-const rangeOf = (reader: Reader<number>): Reader<Range> =>
+const readRange = (reader: Reader<number>): Reader<Range> =>
   check(object({ at_least: optional(reader), at_most: optional(reader) }), ({ at_least, at_most }) => {
     if (at_least === undefined && at_most === undefined) return 'needs at_least or at_most';
     if (at_least === 0 && at_most === undefined) return 'always holds with at_least 0 alone';
@@ -25,7 +25,7 @@ const rangeOf = (reader: Reader<number>): Reader<Range> =>
   });
 
 const many = integer({ min: 0 });
-const manyRange = rangeOf(many);
+const manyRange = readRange(many);
 const count: Reader<Range> = (value, place) => {
   if (typeof value !== 'number') return manyRange(value, place);
   const exact = many(value, place);
@@ -37,7 +37,7 @@ const question = check(
     request: optional(readPattern),
     count: optional(count),
     order: optional(array(readPattern)),
-    gap_ms: optional(rangeOf(number({ min: 0 }))),
+    gap_ms: optional(readRange(number({ min: 0 }))),
   }),
   ({ request, order, count: wanted }) => {
     if ((request === undefined) === (order === undefined)) return 'needs either request or order';
@@ -78,38 +78,38 @@ export async function verify(journal: Journal, body: unknown): Promise<Verified>
   } finally {
     await sources.matcher.end();
   }
-  const reason = verified.reason ?? (gap_ms === undefined ? null : gapFault(verified.met, gap_ms));
+  const reason = verified.reason ?? (gap_ms === undefined ? null : gapFault(verified.matched, gap_ms));
   const isBounded = (order === undefined && wanted.at_most !== undefined) || gap_ms !== undefined;
   if (reason === null && isBounded && journal.hasDropped) {
     const advice = 'clear the journal (DELETE /journal) before what is asserted';
     throw new ControlRefusal(422, `older entries were dropped, and such requests may be among them: ${advice}`);
   }
-  return { ok: reason === null, entries: verified.met.map(({ id }) => id), reason, nearest: verified.nearest };
+  return { ok: reason === null, entries: verified.matched.map(({ id }) => id), reason, nearest: verified.nearest };
 }
 
-type Compared = { readonly met: readonly JournalEntry[]; readonly reason: string | null; readonly nearest: readonly Near[] };
+type Compared = { readonly matched: readonly JournalEntry[]; readonly reason: string | null; readonly nearest: readonly Near[] };
 
 async function verifyCount(sources: Sources, request: Pattern, wanted: Range): Promise<Compared> {
-  const { met, missed } = await matching(sources, sources.journal.entries(), request);
+  const { matched, missed } = await findMatching(sources, sources.journal.entries(), request);
   const { at_least = 0, at_most = Number.POSITIVE_INFINITY } = wanted;
-  if (met.length >= at_least && met.length <= at_most) return { met, reason: null, nearest: [] };
-  const reason = `expected ${inWords(wanted)} such requests, and there were ${met.length}`;
-  return { met, reason, nearest: met.length < at_least ? await nearestOf(sources, request, missed) : [] };
+  if (matched.length >= at_least && matched.length <= at_most) return { matched, reason: null, nearest: [] };
+  const reason = `expected ${inWords(wanted)} such requests, and there were ${matched.length}`;
+  return { matched, reason, nearest: matched.length < at_least ? await findNearest(sources, request, missed) : [] };
 }
 
 async function verifyOrder(sources: Sources, order: readonly Pattern[]): Promise<Compared> {
-  const met: JournalEntry[] = [];
+  const matched: JournalEntry[] = [];
   for (const [index, next] of order.entries()) {
-    const after = sources.journal.entries(met.at(-1)?.id);
-    const found = await matching(sources, after, next, 1);
-    const [first] = found.met;
+    const after = sources.journal.entries(matched.at(-1)?.id);
+    const result = await findMatching(sources, after, next, 1);
+    const [first] = result.matched;
     if (first === undefined) {
       const reason = `nothing that is order[${index}] came after the ones before it`;
-      return { met, reason, nearest: await nearestOf(sources, next, found.missed) };
+      return { matched, reason, nearest: await findNearest(sources, next, result.missed) };
     }
-    met.push(first);
+    matched.push(first);
   }
-  return { met, reason: null, nearest: [] };
+  return { matched, reason: null, nearest: [] };
 }
 
 function inWords({ at_least = 0, at_most }: Range): string {
@@ -118,11 +118,11 @@ function inWords({ at_least = 0, at_most }: Range): string {
 }
 
 /** Between a request and the next one, by the mock's clock at their arrival. */
-function gapFault(met: readonly JournalEntry[], range: Range): string | null {
+function gapFault(matched: readonly JournalEntry[], range: Range): string | null {
   const { at_least = 0, at_most = Number.POSITIVE_INFINITY } = range;
-  if (met.length < 2) return `expected a gap between such requests, and there was ${met.length === 1 ? 'one' : 'none'}`;
-  for (const [index, entry] of met.slice(1).entries()) {
-    const before = met[index] ?? entry;
+  if (matched.length < 2) return `expected a gap between such requests, and there was ${matched.length === 1 ? 'one' : 'none'}`;
+  for (const [index, entry] of matched.slice(1).entries()) {
+    const before = matched[index] ?? entry;
     const gapMs = entry.at_ms - before.at_ms;
     if (gapMs < at_least || gapMs > at_most)
       return `expected ${inWords(range)} ms between entries ${before.id} and ${entry.id}, and it was ${gapMs.toFixed(1)} ms`;
@@ -132,27 +132,27 @@ function gapFault(met: readonly JournalEntry[], range: Range): string | null {
 
 type Missed = { readonly entry: JournalEntry; readonly differs: readonly string[]; readonly isWhole: boolean };
 
-async function matching(
+async function findMatching(
   sources: Sources,
   entries: readonly JournalEntry[],
   pattern: Pattern,
   most = Number.POSITIVE_INFINITY,
-): Promise<{ readonly met: JournalEntry[]; readonly missed: Missed[] }> {
-  const met: JournalEntry[] = [];
+): Promise<{ readonly matched: JournalEntry[]; readonly missed: Missed[] }> {
+  const matched: JournalEntry[] = [];
   const missed: Missed[] = [];
   const ofPaths = await pathDifferences(sources.matcher, entries, pattern);
   for (const [place, entry] of entries.entries()) {
-    if (met.length >= most) break;
-    const listed = differencesOf(entry, pattern, ofPaths[place]);
+    if (matched.length >= most) break;
+    const listed = listDifferences(entry, pattern, ofPaths[place]);
     const differs = listed.length > 0 ? listed : await messageDifferences(sources, entry, pattern);
-    if (differs.length === 0) met.push(entry);
+    if (differs.length === 0) matched.push(entry);
     else missed.push({ entry, differs, isWhole: listed.length === 0 });
   }
-  return { met, missed };
+  return { matched, missed };
 }
 
 /** Those that differ least, of equal ones the newest. Headers and bodies were not looked at where the list decided. */
-async function nearestOf(sources: Sources, pattern: Pattern, missed: readonly Missed[]): Promise<Near[]> {
+async function findNearest(sources: Sources, pattern: Pattern, missed: readonly Missed[]): Promise<Near[]> {
   const ranked = [...missed].sort((a, b) => a.differs.length - b.differs.length || b.entry.id - a.entry.id);
   const near: Near[] = [];
   for (const { entry, differs, isWhole } of ranked.slice(0, MAX_NEAREST)) {

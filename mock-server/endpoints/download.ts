@@ -32,7 +32,7 @@ export async function answerPhotographDownload(
     return await runUnderFault(rule, { clock: mock.clock, say: createWording(incoming, mock.seedNumber) }, async () => ({
       status: 200,
       headers: { 'content-type': photograph.mimetype },
-      body: await mock.photographs.bytesOf(uuid),
+      body: await mock.photographs.readBytes(uuid),
     }));
   } catch (thrown) {
     if (thrown instanceof HttpError) return thrown.answer;

@@ -46,7 +46,7 @@ export class CountTiles {
       this.#list,
       tiles,
       ({ key }) => key,
-      (tile) => element('li', { id: `count-${tile.key}` }, this.#tileOf(tile)),
+      (tile) => element('li', { id: `count-${tile.key}` }, this.#makeTile(tile)),
     );
     for (const { key, count, words, state } of tiles) {
       const item = part(`count-${key}`, HTMLLIElement);
@@ -58,7 +58,7 @@ export class CountTiles {
   }
 
   /** @param {Tile} tile */
-  #tileOf({ state }) {
+  #makeTile({ state }) {
     const texts = [element('span', { class: 'figure' }), element('span', { class: 'words' })];
     if (state === undefined) return element('span', { class: 'tile' }, ...texts);
     const icon = state === null ? [] : [stateIcon(state)];

@@ -15,7 +15,7 @@ const METHODS = ['get', 'put', 'post', 'patch', 'delete'];
 const BOUNDS = ['format', 'pattern', 'minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties'];
 
 const place = part('description', HTMLElement);
-let shownOf = '';
+let shownOperation = '';
 
 await follow();
 addEventListener('hashchange', () => void follow());
@@ -24,13 +24,13 @@ addEventListener('hashchange', () => void follow());
 async function follow() {
   const [asked = ''] = location.hash.slice(1).split('/');
   const of = ADDRESSES.has(asked) ? asked : 'service';
-  if (of !== shownOf) {
-    shownOf = of;
+  if (of !== shownOperation) {
+    shownOperation = of;
     const answer = await fetch(ADDRESSES.get(of) ?? '');
     /** @type {unknown} */
     const whole = await answer.json();
-    if (shownOf !== of) return;
-    place.replaceChildren(...descriptionParts({ of, whole: mapOf(whole) }));
+    if (shownOperation !== of) return;
+    place.replaceChildren(...descriptionParts({ of, whole: toMap(whole) }));
     for (const link of document.querySelectorAll('.choice a'))
       link.toggleAttribute('aria-current', link.getAttribute('href') === `#${of}`);
   }
@@ -41,20 +41,20 @@ async function follow() {
 
 /** @param {Shown} shown */
 function descriptionParts(shown) {
-  const info = mapOf(shown.whole['info']);
-  const servers = listOf(shown.whole['servers']).map((server) => textOf(mapOf(server)['url']));
+  const info = toMap(shown.whole['info']);
+  const servers = toList(shown.whole['servers']).map((server) => toText(toMap(server)['url']));
   return [
-    element('h2', {}, textOf(info['title'])),
-    element('p', {}, ...marked(textOf(info['description']))),
+    element('h2', {}, toText(info['title'])),
+    element('p', {}, ...marked(toText(info['description']))),
     element('p', {}, 'Address: ', element('code', {}, servers.join(', '))),
     ...operationsByTag(shown),
     element('h2', {}, 'Shapes'),
-    ...Object.entries(mapOf(mapOf(shown.whole['components'])['schemas'])).map(([name, schema]) =>
+    ...Object.entries(toMap(toMap(shown.whole['components'])['schemas'])).map(([name, schema]) =>
       element(
         'details',
         { id: `${shown.of}/schema/${name}` },
         element('summary', {}, element('code', {}, name)),
-        element('div', { class: 'schema' }, ...schemaParts(shown, mapOf(schema))),
+        element('div', { class: 'schema' }, ...schemaParts(shown, toMap(schema))),
       ),
     ),
   ];
@@ -64,11 +64,11 @@ function descriptionParts(shown) {
 function operationsByTag(shown) {
   /** @type {Map<string, HTMLElement[]>} */
   const byTag = new Map();
-  for (const [path, operations] of Object.entries(mapOf(shown.whole['paths'])))
+  for (const [path, operations] of Object.entries(toMap(shown.whole['paths'])))
     for (const method of METHODS) {
-      const operation = mapOf(mapOf(operations)[method]);
+      const operation = toMap(toMap(operations)[method]);
       if (operation['responses'] === undefined) continue;
-      const tag = textOf(listOf(operation['tags'])[0]);
+      const tag = toText(toList(operation['tags'])[0]);
       byTag.set(tag, [...(byTag.get(tag) ?? []), operationPart(shown, method, path, operation)]);
     }
   return [...byTag].flatMap(([tag, parts]) => [element('h2', {}, tag), ...parts]);
@@ -81,25 +81,25 @@ function operationsByTag(shown) {
  * @param {Json} operation
  */
 function operationPart(shown, method, path, operation) {
-  const parameters = listOf(operation['parameters']).map((parameter) => resolved(shown, parameter));
-  const body = mapOf(mapOf(operation['requestBody'])['content']);
+  const parameters = toList(operation['parameters']).map((parameter) => resolved(shown, parameter));
+  const body = toMap(toMap(operation['requestBody'])['content']);
   return element(
     'details',
-    { id: `${shown.of}/${textOf(operation['operationId'])}` },
+    { id: `${shown.of}/${toText(operation['operationId'])}` },
     element(
       'summary',
       {},
       element('span', { class: 'method' }, method.toUpperCase()),
       element('code', {}, path),
-      textOf(operation['summary']),
+      toText(operation['summary']),
     ),
-    element('p', {}, ...marked(textOf(operation['description']))),
+    element('p', {}, ...marked(toText(operation['description']))),
     ...(parameters.length === 0
       ? []
       : [element('h3', {}, 'Parameters'), table(parameters.map((parameter) => parameterRow(shown, parameter)))]),
     ...(Object.keys(body).length === 0 ? [] : [element('h3', {}, 'Body'), table(mediaRows(shown, body))]),
     element('h3', {}, 'Answers'),
-    table(Object.entries(mapOf(operation['responses'])).map((answer) => answerRow(shown, answer))),
+    table(Object.entries(toMap(operation['responses'])).map((answer) => answerRow(shown, answer))),
   );
 }
 
@@ -108,10 +108,10 @@ function operationPart(shown, method, path, operation) {
  * @param {Json} parameter
  */
 function parameterRow(shown, parameter) {
-  const about = [textOf(parameter['in']), parameter['required'] === true ? 'required' : ''].filter((text) => text !== '');
+  const about = [toText(parameter['in']), parameter['required'] === true ? 'required' : ''].filter((text) => text !== '');
   return row(
-    [element('code', {}, textOf(parameter['name'])), ` ${about.join(', ')}`],
-    [...marked(textOf(parameter['description'])), schemaPart(shown, mapOf(parameter['schema']))],
+    [element('code', {}, toText(parameter['name'])), ` ${about.join(', ')}`],
+    [...marked(toText(parameter['description'])), schemaPart(shown, toMap(parameter['schema']))],
   );
 }
 
@@ -121,7 +121,7 @@ function parameterRow(shown, parameter) {
  */
 function mediaRows(shown, content) {
   return Object.entries(content).map(([type, media]) =>
-    row([element('code', {}, type)], [schemaPart(shown, mapOf(mapOf(media)['schema']))]),
+    row([element('code', {}, type)], [schemaPart(shown, toMap(toMap(media)['schema']))]),
   );
 }
 
@@ -130,12 +130,12 @@ function mediaRows(shown, content) {
  * @param {[status: string, response: unknown]} answer
  */
 function answerRow(shown, [status, response]) {
-  const said = resolved(shown, response);
-  const content = Object.entries(mapOf(said['content'])).flatMap(([type, media]) => {
-    const schema = mapOf(mapOf(media)['schema']);
+  const resolvedAnswer = resolved(shown, response);
+  const content = Object.entries(toMap(resolvedAnswer['content'])).flatMap(([type, media]) => {
+    const schema = toMap(toMap(media)['schema']);
     return [element('div', {}, element('code', {}, type), ' ', schemaPart(shown, schema))];
   });
-  return row([element('code', {}, status)], [...marked(textOf(said['description'])), ...content]);
+  return row([element('code', {}, status)], [...marked(toText(resolvedAnswer['description'])), ...content]);
 }
 
 /**
@@ -153,23 +153,23 @@ function schemaPart(shown, schema) {
  * @returns {(Node | string)[]}
  */
 function schemaParts(shown, schema) {
-  const reference = textOf(schema['$ref']).split('/').at(-1);
+  const reference = toText(schema['$ref']).split('/').at(-1);
   if (reference !== undefined && reference !== '')
     return [element('a', { href: `#${shown.of}/schema/${reference}` }, reference), ...remark(schema)];
-  const required = listOf(schema['required']);
-  const properties = Object.entries(mapOf(schema['properties'])).map(([name, property]) =>
+  const required = toList(schema['required']);
+  const properties = Object.entries(toMap(schema['properties'])).map(([name, property]) =>
     element(
       'li',
       {},
       element('code', {}, name),
       required.includes(name) ? ' required ' : ' ',
-      ...schemaParts(shown, mapOf(property)),
+      ...schemaParts(shown, toMap(property)),
     ),
   );
-  const choices = [...listOf(schema['oneOf']), ...listOf(schema['anyOf']), ...listOf(schema['allOf'])].map((choice) =>
-    element('li', {}, ...schemaParts(shown, mapOf(choice))),
+  const choices = [...toList(schema['oneOf']), ...toList(schema['anyOf']), ...toList(schema['allOf'])].map((choice) =>
+    element('li', {}, ...schemaParts(shown, toMap(choice))),
   );
-  const items = schema['items'] === undefined ? [] : [' of ', ...schemaParts(shown, mapOf(schema['items']))];
+  const items = schema['items'] === undefined ? [] : [' of ', ...schemaParts(shown, toMap(schema['items']))];
   return [
     element('span', { class: 'muted' }, typeText(schema)),
     ...items,
@@ -181,17 +181,17 @@ function schemaParts(shown, schema) {
 
 /** @param {Json} schema */
 function remark(schema) {
-  const text = textOf(schema['description']);
+  const text = toText(schema['description']);
   return text === '' ? [] : [' ', ...marked(text)];
 }
 
 /** @param {Json} schema */
 function typeText(schema) {
   if (schema['const'] !== undefined) return JSON.stringify(schema['const']);
-  if (schema['enum'] !== undefined) return listOf(schema['enum']).map(textOf).join(' | ');
+  if (schema['enum'] !== undefined) return toList(schema['enum']).map(toText).join(' | ');
   const kind = (schema['oneOf'] ?? schema['anyOf']) ? 'one of' : 'any';
-  const type = schema['type'] === undefined ? kind : [schema['type']].flat().map(textOf).join(' | ');
-  const bounds = BOUNDS.filter((name) => schema[name] !== undefined).map((name) => `${name} ${textOf(schema[name])}`);
+  const type = schema['type'] === undefined ? kind : [schema['type']].flat().map(toText).join(' | ');
+  const bounds = BOUNDS.filter((name) => schema[name] !== undefined).map((name) => `${name} ${toText(schema[name])}`);
   return [type, ...bounds].join(', ');
 }
 
@@ -200,12 +200,12 @@ function typeText(schema) {
  * @param {unknown} value a part of the description, or where it stands: `#/components/parameters/name`
  */
 function resolved(shown, value) {
-  const reference = textOf(mapOf(value)['$ref']);
-  if (reference === '') return mapOf(value);
+  const reference = toText(toMap(value)['$ref']);
+  if (reference === '') return toMap(value);
   return reference
     .split('/')
     .slice(1)
-    .reduce((within, name) => mapOf(within[name]), shown.whole);
+    .reduce((within, name) => toMap(within[name]), shown.whole);
 }
 
 /** @param {HTMLTableRowElement[]} rows */
@@ -230,16 +230,16 @@ function marked(text) {
 }
 
 /** @param {unknown} value */
-function mapOf(value) {
+function toMap(value) {
   return /** @type {Json} */ (typeof value === 'object' && value !== null ? value : {});
 }
 
 /** @param {unknown} value */
-function listOf(value) {
+function toList(value) {
   return Array.isArray(value) ? value : [];
 }
 
 /** @param {unknown} value */
-function textOf(value) {
+function toText(value) {
   return value === undefined ? '' : String(value);
 }

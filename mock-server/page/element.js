@@ -25,18 +25,18 @@ export function drawing(tag, attributes = {}, ...children) {
 
 /**
  * @template {Element} E
- * @param {E} made
+ * @param {E} target
  * @param {Record<string, string | number | boolean | undefined | ((event: Event) => void)>} attributes
  * @param {(Node | string)[]} children
  */
-function filled(made, attributes, children) {
+function filled(target, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
-    if (typeof value === 'function') made.addEventListener(name, value);
-    else if (value === true) made.setAttribute(name, '');
-    else if (value !== undefined && value !== false) made.setAttribute(name, String(value));
+    if (typeof value === 'function') target.addEventListener(name, value);
+    else if (value === true) target.setAttribute(name, '');
+    else if (value !== undefined && value !== false) target.setAttribute(name, String(value));
   }
-  made.append(...children);
-  return made;
+  target.append(...children);
+  return target;
 }
 
 /**
@@ -47,9 +47,9 @@ function filled(made, attributes, children) {
  * @returns {E}
  */
 export function part(id, type) {
-  const found = document.getElementById(id);
-  if (!(found instanceof type)) throw new Error(`the page has no ${type.name} #${id}`);
-  return found;
+  const node = document.getElementById(id);
+  if (!(node instanceof type)) throw new Error(`the page has no ${type.name} #${id}`);
+  return node;
 }
 
 /**
@@ -57,16 +57,16 @@ export function part(id, type) {
  * @template T
  * @param {Element} parent
  * @param {readonly T[]} items
- * @param {(item: T) => string | number} keyOf an item whose key changes is made anew
+ * @param {(item: T) => string | number} getKey an item whose key changes is made anew
  * @param {(item: T) => Element} make
  */
-export function follow(parent, items, keyOf, make) {
+export function follow(parent, items, getKey, make) {
   /** @type {Map<string, Element>} */
   const before = new Map();
   for (const child of parent.children) before.set(child.getAttribute('data-key') ?? '', child);
   let place = parent.firstElementChild;
   for (const item of items) {
-    const key = String(keyOf(item));
+    const key = String(getKey(item));
     const node = before.get(key) ?? make(item);
     if (!before.delete(key)) node.setAttribute('data-key', key);
     if (node === place) place = place.nextElementSibling;

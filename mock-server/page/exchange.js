@@ -15,7 +15,7 @@ async function fill(view, entry) {
   try {
     /** @type {Exchange} */
     const exchange = await ask('GET', `/journal/${entry.id}`);
-    view.replaceChildren(...outcomeOf(exchange), message('Request', exchange.request), message('Answer', exchange.answer));
+    view.replaceChildren(...renderOutcome(exchange), message('Request', exchange.request), message('Answer', exchange.answer));
   } catch (thrown) {
     if (!(thrown instanceof Refusal)) throw thrown;
     view.replaceChildren(element('p', { class: 'muted' }, thrown.message));
@@ -23,13 +23,13 @@ async function fill(view, entry) {
 }
 
 /** @param {Exchange} exchange */
-function outcomeOf({ rules, change, fault }) {
-  const said = rules.map(({ rule, clause_id }) =>
+function renderOutcome({ rules, change, fault }) {
+  const refusals = rules.map(({ rule, clause_id }) =>
     element('li', {}, 'Refused by ', element('strong', {}, rule), clause_id === null ? '' : ` (contract: ${clause_id})`),
   );
-  if (fault !== null) said.push(element('li', {}, 'The fault ', element('strong', {}, fault), ' was set for it.'));
-  if (change !== null) said.push(element('li', {}, changeText(change)));
-  return said.length === 0 ? [] : [element('ul', { class: 'outcome' }, ...said)];
+  if (fault !== null) refusals.push(element('li', {}, 'The fault ', element('strong', {}, fault), ' was set for it.'));
+  if (change !== null) refusals.push(element('li', {}, changeText(change)));
+  return refusals.length === 0 ? [] : [element('ul', { class: 'outcome' }, ...refusals)];
 }
 
 /** @param {NonNullable<Exchange['change']>} change */

@@ -54,7 +54,7 @@ export function findDetails(record, find, onMove) {
     ...(photos.length === 0 ? [] : [element('ul', { class: 'photos', 'aria-label': 'Photographs' }, ...photos)]),
     element('dl', { class: 'elements' }, ...elementRows(body), ...pair('datestamp', record.datestamp)),
     element('h4', {}, 'History'),
-    element('ol', { class: 'history' }, ...historyOf(body).map(historyItem)),
+    element('ol', { class: 'history' }, ...collectHistory(body).map(historyItem)),
   ];
 }
 
@@ -63,7 +63,7 @@ function elementRows(body) {
   return Object.entries(body).flatMap(([name, value]) => {
     if (name === 'historie' || name === 'soubor' || name === 'ident_cely' || name.endsWith('_gml')) return [];
     if (name === 'chranene_udaje' && isGroup(value)) return elementRows(value);
-    return pair(name, textOf(value), isGroup(value) && typeof value['@id'] === 'string' ? value['@id'] : undefined);
+    return pair(name, toText(value), isGroup(value) && typeof value['@id'] === 'string' ? value['@id'] : undefined);
   });
 }
 
@@ -74,17 +74,17 @@ function pair(name, text, id) {
 }
 
 /** The find's own changes and its photographs', in order of time. @param {{ [name: string]: Value }} body */
-function historyOf(body) {
-  const files = groupsOf(body['soubor']).flatMap((file) =>
-    groupsOf(file['historie']).map(
+function collectHistory(body) {
+  const files = listGroups(body['soubor']).flatMap((file) =>
+    listGroups(file['historie']).map(
       (change) => /** @type {{ [name: string]: Value }} */ ({ ...change, about: file['nazev'] ?? '' }),
     ),
   );
-  const changes = [...groupsOf(body['historie']), ...files].map((change) => ({
-    at: textOf(change['datum_zmeny'] ?? ''),
-    code: textOf(change['typ_zmeny'] ?? ''),
-    user: textOf(change['uzivatel'] ?? ''),
-    note: [textOf(change['about'] ?? ''), textOf(change['poznamka'] ?? '')].filter((text) => text !== '').join(', from '),
+  const changes = [...listGroups(body['historie']), ...files].map((change) => ({
+    at: toText(change['datum_zmeny'] ?? ''),
+    code: toText(change['typ_zmeny'] ?? ''),
+    user: toText(change['uzivatel'] ?? ''),
+    note: [toText(change['about'] ?? ''), toText(change['poznamka'] ?? '')].filter((text) => text !== '').join(', from '),
   }));
   return changes.sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
 }
@@ -103,7 +103,7 @@ function historyItem({ at, code, user, note }) {
 }
 
 /** @param {Value | undefined} value @returns {{ [name: string]: Value }[]} */
-function groupsOf(value) {
+function listGroups(value) {
   return (Array.isArray(value) ? value : [value]).filter((item) => item !== undefined).filter(isGroup);
 }
 
@@ -113,8 +113,8 @@ function isGroup(value) {
 }
 
 /** @param {Value} value @returns {string} */
-function textOf(value) {
+function toText(value) {
   if (typeof value === 'string') return value;
-  if (Array.isArray(value)) return value.map(textOf).join('; ');
-  return textOf(value['#'] ?? value['@id'] ?? '');
+  if (Array.isArray(value)) return value.map(toText).join('; ');
+  return toText(value['#'] ?? value['@id'] ?? '');
 }

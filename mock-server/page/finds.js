@@ -78,15 +78,15 @@ export class FindPanel {
       if (wasOpen) this.#list.querySelector('button')?.focus({ preventScroll: true });
       return;
     }
-    const wanted = `${ident} ${this.#revision}`;
-    if (this.#wanted === wanted) return;
-    this.#wanted = wanted;
-    const [record, find] = await Promise.all([recordOf(ident), this.#find(ident)]).catch((error) => {
+    const query = `${ident} ${this.#revision}`;
+    if (this.#wanted === query) return;
+    this.#wanted = query;
+    const [record, find] = await Promise.all([fetchRecord(ident), this.#find(ident)]).catch((error) => {
       this.#wanted = '';
       throw error;
     });
     const shown = `${ident} ${record?.datestamp}`;
-    if (this.#wanted !== wanted || this.#shown === shown) return;
+    if (this.#wanted !== query || this.#shown === shown) return;
     const isAnother = !this.#shown.startsWith(`${ident} `);
     this.#shown = shown;
     const back = element('button', { type: 'button', class: 'back', click: () => this.#choose(undefined) }, '← All finds');
@@ -109,9 +109,9 @@ export class FindPanel {
 
   /** @param {string} ident */
   #neighbours(ident) {
-    const others = this.#besides(ident).slice(0, 12);
-    if (others.length === 0) return [];
-    const links = others.flatMap((other) => [' ', element('a', { href: `#${other}` }, other)]);
+    const neighbours = this.#besides(ident).slice(0, 12);
+    if (neighbours.length === 0) return [];
+    const links = neighbours.flatMap((other) => [' ', element('a', { href: `#${other}` }, other)]);
     return [element('p', { class: 'small muted' }, 'At the same spot:', ...links)];
   }
 
@@ -140,7 +140,7 @@ export class FindPanel {
 }
 
 /** @param {string} ident @returns {Promise<FindRecord | undefined>} undefined where it was deleted or never was */
-async function recordOf(ident) {
+async function fetchRecord(ident) {
   try {
     const record = await ask('GET', `/records/${encodeURIComponent(ident)}`);
     return record.deleted ? undefined : record;

@@ -120,7 +120,7 @@ export class JournalTable {
         'td',
         { class: 'status' },
         element('span', { class: statusClass(entry.status) }, statusText(entry.status)),
-        ...faultOf(entry),
+        ...renderFault(entry),
       ),
       element(
         'td',
@@ -152,7 +152,7 @@ export class JournalTable {
 }
 
 /** @param {JournalEntry} entry */
-function faultOf({ fault }) {
+function renderFault({ fault }) {
   return fault === null ? [] : [' ', element('span', { class: 'fault-tag' }, fault)];
 }
 

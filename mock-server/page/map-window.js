@@ -23,7 +23,7 @@ export class MapWindow {
     svg.tabIndex = 0;
     svg.addEventListener('keydown', (event) => this.#key(event));
     svg.addEventListener('wheel', (event) => this.#wheel(event), { passive: false });
-    svg.addEventListener('dblclick', (event) => this.zoom(2, this.#placeOf(event)));
+    svg.addEventListener('dblclick', (event) => this.zoom(2, this.#toPlace(event)));
     svg.addEventListener('pointerdown', (event) => this.#down(event));
     svg.addEventListener('pointermove', (event) => this.#drag(event));
     for (const end of ['pointerup', 'pointercancel']) svg.addEventListener(end, (event) => this.#up(event));
@@ -76,7 +76,7 @@ export class MapWindow {
     this.show({ x: at.x - width / 2, y: at.y - height / 2, width, height });
   }
 
-  forgetAnchor() {
+  clearAnchor() {
     this.#anchor = undefined;
   }
 
@@ -95,12 +95,12 @@ export class MapWindow {
   /** @param {number} dx pixels @param {number} dy pixels */
   #pan(dx, dy) {
     const units = this.unitsPerPixel;
-    this.forgetAnchor();
+    this.clearAnchor();
     this.show({ ...this.#view, x: this.#view.x - dx * units, y: this.#view.y - dy * units });
   }
 
   /** @param {MouseEvent} event */
-  #placeOf(event) {
+  #toPlace(event) {
     const matrix = this.#svg.getScreenCTM();
     const point = new DOMPoint(event.clientX, event.clientY);
     return matrix === null ? point : point.matrixTransform(matrix.inverse());
@@ -131,7 +131,7 @@ export class MapWindow {
   #wheel(event) {
     if (!event.ctrlKey && !event.metaKey) return;
     event.preventDefault();
-    this.zoom(Math.exp(-event.deltaY / 300), this.#placeOf(event));
+    this.zoom(Math.exp(-event.deltaY / 300), this.#toPlace(event));
   }
 
   /** @param {PointerEvent} event */
@@ -154,7 +154,7 @@ export class MapWindow {
     if (other !== undefined) {
       const before = Math.hypot(last.x - other.x, last.y - other.y);
       const now = Math.hypot(event.clientX - other.x, event.clientY - other.y);
-      this.zoom(now / Math.max(before, 1), this.#placeOf(event));
+      this.zoom(now / Math.max(before, 1), this.#toPlace(event));
     }
     this.#pan(dx / this.#pointers.size, dy / this.#pointers.size);
     this.#pointers.set(event.pointerId, { x: event.clientX, y: event.clientY });

@@ -58,25 +58,27 @@ export class FindMap {
       ['regions', regions],
     ]);
     this.#outlines.replaceChildren(
-      ...layers.map(([name, shapes]) => drawing('g', { class: name }, ...shapes.map((shape) => outlineOf(shape)))),
+      ...layers.map(([name, shapes]) => drawing('g', { class: name }, ...shapes.map((shape) => makeOutline(shape)))),
     );
     this.#labels = districts.flatMap(({ name, at }) =>
-      at === null ? [] : [{ place: placeOf(at), text: name, node: drawing('text', { y: -6 }, name) }],
+      at === null ? [] : [{ place: projectPoint(at), text: name, node: drawing('text', { y: -6 }, name) }],
     );
     this.#names.replaceChildren(...this.#labels.map(({ node }) => node));
-    const corners = [...districts, ...regions].flatMap(({ rings }) => rings.flat()).map(placeOf);
-    this.#window.setEverything(boxAround(corners.length > 0 ? corners : [placeOf([12, 51.1]), placeOf([19, 48.5])], 0.02));
+    const corners = [...districts, ...regions].flatMap(({ rings }) => rings.flat()).map(projectPoint);
+    this.#window.setEverything(
+      boxAround(corners.length > 0 ? corners : [projectPoint([12, 51.1]), projectPoint([19, 48.5])], 0.02),
+    );
   }
 
   /** @param {readonly Find[]} finds newest first */
   show(finds) {
     const placed = finds.filter((find) => find.point !== null).reverse();
-    this.#places = new Map(placed.map((find) => [find.ident, placeOf(find.point ?? [0, 0])]));
+    this.#places = new Map(placed.map((find) => [find.ident, projectPoint(find.point ?? [0, 0])]));
     follow(
       this.#marks,
       placed,
       (find) => `${find.ident} ${find.datestamp}`,
-      (find) => this.#markOf(find),
+      (find) => this.#makeMark(find),
     );
     this.#resize(this.#window.unitsPerPixel);
   }
@@ -90,7 +92,7 @@ export class FindMap {
     const place = this.#places.get(ident ?? '');
     this.#chosenRing.setAttribute('visibility', place === undefined ? 'hidden' : 'visible');
     if (place === undefined) {
-      this.#window.forgetAnchor();
+      this.#window.clearAnchor();
       return;
     }
     this.#chosenRing.setAttribute('transform', transformAt(place, this.#window.unitsPerPixel));
@@ -125,7 +127,7 @@ export class FindMap {
   }
 
   /** @param {Find} find */
-  #markOf(find) {
+  #makeMark(find) {
     const choose = () => {
       if (!this.#window.dragged) this.#onChoose(find.ident);
     };
@@ -176,18 +178,18 @@ export class FindMap {
 }
 
 /** @param {readonly [number, number]} point longitude and latitude @returns {Place} */
-function placeOf([longitude, latitude]) {
+function projectPoint([longitude, latitude]) {
   return { x: longitude * SQUEEZE * UNITS_PER_DEGREE, y: -latitude * UNITS_PER_DEGREE };
 }
 
 /** @param {Shape} shape */
-function outlineOf({ name, rings }) {
-  const d = rings.map((ring) => `M${ring.map((point) => pairOf(placeOf(point))).join('L')}Z`).join('');
+function makeOutline({ name, rings }) {
+  const d = rings.map((ring) => `M${ring.map((point) => formatPlace(projectPoint(point))).join('L')}Z`).join('');
   return drawing('path', { d, 'fill-rule': 'evenodd' }, drawing('title', {}, name));
 }
 
 /** @param {Place} place */
-function pairOf({ x, y }) {
+function formatPlace({ x, y }) {
   return `${x.toFixed(1)} ${y.toFixed(1)}`;
 }
 

@@ -29,7 +29,7 @@ const counts = new CountTiles((state) => {
 const search = part('search', HTMLInputElement);
 
 /** Which server the page has met, and which finds of it are on show. */
-const met = { pid: 0, finds: '' };
+const lastShown = { pid: 0, finds: '' };
 /** @type {{ state: number | null, finds: Finds | undefined }} */
 const shown = { state: null, finds: undefined };
 /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -65,15 +65,15 @@ async function refreshOnce() {
 
 async function showNews() {
   /** @type {[Pulse, FaultRule[], Settings]} */
-  const [pulse, rules, current] = await Promise.all([ask('GET', '/pulse'), ask('GET', '/faults'), ask('GET', '/settings')]);
-  if (pulse.pid !== met.pid) await meet(pulse.pid);
-  clock.show(pulse.clock);
+  const [heartbeat, rules, current] = await Promise.all([ask('GET', '/pulse'), ask('GET', '/faults'), ask('GET', '/settings')]);
+  if (heartbeat.pid !== lastShown.pid) await meet(heartbeat.pid);
+  clock.show(heartbeat.clock);
   settings.show(current);
   faults.show(rules);
-  journal.add(await ask('GET', journal.newEntries), pulse.oldest_entry, current.min_request_intervals);
+  journal.add(await ask('GET', journal.newEntries), heartbeat.oldest_entry, current.min_request_intervals);
   const query = new URLSearchParams({ text: search.value, ...(shown.state === null ? {} : { state: String(shown.state) }) });
-  if (`${pulse.revision} ${query}` !== met.finds) {
-    met.finds = `${pulse.revision} ${query}`;
+  if (`${heartbeat.revision} ${query}` !== lastShown.finds) {
+    lastShown.finds = `${heartbeat.revision} ${query}`;
     showFinds(await ask('GET', `/finds?${query}`));
   }
   const active = rules.filter((rule) => rule.active !== false).length;
@@ -92,18 +92,19 @@ async function meet(pid) {
   map.draw(outlines);
   faults.offer(catalogue);
   journal.forget();
-  met.pid = pid;
-  met.finds = '';
+  lastShown.pid = pid;
+  lastShown.finds = '';
 }
 
-/** @param {Finds} found */
-function showFinds(found) {
-  shown.finds = found;
-  map.show(found.finds);
-  finds.show(found);
+/** @param {Finds} answer */
+function showFinds(answer) {
+  shown.finds = answer;
+  map.show(answer.finds);
+  finds.show(answer);
   part('map-empty', HTMLElement).hidden = !map.isEmpty;
-  const left = found.matching - found.finds.length;
-  part('map-note', HTMLElement).textContent = left === 0 ? '' : `the newest ${found.finds.length} of ${found.matching} finds`;
+  const remainingCount = answer.matching - answer.finds.length;
+  part('map-note', HTMLElement).textContent =
+    remainingCount === 0 ? '' : `the newest ${answer.finds.length} of ${answer.matching} finds`;
   openChosen();
 }
 

@@ -1,10 +1,10 @@
 import type { XmlDocument } from 'libxml2-wasm';
-import { type Addresses, NEWEST_VERSION, namespaceOf, xsdAddressOf } from '../base/addresses.ts';
+import { type Addresses, getNamespace, getXsdAddress, NEWEST_VERSION } from '../base/addresses.ts';
 import type { Say } from '../base/messages.ts';
 import { collapseText, trimText } from '../base/white-space.ts';
 import { child, namespaceOnRoot, type XmlTree } from '../base/xml-tree.ts';
 import type { Mock } from '../state/mock.ts';
-import { type FindGeometry, type GeomSystem, readGeometry } from '../state/records/geometry.ts';
+import { type FindGeometry, type GeomSystem, parseFindPoint } from '../state/records/geometry.ts';
 import { assertNoProblems, problem, refusal } from './refusal.ts';
 
 /** Values of an import document, read but not yet resolved. Absent, empty and blank values are undefined. */
@@ -42,7 +42,7 @@ export type Finder =
   | { readonly kind: 'new'; readonly surname: string; readonly givenName: string; readonly line: number };
 
 /** The root's only child (A-IMPORT-4, step 7). @throws HttpError 400, 422 */
-export function onlyFind(root: XmlTree, say: Say): XmlTree {
+export function requireOneFind(root: XmlTree, say: Say): XmlTree {
   if (root.children.length === 0 && !root.hasOtherNodes) throw refusal(400, say('root-empty'));
   const finds = root.children.filter((entity) => entity.name === 'samostatny_nalez');
   if (finds.length > 1) throw refusal(422, say('root-many'));
@@ -54,16 +54,16 @@ export function onlyFind(root: XmlTree, say: Say): XmlTree {
 /** Steps 8 to 13 of A-IMPORT-4, each refused alone. @throws HttpError 422 */
 export function parseFindDocument(find: XmlTree, say: Say, deployed: boolean): FindDocument {
   const text = (name: string) => textIn(child(find, name));
-  const nalezce = readFinder(child(find, 'nalezce'), say);
+  const nalezce = parseFinder(child(find, 'nalezce'), say);
   const projekt = idIn(child(find, 'projekt'));
-  if (projekt === undefined) return refuseField(find.line, 'projekt', say('project-empty'));
+  if (projekt === undefined) return throwFieldError(find.line, 'projekt', say('project-empty'));
   const ident = child(find, 'ident_cely');
-  if (![':tba', undefined].includes(textIn(ident))) return refuseField(ident?.line, 'ident_cely', say('ident-not-tba'));
+  if (![':tba', undefined].includes(textIn(ident))) return throwFieldError(ident?.line, 'ident_cely', say('ident-not-tba'));
   const stav = Number(text('stav'));
-  if (stav !== 1 && stav !== 2 && stav !== 3) return refuseField(child(find, 'stav')?.line, 'stav', say('state-range'));
+  if (stav !== 1 && stav !== 2 && stav !== 3) return throwFieldError(child(find, 'stav')?.line, 'stav', say('state-range'));
   const system = text('geom_system');
   if (system !== '4326' && system !== '5514') {
-    return refuseField(child(find, 'geom_system')?.line, 'geom_system', say('geom-system'));
+    return throwFieldError(child(find, 'geom_system')?.line, 'geom_system', say('geom-system'));
   }
   const guarded = child(find, 'chranene_udaje');
   return {
@@ -72,7 +72,7 @@ export function parseFindDocument(find: XmlTree, say: Say, deployed: boolean): F
     projekt,
     stav,
     geom_system: system,
-    geometry: readSelectedGeometry(guarded, system, say, deployed),
+    geometry: parseSelectedGeometry(guarded, system, say, deployed),
     lokalizace: textIn(child(guarded, 'lokalizace')),
     evidencni_cislo: text('evidencni_cislo'),
     hloubka: text('hloubka'),
@@ -93,18 +93,18 @@ export function parseFindDocument(find: XmlTree, say: Say, deployed: boolean): F
 }
 
 /** With `:tba` the text counts: `Surname, Given name`, split at the first comma. With any other id it is not read. */
-function readFinder(element: XmlTree | undefined, say: Say): Finder | undefined {
+function parseFinder(element: XmlTree | undefined, say: Say): Finder | undefined {
   const id = idIn(element);
   if (element === undefined || id === undefined) return undefined;
   if (id !== ':tba') return { kind: 'known', id, line: element.line };
   const comma = element.text.indexOf(',');
   const surname = trimText(element.text.slice(0, Math.max(0, comma)));
   const givenName = collapseText(element.text.slice(comma + 1));
-  if (comma < 0 || surname === '' || givenName === '') return refuseField(element.line, 'nalezce', say('finder-text'));
+  if (comma < 0 || surname === '' || givenName === '') return throwFieldError(element.line, 'nalezce', say('finder-text'));
   return { kind: 'new', surname, givenName, line: element.line };
 }
 
-function readSelectedGeometry(
+function parseSelectedGeometry(
   guarded: XmlTree | undefined,
   system: GeomSystem,
   say: Say,
@@ -115,15 +115,15 @@ function readSelectedGeometry(
   if (element === undefined) return undefined;
   // The contract fixes the attribute; the deployed service never compares it (A-POINT-3).
   if (!deployed && Number(element.attributes.get('EPSG')) !== Number(system)) {
-    return refuseField(element.line, name, say('wkt-epsg', system));
+    return throwFieldError(element.line, name, say('wkt-epsg', system));
   }
   // Left out, it is no geometry; a blank one is a malformed point, but no geometry either to the deployed service (A-POINT-10).
   if (deployed && element.text === '') return undefined;
-  const geometry = readGeometry(element.text, system, deployed);
-  return typeof geometry === 'string' ? refuseField(element.line, name, say(geometry)) : geometry;
+  const geometry = parseFindPoint(element.text, system, deployed);
+  return typeof geometry === 'string' ? throwFieldError(element.line, name, say(geometry)) : geometry;
 }
 
-function refuseField(line: number | undefined, field: string, text: string): never {
+function throwFieldError(line: number | undefined, field: string, text: string): never {
   assertNoProblems([problem(line ?? null, field, text)]);
   throw new Error('a problem refuses');
 }
@@ -149,9 +149,9 @@ const XSI = 'http://www.w3.org/2001/XMLSchema-instance';
 export function checkDeclaration(mock: Mock, used: Addresses, document: XmlDocument, say: Say): Addresses {
   const { prefix } = used;
   const bound = namespaceOnRoot(document, prefix);
-  const named = [used, mock.addresses].find((addresses) => namespaceOf(addresses, NEWEST_VERSION) === bound);
-  if (named === undefined) throw refusal(422, say('schema-prefix', prefix, namespaceOf(used, NEWEST_VERSION)));
-  const xsd = xsdAddressOf(named, NEWEST_VERSION);
+  const named = [used, mock.addresses].find((addresses) => getNamespace(addresses, NEWEST_VERSION) === bound);
+  if (named === undefined) throw refusal(422, say('schema-prefix', prefix, getNamespace(used, NEWEST_VERSION)));
+  const xsd = getXsdAddress(named, NEWEST_VERSION);
   const location = document.root.attrs.find(
     (attribute) => attribute.name === 'schemaLocation' && attribute.namespaceUri === XSI,
   )?.value;

@@ -1,27 +1,27 @@
-import { type Account, type Role, rankOf } from '../state/accounts.ts';
+import { type Account, getRoleRank, type Role } from '../state/accounts.ts';
 import type { Mock } from '../state/mock.ts';
-import { type ArchiveRecord, idOf, stavOf } from '../state/records/record.ts';
+import { type ArchiveRecord, getId, getStav } from '../state/records/record.ts';
 
 /** The project type that finds may be imported into (A-PROJECT-3). */
 const SURVEY_PROJECT = 'HES-001138';
 
 /** An active account without any role group counts as a Researcher here (S-ROLE-4). */
-export function roleOf(account: Account): Role {
+export function getRole(account: Account): Role {
   return account.role ?? 'researcher';
 }
 
 export function isAtLeast(account: Account, role: Role): boolean {
-  return rankOf(roleOf(account)) >= rankOf(role);
+  return getRoleRank(getRole(account)) >= getRoleRank(role);
 }
 
 /** Tells if the project is a survey project that the account may import into (A-PROJECT-4 to A-PROJECT-6). */
 export function mayImportInto(mock: Mock, account: Account, project: ArchiveRecord): boolean {
-  if (idOf(project.body['typ_projektu']) !== SURVEY_PROJECT) return false;
-  const stav = stavOf(project.body) ?? -1;
-  const role = roleOf(account);
-  if (rankOf(role) >= rankOf('archivist')) return stav >= 0 && stav <= 8;
+  if (getId(project.body['typ_projektu']) !== SURVEY_PROJECT) return false;
+  const stav = getStav(project.body) ?? -1;
+  const role = getRole(account);
+  if (getRoleRank(role) >= getRoleRank('archivist')) return stav >= 0 && stav <= 8;
   if (stav !== 3 && stav !== 4) return false;
-  const organisation = idOf(project.body['organizace']);
+  const organisation = getId(project.body['organizace']);
   if (role === 'archaeologist' && organisation !== undefined && organisation === account.organisation) return true;
   const partners = cooperatingArchaeologists(mock, account);
   if (role === 'researcher' && account.projects !== undefined) {
@@ -56,6 +56,6 @@ function isOwnOrOfOrganisation(mock: Mock, account: Account, find: ArchiveRecord
   if (account.organisation === null) return false;
   const project = find.project === null ? undefined : mock.archive.live('projekt', find.project);
   return (
-    idOf(project?.body['organizace']) === account.organisation || idOf(find.body['predano_organizace']) === account.organisation
+    getId(project?.body['organizace']) === account.organisation || getId(find.body['predano_organizace']) === account.organisation
   );
 }

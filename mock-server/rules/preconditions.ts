@@ -2,7 +2,7 @@ import { contains } from '../base/address-list.ts';
 import { type Answer, HttpError, type Incoming } from '../base/http-message.ts';
 import type { Say } from '../base/messages.ts';
 import { detail } from '../base/problem.ts';
-import { type Account, namesOf, type TokenState } from '../state/accounts.ts';
+import { type Account, listAccountNames, type TokenState } from '../state/accounts.ts';
 import type { JournalEntry } from '../state/journal.ts';
 import type { Mock } from '../state/mock.ts';
 
@@ -21,22 +21,22 @@ type GatedRequest = {
  * @throws HttpError with the refusal
  */
 export function checkPreconditions(mock: Mock, request: GatedRequest): Account {
-  refuseWhenClosed(mock, request);
-  refuseUnservableFormat(request);
+  assertOpen(mock, request);
+  assertServableFormat(request);
   const account = authenticate(mock, request.incoming, request.say);
-  mock.journal.measureUser(request.entry, account.username, request.incoming.arrivedAtMs);
-  refuseByLists(mock, request, account);
+  mock.journal.attributeToUser(request.entry, account.username, request.incoming.arrivedAtMs);
+  assertListed(mock, request, account);
   throttle(mock, request, account);
-  refuseMethod(request);
+  assertMethod(request);
   return account;
 }
 
-function refuseWhenClosed(mock: Mock, { say }: GatedRequest): void {
+function assertOpen(mock: Mock, { say }: GatedRequest): void {
   if (mock.settings.access_mode === 'closed') throw new HttpError(detail(503, say('closed')));
 }
 
 /** The format of errors is negotiated first, even though success is XML: `Accept: application/xml` alone gets 406 (A-GATE-7). */
-function refuseUnservableFormat({ incoming, say }: GatedRequest): void {
+function assertServableFormat({ incoming, say }: GatedRequest): void {
   const accepted = acceptedTypes(incoming.headers.accept);
   const served = ['application/json', 'text/html'].some((type) => accepts(accepted, type));
   if (!served) throw new HttpError(detail(406, say('not-acceptable')));
@@ -54,10 +54,10 @@ export function authenticate(mock: Mock, incoming: Incoming, say: Say): Account 
 }
 
 /** Black lists win; in `whitelist_only` both white lists are required where both kinds have rules (A-GATE-8). */
-function refuseByLists(mock: Mock, { incoming, say }: GatedRequest, account: Account): void {
+function assertListed(mock: Mock, { incoming, say }: GatedRequest, account: Account): void {
   const { ipBlacklist, ipWhitelist, userBlacklist, userWhitelist } = mock.access;
   const whitelistOnly = mock.settings.access_mode === 'whitelist_only';
-  const isNamed = (users: ReadonlySet<string>): boolean => namesOf(account).some((name) => users.has(name));
+  const isNamed = (users: ReadonlySet<string>): boolean => listAccountNames(account).some((name) => users.has(name));
   const refuse = (text: string): HttpError => new HttpError(detail(403, text));
   if (ipBlacklist !== undefined && contains(ipBlacklist, incoming.address)) throw refuse(say('address-refused'));
   if (whitelistOnly && ipWhitelist === undefined && userWhitelist === undefined) throw refuse(say('no-whitelist'));
@@ -79,7 +79,7 @@ function throttled(say: Say, retryAfterSeconds: number | undefined): Answer {
   return detail(429, say('throttled', String(retryAfterSeconds)), { 'retry-after': String(retryAfterSeconds) });
 }
 
-function refuseMethod({ incoming, say, allowedMethod }: GatedRequest): void {
+function assertMethod({ incoming, say, allowedMethod }: GatedRequest): void {
   if (incoming.method === allowedMethod) return;
   throw new HttpError(detail(405, say('method-not-allowed', incoming.method), { allow: `${allowedMethod}` }));
 }
@@ -97,11 +97,11 @@ export function acceptedTypes(header: string | undefined): readonly AcceptedType
 }
 
 export function accepts(accepted: readonly AcceptedType[], type: string): boolean {
-  return qualityOf(accepted, type) > 0;
+  return getQuality(accepted, type) > 0;
 }
 
 /** The most specific range that matches decides. */
-export function qualityOf(accepted: readonly AcceptedType[], type: string): number {
+export function getQuality(accepted: readonly AcceptedType[], type: string): number {
   const group = `${type.split('/')[0]}/*`;
   for (const range of [type, group, '*/*']) {
     const match = accepted.find((entry) => entry.type === range);

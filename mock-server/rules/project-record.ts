@@ -1,6 +1,6 @@
 import type { Archive } from '../state/records/archive.ts';
 import { childNames } from '../state/records/child-order.ts';
-import { type Body, textOf } from '../state/records/record.ts';
+import { type Body, getText } from '../state/records/record.ts';
 
 /** Accessibility of a project without finds: public (S-ACCESS-3). */
 const ANONYMOUS = 'HES-000865';
@@ -29,8 +29,8 @@ function helperAccessibility(archive: Archive, project: string): Body {
     .accessibilitiesOfProject(project)
     .map((id) => archive.live('heslo', id))
     .filter((entry) => entry !== undefined)
-    .sort((a, b) => Number(textOf(a.body['razeni']) ?? 0) - Number(textOf(b.body['razeni']) ?? 0));
+    .sort((a, b) => Number(getText(a.body['razeni']) ?? 0) - Number(getText(b.body['razeni']) ?? 0));
   const entry = entries[0] ?? archive.live('heslo', ANONYMOUS);
   const ident = entry?.ident ?? ANONYMOUS;
-  return { '@lang': 'cs', '@id': ident, '#': textOf(entry?.body['heslo']) ?? ident };
+  return { '@lang': 'cs', '@id': ident, '#': getText(entry?.body['heslo']) ?? ident };
 }

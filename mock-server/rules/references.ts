@@ -2,7 +2,7 @@ import type { Say } from '../base/messages.ts';
 import type { Problem } from '../base/problem.ts';
 import type { Mock } from '../state/mock.ts';
 import type { Archive } from '../state/records/archive.ts';
-import { type Body, identOf, type RecordInput, textOf } from '../state/records/record.ts';
+import { type Body, getIdent, getText, type RecordInput } from '../state/records/record.ts';
 import { type FindDocument, type Finder, VOCABULARY_OF_ELEMENT, type VocabularyElement } from './find-document.ts';
 import { problem } from './refusal.ts';
 
@@ -27,7 +27,7 @@ export function resolveReferences(mock: Mock, find: FindDocument, say: Say): Ref
       continue;
     }
     const entry = mock.archive.live('heslo', id);
-    if (entry?.setSpec === `heslo:${vocabulary}`) elements[element] = label(id, textOf(entry.body['heslo']));
+    if (entry?.setSpec === `heslo:${vocabulary}`) elements[element] = label(id, getText(entry.body['heslo']));
     else problems.push(problem(find.line, element, say('entry-unknown', id, vocabulary)));
   }
   const receiver = find.predano_organizace;
@@ -35,7 +35,7 @@ export function resolveReferences(mock: Mock, find: FindDocument, say: Say): Ref
     const organisation = mock.archive.live('organizace', receiver);
     if (organisation === undefined)
       problems.push(problem(find.line, 'predano_organizace', say('organisation-unknown', receiver)));
-    else elements['predano_organizace'] = label(receiver, textOf(organisation.body['nazev']));
+    else elements['predano_organizace'] = label(receiver, getText(organisation.body['nazev']));
   }
   const finder = find.nalezce === undefined ? undefined : resolveFinder(mock.archive, find.nalezce);
   if (finder === 'unknown' && find.nalezce?.kind === 'known') {
@@ -68,18 +68,18 @@ function resolveFinder(archive: Archive, finder: Finder): ResolvedFinder | 'unkn
     ident_cely: nextPersonIdent(archive),
     jmeno: finder.givenName,
     prijmeni: finder.surname,
-    vypis: `${finder.surname}, ${initialsOf(finder.givenName)}`,
+    vypis: `${finder.surname}, ${makeInitials(finder.givenName)}`,
     vypis_cely: `${finder.surname}, ${finder.givenName}`,
   };
-  return { element: personElement(identOf('osoba', body) ?? '', body), newPerson: { entity: 'osoba', body } };
+  return { element: personElement(getIdent('osoba', body) ?? '', body), newPerson: { entity: 'osoba', body } };
 }
 
 function personElement(ident: string, body: Body): Body {
-  return { '@id': ident, '#': textOf(body['vypis_cely']) ?? ident };
+  return { '@id': ident, '#': getText(body['vypis_cely']) ?? ident };
 }
 
 /** `Jan Karel` → `J. K.`, `Jean-Pierre` → `J.-P.` */
-function initialsOf(givenName: string): string {
+function makeInitials(givenName: string): string {
   return givenName
     .split(' ')
     .map((name) =>

@@ -44,11 +44,11 @@ export async function runUnderFault(
   const hooks: Hooks = {
     beforeSave: async () => {
       if (fault.fault === 'slow' && fault.at === 'save') await clock.sleep(fault.ms ?? 2000);
-      strike(fault, '-before-save', say);
+      trigger(fault, '-before-save', say);
     },
     afterSave: () => {
       struck = true;
-      strike(fault, '-after-save', say);
+      trigger(fault, '-after-save', say);
     },
   };
   const answer = await operation(hooks);
@@ -61,7 +61,7 @@ export async function runUnderFault(
   return fault.fault === 'malformed' ? nonsense(answer) : answer;
 }
 
-function strike(fault: FaultRule, point: '-before-save' | '-after-save', say: Say): void {
+function trigger(fault: FaultRule, point: '-before-save' | '-after-save', say: Say): void {
   if (fault.fault === `hang${point}`) throw new SimulatedDisconnect('hang');
   if (fault.fault === `reset${point}`) throw new SimulatedDisconnect('reset');
   if (fault.fault === `status${point}`) throw new HttpError(detail(fault.status ?? 409, say('fault-other')));

@@ -25,7 +25,7 @@ const LETTER_OF_ROLE: Readonly<Record<Role, VisibilityCode>> = {
 };
 
 /** An active account without any role reads as an anonymous one does (S-ROLE-4). */
-function viewerOf(account: Account): Viewer {
+function makeViewer(account: Account): Viewer {
   const letter = account.role === null ? 'A' : LETTER_OF_ROLE[account.role];
   return { letter, user: account.user, organisation: account.organisation, username: account.username };
 }
@@ -45,7 +45,7 @@ export function signIn(mock: Mock, incoming: Incoming): Viewer | undefined | Unr
   if (mock.deployed) return ANONYMOUS;
   if (scheme.toLowerCase() !== 'bearer') return undefined;
   const state = mock.accounts.tokenState(credentials.trim(), mock.settings.token_ms);
-  return state === undefined || state.expired || !state.account.active ? undefined : viewerOf(state.account);
+  return state === undefined || state.expired || !state.account.active ? undefined : makeViewer(state.account);
 }
 
 function signInBasic(mock: Mock, credentials: string): Viewer | undefined | UnreadableCredentials {
@@ -54,7 +54,7 @@ function signInBasic(mock: Mock, credentials: string): Viewer | undefined | Unre
   const colon = decoded.indexOf(':');
   if (colon < 0) return 'no-colon';
   const account = mock.accounts.signIn(decoded.slice(0, colon), decoded.slice(colon + 1));
-  return account?.active === true ? viewerOf(account) : undefined;
+  return account?.active === true ? makeViewer(account) : undefined;
 }
 
 /** 401. The deployed service sends no challenge, so that clients must send Basic unasked (B-AUTH-3). */
@@ -75,7 +75,11 @@ create table if not exists harvest_sessions (id text primary key, user text not 
  * Sessions of the deployed service: a client that signed in stays signed in by its cookie, even without credentials (B-AUTH-4).
  * @returns the viewer, and the cookie to set
  */
-export function throughSession(mock: Mock, incoming: Incoming, signedIn: Viewer): { viewer: Viewer; cookie: string | undefined } {
+export function signInBySession(
+  mock: Mock,
+  incoming: Incoming,
+  signedIn: Viewer,
+): { viewer: Viewer; cookie: string | undefined } {
   mock.database.exec(SESSION_TABLE);
   const nowMs = Math.floor(mock.clock.now());
   if (signedIn.user !== null) {
@@ -90,5 +94,5 @@ export function throughSession(mock: Mock, incoming: Incoming, signedIn: Viewer)
     .pluck()
     .get(nowMs, id ?? '');
   const account = typeof user === 'string' ? mock.accounts.byUser(user) : undefined;
-  return { viewer: account?.active === true ? viewerOf(account) : ANONYMOUS, cookie: undefined };
+  return { viewer: account?.active === true ? makeViewer(account) : ANONYMOUS, cookie: undefined };
 }

@@ -1,5 +1,14 @@
 import type { Archive } from '../state/records/archive.ts';
-import { type ArchiveRecord, type Body, childOf, ENTITIES, type Entity, idOf, listOf, textOf } from '../state/records/record.ts';
+import {
+  type ArchiveRecord,
+  type Body,
+  ENTITIES,
+  type Entity,
+  getChild,
+  getId,
+  getList,
+  getText,
+} from '../state/records/record.ts';
 import { FORBIDDEN } from '../state/records/render.ts';
 import type { Viewer, VisibilityCode } from './viewer.ts';
 
@@ -41,10 +50,10 @@ const GOVERNING: Partial<Record<Entity, string>> = {
 };
 
 export function isVisible(record: ArchiveRecord, viewer: Viewer): boolean {
-  return holds(RECORD_RULES[record.entity][viewer.letter], record, viewer);
+  return evaluate(RECORD_RULES[record.entity][viewer.letter], record, viewer);
 }
 
-function holds(rule: Rule, record: ArchiveRecord, viewer: Viewer): boolean {
+function evaluate(rule: Rule, record: ArchiveRecord, viewer: Viewer): boolean {
   if (rule === 'yes' || rule === 'hidden') return rule === 'yes';
   return rule.some((condition) => {
     if (condition === 'mine') return viewer.user !== null && record.creator === viewer.user;
@@ -64,21 +73,21 @@ export function hiddenEntities({ letter }: Viewer): Entity[] {
   return ENTITIES.filter((entity) => RECORD_RULES[entity][letter] === 'hidden');
 }
 
-type MaskContext = { readonly letterOf: (entry: string) => VisibilityCode; readonly deployed: boolean };
+type MaskContext = { readonly getVisibilityCode: (entry: string) => VisibilityCode; readonly deployed: boolean };
 
 /**
  * The body as the viewer may see it: protected elements that are not for this viewer hold the refusal's text. An announcer
  * who is hidden from the viewer's role is omitted; the deployed service puts the refusal there too.
- * @param context `letterOf`: role letter of an accessibility entry, by its identifier
+ * @param context `getVisibilityCode`: role letter of an accessibility entry, by its identifier
  */
 export function maskBody(record: ArchiveRecord, viewer: Viewer, context: MaskContext): Body {
   const { entity, body } = record;
   const governing = GOVERNING[entity];
-  const entry = governing === undefined ? undefined : idOf(body[governing]);
-  const mayReadProtected = entry === undefined || context.letterOf(entry) <= viewer.letter;
+  const entry = governing === undefined ? undefined : getId(body[governing]);
+  const mayReadProtected = entry === undefined || context.getVisibilityCode(entry) <= viewer.letter;
   const masked = mayReadProtected ? body : withProtectedMasked(body);
   const rule = ANNOUNCER_RULE[viewer.letter];
-  if (entity !== 'projekt' || body['oznamovatel'] === undefined || holds(rule, record, viewer)) return masked;
+  if (entity !== 'projekt' || body['oznamovatel'] === undefined || evaluate(rule, record, viewer)) return masked;
   if (context.deployed || rule !== 'hidden') return { ...masked, oznamovatel: FORBIDDEN };
   const { oznamovatel: _omitted, ...rest } = masked;
   return rest;
@@ -101,25 +110,27 @@ function isEmpty(value: Body[string] | undefined): boolean {
 
 /** The letter that an accessibility entry stands for: its abbreviation (S-ACCESS-2); unknown entries are the archivists'. */
 export function visibilityCodeOfTerm(term: Body | undefined): VisibilityCode {
-  const short = textOf(term?.['zkratka']);
+  const short = getText(term?.['zkratka']);
   return short === 'A' || short === 'B' || short === 'C' ? short : 'D';
 }
 
 /** Visibility on the deployed service (B-SEE-11), whose rule for finds is not the contract's. */
-export function isVisibleDeployed(archive: Archive, record: ArchiveRecord, viewer: Viewer): boolean {
+export function isVisibleAsDeployed(archive: Archive, record: ArchiveRecord, viewer: Viewer): boolean {
   if (record.entity !== 'samostatny_nalez' || viewer.letter === 'D' || record.stav === 4) return isVisible(record, viewer);
   if (viewer.user === null) return false;
   if (latestChangeRegistersBy(record, viewer.user)) return true;
-  return viewer.letter === 'C' && viewer.organisation !== null && organisationsOf(archive, record).includes(viewer.organisation);
+  return (
+    viewer.letter === 'C' && viewer.organisation !== null && listOrganisations(archive, record).includes(viewer.organisation)
+  );
 }
 
 /** An own find disappears for its finder once another entry, such as its submission, follows the registration. */
 function latestChangeRegistersBy({ body }: ArchiveRecord, user: string): boolean {
-  const latest = childOf(listOf(body['historie']).at(-1));
-  return textOf(latest?.['typ_zmeny']) === 'SN01' && idOf(latest?.['uzivatel']) === user;
+  const latest = getChild(getList(body['historie']).at(-1));
+  return getText(latest?.['typ_zmeny']) === 'SN01' && getId(latest?.['uzivatel']) === user;
 }
 
-function organisationsOf(archive: Archive, { body }: ArchiveRecord): Array<string | undefined> {
-  const project = archive.live('projekt', idOf(body['projekt']) ?? '');
-  return [idOf(project?.body['organizace']), idOf(body['predano_organizace'])];
+function listOrganisations(archive: Archive, { body }: ArchiveRecord): Array<string | undefined> {
+  const project = archive.live('projekt', getId(body['projekt']) ?? '');
+  return [getId(project?.body['organizace']), getId(body['predano_organizace'])];
 }

@@ -43,7 +43,7 @@ function parsePlace(text) {
 // --- geometry ---------------------------------------------------------------------------------------------------
 
 const round = (number) => Math.round(number * 1e6) / 1e6;
-const keyOf = ([x, y]) => `${x} ${y}`;
+const getPointKey = ([x, y]) => `${x} ${y}`;
 
 function signedArea(ring) {
   let twice = 0;
@@ -128,7 +128,7 @@ function chainsOfKeptSide(ring, sides) {
   return chains;
 }
 
-function cellOf(place, places) {
+function makeCell(place, places) {
   const byDistance = places
     .filter((other) => other !== place)
     .sort((a, b) => distance(place.point, a.point) - distance(place.point, b.point));
@@ -144,7 +144,7 @@ function distance(a, b) {
 /** Rounded, without repeated points, counter-clockwise. */
 function tidy(ring) {
   const rounded = ring.map(([x, y]) => [round(x), round(y)]);
-  const distinct = rounded.filter((point, index) => keyOf(point) !== keyOf(rounded.at(index - 1)));
+  const distinct = rounded.filter((point, index) => getPointKey(point) !== getPointKey(rounded.at(index - 1)));
   return signedArea(distinct) < 0 ? distinct.reverse() : distinct;
 }
 
@@ -154,9 +154,9 @@ function union(cells) {
   for (const ring of cells.flat()) {
     ring.forEach((point, index) => {
       const next = ring[(index + 1) % ring.length];
-      const back = `${keyOf(next)}|${keyOf(point)}`;
+      const back = `${getPointKey(next)}|${getPointKey(point)}`;
       if (edges.has(back)) edges.delete(back);
-      else edges.set(`${keyOf(point)}|${keyOf(next)}`, [point, next]);
+      else edges.set(`${getPointKey(point)}|${getPointKey(next)}`, [point, next]);
     });
   }
   const rings = stitch([...edges.values()]);
@@ -171,25 +171,27 @@ function middleOfEdge([a, b]) {
 
 function stitch(edges) {
   const byStart = new Map();
-  for (const edge of edges) byStart.set(keyOf(edge[0]), [...(byStart.get(keyOf(edge[0])) ?? []), edge]);
+  for (const edge of edges) byStart.set(getPointKey(edge[0]), [...(byStart.get(getPointKey(edge[0])) ?? []), edge]);
   const rings = [];
   for (const first of edges) {
-    if (!byStart.get(keyOf(first[0])).includes(first)) continue;
+    if (!byStart.get(getPointKey(first[0])).includes(first)) continue;
     const ring = [];
     let edge = first;
     while (edge !== undefined) {
       ring.push(edge[0]);
-      const starting = byStart.get(keyOf(edge[0]));
+      const starting = byStart.get(getPointKey(edge[0]));
       starting.splice(starting.indexOf(edge), 1);
-      edge = byStart.get(keyOf(edge[1]))[0];
+      edge = byStart.get(getPointKey(edge[1]))[0];
     }
     rings.push(ring);
   }
   return rings;
 }
 
-function wktOf(polygons) {
-  const text = polygons.map((rings) => `(${rings.map((ring) => `(${[...ring, ring[0]].map(keyOf).join(', ')})`).join(', ')})`);
+function formatWkt(polygons) {
+  const text = polygons.map(
+    (rings) => `(${rings.map((ring) => `(${[...ring, ring[0]].map(getPointKey).join(', ')})`).join(', ')})`,
+  );
   return text.length === 1 ? `POLYGON${text[0]}` : `MULTIPOLYGON(${text.join(', ')})`;
 }
 
@@ -206,9 +208,9 @@ if (outside.length > 0) throw new Error(`outside the outline: ${outside.map((pla
 places.forEach((place, index) => {
   place.code ??= `ruian-${600101 + index * 37}`;
 });
-for (const place of places) place.cell = cellOf(place, places);
+for (const place of places) place.cell = makeCell(place, places);
 
-const cellsOf = (some) => union(some.map((place) => place.cell));
+const makeCells = (some) => union(some.map((place) => place.cell));
 write(
   'regions.json',
   REGIONS.map((region) => ({
@@ -218,7 +220,7 @@ write(
     rada_id: region.letter,
     ...(region.email === undefined ? {} : { email: region.email }),
     point: pointWkt(region.districts[0].places[0].point),
-    boundary: wktOf(cellsOf(places.filter((place) => place.district.region.code === region.code))),
+    boundary: formatWkt(makeCells(places.filter((place) => place.district.region.code === region.code))),
   })),
 );
 write(
@@ -230,7 +232,7 @@ write(
     spz: district.plate,
     kraj: district.region.code,
     point: pointWkt(district.places[0].point),
-    boundary: wktOf(cellsOf(places.filter((place) => place.district.code === district.code))),
+    boundary: formatWkt(makeCells(places.filter((place) => place.district.code === district.code))),
   })),
 );
 write(
@@ -240,7 +242,7 @@ write(
     nazev: place.name,
     okres: place.district.code,
     point: pointWkt(place.point),
-    boundary: wktOf(place.cell.map((ring) => [ring])),
+    boundary: formatWkt(place.cell.map((ring) => [ring])),
   })),
 );
 

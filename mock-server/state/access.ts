@@ -1,5 +1,5 @@
 import { type BlockList, isIP } from 'node:net';
-import { blockListOf, contains, plainAddress } from '../base/address-list.ts';
+import { contains, makeBlockList, plainAddress } from '../base/address-list.ts';
 import type { Settings } from './settings.ts';
 
 /** The lists of one settings value, ready to be asked. */
@@ -12,15 +12,15 @@ export type AccessLists = {
   readonly userWhitelist: ReadonlySet<string> | undefined;
 };
 
-export function accessListsOf(settings: Settings): AccessLists {
+export function makeAccessLists(settings: Settings): AccessLists {
   const active = settings.access_rules.filter((rule) => rule.active !== false);
-  const valuesOf = (type: string) => active.filter((rule) => rule.rule_type === type).map((rule) => rule.value);
+  const listValues = (type: string) => active.filter((rule) => rule.rule_type === type).map((rule) => rule.value);
   return {
-    trustedProxies: blockListOf(settings.trusted_proxies),
-    ipBlacklist: unlessEmpty(valuesOf('ip_blacklist'), blockListOf),
-    ipWhitelist: unlessEmpty(valuesOf('ip_whitelist'), blockListOf),
-    userBlacklist: unlessEmpty(valuesOf('user_blacklist'), nameSet),
-    userWhitelist: unlessEmpty(valuesOf('user_whitelist'), nameSet),
+    trustedProxies: makeBlockList(settings.trusted_proxies),
+    ipBlacklist: unlessEmpty(listValues('ip_blacklist'), makeBlockList),
+    ipWhitelist: unlessEmpty(listValues('ip_whitelist'), makeBlockList),
+    userBlacklist: unlessEmpty(listValues('user_blacklist'), nameSet),
+    userWhitelist: unlessEmpty(listValues('user_whitelist'), nameSet),
   };
 }
 

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { Database, Statement } from 'better-sqlite3';
 import { integer, nullable, object, text } from '../base/shape.ts';
 import type { Archive } from './records/archive.ts';
-import { type Body, childOf, idOf, listOf, textOf } from './records/record.ts';
+import { type Body, getChild, getId, getList, getText } from './records/record.ts';
 import type { SeedAccount } from './seed-content.ts';
 import { statementCache } from './statements.ts';
 
@@ -49,7 +49,7 @@ export type Account = {
 };
 
 /** By what rules of the settings may name an account, in small letters. */
-export function namesOf({ email, username }: Account): readonly string[] {
+export function listAccountNames({ email, username }: Account): readonly string[] {
   return [email.toLowerCase(), username.toLowerCase()];
 }
 
@@ -74,7 +74,7 @@ export class Accounts {
   }
 
   add(account: SeedAccount): void {
-    const email = textOf(this.#archive.live('uzivatel', account.user)?.body['email']) ?? account.username;
+    const email = getText(this.#archive.live('uzivatel', account.user)?.body['email']) ?? account.username;
     this.#prepare('insert or replace into accounts (username, email, password, user, projects) values (?, ?, ?, ?, ?)').run(
       account.username,
       email,
@@ -86,8 +86,10 @@ export class Accounts {
 
   /** The account, by user name or e-mail address, if the password is right. Deactivated accounts too. */
   signIn(name: string, password: string): Account | undefined {
-    const found = this.#prepare('select * from accounts where username = @name or email = @name collate nocase').get({ name });
-    const row = found === undefined ? undefined : parseAccountRow(found);
+    const storedRow = this.#prepare('select * from accounts where username = @name or email = @name collate nocase').get({
+      name,
+    });
+    const row = storedRow === undefined ? undefined : parseAccountRow(storedRow);
     return row === undefined || digest(row.password) !== digest(password) ? undefined : this.#describe(row);
   }
 
@@ -107,8 +109,8 @@ export class Accounts {
 
   /** The account's one token: the present one while it is younger than `lifetimeMs`, else a new one (A-AUTH-7). */
   tokenFor(user: string, lifetimeMs: number): string {
-    const found = this.#prepare('select * from tokens where user = ?').get(user);
-    const present = found === undefined ? undefined : parseTokenRow(found);
+    const row = this.#prepare('select * from tokens where user = ?').get(user);
+    const present = row === undefined ? undefined : parseTokenRow(row);
     if (present !== undefined && this.#now() - present.created_ms < lifetimeMs) return present.token;
     const token = randomBytes(20).toString('hex');
     this.#prepare('insert or replace into tokens (token, user, created_ms) values (?, ?, ?)').run(
@@ -121,15 +123,15 @@ export class Accounts {
 
   /** Account of a token, and if it has expired; undefined for an unknown token. */
   tokenState(token: string, lifetimeMs: number): TokenState | undefined {
-    const found = this.#prepare('select * from tokens where token = ?').get(token);
-    const row = found === undefined ? undefined : parseTokenRow(found);
+    const storedRow = this.#prepare('select * from tokens where token = ?').get(token);
+    const row = storedRow === undefined ? undefined : parseTokenRow(storedRow);
     const account = row === undefined ? undefined : this.byUser(row.user);
     if (row === undefined || account === undefined) return undefined;
     return { account, expired: this.#now() - row.created_ms >= lifetimeMs };
   }
 
   /** Makes the account's token older than any lifetime. */
-  expireTokenOf(user: string): void {
+  expireToken(user: string): void {
     this.#prepare('update tokens set created_ms = 0 where user = ?').run(user);
   }
 
@@ -143,26 +145,26 @@ export class Accounts {
       username: row.username,
       email: row.email,
       user: row.user,
-      organisation: idOf(body['organizace']) ?? null,
-      active: textOf(body['aktivni']) !== 'false',
-      role: roleOf(body),
-      cooperatesWith: [...listOf(body['spoluprace_nadrizeni']), ...listOf(body['spoluprace_podrizeni'])]
-        .map((entry) => childOf(entry))
-        .filter((entry) => textOf(entry?.['stav']) === '2')
-        .map((entry) => idOf(entry?.['vedouci'] ?? entry?.['spolupracovnik']) ?? ''),
+      organisation: getId(body['organizace']) ?? null,
+      active: getText(body['aktivni']) !== 'false',
+      role: parseRole(body),
+      cooperatesWith: [...getList(body['spoluprace_nadrizeni']), ...getList(body['spoluprace_podrizeni'])]
+        .map((entry) => getChild(entry))
+        .filter((entry) => getText(entry?.['stav']) === '2')
+        .map((entry) => getId(entry?.['vedouci'] ?? entry?.['spolupracovnik']) ?? ''),
       projects: row.projects === null ? undefined : JSON.parse(row.projects),
     };
   }
 }
 
-function roleOf(body: Body): Role | null {
-  const ranks = listOf(body['skupina'])
-    .map((group) => textOf(group))
+function parseRole(body: Body): Role | null {
+  const ranks = getList(body['skupina'])
+    .map((group) => getText(group))
     .map((group) => ROLES.findIndex((role) => GROUP_OF_ROLE[role] === group));
   return ROLES[Math.max(-1, ...ranks)] ?? null;
 }
 
-export function rankOf(role: Role): number {
+export function getRoleRank(role: Role): number {
   return ROLES.indexOf(role);
 }
 

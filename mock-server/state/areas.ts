@@ -1,6 +1,6 @@
 import { coverPoint, type Polygon, type Position, parsePolygons } from '../base/polygons.ts';
 import type { Archive } from './records/archive.ts';
-import { type ArchiveRecord, type BodyValue, textOf } from './records/record.ts';
+import { type ArchiveRecord, type BodyValue, getText } from './records/record.ts';
 
 type Area = {
   readonly record: ArchiveRecord;
@@ -24,25 +24,25 @@ export class Areas {
   }
 
   /** The area that the point lies in, and its district; a point on a shared border belongs to the first of both. */
-  placementOf(point: Position): Placement | undefined {
+  findPlacement(point: Position): Placement | undefined {
     const area = this.#current().find((candidate) => covers(candidate, point));
     if (area === undefined) return undefined;
     const { ident, body } = area.record;
-    return { katastr: { '@lang': 'cs', '@id': ident, '#': textOf(body['nazev']) ?? ident }, okres: body['okres'] };
+    return { katastr: { '@lang': 'cs', '@id': ident, '#': getText(body['nazev']) ?? ident }, okres: body['okres'] };
   }
 
   #current(): readonly Area[] {
     const revision = this.#archive.revision('ruian_katastr');
     if (revision !== this.#readAtRevision) {
-      this.#areas = this.#archive.allOf('ruian_katastr').map(areaOf);
+      this.#areas = this.#archive.listAll('ruian_katastr').map(parseArea);
       this.#readAtRevision = revision;
     }
     return this.#areas;
   }
 }
 
-function areaOf(record: ArchiveRecord): Area {
-  const polygons = bordersOf(record);
+function parseArea(record: ArchiveRecord): Area {
+  const polygons = parseBorders(record);
   const outer = polygons.flatMap((polygon) => polygon[0] ?? []);
   const longitudes = outer.map(([longitude]) => longitude);
   const latitudes = outer.map(([, latitude]) => latitude);
@@ -63,7 +63,7 @@ function covers(area: Area, point: Position): boolean {
 }
 
 /** An area's borders in longitude and latitude; none where an operator wrote some that cannot be read. */
-export function bordersOf({ body }: ArchiveRecord): readonly Polygon[] {
-  const polygons = parsePolygons(textOf(body['hranice_wkt']) ?? '');
+export function parseBorders({ body }: ArchiveRecord): readonly Polygon[] {
+  const polygons = parsePolygons(getText(body['hranice_wkt']) ?? '');
   return typeof polygons === 'string' ? [] : polygons;
 }

@@ -2,13 +2,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import type { Addresses } from '../base/addresses.ts';
 import { MockClock, type MockTime } from '../base/clock.ts';
-import { isStorageFailure, messageOf } from '../base/error-message.ts';
+import { getErrorMessage, isStorageFailure } from '../base/error-message.ts';
 import { seededRandom } from '../base/random.ts';
-import { accessListsOf } from './access.ts';
+import { makeAccessLists } from './access.ts';
 import { Accounts } from './accounts.ts';
 import { Areas } from './areas.ts';
 import { Counters } from './counters.ts';
-import { openState, originOf, setOrigin } from './database.ts';
+import { openState, readOrigin, setOrigin } from './database.ts';
 import { Faults } from './faults.ts';
 import { Journal } from './journal.ts';
 import { Latency } from './latency.ts';
@@ -64,7 +64,7 @@ export async function createMock(
   } catch (thrown) {
     database?.close();
     if (options.data === undefined || !isStorageFailure(thrown)) throw thrown;
-    throw new Error(`${options.data} cannot be written: ${messageOf(thrown)}`, { cause: thrown });
+    throw new Error(`${options.data} cannot be written: ${getErrorMessage(thrown)}`, { cause: thrown });
   }
 }
 
@@ -74,18 +74,18 @@ async function fillMock(
   about: About,
   database: Database,
 ): Promise<Mock & { dispose(): void }> {
-  const { source, isFilled } = seedOf(options, database);
+  const { source, isFilled } = chooseSeed(options, database);
   const seed = about.seed ?? (await loadSeed(source));
-  const parts = partsOf({ options, addresses, about, database, seed }, () => mock.settings.index_delay_ms);
+  const parts = makeParts({ options, addresses, about, database, seed }, () => mock.settings.index_delay_ms);
   const { clock, snapshots } = parts;
-  const startSettings = startSettingsOf(options, seed);
+  const startSettings = makeStartSettings(options, seed);
   const mock: Writable<Mock> & { dispose(): void } = {
     ...parts,
     settings: startSettings,
-    access: accessListsOf(startSettings),
+    access: makeAccessLists(startSettings),
     applySettings(patch: Partial<Settings>): void {
       mock.settings = { ...mock.settings, ...patch };
-      mock.access = accessListsOf(mock.settings);
+      mock.access = makeAccessLists(mock.settings);
     },
     resetting: undefined,
     reset(): Promise<void> {
@@ -127,15 +127,15 @@ async function fillMock(
 }
 
 /** @param indexDelay as the settings have it now */
-function partsOf({ options, addresses, about, database, seed }: Made, indexDelay: () => Settings['index_delay_ms']) {
+function makeParts({ options, addresses, about, database, seed }: Made, indexDelay: () => Settings['index_delay_ms']) {
   const clock = new MockClock(about.time);
   const now = () => clock.now();
   const deployed = options.deployed === true;
   const harvestIndex = new HarvestIndex(now);
   const snapshots = new Snapshots();
   const archive: Archive = new Archive(database, now, (ident, before) => {
-    harvestIndex.noteWrite(ident, before, indexDelay());
-    snapshots.noteWrite(ident, before);
+    harvestIndex.recordWrite(ident, before, indexDelay());
+    snapshots.recordWrite(ident, before);
   });
   return {
     addresses,
@@ -166,19 +166,19 @@ function partsOf({ options, addresses, about, database, seed }: Made, indexDelay
 }
 
 /** The seed that is asked for, else the data file's own. @throws Error where the file was filled from another */
-function seedOf(options: MockServerOptions, database: Database): { readonly source: string; readonly isFilled: boolean } {
-  const origin = originOf(database);
-  const asked = options.seed === undefined ? undefined : seedName(options.seed);
+function chooseSeed(options: MockServerOptions, database: Database): { readonly source: string; readonly isFilled: boolean } {
+  const origin = readOrigin(database);
+  const requestedSeed = options.seed === undefined ? undefined : seedName(options.seed);
   // A folder may have been moved.
-  const isOther = origin !== undefined && asked !== undefined && asked !== origin && isSeed(origin);
+  const isOther = origin !== undefined && requestedSeed !== undefined && requestedSeed !== origin && isSeed(origin);
   if (isOther)
     throw new Error(
-      `${options.data} was filled from the seed ${origin}, not ${asked}: leave --seed away, or name another data file`,
+      `${options.data} was filled from the seed ${origin}, not ${requestedSeed}: leave --seed away, or name another data file`,
     );
-  return { source: asked ?? origin ?? 'demo', isFilled: origin !== undefined };
+  return { source: requestedSeed ?? origin ?? 'demo', isFilled: origin !== undefined };
 }
 
-function startSettingsOf(options: MockServerOptions, seed: SeedContent): Settings {
+function makeStartSettings(options: MockServerOptions, seed: SeedContent): Settings {
   const seedNumber = options.seedNumber ?? 0;
   const interval = options.minIntervalMs;
   return {
@@ -213,7 +213,7 @@ function* fill(mock: Mock, seed: SeedContent, syntheticCount: number): Generator
   }
   // The seed is indexed.
   mock.harvestIndex.clear();
-  mock.snapshots.keepAsSeed(mock);
+  mock.snapshots.saveAsSeed(mock);
 }
 
 function fillPhotographs({ photographs }: Mock, seed: SeedContent): void {

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import type Sqlite from 'better-sqlite3';
 import type { Database } from 'better-sqlite3';
-import { messageOf } from '../base/error-message.ts';
+import { getErrorMessage } from '../base/error-message.ts';
 import { ACCOUNT_TABLES } from './accounts.ts';
 import { COUNTER_TABLES } from './counters.ts';
 import { PHOTOGRAPH_TABLES } from './photographs.ts';
@@ -24,8 +24,8 @@ export function openState(file: string | undefined): Database {
   const database = openFile(file);
   database.pragma('journal_mode = wal');
   database.pragma('synchronous = full');
-  const found = Number(database.pragma('user_version', { simple: true }));
-  if (found !== 0 && found !== SCHEMA_NUMBER) {
+  const version = Number(database.pragma('user_version', { simple: true }));
+  if (version !== 0 && version !== SCHEMA_NUMBER) {
     database.close();
     throw new Error(`${file} was written by another version of the mock server; move it away to start afresh`);
   }
@@ -35,7 +35,7 @@ export function openState(file: string | undefined): Database {
 }
 
 /** Undefined where nothing is there, or filling it did not come to its end. */
-export function originOf(database: Database): string | undefined {
+export function readOrigin(database: Database): string | undefined {
   const seed = database.prepare('select seed from origin').pluck().get();
   return typeof seed === 'string' ? seed : undefined;
 }
@@ -63,7 +63,7 @@ function openFile(file: string | undefined): Database {
   } catch (thrown) {
     const isBusy = thrown instanceof Error && 'code' in thrown && thrown.code === 'SQLITE_BUSY';
     if (isBusy) throw new Error(`${file} is in use by another server: end that one, or name another file`, { cause: thrown });
-    throw new Error(`${file} cannot be used as a data file: ${messageOf(thrown)}`, {
+    throw new Error(`${file} cannot be used as a data file: ${getErrorMessage(thrown)}`, {
       cause: thrown,
     });
   }
@@ -82,7 +82,7 @@ function loadSqlite(): typeof Sqlite {
     new Constructor(':memory:').close();
     return Constructor;
   } catch (thrown) {
-    const why = messageOf(thrown).split('\n')[0];
+    const why = getErrorMessage(thrown).split('\n')[0];
     throw new NotLoadedError(
       `SQLite cannot be loaded by Node ${process.version}: ${why}\nInstall the package anew with Node 22.14 or newer, or with a C++ compiler, make and Python.`,
       { cause: thrown },

@@ -1,4 +1,4 @@
-import { array, check, flag, integer, number, object, oneOf, optional, type Reader, text } from '../base/shape.ts';
+import { array, check, flag, integer, number, object, optional, type Reader, readOneOf, text } from '../base/shape.ts';
 
 const FAULT_ENDPOINTS = ['import', 'number', 'photo', 'token', 'user-info', 'oai', 'download'] as const;
 export type FaultEndpoint = (typeof FAULT_ENDPOINTS)[number];
@@ -45,8 +45,8 @@ const condition = object({
 });
 
 const rule = object({
-  endpoint: oneOf(FAULT_ENDPOINTS),
-  fault: oneOf(Object.keys(FAULTS) as FaultName[]),
+  endpoint: readOneOf(FAULT_ENDPOINTS),
+  fault: readOneOf(Object.keys(FAULTS) as FaultName[]),
   when: optional(condition),
   /** Maximum number of times that it triggers; default: as often as its condition holds. */
   times: optional(integer({ min: 1 })),
@@ -57,7 +57,7 @@ const rule = object({
   /** Status of `status-before-save` and `status-after-save`; default 409. */
   status: optional(integer({ min: 400, max: 599 })),
   /** Point at which `slow` waits: before the operation (`start`), or inside it, holding its lock, just before saving (`save`). */
-  at: optional(oneOf(['start', 'save'] as const)),
+  at: optional(readOneOf(['start', 'save'] as const)),
   /** false: neither counts nor strikes until it is switched on. */
   active: optional(flag),
 });

@@ -46,19 +46,19 @@ export class Faults {
    * @param ident the record in the path, or what a harvesting request asks for
    */
   take(endpoint: FaultEndpoint, ident?: string): FaultRule | undefined {
-    let striking: LiveRule | undefined;
+    let triggered: LiveRule | undefined;
     for (const live of this.#rules) {
       if (live.rule.endpoint !== endpoint || live.rule.active === false) continue;
       if (live.rule.when?.ident !== undefined && live.rule.when.ident !== ident) continue;
       live.seen += 1;
-      if (striking === undefined && holds(live)) striking = live;
+      if (triggered === undefined && evaluate(live)) triggered = live;
     }
-    if (striking !== undefined) striking.struck += 1;
-    return striking?.rule;
+    if (triggered !== undefined) triggered.struck += 1;
+    return triggered?.rule;
   }
 }
 
-function holds({ rule, random, seen, struck }: LiveRule): boolean {
+function evaluate({ rule, random, seen, struck }: LiveRule): boolean {
   const { nth, every, probability } = rule.when ?? {};
   if (rule.times !== undefined && struck >= rule.times) return false;
   if (nth !== undefined && seen !== nth) return false;

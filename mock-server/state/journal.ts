@@ -1,4 +1,4 @@
-import { type Change, type Exchange, messageView, sizeOf } from '../base/exchange.ts';
+import { type Change, type Exchange, estimateSize, messageView } from '../base/exchange.ts';
 import { viewOfRule } from './contract-references.ts';
 
 /** One request as the mock saw it; names as `GET /journal` shows them. */
@@ -74,12 +74,12 @@ export class Journal {
     this.#entries.push(entry);
     this.#pathLength += entry.path.length;
     // Dropped in blocks, so that a full journal costs nothing per request.
-    if (this.#entries.length >= MAX_ENTRIES * 1.1) this.#keepNewest(MAX_ENTRIES);
-    while (this.#pathLength > this.#maxBytes && this.#entries.length > 1) this.#keepNewest(Math.ceil(this.#entries.length * 0.9));
+    if (this.#entries.length >= MAX_ENTRIES * 1.1) this.#trimTo(MAX_ENTRIES);
+    while (this.#pathLength > this.#maxBytes && this.#entries.length > 1) this.#trimTo(Math.ceil(this.#entries.length * 0.9));
     return entry;
   }
 
-  #keepNewest(count: number): void {
+  #trimTo(count: number): void {
     const dropped = this.#entries.splice(0, this.#entries.length - count);
     for (const { path } of dropped) this.#pathLength -= path.length;
     this.#dropped = true;
@@ -101,13 +101,13 @@ export class Journal {
     void closing.finally(() => this.#awaited.delete(closing));
   }
 
-  #keep(entryId: number, kept: Exchange): void {
-    this.#exchanges.set(entryId, kept);
-    this.#exchangeBytes += sizeOf(kept);
+  #keep(entryId: number, exchange: Exchange): void {
+    this.#exchanges.set(entryId, exchange);
+    this.#exchangeBytes += estimateSize(exchange);
     for (const [id, oldest] of this.#exchanges) {
       if (this.#exchangeBytes <= this.#maxBytes) break;
       this.#exchanges.delete(id);
-      this.#exchangeBytes -= sizeOf(oldest);
+      this.#exchangeBytes -= estimateSize(oldest);
     }
   }
 
@@ -141,14 +141,14 @@ export class Journal {
 
   /** Measures the gap since the address's last write request, by time that never runs backwards. */
   measureAddress(entry: JournalEntry, arrivedAtMs: number): void {
-    entry.address_gap_ms = gapSince(this.#lastByAddress, entry.address, arrivedAtMs);
+    entry.address_gap_ms = getIntervalSince(this.#lastByAddress, entry.address, arrivedAtMs);
     entry.gap_ms = entry.address_gap_ms;
   }
 
   /** The same for the user, once known. */
-  measureUser(entry: JournalEntry, user: string, arrivedAtMs: number): void {
+  attributeToUser(entry: JournalEntry, user: string, arrivedAtMs: number): void {
     entry.user = user;
-    entry.user_gap_ms = gapSince(this.#lastByUser, user, arrivedAtMs);
+    entry.user_gap_ms = getIntervalSince(this.#lastByUser, user, arrivedAtMs);
     const gaps = [entry.user_gap_ms, entry.address_gap_ms].filter((gap) => gap !== null);
     entry.gap_ms = gaps.length === 0 ? null : Math.min(...gaps);
   }
@@ -178,7 +178,7 @@ export class Journal {
   }
 }
 
-function gapSince(last: Map<string, number>, key: string, atMs: number): number | null {
+function getIntervalSince(last: Map<string, number>, key: string, atMs: number): number | null {
   const before = last.get(key);
   if (last.size > MAX_ENTRIES) last.clear();
   last.set(key, atMs);

@@ -17,9 +17,9 @@ const distribution = object({
 
 export const readLatency: Reader<LatencySetting> = (value, place = '') => {
   if (typeof value !== 'object') return delayMs(value, place);
-  const found = distribution(value, place);
-  if (found.p99_ms < found.median_ms) throw new ShapeError(place, 'has a p99_ms below its median_ms');
-  return found;
+  const latency = distribution(value, place);
+  if (latency.p99_ms < latency.median_ms) throw new ShapeError(place, 'has a p99_ms below its median_ms');
+  return latency;
 };
 
 /** Delays that look random, and are the same for the same seed. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { messageOf } from '../base/error-message.ts';
+import { getErrorMessage } from '../base/error-message.ts';
 import { array, check, flag, integer, object, optional, parseJson, type Reader, text } from '../base/shape.ts';
 import { type FaultRule, readFaultRules } from './fault-rules.ts';
 import { readSchemaVersion } from './settings.ts';
@@ -63,12 +63,12 @@ export const CONTROL_TOKEN_VARIABLE = 'PAS_MOCK_CONTROL_TOKEN';
  * {@link parseMockServerOptions} reads what commander made of them.
  */
 export function addMockServerOptions(command: Command): Command {
-  const others = [...command.options];
+  const previousOptions = [...command.options];
   const withState = command
     .hook('preAction', (_, action) => {
       if (action !== command) return;
-      const isOwn = (option: Option): boolean => !others.includes(option) || option.long === '--json';
-      for (const option of command.options.filter(isOwn)) takeVariable(command, option);
+      const isOwn = (option: Option): boolean => !previousOptions.includes(option) || option.long === '--json';
+      for (const option of command.options.filter(isOwn)) applyVariable(command, option);
     })
     .addOption(
       new Option('--port <number>', 'port to listen on; 0 chooses a free one').argParser(wholeNumber(LARGEST.port)).default(0),
@@ -140,16 +140,16 @@ function addDocumentOptions(command: Command): Command {
 }
 
 /** `--min-interval` is `PAS_MOCK_MIN_INTERVAL`. An empty variable counts as none; a flag without a value takes 1 or 0. */
-function takeVariable(command: Command, option: Option): void {
+function applyVariable(command: Command, option: Option): void {
   const name = `PAS_MOCK_${(option.long ?? '').slice(2).replaceAll('-', '_').toUpperCase()}`;
-  const given = process.env[name] ?? '';
+  const value = process.env[name] ?? '';
   const source = command.getOptionValueSource(option.attributeName());
-  if (given === '' || (source !== undefined && source !== 'default')) return;
+  if (value === '' || (source !== undefined && source !== 'default')) return;
   try {
     const parse: (text: string) => unknown = option.isBoolean() ? yesOrNo : (text) => option.parseArg?.(text, text) ?? text;
-    command.setOptionValueWithSource(option.attributeName(), parse(given), 'env');
+    command.setOptionValueWithSource(option.attributeName(), parse(value), 'env');
   } catch (thrown) {
-    command.error(`error: the variable ${name} is '${given}'. ${messageOf(thrown)}`, { exitCode: 2 });
+    command.error(`error: the variable ${name} is '${value}'. ${getErrorMessage(thrown)}`, { exitCode: 2 });
   }
 }
 
@@ -174,13 +174,13 @@ export function parseMockServerOptions({
   controlToken,
   ...flags
 }: MockServerFlags): MockServerOptions {
-  const own = Object.entries(flags).filter(([name]) => Object.hasOwn(OPTIONS, name));
-  const given = {
-    ...Object.fromEntries(own),
+  const ownFlags = Object.entries(flags).filter(([name]) => Object.hasOwn(OPTIONS, name));
+  const givenFlags = {
+    ...Object.fromEntries(ownFlags),
     ...{ latencyMs: latency, minIntervalMs: minInterval, controlToken: controlToken === '' ? undefined : controlToken },
     faults: faults === undefined ? undefined : readFaultFile(faults),
   };
-  return readMockServerOptions(given, 'options');
+  return readMockServerOptions(givenFlags, 'options');
 }
 
 export function withoutUndefined<T extends object>(value: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
@@ -192,7 +192,7 @@ export function withoutUndefined<T extends object>(value: T): { [K in keyof T]?:
 /** @throws Error that names the file and says what is wrong with it */
 function readFaultFile(path: string): FaultRule[] {
   const unusable = (thrown: unknown, what: string): Error =>
-    new Error(`the fault file ${path} ${what}: ${messageOf(thrown)}`, { cause: thrown });
+    new Error(`the fault file ${path} ${what}: ${getErrorMessage(thrown)}`, { cause: thrown });
   let content: string;
   try {
     content = readFileSync(path, 'utf8');
@@ -287,7 +287,7 @@ function asArgument<T>(read: Reader<T>): (value: string) => T {
     try {
       return read(value, 'It');
     } catch (thrown) {
-      throw new InvalidArgumentError(`${messageOf(thrown).replace('It: ', 'It ')}.`);
+      throw new InvalidArgumentError(`${getErrorMessage(thrown).replace('It: ', 'It ')}.`);
     }
   };
 }

@@ -52,7 +52,7 @@ export class Photographs {
     } finally {
       await file.close();
     }
-    const path = this.#pathOf(uuid);
+    const path = this.#getPath(uuid);
     await rename(incomingPath, path);
     try {
       return save();
@@ -69,7 +69,7 @@ export class Photographs {
   }
 
   add({ uuid, find, mimetype, bytes }: SeedPhotograph): void {
-    writeFileSync(this.#pathOf(uuid), bytes);
+    writeFileSync(this.#getPath(uuid), bytes);
     this.record({ uuid, find, mimetype, size_bytes: bytes.length });
   }
 
@@ -78,8 +78,8 @@ export class Photographs {
     return row === undefined ? undefined : parsePhotographRow(row);
   }
 
-  bytesOf(uuid: string): Promise<Buffer> {
-    return readFile(this.#pathOf(uuid));
+  readBytes(uuid: string): Promise<Buffer> {
+    return readFile(this.#getPath(uuid));
   }
 
   async discard(path: string): Promise<void> {
@@ -109,7 +109,7 @@ export class Photographs {
     if (this.#folder !== undefined && this.#givenFolder === undefined) rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  #pathOf(uuid: string): string {
+  #getPath(uuid: string): string {
     return join(this.#root(), uuid);
   }
 

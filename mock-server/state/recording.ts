@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync, writeSync } from 'node:fs';
-import { messageOf } from '../base/error-message.ts';
+import { getErrorMessage } from '../base/error-message.ts';
 import { type Exchange, KEPT_BYTES } from '../base/exchange.ts';
 import { flag, integer, nullable, object, type Reader, ShapeError, text } from '../base/shape.ts';
 import type { JournalEntry } from './journal.ts';
@@ -50,7 +50,7 @@ export class Recording {
     try {
       this.#file = openSync(path, 'a', 0o600);
     } catch (thrown) {
-      throw new Error(`the recording ${path} cannot be written: ${messageOf(thrown)}`, { cause: thrown });
+      throw new Error(`the recording ${path} cannot be written: ${getErrorMessage(thrown)}`, { cause: thrown });
     }
     if (fstatSync(this.#file).size === 0) return;
     this.close();
@@ -62,7 +62,7 @@ export class Recording {
     if (this.#file === undefined) return;
     const message = ({ headers, body, sizeBytes }: Exchange['request'], maxBytes: number): RecordedMessage => ({
       headers,
-      body: bodyOf(body?.subarray(0, maxBytes), sizeBytes),
+      body: toRecordedBody(body?.subarray(0, maxBytes), sizeBytes),
     });
     const recorded: Recorded = {
       method: entry.method,
@@ -80,7 +80,7 @@ export class Recording {
       this.#sizeBytes += line.length;
     } catch (thrown) {
       // The server is not there for its recording: it goes on, and what was recorded stays.
-      process.stderr.write(`mock server: the recording ${this.#path} ends here: ${messageOf(thrown)}\n`);
+      process.stderr.write(`mock server: the recording ${this.#path} ends here: ${getErrorMessage(thrown)}\n`);
       this.close();
     }
   }
@@ -91,7 +91,7 @@ export class Recording {
   }
 }
 
-function bodyOf(bytes: Buffer | undefined, sizeBytes: number): RecordedBody {
+function toRecordedBody(bytes: Buffer | undefined, sizeBytes: number): RecordedBody {
   if (bytes === undefined) return { text: null, base64: false, size_bytes: sizeBytes, cut: false };
   const asText = bytes.toString('utf8');
   const base64 = !Buffer.from(asText).equals(bytes);
@@ -110,7 +110,7 @@ export function parseRecording(content: string): Recorded[] {
       try {
         return readRecorded(JSON.parse(line));
       } catch (thrown) {
-        throw new Error(`line ${at + 1} is no line of a recording: ${messageOf(thrown)}`, { cause: thrown });
+        throw new Error(`line ${at + 1} is no line of a recording: ${getErrorMessage(thrown)}`, { cause: thrown });
       }
     });
 }

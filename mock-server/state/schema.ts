@@ -48,7 +48,7 @@ export class Schemas {
   }
 
   /** Every violation, in document order. @param schemaBase that the document names */
-  async errorsOf(document: XmlDocument, version: string, schemaBase = this.#addresses.schemaBase): Promise<SchemaError[]> {
+  async findErrors(document: XmlDocument, version: string, schemaBase = this.#addresses.schemaBase): Promise<SchemaError[]> {
     const xml = await loadXml();
     const validator = await this.#validator(version, schemaBase);
     try {
@@ -58,7 +58,7 @@ export class Schemas {
       // The validator cannot judge a document that refers to entities of its own; the service reads no DTD either.
       if (thrown instanceof xml.XmlError && !(thrown instanceof xml.XmlValidateError)) return [entityError(document)];
       if (!(thrown instanceof xml.XmlValidateError)) throw thrown;
-      return thrown.details.map((found) => ({ line: found.line, column: found.col, message: found.message.trim() }));
+      return thrown.details.map((error) => ({ line: error.line, column: error.col, message: error.message.trim() }));
     }
   }
 
@@ -68,8 +68,8 @@ export class Schemas {
 
   #validator(version: string, schemaBase: string): Promise<XsdValidator> {
     const key = `${version} ${schemaBase}`;
-    const known = this.#validators.get(key);
-    if (known !== undefined) return known;
+    const cached = this.#validators.get(key);
+    if (cached !== undefined) return cached;
     const compiled = this.#compile(version, schemaBase);
     this.#validators.set(key, compiled);
     const [oldest] = this.#validators.keys();

@@ -1,10 +1,10 @@
 import { addressFault } from '../base/address-list.ts';
-import { array, check, flag, integer, nullable, object, oneOf, optional, type Reader, text } from '../base/shape.ts';
+import { array, check, flag, integer, nullable, object, optional, type Reader, readOneOf, text } from '../base/shape.ts';
 import { type LatencySetting, MAX_TIMER_MS, readLatency } from './latency.ts';
 
 const accessRule = check(
   object({
-    rule_type: oneOf(['ip_blacklist', 'ip_whitelist', 'user_blacklist', 'user_whitelist'] as const),
+    rule_type: readOneOf(['ip_blacklist', 'ip_whitelist', 'user_blacklist', 'user_whitelist'] as const),
     /** An address, a CIDR block or an `a-b` range; of a user rule an e-mail address or a user name. */
     value: text({ min: 1 }),
     active: optional(flag),
@@ -14,7 +14,7 @@ const accessRule = check(
 
 const rateLimit = check(
   object({
-    scope: oneOf(['user', 'ip', 'record'] as const),
+    scope: readOneOf(['user', 'ip', 'record'] as const),
     /** An e-mail address or a user name, or an address, block or range; a record rule has none. */
     value: optional(text({ min: 1 })),
     /** `<count>/<unit>`, units `ms`, `s`, `m`, `h`, `d`. A malformed rate refuses everything, as the service does. */
@@ -96,7 +96,7 @@ export const readSchemaVersion: Reader<string> = check(text(), (version) =>
 
 /** Any part of the settings. @throws ShapeError with the place and the reason */
 export const readSettings: Reader<Partial<Settings>> = object({
-  access_mode: optional(oneOf(['open', 'whitelist_only', 'closed'] as const)),
+  access_mode: optional(readOneOf(['open', 'whitelist_only', 'closed'] as const)),
   access_rules: optional(array(accessRule)),
   trusted_proxies: optional(array(proxy)),
   min_request_intervals: optional(object({ user_ms: milliseconds, ip_ms: milliseconds })),

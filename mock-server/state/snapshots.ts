@@ -47,27 +47,28 @@ export class Snapshots {
   #seed: Snapshot | undefined;
 
   /** Told of every write to a record before it is done. */
-  noteWrite(ident: string, before: () => ArchiveRow | undefined): void {
+  recordWrite(ident: string, before: () => ArchiveRow | undefined): void {
     if (this.#seed !== undefined && !this.#seed.before.has(ident)) this.#seed.before.set(ident, before());
-    for (const { before: known } of this.#byName.values()) if (!known.has(ident)) known.set(ident, before());
+    for (const { before: recordsBefore } of this.#byName.values())
+      if (!recordsBefore.has(ident)) recordsBefore.set(ident, before());
   }
 
   /** Makes the current state the one that a reset restores. */
-  keepAsSeed(mock: Parts): void {
-    this.#seed = stateOf(mock);
+  saveAsSeed(mock: Parts): void {
+    this.#seed = captureState(mock);
   }
 
   /** @returns false where nothing was kept as the seed: a file of an earlier run was opened */
   backToSeed(mock: Parts): boolean {
     if (this.#seed === undefined) return false;
-    goBack(this.#seed, mock);
+    restoreState(this.#seed, mock);
     return true;
   }
 
   /** Takes a snapshot, in place of one of that name. @returns false where there are too many */
   take(name: string, mock: Parts): boolean {
     if (!this.#byName.has(name) && this.#byName.size >= MAX_SNAPSHOTS) return false;
-    this.#byName.set(name, stateOf(mock));
+    this.#byName.set(name, captureState(mock));
     return true;
   }
 
@@ -75,7 +76,7 @@ export class Snapshots {
   restore(name: string, mock: Parts): boolean {
     const snapshot = this.#byName.get(name);
     if (snapshot === undefined) return false;
-    goBack(snapshot, mock);
+    restoreState(snapshot, mock);
     return true;
   }
 
@@ -93,7 +94,7 @@ export class Snapshots {
   }
 }
 
-function stateOf(mock: Parts): Snapshot {
+function captureState(mock: Parts): Snapshot {
   return {
     before: new Map(),
     tables: new Map(smallTables(mock).map((table) => [table, mock.database.prepare(`select * from ${table}`).all()])),
@@ -104,9 +105,9 @@ function stateOf(mock: Parts): Snapshot {
   };
 }
 
-function goBack(snapshot: Snapshot, mock: Parts): void {
+function restoreState(snapshot: Snapshot, mock: Parts): void {
   mock.database.transaction(() => {
-    for (const [ident, row] of snapshot.before) mock.archive.putBack(ident, row);
+    for (const [ident, row] of snapshot.before) mock.archive.restoreRow(ident, row);
     for (const table of smallTables(mock)) refill(mock, table, snapshot.tables.get(table) ?? []);
   })();
   snapshot.before.clear();

@@ -23,8 +23,8 @@ export class Tenants<Service extends { dispose(): void }> {
   }
 
   /** @throws ControlRefusal; SeedError, ShapeError where the options cannot be used */
-  async add(options: MockServerOptions, given?: string): Promise<Service> {
-    const name = given ?? randomBytes(6).toString('hex');
+  async add(options: MockServerOptions, givenName?: string): Promise<Service> {
+    const name = givenName ?? randomBytes(6).toString('hex');
     if (!NAME.test(name)) throw new ControlRefusal(422, 'a tenant is called by small letters, digits and hyphens, 40 at most');
     if (this.#byName.has(name) || this.#being.has(name)) throw new ControlRefusal(409, `there is a tenant ${name} already`);
     if (this.#byName.size + this.#being.size >= MAX_TENANTS)

@@ -1,5 +1,5 @@
-import { blockListOf, contains } from '../base/address-list.ts';
-import { type Account, namesOf } from './accounts.ts';
+import { contains, makeBlockList } from '../base/address-list.ts';
+import { type Account, listAccountNames } from './accounts.ts';
 import type { RateLimit, Settings } from './settings.ts';
 
 type PacedRequest = {
@@ -42,7 +42,7 @@ export class Throttle {
       this.#intervalWait(`ip ${request.address}`, ip_ms, request);
     if (waitMs > 0) return refused(waitMs);
     for (const limit of settings.rate_limits) {
-      const subject = limit.active === false ? undefined : subjectOf(limit, request);
+      const subject = limit.active === false ? undefined : getSubject(limit, request);
       if (subject === undefined) continue;
       const verdict = this.#countInWindow(subject, limit.rate, request.atMs);
       if (!verdict.passed) return verdict;
@@ -86,12 +86,14 @@ function refused(waitMs: number): ThrottleVerdict {
 }
 
 /** Several rules for one user, address or record share its counter; an address rule counts each address alone. */
-function subjectOf(limit: RateLimit, request: PacedRequest): string | undefined {
+function getSubject(limit: RateLimit, request: PacedRequest): string | undefined {
   switch (limit.scope) {
     case 'user':
-      return namesOf(request.account).includes((limit.value ?? '').toLowerCase()) ? `user ${request.account.email}` : undefined;
+      return listAccountNames(request.account).includes((limit.value ?? '').toLowerCase())
+        ? `user ${request.account.email}`
+        : undefined;
     case 'ip':
-      return contains(blockListOf([limit.value ?? '']), request.address) ? `ip ${request.address}` : undefined;
+      return contains(makeBlockList([limit.value ?? '']), request.address) ? `ip ${request.address}` : undefined;
     case 'record':
       return request.record === undefined ? undefined : `record ${request.record}`;
     default:

@@ -6,7 +6,7 @@ import { isIPv4 } from 'node:net';
  * @returns undefined where the text is no http address, or has a user name or password (it would be stored and shown), a query or
  * a fragment
  */
-export function normalAddress(text: string): string | undefined {
+export function normalizeAddress(text: string): string | undefined {
   const trimmed = text.trim();
   if (!/^https?:\/\/[^/]/i.test(trimmed) || !URL.canParse(trimmed)) return undefined;
   const { protocol, hostname, port, pathname, username, password, search, hash } = new URL(trimmed);
@@ -14,7 +14,7 @@ export function normalAddress(text: string): string | undefined {
   const rest = `${port === '' ? '' : `:${port}`}${pathname.replace(/%[0-9a-f]{2}/gi, oneForm).replace(/(?<!\/)\/+$/, '')}`;
   const host = hostname.replace(/(?<!\.)\.+$/, '');
   // Without its final dots the host may be a number, which the URL parser writes in another form.
-  return host === hostname ? `${protocol}//${host}${rest}` : normalAddress(`${protocol}//${host}${rest}`);
+  return host === hostname ? `${protocol}//${host}${rest}` : normalizeAddress(`${protocol}//${host}${rest}`);
 }
 
 /** Decodes characters that need no encoding; the other escapes get capital digits (RFC 3986, section 6.2.2). */

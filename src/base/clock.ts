@@ -24,7 +24,7 @@ export type Clock = {
 /** A moment by both clocks of a machine. */
 export type Moment = { readonly monotonicMs: number; readonly at: number };
 
-export function momentOf(clock: Clock): Moment {
+export function readClock(clock: Clock): Moment {
   return { monotonicMs: clock.monotonicMs(), at: clock.now() };
 }
 

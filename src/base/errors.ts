@@ -134,11 +134,11 @@ export class InterruptedError extends PasError {
 }
 
 /** Returns the message of any thrown value. */
-export function localizedMessageOf(thrown: unknown): Message {
-  return thrown instanceof LocalizedError ? thrown.says : messageOf(thrown);
+export function getLocalizedMessage(thrown: unknown): Message {
+  return thrown instanceof LocalizedError ? thrown.says : getErrorMessage(thrown);
 }
 
 /** Returns the message of any thrown value as a string. */
-export function messageOf(thrown: unknown): string {
+export function getErrorMessage(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }

@@ -1,4 +1,4 @@
-import { onOneLine, t } from './language.ts';
+import { escapeLineBreaks, t } from './language.ts';
 import type { Message } from './message.ts';
 
 /** One finding about data: position, element, rule, cause and remedy. */
@@ -78,9 +78,9 @@ export function warningIssue(rule: string, says: Message, where: Where = {}): Is
 }
 
 /** Formats the position of an issue: "season.csv, row 4, column obdobi". */
-export function placeText(issue: Where): string {
+export function formatIssuePlace(issue: Where): string {
   const parts: string[] = [];
-  if (issue.file !== undefined) parts.push(onOneLine(issue.file));
+  if (issue.file !== undefined) parts.push(escapeLineBreaks(issue.file));
   const { sheet, row, line, column } = issue;
   if (sheet !== undefined) parts.push(issue.unit === 'feature' ? t`layer ${sheet}` : t`sheet ${sheet}`);
   if (row !== undefined) parts.push(rowText(row, issue.unit));

@@ -11,18 +11,20 @@ import type { Forms } from './po-files.ts';
  */
 
 /** Language of the process. Undefined is English, which needs no catalog. */
-let spoken: { readonly language: Language; readonly forms: Forms } | undefined;
+let activeCatalog: { readonly language: Language; readonly forms: Forms } | undefined;
 
 /** A text and its values before interpolation. */
 export type Template = { readonly strings: readonly string[]; readonly values: readonly unknown[] };
 
 /** Returns a text in the language of the process. Placeholders hold plain variables, members and commands, no calls. */
 export function t(strings: TemplateStringsArray, ...values: readonly unknown[]): string {
-  return spoken === undefined ? String.raw({ raw: strings }, ...values.map(onOneLine)) : inLanguage(numbered(strings), values);
+  return activeCatalog === undefined
+    ? String.raw({ raw: strings }, ...values.map(escapeLineBreaks))
+    : translate(toTemplateKey(strings), values);
 }
 
 /** Escapes line breaks in names of files and texts of the service, which would otherwise start a line of the message. */
-export function onOneLine(value: unknown): string {
+export function escapeLineBreaks(value: unknown): string {
   if (typeof value !== 'string') return String(value);
   return value.replace(/[\n\r\u0085\u2028\u2029]/g, (character) => LINE_BREAKS[character] ?? '\\n');
 }
@@ -41,12 +43,12 @@ export function msgid(strings: TemplateStringsArray, ...values: readonly unknown
 
 /** Chooses the form for a number: ngettext(msgid`${count} find`, `${count} finds`, count) */
 export function ngettext({ strings, values }: Template, many: string, count: number): string {
-  if (spoken !== undefined) return inLanguage(numbered(strings), values, { many, count });
-  return count === 1 ? String.raw({ raw: strings }, ...values.map(onOneLine)) : many;
+  if (activeCatalog !== undefined) return translate(toTemplateKey(strings), values, { many, count });
+  return count === 1 ? String.raw({ raw: strings }, ...values.map(escapeLineBreaks)) : many;
 }
 
 /** Returns the catalog key of a text: its values become numbered placeholders. */
-export function numbered(strings: readonly string[]): string {
+export function toTemplateKey(strings: readonly string[]): string {
   return strings.reduce((text, part, index) => `${text}\${${index - 1}}${part}`);
 }
 
@@ -54,11 +56,11 @@ export function numbered(strings: readonly string[]): string {
 export type Counted = { readonly many: string; readonly count: number };
 
 /** Translates a text with numbered placeholders. Values are inserted in one pass, since one may look like a placeholder. */
-export function inLanguage(text: string, values: readonly unknown[], counted?: Counted): string {
-  const forms = spoken?.forms[text];
+export function translate(text: string, values: readonly unknown[], counted?: Counted): string {
+  const forms = activeCatalog?.forms[text];
   const english = counted === undefined || counted.count === 1 ? text : counted.many;
   const form = counted === undefined ? forms?.[0] : forms?.[CZECH_FORMS[CZECH.select(counted.count)] ?? 2];
-  const texts = values.map(onOneLine);
+  const texts = values.map(escapeLineBreaks);
   return interpolate(form === undefined ? english : withPrepositions(form, texts), texts);
 }
 
@@ -71,13 +73,13 @@ const CZECH = new Intl.PluralRules('cs');
 const CZECH_FORMS: Readonly<Partial<Record<Intl.LDMLPluralRule, number>>> = { one: 0, few: 1 };
 
 export function currentLanguage(): Language {
-  return spoken?.language ?? 'en';
+  return activeCatalog?.language ?? 'en';
 }
 
 /** Formats a number with the decimal mark of the language. */
 export function decimal(value: number, digits: number): string {
   const text = value.toFixed(digits);
-  return spoken?.language === 'cs' ? text.replace('.', ',') : text;
+  return activeCatalog?.language === 'cs' ? text.replace('.', ',') : text;
 }
 
 /** Formats `2026-11-23` as the language writes dates. */
@@ -106,19 +108,19 @@ export function sizeText(bytes: number): string {
 /**
  * Chooses the language: `--lang`, then `PAS_LANG`, config.toml, the locale, English. Skips an unknown word; the command line and
  * the configuration are validated where they are read.
- * @param kept called only where the command line and PAS_LANG name no language
+ * @param readConfigured called only where the command line and PAS_LANG name no language
  * @param systemLocale used where no variable names a locale, as on Windows and macOS
  */
-export function languageFrom(
+export function chooseLanguage(
   args: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
-  kept: () => string | undefined = () => undefined,
+  readConfigured: () => string | undefined = () => undefined,
   // All of Intl say the same; the rules of plurals are made the quickest by far.
   systemLocale: () => string = () => new Intl.PluralRules().resolvedOptions().locale,
 ): Language {
   const locale = (): string => environment['LC_ALL'] || environment['LC_MESSAGES'] || environment['LANG'] || systemLocale();
-  const said = languageNamed(languageFlag(args)) ?? languageNamed(environment['PAS_LANG']);
-  return said ?? languageNamed(kept()) ?? languageNamed(locale()) ?? 'en';
+  const explicit = parseLanguage(languageFlag(args)) ?? parseLanguage(environment['PAS_LANG']);
+  return explicit ?? parseLanguage(readConfigured()) ?? parseLanguage(locale()) ?? 'en';
 }
 
 export function languageFlag(args: readonly string[]): string | undefined {
@@ -128,7 +130,7 @@ export function languageFlag(args: readonly string[]): string | undefined {
 }
 
 /** Parses `cs`, `CS`, `cs_CZ.UTF-8` → `cs`; undefined for a language that pas does not have. */
-export function languageNamed(word: string | undefined): Language | undefined {
+export function parseLanguage(word: string | undefined): Language | undefined {
   const language = word?.toLowerCase().split(/[_.@-]/)[0];
   return LANGUAGES.find((each) => each === language);
 }
@@ -136,20 +138,20 @@ export function languageNamed(word: string | undefined): Language | undefined {
 /** Calls `say` once per language, for output that readers of both use. Restores the language afterwards. */
 export async function forEachLanguage<T>(say: () => T): Promise<Readonly<Record<Language, T>>> {
   const forms = await readCatalog('cs');
-  const saidIn = (language: typeof spoken): T => {
-    const before = spoken;
-    spoken = language;
+  const callIn = (language: typeof activeCatalog): T => {
+    const before = activeCatalog;
+    activeCatalog = language;
     try {
       return say();
     } finally {
-      spoken = before;
+      activeCatalog = before;
     }
   };
-  return { en: saidIn(undefined), cs: saidIn({ language: 'cs', forms }) };
+  return { en: callIn(undefined), cs: callIn({ language: 'cs', forms }) };
 }
 
 export async function setLanguage(language: Language): Promise<void> {
-  spoken = language === 'en' ? undefined : { language, forms: await readCatalog(language) };
+  activeCatalog = language === 'en' ? undefined : { language, forms: await readCatalog(language) };
 }
 
 export const LANGUAGES = ['en', 'cs'] as const;
@@ -171,7 +173,7 @@ const ADDED: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Returns the first letters of the spoken number: `17` → `s`, *sedmnáct*; empty where the preposition stays plain. */
-function beginningOf(count: number): string {
+function getSpokenBeginning(count: number): string {
   let group = count;
   while (group >= 1000) group = Math.floor(group / 1000);
   // The spoken forms of a thousand and a million have no one.
@@ -185,7 +187,7 @@ function beginningOf(count: number): string {
 export function withPrepositions(text: string, values: readonly string[]): string {
   return text.replace(/(?<!\p{L})([szvk]) (?=\$\{(\d+)\})/giu, (plain, preposition: string, index: string) => {
     const [count] = /^\d{1,12}(?![\w.:-])/.exec(values[Number(index)] ?? '') ?? [];
-    const added = count !== undefined && ADDED[preposition.toLowerCase()]?.includes(beginningOf(Number(count))) === true;
+    const added = count !== undefined && ADDED[preposition.toLowerCase()]?.includes(getSpokenBeginning(Number(count))) === true;
     return added ? `${preposition}e ` : plain;
   });
 }

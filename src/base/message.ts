@@ -1,4 +1,4 @@
-import { type Counted, inLanguage, interpolate, numbered, type Template } from './language.ts';
+import { type Counted, interpolate, type Template, toTemplateKey, translate } from './language.ts';
 
 /**
  * A message as a value: a text with its values, which is translated when it is converted to a string. The English text is its
@@ -20,7 +20,7 @@ class Phrase {
   }
 
   toString(): string {
-    return inLanguage(this.text, this.values, this.counted);
+    return translate(this.text, this.values, this.counted);
   }
 
   /** JSON for programs has the translated text; {@link serializeValue} makes the stored form. */
@@ -35,16 +35,16 @@ export function isMessage(value: unknown): value is Message {
 
 /** Makes a message that is translated later; t`…` translates at once. */
 export function msg(strings: TemplateStringsArray, ...values: readonly Value[]): Phrase {
-  return new Phrase(numbered(strings), values);
+  return new Phrase(toTemplateKey(strings), values);
 }
 
 /** Makes a message with plural forms that is translated later. */
 export function nmsg(one: Template, many: Template, count: number): Phrase {
-  return new Phrase(numbered(one.strings), one.values as readonly Value[], { many: numbered(many.strings), count });
+  return new Phrase(toTemplateKey(one.strings), one.values as readonly Value[], { many: toTemplateKey(many.strings), count });
 }
 
 /** Returns the text of a message without its values; messages of one kind have the same. */
-export function templateOf(message: Message): string {
+export function getTemplate(message: Message): string {
   return message instanceof Phrase ? message.text : String(message);
 }
 
@@ -67,7 +67,7 @@ export class Command {
     const isOfProfile = !WITHOUT_PROFILE.has(words.split(' ')[1] ?? '') && !this.command.includes(' --profile');
     return interpolate(
       `${words}${isOfProfile ? profileFlag() : ''}${this.command.slice(words.length)}`,
-      this.values.map((value) => shellWord(value)),
+      this.values.map((value) => quoteShellWord(value)),
     );
   }
 
@@ -78,7 +78,7 @@ export class Command {
 
 /** Makes a command: cmd`pas show ${localId}` */
 export function cmd(strings: TemplateStringsArray, ...values: readonly (string | number)[]): Command {
-  return new Command(numbered(strings), values.map(String));
+  return new Command(toTemplateKey(strings), values.map(String));
 }
 
 /** Makes a command with optional flags: `true` is a flag alone, undefined is left out; an empty flag is an argument. */
@@ -119,24 +119,24 @@ export function serializeValue(value: Value): StoredMessage {
 }
 
 /** Restores a message that {@link serializeValue} serialised. */
-export function deserializeValue(kept: StoredMessage): Value {
-  if (typeof kept !== 'object') return kept;
-  if ('command' in kept) return new Command(kept.command, kept.values);
-  return new Phrase(kept.text, kept.values.map(deserializeValue), kept.counted);
+export function deserializeValue(stored: StoredMessage): Value {
+  if (typeof stored !== 'object') return stored;
+  if ('command' in stored) return new Command(stored.command, stored.values);
+  return new Phrase(stored.text, stored.values.map(deserializeValue), stored.counted);
 }
 
 /** Quotes a word for the shell of the platform, so that a copied command works. */
-export function shellWord(word: string, platform: NodeJS.Platform = process.platform): string {
-  if (platform === 'win32') return windowsWord(word);
+export function quoteShellWord(word: string, platform: NodeJS.Platform = process.platform): string {
+  if (platform === 'win32') return quoteForWindows(word);
   if (/^[\p{L}\p{N}_./:@%+=-]+$/u.test(word)) return word;
-  if (word.search(UNTYPED) >= 0) return `$'${word.replace(/['\\]/g, '\\$&').replace(UNTYPED, escapedInShell)}'`;
+  if (word.search(UNTYPED) >= 0) return `$'${word.replace(/['\\]/g, '\\$&').replace(UNTYPED, quoteForShell)}'`;
   return `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
 /** Characters that a terminal does not show; within $'…' shells read their escapes. */
 const UNTYPED = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-function escapedInShell(character: string): string {
+function quoteForShell(character: string): string {
   const code = (character.codePointAt(0) ?? 0).toString(16);
   return code.length > 2 ? `\\U${code.padStart(8, '0')}` : `\\x${code.padStart(2, '0')}`;
 }
@@ -145,7 +145,7 @@ function escapedInShell(character: string): string {
  * Quotes for cmd and PowerShell alike where possible: cmd knows double quotes only, and PowerShell expands `$` inside them. A
  * backslash before the closing quote would escape it, so it is doubled.
  */
-function windowsWord(word: string): string {
+function quoteForWindows(word: string): string {
   if (/^[\p{L}\p{N}_.\\/:+=-]+$/u.test(word)) return word;
   return /[$`"]/.test(word) ? `'${word.replaceAll("'", "''")}'` : `"${word.replace(/(?<!\\)\\+$/, '$&$&')}"`;
 }

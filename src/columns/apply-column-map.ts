@@ -2,9 +2,9 @@ import { errorIssue, type Issue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import { type ColumnName, meaningOfColumn } from '../find/fields.ts';
 import { type AnglePart, angleCell } from '../place/read-position.ts';
-import { headerPlaceOf, type ShownCells, type Table, type TableRow } from '../tables/table.ts';
-import { alternatives, nearestNames } from '../text/names.ts';
-import { type ColumnMap, type ColumnRule, JOINED, partsOf, type ReadColumn } from './column-rule.ts';
+import { getHeaderPlace, type ShownCells, type Table, type TableRow } from '../tables/table.ts';
+import { alternatives, findNearestNames } from '../text/names.ts';
+import { type ColumnMap, type ColumnRule, getTemplateParts, JOINED, type ReadColumn } from './column-rule.ts';
 import { cellText, columnKeys, keyForm } from './columns.ts';
 import { convertCell } from './convert-cell.ts';
 import { withConstants } from './settings.ts';
@@ -25,9 +25,9 @@ export function withColumnMap(table: Table, map: ColumnMap): Table {
     return rule.kind === 'ignored' ? '' : rule.element;
   });
   const homes = new Map<string, number>();
-  const placeOf = (element: string): number => {
-    const known = homes.get(element) ?? names.findIndex((name) => meaningOfColumn(name) === element);
-    const place = known === -1 ? header.push(element) - 1 : known;
+  const ensureColumn = (element: string): number => {
+    const existing = homes.get(element) ?? names.findIndex((name) => meaningOfColumn(name) === element);
+    const place = existing === -1 ? header.push(element) - 1 : existing;
     names[place] = element;
     homes.set(element, place);
     return place;
@@ -35,13 +35,13 @@ export function withColumnMap(table: Table, map: ColumnMap): Table {
   const read = [...rules].flatMap(([index, rule]) => (index === -1 || rule.kind === 'ignored' ? [] : [{ index, rule }]));
   // The first of several joined columns receives the whole text.
   for (const { index, rule } of read) {
-    const home = placeOf(rule.element);
+    const home = ensureColumn(rule.element);
     if (home !== index && isJoined(rule)) names[index] = '';
   }
-  const note = read.some(({ rule }) => rule.yearOnly === 'note') ? placeOf('poznamka') : undefined;
-  const composed = map.localId === undefined ? undefined : { place: placeOf('local_id'), template: map.localId };
+  const note = read.some(({ rule }) => rule.yearOnly === 'note') ? ensureColumn('poznamka') : undefined;
+  const composed = map.localId === undefined ? undefined : { place: ensureColumn('local_id'), template: map.localId };
 
-  const converted = (row: TableRow): TableRow => {
+  const convertRow = (row: TableRow): TableRow => {
     const cells = [...row.cells, ...Array.from({ length: header.length - row.cells.length }, () => '')];
     const texts = new Map<number, string[]>();
     const add = (place: number, text: string): void => {
@@ -56,19 +56,19 @@ export function withColumnMap(table: Table, map: ColumnMap): Table {
       else if (!JOINED.includes(rule.element)) cells[index] = text;
       else add(homes.get(rule.element) ?? index, text === '' || rule.label === undefined ? text : `${rule.label}: ${text}`);
     }
-    if (note !== undefined) keepYears(read, cells, (index, year) => add(note, `${header[index]}: ${year}`));
+    if (note !== undefined) removeMisplacedYears(read, cells, (index, year) => add(note, `${header[index]}: ${year}`));
     for (const { index, rule } of read) if (isJoined(rule)) cells[index] = '';
     for (const [element, parts] of angles) cells[homes.get(element) ?? -1] = angleCell(parts);
     for (const [place, parts] of texts) cells[place] = [cells[place] ?? '', ...parts].filter((part) => part !== '').join('; ');
     if (composed !== undefined) {
       cells[composed.place] = compose(composed.template, row, places);
-      const parts = partsOf(composed.template).map((key) => row.shown?.get(places.get(keyForm(key)) ?? -1));
+      const parts = getTemplateParts(composed.template).map((key) => row.shown?.get(places.get(keyForm(key)) ?? -1));
       if (parts.some((part) => part?.isDate === true)) dates.add(composed.place);
     }
-    return { ...row, cells, ...(row.shown && { shown: shownAfter(row.shown, cells, rules, dates) }) };
+    return { ...row, cells, ...(row.shown && { shown: mapShownCells(row.shown, cells, rules, dates) }) };
   };
   const rows = function* (): Generator<TableRow> {
-    for (const row of table.rows) yield converted(row);
+    for (const row of table.rows) yield convertRow(row);
   };
   // Without one of its columns every find would lack an element, so no row is read.
   if (issues.length > 0) return { ...table, names: header.map(() => ''), rows: [], rowCount: 0, issues };
@@ -83,14 +83,14 @@ function isMisplacedDate({ cells, shown }: TableRow, index: number, { element, l
 }
 
 /** Adjusts the displayed texts: a converted cell shows its new value; a date in a text column stays marked as a date. */
-function shownAfter(
+function mapShownCells(
   before: ShownCells,
   cells: readonly string[],
   rules: ReadonlyMap<number, ColumnRule>,
   dates: ReadonlySet<number>,
 ): ShownCells {
-  const others = [...before].filter(([index]) => !rules.has(index));
-  return new Map([...others, ...[...dates].map((index) => [index, { text: cells[index] ?? '', isDate: true }] as const)]);
+  const unmapped = [...before].filter(([index]) => !rules.has(index));
+  return new Map([...unmapped, ...[...dates].map((index) => [index, { text: cells[index] ?? '', isDate: true }] as const)]);
 }
 
 /** Tells if several columns are joined in the first of them. */
@@ -98,7 +98,7 @@ function isJoined({ element, part }: ReadColumn): boolean {
   return part !== undefined || JOINED.includes(element);
 }
 
-function keepYears(
+function removeMisplacedYears(
   read: readonly { readonly index: number; readonly rule: ReadColumn }[],
   cells: string[],
   keep: (index: number, year: string) => void,
@@ -113,10 +113,10 @@ function keepYears(
 
 /** Composes the local id; empty where one of its columns is, since half a number may be another find's. */
 function compose(template: string, row: TableRow, places: ReadonlyMap<string, number>): string {
-  const cellOf = (key: string): string => cellText(row, places.get(keyForm(key)) ?? -1, 'local_id');
-  return partsOf(template).some((key) => cellOf(key) === '')
+  const getCellText = (key: string): string => cellText(row, places.get(keyForm(key)) ?? -1, 'local_id');
+  return getTemplateParts(template).some((key) => getCellText(key) === '')
     ? ''
-    : template.replace(/\{([^{}]+)\}/g, (_, key: string) => cellOf(key));
+    : template.replace(/\{([^{}]+)\}/g, (_, key: string) => getCellText(key));
 }
 
 function missingColumns(
@@ -125,14 +125,14 @@ function missingColumns(
   keys: readonly string[],
   places: ReadonlyMap<string, number>,
 ): readonly Issue[] {
-  const wanted = [...map.columns.keys(), ...(map.localId === undefined ? [] : partsOf(map.localId))];
-  return wanted
+  const requested = [...map.columns.keys(), ...(map.localId === undefined ? [] : getTemplateParts(map.localId))];
+  return requested
     .filter((key) => !places.has(keyForm(key)))
     .map((key) => {
-      const nearest = alternatives(nearestNames(key, keys));
+      const nearest = alternatives(findNearestNames(key, keys));
       const all = keys.join(', ');
       const advice = nearest === '' ? msg`Its columns are: ${all}.` : msg`Did you mean ${nearest}?`;
       const message = msg`${map.file} names the column "${key}", which the table does not have. ${advice}`;
-      return errorIssue('map-column-missing', message, headerPlaceOf(table));
+      return errorIssue('map-column-missing', message, getHeaderPlace(table));
     });
 }

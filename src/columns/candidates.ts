@@ -3,27 +3,27 @@ import { decimal } from '../base/language.ts';
 import { type Message, msg } from '../base/message.ts';
 import { type ColumnName, FIELDS, type Field } from '../find/fields.ts';
 import type { LookupArea, LookupTerm } from '../find/lookup.ts';
-import { type NameOrder, orderOf, parseName } from '../find/person-name.ts';
+import { detectNameOrder, type NameOrder, parseName } from '../find/person-name.ts';
 import { CENTIMETRES, parseBoolean, parseGeomSystem, parseTargetState } from '../find/read-cell.ts';
 import { parsePosition } from '../place/read-position.ts';
-import { foldName, isPictureName, nameWords } from '../text/names.ts';
+import { foldName, isPictureName, splitNameWords } from '../text/names.ts';
 import {
   type ColumnProfile,
   dateShape,
+  getShare,
   type NumberShape,
-  numberOf,
   numberShape,
+  parsePlainNumber,
   photographShare,
   positionShare,
-  shareOf,
   unreadableDoubt,
 } from './column-profile.ts';
 import { type DepthUnit, OPEN_UNIT, type ReadColumn } from './column-rule.ts';
 import { keyForm } from './columns.ts';
 import { DAY_NUMBER } from './convert-cell.ts';
-import { type NameScore, scoreName, unitNamed } from './element-names.ts';
+import { findUnit, type NameScore, scoreName } from './element-names.ts';
 
-export type Knowledge = { readonly lookupTerm: LookupTerm; readonly lookupArea: LookupArea };
+export type LookupSources = { readonly lookupTerm: LookupTerm; readonly lookupArea: LookupArea };
 
 /** Evidence for a meaning beside the column's name. */
 type Evidence = {
@@ -45,12 +45,12 @@ export type ColumnCandidate = {
 
 const MIN_SCORE = 0.45;
 
-type Judge = (profile: ColumnProfile, name: NameScore | undefined, knowledge: Knowledge) => Evidence | undefined;
+type ColumnScorer = (profile: ColumnProfile, name: NameScore | undefined, knowledge: LookupSources) => Evidence | undefined;
 
 /** Weight of the name; the evidence of the values is added. */
 const WEIGHT_OF_NAME = 0.6;
 
-const JUDGES: Readonly<Partial<Record<ColumnName, Judge>>> = {
+const SCORERS: Readonly<Partial<Record<ColumnName, ColumnScorer>>> = {
   local_id: localId,
   projekt: project,
   hloubka: depthCandidate,
@@ -68,7 +68,7 @@ const JUDGES: Readonly<Partial<Record<ColumnName, Judge>>> = {
 };
 
 /** Returns the judge of a field that has none of its own. */
-function judgeOf({ kind, set = '' }: Field): Judge | undefined {
+function getJudge({ kind, set = '' }: Field): ColumnScorer | undefined {
   switch (kind) {
     case 'text':
       return byName(0.05);
@@ -81,31 +81,31 @@ function judgeOf({ kind, set = '' }: Field): Judge | undefined {
       return yesOrNoCandidate;
     case 'state':
       return (profile, name) =>
-        name !== undefined && shareOf(profile, (text) => isReadable(parseTargetState(text))) > 0.9
+        name !== undefined && getShare(profile, (text) => isReadable(parseTargetState(text))) > 0.9
           ? { score: 0.3, reasons: [msg`its values are 1, 2 or 3`] }
           : undefined;
     case 'geom-system':
       return (profile, name) =>
-        name !== undefined && shareOf(profile, (text) => isReadable(parseGeomSystem(text))) > 0.9
+        name !== undefined && getShare(profile, (text) => isReadable(parseGeomSystem(text))) > 0.9
           ? { score: 0.4, reasons: [msg`its values name coordinate systems`] }
           : undefined;
     case 'term':
-      return termOf(set);
+      return judgeTerms(set);
     case 'reference':
     case 'point':
       return undefined;
   }
 }
 
-const ALL_JUDGES = { ...Object.fromEntries(FIELDS.map((field) => [field.name, judgeOf(field)])), ...JUDGES };
+const ALL_SCORERS = { ...Object.fromEntries(FIELDS.map((field) => [field.name, getJudge(field)])), ...SCORERS };
 
 /** Returns all possible meanings of a column, best first. {@link proposePoint} finds coordinates in columns of their own. */
-export function candidatesOf(profile: ColumnProfile, knowledge: Knowledge): ColumnCandidate[] {
+export function rankCandidates(profile: ColumnProfile, knowledge: LookupSources): ColumnCandidate[] {
   if (profile.filled === 0) return [];
-  const found = (Object.entries(ALL_JUDGES) as [ColumnName, Judge | undefined][]).flatMap(
+  const candidates = (Object.entries(ALL_SCORERS) as [ColumnName, ColumnScorer | undefined][]).flatMap(
     ([element, judge]): ColumnCandidate[] => {
       const name = scoreName(profile.header, element);
-      const evidence = judge?.(profile, name, knowledge) ?? calledSo(element, profile, name);
+      const evidence = judge?.(profile, name, knowledge) ?? scoreByName(element, profile, name);
       if (evidence === undefined) return [];
       const score = WEIGHT_OF_NAME * (name?.score ?? 0) + evidence.score;
       if (score < MIN_SCORE) return [];
@@ -121,7 +121,7 @@ export function candidatesOf(profile: ColumnProfile, knowledge: Knowledge): Colu
       ];
     },
   );
-  return found.sort((a, b) => b.score - a.score);
+  return candidates.sort((a, b) => b.score - a.score);
 }
 
 /** Columns whose names also have other meanings: at least one value must fit the element. */
@@ -136,10 +136,10 @@ const NEEDS_VALUES: Readonly<Partial<Record<ColumnName, (text: string) => boolea
 };
 
 /** A column with an exact name is read in any case; unreadable cells are reported with their rows. */
-function calledSo(element: ColumnName, profile: ColumnProfile, name: NameScore | undefined): Evidence | undefined {
+function scoreByName(element: ColumnName, profile: ColumnProfile, name: NameScore | undefined): Evidence | undefined {
   if (!isPlain(name) || element === 'local_id') return undefined;
   const fits = NEEDS_VALUES[element];
-  const share = fits === undefined ? 0 : shareOf(profile, fits);
+  const share = fits === undefined ? 0 : getShare(profile, fits);
   if (fits !== undefined && share === 0) return undefined;
   const doubt = unreadableDoubt(profile, share);
   return { score: 0.3 * share - 0.1, reasons: [], ...(doubt === undefined ? {} : { doubt }) };
@@ -154,14 +154,14 @@ function nameReason({ score, like }: NameScore): Message {
   return score === 1 ? msg`has this name` : msg`its name is like "${like}"`;
 }
 
-function byName(score: number): Judge {
+function byName(score: number): ColumnScorer {
   return (_profile, name) => (name === undefined ? undefined : { score, reasons: [] });
 }
 
 function localId(profile: ColumnProfile, name: NameScore | undefined): Evidence | undefined {
   if (name === undefined) return undefined;
   // "name" is the number of a waypoint, and in other tables the name of a thing.
-  if (name.like === 'name' && shareOf(profile, (text) => /\d/.test(text)) < 1) return undefined;
+  if (name.like === 'name' && getShare(profile, (text) => /\d/.test(text)) < 1) return undefined;
   const everywhere = profile.filled === profile.rowCount;
   return { score: !profile.unique ? -0.1 : everywhere ? 0.3 : 0.1, reasons: [] };
 }
@@ -177,26 +177,26 @@ function coordinate(_profile: ColumnProfile, name: NameScore | undefined): Evide
 }
 
 function project(profile: ColumnProfile): Evidence | undefined {
-  const share = shareOf(profile, isProject);
+  const share = getShare(profile, isProject);
   return share < 0.8 ? undefined : { score: 0.7, reasons: [msg`its values are identifiers of projects`] };
 }
 
-function termOf(set: string): Judge {
+function judgeTerms(set: string): ColumnScorer {
   return (profile, name, { lookupTerm }) => {
     const isText = numberShape([...profile.values]).share < 0.8;
     // Many different texts under another name are no terms.
     if (!isText || (name === undefined && profile.values.size > Math.max(20, profile.filled / 2))) return undefined;
     const shape = termShape(profile, set, lookupTerm);
     if (shape === undefined) return name === undefined ? undefined : { score: 0, reasons: [msg`${set} was not harvested`] };
-    if (set === 'organizace' && shape.found === 0) return undefined;
-    if (name === undefined && shape.found < 2) return undefined;
-    return { score: shape.found === 0 ? -0.1 : 0.65 * shape.share, reasons: [termReason(shape, set)] };
+    if (set === 'organizace' && shape.foundCount === 0) return undefined;
+    if (name === undefined && shape.foundCount < 2) return undefined;
+    return { score: shape.foundCount === 0 ? -0.1 : 0.65 * shape.share, reasons: [termReason(shape, set)] };
   };
 }
 
 function position(profile: ColumnProfile, name: NameScore | undefined): Evidence | undefined {
   if (positionShare(profile) < 0.6) return undefined;
-  const plain = shareOf(profile, (text) => /^point/i.test(text)) > 0.9;
+  const plain = getShare(profile, (text) => /^point/i.test(text)) > 0.9;
   return {
     score: name === undefined ? 0.6 : 0.5,
     reasons: [msg`both coordinates stand in one cell`],
@@ -218,7 +218,7 @@ function photographs(profile: ColumnProfile): Evidence | undefined {
 }
 
 /** Share of a column that is in a vocabulary, by rows and by lookups. */
-type TermShape = { readonly share: number; readonly looked: number; readonly found: number };
+type TermShape = { readonly share: number; readonly looked: number; readonly foundCount: number };
 
 /** Looking up the most frequent terms suffices; lookups of missing terms are slow. */
 const MAX_LOOKUPS = 24;
@@ -228,22 +228,22 @@ const MAX_MISSES = 8;
 /** Measures the share; undefined where the vocabulary was not harvested, or the column is empty. */
 function termShape({ values }: ColumnProfile, set: string, lookupTerm: LookupTerm): TermShape | undefined {
   const frequent = [...values].sort(([, a], [, b]) => b - a).slice(0, MAX_LOOKUPS);
-  let [rows, foundRows, looked, found] = [0, 0, 0, 0];
+  let [rows, foundRows, looked, foundCount] = [0, 0, 0, 0];
   for (const [text, count] of frequent) {
     const { kind } = lookupTerm(set, text);
     if (kind === 'not-harvested') return undefined;
     looked += 1;
     rows += count;
     if (kind === 'found') {
-      found += 1;
+      foundCount += 1;
       foundRows += count;
-    } else if (found === 0 && looked === MAX_MISSES) break;
+    } else if (foundCount === 0 && looked === MAX_MISSES) break;
   }
-  return looked === 0 ? undefined : { share: foundRows / rows, looked, found };
+  return looked === 0 ? undefined : { share: foundRows / rows, looked, foundCount };
 }
 
-function termReason({ looked, found }: TermShape, set: string): Message {
-  return msg`${found} of ${looked} different terms are in ${set}`;
+function termReason({ looked, foundCount }: TermShape, set: string): Message {
+  return msg`${foundCount} of ${looked} different terms are in ${set}`;
 }
 
 /** Evidence for elements whose values have a form: days, people, yes and no. */
@@ -265,8 +265,8 @@ function dateCandidate(profile: ColumnProfile, name: NameScore | undefined): Evi
 
 const PERSON = /^(?:\p{L}+\.\s+)*\p{Lu}[\p{L}'.-]*,?\s+\p{Lu}[\p{L}'.-]*/u;
 
-function finderCandidate(profile: ColumnProfile, name: NameScore | undefined, knowledge: Knowledge): Evidence | undefined {
-  const persons = shareOf(profile, (text) => PERSON.test(text) || /^OS-\d+$/.test(text));
+function finderCandidate(profile: ColumnProfile, name: NameScore | undefined, knowledge: LookupSources): Evidence | undefined {
+  const persons = getShare(profile, (text) => PERSON.test(text) || /^OS-\d+$/.test(text));
   if (name === undefined || persons < 0.3) return undefined;
   const order = nameOrder(profile, knowledge);
   if (order === undefined) return { score: 0.3 * persons, reasons: [msg`its values are names of people`] };
@@ -275,14 +275,14 @@ function finderCandidate(profile: ColumnProfile, name: NameScore | undefined, kn
 }
 
 /** Returns the order of names; undefined where all have a comma, or none is conclusive. */
-function nameOrder({ values }: ColumnProfile, { lookupTerm }: Knowledge): NameOrder | undefined {
+function nameOrder({ values }: ColumnProfile, { lookupTerm }: LookupSources): NameOrder | undefined {
   let [surnameFirst, givenFirst] = [0, 0];
   for (const text of [...values.keys()].slice(0, 100)) {
     const { parts } = parseName(text);
     const [name = ''] = parts;
     if (parts.length !== 1 || !name.includes(' ')) continue;
-    const known = lookupTerm('osoba', name);
-    const order = (known.kind === 'found' ? orderOfKnown(name, known.term.label) : undefined) ?? orderOf(name);
+    const lookup = lookupTerm('osoba', name);
+    const order = (lookup.kind === 'found' ? orderOfKnown(name, lookup.term.label) : undefined) ?? detectNameOrder(name);
     if (order === 'surname-first') surnameFirst += 1;
     else if (order === 'given-first') givenFirst += 1;
   }
@@ -292,9 +292,9 @@ function nameOrder({ values }: ColumnProfile, { lookupTerm }: Knowledge): NameOr
 
 /** @param label `Surname, Given name` */
 function orderOfKnown(name: string, label: string): NameOrder | undefined {
-  const [first] = nameWords(name);
+  const [first] = splitNameWords(name);
   if (first === undefined || !label.includes(',')) return undefined;
-  return nameWords(label.slice(0, label.indexOf(','))).includes(first) ? 'surname-first' : 'given-first';
+  return splitNameWords(label.slice(0, label.indexOf(','))).includes(first) ? 'surname-first' : 'given-first';
 }
 
 /** Short words for yes and no that are read only with a map. */
@@ -302,11 +302,11 @@ const OWN_WORDS: Readonly<Record<string, string>> = { a: 'ano', n: 'ne', x: 'ano
 
 function yesOrNoCandidate(profile: ColumnProfile, name: NameScore | undefined): Evidence | undefined {
   if (name === undefined) return undefined;
-  const own = [...new Set([...profile.values.keys()].map(keyForm))].filter((text) => Object.hasOwn(OWN_WORDS, text));
-  const share = shareOf(profile, (text) => isReadable(parseBoolean(text)) || own.includes(keyForm(text)));
+  const forms = [...new Set([...profile.values.keys()].map(keyForm))].filter((text) => Object.hasOwn(OWN_WORDS, text));
+  const share = getShare(profile, (text) => isReadable(parseBoolean(text)) || forms.includes(keyForm(text)));
   if (share < 0.9) return undefined;
-  const values = Object.fromEntries(own.map((text) => [text, OWN_WORDS[text] ?? '']));
-  return { score: 0.3, reasons: [msg`its values mean yes or no`], ...(own.length === 0 ? {} : { rule: { values } }) };
+  const values = Object.fromEntries(forms.map((text) => [text, OWN_WORDS[text] ?? '']));
+  return { score: 0.3, reasons: [msg`its values mean yes or no`], ...(forms.length === 0 ? {} : { rule: { values } }) };
 }
 
 type DepthEvidence = {
@@ -325,16 +325,16 @@ function depthCandidate(profile: ColumnProfile, name: NameScore | undefined): De
   const shape = numberShape(bare);
   const { least, most, fractions } = shape;
   const range = fractions ? `${decimal(least, 2)}–${decimal(most, 2)}` : `${least}–${most}`;
-  const numbers = bare.flatMap(([text]) => numberOf(text) ?? []);
+  const numbers = bare.flatMap(([text]) => parsePlainNumber(text) ?? []);
   const open = (doubt: Message): DepthEvidence => ({ score: 0.2, rule: { unit: OPEN_UNIT }, reasons: [], doubt });
   const doubt = unreadableDoubt(profile, all.share);
-  const named = namedUnit(profile.header);
+  const named = findNamedUnit(profile.header);
   if (named !== undefined) {
     return numbers.some((value) => isOutOfUnit(value, named))
       ? open(msg`the header says ${named}, but some of ${range} seem to be in another unit. Which unit are they in?`)
       : { score: 0.3, rule: { unit: named }, reasons: [msg`the header says ${named}`], ...(doubt && { doubt }) };
   }
-  const unit = unitBySize(shape);
+  const unit = guessUnitBySize(shape);
   if (unit === undefined || numbers.some((value) => isOutOfUnit(value, unit)))
     return open(msg`${range}: some seem to be metres and others centimetres. Which unit are they in?`);
   const vague = !fractions && most <= 5 ? msg`${range} may be metres as well` : doubt;
@@ -348,7 +348,7 @@ const SIZE_REASONS: Readonly<Record<Exclude<DepthUnit, 'dm'>, (range: string) =>
 };
 
 /** Returns the unit that fits all numbers; undefined for `0,3` beside `35`. */
-function unitBySize({ least, most, fractions }: NumberShape): keyof typeof SIZE_REASONS | undefined {
+function guessUnitBySize({ least, most, fractions }: NumberShape): keyof typeof SIZE_REASONS | undefined {
   if (!fractions) return most > 1000 ? 'mm' : 'cm';
   if (most <= 10) return 'm';
   return least < 5 ? undefined : 'cm';
@@ -361,7 +361,7 @@ function isOutOfUnit(value: number, unit: DepthUnit): boolean {
   return (unit === 'm' && value > MAX_DEPTH_M) || (value > 0 && value * CENTIMETRES[unit] < 0.5);
 }
 
-function namedUnit(header: string): DepthUnit | undefined {
+function findNamedUnit(header: string): DepthUnit | undefined {
   const [, ...words] = foldName(header).split('_');
-  return words.map(unitNamed).find((unit) => unit !== undefined);
+  return words.map(findUnit).find((unit) => unit !== undefined);
 }

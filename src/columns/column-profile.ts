@@ -57,7 +57,7 @@ export function profileColumns(table: Table): ColumnProfile[] {
   }));
 }
 
-export function shareOf({ values }: ColumnProfile, fits: (text: string) => boolean): number {
+export function getShare({ values }: ColumnProfile, fits: (text: string) => boolean): number {
   let [fitting, all] = [0, 0];
   for (const [text, count] of values) {
     all += count;
@@ -106,12 +106,12 @@ type DateShape = {
 
 /** Returns the form that most texts have. */
 export function dateShape(profile: ColumnProfile): DateShape {
-  const years = shareOf(profile, isYear);
-  const found = FORMS.map((form) => ({ form, share: shareOf(profile, (text) => parseDateForm(text, form) !== undefined) }));
-  const best = found.reduce((one, other) => (other.share > one.share ? other : one));
-  const rival = best.form === 'd/m/yyyy' ? found.find(({ form }) => form === 'm/d/yyyy') : undefined;
+  const years = getShare(profile, isYear);
+  const shares = FORMS.map((form) => ({ form, share: getShare(profile, (text) => parseDateForm(text, form) !== undefined) }));
+  const best = shares.reduce((one, other) => (other.share > one.share ? other : one));
+  const rival = best.form === 'd/m/yyyy' ? shares.find(({ form }) => form === 'm/d/yyyy') : undefined;
   const isDay = (text: string): boolean => parseDateForm(text, best.form) !== undefined || isReadable(parseDateCell(text));
-  const readable = shareOf(profile, isDay) + years;
+  const readable = getShare(profile, isDay) + years;
   const numbers = readable < 0.6 ? numbersOfDays(profile) : undefined;
   if (numbers !== undefined) return numbers;
   const ambiguous = best.share > 0 && rival?.share === best.share;
@@ -124,11 +124,11 @@ function isYear(text: string): boolean {
 
 /** 20 000 to 60 000 are days from 1954 to 2064. */
 function numbersOfDays(profile: ColumnProfile): DateShape | undefined {
-  const share = shareOf(profile, (text) => /^[2-5]\d{4}$/.test(text) && parseDateForm(text, DAY_NUMBER) !== undefined);
+  const share = getShare(profile, (text) => /^[2-5]\d{4}$/.test(text) && parseDateForm(text, DAY_NUMBER) !== undefined);
   return share < 0.9 ? undefined : { form: DAY_NUMBER, share, readable: share, ambiguous: false, years: 0 };
 }
 
-export function numberOf(text: string): number | undefined {
+export function parsePlainNumber(text: string): number | undefined {
   const reading = parseDecimal(text.replace(/(?<!\s)\s*(?:mm|cm|dm|m|ks)\.?$/i, ''));
   return isReadable(reading) ? Number(reading.value) : undefined;
 }
@@ -140,7 +140,7 @@ export function numberShape(values: readonly (readonly [string, number])[]): Num
   let [rows, all, least, most, fractions] = [0, 0, Infinity, -Infinity, false];
   for (const [text, count] of values) {
     all += count;
-    const value = numberOf(text);
+    const value = parsePlainNumber(text);
     if (value === undefined) continue;
     rows += count;
     [least, most] = [Math.min(least, value), Math.max(most, value)];
@@ -164,15 +164,15 @@ type AxisShape = { readonly axis: Axis; readonly share: number; readonly without
 export function axisShape(profile: ColumnProfile): AxisShape | undefined {
   for (const [axis, { least, most }] of Object.entries(AXES) as [Axis, { least: number; most: number }][]) {
     const fits = (text: string): boolean => {
-      const value = Math.abs(numberOf(text) ?? 0);
+      const value = Math.abs(parsePlainNumber(text) ?? 0);
       return value >= least && value <= most;
     };
-    const share = shareOf(profile, fits);
+    const share = getShare(profile, fits);
     if (share < 0.6) continue;
     const degrees = axis === 'lon' || axis === 'lat';
     // Numbers from 12 to 19 are frequent; degrees of positions have at least three decimals.
-    if (degrees && shareOf(profile, (text) => /[.,]\d{3}/.test(text)) < 0.5) continue;
-    return { axis, share, withoutMinus: shareOf(profile, (text) => fits(text) && (numberOf(text) ?? 0) > 0) };
+    if (degrees && getShare(profile, (text) => /[.,]\d{3}/.test(text)) < 0.5) continue;
+    return { axis, share, withoutMinus: getShare(profile, (text) => fits(text) && (parsePlainNumber(text) ?? 0) > 0) };
   }
   return undefined;
 }
@@ -180,9 +180,9 @@ export function axisShape(profile: ColumnProfile): AxisShape | undefined {
 /** Returns the share of cells with both coordinates. */
 export function positionShare(profile: ColumnProfile): number {
   const looked = { ...profile, values: new Map([...profile.values].slice(0, 200)) };
-  return shareOf(looked, (text) => isReadable(parsePosition(text)));
+  return getShare(looked, (text) => isReadable(parsePosition(text)));
 }
 
 export function photographShare(profile: ColumnProfile): number {
-  return shareOf(profile, isPictureName);
+  return getShare(profile, isPictureName);
 }

@@ -55,6 +55,6 @@ export const JOINED: readonly ColumnName[] = ['lokalizace', 'poznamka', 'presna_
 export const LABELLED: readonly ColumnName[] = ['lokalizace', 'poznamka', 'presna_datace'];
 
 /** Returns the columns of a composed local id. */
-export function partsOf(template: string): string[] {
+export function getTemplateParts(template: string): string[] {
   return [...template.matchAll(/\{([^{}]+)\}/g)].map(([, key = '']) => key);
 }

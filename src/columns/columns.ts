@@ -5,15 +5,15 @@ import {
   type ColumnName,
   type ElementName,
   FIELDS,
+  getLabelColumns,
   isLabelColumn,
   isStoredColumn,
-  labelColumnsOf,
   meaningOfColumn,
 } from '../find/fields.ts';
 import { STATE_COLUMN } from '../tables/exported-find.ts';
-import { headerPlaceOf, placeOf, type RowCells, shownText, type Table, type TablePlace } from '../tables/table.ts';
-import { normalId, normalText } from '../text/characters.ts';
-import { alternatives, foldName, nearestNames } from '../text/names.ts';
+import { getHeaderPlace, getTablePlace, type RowCells, shownText, type Table, type TablePlace } from '../tables/table.ts';
+import { normalizeId, normalizeText } from '../text/characters.ts';
+import { alternatives, findNearestNames, foldName } from '../text/names.ts';
 
 /** Parts of the record that the service makes; a table may contain them. */
 const MADE_BY_SERVICE = ['okres', 'katastr', 'igsn', 'historie', 'soubor'];
@@ -33,9 +33,9 @@ type LabelColumn = { readonly element: ElementName; readonly header: string; rea
 export type Columns = {
   readonly place: TablePlace;
   has(name: ColumnName): boolean;
-  headerOf(name: ColumnName): string | undefined;
+  getHeader(name: ColumnName): string | undefined;
   /** Element → header text; `pointColumns` are those from which the point in `pointElement` was read. */
-  headersOf(pointElement: ElementName | undefined, pointColumns: readonly ColumnName[]): ElementHeaders;
+  getHeaders(pointElement: ElementName | undefined, pointColumns: readonly ColumnName[]): ElementHeaders;
   /** Columns of the table in a fixed order, independent of the table's. */
   readonly names: readonly ColumnName[];
   /** Normalised text of a row in a column; '' where the table lacks the column. */
@@ -51,12 +51,12 @@ export type Columns = {
 export function parseColumns(table: Table): { readonly columns: Columns; readonly issues: readonly Issue[] } {
   const issues: Issue[] = [];
   const positions = new Map<ColumnName, number>();
-  const strange = strangeColumns(table);
+  const strange = listUnknownColumns(table);
   table.header.forEach((header, index) => {
     const called = table.names?.[index];
     if (called === '') return;
     const name = meaningOfColumn(called ?? header);
-    const where = { ...headerPlaceOf(table), column: header };
+    const where = { ...getHeaderPlace(table), column: header };
     if (name === undefined) issues.push(...strange(header, index));
     else if (positions.has(name))
       issues.push(errorIssue('column-twice', duplicateMessage(table, name, positions, header), where));
@@ -67,25 +67,25 @@ export function parseColumns(table: Table): { readonly columns: Columns; readonl
     if (positions.has(element)) continue;
     positions.set(element, index);
     const message = msg`There is no column ${element}: "${header}" is used for it.`;
-    issues.push(warningIssue('label-column', message, { ...headerPlaceOf(table), column: header }));
+    issues.push(warningIssue('label-column', message, { ...getHeaderPlace(table), column: header }));
   }
-  const headerOf = (name: ColumnName): string | undefined => table.header[positions.get(name) ?? -1];
+  const getHeader = (name: ColumnName): string | undefined => table.header[positions.get(name) ?? -1];
   const columns: Columns = {
-    place: placeOf(table),
+    place: getTablePlace(table),
     names: [...positions.keys()].sort(),
     has: (name) => positions.has(name),
-    headerOf,
-    headersOf: makeHeadersOf(headerOf),
+    getHeader,
+    getHeaders: makeGetHeaders(getHeader),
     cell: (row, name) => {
       const index = positions.get(name);
       if (index === undefined) return '';
       const text = cellText(row, index, name);
-      if (name === 'local_id') return normalId(text);
+      if (name === 'local_id') return normalizeId(text);
       // File names keep the form of the file system.
-      return name === 'photos' ? text.trim() : normalText(text);
+      return name === 'photos' ? text.trim() : normalizeText(text);
     },
     doubt: (row, name) => findCellDoubt(row, positions.get(name) ?? -1, name),
-    covered: coveredBy(new Set(positions.keys())),
+    covered: listCovered(new Set(positions.keys())),
     labels: labels.filter(({ element, index }) => positions.get(element) !== index),
   };
   return { columns, issues };
@@ -93,7 +93,7 @@ export function parseColumns(table: Table): { readonly columns: Columns; readonl
 
 const POINT_COLUMNS: readonly ColumnName[] = ['lon', 'lat', 'geom_x', 'geom_y', 'wkt', 'geom_wkt', 'geom_sjtsk_wkt'];
 
-function coveredBy(names: ReadonlySet<ColumnName>): ReadonlySet<ElementName> {
+function listCovered(names: ReadonlySet<ColumnName>): ReadonlySet<ElementName> {
   const hasPoint = POINT_COLUMNS.some((name) => names.has(name));
   const isPoint = ({ kind }: (typeof FIELDS)[number]): boolean => kind === 'point' || kind === 'geom-system';
   return new Set(FIELDS.filter((field) => names.has(field.name) || (hasPoint && isPoint(field))).map(({ name }) => name));
@@ -102,7 +102,7 @@ function coveredBy(names: ReadonlySet<ColumnName>): ReadonlySet<ElementName> {
 function labelColumnsIn({ header }: Table): LabelColumn[] {
   const folded = header.map(foldName);
   return FIELDS.filter(({ kind }) => kind === 'term').flatMap(({ name }) =>
-    labelColumnsOf(name).flatMap((label) => {
+    getLabelColumns(name).flatMap((label) => {
       const index = folded.indexOf(label);
       return index === -1 ? [] : [{ element: name, header: header[index] ?? label, index }];
     }),
@@ -110,26 +110,26 @@ function labelColumnsIn({ header }: Table): LabelColumn[] {
 }
 
 /** Caches one object for all rows whose point is in the same columns: a table may have a hundred thousand rows. */
-function makeHeadersOf(headerOf: Columns['headerOf']): Columns['headersOf'] {
-  const known = new Map<string, ElementHeaders>();
+function makeGetHeaders(getHeader: Columns['getHeader']): Columns['getHeaders'] {
+  const headersByElements = new Map<string, ElementHeaders>();
   return (pointElement, pointColumns) => {
     const key = [pointElement, ...pointColumns].join(' ');
-    let headers = known.get(key);
+    let headers = headersByElements.get(key);
     if (headers === undefined) {
-      const entries = FIELDS.map(({ name }) => [name, headerOf(name)] as const).filter(([, header]) => header !== undefined);
-      const point = pointElement === undefined ? [] : [[pointElement, pointColumns.map(headerOf).join(', ')] as const];
+      const entries = FIELDS.map(({ name }) => [name, getHeader(name)] as const).filter(([, header]) => header !== undefined);
+      const point = pointElement === undefined ? [] : [[pointElement, pointColumns.map(getHeader).join(', ')] as const];
       headers = Object.fromEntries([...entries, ...point]);
-      known.set(key, headers);
+      headersByElements.set(key, headers);
     }
     return headers;
   };
 }
 
 /** Makes the issue of an unknown column; only the first lists all known names. */
-function strangeColumns(table: Table): (header: string, index: number) => Issue[] {
+function listUnknownColumns(table: Table): (header: string, index: number) => Issue[] {
   let isListed = false;
   return (header, index) => {
-    const where = { ...headerPlaceOf(table), column: header };
+    const where = { ...getHeaderPlace(table), column: header };
     const folded = foldName(header);
     if (isWrittenByPas(header)) return [];
     if (MADE_BY_SERVICE.includes(folded)) {
@@ -140,9 +140,11 @@ function strangeColumns(table: Table): (header: string, index: number) => Issue[
       const position = index + 1;
       return [errorIssue('column-without-name', msg`Column ${position} has values but no name in the header. Name it.`, where)];
     }
-    const nearest = alternatives(nearestNames(folded, COLUMN_NAMES));
-    const known = COLUMN_NAMES.join(', ');
-    const choice = isListed ? msg`Rename it or remove it.` : msg`Rename it to one of the known columns, or remove it: ${known}.`;
+    const nearest = alternatives(findNearestNames(folded, COLUMN_NAMES));
+    const allNames = COLUMN_NAMES.join(', ');
+    const choice = isListed
+      ? msg`Rename it or remove it.`
+      : msg`Rename it to one of the known columns, or remove it: ${allNames}.`;
     isListed ||= nearest === '';
     const rename = nearest === '' ? choice : msg`Did you mean ${nearest}?`;
     const advice = table.names === undefined ? rename : msg`Write in the column map what it is: an element, or "ignore".`;

@@ -1,6 +1,6 @@
 import { localDate } from '../base/clock.ts';
 import { isReadable } from '../base/issue.ts';
-import { type NameOrder, orderOf, parseName, readings } from '../find/person-name.ts';
+import { detectNameOrder, listReadings, type NameOrder, parseName } from '../find/person-name.ts';
 import { CENTIMETRES, isRealDate, twoReadings } from '../find/read-cell.ts';
 import { formatPoint } from '../place/geometry.ts';
 import { parsePosition } from '../place/read-position.ts';
@@ -13,21 +13,21 @@ import { keyForm } from './columns.ts';
  * form of the rule stays unchanged, so that the report quotes the museum's text.
  */
 export function convertCell(cell: string, rule: ReadColumn): string {
-  const text = replaced(cell.trim(), rule.values);
+  const text = replaceText(cell.trim(), rule.values);
   if (text === '') return '';
   if (rule.prefix !== undefined) return rule.prefix + text;
-  if (rule.unit !== undefined) return inCentimetres(text, rule.unit) ?? text;
+  if (rule.unit !== undefined) return toCentimetres(text, rule.unit) ?? text;
   if (rule.date !== undefined) return parseDateForm(text, rule.date) ?? text;
-  if (rule.name !== undefined) return surnameFirst(text, rule.name);
+  if (rule.name !== undefined) return reorderName(text, rule.name);
   if (rule.sign === 'minus') return withMinus(text);
   if (rule.form === 'position') return pointText(text);
   return rule.separator === undefined ? text : joinNames(text.split(rule.separator).map((name) => name.trim()));
 }
 
-function replaced(text: string, values: ReadColumn['values']): string {
+function replaceText(text: string, values: ReadColumn['values']): string {
   if (values === undefined) return text;
-  const found = Object.entries(values).find(([own]) => keyForm(own) === keyForm(text));
-  return found === undefined ? text : found[1];
+  const replacement = Object.entries(values).find(([from]) => keyForm(from) === keyForm(text));
+  return replacement === undefined ? text : replacement[1];
 }
 
 /**
@@ -35,11 +35,11 @@ function replaced(text: string, values: ReadColumn['values']): string {
  * and unit, so that it is reported. `1,000` is ambiguous in mm and cm and stays; in dm and m it has decimals, since no find is a
  * hundred metres deep.
  */
-function inCentimetres(text: string, unit: DepthUnit | typeof OPEN_UNIT): string | undefined {
+function toCentimetres(text: string, unit: DepthUnit | typeof OPEN_UNIT): string | undefined {
   const match = /^([+-]?\d+(?:[.,]\d+)?)\s*(mm|cm|dm|m)?\.?$/i.exec(text);
   if (match === null) return undefined;
-  const [, digits = '', own] = match;
-  const measured = (own?.toLowerCase() as DepthUnit | undefined) ?? unit;
+  const [, digits = '', ownUnit] = match;
+  const measured = (ownUnit?.toLowerCase() as DepthUnit | undefined) ?? unit;
   if (measured === OPEN_UNIT) return `${text} ${OPEN_UNIT}`;
   const factor: number = CENTIMETRES[measured];
   if (factor <= 1 && twoReadings(digits) !== undefined) return undefined;
@@ -49,11 +49,11 @@ function inCentimetres(text: string, unit: DepthUnit | typeof OPEN_UNIT): string
 }
 
 /** Converts a name of ambiguous order to `Surname, Given name`; any other text is left to the reader. */
-function surnameFirst(text: string, order: NameOrder): string {
+function reorderName(text: string, order: NameOrder): string {
   const { parts, suffix = '' } = parseName(text);
   const [name = ''] = parts;
-  const read = parts.length > 1 || orderOf(name) !== undefined ? undefined : readings(name)?.[order];
-  return read === undefined ? text : `${read.surname}, ${read.given} ${suffix}`.trim();
+  const read = parts.length > 1 || detectNameOrder(name) !== undefined ? undefined : listReadings(name)?.[order];
+  return read === undefined ? text : `${read.surname}, ${read.givenName} ${suffix}`.trim();
 }
 
 function withMinus(text: string): string {
@@ -100,42 +100,42 @@ export function parseDateForm(text: string, form: string): string | undefined {
     return form !== 'yyyy-mm-dd' || Number.isNaN(ms) ? undefined : localDate(ms);
   }
   const day = text.trim().replace(/(?:T|(?<!\s) )\s*\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?$/, '');
-  if (form === DAY_NUMBER) return dayOfNumber(day);
-  const match = patternOf(form).exec(day);
+  if (form === DAY_NUMBER) return toDay(day);
+  const match = makeDatePattern(form).exec(day);
   if (match?.groups === undefined) return undefined;
   const { y = '', m = '', d = '' } = match.groups;
-  const iso = `${fullYear(y)}-${m.padStart(2, '0')}-${d.padStart(2, '0')}`;
+  const iso = `${toFullYear(y)}-${m.padStart(2, '0')}-${d.padStart(2, '0')}`;
   return isRealDate(iso) ? iso : undefined;
 }
 
 const patterns = new Map<string, RegExp>();
 
-function patternOf(form: string): RegExp {
-  const known = patterns.get(form);
-  if (known !== undefined) return known;
+function makeDatePattern(form: string): RegExp {
+  const compiled = patterns.get(form);
+  if (compiled !== undefined) return compiled;
   const pieces = form.split(PART);
   const parts = form.match(PART) ?? [];
   const source = pieces.map((between, index) => {
     const part = parts[index];
     const escaped = between.trim().replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&');
-    return `${between === '' ? '' : `\\s*${escaped}`}${escaped === '' ? '' : '\\s*'}${part === undefined ? '' : groupOf(part)}`;
+    return `${between === '' ? '' : `\\s*${escaped}`}${escaped === '' ? '' : '\\s*'}${part === undefined ? '' : makeDateGroup(part)}`;
   });
   const pattern = new RegExp(`^${source.join('')}$`);
   patterns.set(form, pattern);
   return pattern;
 }
 
-function groupOf(part: string): string {
+function makeDateGroup(part: string): string {
   const digits = part.length === 1 ? '1,2' : String(part.length);
   return `(?<${part.charAt(0)}>\\d{${digits}})`;
 }
 
-function fullYear(year: string): string {
+function toFullYear(year: string): string {
   if (year.length !== 2) return year;
   return Number(year) < FIRST_SHORT_YEAR ? `20${year}` : `19${year}`;
 }
 
-function dayOfNumber(text: string): string | undefined {
+function toDay(text: string): string | undefined {
   if (!/^\d{4,5}(?:[.,]\d+)?$/.test(text)) return undefined;
   const days = Math.floor(Number(text.replace(',', '.')));
   return days < 61 ? undefined : new Date(DAY_ZERO_MS + days * DAY_MS).toISOString().slice(0, 10);

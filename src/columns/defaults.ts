@@ -2,7 +2,7 @@ import { ConfigError } from '../base/errors.ts';
 import { joinMessages, type Message, msg } from '../base/message.ts';
 import { FIELDS } from '../find/fields.ts';
 import { rememberReferences } from '../find/resolve-finder.ts';
-import { parseSettings, type Setting, settingOf } from './settings.ts';
+import { parseColumnSetting, parseSettings, type Setting } from './settings.ts';
 
 /** Defaults of config.toml for new finds of a profile or a project. */
 export type FindDefaults = readonly Setting[];
@@ -21,11 +21,11 @@ export type DefaultsFile = {
  */
 export function checkDefaults(where: Message, value: unknown): FindDefaults {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new ConfigError(msg`${where}: must be a table.`);
-  return Object.entries(value).map(([key, given]) => {
-    if (!['string', 'number', 'bigint', 'boolean'].includes(typeof given)) {
+  return Object.entries(value).map(([key, value]) => {
+    if (!['string', 'number', 'bigint', 'boolean'].includes(typeof value)) {
       throw new ConfigError(msg`${where}: ${key} must be a text, a number, true or false.`);
     }
-    const setting = settingOf(key, String(given).trim());
+    const setting = parseColumnSetting(key, String(value).trim());
     if ('rule' in setting) throw new ConfigError(joinMessages([where, setting.says], ': '));
     if (!ALLOWED.has(setting.name)) {
       throw new ConfigError(msg`${where}: ${key} belongs to a single find and cannot be a default.`);
@@ -46,12 +46,12 @@ export function parseDefaults(
   return {
     profiles: new Map(
       [...(tables?.profiles ?? [])].map(
-        ([name, own]) => [name, checkDefaults(msg`${path}, defaults of profile ${name}`, own)] as const,
+        ([name, setting]) => [name, checkDefaults(msg`${path}, defaults of profile ${name}`, setting)] as const,
       ),
     ),
     projects: new Map(
       Object.entries(tables?.projects ?? {}).map(
-        ([project, own]) => [project, checkDefaults(msg`${path}, project ${project}`, own)] as const,
+        ([project, settings]) => [project, checkDefaults(msg`${path}, project ${project}`, settings)] as const,
       ),
     ),
   };
@@ -61,7 +61,7 @@ export function parseDefaults(
 export function defaultsFor(file: DefaultsFile, profile: string, project: string | undefined): FindDefaults {
   const ofProject = project === undefined ? [] : (file.projects.get(project) ?? []);
   const ofProfile = file.profiles.get(profile) ?? [];
-  return [...ofProject, ...ofProfile.filter(({ name }) => !ofProject.some((own) => own.name === name))];
+  return [...ofProject, ...ofProfile.filter(({ name }) => !ofProject.some((ownSetting) => ownSetting.name === name))];
 }
 
 const ALLOWED = new Set<string>(

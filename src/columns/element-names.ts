@@ -18,7 +18,7 @@ const NAMES: Readonly<Partial<Record<ColumnName, string>>> = {
 const UNIT_PREFIXES: Readonly<Record<string, DepthUnit>> = { mili: 'mm', milli: 'mm', centi: 'cm', deci: 'dm', '': 'm' };
 
 /** Returns the unit that a word of a header names: `cm`, `metrech`, `millimetres`. */
-export function unitNamed(word: string): DepthUnit | undefined {
+export function findUnit(word: string): DepthUnit | undefined {
   const [, prefix] = /^(|mili|milli|centi|deci)met(?:r(?:y|u|em|ech|ove)?|(?:er|re)s?)$/.exec(word) ?? [];
   return prefix === undefined ? DEPTH_UNITS.find((unit) => unit === word) : UNIT_PREFIXES[prefix];
 }
@@ -30,39 +30,41 @@ export type NameScore = { readonly score: number; readonly like: string };
 
 /** Scores how well a header names an element: 1 is an exact name; undefined where none is similar. */
 export function scoreName(header: string, element: ColumnName): NameScore | undefined {
-  const words = wordsOf(header);
+  const words = splitHeader(header);
   if (words.length === 0) return undefined;
   if (foldName(header) === element) return { score: 1, like: element };
   let best: NameScore | undefined;
   for (const name of NAMES[element]?.split(', ') ?? []) {
-    const score = fitOf(words, name.split(' '));
+    const score = scoreWords(words, name.split(' '));
     if (score > (best?.score ?? 0)) best = { score, like: name };
   }
   return best;
 }
 
 /** Splits a header into words: `hl. (m)` → `hl`, `inv. č.` → `inv c`. */
-function wordsOf(header: string): string[] {
+function splitHeader(header: string): string[] {
   const all = foldName(header)
     .split('_')
     .filter((word) => word !== '');
-  const meaningful = all.filter((word, index) => index === 0 || !(UNIT_LINKS.has(word) || unitNamed(word) !== undefined));
+  const meaningful = all.filter((word, index) => index === 0 || !(UNIT_LINKS.has(word) || findUnit(word) !== undefined));
   return meaningful.length === 0 ? all : meaningful;
 }
 
 /** Scores words; an abbreviation matches the beginning of a word, and surplus words lower the score. */
-function fitOf(own: readonly string[], name: readonly string[]): number {
-  if (own.join(' ') === name.join(' ')) return 1;
+function scoreWords(headerWords: readonly string[], name: readonly string[]): number {
+  if (headerWords.join(' ') === name.join(' ')) return 1;
   // A single letter begins too many words.
   const begins =
-    own.join('').length > 1 && own.length === name.length && own.every((word, index) => isBeginning(word, name[index] ?? ''));
+    headerWords.join('').length > 1 &&
+    headerWords.length === name.length &&
+    headerWords.every((word, index) => isBeginning(word, name[index] ?? ''));
   if (begins) return 0.85;
-  const shared = name.filter((word) => own.includes(word)).length;
+  const shared = name.filter((word) => headerWords.includes(word)).length;
   // `datum zápisu` names a date, but not that of the find.
   if (shared === name.length && ((name[0]?.length ?? 0) > 2 || COUNT_WORDS.includes(name[0] ?? '')))
-    return Math.max(0.5, 0.85 - 0.15 * (own.length - shared));
-  const [first = ''] = own;
-  return own.length === 1 && name.length === 1 && isTypingError(first, name[0] ?? '') ? 0.75 : 0;
+    return Math.max(0.5, 0.85 - 0.15 * (headerWords.length - shared));
+  const [first = ''] = headerWords;
+  return headerWords.length === 1 && name.length === 1 && isTypingError(first, name[0] ?? '') ? 0.75 : 0;
 }
 
 /** Short words that are unambiguous. */

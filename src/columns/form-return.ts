@@ -1,19 +1,19 @@
 import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
 import { forEachLanguage } from '../base/language.ts';
 import { msg } from '../base/message.ts';
-import { fieldOf, isElementName, meaningOfColumn } from '../find/fields.ts';
+import { getField, isElementName, meaningOfColumn } from '../find/fields.ts';
 import {
   FORM_LABEL_GAP,
   FORM_PHOTO,
   FORM_POINT,
   FORM_WORST_ACCURACY_M,
   FORM_WRITTEN,
-  formGroupOf,
-  formLabelOf,
+  getFormGroup,
+  getFormLabel,
   isWrittenToo,
 } from '../find/form-names.ts';
 import { QUESTIONS } from '../find/questions.ts';
-import { type Attachments, rowPlaceOf, type ShownCell, shownText, type Table, type TableRow } from '../tables/table.ts';
+import { type Attachments, getRowPlace, type ShownCell, shownText, type Table, type TableRow } from '../tables/table.ts';
 import { joinNames } from '../text/csv.ts';
 import { isPictureName } from '../text/names.ts';
 import { cellText } from './columns.ts';
@@ -38,58 +38,59 @@ const ADDED = ['local_id', 'photos', LATITUDE, LONGITUDE, 'poznamka'] as const;
  * server's identifier of the filled form. A form that a reviewer rejected, or that is still encrypted, is left out with an issue.
  * @param isMapped a column map gives the columns a meaning, so unknown ones stay columns and do not go into the note
  */
-export async function asFinds(table: Table, isMapped = false): Promise<Table> {
+export async function formRowsToTable(table: Table, isMapped = false): Promise<Table> {
   const { formExport } = table;
   if (formExport === undefined) return table;
   const issues: Issue[] = [
     ...table.issues,
     ...formExport.repeats.flatMap((repeat) => repeat.issues.filter(({ rule }) => rule !== NO_ROWS)),
   ];
-  const known = await knownQuestions();
+  const questions = await loadQuestions();
   const separator: GroupSeparator = table.header.includes('KEY') ? '-' : '/';
   const forms = [...table.rows];
-  const { named, others: unknown, read } = answersReader(table.header, forms, known, separator);
-  const identify = identifierOf(table.header);
-  const partsOf = partsByForm(
+  const { named, otherColumns: unknown, read } = answersReader(table.header, forms, questions, separator);
+  const identify = makeIdentifierReader(table.header);
+  const findParts = groupPartsByForm(
     table,
     forms,
     issues,
-    (repeat) => answersReader(repeat.header, [...repeat.rows], known, separator).read,
+    (repeat) => answersReader(repeat.header, [...repeat.rows], questions, separator).read,
   );
-  const fileOf = attachmentFinder(formExport.attachments);
+  const findAttachment = attachmentFinder(formExport.attachments);
   const names = columnNames([...named.keys()]);
-  const left = isMapped ? unknown : [];
-  const sources = [...names.map((name) => named.get(name) ?? -1), ...left];
+  const remaining = isMapped ? unknown : [];
+  const sources = [...names.map((name) => named.get(name) ?? -1), ...remaining];
   const rows = forms.flatMap((form): TableRow[] => {
     const ids = identify(form);
-    const place = { ...rowPlaceOf(table, form), find: ids[0] ?? '' };
-    const why = whyLeftOut(table, form);
+    const place = { ...getRowPlace(table, form), find: ids[0] ?? '' };
+    const why = findExclusionReason(table, form);
     if (why !== undefined) {
       issues.push(why.with(place));
       return [];
     }
-    const answers = isMapped ? { ...read(form), others: [] } : read(form);
-    const textOf = (name: string): string => answers.named.get(name) ?? '';
-    const localId = textOf('local_id') || place.find;
-    const parts = partsOf(form);
+    const answers = isMapped ? { ...read(form), otherAnswers: [] } : read(form);
+    const getAnswer = (name: string): string => answers.named.get(name) ?? '';
+    const localId = getAnswer('local_id') || place.find;
+    const parts = findParts(form);
     const pictures = [answers, ...parts].flatMap((each) => each.pictures);
-    const { photos, doubts } = namedPhotographs(pictures, (picture) => fileOf(picture, ids));
-    const accuracyM = Number(textOf(ACCURACY));
-    const inexactness = accuracyM > FORM_WORST_ACCURACY_M ? [inexact(accuracyM)] : [];
+    const { photos, doubts } = namedPhotographs(pictures, (picture) => findAttachment(picture, ids));
+    const accuracyM = Number(getAnswer(ACCURACY));
+    const inexactness = accuracyM > FORM_WORST_ACCURACY_M ? [makeInexactIssue(accuracyM)] : [];
     for (const issue of [...doubts, ...inexactness]) issues.push(issue.with({ ...place, find: localId }));
     const values = new Map<string, string>([
       ['local_id', localId],
       ['photos', joinNames(photos)],
-      [LATITUDE, textOf(LATITUDE)],
-      [LONGITUDE, textOf(LONGITUDE)],
-      ['poznamka', noteOf(answers, parts)],
+      [LATITUDE, getAnswer(LATITUDE)],
+      [LONGITUDE, getAnswer(LONGITUDE)],
+      ['poznamka', composeNote(answers, parts)],
     ]);
-    const chosen = (name: string): string => (isWrittenToo(name) && textOf(FORM_WRITTEN[name])) || choiceIn(name, textOf(name));
-    const cells = names.map((name) => values.get(name) ?? chosen(name));
+    const getChosen = (name: string): string =>
+      (isWrittenToo(name) && getAnswer(FORM_WRITTEN[name])) || getChoice(name, getAnswer(name));
+    const cells = names.map((name) => values.get(name) ?? getChosen(name));
     const shown = shownCells(form, sources, cells);
-    return [{ ...form, cells: [...cells, ...left.map((index) => form.cells[index] ?? '')], shown }];
+    return [{ ...form, cells: [...cells, ...remaining.map((index) => form.cells[index] ?? '')], shown }];
   });
-  const leftNames = left.map((index) => table.header[index] ?? '');
+  const leftNames = remaining.map((index) => table.header[index] ?? '');
   const header = [...names.map((name) => table.header[named.get(name) ?? -1] ?? name), ...leftNames];
   return { ...table, header, names: [...names, ...leftNames], rows, rowCount: rows.length, issues };
 }
@@ -97,16 +98,16 @@ export async function asFinds(table: Table, isMapped = false): Promise<Table> {
 /** @param named columns that the form answers */
 function columnNames(named: readonly string[]): string[] {
   const elements = named.filter((name) => isElementName(name) && name !== 'poznamka');
-  const others = named.filter((name) => ['geom_x', 'geom_y', 'wkt', 'ident_cely'].includes(name) && !isElementName(name));
-  return [...elements, ...others, ...ADDED];
+  const otherNames = named.filter((name) => ['geom_x', 'geom_y', 'wkt', 'ident_cely'].includes(name) && !isElementName(name));
+  return [...elements, ...otherNames, ...ADDED];
 }
 
-function namedPhotographs(pictures: readonly string[], fileOf: (picture: string) => FoundAttachment) {
+function namedPhotographs(pictures: readonly string[], findAttachment: (picture: string) => FoundAttachment) {
   const [photos, doubts]: [string[], Issue[]] = [[], []];
   for (const picture of pictures) {
-    const found = fileOf(picture);
-    if (found === 'several') doubts.push(unclear(picture));
-    else photos.push(found === 'missing' ? picture : found.path);
+    const attachment = findAttachment(picture);
+    if (attachment === 'several') doubts.push(makeUnclearIssue(picture));
+    else photos.push(attachment === 'missing' ? picture : attachment.path);
   }
   return { photos, doubts };
 }
@@ -123,8 +124,8 @@ function shownCells({ shown }: TableRow, sources: readonly number[], cells: read
 }
 
 /** Returns the choice without the second language: lists show both, and so do exports with labels. */
-function choiceIn(name: string, text: string): string {
-  const isChosen = isElementName(name) && !['text', 'integer', 'date', 'point'].includes(fieldOf(name).kind);
+function getChoice(name: string, text: string): string {
+  const isChosen = isElementName(name) && !['text', 'integer', 'date', 'point'].includes(getField(name).kind);
   if (!isChosen) return text;
   // The list of states shows a number and a word.
   const [choice = ''] = text.split(FORM_LABEL_GAP);
@@ -132,19 +133,19 @@ function choiceIn(name: string, text: string): string {
 }
 
 /** Returns the written note and, below it, one line for each answer that fills no element. */
-function noteOf(answers: FormAnswers, parts: readonly FormAnswers[]): string {
+function composeNote(answers: FormAnswers, parts: readonly FormAnswers[]): string {
   const groups = [...answers.named].filter(
-    ([name, text]) => text !== '' && [...answers.named].some(([of, chosen]) => formGroupOf(of) === name && chosen === ''),
+    ([name, text]) => text !== '' && [...answers.named].some(([of, chosen]) => getFormGroup(of) === name && chosen === ''),
   );
   // A find has one value per element, so the repetitions of a group go into the note.
-  const repeated = parts.flatMap(({ named, others }) => [...[...named].filter(([, text]) => text !== ''), ...others]);
-  const unknown = [...groups, ...answers.others, ...repeated];
+  const repeated = parts.flatMap(({ named, otherAnswers }) => [...[...named].filter(([, text]) => text !== ''), ...otherAnswers]);
+  const unknown = [...groups, ...answers.otherAnswers, ...repeated];
   const lines = [answers.named.get('poznamka') ?? '', ...unknown.map(([name, text]) => `${name}: ${text}`)];
   return lines.filter((line) => line !== '').join('\n');
 }
 
 /** Returns the identifiers of a filled form; the one that corrections keep is first. */
-function identifierOf(header: readonly string[]): (form: TableRow) => readonly string[] {
+function makeIdentifierReader(header: readonly string[]): (form: TableRow) => readonly string[] {
   const columns = KEYS.map((key) => header.indexOf(key)).filter((index) => index !== -1);
   return ({ cells }) => columns.map((index) => withoutScheme(cells[index] ?? '')).filter((id) => id !== '');
 }
@@ -155,30 +156,31 @@ function withoutScheme(id: string): string {
 }
 
 /** Groups the repetitions by their filled form. */
-function partsByForm(
+function groupPartsByForm(
   table: Table,
   forms: readonly TableRow[],
   issues: Issue[],
-  readerOf: (repeat: Table) => (row: TableRow) => FormAnswers,
+  makeReader: (repeat: Table) => (row: TableRow) => FormAnswers,
 ): (form: TableRow) => readonly FormAnswers[] {
-  const identify = identifierOf(table.header);
+  const identify = makeIdentifierReader(table.header);
   const index = table.header.indexOf('_index');
-  const known = new Map<string, TableRow>();
+  const rowsByForm = new Map<string, TableRow>();
   for (const form of forms) {
-    for (const id of identify(form)) known.set(id, form);
-    if (index !== -1) known.set(`#${form.cells[index] ?? ''}`, form);
+    for (const id of identify(form)) rowsByForm.set(id, form);
+    if (index !== -1) rowsByForm.set(`#${form.cells[index] ?? ''}`, form);
   }
   const parts = new Map<TableRow, FormAnswers[]>();
   for (const repeat of table.formExport?.repeats ?? []) {
-    const read = readerOf(repeat);
+    const read = makeReader(repeat);
     const columns = ['PARENT_KEY', '_submission__uuid', '_parent_index'].map((name) => repeat.header.indexOf(name));
     for (const row of repeat.rows) {
       const [parent = '', submission = '', number = ''] = columns.map((column) => row.cells[column] ?? '');
       const ids = [withoutScheme(parent.split('/')[0] ?? ''), withoutScheme(submission), `#${number}`];
-      const form = ids.map((id) => known.get(id)).find((found) => found !== undefined);
+      const form = ids.map((id) => rowsByForm.get(id)).find((parent) => parent !== undefined);
       const answers = read(row);
       if (form !== undefined) parts.set(form, [...(parts.get(form) ?? []), answers]);
-      else if (answers.pictures.length + answers.others.length > 0) issues.push(orphan(answers).with(rowPlaceOf(repeat, row)));
+      else if (answers.pictures.length + answers.otherAnswers.length > 0)
+        issues.push(makeOrphanIssue(answers).with(getRowPlace(repeat, row)));
     }
   }
   return (form) => parts.get(form) ?? [];
@@ -187,29 +189,29 @@ function partsByForm(
 /** Names that the servers give to a form which a reviewer rejected. */
 const REJECTED = ['rejected', 'not approved', 'validation_status_not_approved'];
 
-function whyLeftOut({ header }: Table, { cells }: TableRow): Issue | undefined {
-  const textOf = (name: string): string => (cells[header.indexOf(name)] ?? '').trim();
-  const review = textOf('ReviewState') || textOf('_validation_status');
+function findExclusionReason({ header }: Table, { cells }: TableRow): Issue | undefined {
+  const getCellText = (name: string): string => (cells[header.indexOf(name)] ?? '').trim();
+  const review = getCellText('ReviewState') || getCellText('_validation_status');
   if (REJECTED.includes(review.toLowerCase()))
     return warningIssue('form-rejected', msg`A reviewer rejected this form on the server ("${review}"). It was skipped.`);
   // Only an encrypted form has a status.
-  const status = header.includes('KEY') ? textOf('Status') : '';
+  const status = header.includes('KEY') ? getCellText('Status') : '';
   return status === ''
     ? undefined
     : errorIssue('form-encrypted', msg`The form could not be decrypted ("${status}"). Export it again with its passphrase.`);
 }
 
-function unclear(picture: string): Issue {
+function makeUnclearIssue(picture: string): Issue {
   const message = msg`Several files are called "${picture}", or its name contains a semicolon. The find was imported without it; attach the right file by hand.`;
   return warningIssue('photo-unclear', message);
 }
 
-function inexact(accuracyM: number): Issue {
+function makeInexactIssue(accuracyM: number): Issue {
   return warningIssue('point-accuracy', msg`The phone located the point only to within ${accuracyM} m. Check it.`);
 }
 
-function orphan({ pictures, others }: FormAnswers): Issue {
-  const says = [...pictures, ...others.map(([name, text]) => `${name}: ${text}`)].join(', ');
+function makeOrphanIssue({ pictures, otherAnswers }: FormAnswers): Issue {
+  const says = [...pictures, ...otherAnswers.map(([name, text]) => `${name}: ${text}`)].join(', ');
   return warningIssue('form-part-alone', msg`The row belongs to a form that is not in the export, and was skipped: ${says}.`);
 }
 
@@ -232,19 +234,20 @@ function attachmentFinder({ paths }: Attachments): (name: string, ids: readonly 
     byName.set(name, [...(byName.get(name) ?? []), path]);
   }
   return (name, ids) => {
-    const written = name.normalize('NFC');
-    const found = byName.get(written) ?? byName.get(nameAtKobo(written)) ?? [];
-    const [only, another] = found;
+    const text = name.normalize('NFC');
+    const paths = byName.get(text) ?? byName.get(toKoboName(text)) ?? [];
+    const [only, another] = paths;
     if (only === undefined) return 'missing';
     if (another === undefined) return { path: only };
-    const own = found.filter((path) => path.split('/').some((part) => ids.includes(part)));
-    const [best, equal] = own.length > 0 ? own : found.filter((path) => `/${path}`.includes(`/${CENTRAL_FOLDER}`));
+    const pathsOfForm = paths.filter((path) => path.split('/').some((part) => ids.includes(part)));
+    const [best, equal] =
+      pathsOfForm.length > 0 ? pathsOfForm : paths.filter((path) => `/${path}`.includes(`/${CENTRAL_FOLDER}`));
     return best === undefined || equal !== undefined ? 'several' : { path: best };
   };
 }
 
 /** Blanks become `_`, and what is no letter, digit, `-`, `_` or `.` falls out, as Django's get_valid_filename has it. */
-function nameAtKobo(name: string): string {
+function toKoboName(name: string): string {
   return name
     .trim()
     .replaceAll(' ', '_')
@@ -258,14 +261,14 @@ type FormAnswers = {
   /** Names of files. */
   readonly pictures: readonly string[];
   /** Answers that fill no element, under the names of their questions. */
-  readonly others: readonly (readonly [header: string, text: string])[];
+  readonly otherAnswers: readonly (readonly [header: string, text: string])[];
 };
 
 type FormReader = {
   /** Column of each question of pas's form, or element. */
   readonly named: ReadonlyMap<string, number>;
   /** Columns that fill no element. */
-  readonly others: readonly number[];
+  readonly otherColumns: readonly number[];
   readonly read: (row: TableRow) => FormAnswers;
 };
 
@@ -289,10 +292,10 @@ const PART_OF_POINT = /^(.+?)[-_](latitude|longitude|altitude|accuracy|precision
 type KnownQuestions = ReadonlyMap<string, string>;
 
 /** Returns the questions of pas's form by their names and by their labels in both languages. */
-async function knownQuestions(): Promise<KnownQuestions> {
-  const asked = QUESTIONS.map(({ name }) => name).filter((name) => name !== 'photos' && name !== 'point');
-  const labelled = [...asked, ...asked.map(formGroupOf), FORM_PHOTO, FORM_POINT, ...Object.values(FORM_WRITTEN)];
-  const labels = await forEachLanguage(() => labelled.map((name) => [String(formLabelOf(name)), name] as const));
+async function loadQuestions(): Promise<KnownQuestions> {
+  const questionNames = QUESTIONS.map(({ name }) => name).filter((name) => name !== 'photos' && name !== 'point');
+  const labelled = [...questionNames, ...questionNames.map(getFormGroup), FORM_PHOTO, FORM_POINT, ...Object.values(FORM_WRITTEN)];
+  const labels = await forEachLanguage(() => labelled.map((name) => [String(getFormLabel(name)), name] as const));
   return new Map([...labels.en, ...labels.cs, ...labelled.map((name) => [name, name] as const)]);
 }
 
@@ -304,36 +307,36 @@ async function knownQuestions(): Promise<KnownQuestions> {
 function answersReader(
   header: readonly string[],
   rows: readonly TableRow[],
-  known: KnownQuestions,
+  questions: KnownQuestions,
   separator: GroupSeparator,
 ): FormReader {
-  const points = pointsIn(header, known, separator);
-  const hasOwn = header.some((text) => nameOf(text, known, separator) === FORM_POINT);
+  const points = parsePoints(header, questions, separator);
+  const hasOwn = header.some((text) => findQuestionName(text, questions, separator) === FORM_POINT);
   const point = points.get(FORM_POINT) ?? (points.size === 1 && !hasOwn ? [...points.values()][0] : undefined);
   const used = new Set(point?.columns);
   const named = new Map<string, number>();
   const pictures: number[] = [];
-  const others: number[] = [];
+  const otherColumns: number[] = [];
   for (const [index, text] of header.entries()) {
     if (used.has(index)) continue;
     if (BY_PHONE.test(text) || BY_SERVER[separator].test(text) || repeatsAnother(text, header)) continue;
-    const name = nameOf(text, known, separator);
+    const name = findQuestionName(text, questions, separator);
     if (name === FORM_PHOTO || holdsPictures(rows, index)) pictures.push(index);
     // A column `photos` with other texts is no list of photographs.
     else if (name !== undefined && name !== 'photos' && !named.has(name)) named.set(name, index);
-    else others.push(index);
+    else otherColumns.push(index);
   }
   const read = (row: TableRow): FormAnswers => {
-    const textOf = (index: number | undefined): string => (row.cells[index ?? -1] ?? '').trim();
-    const shownOf = (index: number): string => shownText(row, index).trim();
-    const textNamed = (name: string, index: number): string => {
+    const getCellText = (index: number | undefined): string => (row.cells[index ?? -1] ?? '').trim();
+    const getShownText = (index: number): string => shownText(row, index).trim();
+    const getAnswerText = (name: string, index: number): string => {
       const column = meaningOfColumn(name);
-      return column === undefined ? shownOf(index) : cellText(row, index, column);
+      return column === undefined ? getShownText(index) : cellText(row, index, column);
     };
-    const texts = new Map([...named].map(([name, index]) => [name, textNamed(name, index)] as const));
+    const texts = new Map([...named].map(([name, index]) => [name, getAnswerText(name, index)] as const));
     const { [FORM_POINT]: whole = '' } = Object.fromEntries(texts);
     const [latitude = '', longitude = '', , accuracy = ''] =
-      point === undefined ? whole.split(/\s+/) : [point.latitude, point.longitude, undefined, point.accuracy].map(textOf);
+      point === undefined ? whole.split(/\s+/) : [point.latitude, point.longitude, undefined, point.accuracy].map(getCellText);
     return {
       named: new Map([
         ...texts,
@@ -341,17 +344,19 @@ function answersReader(
         [LONGITUDE, longitude || (texts.get(LONGITUDE) ?? '')],
         [ACCURACY, accuracy],
       ]),
-      pictures: pictures.map(textOf).filter((text) => text !== ''),
-      others: others.map((index) => [header[index] ?? '', shownOf(index)] as const).filter(([, text]) => text !== ''),
+      pictures: pictures.map(getCellText).filter((text) => text !== ''),
+      otherAnswers: otherColumns
+        .map((index) => [header[index] ?? '', getShownText(index)] as const)
+        .filter(([, text]) => text !== ''),
     };
   };
-  return { named, others, read };
+  return { named, otherColumns, read };
 }
 
 /** Finds the question of a header: `frame-hloubka`, `frame/hloubka`, `hloubka`, `Frame/Depth (cm)`. */
-function nameOf(header: string, known: KnownQuestions, separator: string): string | undefined {
+function findQuestionName(header: string, questions: KnownQuestions, separator: string): string | undefined {
   for (let rest = header; ; rest = rest.slice(rest.indexOf(separator) + 1)) {
-    const name = known.get(rest) ?? meaningOfColumn(rest);
+    const name = questions.get(rest) ?? meaningOfColumn(rest);
     if (name !== undefined || !rest.includes(separator)) return name;
   }
 }
@@ -373,13 +378,13 @@ function holdsPictures(rows: readonly TableRow[], index: number): boolean {
 }
 
 /** Groups geopoint columns: `where-point-Latitude` of ODK Central, `_where/point_latitude` of KoboToolbox. */
-function pointsIn(header: readonly string[], known: KnownQuestions, separator: string) {
+function parsePoints(header: readonly string[], questions: KnownQuestions, separator: string) {
   const points = new Map<string, PointColumns & { columns: number[] }>();
   for (const [index, text] of header.entries()) {
     const [, before = '', part = ''] = PART_OF_POINT.exec(text) ?? [];
     const of = header.includes(before) ? before : before.replace(/^_/, '').replace(/\/_([^/]+)$/, '/$1');
     if (part === '' || (text.startsWith('_') && !header.includes(of))) continue;
-    const name = nameOf(of, known, separator) ?? of;
+    const name = findQuestionName(of, questions, separator) ?? of;
     const point = points.get(name) ?? { columns: header.includes(of) ? [header.indexOf(of)] : [] };
     const kind = part.toLowerCase() === 'precision' ? 'accuracy' : part.toLowerCase();
     points.set(name, { ...point, [kind]: index, columns: [...point.columns, index] });

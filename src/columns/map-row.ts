@@ -7,7 +7,7 @@ import {
   FIELDS,
   type Field,
   type FindElements,
-  fieldOf,
+  getField,
   isElementName,
   pointElement,
 } from '../find/fields.ts';
@@ -19,18 +19,18 @@ import {
   DRAWN_WITHIN_M,
   formatPoint,
   type GeomSystem,
-  geomSystemOf,
   isSamePlace,
   type PointInSystem,
   type PointText,
   parseGisText,
   parsePoint,
   parseWrittenPoint,
+  toGeomSystem,
 } from '../place/geometry.ts';
 import { parsePlaceLink } from '../place/position-links.ts';
 import { parseCoordinate, parsePosition } from '../place/read-position.ts';
-import { rowPlaceOf, type TableRow } from '../tables/table.ts';
-import { normalText, parseHtml } from '../text/characters.ts';
+import { getRowPlace, type TableRow } from '../tables/table.ts';
+import { normalizeText, parseHtml } from '../text/characters.ts';
 import { splitNames } from '../text/csv.ts';
 import { enumerate, foldName } from '../text/names.ts';
 import type { Columns } from './columns.ts';
@@ -42,9 +42,9 @@ export type TableContext = {
   /** Import a find without a missing photograph, with a warning for its row. */
   readonly photosMayMiss?: boolean;
   /** Looks up a stored find: an exported table contains its identifier. */
-  readonly known?: (localId: string) => KnownFind | undefined;
+  readonly findKnown?: (localId: string) => KnownFind | undefined;
   /** Finds the other service that issued an identifier; undefined where this service has its record. */
-  readonly issuedElsewhere?: (identCely: string) => Elsewhere | undefined;
+  readonly findOtherIssuer?: (identCely: string) => Elsewhere | undefined;
 };
 
 export type RowContext = TableContext & { readonly resolveReference: ResolveReference };
@@ -81,8 +81,8 @@ type Report = (
 export function mapRow(row: TableRow, localId: string, columns: Columns, context: RowContext): MappedRow {
   const issues: Issue[] = [];
   const report: Report = (severity, rule, message, column, element, more) => {
-    const header = columns.headerOf(column);
-    const place = { ...rowPlaceOf(columns.place, row), find: localId };
+    const header = columns.getHeader(column);
+    const place = { ...getRowPlace(columns.place, row), find: localId };
     const where = { ...place, ...(element && { element }), ...(header && { column: header }), ...more };
     issues.push(severity === 'warning' ? warningIssue(rule, message, where) : errorIssue(rule, message, where));
   };
@@ -90,18 +90,18 @@ export function mapRow(row: TableRow, localId: string, columns: Columns, context
     const doubt = columns.doubt(row, name);
     if (doubt !== undefined) report(doubt.severity, doubt.rule, doubt.problem, name, isElementName(name) ? name : undefined);
   }
-  const values = readElements(row, columns, context.resolveReference, report);
+  const values = parseElements(row, columns, context.resolveReference, report);
   checkLabels(row, columns, values, context.resolveReference, report);
   const point = parsePointColumns(row, columns);
   if (!isReadable(point)) report('error', point.rule, point.problem, point.column, point.element);
-  const named = row.photos ?? photosIn(columns.cell(row, 'photos'));
+  const names = row.photos ?? splitPhotos(columns.cell(row, 'photos'));
   const identCely = columns.cell(row, 'ident_cely');
-  const known = named.length === 0 && identCely === '' ? undefined : context.known?.(localId);
-  const { photos, missing } = readPhotos(named, localId, context, known?.photos ?? NO_PHOTOS, report);
+  const existing = names.length === 0 && identCely === '' ? undefined : context.findKnown?.(localId);
+  const { photos, missing } = parsePhotos(names, localId, context, existing?.photos ?? NO_PHOTOS, report);
   const isRecorded = identCely !== '' && identCely !== ':tba';
   // An identifier of a stored find is not checked against other services.
-  const elsewhere = known === undefined && isRecorded ? context.issuedElsewhere?.(identCely) : undefined;
-  if (isRecorded && identCely !== known?.identCely) refuseRecorded(identCely, elsewhere, report);
+  const elsewhere = existing === undefined && isRecorded ? context.findOtherIssuer?.(identCely) : undefined;
+  if (isRecorded && identCely !== existing?.identCely) checkNotRecorded(identCely, elsewhere, report);
   if (issues.some((issue) => issue.severity === 'error') || !isReadable(point)) return { issues };
 
   const find: Find = {
@@ -111,8 +111,8 @@ export function mapRow(row: TableRow, localId: string, columns: Columns, context
     ...(missing.length === 0 ? {} : { missingPhotos: missing }),
     covered: row.point === undefined ? columns.covered : withPoint(columns.covered),
     coversPhotos: row.photos !== undefined || columns.has('photos'),
-    source: rowPlaceOf(columns.place, row),
-    columns: columns.headersOf(point.value.element, point.value.columns),
+    source: getRowPlace(columns.place, row),
+    columns: columns.getHeaders(point.value.element, point.value.columns),
   };
   return { find, issues };
 }
@@ -122,9 +122,9 @@ const COVERED_WITH_POINT = new WeakMap<Columns['covered'], Columns['covered']>()
 
 /** Caches one set for all rows of a table. */
 function withPoint(covered: Columns['covered']): Columns['covered'] {
-  const known = COVERED_WITH_POINT.get(covered) ?? new Set([...covered, ...POINT]);
-  COVERED_WITH_POINT.set(covered, known);
-  return known;
+  const coveredWithPoint = COVERED_WITH_POINT.get(covered) ?? new Set([...covered, ...POINT]);
+  COVERED_WITH_POINT.set(covered, coveredWithPoint);
+  return coveredWithPoint;
 }
 
 /** Rules of a label that does not contradict its code. */
@@ -133,7 +133,7 @@ const UNCERTAIN_LABELS = ['term-ambiguous', 'term-not-harvested', 'term-mapped-a
 /** Compares labels with their codes; a difference means that only one of the two was edited. */
 function checkLabels(row: TableRow, columns: Columns, values: FindElements, resolve: ResolveReference, report: Report): void {
   for (const { element, header, index } of columns.labels) {
-    const label = normalText(row.cells[index] ?? '');
+    const label = normalizeText(row.cells[index] ?? '');
     const code = columns.cell(row, element);
     if (label === '') continue;
     if (code === '') {
@@ -147,7 +147,7 @@ function checkLabels(row: TableRow, columns: Columns, values: FindElements, reso
       continue;
     }
     const value = values[element];
-    const meant = resolve(fieldOf(element), label);
+    const meant = resolve(getField(element), label);
     if (typeof value !== 'object' || (!isReadable(meant) && UNCERTAIN_LABELS.includes(meant.rule))) continue;
     if (isReadable(meant) ? meant.value.id === value.id : foldName(label) === foldName(value.text)) continue;
     const message = msg`${header} has "${label}", but the code ${code} means another term. pas reads the code: change it, or correct the label.`;
@@ -155,17 +155,17 @@ function checkLabels(row: TableRow, columns: Columns, values: FindElements, reso
   }
 }
 
-function readElements(row: TableRow, columns: Columns, resolve: ResolveReference, report: Report): FindElements {
+function parseElements(row: TableRow, columns: Columns, resolve: ResolveReference, report: Report): FindElements {
   const values: { [name: string]: Value } = {};
   for (const field of FIELDS) {
     const cell = columns.cell(row, field.name);
     if (cell === '' || field.kind === 'point' || field.kind === 'geom-system') continue;
-    const reading = readElement(field, field.kind === 'text' ? textWithoutHtml(field.name, cell, report) : cell, resolve);
+    const reading = parseElement(field, field.kind === 'text' ? textWithoutHtml(field.name, cell, report) : cell, resolve);
     if (isReadable(reading)) values[field.name] = reading.value;
-    const [severity, said] = isReadable(reading) ? (['warning', remarkOf(reading)] as const) : (['error', reading] as const);
-    if (said === undefined) continue;
-    const candidates = 'candidates' in said ? { candidates: said.candidates } : {};
-    report(severity, said.rule, said.problem, field.name, field.name, { written: cell, ...candidates });
+    const [severity, remark] = isReadable(reading) ? (['warning', getRemark(reading)] as const) : (['error', reading] as const);
+    if (remark === undefined) continue;
+    const candidates = 'candidates' in remark ? { candidates: remark.candidates } : {};
+    report(severity, remark.rule, remark.problem, field.name, field.name, { written: cell, ...candidates });
   }
   return values;
 }
@@ -180,11 +180,11 @@ function textWithoutHtml(name: ElementName, cell: string, report: Report): strin
   return text;
 }
 
-function remarkOf(reading: ResolvedFinder | { readonly value: Value }): Unreadable | undefined {
+function getRemark(reading: ResolvedFinder | { readonly value: Value }): Unreadable | undefined {
   return 'remark' in reading ? reading.remark : undefined;
 }
 
-function readElement(field: Field, cell: string, resolve: ResolveReference): Reading<Value> | ResolvedFinder {
+function parseElement(field: Field, cell: string, resolve: ResolveReference): Reading<Value> | ResolvedFinder {
   switch (field.kind) {
     case 'text':
     case 'point':
@@ -205,26 +205,26 @@ function readElement(field: Field, cell: string, resolve: ResolveReference): Rea
   }
 }
 
-function photosIn(cell: string): readonly string[] {
+function splitPhotos(cell: string): readonly string[] {
   return cell === '' ? NO_PHOTOS : splitNames(cell);
 }
 
-/** @param kept names of photographs that are stored already, and so need not exist beside the table */
-function readPhotos(
-  named: readonly string[],
+/** @param previousPhotos names of photographs that are stored already, and so need not exist beside the table */
+function parsePhotos(
+  names: readonly string[],
   localId: string,
   { resolvePhoto, photosMayMiss = false }: RowContext,
-  kept: readonly string[],
+  previousPhotos: readonly string[],
   report: Report,
 ): { readonly photos: readonly string[]; readonly missing: readonly string[] } {
-  if (named.length === 0) return { photos: NO_PHOTOS, missing: NO_PHOTOS };
+  if (names.length === 0) return { photos: NO_PHOTOS, missing: NO_PHOTOS };
   const photos = new Set<string>();
   const missing: string[] = [];
-  for (const name of named) {
+  for (const name of names) {
     const path = resolvePhoto(name);
     if (!isReadable(path)) missing.push(name);
     if (isReadable(path) && path.remark !== undefined) report('warning', OTHER_SPELLING, path.remark, 'photos');
-    if (!isReadable(path) && kept.includes(name)) continue;
+    if (!isReadable(path) && previousPhotos.includes(name)) continue;
     if (!isReadable(path) && path.rule === MISSING && photosMayMiss) {
       const later = msg`The find was imported without it. Copy it there and import again, or attach it: ${cmd`pas photo add ${localId}`} FILE`;
       report('warning', path.rule, joinMessages([path.problem, later], ' '), 'photos');
@@ -238,7 +238,7 @@ function readPhotos(
 const NO_PHOTOS: readonly string[] = [];
 
 /** Refuses a row with an identifier of the service, which would be recorded there twice. */
-function refuseRecorded(identCely: string, elsewhere: Elsewhere | undefined, report: Report): void {
+function checkNotRecorded(identCely: string, elsewhere: Elsewhere | undefined, report: Report): void {
   if (elsewhere !== undefined) {
     const message = msg`${identCely} was given to ${elsewhere.localId} by ${elsewhere.address}, not by this service. To send such finds here too: ${elsewhere.command}`;
     report('error', 'other-service', message, 'ident_cely');
@@ -274,16 +274,16 @@ type PointProblem = Unreadable & { readonly element: ElementName; readonly colum
  */
 function parsePointColumns(row: TableRow, columns: Columns): PointReading {
   const { point, isDrawn } = row;
-  const written = readPointInColumns(row, columns);
-  if (point === undefined || !isReadable(written)) return written;
-  const { elements, element, columns: names } = written.value;
+  const reading = parsePointInColumns(row, columns);
+  if (point === undefined || !isReadable(reading)) return reading;
+  const { elements, element, columns: names } = reading.value;
   const stated = elements.geom_system;
   if (element === undefined)
-    return stated === undefined || stated === point.system ? ownPoint(point) : disagreement(stated, point.system);
+    return stated === undefined || stated === point.system ? ownPoint(point) : findDisagreement(stated, point.system);
   const wkt = elements[pointElement(stated ?? point.system)] ?? '';
   const repeated = parsePoint(wkt);
   const within = isDrawn === true ? DRAWN_WITHIN_M : undefined;
-  if (isReadable(repeated) && isSamePlace({ system: stated ?? point.system, ...repeated.value }, point, within)) return written;
+  if (isReadable(repeated) && isSamePlace({ system: stated ?? point.system, ...repeated.value }, point, within)) return reading;
   const place = enumerate(names);
   const message = msg`The point was moved: the geometry is ${point.x} ${point.y}, but ${place} say ${wkt}. Empty the columns, or correct one of the two.`;
   return { ...unreadable('point-twice', message), element, column: names[0] ?? 'wkt' };
@@ -294,13 +294,13 @@ function ownPoint(point: PointInSystem): PointReading {
   return { value: { elements: { geom_system: point.system, [element]: formatPoint(point) }, element, columns: [] } };
 }
 
-function disagreement(stated: GeomSystem, system: GeomSystem): PointProblem {
+function findDisagreement(stated: GeomSystem, system: GeomSystem): PointProblem {
   const message = msg`geom_system says ${stated}, but the geometry is in ${system}. Empty geom_system, or correct one of the two.`;
   return { ...unreadable('coordinate-system', message), element: 'geom_system', column: 'geom_system' };
 }
 
 /** Reads the point in the columns of a row. The row's own system selects one of several notations. */
-function readPointInColumns(row: TableRow, columns: Columns): PointReading {
+function parsePointInColumns(row: TableRow, columns: Columns): PointReading {
   const systemCell = columns.cell(row, 'geom_system');
   const stated = systemCell === '' ? undefined : parseGeomSystem(systemCell);
   if (stated !== undefined && !isReadable(stated)) return { ...stated, element: 'geom_system', column: 'geom_system' };
@@ -310,7 +310,7 @@ function readPointInColumns(row: TableRow, columns: Columns): PointReading {
   const [source, another] = fitting;
   if (another !== undefined) {
     const names = fitting.map((each) => enumerate(each.columns)).reduce((all, name) => msg`${all}, and in ${name}`);
-    return problem(
+    return makeProblem(
       'point-twice',
       msg`The point is given twice, in ${names}. Leave one empty, or write in geom_system which one counts.`,
       another,
@@ -321,21 +321,21 @@ function readPointInColumns(row: TableRow, columns: Columns): PointReading {
   const isWritten = source.columns[0] === 'wkt';
   const isLink = isWritten && parsePlaceLink(columns.cell(row, 'wkt')) !== undefined;
   const { epsg } = isWritten ? parseGisText(columns.cell(row, 'wkt')) : {};
-  const own = epsg === undefined ? undefined : geomSystemOf(epsg);
-  if (epsg !== undefined && own === undefined) {
+  const statedSystem = epsg === undefined ? undefined : toGeomSystem(epsg);
+  if (epsg !== undefined && statedSystem === undefined) {
     const message = msg`The point is in the coordinate system ${epsg}. pas reads 4326 (WGS 84) and 5514 (S-JTSK).`;
-    return problem('coordinate-system', message, source);
+    return makeProblem('coordinate-system', message, source);
   }
-  if (own !== undefined && stated !== undefined && stated.value !== own) {
-    return disagreement(stated.value, own);
+  if (statedSystem !== undefined && stated !== undefined && stated.value !== statedSystem) {
+    return findDisagreement(stated.value, statedSystem);
   }
-  const system = source.system ?? stated?.value ?? own ?? (isLink ? '4326' : undefined);
+  const system = source.system ?? stated?.value ?? statedSystem ?? (isLink ? '4326' : undefined);
   if (system === undefined) {
     const message = msg`The coordinate system of the point is not given. Write 4326 (WGS 84) or 5514 (S-JTSK) in the column geom_system.`;
-    return problem('coordinate-system', message, source);
+    return makeProblem('coordinate-system', message, source);
   }
-  const point = readCoordinates(row, columns, source.columns);
-  if (!isReadable(point)) return problem(point.rule, point.problem, source, pointElement(system));
+  const point = parseCoordinates(row, columns, source.columns);
+  if (!isReadable(point)) return makeProblem(point.rule, point.problem, source, pointElement(system));
   const element = pointElement(system);
   return { value: { elements: { geom_system: system, [element]: formatPoint(point.value) }, element, columns: source.columns } };
 }
@@ -346,7 +346,7 @@ function pointCell(row: TableRow, columns: Columns, name: ColumnName): string {
   return name === 'wkt' && /^(?:srid|(?:multi)?point)/i.test(text) ? parseGisText(text).wkt : text;
 }
 
-function problem(rule: string, message: Message, source: PointColumns, element: ElementName = 'geom_system'): PointProblem {
+function makeProblem(rule: string, message: Message, source: PointColumns, element: ElementName = 'geom_system'): PointProblem {
   return { ...unreadable(rule, message), element, column: source.columns[0] };
 }
 
@@ -355,7 +355,7 @@ function withoutPoint(stated: GeomSystem | undefined, filled: readonly PointColu
   const [other] = filled;
   if (stated !== undefined && other !== undefined) {
     const [place, otherSystem] = [enumerate(other.columns), other.system ?? ''];
-    return problem(
+    return makeProblem(
       'coordinate-system',
       msg`geom_system says ${stated}, but the point is in ${place}, which is ${otherSystem}. Make them agree.`,
       other,
@@ -365,7 +365,7 @@ function withoutPoint(stated: GeomSystem | undefined, filled: readonly PointColu
   return { value: { elements: system === undefined ? {} : { geom_system: system }, columns: [] } };
 }
 
-function readCoordinates(row: TableRow, columns: Columns, names: readonly ColumnName[]): Reading<PointText> {
+function parseCoordinates(row: TableRow, columns: Columns, names: readonly ColumnName[]): Reading<PointText> {
   const [first = 'wkt', second] = names;
   if (second === undefined) {
     const text = columns.cell(row, first);
@@ -385,10 +385,10 @@ function readCoordinates(row: TableRow, columns: Columns, names: readonly Column
 }
 
 /** Replaces the message about invalid well-known text by the doubt, where the text is a doubtful position. */
-function withDoubt(written: Reading<PointText>, text: string): Reading<PointText> {
-  if (isReadable(written)) return written;
+function withDoubt(reading: Reading<PointText>, text: string): Reading<PointText> {
+  if (isReadable(reading)) return reading;
   const position = parsePosition(text);
-  if (!isReadable(position) || position.value.isTurned !== true) return written;
+  if (!isReadable(position) || position.value.isTurned !== true) return reading;
   const { doubt = '' } = position.value;
   return unreadable('coordinate', msg`${doubt} It is not used: write N and E, or the point as you mean it.`);
 }

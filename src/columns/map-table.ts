@@ -4,7 +4,7 @@ import { joinMessages, type Message, msg } from '../base/message.ts';
 import { type ColumnName, meaningOfColumn } from '../find/fields.ts';
 import type { LookupTerm } from '../find/lookup.ts';
 import { rememberReferences } from '../find/resolve-finder.ts';
-import { headerPlaceOf, rowPlaceOf, type Table, type TableRow } from '../tables/table.ts';
+import { getHeaderPlace, getRowPlace, type Table, type TableRow } from '../tables/table.ts';
 import { foldName } from '../text/names.ts';
 import type { ColumnMap } from './column-rule.ts';
 import { type Columns, columnKeys, keyForm, parseColumns } from './columns.ts';
@@ -38,9 +38,9 @@ export function mapTable(table: Table, { lookupTerm, idPrefix = '', ...context }
     : contentKeys(table, columns, idPrefix, issues);
   const rowContext = { resolveReference: rememberReferences(lookupTerm), ...context };
   const rows = function* (): Generator<MappedRow> {
-    const keyOf = makeKeys();
+    const getKey = makeKeys();
     for (const row of table.rows) {
-      const key = keyOf(row);
+      const key = getKey(row);
       if (key !== undefined) yield mapRow(row, key, columns, rowContext);
     }
   };
@@ -59,10 +59,10 @@ function givenKeys(table: Table, columns: Columns, idPrefix: string, issues: Iss
   const firstRows = new Map<string, number>();
   const shared = new Set<string>();
   for (const row of table.rows) {
-    const key = keyIn(row, columns, idPrefix);
+    const key = getKeyCell(row, columns, idPrefix);
     const problem = findKeyProblem(key);
     const first = firstRows.get(key);
-    const where = { ...rowPlaceOf(table, row), column: columns.headerOf('local_id') ?? 'local_id' };
+    const where = { ...getRowPlace(table, row), column: columns.getHeader('local_id') ?? 'local_id' };
     if (problem !== undefined) issues.push(errorIssue('local-id', problem, where));
     else if (first === undefined) firstRows.set(key, row.row);
     else {
@@ -70,14 +70,14 @@ function givenKeys(table: Table, columns: Columns, idPrefix: string, issues: Iss
       issues.push(errorIssue('local-id-twice', sharedMessage(table, first, row.row, key), { ...where, find: key }));
     }
   }
-  const keyOf: KeyOf = (row) => {
-    const key = keyIn(row, columns, idPrefix);
+  const getKey: KeyOf = (row) => {
+    const key = getKeyCell(row, columns, idPrefix);
     return shared.has(key) || !firstRows.has(key) ? undefined : key;
   };
-  return { makeKeys: () => keyOf, keys: () => firstRows };
+  return { makeKeys: () => getKey, keys: () => firstRows };
 }
 
-function keyIn(row: TableRow, columns: Columns, idPrefix: string): string {
+function getKeyCell(row: TableRow, columns: Columns, idPrefix: string): string {
   const key = columns.cell(row, 'local_id');
   return key === '' ? '' : `${idPrefix}${key}`;
 }
@@ -99,26 +99,26 @@ export function findKeyProblem(key: string): Message | undefined {
 /** Uses a digest of the content as key: importing the file again changes nothing, but an edited row is a new find. */
 function contentKeys(table: Table, columns: Columns, idPrefix: string, issues: Issue[]): TableKeys {
   const message = msg`The table has no column local_id, so a row that is edited later will count as another find. Add one.`;
-  if (table.rowCount > 0) issues.push(warningIssue('local-id-missing', message, headerPlaceOf(table)));
+  if (table.rowCount > 0) issues.push(warningIssue('local-id-missing', message, getHeaderPlace(table)));
   const makeKeys = (): KeyOf => {
     const seen = new Map<string, number>();
     return (row) => {
-      const digest = `${idPrefix}${digestOf(row, columns)}`;
+      const digest = `${idPrefix}${digestRow(row, columns)}`;
       const occurrence = (seen.get(digest) ?? 0) + 1;
       seen.set(digest, occurrence);
       return occurrence === 1 ? digest : `${digest}-${occurrence}`;
     };
   };
-  let known: Set<string | undefined> | undefined;
+  let keysSoFar: Set<string | undefined> | undefined;
   const keys = (): KeySet => {
-    known ??= new Set(Array.from(table.rows, makeKeys()));
-    return { has: (localId) => known?.has(localId) === true };
+    keysSoFar ??= new Set(Array.from(table.rows, makeKeys()));
+    return { has: (localId) => keysSoFar?.has(localId) === true };
   };
   return { makeKeys, keys };
 }
 
 /** Returns the digest of the cells, independent of the order and spelling of the columns. */
-function digestOf(row: TableRow, columns: Columns): string {
+function digestRow(row: TableRow, columns: Columns): string {
   const content: string[][] = columns.names.map((name) => [name, columns.cell(row, name)]).filter(([, text]) => text !== '');
   if (row.point !== undefined) content.push(['point', `${row.point.system} ${row.point.x} ${row.point.y}`]);
   return `row-${createHash('sha256').update(JSON.stringify(content)).digest('hex').slice(0, 16)}`;
@@ -143,31 +143,31 @@ const SEPARATOR = /^[-–—=_*.·~+|/\\\s]+$/;
  */
 export function withoutOtherRows(table: Table, map?: ColumnMap, advice?: Message): Table {
   if (table.unit !== undefined) return table;
-  const left = otherRows(table, meaningsOf(table, map));
+  const left = otherRows(table, getMeanings(table, map));
   if (left.size === 0) return table;
   const rows = function* (): Generator<TableRow> {
     for (const row of table.rows) if (!left.has(row.row)) yield row;
   };
   const rowCount = table.rowCount - left.size;
   const issues = [...left.values()].map(({ row, why }) =>
-    warningIssue('row-no-find', joinMessages(advice === undefined ? [why] : [why, advice], ' '), rowPlaceOf(table, row)),
+    warningIssue('row-no-find', joinMessages(advice === undefined ? [why] : [why, advice], ' '), getRowPlace(table, row)),
   );
   return { ...table, rows: { [Symbol.iterator]: rows }, rowCount, issues: [...table.issues, ...issues] };
 }
 
 /** @param names folded names of the columns */
-function whyNoFind({ cells }: TableRow, names: readonly string[]): Message | undefined {
+function explainNoFind({ cells }: TableRow, names: readonly string[]): Message | undefined {
   const at = cells.findIndex((cell) => cell !== '');
   const first = cells[at] ?? '';
-  const others = (): string[] => cells.slice(at + 1).filter((cell) => cell !== '');
-  if (TOTAL.test(first) && others().every((cell) => NUMBER.test(cell)))
+  const listLaterCells = (): string[] => cells.slice(at + 1).filter((cell) => cell !== '');
+  if (TOTAL.test(first) && listLaterCells().every((cell) => NUMBER.test(cell)))
     return msg`The row contains totals ("${first}") and was skipped.`;
-  if (SEPARATOR.test(first) && others().every((cell) => SEPARATOR.test(cell)))
+  if (SEPARATOR.test(first) && listLaterCells().every((cell) => SEPARATOR.test(cell)))
     return msg`The row only separates others and was skipped.`;
   // Shortcut: most names of columns have no digit.
   if (/\d/.test(first) && !/\d/.test(names[at] ?? '')) return undefined;
   const repeated = cells.every((cell, index) => cell === '' || foldName(cell) === (names[index] ?? ''));
-  return repeated && others().length > 0 ? msg`The row repeats the names of the columns and was skipped.` : undefined;
+  return repeated && listLaterCells().length > 0 ? msg`The row repeats the names of the columns and was skipped.` : undefined;
 }
 
 function remarkMessage({ cells }: TableRow): Message {
@@ -177,7 +177,7 @@ function remarkMessage({ cells }: TableRow): Message {
 
 const MAX_SHOWN = 60;
 
-function meaningsOf({ header, names = header }: Table, map: ColumnMap | undefined): readonly (ColumnName | undefined)[] {
+function getMeanings({ header, names = header }: Table, map: ColumnMap | undefined): readonly (ColumnName | undefined)[] {
   const rules = new Map([...(map?.columns ?? [])].map(([key, rule]) => [keyForm(key), rule]));
   const keys = columnKeys(header);
   return names.map((name, index) => {
@@ -197,12 +197,12 @@ function otherRows(table: Table, meanings: readonly (ColumnName | undefined)[]):
   const telling = meanings.flatMap((name, index) => (name !== undefined && TELLING.includes(name) ? [index] : []));
   const names = table.header.map(foldName);
   const key = meanings.indexOf('local_id');
-  const others: OtherRow[] = [];
+  const otherRowList: OtherRow[] = [];
   const silent: TableRow[] = [];
   let [finds, longest, haveDigits] = [0, 0, true];
   for (const row of table.rows) {
-    const why = whyNoFind(row, names);
-    if (why !== undefined) others.push({ row, why });
+    const why = explainNoFind(row, names);
+    if (why !== undefined) otherRowList.push({ row, why });
     else if (row.point !== undefined || telling.some((index) => (row.cells[index] ?? '') !== '')) {
       const id = row.cells[key] ?? '';
       finds += 1;
@@ -212,6 +212,7 @@ function otherRows(table: Table, meanings: readonly (ColumnName | undefined)[]):
   }
   const isCalledSo = (id: string): boolean => id !== '' && id.length <= longest * 2 && (!haveDigits || /\d/.test(id));
   const remarks = silent.filter(({ cells }) => key === -1 || !isCalledSo(cells[key] ?? ''));
-  if (telling.length > 0 && remarks.length < finds) for (const row of remarks) others.push({ row, why: remarkMessage(row) });
-  return new Map(others.sort((a, b) => a.row.row - b.row.row).map((other) => [other.row.row, other]));
+  if (telling.length > 0 && remarks.length < finds)
+    for (const row of remarks) otherRowList.push({ row, why: remarkMessage(row) });
+  return new Map(otherRowList.sort((a, b) => a.row.row - b.row.row).map((other) => [other.row.row, other]));
 }

@@ -49,17 +49,17 @@ const IDENTIFIER = /^(?:HES|ORG|OS|ruian)-\d+$/i;
  * @param anySet set of a row that names an entry only
  */
 export function parseMapping(table: Table, anySet?: string): Mapping {
-  const columns = columnsOf(table);
+  const columns = findMappingColumns(table);
   const issues: Issue[] = [...table.issues.filter(({ rule }) => rule !== 'table-no-rows')];
-  const known = MAPPING_COLUMNS.join(', ');
+  const columnNames = MAPPING_COLUMNS.join(', ');
   for (const needed of ['set', 'term', 'id'] as const) {
     if (columns.has(needed)) continue;
-    const message = msg`The mapping has no column ${needed}. Its columns are ${known}.`;
+    const message = msg`The mapping has no column ${needed}. Its columns are ${columnNames}.`;
     issues.push(errorIssue('mapping-column', message, { file: table.file, row: 1 }));
   }
   if (hasErrors(issues)) return { file: table.file, rows: [], issues };
   const rows = Array.from(table.rows).flatMap((row) => {
-    const read = readRow(row, columns, anySet);
+    const read = parseRow(row, columns, anySet);
     if (read === undefined) return [];
     if (!isMessage(read)) return [read];
     issues.push(errorIssue('mapping-row', read, { file: table.file, row: row.row }));
@@ -68,18 +68,18 @@ export function parseMapping(table: Table, anySet?: string): Mapping {
   return { file: table.file, rows: withoutContradictions(table.file, rows, issues), issues };
 }
 
-function columnsOf(table: Table): Map<MappingColumn, number> {
+function findMappingColumns(table: Table): Map<MappingColumn, number> {
   const columns = new Map<MappingColumn, number>();
   table.header.forEach((header, index) => {
     const name = foldName(header);
-    const column = MAPPING_COLUMNS.find((known) => known === name) ?? OTHER_HEADERS[name];
+    const column = MAPPING_COLUMNS.find((column) => column === name) ?? OTHER_HEADERS[name];
     if (column !== undefined && !columns.has(column)) columns.set(column, index);
   });
   return columns;
 }
 
 /** @returns the fault of a row that cannot be used */
-function readRow(
+function parseRow(
   tableRow: TableRow,
   columns: ReadonlyMap<MappingColumn, number>,
   anySet: string | undefined,
@@ -91,17 +91,17 @@ function readRow(
     return msg`The term "${term}" is a date: the spreadsheet changed what was typed. Format the column as text, and write it again.`;
   }
   const named = cell('set');
-  const said = cell('confirmed').toLowerCase();
+  const answer = cell('confirmed').toLowerCase();
   const isEmpty = cell('id') === '' && cell('label') === '';
-  if (named === '' && isEmpty && NO.has(said)) return undefined;
+  if (named === '' && isEmpty && NO.has(answer)) return undefined;
   const set = named === '' ? anySet : setNamed(named);
   if (set === undefined) {
     return msg`"${named}" is neither a set of the harvesting interface nor an element of a find. Write heslo:obdobi or obdobi.`;
   }
   if (term === '') return msg`The row does not contain your own term.`;
   if (IDENTIFIER.test(term)) return msg`"${term}" is an identifier of the service and cannot stand for another entry.`;
-  if (!YES.has(said) && !NO.has(said)) return msg`confirmed is "${said}". Write yes, or leave it empty.`;
-  const confirmed = YES.has(said);
+  if (!YES.has(answer) && !NO.has(answer)) return msg`confirmed is "${answer}". Write yes, or leave it empty.`;
+  const confirmed = YES.has(answer);
   if (confirmed && cell('id') === '' && cell('label') === '') return msg`"${term}" is confirmed, but no entry is given.`;
   return { row, set, term, id: cell('id'), label: cell('label'), note: cell('note'), confirmed };
 }
@@ -118,14 +118,14 @@ function withoutContradictions(file: string, rows: readonly MappingRow[], issues
   const first = new Map<string, MappingRow>();
   const contradictory = new Set<string>();
   for (const row of rows.filter(({ confirmed }) => confirmed)) {
-    const key = keyOf(row.set, row.term);
+    const key = getMappingKey(row.set, row.term);
     const other = first.get(key);
     first.set(key, other ?? row);
     if (other === undefined || (other.id === row.id && other.label === row.label)) continue;
     contradictory.add(key);
     issues.push(contradictionIssue(row.term, other.row, row.row).with({ file, row: row.row }));
   }
-  return rows.filter((row) => !contradictory.has(keyOf(row.set, row.term)));
+  return rows.filter((row) => !contradictory.has(getMappingKey(row.set, row.term)));
 }
 
 export function contradictionIssue(term: string, first: number, second: number): Issue {
@@ -134,7 +134,7 @@ export function contradictionIssue(term: string, first: number, second: number):
 }
 
 /** Returns the key of a term: case and white space do not count, accents do. */
-export function keyOf(set: string, term: string): string {
+export function getMappingKey(set: string, term: string): string {
   return `${set}\n${term.normalize('NFC').trim().replace(/\s+/g, ' ').toLowerCase()}`;
 }
 
@@ -151,40 +151,40 @@ const PEOPLE = 'osoba';
 
 /** Wraps a lookup: a museum's own term is looked up by its mapping, any other text as before. */
 export function withMapping(lookupTerm: LookupTerm, { rows }: Mapping): LookupTerm {
-  const confirmed = new Map(rows.filter((row) => row.confirmed).map((row) => [keyOf(row.set, row.term), row]));
+  const confirmed = new Map(rows.filter((row) => row.confirmed).map((row) => [getMappingKey(row.set, row.term), row]));
   if (confirmed.size === 0) return lookupTerm;
   const people = new Map<string, MappingRow[]>();
   for (const row of confirmed.values()) {
     if (row.set === PEOPLE) people.set(nameKey(row.term), [...(people.get(nameKey(row.term)) ?? []), row]);
   }
   return (set, cell) => {
-    const row = confirmed.get(keyOf(set, cell));
+    const row = confirmed.get(getMappingKey(set, cell));
     if (row !== undefined) return lookUpMapped(row, lookupTerm);
     const alike = set === PEOPLE ? people.get(nameKey(cell)) : undefined;
     if (alike === undefined || nameKey(cell) === '') return lookupTerm(set, cell);
-    const found = alike.map((each) => lookUpMapped(each, lookupTerm));
-    const [first] = found;
-    const terms = found.flatMap((each) => (each.kind === 'found' ? [each.term] : []));
+    const lookups = alike.map((each) => lookUpMapped(each, lookupTerm));
+    const [first] = lookups;
+    const terms = lookups.flatMap((each) => (each.kind === 'found' ? [each.term] : []));
     const candidates = [...new Map(terms.map((term) => [term.id, term])).values()];
     return candidates.length > 1 || first === undefined ? { kind: 'ambiguous', candidates } : first;
   };
 }
 
-function lookUpMapped({ set, term: own, id, label }: MappingRow, lookupTerm: LookupTerm): TermLookup {
-  const found = lookupTerm(set, id === '' ? label : id);
-  switch (found.kind) {
+function lookUpMapped({ set, term: ownTerm, id, label }: MappingRow, lookupTerm: LookupTerm): TermLookup {
+  const lookup = lookupTerm(set, id === '' ? label : id);
+  switch (lookup.kind) {
     case 'found':
-      return { ...found, isOwn: true };
+      return { ...lookup, isOwn: true };
     case 'mapping-conflict':
-      return found;
+      return lookup;
     case 'not-harvested':
-      return id === '' ? found : { kind: 'found', term: { id, label, setSpec: set }, isOwn: true };
+      return id === '' ? lookup : { kind: 'found', term: { id, label, setSpec: set }, isOwn: true };
     case 'ambiguous':
     case 'unknown':
-      return { kind: 'mapping-conflict', own, target: id === '' ? label : id };
+      return { kind: 'mapping-conflict', ownTerm, target: id === '' ? label : id };
     case 'wrong-set':
     case 'deleted':
-      return { kind: 'mapping-conflict', own, target: id, term: found.term, because: found.kind };
+      return { kind: 'mapping-conflict', ownTerm, target: id, term: lookup.term, because: lookup.kind };
   }
 }
 
@@ -193,19 +193,19 @@ export type OwnTerm = { readonly row: number; readonly term: string; readonly se
 
 /** Reads the distinct terms of a list: a column `term` (or the only column), and an optional column `set` or `element`. */
 export function parseOwnTerms(table: Table): { readonly terms: readonly OwnTerm[]; readonly issues: readonly Issue[] } {
-  const columns = columnsOf(table);
+  const columns = findMappingColumns(table);
   const [only = '', another] = table.header;
   // In a single column, the first line is a term, too, unless it is a column's name.
   const isList = another === undefined && only !== '' && columns.size === 0 && meaningOfColumn(only) === undefined;
   const issues: Issue[] = table.issues.filter(({ rule }) => !isList || rule !== 'table-no-rows');
   const [termAt, setAt] = [columns.get('term') ?? (table.header.length === 1 ? 0 : undefined), columns.get('set')];
   if (termAt === undefined) {
-    const known = table.header.join(', ');
-    const message = msg`The list has no column "term". Its columns are ${known}; call the one with your terms "term".`;
+    const headerText = table.header.join(', ');
+    const message = msg`The list has no column "term". Its columns are ${headerText}; call the one with your terms "term".`;
     return { terms: [], issues: [...issues, errorIssue('list-column', message, { file: table.file, row: 1 })] };
   }
   const terms = new Map<string, OwnTerm>();
-  if (isList) terms.set(keyOf('', only.trim()), { row: table.headerRow ?? 1, term: only.trim() });
+  if (isList) terms.set(getMappingKey('', only.trim()), { row: table.headerRow ?? 1, term: only.trim() });
   for (const tableRow of table.rows) {
     const { row } = tableRow;
     const term = shownText(tableRow, termAt).trim();
@@ -217,7 +217,7 @@ export function parseOwnTerms(table: Table): { readonly terms: readonly OwnTerm[
       issues.push(errorIssue('list-set', message, { file: table.file, row }));
       continue;
     }
-    const key = keyOf(set ?? '', term);
+    const key = getMappingKey(set ?? '', term);
     if (!terms.has(key)) terms.set(key, { row, term, ...(set === undefined ? {} : { set }) });
   }
   return { terms: [...terms.values()], issues };
@@ -226,23 +226,23 @@ export function parseOwnTerms(table: Table): { readonly terms: readonly OwnTerm[
 type MappingConflict = { readonly kind: 'unknown' } | { readonly kind: 'deleted' | 'wrong-set'; readonly entry: TermCandidate };
 
 /** Target of a confirmed row. */
-type Standing =
+type MappingStanding =
   | MappingConflict
   | { readonly kind: 'not-harvested' }
   | { readonly kind: 'good' | 'other-label'; readonly entry: TermCandidate };
 
 /** @param lookupTerm lookup without the mapping */
-export function standingOf({ set, id, label }: MappingRow, lookupTerm: LookupTerm): Standing {
-  const found = lookupTerm(set, id === '' ? label : id);
-  switch (found.kind) {
+export function getMappingStanding({ set, id, label }: MappingRow, lookupTerm: LookupTerm): MappingStanding {
+  const lookup = lookupTerm(set, id === '' ? label : id);
+  switch (lookup.kind) {
     case 'found': {
-      const { term: entry } = found;
-      const named = label === '' || [entry.label, entry.labelEn ?? ''].some((name) => sameName(name, label));
+      const { term: entry } = lookup;
+      const named = label === '' || [entry.label, entry.labelEn ?? ''].some((name) => isSameName(name, label));
       return { kind: named ? 'good' : 'other-label', entry };
     }
     case 'deleted':
     case 'wrong-set':
-      return { kind: found.kind, entry: found.term };
+      return { kind: lookup.kind, entry: lookup.term };
     case 'not-harvested':
       return { kind: 'not-harvested' };
     case 'ambiguous':
@@ -252,31 +252,33 @@ export function standingOf({ set, id, label }: MappingRow, lookupTerm: LookupTer
   }
 }
 
-function sameName(one: string, other: string): boolean {
+function isSameName(one: string, other: string): boolean {
   const plain = (text: string): string => text.normalize('NFC').trim().toLowerCase();
   return plain(one) === plain(other);
 }
 
 /** Reports entries of the mapping that were deleted, moved to another set, renamed, or never existed. */
 export function checkMapping({ file, rows, issues }: Mapping, lookupTerm: LookupTerm): Issue[] {
-  const found = rows
+  const rowIssues = rows
     .filter(({ confirmed }) => confirmed)
-    .flatMap((row) => issueOf(row, standingOf(row, lookupTerm)).map((issue) => issue.with({ file, row: row.row })));
-  return [...issues, ...found];
+    .flatMap((row) =>
+      getStandingIssues(row, getMappingStanding(row, lookupTerm)).map((issue) => issue.with({ file, row: row.row })),
+    );
+  return [...issues, ...rowIssues];
 }
 
-function issueOf(row: MappingRow, standing: Standing): Issue[] {
-  const { set, term: own, label } = row;
+function getStandingIssues(row: MappingRow, standing: MappingStanding): Issue[] {
+  const { set, term: ownTerm, label } = row;
   switch (standing.kind) {
     case 'good':
       return [];
     case 'other-label': {
       const { entry } = standing;
-      const message = msg`"${own}" is mapped to ${entry.id} as "${label}", which is now called "${entry.label}". Check that it still means the same, then: ${cmd`pas vocab map set ${set} ${own} ${entry.id}`}`;
+      const message = msg`"${ownTerm}" is mapped to ${entry.id} as "${label}", which is now called "${entry.label}". Check that it still means the same, then: ${cmd`pas vocab map set ${set} ${ownTerm} ${entry.id}`}`;
       return [warningIssue('mapping-renamed', message)];
     }
     case 'not-harvested': {
-      const message = msg`"${own}" cannot be checked: ${set} was not harvested. Run ${cmd`pas harvest-vocab`}.`;
+      const message = msg`"${ownTerm}" cannot be checked: ${set} was not harvested. Run ${cmd`pas harvest-vocab`}.`;
       return [warningIssue('mapping-unchecked', message)];
     }
     default:
@@ -287,8 +289,8 @@ function issueOf(row: MappingRow, standing: Standing): Issue[] {
 const CONFLICT_RULES = { deleted: 'mapping-deleted', 'wrong-set': 'mapping-moved', unknown: 'mapping-unknown' } as const;
 
 /** Makes the issue of a row whose entry cannot be used. */
-export function mappingConflictIssue({ set, term: own, id, label }: MappingRow, standing: MappingConflict): Issue {
-  const conflict = { kind: 'mapping-conflict', own, target: id === '' ? label : id } as const;
+export function mappingConflictIssue({ set, term: ownTerm, id, label }: MappingRow, standing: MappingConflict): Issue {
+  const conflict = { kind: 'mapping-conflict', ownTerm, target: id === '' ? label : id } as const;
   const gone = standing.kind === 'unknown' ? {} : { term: standing.entry, because: standing.kind };
   return errorIssue(CONFLICT_RULES[standing.kind], mappingConflictMessage({ ...conflict, ...gone }, set));
 }

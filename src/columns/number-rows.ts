@@ -1,7 +1,7 @@
 import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import { findNumberProblem } from '../find/value-rules.ts';
-import { headerPlaceOf, type RowPlace, rowPlaceOf, type Table, type TableRow } from '../tables/table.ts';
+import { getHeaderPlace, getRowPlace, type RowPlace, type Table, type TableRow } from '../tables/table.ts';
 import { foldName } from '../text/names.ts';
 import { cellText, findCellDoubt } from './columns.ts';
 
@@ -35,15 +35,15 @@ export const NUMBER_COLUMNS = Object.keys(COLUMNS) as readonly Column[];
 
 /** Reads the numbers of a table with the columns `local_id` or `ident_cely`, and `evidencni_cislo`; other columns are ignored. */
 export function parseNumbers(table: Table): { readonly rows: readonly NumberRow[]; readonly issues: readonly Issue[] } {
-  const places = placesOf(table);
+  const places = findNumberColumns(table);
   const issues: Issue[] = [...table.issues, ...missing(table, places)];
   if (places.get('evidencni_cislo') === undefined || (!places.has('local_id') && !places.has('ident_cely'))) {
     return { rows: [], issues };
   }
-  const cellOf = (row: TableRow, column: Column): string => cellText(row, places.get(column) ?? -1, column);
+  const getCellText = (row: TableRow, column: Column): string => cellText(row, places.get(column) ?? -1, column);
   const rows: NumberRow[] = [];
   for (const row of table.rows) {
-    const place = rowPlaceOf(table, row);
+    const place = getRowPlace(table, row);
     const doubts = [...places].flatMap(([column, index]) => {
       const doubt = findCellDoubt(row, index, column);
       return doubt === undefined ? [] : [{ ...doubt, column: table.header[index] ?? column }];
@@ -53,8 +53,12 @@ export function parseNumbers(table: Table): { readonly rows: readonly NumberRow[
       issues.push(issue.with({ ...place, column }));
     }
     if (doubts.some(({ severity }) => severity === 'error')) continue;
-    const [localId, identCely, value] = [cellOf(row, 'local_id'), cellOf(row, 'ident_cely'), cellOf(row, 'evidencni_cislo')];
-    const problem = problemOf(localId || identCely, value);
+    const [localId, identCely, value] = [
+      getCellText(row, 'local_id'),
+      getCellText(row, 'ident_cely'),
+      getCellText(row, 'evidencni_cislo'),
+    ];
+    const problem = checkNumberRow(localId || identCely, value);
     if (problem === undefined) rows.push({ localId, identCely, value, place });
     else issues.push(problem.with(place));
   }
@@ -62,7 +66,7 @@ export function parseNumbers(table: Table): { readonly rows: readonly NumberRow[
 }
 
 /** An empty number is not assigned yet, which is a warning. */
-function problemOf(find: string, value: string): Issue | undefined {
+function checkNumberRow(find: string, value: string): Issue | undefined {
   if (value === '')
     return warningIssue('number-empty', msg`There is no number for ${find} yet. The row was skipped.`, {
       element: 'evidencni_cislo',
@@ -74,11 +78,11 @@ function problemOf(find: string, value: string): Issue | undefined {
   return unfit && errorIssue(unfit.rule, unfit.problem, { element: 'evidencni_cislo' });
 }
 
-function placesOf(table: Table): Map<Column, number> {
+function findNumberColumns(table: Table): Map<Column, number> {
   const names = (table.names ?? table.header).map(foldName);
   return new Map(
-    (Object.entries(COLUMNS) as [Column, readonly string[]][]).flatMap(([column, known]) => {
-      const place = known.map((name) => names.indexOf(name)).find((index) => index !== -1);
+    (Object.entries(COLUMNS) as [Column, readonly string[]][]).flatMap(([column, spellings]) => {
+      const place = spellings.map((name) => names.indexOf(name)).find((index) => index !== -1);
       return place === undefined ? [] : [[column, place] as const];
     }),
   );
@@ -86,7 +90,7 @@ function placesOf(table: Table): Map<Column, number> {
 
 function missing(table: Table, places: ReadonlyMap<Column, number>): Issue[] {
   const header = table.header.join(', ');
-  const where = headerPlaceOf(table);
+  const where = getHeaderPlace(table);
   return [
     ...(places.has('local_id') || places.has('ident_cely')
       ? []

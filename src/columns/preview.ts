@@ -39,9 +39,9 @@ export function previewImport(table: Table, map: ColumnMap, context: PreviewCont
   let [read, drafts] = [0, 0];
   const note = (issue: Issue): void => {
     const key = `${issue.rule} ${issue.element ?? issue.column ?? ''}`;
-    const known = problems.get(key);
-    if (known === undefined) problems.set(key, { issue, rows: 1 });
-    else known.rows += 1;
+    const sameProblem = problems.get(key);
+    if (sameProblem === undefined) problems.set(key, { issue, rows: 1 });
+    else sameProblem.rows += 1;
   };
   for (const issue of mapped.issues) if (issue.severity === 'error') note(issue);
   for (const { find, issues } of mapped.rows) {
@@ -67,7 +67,7 @@ export type UnmappedTerm = {
 
 /** Returns the terms that must be mapped before their rows can be read, most frequent first. */
 export function unmappedTerms(columns: readonly ColumnProposal[], lookupTerm: LookupTerm): UnmappedTerm[] {
-  const found = columns.flatMap(({ profile, rule }) => {
+  const unmapped = columns.flatMap(({ profile, rule }) => {
     const field = rule.kind === 'read' ? FIELDS.find(({ name }) => name === rule.element) : undefined;
     if (rule.kind === 'ignored' || field?.kind !== 'term' || field.set === undefined) return [];
     const set = field.set;
@@ -77,5 +77,5 @@ export function unmappedTerms(columns: readonly ColumnProposal[], lookupTerm: Lo
       return kind === 'unknown' || kind === 'ambiguous' ? [{ element: rule.element, set, term, rows, kind }] : [];
     });
   });
-  return found.sort((a, b) => b.rows - a.rows);
+  return unmapped.sort((a, b) => b.rows - a.rows);
 }

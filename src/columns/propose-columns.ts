@@ -4,8 +4,8 @@ import { joinMessages, type Message, msg, nmsg } from '../base/message.ts';
 import type { ColumnName } from '../find/fields.ts';
 import type { Table } from '../tables/table.ts';
 import { foldName } from '../text/names.ts';
-import { type ColumnCandidate, candidatesOf, type Knowledge } from './candidates.ts';
-import { axisShape, type ColumnProfile, profileColumns, shareOf } from './column-profile.ts';
+import { type ColumnCandidate, type LookupSources, rankCandidates } from './candidates.ts';
+import { axisShape, type ColumnProfile, getShare, profileColumns } from './column-profile.ts';
 import { type ColumnMap, type ColumnRule, JOINED, LABELLED, OPEN_UNIT } from './column-rule.ts';
 import { isWrittenByPas } from './columns.ts';
 import { NUMBER_COLUMNS } from './number-rows.ts';
@@ -45,24 +45,24 @@ const NEEDED: readonly ColumnName[] = ['projekt', 'stav', 'geom_system', 'pristu
 const DERIVED = ['katastr', 'k_u', 'ku', 'kat_uzemi', 'katastralni_uzemi', 'okres', 'kraj', 'cadastre', 'district'];
 
 /** Proposes an element for each column of a foreign table. A person confirms the proposal. */
-export function proposeColumns(table: Table, given: readonly Setting[], knowledge: Knowledge): TableProposal {
+export function proposeColumns(table: Table, givenSettings: readonly Setting[], knowledge: LookupSources): TableProposal {
   const profiles = profileColumns(table);
   const point = proposePoint(table, profiles, knowledge.lookupArea);
   const ofPoint = new Map(point?.columns.map((column) => [column.profile.index, column]));
-  const fixedElements = new Set(given.map(({ name }) => name));
+  const fixedElements = new Set(givenSettings.map(({ name }) => name));
   const free = profiles.filter(({ index }) => !ofPoint.has(index) && !isDerived(profiles[index]));
-  const chosen = assign(
-    free.map((profile) => ({ profile, candidates: candidatesOf(profile, knowledge) })),
+  const candidateByColumn = assign(
+    free.map((profile) => ({ profile, candidates: rankCandidates(profile, knowledge) })),
     new Set<ColumnName>(point === undefined ? [] : ['wkt', 'lon', 'lat', 'geom_x', 'geom_y']),
   );
-  const key = [...chosen].find(([, { element }]) => element === 'local_id') ?? guessKeyColumn(free, chosen);
+  const key = [...candidateByColumn].find(([, { element }]) => element === 'local_id') ?? guessKeyColumn(free, candidateByColumn);
   const keyProfile = profiles[key?.[0] ?? -1];
-  if (key !== undefined && keyProfile !== undefined) chosen.set(key[0], judgedKey(table, keyProfile, key[1]));
+  if (key !== undefined && keyProfile !== undefined) candidateByColumn.set(key[0], scoreKey(table, keyProfile, key[1]));
   const columns = profiles.map((profile): ColumnProposal => {
     const axis = ofPoint.get(profile.index);
     if (axis !== undefined) return { profile, rule: axis.rule, reasons: axis.reasons };
-    const candidate = chosen.get(profile.index);
-    if (candidate === undefined) return leftOver(profile);
+    const candidate = candidateByColumn.get(profile.index);
+    if (candidate === undefined) return describeLeftOver(profile);
     const { rule, reasons, doubt } = candidate;
     return {
       profile,
@@ -73,19 +73,19 @@ export function proposeColumns(table: Table, given: readonly Setting[], knowledg
   });
   const read = new Set(columns.flatMap(({ rule }) => (rule.kind === 'read' ? [rule.element] : [])));
   const fixed = [
-    ...given.map(({ name, value }) => ({ element: name, text: value, reasons: [msg`given by --set`] })),
+    ...givenSettings.map(({ name, value }) => ({ element: name, text: value, reasons: [msg`given by --set`] })),
     ...defaultsFor(point, read).filter(({ element }) => !fixedElements.has(element)),
   ];
   const hasPoints = [...table.rows].some((row) => row.point !== undefined);
   return { columns, fixed, undecided: unresolvedColumns(columns, fixed, hasPoints), hasPoints };
 }
 
-export function proposeNumberColumns(table: Table, knowledge: Knowledge): TableProposal {
+export function proposeNumberColumns(table: Table, knowledge: LookupSources): TableProposal {
   const profiles = profileColumns(table);
-  const chosen = assign(
+  const candidateByColumn = assign(
     profiles.map((profile) => ({
       profile,
-      candidates: [...identCandidate(profile), ...candidatesOf(profile, knowledge)].filter(isOfNumber),
+      candidates: [...identCandidate(profile), ...rankCandidates(profile, knowledge)].filter(isOfNumber),
     })),
     new Set(),
   );
@@ -94,10 +94,10 @@ export function proposeNumberColumns(table: Table, knowledge: Knowledge): TableP
       rule = { kind: 'ignored' } as const,
       reasons = [msg`not needed for a number`],
       doubt,
-    } = chosen.get(profile.index) ?? {};
+    } = candidateByColumn.get(profile.index) ?? {};
     return { profile, rule, reasons, ...(doubt === undefined ? {} : { doubt }) };
   });
-  const read = new Set([...chosen.values()].map(({ element }) => element));
+  const read = new Set([...candidateByColumn.values()].map(({ element }) => element));
   const undecided: ColumnName[] = read.has('evidencni_cislo') ? [] : ['evidencni_cislo'];
   if (!read.has('local_id') && !read.has('ident_cely')) undecided.push('local_id');
   return { columns, fixed: [], undecided, hasPoints: false };
@@ -108,7 +108,7 @@ function isOfNumber({ element }: ColumnCandidate): boolean {
 }
 
 function identCandidate(profile: ColumnProfile): ColumnCandidate[] {
-  if (shareOf(profile, (text) => /^(?:X-)?[CM]-\d{9}-N\d{5}$/.test(text)) < 0.8) return [];
+  if (getShare(profile, (text) => /^(?:X-)?[CM]-\d{9}-N\d{5}$/.test(text)) < 0.8) return [];
   const reasons = [msg`its values are identifiers of finds`];
   return [{ element: 'ident_cely', score: 1.5, rule: { kind: 'read', element: 'ident_cely' }, reasons }];
 }
@@ -130,18 +130,18 @@ function assign(
   open: readonly { readonly profile: ColumnProfile; readonly candidates: readonly ColumnCandidate[] }[],
   taken: Set<ColumnName>,
 ): Map<number, ColumnCandidate> {
-  const chosen = new Map<number, ColumnCandidate>();
+  const candidateByColumn = new Map<number, ColumnCandidate>();
   const pairs = open.flatMap(({ profile, candidates }) => candidates.map((candidate) => ({ index: profile.index, candidate })));
   for (const { index, candidate } of pairs.sort((a, b) => b.candidate.score - a.candidate.score || a.index - b.index)) {
     const { element, rule } = candidate;
     const isAnother = taken.has(element);
-    if (chosen.has(index) || (isAnother && !JOINED.includes(element))) continue;
+    if (candidateByColumn.has(index) || (isAnother && !JOINED.includes(element))) continue;
     const label = open.find(({ profile }) => profile.index === index)?.profile.header ?? '';
     const isLabelled = isAnother && LABELLED.includes(element);
-    chosen.set(index, isLabelled ? { ...candidate, rule: { ...rule, label } } : candidate);
+    candidateByColumn.set(index, isLabelled ? { ...candidate, rule: { ...rule, label } } : candidate);
     taken.add(element);
   }
-  return chosen;
+  return candidateByColumn;
 }
 
 function defaultsFor(point: PointProposal | undefined, read: ReadonlySet<ColumnName>): FixedProposal[] {
@@ -157,7 +157,7 @@ function isDerived(profile: ColumnProfile | undefined): boolean {
 }
 
 /** Makes the proposal of a column without an element: its values go into the note, unless they are useless there. */
-function leftOver(profile: ColumnProfile): ColumnProposal {
+function describeLeftOver(profile: ColumnProfile): ColumnProposal {
   const { filled: count, key } = profile;
   const ignored = (why: Message): ColumnProposal => ({ profile, rule: { kind: 'ignored' }, reasons: [why] });
   if (count === 0) return ignored(msg`the column is empty`);
@@ -174,7 +174,7 @@ export function mapOfProposal(file: string, { columns, fixed }: TableProposal): 
   return {
     file,
     columns: new Map(columns.map(({ profile, rule }) => [profile.key, rule])),
-    fixed: fixed.map(({ element, text }) => ({ name: element, given: element, value: text })),
+    fixed: fixed.map(({ element, text }) => ({ name: element, givenName: element, value: text })),
   };
 }
 
@@ -201,11 +201,11 @@ function mayBeKey(text: string): boolean {
 }
 
 /** Judges a column of local ids: duplicates, empty cells, and bare numbers, which get a prefix. */
-function judgedKey(table: Table, profile: ColumnProfile, candidate: ColumnCandidate): ColumnCandidate {
+function scoreKey(table: Table, profile: ColumnProfile, candidate: ColumnCandidate): ColumnCandidate {
   const repeated = repeatedTexts(table, profile.index);
   const empty = profile.rowCount - profile.filled;
   const counts = isCounter(profile);
-  const prefix = prefixOf(table.file);
+  const prefix = makePrefix(table.file);
   const first = `${prefix}${profile.examples[0] ?? ''}`;
   const doubts = [
     ...(candidate.doubt === undefined ? [] : [candidate.doubt]),
@@ -243,21 +243,21 @@ function repeatedDoubt(repeated: readonly Repeated[]): Message {
 
 /** Finds duplicate texts of all rows, in the order of the table. */
 function repeatedTexts({ rows }: Table, index: number): Repeated[] {
-  const rowsOf = new Map<string, number | number[]>();
+  const rowsByText = new Map<string, number | number[]>();
   for (const { row, cells } of rows) {
     const text = (cells[index] ?? '').trim();
-    const before = rowsOf.get(text);
+    const before = rowsByText.get(text);
     if (text === '') continue;
-    if (before === undefined) rowsOf.set(text, row);
-    else if (typeof before === 'number') rowsOf.set(text, [before, row]);
+    if (before === undefined) rowsByText.set(text, row);
+    else if (typeof before === 'number') rowsByText.set(text, [before, row]);
     else before.push(row);
   }
-  return [...rowsOf].flatMap(([text, numbers]) => (typeof numbers === 'number' ? [] : [{ text, rows: numbers }]));
+  return [...rowsByText].flatMap(([text, numbers]) => (typeof numbers === 'number' ? [] : [{ text, rows: numbers }]));
 }
 
 /** Tells if a column has nearly consecutive whole numbers, such as each table counts its rows with. */
 function isCounter(profile: ColumnProfile): boolean {
-  if (shareOf(profile, (text) => /^\d{1,6}\.?$/.test(text)) < 1) return false;
+  if (getShare(profile, (text) => /^\d{1,6}\.?$/.test(text)) < 1) return false;
   const numbers = [...profile.values.keys()].map((text) => Number.parseInt(text, 10));
   const [least, most] = numbers.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [
     Infinity,
@@ -269,7 +269,7 @@ function isCounter(profile: ColumnProfile): boolean {
 const MAX_PREFIX = 40;
 
 /** Makes a prefix from the table's name: `Všesoky 2024.csv` → `vsesoky-2024-`. */
-function prefixOf(file: string): string {
+function makePrefix(file: string): string {
   const name = foldName(basename(file, extname(file)))
     .replaceAll('_', '-')
     .slice(0, MAX_PREFIX);

@@ -5,7 +5,7 @@ import { type GeomSystem, toWgs84 } from '../place/geometry.ts';
 import { ANGLE_PARTS, type AnglePart, angleCell, withoutAngleMark } from '../place/read-position.ts';
 import type { Table } from '../tables/table.ts';
 import { foldName } from '../text/names.ts';
-import { type Axis, axisShape, type ColumnProfile, numberOf, shareOf } from './column-profile.ts';
+import { type Axis, axisShape, type ColumnProfile, getShare, parsePlainNumber } from './column-profile.ts';
 import type { ReadColumn } from './column-rule.ts';
 
 /** Columns of the point, its system, and the evidence. */
@@ -60,8 +60,8 @@ export function proposePoint(
       ],
     };
   });
-  const pointOf: PointOf = (cells) => [numberIn(cells, first.profile), numberIn(cells, second.profile)];
-  return { system, columns, reasons: [areasText(table, pointOf, system, lookupArea)] };
+  const parseCells: PointOf = (cells) => [numberIn(cells, first.profile), numberIn(cells, second.profile)];
+  return { system, columns, reasons: [areasText(table, parseCells, system, lookupArea)] };
 }
 
 /** Proposes columns of degrees, minutes and seconds. */
@@ -76,17 +76,17 @@ function proposeAngles(table: Table, profiles: readonly ColumnProfile[], lookupA
       reasons: [msg`they belong together: ${all}`],
     }));
   });
-  const angleIn = (cells: readonly string[], parts: AngleColumns): number | undefined =>
-    numberOf(angleCell(new Map([...parts].map(([part, { index }]) => [part, cells[index] ?? '']))));
-  const pointOf: PointOf = (cells) => [angleIn(cells, angles.lon), angleIn(cells, angles.lat)];
-  return { system: '4326', columns, reasons: [areasText(table, pointOf, '4326', lookupArea)] };
+  const parseAngleCell = (cells: readonly string[], parts: AngleColumns): number | undefined =>
+    parsePlainNumber(angleCell(new Map([...parts].map(([part, { index }]) => [part, cells[index] ?? '']))));
+  const parseCells: PointOf = (cells) => [parseAngleCell(cells, angles.lon), parseAngleCell(cells, angles.lat)];
+  return { system: '4326', columns, reasons: [areasText(table, parseCells, '4326', lookupArea)] };
 }
 
 /** Returns the two coordinates of a row, x or longitude first. */
 type PointOf = (cells: readonly string[]) => readonly [number | undefined, number | undefined];
 
 function numberIn(cells: readonly string[], { index }: ColumnProfile): number | undefined {
-  return numberOf(cells[index] ?? '');
+  return parsePlainNumber(cells[index] ?? '');
 }
 
 function isNamed({ header }: ColumnProfile, letter: string): boolean {
@@ -100,17 +100,17 @@ const AXIS_REASONS: Readonly<Record<Axis, Message>> = {
   lat: msg`degrees of 48 to 51: latitude`,
 };
 
-function areasText(table: Table, pointOf: PointOf, system: GeomSystem, lookupArea: LookupArea): Message {
+function areasText(table: Table, parseCells: PointOf, system: GeomSystem, lookupArea: LookupArea): Message {
   let [looked, inside] = [0, 0];
   for (const { cells } of table.rows) {
     if (looked === MAX_LOOKUPS) break;
-    const [east, south] = pointOf(cells);
+    const [east, south] = parseCells(cells);
     if (east === undefined || south === undefined) continue;
     const [lon, lat] = system === '4326' ? [east, south] : toWgs84([-Math.abs(east), -Math.abs(south)]);
-    const found = lookupArea(lon, lat);
-    if (found.kind === 'not-harvested') return msg`not compared with cadastral areas: none were harvested`;
+    const areaLookup = lookupArea(lon, lat);
+    if (areaLookup.kind === 'not-harvested') return msg`not compared with cadastral areas: none were harvested`;
     looked += 1;
-    if (found.kind === 'inside') inside += 1;
+    if (areaLookup.kind === 'inside') inside += 1;
   }
   return nmsg(
     msgid`${inside} of ${looked} point looked up lies in a known cadastral area`,
@@ -145,14 +145,14 @@ const DEGREES: Readonly<Record<AngleAxis, readonly [least: number, most: number]
 
 /** Finds both coordinates in columns of degrees, minutes and optional seconds, by names and numbers. */
 function angleColumns(profiles: readonly ColumnProfile[]): Readonly<Record<AngleAxis, AngleColumns>> | undefined {
-  const found = { lon: new Map<AnglePart, ColumnProfile>(), lat: new Map<AnglePart, ColumnProfile>() };
+  const columnsByAxis = { lon: new Map<AnglePart, ColumnProfile>(), lat: new Map<AnglePart, ColumnProfile>() };
   for (const profile of profiles) {
-    const named = namedPart(profile.header);
-    if (named === undefined || !holds(profile, named)) continue;
-    const parts = found[named.axis];
+    const named = findNamedPart(profile.header);
+    if (named === undefined || !hasValuesOfPart(profile, named)) continue;
+    const parts = columnsByAxis[named.axis];
     if (!parts.has(named.part)) parts.set(named.part, profile);
   }
-  return isWhole(found.lon) && isWhole(found.lat) ? found : undefined;
+  return isWhole(columnsByAxis.lon) && isWhole(columnsByAxis.lat) ? columnsByAxis : undefined;
 }
 
 function isWhole(parts: AngleColumns): boolean {
@@ -162,7 +162,7 @@ function isWhole(parts: AngleColumns): boolean {
 type NamedPart = { readonly axis: AngleAxis; readonly part: AnglePart };
 
 /** Parses a header into part and axis, each a word or a mark: `lat_min`, `š. °`, `stupně délky`. */
-function namedPart(header: string): NamedPart | undefined {
+function findNamedPart(header: string): NamedPart | undefined {
   const words = foldName(header.replace(/(\p{Ll})(?=\p{Lu})/gu, '$1 '))
     .replace(RUN_TOGETHER, '$1_$2')
     .split('_');
@@ -183,10 +183,10 @@ function withAxis(part: AnglePart, words: readonly string[]): NamedPart | undefi
   return axis === undefined || other !== undefined ? undefined : { axis, part };
 }
 
-function holds(profile: ColumnProfile, { axis, part }: NamedPart): boolean {
+function hasValuesOfPart(profile: ColumnProfile, { axis, part }: NamedPart): boolean {
   const [least, most] = part === 'degrees' ? DEGREES[axis] : [0, 60];
-  const share = shareOf(profile, (text) => {
-    const value = numberOf(withoutAngleMark(text));
+  const share = getShare(profile, (text) => {
+    const value = parsePlainNumber(withoutAngleMark(text));
     return value !== undefined && value >= least && value < most;
   });
   return share >= 0.6;

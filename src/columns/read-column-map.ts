@@ -4,7 +4,7 @@ import { COLUMN_NAMES, type ColumnName, meaningOfColumn } from '../find/fields.t
 import { NAME_ORDERS } from '../find/person-name.ts';
 import { ANGLE_PARTS, type AnglePart } from '../place/read-position.ts';
 import { type TomlTable, tomlScalar, tomlString, tryParseToml } from '../store/toml.ts';
-import { alternatives, foldName, nearestNames } from '../text/names.ts';
+import { alternatives, findNearestNames, foldName } from '../text/names.ts';
 import { type ColumnMap, type ColumnRule, DEPTH_UNITS, JOINED, LABELLED, type ReadColumn } from './column-rule.ts';
 import { keyForm } from './columns.ts';
 import { isDateForm } from './convert-cell.ts';
@@ -39,119 +39,125 @@ export function parseColumnMap(file: string, text: string): ColumnMapReading {
     return { issues: [errorIssue('map-toml', message, { file, line: toml.line })] };
   }
   const issues: Issue[] = [];
-  const report: Report = (rule, message, column) =>
+  const report: ReportMapIssue = (rule, message, column) =>
     void issues.push(errorIssue(rule, message, { file, ...(column === undefined ? {} : { column }) }));
   const { version, columns = {}, fixed = {}, local_id: localId } = toml.table;
   for (const key of Object.keys(toml.table).filter((name) => !KEYS.includes(name))) {
-    const known = KEYS.join(', ');
-    report('map-key', msg`"${key}" is unknown here. Known keys: ${known}.`);
+    const keyNames = KEYS.join(', ');
+    report('map-key', msg`"${key}" is unknown here. Known keys: ${keyNames}.`);
   }
   if (version !== MAP_VERSION) report('map-version', msg`The first setting must be version = ${MAP_VERSION}.`);
   if (localId !== undefined && (typeof localId !== 'string' || !/\{[^{}]+\}/.test(localId)))
     report('map-local-id', msg`local_id must be a text with names of columns in braces, such as "{rok}/{inv. č.}".`);
   const map: ColumnMap = {
     file,
-    columns: readColumns(tableOf(columns, 'columns', report), report),
-    fixed: readFixed(tableOf(fixed, 'fixed', report), report),
+    columns: parseColumnRules(parseTomlTable(columns, 'columns', report), report),
+    fixed: parseFixed(parseTomlTable(fixed, 'fixed', report), report),
     ...(typeof localId === 'string' ? { localId } : {}),
   };
-  refuseTwice(map, report);
+  checkRepeats(map, report);
   return hasErrors(issues) ? { issues } : { map, issues };
 }
 
-type Report = (rule: string, message: Message, column?: string) => void;
+type ReportMapIssue = (rule: string, message: Message, column?: string) => void;
 
-function tableOf(value: unknown, key: string, report: Report): TomlTable {
+function parseTomlTable(value: unknown, key: string, report: ReportMapIssue): TomlTable {
   if (isTable(value)) return value;
   report('map-key', msg`${key} must be a section of its own, which begins with [${key}].`);
   return {};
 }
 
-function readColumns(columns: TomlTable, report: Report): Map<string, ColumnRule> {
+function parseColumnRules(columns: TomlTable, report: ReportMapIssue): Map<string, ColumnRule> {
   const rules = new Map<string, ColumnRule>();
   const forms = new Set<string>();
   for (const [key, value] of Object.entries(columns)) {
     if (forms.has(keyForm(key))) report('map-column-twice', msg`The column appears twice. Keep one.`, key);
     forms.add(keyForm(key));
-    const rule = readRule(key, value, report);
+    const rule = parseRule(key, value, report);
     if (rule !== undefined) rules.set(key, rule);
   }
   return rules;
 }
 
-function readRule(key: string, value: unknown, report: Report): ColumnRule | undefined {
-  if (!isTable(value)) return ruleOf(key, value, {}, report);
+function parseRule(key: string, value: unknown, report: ReportMapIssue): ColumnRule | undefined {
+  if (!isTable(value)) return parseColumnRule(key, value, {}, report);
   const { element, ...options } = value;
-  return ruleOf(key, element, options, report);
+  return parseColumnRule(key, element, options, report);
 }
 
-function ruleOf(key: string, named: unknown, { values, ...options }: TomlTable, report: Report): ColumnRule | undefined {
+function parseColumnRule(
+  key: string,
+  named: unknown,
+  { values, ...options }: TomlTable,
+  report: ReportMapIssue,
+): ColumnRule | undefined {
   if (named === 'ignore') return { kind: 'ignored' };
-  const element = typeof named === 'string' ? elementNamed(named, key, report) : undefined;
+  const element = typeof named === 'string' ? findElementName(named, key, report) : undefined;
   if (typeof named !== 'string') report('map-element', msg`Write an element, such as "hloubka", or "ignore".`, key);
   if (element === undefined) return undefined;
-  const read = readOptions(element, options, key, report);
-  const own = readValues(values, key, report);
-  return { kind: 'read', element, ...read, ...(own === undefined ? {} : { values: own }) };
+  const read = parseOptions(element, options, key, report);
+  const replacements = parseReplacements(values, key, report);
+  return { kind: 'read', element, ...read, ...(replacements === undefined ? {} : { values: replacements }) };
 }
 
-function elementNamed(name: string, key: string, report: Report): ColumnName | undefined {
+function findElementName(name: string, key: string, report: ReportMapIssue): ColumnName | undefined {
   const element = meaningOfColumn(name);
   if (element !== undefined) return element;
-  const nearest = alternatives(nearestNames(foldName(name), COLUMN_NAMES));
-  const known = COLUMN_NAMES.join(', ');
-  const advice = nearest === '' ? msg`There are: ${known}; or "ignore".` : msg`Did you mean ${nearest}?`;
+  const nearest = alternatives(findNearestNames(foldName(name), COLUMN_NAMES));
+  const columnNames = COLUMN_NAMES.join(', ');
+  const advice = nearest === '' ? msg`There are: ${columnNames}; or "ignore".` : msg`Did you mean ${nearest}?`;
   report('map-element', msg`There is no element ${name}. ${advice}`, key);
   return undefined;
 }
 
-function readOptions(element: ColumnName, options: TomlTable, key: string, report: Report): Partial<ReadColumn> {
+function parseOptions(element: ColumnName, options: TomlTable, key: string, report: ReportMapIssue): Partial<ReadColumn> {
   const read: Record<string, string> = {};
-  for (const [name, given] of Object.entries(options)) {
+  for (const [name, value] of Object.entries(options)) {
     const option = Object.hasOwn(OPTIONS, name) ? OPTIONS[name] : undefined;
     const of = option?.of.join(', ') ?? '';
-    const known = Object.keys(OPTIONS).join(', ');
+    const optionNames = Object.keys(OPTIONS).join(', ');
     const choices = alternatives((option?.choices ?? []).map((choice) => `"${choice}"`));
-    if (option === undefined) report('map-option', msg`"${name}" is unknown here. Known keys: element, values, ${known}.`, key);
+    if (option === undefined)
+      report('map-option', msg`"${name}" is unknown here. Known keys: element, values, ${optionNames}.`, key);
     else if (!option.of.includes(element)) report('map-option', msg`${name} applies to ${of} only, not to ${element}.`, key);
-    else if (typeof given !== 'string' || given === '')
+    else if (typeof value !== 'string' || value === '')
       report('map-option', msg`${name} must be a text in quotation marks.`, key);
-    else if (option.choices?.includes(given) === false) report('map-option', msg`${name} is "${given}". Write ${choices}.`, key);
-    else if (name === 'date' && !isDateForm(given)) {
+    else if (option.choices?.includes(value) === false) report('map-option', msg`${name} is "${value}". Write ${choices}.`, key);
+    else if (name === 'date' && !isDateForm(value)) {
       report(
         'map-date',
-        msg`"${given}" is not a date format. Write d, m and yyyy as they are in the table, such as "d.m.yyyy" or "yyyy/mm/dd", or "day-number".`,
+        msg`"${value}" is not a date format. Write d, m and yyyy as they are in the table, such as "d.m.yyyy" or "yyyy/mm/dd", or "day-number".`,
         key,
       );
-    } else read[name === 'year_only' ? 'yearOnly' : name] = given;
+    } else read[name === 'year_only' ? 'yearOnly' : name] = value;
   }
   return read;
 }
 
-function readValues(values: unknown, key: string, report: Report): Record<string, string> | undefined {
+function parseReplacements(values: unknown, key: string, report: ReportMapIssue): Record<string, string> | undefined {
   if (values === undefined) return undefined;
-  const entries = isTable(values) ? Object.entries(values).map(([own, meant]) => [own, tomlScalar(meant)] as const) : [];
+  const entries = isTable(values) ? Object.entries(values).map(([ownText, meant]) => [ownText, tomlScalar(meant)] as const) : [];
   if (isTable(values) && entries.every(([, meant]) => meant !== undefined)) {
-    return Object.fromEntries(entries.map(([own, meant]) => [own, meant ?? '']));
+    return Object.fromEntries(entries.map(([ownText, meant]) => [ownText, meant ?? '']));
   }
   report('map-values', msg`values must be of the form { "text in the table" = "its meaning" }.`, key);
   return undefined;
 }
 
-function readFixed(fixed: TomlTable, report: Report): Setting[] {
+function parseFixed(fixed: TomlTable, report: ReportMapIssue): Setting[] {
   return Object.entries(fixed).flatMap(([key, value]) => {
-    const element = elementNamed(key, key, report);
+    const element = findElementName(key, key, report);
     const text = tomlScalar(value)?.trim();
     if (element === undefined) return [];
     if (NOT_FIXED.includes(element)) report('map-fixed', msg`${element} belongs to a single find and cannot be fixed.`, key);
     else if (text === undefined || text === '') report('map-fixed', msg`${key} needs a text between quotation marks.`, key);
-    else return [{ name: element, given: key, value: text }];
+    else return [{ name: element, givenName: key, value: text }];
     return [];
   });
 }
 
 /** Reports two columns with one meaning, of which one would be lost. */
-function refuseTwice({ columns, fixed, localId }: ColumnMap, report: Report): void {
+function checkRepeats({ columns, fixed, localId }: ColumnMap, report: ReportMapIssue): void {
   const parts = new Map<string, AnglePart[]>();
   for (const [key, rule] of columns) {
     if (rule.kind === 'ignored' || rule.part === undefined) continue;
@@ -160,8 +166,8 @@ function refuseTwice({ columns, fixed, localId }: ColumnMap, report: Report): vo
     if (before.includes(part)) report('map-element-twice', msg`${element} has two columns for ${part}. Keep one.`, key);
     parts.set(element, [...before, part]);
   }
-  for (const [element, found] of parts) {
-    const missing = ANGLE_PARTS.slice(0, found.includes('seconds') ? 3 : 2).find((part) => !found.includes(part));
+  for (const [element, repeatedParts] of parts) {
+    const missing = ANGLE_PARTS.slice(0, repeatedParts.includes('seconds') ? 3 : 2).find((part) => !repeatedParts.includes(part));
     if (missing !== undefined) report('map-part', msg`${element} needs a column with part = "${missing}".`);
   }
   const first = new Map<string, string>(localId === undefined ? [] : [['local_id', 'local_id']]);
@@ -229,7 +235,7 @@ function ruleText(rule: ColumnRule): string {
   const options = Object.entries({ ...rest, ...(yearOnly === undefined ? {} : { year_only: yearOnly }) });
   const parts = options.map(([name, text]) => `${name} = ${tomlString(text)}`);
   if (values !== undefined) {
-    const pairs = Object.entries(values).map(([own, meant]) => `${tomlString(own)} = ${tomlString(meant)}`);
+    const pairs = Object.entries(values).map(([ownText, meant]) => `${tomlString(ownText)} = ${tomlString(meant)}`);
     parts.push(`values = { ${pairs.join(', ')} }`);
   }
   return parts.length === 0 ? tomlString(element) : `{ element = ${tomlString(element)}, ${parts.join(', ')} }`;

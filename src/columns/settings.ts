@@ -4,23 +4,23 @@ import { msg } from '../base/message.ts';
 import { COLUMN_NAMES, type ColumnName, type ElementName, FIELDS, type FindElements, meaningOfColumn } from '../find/fields.ts';
 import type { Find } from '../find/find.ts';
 import type { Table, TableRow } from '../tables/table.ts';
-import { normalText } from '../text/characters.ts';
-import { foldName, nearestNames } from '../text/names.ts';
+import { normalizeText } from '../text/characters.ts';
+import { findNearestNames, foldName } from '../text/names.ts';
 import { parseColumns } from './columns.ts';
 import { mapRow, type RowContext } from './map-row.ts';
 
 /** A value under an element's Czech or English name: `--set period=bronz`, a line of config.toml, an answer. */
-export type Setting = { readonly name: ColumnName; readonly given: string; readonly value: string };
+export type Setting = { readonly name: ColumnName; readonly givenName: string; readonly value: string };
 
 /** Parses `element=value`; the value may contain `=`. */
 export function parseSetting(text: string): Setting | Issue {
   const at = text.indexOf('=');
   if (at <= 0) return errorIssue('setting-form', msg`"${text}" is not element=value. Write for example depth_cm=35.`);
-  return settingOf(text.slice(0, at).trim(), text.slice(at + 1).trim());
+  return parseColumnSetting(text.slice(0, at).trim(), text.slice(at + 1).trim());
 }
 
 /** @throws UsageError where a text does not have this form, or names no element */
-export function settingsOrRefusal(texts: readonly string[]): readonly Setting[] {
+export function parseSettingsOrThrow(texts: readonly string[]): readonly Setting[] {
   return texts.map((text) => {
     const parsed = parseSetting(text);
     if ('rule' in parsed) throw new UsageError(parsed.message);
@@ -28,34 +28,34 @@ export function settingsOrRefusal(texts: readonly string[]): readonly Setting[] 
   });
 }
 
-export function settingOf(given: string, value: string): Setting | Issue {
-  const name = meaningOfColumn(given);
-  if (name !== undefined) return { name, given, value: name === 'photos' ? value : normalText(value) };
-  const folded = foldName(given);
-  const begun = folded.length > 1 ? COLUMN_NAMES.filter((known) => known.startsWith(folded)) : [];
-  const nearest = (begun.length > 0 ? begun : nearestNames(folded, COLUMN_NAMES)).join(', ');
+export function parseColumnSetting(givenName: string, value: string): Setting | Issue {
+  const name = meaningOfColumn(givenName);
+  if (name !== undefined) return { name, givenName, value: name === 'photos' ? value : normalizeText(value) };
+  const folded = foldName(givenName);
+  const begun = folded.length > 1 ? COLUMN_NAMES.filter((columnNames) => columnNames.startsWith(folded)) : [];
+  const nearest = (begun.length > 0 ? begun : findNearestNames(folded, COLUMN_NAMES)).join(', ');
   const names = COLUMN_NAMES.join(', ');
   const advice = nearest === '' ? msg`There are: ${names}.` : msg`Did you mean ${nearest}?`;
-  return errorIssue('element-unknown', msg`There is no element ${given}. ${advice}`, { column: given });
+  return errorIssue('element-unknown', msg`There is no element ${givenName}. ${advice}`, { column: givenName });
 }
 
 /** Parsed settings; those that cannot be read are among the issues. */
-type Settled = { readonly elements: FindElements; readonly photos: readonly string[]; readonly issues: readonly Issue[] };
+type ParsedSetting = { readonly elements: FindElements; readonly photos: readonly string[]; readonly issues: readonly Issue[] };
 
 /** Reads each value separately, so that a faulty one does not affect the others. The values of a point are read together. */
-export function parseSettings(settings: readonly Setting[], localId: string, context: RowContext): Settled {
-  const issues: Issue[] = twice(settings);
+export function parseSettings(settings: readonly Setting[], localId: string, context: RowContext): ParsedSetting {
+  const issues: Issue[] = findRepeated(settings);
   if (hasErrors(issues)) return { elements: {}, photos: [], issues };
-  const found: Find[] = [];
+  const finds: Find[] = [];
   const isOfPoint = ({ name }: Setting): boolean => POINT_COLUMNS.has(name);
   const groups = [settings.filter(isOfPoint), ...settings.filter((setting) => !isOfPoint(setting)).map((setting) => [setting])];
   for (const group of groups.filter((each) => each.length > 0)) {
-    const { find, issues: ofGroup } = readGroup(group, localId, context);
-    if (find !== undefined) found.push(find);
+    const { find, issues: ofGroup } = makeFind(group, localId, context);
+    if (find !== undefined) finds.push(find);
     issues.push(...ofGroup);
   }
-  const elements = inOrder(Object.assign({}, ...found.map((find) => find.elements)));
-  return { elements, photos: found.flatMap(({ photos }) => photos), issues };
+  const elements = inOrder(Object.assign({}, ...finds.map((find) => find.elements)));
+  return { elements, photos: finds.flatMap(({ photos }) => photos), issues };
 }
 
 export const POINT_COLUMNS: ReadonlySet<ColumnName> = new Set<ColumnName>([
@@ -69,21 +69,27 @@ export const POINT_COLUMNS: ReadonlySet<ColumnName> = new Set<ColumnName>([
   'geom_sjtsk_wkt',
 ]);
 
-function readGroup(group: readonly Setting[], localId: string, context: RowContext) {
+function makeFind(group: readonly Setting[], localId: string, context: RowContext) {
   const row = { row: 1, line: 1, cells: group.map(({ value }) => value) };
-  const { columns } = parseColumns({ file: '', header: group.map(({ given }) => given), rows: [row], rowCount: 1, issues: [] });
+  const { columns } = parseColumns({
+    file: '',
+    header: group.map(({ givenName }) => givenName),
+    rows: [row],
+    rowCount: 1,
+    issues: [],
+  });
   const { find, issues } = mapRow(row, localId, columns, context);
   return { find, issues: issues.map((issue) => issue.without('file', 'row')) };
 }
 
-function twice(settings: readonly Setting[]): Issue[] {
+function findRepeated(settings: readonly Setting[]): Issue[] {
   const seen = new Set<ColumnName>();
-  return settings.flatMap(({ name, given }) => {
+  return settings.flatMap(({ name, givenName }) => {
     if (!seen.has(name)) {
       seen.add(name);
       return [];
     }
-    return [errorIssue('setting-twice', msg`${name} is given twice. Keep one.`, { column: given })];
+    return [errorIssue('setting-twice', msg`${name} is given twice. Keep one.`, { column: givenName })];
   });
 }
 
@@ -108,9 +114,9 @@ const OF_ONE_FIND: readonly string[] = ['local_id', 'ident_cely'];
  * @throws UsageError where a text does not have this form, or names a column that differs for each find
  */
 export function parseConstants(texts: readonly string[]): readonly Setting[] {
-  const constants = settingsOrRefusal(texts);
-  const own = constants.find(({ name }) => OF_ONE_FIND.includes(name));
-  if (own !== undefined) throw new UsageError(msg`"${own.given}" cannot be set for all finds of a table.`);
+  const constants = parseSettingsOrThrow(texts);
+  const single = constants.find(({ name }) => OF_ONE_FIND.includes(name));
+  if (single !== undefined) throw new UsageError(msg`"${single.givenName}" cannot be set for all finds of a table.`);
   return constants;
 }
 
@@ -120,18 +126,18 @@ export function withConstants(table: Table, constants: readonly Setting[]): Tabl
   const header = [...table.header];
   const names = [...(table.names ?? header)];
   const places = constants.map(({ name, value }) => {
-    const known = names.findIndex((column) => meaningOfColumn(column) === name);
-    if (known !== -1) return [known, value] as const;
+    const existingIndex = names.findIndex((column) => meaningOfColumn(column) === name);
+    if (existingIndex !== -1) return [existingIndex, value] as const;
     names.push(name);
     return [header.push(name) - 1, value] as const;
   });
-  const filled = (row: TableRow): TableRow => {
+  const fillRow = (row: TableRow): TableRow => {
     const cells = [...row.cells, ...Array.from({ length: header.length - row.cells.length }, () => '')];
     for (const [index, text] of places) cells[index] = (cells[index] ?? '').trim() === '' ? text : (cells[index] ?? '');
     return { ...row, cells };
   };
   const rows = function* (): Generator<TableRow> {
-    for (const row of table.rows) yield filled(row);
+    for (const row of table.rows) yield fillRow(row);
   };
   return { ...table, header, ...(table.names === undefined ? {} : { names }), rows: { [Symbol.iterator]: rows } };
 }

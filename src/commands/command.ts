@@ -18,7 +18,7 @@ export function withGlobalOptions(command: Command): Command {
 
 const EXAMPLES = new WeakMap<Command, readonly string[]>();
 
-export function examplesOf(command: Command): readonly string[] {
+export function getExamples(command: Command): readonly string[] {
   return EXAMPLES.get(command) ?? [];
 }
 
@@ -43,7 +43,7 @@ export function addExamplesOfGroups(program: Command): void {
   for (const command of program.commands) {
     if (command.commands.length === 0) continue;
     addExamplesOfGroups(command);
-    const examples = command.commands.flatMap((child) => examplesOf(child).slice(0, command.commands.length === 1 ? 2 : 1));
+    const examples = command.commands.flatMap((child) => getExamples(child).slice(0, command.commands.length === 1 ? 2 : 1));
     if (examples.length > 0) command.addHelpText('after', `\n${examplesHelp(examples.slice(0, 3))}`);
   }
 }

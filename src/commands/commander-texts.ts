@@ -67,23 +67,23 @@ export const HELP_TEXTS: HelpConfiguration = {
   styleOptionTerm: withPlaceholders,
   styleSubcommandTerm: withPlaceholders,
   optionDescription: (option) => {
-    const extra = extraOf(option).join(', ');
+    const extra = describeExtras(option).join(', ');
     return extra === '' ? option.description : `${option.description} (${extra})`;
   },
   argumentDescription: (argument) => {
-    const choices = choicesOf(argument.argChoices).join(', ');
+    const choices = describeChoices(argument.argChoices).join(', ');
     return choices === '' ? argument.description : `${argument.description} (${choices})`;
   },
 };
 
-function choicesOf(argChoices: readonly string[] | undefined): string[] {
+function describeChoices(argChoices: readonly string[] | undefined): string[] {
   if (argChoices === undefined) return [];
   const choices = argChoices.join(', ');
   return [t`choices: ${choices}`];
 }
 
-function extraOf(option: Option): string[] {
-  const extra = choicesOf(option.argChoices);
+function describeExtras(option: Option): string[] {
+  const extra = describeChoices(option.argChoices);
   const fallback: unknown = option.defaultValue;
   if (fallback !== undefined && (option.required || option.optional)) extra.push(t`default: ${fallback}`);
   return extra;
@@ -99,7 +99,7 @@ const MESSAGES: readonly (readonly [RegExp, (...parts: readonly string[]) => str
   [/^unknown command '(.*)'$/s, (name) => t`unknown command '${name}'`],
   [
     /^too many arguments(?: for '(.+)')?\. Expected (\d+) arguments? but got (\d+)\.$/,
-    (_, most, given) => t`too many arguments: ${given} given, at most ${most} expected`,
+    (_, most, count) => t`too many arguments: ${count} given, at most ${most} expected`,
   ],
   [
     /^option '([^']+)' argument '(.*)' is invalid\. (.*)$/s,
@@ -140,14 +140,14 @@ function reasonText(why: string): string {
 /** Translates an error of commander: `error: unknown option '--jsn'\n(Did you mean --json?)` */
 export function commanderText(text: string): string {
   const [, message = '', several, similar] = /^error: ([\s\S]*?)(?:\n\(Did you mean (one of )?(.+)\?\))?$/.exec(text) ?? [];
-  const said = translated(message);
-  if (said === undefined) return text;
-  if (similar === undefined) return t`error: ${said}`;
+  const translation = translateMessage(message);
+  if (translation === undefined) return text;
+  if (similar === undefined) return t`error: ${translation}`;
   const suggestion = several === undefined ? t`(Did you mean ${similar}?)` : t`(Did you mean one of ${similar}?)`;
-  return `${t`error: ${said}`}\n${suggestion}`;
+  return `${t`error: ${translation}`}\n${suggestion}`;
 }
 
-function translated(message: string): string | undefined {
+function translateMessage(message: string): string | undefined {
   for (const [pattern, say] of MESSAGES) {
     const parts = pattern.exec(message);
     if (parts !== null) return say(...parts.slice(1));

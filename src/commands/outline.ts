@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type Argument, Command, type Option } from 'commander';
 import type { Language } from '../base/language.ts';
 import { packageRoot } from '../base/package-root.ts';
-import { examplesOf, withGlobalOptions } from './command.ts';
+import { getExamples, withGlobalOptions } from './command.ts';
 
 /** Structure of the command line as data: help, completion and reference then need not load the commands. */
 export type CommandOutline = {
@@ -36,7 +36,7 @@ export type OptionOutline = {
 
 export type Outline = { readonly program: CommandOutline; readonly globalOptions: readonly OptionOutline[] };
 
-export function outlineOf(program: Command): Outline {
+export function buildOutline(program: Command): Outline {
   const globalOptions = withGlobalOptions(new Command()).options.map(optionOutline);
   const isGlobal = (long: string): boolean => globalOptions.some((option) => option.long === long);
   return { program: commandOutline(program, isGlobal), globalOptions };
@@ -52,7 +52,7 @@ function commandOutline(command: Command, isGlobal: (long: string) => boolean): 
       .filter(({ hidden }) => !hidden)
       .map(optionOutline)
       .filter(({ long }) => !isGlobal(long)),
-    examples: examplesOf(command),
+    examples: getExamples(command),
     commands: visible.filter((child) => child.name() !== 'help').map((child) => commandOutline(child, isGlobal)),
   };
 }

@@ -3,8 +3,8 @@ import { EXIT_CODES } from '../base/errors.ts';
 import { LANGUAGES, type Language, t } from '../base/language.ts';
 import { type Message, msg } from '../base/message.ts';
 import { packageVersion } from '../base/package-root.ts';
-import { printable } from '../text/characters.ts';
-import { displayWidth, padded, wrapped } from '../text/width.ts';
+import { toPrintable } from '../text/characters.ts';
+import { displayWidth, padText, wrapText } from '../text/width.ts';
 import type { TextOutput } from '../ui/terminal.ts';
 import { addExamplesOfGroups, examplesHelp, type Runner } from './command.ts';
 import { commanderText, HELP_TEXTS } from './commander-texts.ts';
@@ -69,7 +69,7 @@ function emptyProgram({ stdout, stderr }: Outputs): Command {
     })
     .configureOutput({
       writeOut: (text) => stdout.write(text),
-      writeErr: (text) => stderr.write(printable(text)),
+      writeErr: (text) => stderr.write(toPrintable(text)),
       outputError: (text, write) => write(`${commanderText(text.trimEnd())}\n`),
     })
     .exitOverride();
@@ -89,12 +89,12 @@ function helpItem(term: string, termWidth: number, description: string, helper: 
   if (description === '') return `  ${term}`;
   const beside = columns - termWidth - 4;
   if (beside >= NARROWEST && displayWidth(term) <= termWidth) {
-    return indented(wrapped(description, beside), `  ${padded(term, termWidth)}  `, termWidth + 4);
+    return indentText(wrapText(description, beside), `  ${padText(term, termWidth)}  `, termWidth + 4);
   }
-  return `  ${term}\n${indented(wrapped(description, Math.max(columns - 6, 12)), ' '.repeat(6), 6)}`;
+  return `  ${term}\n${indentText(wrapText(description, Math.max(columns - 6, 12)), ' '.repeat(6), 6)}`;
 }
 
-function indented(text: string, head: string, indent: number): string {
+function indentText(text: string, head: string, indent: number): string {
   return head + text.replaceAll('\n', `\n${' '.repeat(indent)}`);
 }
 

@@ -92,21 +92,21 @@ export class FoldedLines {
 
   /** @param kind equal where only names and numbers differ */
   add(kind: string, what: Message, text: string): void {
-    const known = this.#kinds.get(kind);
-    if (known === undefined) this.#kinds.set(kind, { what: printable(what), text, more: 0 });
-    else known.more += 1;
+    const folded = this.#kinds.get(kind);
+    if (folded === undefined) this.#kinds.set(kind, { what: printable(what), text, more: 0 });
+    else folded.more += 1;
   }
 
   /** Returns and removes the lines, in the order of the first of each kind. */
   take(): string[] {
-    const lines = [...this.#kinds.values()].map(({ what, text, more }) => andMore(what, more, text));
+    const lines = [...this.#kinds.values()].map(({ what, text, more }) => formatMore(what, more, text));
     this.#kinds.clear();
     return lines;
   }
 }
 
 /** Formats an entry and the number of further ones of its kind. */
-export function andMore(what: string, more: number, text: string): string {
+export function formatMore(what: string, more: number, text: string): string {
   if (more === 0) return `${what}: ${text}`;
   return ngettext(msgid`${what} and ${more} more: ${text}`, `${what} and ${more} more: ${text}`, more);
 }

@@ -5,7 +5,7 @@ import { msg } from '../base/message.ts';
 import { writePrivateFile } from '../store/files.ts';
 import { lockForChange } from '../store/lock-file.ts';
 import { tomlText } from '../store/toml.ts';
-import { type ConfigFile, type ProfileSettings, profilesAlike, readConfigFile } from './config.ts';
+import { type ConfigFile, findSimilarProfiles, type ProfileSettings, readConfigFile } from './config.ts';
 import type { Places } from './places.ts';
 
 function writeConfigFile(path: string, { defaultProfile, language, journal, profiles, defaults, projectMaps }: ConfigFile): void {
@@ -62,7 +62,7 @@ export function assignOutbox(places: Places, clock: Clock, name: string, unlike?
   let id: string | undefined;
   changeConfigFile(places, clock, (config) => {
     const settings = config.profiles.get(name) ?? {};
-    const alike = profilesAlike(config, name, settings);
+    const alike = findSimilarProfiles(config, name, settings);
     const all = [name, ...alike];
     id = all
       .map((each) => config.profiles.get(each)?.outbox)

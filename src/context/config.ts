@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { isLoopback, normalAddress } from '../base/address.ts';
-import { ConfigError, messageOf } from '../base/errors.ts';
+import { isLoopback, normalizeAddress } from '../base/address.ts';
+import { ConfigError, getErrorMessage } from '../base/errors.ts';
 import { LANGUAGES, type Language, t } from '../base/language.ts';
 import { type Command, cmd, commandWith, type Message, msg } from '../base/message.ts';
 import { isAddressFault, parseRedisAddress, withoutRedisPasswords } from '../http/redis-address.ts';
@@ -83,7 +83,7 @@ export function readConfigFile(path: string): ConfigFile {
     profiles: new Map(
       Object.entries(profiles).map(([name, value]) => [name, checkSettings(t`${path}, profile ${name}`, withoutTables(value))]),
     ),
-    defaults: { profiles: defaultsIn(profiles), projects },
+    defaults: { profiles: parseProfileDefaults(profiles), projects },
     projectMaps: projectMapsIn(path, profiles),
   };
 }
@@ -95,19 +95,19 @@ function readTable(path: string): TomlTable | undefined {
     text = readFileSync(path, 'utf8');
   } catch (thrown) {
     if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT') return undefined;
-    const why = messageOf(thrown);
+    const why = getErrorMessage(thrown);
     throw new ConfigError(t`${path} cannot be read: ${why}.`, { cause: thrown });
   }
   try {
     return parseToml(text);
   } catch (thrown) {
     // The parser's message quotes lines of the file.
-    const why = withoutRedisPasswords(messageOf(thrown).trim());
+    const why = withoutRedisPasswords(getErrorMessage(thrown).trim());
     throw new ConfigError(t`${path} is not valid TOML: ${why}`);
   }
 }
 
-function defaultsIn(profiles: TomlTable): Map<string, unknown> {
+function parseProfileDefaults(profiles: TomlTable): Map<string, unknown> {
   return new Map(
     Object.entries(profiles).flatMap(([name, profile]) =>
       isTable(profile) && profile['defaults'] !== undefined ? [[name, profile['defaults']]] : [],
@@ -151,12 +151,12 @@ export function chooseProfile(config: ConfigFile, places: Places, { flag, enviro
   }
   const settings = config.profiles.get(name);
   if (settings === undefined) {
-    const known = [...config.profiles.keys()].join(', ');
+    const profileNames = [...config.profiles.keys()].join(', ');
     throw new ConfigError(t`There is no profile ${name} in ${places.configFile}.`, {
       hint:
-        known === ''
+        profileNames === ''
           ? t`Create one with \`${cmd`pas init`} ADDRESS\`, where ADDRESS is the address of the service.`
-          : t`Profiles: ${known}.`,
+          : t`Profiles: ${profileNames}.`,
     });
   }
   return toProfile(name, settings, environment, t`${places.configFile}, profile ${name}`);
@@ -171,8 +171,8 @@ export function toProfile(name: string, settings: ProfileSettings, environment: 
       });
     }
   }
-  const text = (key: ProfileKey): string | undefined => settingOf(settings, key)?.toString();
-  const count = (key: ProfileKey): number => Number(settingOf(settings, key));
+  const text = (key: ProfileKey): string | undefined => getSetting(settings, key)?.toString();
+  const count = (key: ProfileKey): number => Number(getSetting(settings, key));
   const profile: Profile = {
     name,
     baseUrl: text('base_url') ?? '',
@@ -283,11 +283,11 @@ export function initCommand(name: string, settings: ProfileSettings): Command {
     const value = settings[key];
     return typeof value === 'boolean' ? value || undefined : value?.toString();
   };
-  return commandWith('pas init', [['--name', name], ...PROFILE_FLAGS.map((key) => [flagOf(key), flagValue(key)] as const)]);
+  return commandWith('pas init', [['--name', name], ...PROFILE_FLAGS.map((key) => [toFlag(key), flagValue(key)] as const)]);
 }
 
 /** Returns `--base-url` for `base_url`. */
-export function flagOf(key: ProfileKey): string {
+export function toFlag(key: ProfileKey): string {
   return `--${key.replaceAll('_', '-')}`;
 }
 
@@ -302,8 +302,8 @@ export function checkSettings(where: string, value: unknown): ProfileSettings {
   const settings: Record<string, string | number | boolean> = {};
   for (const [key, setting] of Object.entries(value)) {
     if (!Object.hasOwn(PROFILE_KEYS, key)) {
-      const known = Object.keys(PROFILE_KEYS).join(', ');
-      throw new ConfigError(t`${where}: unknown key ${key}.`, { hint: t`Known are ${known}.` });
+      const keyNames = Object.keys(PROFILE_KEYS).join(', ');
+      throw new ConfigError(t`${where}: unknown key ${key}.`, { hint: t`Known are ${keyNames}.` });
     }
     settings[key] = checkValue(`${where}: ${key}`, PROFILE_KEYS[key as ProfileKey].kind, setting);
   }
@@ -340,7 +340,7 @@ function checkValue(where: string, kind: Kind, value: unknown): string | number 
 
 /** Does not quote a refused text, which may contain a password. */
 function checkAddress(where: string, value: unknown): string {
-  const address = typeof value === 'string' ? normalAddress(value) : undefined;
+  const address = typeof value === 'string' ? normalizeAddress(value) : undefined;
   if (address !== undefined) return address;
   throw new ConfigError(t`${where} must be an address such as https://finds.example.org, without a user name, a query or a #.`);
 }
@@ -356,7 +356,7 @@ export function isTable(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function settingOf(settings: ProfileSettings, key: ProfileKey): string | number | boolean | undefined {
+function getSetting(settings: ProfileSettings, key: ProfileKey): string | number | boolean | undefined {
   const { fallback }: KeyRule = PROFILE_KEYS[key];
   return settings[key] ?? fallback;
 }
@@ -365,21 +365,21 @@ function settingOf(settings: ProfileSettings, key: ProfileKey): string | number 
 const OF_AN_OUTBOX = ['base_url', 'username', 'kind', 'prefix', 'schema_version'] as const;
 
 /** Returns other profiles of the same account at the same service. */
-export function profilesAlike({ profiles }: ConfigFile, name: string, settings: ProfileSettings): string[] {
+export function findSimilarProfiles({ profiles }: ConfigFile, name: string, settings: ProfileSettings): string[] {
   return [...profiles].flatMap(([other, its]) =>
-    other !== name && OF_AN_OUTBOX.every((key) => settingOf(its, key) === settingOf(settings, key)) ? [other] : [],
+    other !== name && OF_AN_OUTBOX.every((key) => getSetting(its, key) === getSetting(settings, key)) ? [other] : [],
   );
 }
 
 export function freeProfileName({ profiles }: ConfigFile, username: string): string {
   const [local = ''] = username.split('@');
-  const wanted = local.replace(/[^\w.-]/g, '-').slice(0, 60) || 'profile';
+  const query = local.replace(/[^\w.-]/g, '-').slice(0, 60) || 'profile';
   for (let count = 1; ; count += 1) {
-    const name = count === 1 ? wanted : `${wanted}-${count}`;
+    const name = count === 1 ? query : `${query}-${count}`;
     if (!profiles.has(name)) return name;
   }
 }
 
-export function profilesOfOutbox({ profiles }: ConfigFile, id: string): string[] {
+export function listProfilesOfOutbox({ profiles }: ConfigFile, id: string): string[] {
   return [...profiles].flatMap(([name, { outbox }]) => (outbox === id ? [name] : []));
 }

@@ -2,14 +2,14 @@ import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { t } from '../base/language.ts';
-import { addToCommands, shellWord } from '../base/message.ts';
+import { addToCommands, quoteShellWord } from '../base/message.ts';
 import { labelAndName } from '../find/fields.ts';
 import type { Connections } from '../http/send.ts';
 import { machineId, type System, thisSystem } from '../outbox/machine-id.ts';
 import type { Binding, Outbox } from '../outbox/open-outbox.ts';
 import type { PushLockOptions } from '../outbox/push-lock.ts';
 import { restrictPermissions } from '../store/folder.ts';
-import { openSecrets, ownerOf, type SecretStore, systemKeyring } from '../store/secrets.ts';
+import { getOwner, openSecrets, type SecretStore, systemKeyring } from '../store/secrets.ts';
 import { learnWidths } from '../text/width.ts';
 import type { Prompt } from '../ui/prompt.ts';
 import { makeTerminal, type Streams, type Terminal } from '../ui/terminal.ts';
@@ -18,15 +18,15 @@ import { assignOutbox, changeConfigFile } from './change-config.ts';
 import { type ConfigFile, chooseProfile, type Profile, readConfigFile } from './config.ts';
 import {
   type Environment,
-  givenVariables,
+  getGivenVariables,
   type JournalLayout,
   type JournalPlaces,
   journalLayout,
   journalPlaces,
+  makePlaces,
   type OutboxPlaces,
   outboxPlaces,
   type Places,
-  placesFrom,
 } from './places.ts';
 import type { ProfileSources } from './profile-outbox.ts';
 
@@ -43,7 +43,7 @@ export type Runtime = {
   readonly streams: Streams;
   readonly cwd: string;
   /** Replacements for the system's services. */
-  readonly given?: Partial<Ports>;
+  readonly overrides?: Partial<Dependencies>;
   /** Replacements for the configuration, in a nested context. */
   readonly fixed?: Fixed;
 };
@@ -57,7 +57,7 @@ type Fixed = {
 };
 
 /** Services of the machine and the network. */
-type Ports = {
+type Dependencies = {
   readonly clock: Clock;
   /** Identifies the machine, and tells if it is a container. */
   readonly system: System;
@@ -67,7 +67,7 @@ type Ports = {
   openConnections(): Promise<Connections>;
 };
 
-const SYSTEM: Ports = {
+const SYSTEM: Dependencies = {
   clock: systemClock,
   system: thisSystem,
   holder: { pid: process.pid, host: hostname() },
@@ -100,7 +100,7 @@ export type Context = Runtime & {
   /** Outbox of the profile for reading: a copy where the disk is full or read-only. */
   outboxToRead(): Promise<Outbox>;
   /** Any outbox of the data home, with its journal. @param binding creates a missing one */
-  outboxOf(id: string, binding?: Binding): Promise<Outbox>;
+  openOutboxById(id: string, binding?: Binding): Promise<Outbox>;
   changeConfig(change: (config: ConfigFile) => ConfigFile): void;
   /** Context of the same command for another profile, without the environment's credentials. Closed with this one. */
   asProfile(name: string, fixed?: Fixed): Context;
@@ -115,18 +115,18 @@ export type Context = Runtime & {
 
 export function makeContext(world: Runtime, options: GlobalOptions): Context {
   const { streams, fixed = {} } = world;
-  const ports: Ports = { ...SYSTEM, ...world.given };
+  const ports: Dependencies = { ...SYSTEM, ...world.overrides };
   const { clock, system, random, openConnections } = ports;
-  const environment = givenVariables(world.environment);
-  const found = placesFrom(environment);
-  const places = fixed.outboxesFolder === undefined ? found : { ...found, outboxesFolder: fixed.outboxesFolder };
-  const { onClose, close } = closers();
+  const environment = getGivenVariables(world.environment);
+  const systemPlaces = makePlaces(environment);
+  const places = fixed.outboxesFolder === undefined ? systemPlaces : { ...systemPlaces, outboxesFolder: fixed.outboxesFolder };
+  const { onClose, close } = createClosers();
   const readConfig = (): ConfigFile => readConfigFile(places.configFile);
-  const profile = once(() => chooseProfile(readConfig(), places, { flag: options.profile, environment }));
+  const profile = memoize(() => chooseProfile(readConfig(), places, { flag: options.profile, environment }));
   const terminal = fixed.terminal ?? terminalFor(streams, environment, options);
   // Commands in messages of a nested context are run by the user of the outer one.
   if (world.fixed === undefined) {
-    addToCommands(once(() => profileFlag(readConfig, environment, profile)));
+    addToCommands(memoize(() => profileFlag(readConfig, environment, profile)));
   }
   const base = { ...world, environment, clock, random, places, terminal, config: readConfig, profile, onClose };
   const openedVocabulary = async (path: string): Promise<VocabularyStore> => {
@@ -135,22 +135,22 @@ export function makeContext(world: Runtime, options: GlobalOptions): Context {
     onClose(() => vocabulary.close());
     return vocabulary;
   };
-  const vocabulary = once(() => openedVocabulary(places.vocabularyFile));
-  const outboxes = outboxAccess({ ...base, machine: once(() => machineId(system)) }, ports, fixed);
+  const vocabulary = memoize(() => openedVocabulary(places.vocabularyFile));
+  const outboxes = outboxAccess({ ...base, machine: memoize(() => machineId(system)) }, ports, fixed);
   return {
     ...base,
     ...outboxes,
-    secrets: openSecrets(places.secretsFile, systemKeyring(environment), (name) => credentialKeysOf(readConfig(), name)),
+    secrets: openSecrets(places.secretsFile, systemKeyring(environment), (name) => getCredentialKeys(readConfig(), name)),
     asProfile: (name, changes = {}) => {
       const inner = makeContext(
-        { ...world, environment: ofNoAccount(environment), fixed: { terminal, ...changes } },
+        { ...world, environment: withoutAccountVariables(environment), fixed: { terminal, ...changes } },
         { ...options, profile: name },
       );
       onClose(inner.close);
       return inner;
     },
     vocabulary,
-    vocabularyToRead: once(async () => {
+    vocabularyToRead: memoize(async () => {
       try {
         return await vocabulary();
       } catch (thrown) {
@@ -161,12 +161,12 @@ export function makeContext(world: Runtime, options: GlobalOptions): Context {
         return openedVocabulary(copy.path);
       }
     }),
-    connections: once(async () => {
+    connections: memoize(async () => {
       const connections = await openConnections();
       onClose(() => connections.close());
       return connections;
     }),
-    prompt: once(async () => {
+    prompt: memoize(async () => {
       const [{ makePrompt }] = await Promise.all([import('../ui/prompt.ts'), learnWidths()]);
       return makePrompt(streams.stdin, streams.stderr);
     }),
@@ -174,15 +174,15 @@ export function makeContext(world: Runtime, options: GlobalOptions): Context {
   };
 }
 
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
+function memoize<T>(make: () => T): () => T {
+  let memo: { readonly value: T } | undefined;
   return () => {
-    made ??= { value: make() };
-    return made.value;
+    memo ??= { value: make() };
+    return memo.value;
   };
 }
 
-function closers() {
+function createClosers() {
   const all: (() => void | Promise<void>)[] = [];
   return {
     onClose: (close: () => void | Promise<void>): void => {
@@ -206,50 +206,56 @@ function terminalFor(streams: Streams, environment: Environment, options: Global
 }
 
 /** Credentials of one service are never sent to another one. */
-function ofNoAccount(environment: Environment): Environment {
-  const { PAS_TOKEN: _token, PAS_PASSWORD: _password, PAS_USERNAME: _username, PAS_PROFILE: _profile, ...others } = environment;
-  return others;
+function withoutAccountVariables(environment: Environment): Environment {
+  const {
+    PAS_TOKEN: _token,
+    PAS_PASSWORD: _password,
+    PAS_USERNAME: _username,
+    PAS_PROFILE: _profile,
+    ...otherVariables
+  } = environment;
+  return otherVariables;
 }
 
-function outboxAccess(parts: ProfileSources, { system, holder }: Ports, fixed: Fixed) {
+function outboxAccess(parts: ProfileSources, { system, holder }: Dependencies, fixed: Fixed) {
   const { clock, config, places, profile } = parts;
   const knownOutboxId = (): string | undefined => fixed.outboxId ?? config().profiles.get(profile().name)?.outbox?.toString();
   const outboxId = (): string => knownOutboxId() ?? assignOutbox(places, clock, profile().name);
-  const layout = once(() => fixed.journal ?? journalLayout(config().journal, system));
-  const placesOf = (id = outboxId()): OutboxPlaces => outboxPlaces(places, id);
-  const journalOf = (id = outboxId()): JournalPlaces => journalPlaces(places, layout(), placesOf(id).folder);
-  const sources = { ...parts, knownOutboxId, outboxPlaces: placesOf, journalPlaces: journalOf };
-  const loaded = once(() => import('./profile-outbox.ts'));
+  const layout = memoize(() => fixed.journal ?? journalLayout(config().journal, system));
+  const getPlaces = (id = outboxId()): OutboxPlaces => outboxPlaces(places, id);
+  const getJournalPlaces = (id = outboxId()): JournalPlaces => journalPlaces(places, layout(), getPlaces(id).folder);
+  const sources = { ...parts, knownOutboxId, outboxPlaces: getPlaces, journalPlaces: getJournalPlaces };
+  const loaded = memoize(() => import('./profile-outbox.ts'));
   let pushing: Promise<Outbox> | undefined;
-  const outboxToPush = once(() => {
+  const outboxToPush = memoize(() => {
     pushing = loaded().then(({ openProfileOutbox }) => openProfileOutbox(sources, 'push'));
     return pushing;
   });
-  const ordinary = once(() => loaded().then(({ openProfileOutbox }) => openProfileOutbox(sources, 'command')));
+  const ordinary = memoize(() => loaded().then(({ openProfileOutbox }) => openProfileOutbox(sources, 'command')));
   const outbox = (): Promise<Outbox> => pushing ?? ordinary();
   return {
     machine: parts.machine,
     outboxId,
-    outboxPlaces: placesOf,
-    journalPlaces: journalOf,
-    pushLock: (id = outboxId()): PushLockOptions => ({ folder: journalOf(id).locksFolder, outboxId: id, clock, holder }),
+    outboxPlaces: getPlaces,
+    journalPlaces: getJournalPlaces,
+    pushLock: (id = outboxId()): PushLockOptions => ({ folder: getJournalPlaces(id).locksFolder, outboxId: id, clock, holder }),
     outbox,
     outboxToPush,
-    outboxToRead: once(async () => {
+    outboxToRead: memoize(async () => {
       const { openProfileOutboxReadOnly } = await loaded();
       return openProfileOutboxReadOnly(sources, outbox);
     }),
-    outboxOf: async (id: string, binding?: Binding): Promise<Outbox> =>
-      (await loaded()).openOutboxOf(sources, id, 'push', binding),
+    openOutboxById: async (id: string, binding?: Binding): Promise<Outbox> =>
+      (await loaded()).openOutboxWithJournal(sources, id, 'push', binding),
     changeConfig: (change: (config: ConfigFile) => ConfigFile): void => void changeConfigFile(places, clock, change),
   };
 }
 
 /** Returns the keys of a profile's secrets: its account's, and its pacing store's. */
-export function credentialKeysOf({ profiles }: ConfigFile, name: string): string[] {
+export function getCredentialKeys({ profiles }: ConfigFile, name: string): string[] {
   const { base_url: address, username, pacing } = profiles.get(name) ?? {};
   if (address === undefined) return [];
-  const account = ownerOf({ baseUrl: String(address), username: username === undefined ? undefined : String(username) });
+  const account = getOwner({ baseUrl: String(address), username: username === undefined ? undefined : String(username) });
   return pacing === undefined || pacing === 'local' ? [account] : [account, String(pacing)];
 }
 
@@ -265,9 +271,9 @@ function wantsColor(environment: Environment, streams: Streams): boolean {
  */
 export function restrictHomePermissions({ places: { home, outboxesFolder, secretsFile }, terminal }: Context): void {
   if (!existsSync(outboxesFolder) && !existsSync(secretsFile)) return;
-  const kept = [home, secretsFile].filter(existsSync).map((path) => ({ path, how: restrictPermissions(path) }));
+  const restricted = [home, secretsFile].filter(existsSync).map((path) => ({ path, how: restrictPermissions(path) }));
   const [narrowed, open] = (['narrowed', 'open'] as const).map((how) =>
-    kept.flatMap((each) => (each.how === how ? [each.path] : [])).join(', '),
+    restricted.flatMap((each) => (each.how === how ? [each.path] : [])).join(', '),
   );
   if (narrowed !== '') terminal.warn(t`Others could read ${narrowed} until now; from now on only you can.`);
   if (open !== '') terminal.warn(t`Others may read ${open}, and its permissions cannot be changed.`);
@@ -283,7 +289,7 @@ function profileFlag(config: () => ConfigFile, environment: Environment, profile
     const { defaultProfile, profiles } = config();
     const configured = defaultProfile ?? (profiles.size === 1 ? name : undefined);
     const isUsedAnyway = configured === name && (environment['PAS_PROFILE'] ?? name) === name;
-    return isUsedAnyway ? '' : ` --profile ${shellWord(name)}`;
+    return isUsedAnyway ? '' : ` --profile ${quoteShellWord(name)}`;
   } catch {
     return '';
   }

@@ -1,5 +1,5 @@
 import { isLoopback } from '../base/address.ts';
-import { ConfigError, LocalizedError, messageOf } from '../base/errors.ts';
+import { ConfigError, getErrorMessage, LocalizedError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { type Exchange, type HttpResponse, TransportError } from '../http/exchange.ts';
 import { followRedirects } from '../oai/ask.ts';
@@ -25,26 +25,26 @@ type FoundService = { readonly settings: ProfileSettings; readonly problem: stri
 
 /**
  * Finds the addresses of a service from any one of them. Probes carry no credentials.
- * @param given as typed: with or without the scheme, a final slash, a path of the service or a query
- * @param known settings that are not probed
+ * @param text as typed: with or without the scheme, a final slash, a path of the service or a query
+ * @param settings settings that are not probed
  * @throws ConfigError for an invalid address, or one without TLS
  */
-export async function findService(context: Context, given: string, known: ProfileSettings): Promise<FoundService> {
-  const start = startOf(given, known.allow_http === true);
+export async function findService(context: Context, text: string, settings: ProfileSettings): Promise<FoundService> {
+  const start = parseStartAddress(text, settings.allow_http === true);
   const { send } = await context.connections();
-  const probing = new Probing(send, known);
-  await probing.lookAt(new URL(start).origin, foldersOf(start));
-  for (const origin of siblingsOf(start, probing.prefix)) {
+  const probing = new Probing(send, settings);
+  await probing.probeAddresses(new URL(start).origin, listParentFolders(start));
+  for (const origin of listSiblingHosts(start, probing.prefix)) {
     if (probing.isComplete) break;
-    await probing.lookAt(origin, [origin]);
+    await probing.probeAddresses(origin, [origin]);
   }
-  await probing.lookForSchema();
-  return { settings: probing.found(), problem: probing.problem };
+  await probing.probeSchema();
+  return { settings: probing.getSettings(), problem: probing.problem };
 }
 
 /** @throws ConfigError for a text that is no address, without quoting it: it may contain a password */
-function startOf(given: string, allowHttp: boolean): string {
-  const text = given.trim();
+function parseStartAddress(address: string, allowHttp: boolean): string {
+  const text = address.trim();
   const host = /^(?:https?:\/\/)?(\[[\da-f:]+\]|[^/:?#]+)/i.exec(text)?.[1] ?? '';
   const url = /^https?:\/\//i.test(text) ? text : `${isLoopback(host) ? 'http' : 'https'}://${text}`;
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
@@ -58,7 +58,7 @@ function startOf(given: string, allowHttp: boolean): string {
   return String(checkSettings('pas init', { base_url: `${parsed.origin}${path}` }).base_url);
 }
 
-function foldersOf(start: string): string[] {
+function listParentFolders(start: string): string[] {
   const { origin, pathname } = new URL(start);
   const names = pathname.split('/').filter((name) => name !== '');
   const folders = names.map((_, index) => `${origin}/${names.slice(0, index + 1).join('/')}`).reverse();
@@ -69,7 +69,7 @@ function foldersOf(start: string): string[] {
  * Returns the usual hosts of a service's interfaces in one domain: `finds.example.org` or `svc.example.org`, and
  * `api.example.org`. A numeric address and this machine have none.
  */
-function siblingsOf(start: string, prefix: string): string[] {
+function listSiblingHosts(start: string, prefix: string): string[] {
   const { protocol, hostname, port } = new URL(start);
   if (isLoopback(hostname) || /^[\d.]+$|^\[/.test(hostname)) return [];
   const [, ...above] = hostname.split('.');
@@ -87,7 +87,7 @@ function isOwnDomain(labels: readonly string[]): boolean {
 
 class Probing {
   readonly #send: Exchange;
-  readonly #known: ProfileSettings;
+  readonly #settings: ProfileSettings;
   readonly #signal = AbortSignal.timeout(MAX_PROBING_MS);
   #base: string | undefined;
   #oaiBase: string | undefined;
@@ -95,14 +95,14 @@ class Probing {
   #kind: 'production' | 'training' | undefined;
   #problem: string | undefined;
 
-  constructor(send: Exchange, known: ProfileSettings) {
+  constructor(send: Exchange, settings: ProfileSettings) {
     this.#send = send;
-    this.#known = known;
-    this.#oaiBase = textOf(known.oai_base);
+    this.#settings = settings;
+    this.#oaiBase = getSettingText(settings.oai_base);
   }
 
   get prefix(): string {
-    return this.#schema?.prefix ?? textOf(this.#known.prefix) ?? 'svc';
+    return this.#schema?.prefix ?? getSettingText(this.#settings.prefix) ?? 'svc';
   }
 
   get isComplete(): boolean {
@@ -115,7 +115,7 @@ class Probing {
   }
 
   /** Probes for the interfaces below each of these addresses of one host, until both are found or the host does not answer. */
-  async lookAt(origin: string, addresses: readonly string[]): Promise<void> {
+  async probeAddresses(origin: string, addresses: readonly string[]): Promise<void> {
     for (const address of addresses) {
       if (this.isComplete || this.#signal.aborted) return;
       const silence = await Promise.all([
@@ -132,14 +132,14 @@ class Probing {
   }
 
   /** The write interface determines the schema of documents, so its host is probed before that of the harvesting interface. */
-  async lookForSchema(): Promise<void> {
-    if (this.#known.schema_base !== undefined || this.#base === undefined) return;
+  async probeSchema(): Promise<void> {
+    if (this.#settings.schema_base !== undefined || this.#base === undefined) return;
     if (this.#schema === undefined && this.#oaiBase !== undefined) await this.#probeHarvesting(this.#oaiBase);
     const { prefix } = this;
-    const version = textOf(this.#known.schema_version) ?? '2.2';
+    const version = getSettingText(this.#settings.schema_version) ?? '2.2';
     const url = `${this.#base}/schema/${prefix}/${version}/${prefix}.xsd`;
     let text = '';
-    await silenceOf(this.#send, async (send) => {
+    await findSilence(this.#send, async (send) => {
       const { status, body } = await this.#get(url, send);
       if (status === 200) text = body.toString('utf8');
     });
@@ -147,7 +147,7 @@ class Probing {
     if (base !== undefined && its === version) this.#schema = { base, prefix };
   }
 
-  found(): ProfileSettings {
+  getSettings(): ProfileSettings {
     const [base, oaiBase, schema] = [this.#base, this.#oaiBase, this.#schema];
     // A training instance has no harvesting interface of its own.
     const kind = this.#kind ?? (base !== undefined && base === oaiBase ? 'production' : undefined);
@@ -162,7 +162,7 @@ class Probing {
 
   /** @returns the reason why there is no answer at all */
   async #probeWriting(address: string): Promise<string | undefined> {
-    return silenceOf(this.#send, async (send) => {
+    return findSilence(this.#send, async (send) => {
       const { status, headers, at } = await this.#get(`${address}${ACCOUNT_PATH}`, send);
       if (status !== 401 || !/^bearer\b/i.test(headers['www-authenticate'] ?? '') || !at.endsWith(ACCOUNT_PATH)) return;
       this.#base = at.slice(0, -ACCOUNT_PATH.length);
@@ -172,7 +172,7 @@ class Probing {
 
   /** @returns the reason why there is no answer at all */
   async #probeHarvesting(address: string): Promise<string | undefined> {
-    return silenceOf(this.#send, async (send) => {
+    return findSilence(this.#send, async (send) => {
       let at = '';
       const exchange: Exchange = (request) => {
         at = request.url;
@@ -182,7 +182,7 @@ class Probing {
         ...{ oaiBase: address, credentials: { kind: 'none' }, exchange },
         ...{ answerTimeoutMs: PROBE_TIMEOUT_MS, maxAnswerBytes: MAX_PROBED_BYTES },
       });
-      for (const { prefix, namespace } of await client.listMetadataFormats(undefined, this.#timed())) {
+      for (const { prefix, namespace } of await client.listMetadataFormats(undefined, this.#withTimeout())) {
         // The namespace of the service's own format is `{schema_base}/<x.y>/` (S-NAME-2).
         const [, base] = /^(.+)\/\d+\.\d+\/$/.exec(namespace) ?? [];
         if (base === undefined || !prefix.startsWith('oai_')) continue;
@@ -199,18 +199,18 @@ class Probing {
       at = request.url.replace(/\?$/, '');
       return send({ ...request, url: at });
     });
-    const options = { answerTimeoutMs: PROBE_TIMEOUT_MS, maxAnswerBytes: MAX_PROBED_BYTES, signal: this.#timed() };
+    const options = { answerTimeoutMs: PROBE_TIMEOUT_MS, maxAnswerBytes: MAX_PROBED_BYTES, signal: this.#withTimeout() };
     return { ...(await get('', undefined, options)), at };
   }
 
   /** Limits also the time of connecting. */
-  #timed(): AbortSignal {
+  #withTimeout(): AbortSignal {
     return AbortSignal.any([this.#signal, AbortSignal.timeout(PROBE_TIMEOUT_MS)]);
   }
 }
 
 /** Runs a probe. @returns the reason of a missing answer; undefined for any answer */
-async function silenceOf(send: Exchange, probe: (send: Exchange) => Promise<void>): Promise<string | undefined> {
+async function findSilence(send: Exchange, probe: (send: Exchange) => Promise<void>): Promise<string | undefined> {
   let isAnswered = false;
   try {
     await probe(async (request) => {
@@ -221,11 +221,11 @@ async function silenceOf(send: Exchange, probe: (send: Exchange) => Promise<void
     return undefined;
   } catch (thrown) {
     if (!(thrown instanceof LocalizedError)) throw thrown;
-    return isAnswered ? undefined : messageOf(thrown.cause instanceof TransportError ? thrown.cause : thrown);
+    return isAnswered ? undefined : getErrorMessage(thrown.cause instanceof TransportError ? thrown.cause : thrown);
   }
 }
 
-function textOf(value: ProfileSettings[keyof ProfileSettings]): string | undefined {
+function getSettingText(value: ProfileSettings[keyof ProfileSettings]): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
@@ -233,7 +233,7 @@ function textOf(value: ProfileSettings[keyof ProfileSettings]): string | undefin
 const MAX_PROFILE_BYTES = 64 * 1024;
 
 /** Only the user may allow unprotected passwords in a network. */
-const NOT_FOR_OTHERS = 'allow_http';
+const PRIVATE_KEYS = 'allow_http';
 
 /**
  * Reads a profile from an institution: its keys alone, or one `[profiles.NAME]` as in config.toml.
@@ -241,7 +241,7 @@ const NOT_FOR_OTHERS = 'allow_http';
  * @throws ConfigError, FileError where it is invalid
  */
 export async function fetchSharedProfile(context: Context, from: string): Promise<ProfileSettings> {
-  const text = (/^https?:\/\//i.test(from) ? await fetched(context, from) : await readInputFile(from)).toString('utf8');
+  const text = (/^https?:\/\//i.test(from) ? await fetchProfileText(context, from) : await readInputFile(from)).toString('utf8');
   let table: unknown;
   try {
     const read = parseToml(text);
@@ -255,14 +255,14 @@ export async function fetchSharedProfile(context: Context, from: string): Promis
     throw new ConfigError(t`${from} names an outbox, which belongs to one data home only.`, {
       hint: t`Remove the key outbox from it.`,
     });
-  if (NOT_FOR_OTHERS in settings)
+  if (PRIVATE_KEYS in settings)
     throw new ConfigError(t`${from} asks for addresses without TLS.`, {
       hint: t`If the network is your own, give --allow-http yourself.`,
     });
   return settings;
 }
 
-async function fetched(context: Context, url: string): Promise<Buffer> {
+async function fetchProfileText(context: Context, url: string): Promise<Buffer> {
   if (!isProtected(url, false))
     throw new ConfigError(t`${url} is not protected by TLS: the profile could be changed in transit.`);
   const { send } = await context.connections();

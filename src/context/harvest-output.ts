@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { InterruptedError, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import { type Message, msg, shellWord } from '../base/message.ts';
+import { type Message, msg, quoteShellWord } from '../base/message.ts';
 import { type AppendTarget, appendingFile, appendingStream } from '../flows/harvest/append-output.ts';
 import { OUTPUT_FORMS, type OutputName } from '../flows/harvest/outputs.ts';
 import type { OpenedOutput, Opening, RecordOutput } from '../flows/harvest/record-output.ts';
@@ -33,7 +33,7 @@ export async function openOutput(context: Context, out: string, subject: OutputS
   ledger.change(() => assertSubject(ledger, subject, out));
   const { content } = place;
   const growing = (): Promise<AppendTarget> | AppendTarget =>
-    content === undefined ? appendingStream(writerTo(context.streams.stdout)) : appendingFile(content, ledger, opening);
+    content === undefined ? appendingStream(createWriter(context.streams.stdout)) : appendingFile(content, ledger, opening);
   output = await OUTPUT_FORMS[subject.form].open({ path: content ?? '', subject, ledger, opening, growing });
   return { ledger, output };
 }
@@ -58,7 +58,7 @@ function lastingPlace(content: string, { form }: OutputSubject): Place {
   const { ledger: where } = OUTPUT_FORMS[form];
   const folder = where === 'inside' ? content : dirname(content);
   try {
-    refuseUnfit(content, form);
+    assertOutputFits(content, form);
     makeFolder(folder);
   } catch (thrown) {
     const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
@@ -70,8 +70,8 @@ function lastingPlace(content: string, { form }: OutputSubject): Place {
   const ledger = where === 'inside' ? join(content, LEDGER_NAME) : `${content}.harvest`;
   // A killed run may have left only an empty ledger, with its journal.
   const holdsOthers = (): boolean =>
-    where === 'inside' ? readdirSync(content).some((name) => !name.startsWith(LEDGER_NAME)) : sizeOf(content) > 0;
-  if (sizeOf(ledger) === 0 && holdsOthers()) throw foreign(content);
+    where === 'inside' ? readdirSync(content).some((name) => !name.startsWith(LEDGER_NAME)) : getFileSize(content) > 0;
+  if (getFileSize(ledger) === 0 && holdsOthers()) throw makeForeignFileError(content);
   return { ledger, content };
 }
 
@@ -90,31 +90,31 @@ const UNFIT: Readonly<Record<string, Message>> = {
 const MAX_NAME_BYTES = 230;
 
 /** @throws UsageError where something else stands in the place of the output */
-function refuseUnfit(content: string, form: OutputName): void {
+function assertOutputFits(content: string, form: OutputName): void {
   const isFolder = OUTPUT_FORMS[form].ledger === 'inside';
   const hint = t`Give another --out.`;
-  const found = statSync(content, { throwIfNoEntry: false });
-  if (isFolder && found?.isDirectory() === false) throw new UsageError(t`${content} is a file, not a folder.`, { hint });
-  if (!isFolder && found?.isDirectory() === true) {
-    const inside = shellWord(join(content, `NAME.${form}`));
+  const stats = statSync(content, { throwIfNoEntry: false });
+  if (isFolder && stats?.isDirectory() === false) throw new UsageError(t`${content} is a file, not a folder.`, { hint });
+  if (!isFolder && stats?.isDirectory() === true) {
+    const inside = quoteShellWord(join(content, `NAME.${form}`));
     throw new UsageError(t`${content} is a folder.`, { hint: t`Name a file in it: --out ${inside}.` });
   }
-  if (found === undefined && lstatSync(content, { throwIfNoEntry: false }) !== undefined)
+  if (stats === undefined && lstatSync(content, { throwIfNoEntry: false }) !== undefined)
     throw new UsageError(t`${content} is a symbolic link to something that does not exist.`, { hint });
   if (Buffer.byteLength(basename(content)) > MAX_NAME_BYTES)
     throw new UsageError(t`The name of ${content} is longer than ${MAX_NAME_BYTES} bytes.`, { hint });
 }
 
-function sizeOf(path: string): number {
+function getFileSize(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-function foreign(path: string): UsageError {
+function makeForeignFileError(path: string): UsageError {
   return new UsageError(t`${path} already exists and was not written by pas.`, { hint: t`Give another --out.` });
 }
 
 /** Waits until the reader took the content. @throws InterruptedError when the pipe is closed; DatabaseError on a full disk */
-function writerTo(stream: NodeJS.WriteStream): (content: string | Buffer) => Promise<void> {
+function createWriter(stream: NodeJS.WriteStream): (content: string | Buffer) => Promise<void> {
   return (content) =>
     new Promise((done, fail) => {
       stream.write(content, (error) => {

@@ -10,15 +10,15 @@ type Interrupts = { readonly stop: AbortSignal; readonly abort: AbortSignal };
 /** SIGBREAK is Ctrl-Break on Windows, where SIGHUP is a closed console. */
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', ...(process.platform === 'win32' ? (['SIGBREAK'] as const) : [])] as const;
 
-/** @param said shown at the first signal */
-export function installSignalHandlers({ terminal, onClose }: Context, said?: string): Interrupts {
+/** @param message shown at the first signal */
+export function installSignalHandlers({ terminal, onClose }: Context, message?: string): Interrupts {
   const stop = new AbortController();
   const abort = new AbortController();
   // One listener per parallel request, which is no leak.
   setMaxListeners(0, stop.signal, abort.signal);
   const onSignal = (): void => {
     if (stop.signal.aborted) abort.abort();
-    else if (said !== undefined) terminal.warn(`\n${said}`);
+    else if (message !== undefined) terminal.warn(`\n${message}`);
     stop.abort();
   };
   for (const signal of SIGNALS) process.on(signal, onSignal);

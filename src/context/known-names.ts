@@ -12,7 +12,7 @@ type KnownName = { readonly text: string; readonly summary: string };
 const MAX_NAMES = 500;
 
 /** Completes names. It loads little code, since the user is waiting after Tab. */
-export async function knownNames(places: Places, kind: NameKind, partial: string, language: Language): Promise<KnownName[]> {
+export async function listKnownNames(places: Places, kind: NameKind, partial: string, language: Language): Promise<KnownName[]> {
   try {
     switch (kind) {
       case 'finds':

@@ -1,12 +1,12 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { messageOf } from '../base/errors.ts';
+import { getErrorMessage } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { createRedactor } from '../http/redaction.ts';
 import { MAX_KEPT_BYTES, MalformedAnswerError } from '../oai/malformed.ts';
 import { writePrivateFile } from '../store/files.ts';
 import type { Context } from './context.ts';
-import { passwordOf } from './open-service.ts';
+import { getPassword } from './open-service.ts';
 
 const MAX_KEPT_FILES = 20;
 const MAX_MEBIBYTES = MAX_KEPT_BYTES / 1024 / 1024;
@@ -16,13 +16,13 @@ const NAME = /^malformed-answer-(\d+)\.xml$/;
  * Saves the bytes of a malformed answer for the operator of the service: the newest answers only, and the beginning of each.
  * @throws the given error
  */
-export function keepMalformedAnswer(context: Context, thrown: unknown): never {
+export function saveMalformedAnswer(context: Context, thrown: unknown): never {
   const { places, clock, terminal, profile } = context;
   if (thrown instanceof MalformedAnswerError) {
     const path = join(places.home, `malformed-answer-${Math.floor(clock.now())}.xml`);
     const beginning = thrown.body.subarray(0, MAX_KEPT_BYTES);
     try {
-      const password = profile().oaiAuth === 'none' ? undefined : passwordOf(context, profile());
+      const password = profile().oaiAuth === 'none' ? undefined : getPassword(context, profile());
       // Nothing is left of an answer that repeats a short password.
       const { body } = createRedactor(password === undefined ? [] : [password])({ status: 200, headers: {}, body: beginning });
       if (body.length > 0) {
@@ -35,7 +35,7 @@ export function keepMalformedAnswer(context: Context, thrown: unknown): never {
         );
       }
     } catch (unkept) {
-      const why = messageOf(unkept);
+      const why = getErrorMessage(unkept);
       terminal.warn(t`The original answer could not be saved. ${why}`);
     }
   }

@@ -10,17 +10,17 @@ import type { OaiCredentials } from '../oai/ask.ts';
 import type { OaiClient } from '../oai/client.ts';
 import { referencesOfQueued } from '../outbox/overview.ts';
 import type { Account } from '../pas-api/session.ts';
-import { ownerOf, type SecretPlace } from '../store/secrets.ts';
+import { getOwner, type SecretPlace } from '../store/secrets.ts';
 import { requireConfirmation } from '../ui/terminal.ts';
 import type { Vocabulary } from '../vocabulary/term.ts';
-import { freeProfileName, initCommand, isProtected, type Profile, profilesAlike } from './config.ts';
+import { findSimilarProfiles, freeProfileName, initCommand, isProtected, type Profile } from './config.ts';
 import type { Context } from './context.ts';
 
 /** Opens the write interface for the account of the environment or the profile. */
 export async function openService(context: Context): Promise<OpenService> {
   const profile = context.profile();
   const { baseUrl, username, answerTimeoutMs } = profile;
-  const password = passwordOf(context, profile);
+  const password = getPassword(context, profile);
   const send = withTimeout(answerTimeoutMs, keepingQuiet((await context.connections()).send, password));
   const lent = context.environment['PAS_TOKEN'];
   const owner = credentialKey(profile);
@@ -42,7 +42,7 @@ export function profileUser(context: Context): ProfileUser {
     name,
     username: settings.username?.toString(),
     profileFor: (username) => {
-      const [existing] = profilesAlike(config, name, { ...settings, username });
+      const [existing] = findSimilarProfiles(config, name, { ...settings, username });
       if (existing !== undefined) return msg`use its profile: ${cmd`pas push --profile ${existing}`}`;
       const command = initCommand(freeProfileName(config, username), { ...settings, username });
       return msg`make a profile for it: ${command}`;
@@ -59,18 +59,18 @@ export function keepingQuiet(send: Exchange, password: string | undefined): Exch
   return redactAnswers([], send, password === undefined ? [] : [password]);
 }
 
-export function passwordOf(context: Context, profile: Profile): string | undefined {
+export function getPassword(context: Context, profile: Profile): string | undefined {
   return context.environment['PAS_PASSWORD'] ?? context.secrets.get(credentialKey(profile)).password;
 }
 
 /** Returns the key of the secrets of a profile's account, or of another one. */
 export function credentialKey({ baseUrl, username }: Profile): string {
-  return ownerOf({ baseUrl, username });
+  return getOwner({ baseUrl, username });
 }
 
 export function placeOfSecrets({ environment, profile, secrets }: Context): 'environment' | SecretPlace {
   const isGiven = environment['PAS_TOKEN'] !== undefined || environment['PAS_PASSWORD'] !== undefined;
-  return isGiven ? 'environment' : secrets.placeOf(credentialKey(profile()));
+  return isGiven ? 'environment' : secrets.getPlace(credentialKey(profile()));
 }
 
 export const SECRET_PLACE_TEXTS: Readonly<Record<'environment' | SecretPlace, (file: string) => string>> = {
@@ -145,10 +145,10 @@ export async function openHarvestClient(
     import('../http/retry.ts'),
   ]);
   return openOaiClient({
-    oaiBase: harvestBaseOf(profile),
+    oaiBase: getHarvestBase(profile),
     ...(version === NEWEST ? {} : { version }),
-    credentials: await credentialsOf(context, profile),
-    exchange: withRetry(profile.oaiAuth === 'none' ? send : keepingQuiet(send, passwordOf(context, profile)), {
+    credentials: await getCredentials(context, profile),
+    exchange: withRetry(profile.oaiAuth === 'none' ? send : keepingQuiet(send, getPassword(context, profile)), {
       clock: context.clock,
       random: context.random,
       ...HARVEST_RETRY,
@@ -163,7 +163,7 @@ export async function openHarvestClient(
 }
 
 /** Returns the account of a harvest; empty for an anonymous one. */
-export function accountOf({ oaiAuth, username }: Profile): string {
+export function getHarvestAccount({ oaiAuth, username }: Profile): string {
   return oaiAuth === 'none' ? '' : (username ?? '');
 }
 
@@ -189,7 +189,7 @@ export async function harvestingAccount(
   if (oaiAuth === 'none') return unknown;
   const service = await openService(context);
   if (service.usesExternalToken && oaiAuth === 'basic') return unknown;
-  const { readAccount } = await import('../flows/push/resolve-account.ts');
+  const { fetchAccount: readAccount } = await import('../flows/push/resolve-account.ts');
   try {
     return { account: await (ask ?? readAccount)(service), waitedMs: 0 };
   } catch (thrown) {
@@ -199,13 +199,13 @@ export async function harvestingAccount(
   }
 }
 
-export function harvestBaseOf(profile: Profile): string {
+export function getHarvestBase(profile: Profile): string {
   if (profile.oaiBase !== undefined) return profile.oaiBase;
   throw withoutHarvesting(profile);
 }
 
 /** Returns the identifiers that the mapping and unsent finds refer to. */
-export async function entriesInUse(context: Context): Promise<ReadonlySet<string>> {
+export async function listEntriesInUse(context: Context): Promise<ReadonlySet<string>> {
   const { readMappingFile } = await import('./own-files.ts');
   const { rows } = await readMappingFile(context);
   const { outbox: id } = context.profile();
@@ -215,7 +215,7 @@ export async function entriesInUse(context: Context): Promise<ReadonlySet<string
 }
 
 export async function openHarvested(context: Context): Promise<Vocabulary> {
-  return (await context.vocabularyToRead()).source(harvestBaseOf(context.profile()));
+  return (await context.vocabularyToRead()).source(getHarvestBase(context.profile()));
 }
 
 /**
@@ -245,7 +245,7 @@ export function withoutHarvesting(profile: Profile): ConfigError {
   });
 }
 
-async function credentialsOf(context: Context, profile: Profile): Promise<OaiCredentials> {
+async function getCredentials(context: Context, profile: Profile): Promise<OaiCredentials> {
   switch (profile.oaiAuth) {
     case 'none':
       return { kind: 'none' };
@@ -254,7 +254,7 @@ async function credentialsOf(context: Context, profile: Profile): Promise<OaiCre
       return { kind: 'bearer', ...session };
     }
     case 'basic': {
-      const password = passwordOf(context, profile);
+      const password = getPassword(context, profile);
       if (profile.username === undefined || password === undefined) {
         throw new ConfigError(t`Profile ${profile.name} needs to sign in for harvesting, and is not signed in.`, {
           hint: t`Run \`${cmd`pas login`}\`.`,

@@ -4,30 +4,30 @@ import { cmd, msg } from '../base/message.ts';
 import type { Elsewhere } from '../columns/map-row.ts';
 import type { OutboxPlace } from '../flows/outbox/restore-outbox.ts';
 import type { WithLockIfFree } from '../flows/reconcile/resolve-entries.ts';
-import { fitsUser, knownAccount } from '../outbox/bound-account.ts';
+import { findKnownAccount, fitsUser } from '../outbox/bound-account.ts';
 import { mergeJournal } from '../outbox/merge.ts';
-import { headerOf, type Outbox, openOutbox } from '../outbox/open-outbox.ts';
+import { type Outbox, openOutbox, readHeader } from '../outbox/open-outbox.ts';
 import { acquirePushLock, type PushLock, withPushLock } from '../outbox/push-lock.ts';
 import { assertJournal } from '../outbox/record-events.ts';
 import { findByIdentCely } from '../outbox/stored-finds.ts';
 import { pointProfiles } from './change-config.ts';
-import { profilesOfOutbox } from './config.ts';
+import { listProfilesOfOutbox } from './config.ts';
 import type { Context } from './context.ts';
-import { assertBinding, bindingOf, isUnused, openOutboxOf } from './profile-outbox.ts';
+import { assertBinding, getBinding, isUnused, openOutboxWithJournal } from './profile-outbox.ts';
 
 type Issuer = { readonly profile: string; readonly outbox: Outbox };
 
 /** Looks up an identifier among those that other services, such as a training instance, gave to finds of this data home. */
-export function lookInOtherOutboxes(context: Context, own: Outbox): (identCely: string) => Elsewhere | undefined {
+export function makeOutboxSearch(context: Context, current: Outbox): (identCely: string) => Elsewhere | undefined {
   const here = context.profile();
   let issuers: readonly Issuer[] | undefined;
   return (identCely) => {
-    if (findByIdentCely(own, identCely) !== undefined) return undefined;
+    if (findByIdentCely(current, identCely) !== undefined) return undefined;
     issuers ??= openIssuers(context, here.baseUrl);
     for (const { profile, outbox } of issuers) {
       const localId = findByIdentCely(outbox, identCely)?.localId;
       if (localId === undefined) continue;
-      const { address } = headerOf(outbox);
+      const { address } = readHeader(outbox);
       return { localId, address, command: cmd`pas copy ${localId} --profile ${profile} --to ${here.name}` };
     }
     return undefined;
@@ -50,11 +50,11 @@ function openIssuers(context: Context, address: string): Issuer[] {
 }
 
 /** Returns the places of any outbox of the data home, and a function that opens it with its journal. */
-export function placesOfOutboxes(context: Context): (id: string) => OutboxPlace {
+export function listOutboxPlaces(context: Context): (id: string) => OutboxPlace {
   return (id) => ({
     ...context.outboxPlaces(id),
     lock: context.pushLock(id),
-    open: () => openOutboxOf({ ...context, knownOutboxId: () => id }, id, 'push'),
+    open: () => openOutboxWithJournal({ ...context, knownOutboxId: () => id }, id, 'push'),
   });
 }
 
@@ -65,7 +65,7 @@ export function pointProfileTo(context: Context, id: string): void {
   context.changeConfig((config) => {
     before = config.profiles.get(name)?.outbox?.toString();
     if (before === id) return config;
-    return pointProfiles(config, before === undefined ? [name] : profilesOfOutbox(config, before), id);
+    return pointProfiles(config, before === undefined ? [name] : listProfilesOfOutbox(config, before), id);
   });
   if (before !== undefined && before !== id) removeUnused(context, before);
 }
@@ -99,18 +99,18 @@ function removeUnused(context: Context, id: string): void {
 export async function openContinued(context: Context, id: string): Promise<Outbox> {
   const isHere = existsSync(context.outboxPlaces(id).outboxFile);
   if (!isHere) {
-    const known = assertJournal(await context.outboxToPush()).eventsSince(id, 0, 1);
-    if (known.length === 0)
+    const events = assertJournal(await context.outboxToPush()).eventsSince(id, 0, 1);
+    if (events.length === 0)
       throw new UsageError(msg`Neither the data home nor the journal has an outbox ${id}.`, {
         hint: msg`${cmd`pas outbox show --all`} lists those of the data home.`,
       });
   }
   const profile = context.profile();
-  const outbox = await context.outboxOf(id, bindingOf(profile));
+  const outbox = await context.openOutboxById(id, getBinding(profile));
   assertBinding(outbox, profile);
-  const { account } = headerOf(outbox);
-  const own = knownAccount(await context.outboxToPush())?.identCely;
-  const isOwn = account === null || own === undefined ? fitsUser(outbox, profile.username) : own === account;
+  const { account } = readHeader(outbox);
+  const boundAccount = findKnownAccount(await context.outboxToPush())?.identCely;
+  const isOwn = account === null || boundAccount === undefined ? fitsUser(outbox, profile.username) : boundAccount === account;
   const [sender, named] = [account ?? '', profile.name];
   if (!isOwn)
     throw new ConfigError(msg`The outbox ${id} sends as the account ${sender}, which is not the account of profile ${named}.`, {
@@ -147,6 +147,6 @@ function lockIfFree({ pushLock }: Context): PushLock | undefined {
 }
 
 export function withLocks<T>(context: Context, ids: readonly string[], work: () => Promise<T>): Promise<T> {
-  const [first, ...others] = ids;
-  return first === undefined ? work() : withLock(context, () => withLocks(context, others, work), first);
+  const [first, ...otherIds] = ids;
+  return first === undefined ? work() : withLock(context, () => withLocks(context, otherIds, work), first);
 }

@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { FileError, UsageError } from '../base/errors.ts';
-import { errorIssue, placeText } from '../base/issue.ts';
+import { errorIssue, formatIssuePlace } from '../base/issue.ts';
 import { t } from '../base/language.ts';
-import { cmd, joinMessages, msg, shellWord } from '../base/message.ts';
+import { cmd, joinMessages, msg, quoteShellWord } from '../base/message.ts';
 import { type MappedTerm, type Mapping, type MappingRow, mappingText, parseMapping } from '../columns/mapping.ts';
 import type { StoredFind } from '../outbox/stored-finds.ts';
 import { writePrivateFile } from '../store/files.ts';
@@ -13,16 +13,16 @@ import { writeOutputFile, writeToReader } from '../store/output-file.ts';
 import { parseTable } from '../tables/csv-table.ts';
 import { parseHeaderRows } from '../tables/header-row.ts';
 import { readAtMost, readInputFile } from '../tables/input-file.ts';
-import { readTable, readTableBytes } from '../tables/readers.ts';
+import { parseTableBytes, readTable } from '../tables/readers.ts';
 import type { Table } from '../tables/table.ts';
-import { inUtf8 } from '../tables/text-encoding.ts';
+import { toUtf8 } from '../tables/text-encoding.ts';
 import type { Context } from './context.ts';
 
 /** Reads the museum's mapping; empty where there is no file. A file that is no table gives an issue. */
 export async function readMappingFile({ places: { mappingFile: file } }: Context): Promise<Mapping> {
   if (!existsSync(file)) return { file, rows: [], issues: [] };
   try {
-    const { text, issues } = await inUtf8(file, readFileSync(file));
+    const { text, issues } = await toUtf8(file, readFileSync(file));
     const mapping = parseMapping(parseTable(file, text));
     return { ...mapping, issues: [...issues, ...mapping.issues] };
   } catch (thrown) {
@@ -63,7 +63,7 @@ async function readMappingToChange(context: Context): Promise<Mapping> {
   const mapping = await readMappingFile(context);
   const first = mapping.issues.find(({ severity }) => severity === 'error');
   if (first === undefined) return mapping;
-  throw new UsageError(`${placeText(first.with({ file: mapping.file }))}: ${first.message}`, {
+  throw new UsageError(`${formatIssuePlace(first.with({ file: mapping.file }))}: ${first.message}`, {
     hint: t`Correct the file; \`${cmd`pas vocab map check`}\` lists all its errors.`,
   });
 }
@@ -92,7 +92,7 @@ export async function readTableOrInput(
     ...(photos === undefined ? {} : { photoFolder: resolve(photos) }),
     ...(headerRow === undefined ? {} : { headerRows: parseHeaderRows(headerRow) }),
   };
-  return file === '-' ? readTableBytes(...(await readFileOrInput(context, file)), options) : readTable(file, options);
+  return file === '-' ? parseTableBytes(...(await readFileOrInput(context, file)), options) : readTable(file, options);
 }
 
 /** Reads any other file, or standard input, and returns it with its name in messages. */
@@ -153,7 +153,7 @@ function runEditor({ environment, terminal }: Context, path: string): void {
   }
   const editor = chosen ?? (process.platform === 'win32' ? 'notepad' : 'vi');
   // As in git, the editor may be a command with flags.
-  const quoted = process.platform === 'win32' ? `"${path}"` : shellWord(path);
+  const quoted = process.platform === 'win32' ? `"${path}"` : quoteShellWord(path);
   const { status, error } = spawnSync(`${editor} ${quoted}`, { shell: true, stdio: 'inherit' });
   if (error === undefined && status === 0) return;
   throw new UsageError(t`The editor ${editor} failed. Your text is in ${path}.`, {

@@ -55,7 +55,7 @@ type SaidPause = {
 };
 
 /** Returns the shared pause; it creates no store, and ignores an unavailable one. */
-export async function sharedPause(context: Context, profile: Profile): Promise<SaidPause> {
+export async function readSharedPause(context: Context, profile: Profile): Promise<SaidPause> {
   const isThere = profile.pacing !== 'local' || existsSync(context.places.paceFile);
   try {
     return describePause(
@@ -71,8 +71,8 @@ export async function sharedPause(context: Context, profile: Profile): Promise<S
 const NO_PAUSE: Pause = { keptMs: 0, askedMs: 0 };
 
 export function describePause(pause: Pause, nowMs: number): SaidPause {
-  const endOf = (ms: number): string | null => (ms > 0 ? new Date(nowMs + ms).toISOString() : null);
-  const value = { paused_until: endOf(pause.keptMs), asked_until: endOf(pause.askedMs) };
+  const formatEnd = (ms: number): string | null => (ms > 0 ? new Date(nowMs + ms).toISOString() : null);
+  const value = { paused_until: formatEnd(pause.keptMs), asked_until: formatEnd(pause.askedMs) };
   return pause.keptMs + pause.askedMs > 0 ? { text: String(pauseText(pause, nowMs)), value } : { value };
 }
 
@@ -80,7 +80,7 @@ async function openSharedStore(context: Context, profile: Profile, local: PaceSt
   const { openWithFallback } = await import('../http/pace-fallback.ts');
   const { PaceStoreError } = await import('../http/redis-pace-store.ts');
   const { terminal, clock } = context;
-  const place = redisEndpoint(addressOf(profile));
+  const place = redisEndpoint(getRedisAddress(profile));
   const seconds = profile.pacingFallbackIntervalMs / 1000;
   const store = await openWithFallback({
     connect: (signal) =>
@@ -112,10 +112,10 @@ type Connecting = { readonly password?: string; readonly signal?: AbortSignal };
 /** @throws PaceStoreError when it is unavailable; ConfigError when it refuses */
 async function connect(context: Context, profile: Profile, { password, signal }: Connecting = {}): Promise<RedisPaceStore> {
   const { openRedisPaceStore, PaceStoreError } = await import('../http/redis-pace-store.ts');
-  const address = addressOf(profile);
+  const address = getRedisAddress(profile);
   try {
     const service = new URL(profile.baseUrl).origin;
-    const secret = password ?? pacingPasswordOf(context, profile);
+    const secret = password ?? getPacingPassword(context, profile);
     return await openRedisPaceStore({ address, password: secret, service, clock: context.clock, random: context.random }, signal);
   } catch (thrown) {
     if (!(thrown instanceof PaceStoreError) || thrown.kind === 'away') throw thrown;
@@ -127,13 +127,13 @@ async function connect(context: Context, profile: Profile, { password, signal }:
 }
 
 /** The profile was validated before. */
-function addressOf({ pacing }: Profile): RedisAddress {
+function getRedisAddress({ pacing }: Profile): RedisAddress {
   const address = parseRedisAddress(pacing);
   if (isAddressFault(address)) throw new ConfigError(address.message);
   return address;
 }
 
-function pacingPasswordOf({ environment, secrets }: Context, profile: Profile): string | undefined {
+function getPacingPassword({ environment, secrets }: Context, profile: Profile): string | undefined {
   return environment['PAS_PACING_PASSWORD'] ?? secrets.get(profile.pacing).pacingPassword;
 }
 
@@ -141,7 +141,7 @@ function pacingPasswordOf({ environment, secrets }: Context, profile: Profile): 
  * Stores the password of the Redis, unless that refuses it.
  * @returns false where the Redis did not answer, so that the password is unverified
  */
-export async function keepPacingPassword(context: Context, password: string): Promise<boolean> {
+export async function savePacingPassword(context: Context, password: string): Promise<boolean> {
   const profile = context.profile();
   const { PaceStoreError } = await import('../http/redis-pace-store.ts');
   let checked = true;
@@ -159,7 +159,7 @@ export async function keepPacingPassword(context: Context, password: string): Pr
 export async function checkPacing(context: Context, profile: Profile): Promise<Check> {
   if (profile.pacing === 'local') return checkLocalPacing(context.places.paceFile);
   const { PaceStoreError } = await import('../http/redis-pace-store.ts');
-  const address = addressOf(profile);
+  const address = getRedisAddress(profile);
   const place = redisEndpoint(address);
   const seconds = profile.pacingFallbackIntervalMs / 1000;
   const todo = t`Check that Redis runs there and accepts connections from this machine; until then a push sends one request every ${seconds} s.`;
@@ -170,13 +170,17 @@ export async function checkPacing(context: Context, profile: Profile): Promise<C
     const { version, role } = store;
     const latency = latencyMs.toFixed(1);
     const ahead = `${clockAheadMs < 0 ? '−' : '+'}${Math.abs(clockAheadMs).toFixed(0)}`;
-    const said = t`Redis ${version} at ${place} answers in ${latency} ms; its clock differs from this machine's by ${ahead} ms`;
+    const summary = t`Redis ${version} at ${place} answers in ${latency} ms; its clock differs from this machine's by ${ahead} ms`;
     if (role === 'slave') return problem('pacing', t`${place} is a replica of another Redis and is read-only.`, todo);
-    if (!address.tls && !isLoopback(address.host) && pacingPasswordOf(context, profile) !== undefined) {
-      return warning('pacing', t`${said}; the password is sent unencrypted.`, t`Use rediss:// if the Redis has TLS.`);
+    if (!address.tls && !isLoopback(address.host) && getPacingPassword(context, profile) !== undefined) {
+      return warning('pacing', t`${summary}; the password is sent unencrypted.`, t`Use rediss:// if the Redis has TLS.`);
     }
-    if (latencyMs < SLOW_STORE_MS) return ok('pacing', said);
-    return warning('pacing', t`${said}, which lowers the rate.`, t`Run Redis on the same network as the machines that share it.`);
+    if (latencyMs < SLOW_STORE_MS) return ok('pacing', summary);
+    return warning(
+      'pacing',
+      t`${summary}, which lowers the rate.`,
+      t`Run Redis on the same network as the machines that share it.`,
+    );
   } catch (thrown) {
     if (thrown instanceof ConfigError) return problem('pacing', thrown.message, thrown.hint ?? todo);
     if (!(thrown instanceof PaceStoreError)) throw thrown;

@@ -24,7 +24,7 @@ export type Places = {
 };
 
 /** Removes empty variables: a CI system passes a missing secret as an empty one. */
-export function givenVariables(environment: Environment): Environment {
+export function getGivenVariables(environment: Environment): Environment {
   return Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
 }
 
@@ -42,11 +42,11 @@ export type UserSystem = {
  * Neither is inside the other, so that a copy of the data does not include the state. A relative path in a variable is ignored
  * (XDG Base Directory Specification): otherwise every folder would have its own pace.
  */
-export function placesFrom(environment: Environment, system: UserSystem = thisSystem()): Places {
+export function makePlaces(environment: Environment, system: UserSystem = thisSystem()): Places {
   const { join, isAbsolute } = system.platform === 'win32' ? win32 : posix;
-  const given = givenVariables(environment);
-  const absolute = (name: string): string | undefined => (isAbsolute(given[name] ?? '') ? given[name] : undefined);
-  const userHome = given['HOME'] ?? system.homeFolder;
+  const variables = getGivenVariables(environment);
+  const absolute = (name: string): string | undefined => (isAbsolute(variables[name] ?? '') ? variables[name] : undefined);
+  const userHome = variables['HOME'] ?? system.homeFolder;
   // The user database may be on another machine, so it is queried only where needed.
   const accountHome = (): string => system.accountFolder ?? userHome;
   const place = (kind: 'data' | 'state', variable: string): string => {
@@ -57,10 +57,10 @@ export function placesFrom(environment: Environment, system: UserSystem = thisSy
       system.platform === 'win32'
         ? (absolute('LOCALAPPDATA') ?? join(accountHome(), 'AppData', 'Local'))
         : join(kind === 'data' ? userHome : accountHome(), 'Library', 'Application Support');
-    const own = system.platform === 'win32' || system.platform === 'darwin' ? join(applications, 'pas', kind) : older;
-    return !system.exists(own) && system.exists(older) ? older : own;
+    const base = system.platform === 'win32' || system.platform === 'darwin' ? join(applications, 'pas', kind) : older;
+    return !system.exists(base) && system.exists(older) ? older : base;
   };
-  const home = given['PAS_HOME'] ?? place('data', 'XDG_DATA_HOME');
+  const home = variables['PAS_HOME'] ?? place('data', 'XDG_DATA_HOME');
   const state = absolute('PAS_STATE') ?? place('state', 'XDG_STATE_HOME');
   return {
     home,
@@ -98,7 +98,7 @@ function accountFolder(): string | undefined {
 /** Reads the language from config.toml with little code; undefined where it has none. Faults are reported later. */
 export function storedLanguage(environment: Environment): string | undefined {
   try {
-    const [beforeTables = ''] = readFileSync(placesFrom(environment).configFile, 'utf8').split(/^[ \t]*\[/m);
+    const [beforeTables = ''] = readFileSync(makePlaces(environment).configFile, 'utf8').split(/^[ \t]*\[/m);
     return /^[ \t]*lang[ \t]*=[ \t]*["']([^"'\n]*)["']/m.exec(beforeTables)?.[1];
   } catch {
     return undefined;

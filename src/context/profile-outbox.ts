@@ -5,22 +5,22 @@ import { ConfigError, DatabaseError, PasError } from '../base/errors.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
 import { cmd, msg } from '../base/message.ts';
 import { isEmptyOutbox } from '../outbox/backup-copy.ts';
-import { fitsUser, isSameUser, knownAccount, knownUsername } from '../outbox/bound-account.ts';
+import { findKnownAccount, findKnownUsername, fitsUser, isSameUser } from '../outbox/bound-account.ts';
 import { hasEvent } from '../outbox/entries.ts';
 import { type Journal, openJournal } from '../outbox/journal.ts';
 import { type Merged, mergeJournal, NOTHING_MERGED } from '../outbox/merge.ts';
-import { type Binding, headerOf, isSameBinding, type Outbox, openOutbox } from '../outbox/open-outbox.ts';
+import { type Binding, isSameBinding, type Outbox, openOutbox, readHeader } from '../outbox/open-outbox.ts';
 import { cannotWrite, copyToTempFolder } from '../store/database-file.ts';
 import type { Terminal } from '../ui/terminal.ts';
 import { assignOutbox } from './change-config.ts';
 import {
   type ConfigFile,
+  findSimilarProfiles,
   freeProfileName,
   initCommand,
+  listProfilesOfOutbox,
   type Profile,
   type ProfileSettings,
-  profilesAlike,
-  profilesOfOutbox,
 } from './config.ts';
 import type { JournalPlaces, OutboxPlaces, Places } from './places.ts';
 
@@ -48,7 +48,7 @@ const JOURNAL_WAIT_MS = { push: 5000, command: 250 } as const;
 type Purpose = keyof typeof JOURNAL_WAIT_MS;
 
 /** Opens an outbox with its journal, and creates it where a binding is given. It is closed with the context. */
-export function openOutboxOf(sources: OutboxSources, id: string, purpose: Purpose, binding?: Binding): Outbox {
+export function openOutboxWithJournal(sources: OutboxSources, id: string, purpose: Purpose, binding?: Binding): Outbox {
   const { clock, terminal } = sources;
   const { journalFile } = sources.journalPlaces(id);
   const outbox = openOutbox(sources.outboxPlaces(id).outboxFile, clock, {
@@ -73,14 +73,14 @@ export function openOutboxOf(sources: OutboxSources, id: string, purpose: Purpos
 export function openProfileOutbox(sources: OutboxSources, purpose: Purpose): Outbox {
   const { clock, places } = sources;
   const profile = sources.profile();
-  const known = sources.knownOutboxId();
-  const id = known ?? assignOutbox(places, clock, profile.name);
+  const outboxId = sources.knownOutboxId();
+  const id = outboxId ?? assignOutbox(places, clock, profile.name);
   const isMissing = profile.outbox === id && !existsSync(sources.outboxPlaces(id).outboxFile);
-  const outbox = openOutboxOf(sources, id, purpose, bindingOf(profile));
+  const outbox = openOutboxWithJournal(sources, id, purpose, getBinding(profile));
   if (!fitsProfile(outbox, profile)) {
     if (!isUnused(outbox)) assertBinding(outbox, profile);
     // The profile has another service now, and an unused outbox can be left.
-    return openOutboxOf(sources, assignOutbox(places, clock, profile.name, id), purpose, bindingOf(profile));
+    return openOutboxWithJournal(sources, assignOutbox(places, clock, profile.name, id), purpose, getBinding(profile));
   }
   assertOneUser(sources.config(), outbox, profile);
   const merged = mergeIfPossible(outbox);
@@ -111,7 +111,7 @@ function mergeIfPossible(outbox: Outbox): Merged {
   if (outbox.journal === undefined) return NOTHING_MERGED;
   const failures: unknown[] = [];
   try {
-    return mergeJournal({ ...outbox, journal: watched(outbox.journal, failures) }, { withOpen: false });
+    return mergeJournal({ ...outbox, journal: watchOutbox(outbox.journal, failures) }, { withOpen: false });
   } catch (thrown) {
     const isOfJournal = failures.includes(thrown) && thrown instanceof PasError;
     // Another process may be writing to the outbox: the next command merges.
@@ -121,7 +121,7 @@ function mergeIfPossible(outbox: Outbox): Merged {
 }
 
 /** Wraps the journal and collects its errors, since the outbox throws errors of the same class. */
-function watched(journal: Journal, failures: unknown[]): Journal {
+function watchOutbox(journal: Journal, failures: unknown[]): Journal {
   const watch = <Values extends unknown[], T>(work: (...values: Values) => T) => {
     return (...values: Values): T => {
       try {
@@ -152,18 +152,18 @@ function warnOfMissing({ terminal }: OutboxSources, outbox: Outbox, { restoredFi
 }
 
 /** Returns the binding of a profile, in the form of the outbox header. */
-export function bindingOf({ baseUrl, prefix, schemaVersion }: Profile): Binding {
+export function getBinding({ baseUrl, prefix, schemaVersion }: Profile): Binding {
   return { address: baseUrl, prefix, schemaVersion };
 }
 
 function fitsProfile(outbox: Outbox, profile: Profile): boolean {
-  return isSameBinding(headerOf(outbox), bindingOf(profile));
+  return isSameBinding(readHeader(outbox), getBinding(profile));
 }
 
 /** @throws ConfigError with both remedies, where the outbox is for another service than the profile's */
 export function assertBinding(outbox: Outbox, profile: Profile): void {
   if (fitsProfile(outbox, profile)) return;
-  const { address, prefix, schemaVersion } = headerOf(outbox);
+  const { address, prefix, schemaVersion } = readHeader(outbox);
   const { name, baseUrl } = profile;
   if (address !== baseUrl) {
     throw new ConfigError(
@@ -187,7 +187,7 @@ export function assertBinding(outbox: Outbox, profile: Profile): void {
 type DataHome = {
   config(): ConfigFile;
   outboxPlaces(id: string): { readonly outboxFile: string };
-  outboxOf(id: string): Promise<Outbox>;
+  openOutboxById(id: string): Promise<Outbox>;
 };
 
 /**
@@ -197,20 +197,20 @@ type DataHome = {
  * @throws ConfigError where its own was used and is for another service or account
  */
 export async function chooseOutbox(home: DataHome, profile: Profile, settings: ProfileSettings): Promise<string | undefined> {
-  const { name, outbox: own } = profile;
+  const { name, outbox: outboxId } = profile;
   const username = settings.username?.toString();
-  const opened = async (id: string) => (existsSync(home.outboxPlaces(id).outboxFile) ? home.outboxOf(id) : undefined);
-  if (own !== undefined) {
-    const outbox = await opened(own);
-    const isShared = profilesOfOtherUsers(home.config(), own, name, username).length > 0;
+  const opened = async (id: string) => (existsSync(home.outboxPlaces(id).outboxFile) ? home.openOutboxById(id) : undefined);
+  if (outboxId !== undefined) {
+    const outbox = await opened(outboxId);
+    const isShared = listProfilesOfOtherUsers(home.config(), outboxId, name, username).length > 0;
     if (outbox !== undefined && !isUnused(outbox)) {
       assertBinding(outbox, profile);
-      if (!isShared && !fitsUser(outbox, username)) throw ofOtherUser(home.config(), outbox, name, settings);
+      if (!isShared && !fitsUser(outbox, username)) throw makeOtherUserError(home.config(), outbox, name, settings);
     }
-    const isOwn = outbox !== undefined && headerOf(outbox).account !== null && fitsUser(outbox, username);
-    if (!isShared || isOwn) return own;
+    const isOwn = outbox !== undefined && readHeader(outbox).account !== null && fitsUser(outbox, username);
+    if (!isShared || isOwn) return outboxId;
   }
-  const alike = profilesAlike(home.config(), name, settings);
+  const alike = findSimilarProfiles(home.config(), name, settings);
   const shared = alike.flatMap((other) => home.config().profiles.get(other)?.outbox?.toString() ?? []);
   for (const id of shared) {
     const outbox = await opened(id);
@@ -219,8 +219,8 @@ export async function chooseOutbox(home: DataHome, profile: Profile, settings: P
   return shared.length === 0 ? undefined : randomUUID();
 }
 
-function profilesOfOtherUsers(config: ConfigFile, id: string, name: string, username: string | undefined): string[] {
-  return profilesOfOutbox(config, id).filter((other) => {
+function listProfilesOfOtherUsers(config: ConfigFile, id: string, name: string, username: string | undefined): string[] {
+  return listProfilesOfOutbox(config, id).filter((other) => {
     const its = config.profiles.get(other)?.username?.toString();
     return other !== name && its !== undefined && username !== undefined && !isSameUser(its, username);
   });
@@ -229,22 +229,27 @@ function profilesOfOtherUsers(config: ConfigFile, id: string, name: string, user
 /** @throws ConfigError where profiles of several users use the outbox, which sends as one account */
 function assertOneUser(config: ConfigFile, outbox: Outbox, { name, outbox: id }: Profile): void {
   const username = config.profiles.get(name)?.username?.toString();
-  const others = id === undefined ? [] : profilesOfOtherUsers(config, id, name, username);
-  if (others.length === 0) return;
-  const settingsOf = (each: string): ProfileSettings => config.profiles.get(each) ?? {};
-  const isBound = headerOf(outbox).account !== null;
-  const strangers = [name, ...others].filter((each) => !isBound || !fitsUser(outbox, settingsOf(each).username?.toString()));
-  const [first = others[0] ?? name] = strangers;
-  const named = [name, ...others].join(', ');
-  const command = initCommand(first, settingsOf(first));
-  throw new ConfigError(msg`Profiles ${named} belong to several users but share one outbox, ${outbox.path}.`, {
+  const otherProfiles = id === undefined ? [] : listProfilesOfOtherUsers(config, id, name, username);
+  if (otherProfiles.length === 0) return;
+  const getSettings = (each: string): ProfileSettings => config.profiles.get(each) ?? {};
+  const isBound = readHeader(outbox).account !== null;
+  const strangers = [name, ...otherProfiles].filter(
+    (each) => !isBound || !fitsUser(outbox, getSettings(each).username?.toString()),
+  );
+  const [first = otherProfiles[0] ?? name] = strangers;
+  const names = [name, ...otherProfiles].join(', ');
+  const command = initCommand(first, getSettings(first));
+  throw new ConfigError(msg`Profiles ${names} belong to several users but share one outbox, ${outbox.path}.`, {
     hint: msg`An outbox sends as one account. Give ${first} its own outbox: ${command}`,
   });
 }
 
-function ofOtherUser(config: ConfigFile, outbox: Outbox, name: string, settings: ProfileSettings): ConfigError {
-  const account = headerOf(outbox).account ?? '';
-  const [username, before] = [settings.username?.toString() ?? '', knownUsername(outbox) ?? knownAccount(outbox)?.email ?? ''];
+function makeOtherUserError(config: ConfigFile, outbox: Outbox, name: string, settings: ProfileSettings): ConfigError {
+  const account = readHeader(outbox).account ?? '';
+  const [username, before] = [
+    settings.username?.toString() ?? '',
+    findKnownUsername(outbox) ?? findKnownAccount(outbox)?.email ?? '',
+  ];
   const command = initCommand(freeProfileName(config, username), settings);
   return new ConfigError(
     msg`Profile ${name} would be for the user ${username}, but its outbox ${outbox.path} sends as ${before} (${account}). Nothing was changed.`,

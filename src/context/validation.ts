@@ -5,30 +5,30 @@ import { t } from '../base/language.ts';
 import { defaultsFor, type FindDefaults, parseDefaults } from '../columns/defaults.ts';
 import { withMapping } from '../columns/mapping.ts';
 import { parseConstants } from '../columns/settings.ts';
-import { type DocumentProfile, type Find, schemaLocationOf } from '../find/find.ts';
+import { type DocumentProfile, type Find, getSchemaLocation } from '../find/find.ts';
 import { openFindSchema, type ReadOwnSchema } from '../find/find-schema.ts';
 import type { LookupTerm } from '../find/lookup.ts';
 import { type ValidatedFind, validateFind } from '../find/rules.ts';
 import type { FinderSource } from '../flows/interview/choose-finders.ts';
 import type { AddingSources } from '../flows/interview/entry-session.ts';
-import { keepingPhotographs, type PhotographKeeping } from '../flows/queue/kept-photographs.ts';
-import { knownAccount } from '../outbox/bound-account.ts';
+import { makePhotographKeeping, type PhotographKeeping } from '../flows/queue/kept-photographs.ts';
+import { findKnownAccount } from '../outbox/bound-account.ts';
 import { readKept } from '../store/kept-files.ts';
 import type { LidoSource } from '../tables/export-lido.ts';
 import type { LabelsOf } from '../tables/exported-find.ts';
 import { termByIdent } from '../vocabulary/terms.ts';
 import type { Profile } from './config.ts';
 import type { Context } from './context.ts';
-import { accountOf, ownHarvestBase } from './open-service.ts';
+import { getHarvestAccount, ownHarvestBase } from './open-service.ts';
 import { readMappingFile } from './own-files.ts';
 
 /** Opens everything for the validation: the profile's schema, its account, the vocabularies with the museum's mapping. */
 export async function openValidationContext(context: Context) {
   const profile = context.profile();
-  const schema = await openFindSchema(documentProfileOf(profile), ownSchemaReader(context));
+  const schema = await openFindSchema(getDocumentProfile(profile), ownSchemaReader(context));
   const lookups = await openLookups(context);
   const lookupTerm = withMapping(lookups.lookupTerm, await readMappingFile(context));
-  const account = knownAccount(await context.outbox());
+  const account = findKnownAccount(await context.outbox());
   const who = account === undefined ? {} : { role: account.role, organisation: account.organisation };
   return { schema, ...lookups, lookupTerm, today: localDate(context.clock.now()), ...who };
 }
@@ -36,31 +36,31 @@ export async function openValidationContext(context: Context) {
 /** Asks on a terminal which of several people a finder is; the answers apply to this command. */
 export async function askAboutFinders<Known extends { readonly lookupTerm: LookupTerm }>(
   context: Context,
-  known: Known,
+  ruleContext: Known,
   named: FinderSource,
 ): Promise<Known> {
-  if (!context.terminal.interactive || context.terminal.json) return known;
-  const { chooseFinders, findersIn } = await import('../flows/interview/choose-finders.ts');
-  const lookupTerm = await chooseFinders(await findersIn(named), known.lookupTerm, await context.prompt());
-  return { ...known, lookupTerm };
+  if (!context.terminal.interactive || context.terminal.json) return ruleContext;
+  const { chooseFinders, collectFinders: findersIn } = await import('../flows/interview/choose-finders.ts');
+  const lookupTerm = await chooseFinders(await findersIn(named), ruleContext.lookupTerm, await context.prompt());
+  return { ...ruleContext, lookupTerm };
 }
 
 /** Opens the lookups of the vocabularies, without the museum's mapping. */
 export async function openLookups(context: Context) {
   const profile = context.profile();
-  return (await context.vocabularyToRead()).lookups(profile.oaiBase ?? '', accountOf(profile));
+  return (await context.vocabularyToRead()).lookups(profile.oaiBase ?? '', getHarvestAccount(profile));
 }
 
 /** Opens the labels of vocabulary entries. They are cached, since finds repeat them. */
 export async function openLabels(context: Context): Promise<LabelsOf> {
   const vocabulary = (await context.vocabularyToRead()).source(context.profile().oaiBase ?? '');
-  const known = new Map<string, ReturnType<LabelsOf>>();
+  const labelsById = new Map<string, ReturnType<LabelsOf>>();
   return (id) => {
-    if (!known.has(id)) {
+    if (!labelsById.has(id)) {
       const term = termByIdent(vocabulary, id);
-      known.set(id, term === undefined ? undefined : { cs: term.label, en: term.labelEn ?? '' });
+      labelsById.set(id, term === undefined ? undefined : { cs: term.label, en: term.labelEn ?? '' });
     }
-    return known.get(id);
+    return labelsById.get(id);
   };
 }
 
@@ -71,7 +71,7 @@ const ANYBODY = 'A';
 export async function openLidoSource(context: Context, withoutPlaces: boolean): Promise<LidoSource> {
   const { oaiBase = '', baseUrl } = context.profile();
   const vocabulary = (await context.vocabularyToRead()).source(oaiBase);
-  const account = knownAccount(await context.outboxToRead());
+  const account = findKnownAccount(await context.outboxToRead());
   return {
     isOpen: (accessibility) =>
       !withoutPlaces && accessibility !== undefined && termByIdent(vocabulary, accessibility.id)?.abbreviation === ANYBODY,
@@ -81,30 +81,34 @@ export async function openLidoSource(context: Context, withoutPlaces: boolean): 
 }
 
 export async function openValidation(context: Context): Promise<(find: Find) => ValidatedFind> {
-  const known = await openValidationContext(context);
-  return (find) => validateFind(find, known);
+  const ruleContext = await openValidationContext(context);
+  return (find) => validateFind(find, ruleContext);
 }
 
 /**
  * Merges the given values with the defaults of config.toml for the profile, and for the given project.
  * @throws UsageError where a given value is not `element=value`
  */
-export function profileDefaults(context: Context, given: readonly string[] = []): FindDefaults {
-  const set = parseConstants(given);
+export function profileDefaults(context: Context, flags: readonly string[] = []): FindDefaults {
+  const set = parseConstants(flags);
   const project = set.find(({ name }) => name === 'projekt')?.value;
-  const kept = defaultsFor(parseDefaults(context.places.configFile, context.config().defaults), context.profile().name, project);
-  return [...set, ...kept.filter(({ name }) => !set.some((own) => own.name === name))];
+  const defaults = defaultsFor(
+    parseDefaults(context.places.configFile, context.config().defaults),
+    context.profile().name,
+    project,
+  );
+  return [...set, ...defaults.filter(({ name }) => !set.some((ownSetting) => ownSetting.name === name))];
 }
 
 /** Returns the name of the account, as the service last described it. */
 export async function accountName(context: Context): Promise<string | undefined> {
-  return knownAccount(await context.outbox())?.name;
+  return findKnownAccount(await context.outbox())?.name;
 }
 
-export async function addingSources(context: Context, flags: KeepingFlags = {}): Promise<AddingSources> {
+export async function collectEntrySources(context: Context, flags: KeepingFlags = {}): Promise<AddingSources> {
   return {
     outbox: await context.outbox(),
-    known: await openValidationContext(context),
+    ruleContext: await openValidationContext(context),
     keeping: photographKeeping(context, flags),
     folder: context.cwd,
     profile: context.profile().name,
@@ -122,20 +126,24 @@ export async function offerSources(context: Context) {
 export type KeepingFlags = { readonly link?: boolean; readonly stripGps?: boolean };
 
 export function photographKeeping(context: Context, { link = false, stripGps = false }: KeepingFlags): PhotographKeeping {
-  return keepingPhotographs(context.outboxPlaces().photosFolder, { maxBytes: context.profile().photoMaxBytes, link, stripGps });
+  return makePhotographKeeping(context.outboxPlaces().photosFolder, {
+    maxBytes: context.profile().photoMaxBytes,
+    link,
+    stripGps,
+  });
 }
 
-export function photoRootOf(tablePath: string, option: string | undefined): string {
+export function getPhotoRoot(tablePath: string, option: string | undefined): string {
   return option === undefined ? dirname(resolve(tablePath)) : resolve(option);
 }
 
-export function documentProfileOf({ prefix, schemaBase, schemaVersion }: Profile): DocumentProfile {
+export function getDocumentProfile({ prefix, schemaBase, schemaVersion }: Profile): DocumentProfile {
   return { prefix, schemaBase, schemaVersion };
 }
 
 /** Returns the folder of the deployment's own schema, named after its address. */
 export function ownSchemaFolder({ places }: Context, profile: DocumentProfile): string {
-  const { host, pathname } = new URL(schemaLocationOf(profile));
+  const { host, pathname } = new URL(getSchemaLocation(profile));
   const parts = [host, ...pathname.replace(/\.xsd$/, '').split('/')].filter((part) => part !== '');
   return join(places.schemasFolder, ...parts.map((part) => part.replace(/[^\w.-]/g, '_').replace(/^\.+$/, '_')));
 }

@@ -1,8 +1,8 @@
-import { normalAddress } from '../base/address.ts';
+import { normalizeAddress } from '../base/address.ts';
 import { systemClock } from '../base/clock.ts';
 import { ConfigError } from '../base/errors.ts';
 import { isProtected } from '../context/config.ts';
-import { placesFrom } from '../context/places.ts';
+import { makePlaces } from '../context/places.ts';
 import { withTimeout } from '../http/exchange.ts';
 import { openPaceStore } from '../http/pace-store.ts';
 import { makePace, type Pace } from '../http/pacer.ts';
@@ -45,7 +45,7 @@ export function openConnection(options: ServiceOptions): Connection {
   const { answerTimeoutMs = 120_000 } = options;
   const connections = openConnections({ maxConnections: 64 });
   const send = withTimeout(answerTimeoutMs, connections.send);
-  const store = openPaceStore(options.paceFile ?? placesFrom(process.env).paceFile, systemClock);
+  const store = openPaceStore(options.paceFile ?? makePlaces(process.env).paceFile, systemClock);
   const { origin } = new URL(baseUrl);
   const keeper = { read: () => options.token, write: (token: string) => onToken?.(token) };
   return {
@@ -68,7 +68,7 @@ export function openConnection(options: ServiceOptions): Connection {
 
 /** Normalises an address. @throws ConfigError as {@link openConnection} */
 export function checkAddress(name: string, address: string, allowHttp: boolean): string {
-  const normal = normalAddress(address);
+  const normal = normalizeAddress(address);
   if (normal === undefined) {
     throw new ConfigError(`${name} must be an address such as https://finds.example.org, without a user name, a query or a #.`);
   }

@@ -42,14 +42,14 @@ export type FindChecks = Disposable & {
  * @throws ConfigError where pas has no schema of that version
  */
 export async function checkFinds(options: CheckOptions): Promise<FindChecks> {
-  const { known, close } = await openKnowledge(options);
+  const { makeRuleContext, close } = await openKnowledge(options);
   return {
-    check: (find) => validateFind(find, known()),
-    checkDocument: (document, name = 'document') => checkDocument(name, Buffer.from(document), known()),
+    check: (find) => validateFind(find, makeRuleContext()),
+    checkDocument: (document, name = 'document') => checkDocument(name, Buffer.from(document), makeRuleContext()),
     readTable: async (path) => {
       const table = await readTable(path);
       const { issues, rows } = mapTable(table, {
-        lookupTerm: known().lookupTerm,
+        lookupTerm: makeRuleContext().lookupTerm,
         resolvePhoto: photoResolver(dirname(path)),
         photosMayMiss: table.attachments !== undefined,
       });

@@ -26,17 +26,17 @@ export type CheckOptions = DocumentOptions & {
 
 type Knowledge = {
   /** Returns the context of the rules for today. */
-  readonly known: () => ValidationContext;
+  readonly makeRuleContext: () => ValidationContext;
   readonly close: () => void;
 };
 
 /** Opens the data for the checks. @throws ConfigError where pas has no schema of that version */
 export async function openKnowledge(options: CheckOptions): Promise<Knowledge> {
-  const schema = await openFindSchema(documentProfileOf(options));
+  const schema = await openFindSchema(toDocumentProfile(options));
   const vocabulary = await openLookups(options.vocabulary);
   const { role, organisation } = options;
   return {
-    known: () => ({
+    makeRuleContext: () => ({
       schema,
       today: localDate(systemClock.now()),
       ...(role === undefined ? {} : { role }),
@@ -50,7 +50,7 @@ export async function openKnowledge(options: CheckOptions): Promise<Knowledge> {
   };
 }
 
-function documentProfileOf(options: CheckOptions): DocumentProfile {
+function toDocumentProfile(options: CheckOptions): DocumentProfile {
   return {
     prefix: options.prefix ?? 'svc',
     // The address is only a name, so it needs no TLS.

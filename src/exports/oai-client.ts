@@ -6,7 +6,7 @@ import type { OaiCredentials } from '../oai/ask.ts';
 import { type Identity, type MetadataFormat, type OaiSet, openOaiClient } from '../oai/client.ts';
 import { type FetchPage, listPages } from '../oai/pages.ts';
 import type { OaiHeader, OaiRecord } from '../oai/record.ts';
-import { type Json, type RepeatedElements, recordJson, repeatedElementsOf } from '../oai/record-json.ts';
+import { type Json, listRepeatedElements, type RepeatedElements, recordJson } from '../oai/record-json.ts';
 import { checkAddress } from './connection.ts';
 
 export { OaiError, PasError } from '../base/errors.ts';
@@ -89,16 +89,16 @@ export function openHarvester(options: HarvesterOptions): Harvester {
     identify: () => client.identify(),
     formats: (identifier) => client.listMetadataFormats(identifier),
     sets: () =>
-      itemsOf(
-        (given, signal) => client.listSets(given, signal),
+      fetchItems(
+        (args, signal) => client.listSets(args, signal),
         undefined,
         ({ setSpec }) => setSpec,
       ),
-    headers: (list) => itemsOf(client.listIdentifiers, list, mark),
-    records: (list) => itemsOf(client.listRecords, list, ({ header }) => mark(header)),
+    headers: (list) => fetchItems(client.listIdentifiers, list, mark),
+    records: (list) => fetchItems(client.listRecords, list, ({ header }) => mark(header)),
     record: (identifier, metadataPrefix) => client.getRecord(identifier, metadataPrefix),
     json: (record) => {
-      repeated ??= repeatedElementsOf(version);
+      repeated ??= listRepeatedElements(version);
       return recordJson(record, repeated);
     },
     close,
@@ -110,17 +110,17 @@ function mark({ identifier, datestamp }: OaiHeader): string {
   return `${identifier} ${datestamp}`;
 }
 
-async function* itemsOf<Item>(
+async function* fetchItems<Item>(
   fetchPage: FetchPage<Item>,
   list: ListOptions | undefined,
-  markOf: (item: Item) => string,
+  getMark: (item: Item) => string,
 ): AsyncGenerator<Item> {
   const { signal, ...start } = list ?? {};
   const pages = listPages({
     fetchPage,
     start,
     clock: systemClock,
-    fingerprint: (items) => createHash('sha256').update(items.map(markOf).join('\n')).digest('base64'),
+    fingerprint: (items) => createHash('sha256').update(items.map(getMark).join('\n')).digest('base64'),
     ...(signal === undefined ? {} : { signal }),
   });
   for await (const page of pages) yield* page.items;

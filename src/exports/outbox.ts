@@ -5,7 +5,7 @@ import { systemClock } from '../base/clock.ts';
 import { ConfigError, FileError } from '../base/errors.ts';
 import type { Issue } from '../base/issue.ts';
 import { readConfigFile } from '../context/config.ts';
-import { type JournalPlaces, journalLayout, journalPlaces, placesFrom } from '../context/places.ts';
+import { type JournalPlaces, journalLayout, journalPlaces, makePlaces } from '../context/places.ts';
 import type { Find } from '../find/find.ts';
 import { validateFind } from '../find/rules.ts';
 import { createBreakers } from '../flows/push/circuit-breaker.ts';
@@ -15,18 +15,18 @@ import type { PushEvent } from '../flows/push/push-context.ts';
 import { addPhotograph, enqueueNumber, type NumberChange, type PhotoChange } from '../flows/queue/enqueue-change.ts';
 import { type EnqueueReport, enqueueFinds } from '../flows/queue/enqueue-finds.ts';
 import { type ImportReport, importTable } from '../flows/queue/import-table.ts';
-import { keepingPhotographs } from '../flows/queue/kept-photographs.ts';
-import { targetForChange, targetOf } from '../flows/queue/named-finds.ts';
+import { makePhotographKeeping } from '../flows/queue/kept-photographs.ts';
+import { findTarget, targetForChange } from '../flows/queue/named-finds.ts';
 import { type Decision, resolveEntries, sendHeld } from '../flows/reconcile/resolve-entries.ts';
 import { HARVEST_RETRY, withRetry } from '../http/retry.ts';
 import { type OaiClientOptions, openOaiClient } from '../oai/client.ts';
-import { knownAccount } from '../outbox/bound-account.ts';
+import { findKnownAccount } from '../outbox/bound-account.ts';
 import { ENTRY_KINDS, type Entry, type EntryKind, type EntryState, type HeldBasis } from '../outbox/entry.ts';
 import { allEntries, entriesOfTarget } from '../outbox/entry-queries.ts';
 import { openJournal } from '../outbox/journal.ts';
 import { machineId, thisSystem } from '../outbox/machine-id.ts';
 import { mergeJournal } from '../outbox/merge.ts';
-import { headerOf, type Outbox, openOutbox } from '../outbox/open-outbox.ts';
+import { type Outbox, openOutbox, readHeader } from '../outbox/open-outbox.ts';
 import { acquirePushLock } from '../outbox/push-lock.ts';
 import { ROLES, type Role } from '../pas-api/session.ts';
 import { readTable } from '../tables/readers.ts';
@@ -147,14 +147,14 @@ export async function openFindOutbox(options: OutboxOptions): Promise<FindOutbox
   const { service, file, photosFolder = join(dirname(file), 'photos') } = options;
   const connection = openConnection(service);
   const { outbox, lock } = openOutboxFile(options, connection.baseUrl);
-  const role = roleNamed(knownAccount(outbox)?.role);
+  const role = parseRole(findKnownAccount(outbox)?.role);
   const knowledge = await openKnowledge({ ...service, ...(role === undefined ? {} : { role }) });
-  const keeping = keepingPhotographs(photosFolder, { maxBytes: 262_144_000, link: false });
+  const keeping = makePhotographKeeping(photosFolder, { maxBytes: 262_144_000, link: false });
   const sync = {
     outbox,
     lock,
     service: { ...connection, username: service.username, usesExternalToken: false },
-    harvesting: service.oaiBase === undefined ? undefined : harvestingOf(service, service.oaiBase, connection),
+    harvesting: service.oaiBase === undefined ? undefined : makeHarvesting(service, service.oaiBase, connection),
     clock: systemClock,
     recordKeys: undefined,
   };
@@ -165,12 +165,17 @@ export async function openFindOutbox(options: OutboxOptions): Promise<FindOutbox
   };
   return {
     add: (finds) =>
-      enqueueFinds(finds, { ...keeping, outbox, validate: (find) => validateFind(find, knowledge.known()), dryRun: false }),
+      enqueueFinds(finds, {
+        ...keeping,
+        outbox,
+        validate: (find) => validateFind(find, knowledge.makeRuleContext()),
+        dryRun: false,
+      }),
     importTable: async (path) =>
       importTable(await readTable(path), {
         ...keeping,
         outbox,
-        known: knowledge.known(),
+        ruleContext: knowledge.makeRuleContext(),
         dryRun: false,
         photoFolder: dirname(path),
       }),
@@ -191,7 +196,7 @@ export async function openFindOutbox(options: OutboxOptions): Promise<FindOutbox
       }
     },
     entries: (find) => {
-      const entries = find === undefined ? allEntries(outbox) : entriesOfTarget(outbox, targetOf(outbox, find));
+      const entries = find === undefined ? allEntries(outbox) : entriesOfTarget(outbox, findTarget(outbox, find));
       return entries.map(toPublic);
     },
     close,
@@ -229,7 +234,7 @@ async function reconcileWith({ harvesting, ...sync }: SyncContext): Promise<Sett
   return settled.map(({ entry, verdict }) => ({ entry: toPublic(entry), verdict: verdict.kind, reason: String(verdict.reason) }));
 }
 
-function harvestingOf(service: OutboxOptions['service'], oaiBase: string, { send, session }: Connection): Harvesting {
+function makeHarvesting(service: OutboxOptions['service'], oaiBase: string, { send, session }: Connection): Harvesting {
   const { oaiAuth = 'basic', schemaVersion = '2.2', username, password } = service;
   const credentials = {
     none: { kind: 'none' },
@@ -259,7 +264,7 @@ function toPublic(entry: Entry): OutboxEntry {
   };
 }
 
-function roleNamed(name: string | undefined): Role | undefined {
+function parseRole(name: string | undefined): Role | undefined {
   return ROLES.find((role) => role === name);
 }
 
@@ -312,13 +317,13 @@ type Opened = { readonly outbox: Outbox; readonly lock: Parameters<typeof acquir
 /** Opens the file with its journal, and merges that. @throws ConfigError where it is for another service */
 function openOutboxFile({ file, service, journalFile }: OutboxFile, address: string): Opened {
   const { prefix = 'svc', schemaVersion = '2.2' } = service;
-  const journal = journalOf(file, journalFile);
+  const journal = getJournalPlaces(file, journalFile);
   const outbox = openOutbox(file, systemClock, {
     binding: { address, prefix, schemaVersion },
     journal: () => openJournal(journal.journalFile, { machine: () => machineId(thisSystem), clock: systemClock }),
   });
   try {
-    const header = headerOf(outbox);
+    const header = readHeader(outbox);
     if (header.address !== address || header.prefix !== prefix || header.schemaVersion !== schemaVersion) {
       const [here, there] = [
         `${address} ${prefix} ${schemaVersion}`,
@@ -329,7 +334,7 @@ function openOutboxFile({ file, service, journalFile }: OutboxFile, address: str
       });
     }
     mergeJournal(outbox, { withOpen: false });
-    return { outbox, lock: lockOf(outbox, journal) };
+    return { outbox, lock: getPushLock(outbox, journal) };
   } catch (thrown) {
     outbox.close();
     throw thrown;
@@ -337,13 +342,13 @@ function openOutboxFile({ file, service, journalFile }: OutboxFile, address: str
 }
 
 /** Returns the journal of the program `pas`, so that this process and `pas` never push one file at once. */
-function journalOf(file: string, given: string | undefined): JournalPlaces {
-  const places = placesFrom(process.env);
-  if (given !== undefined) return { journalFile: given, locksFolder: join(dirname(given), 'locks'), layout: 'state' };
+function getJournalPlaces(file: string, givenFile: string | undefined): JournalPlaces {
+  const places = makePlaces(process.env);
+  if (givenFile !== undefined) return { journalFile: givenFile, locksFolder: join(dirname(givenFile), 'locks'), layout: 'state' };
   return journalPlaces(places, journalLayout(readConfigFile(places.configFile).journal, thisSystem), dirname(file));
 }
 
-function lockOf(outbox: Outbox, { locksFolder }: JournalPlaces): Opened['lock'] {
+function getPushLock(outbox: Outbox, { locksFolder }: JournalPlaces): Opened['lock'] {
   const holder = { pid: process.pid, host: hostname() };
-  return { folder: locksFolder, outboxId: headerOf(outbox).outbox, clock: systemClock, holder };
+  return { folder: locksFolder, outboxId: readHeader(outbox).outbox, clock: systemClock, holder };
 }

@@ -1,9 +1,9 @@
 import { systemClock } from '../base/clock.ts';
 import { FileError, UsageError } from '../base/errors.ts';
-import { readAccount } from '../flows/push/resolve-account.ts';
+import { fetchAccount } from '../flows/push/resolve-account.ts';
 import { openKeptPhotograph, parseRecordIdent, sendOnce } from '../flows/push/send-entry.ts';
 import type { Exchange, HttpRequest } from '../http/exchange.ts';
-import { sha512Of } from '../http/request-body.ts';
+import { hashSha512 } from '../http/request-body.ts';
 import type { Outcome } from '../pas-api/outcome.ts';
 import { importRequest, numberRequest, photoRequest } from '../pas-api/requests.ts';
 import type { Account } from '../pas-api/session.ts';
@@ -49,9 +49,9 @@ export function openWriteClient(options: ServiceOptions): WriteClient {
 
   type Target = Parameters<typeof sendOnce>[1];
   const attempt = async (target: Target, request: HttpRequest, token: string): Promise<Outcome> => {
-    const slot = await pace.depart(stop.signal);
+    const slot = await pace.acquire(stop.signal);
     const { outcome, departedAt } = await sendOnce(context, target, request, token, slot);
-    if (outcome.kind === 'throttled') pace.slowDown(departedAt, outcome.waitMs);
+    if (outcome.kind === 'throttled') pace.backOff(departedAt, outcome.waitMs);
     return outcome;
   };
   const send = async (target: Target, makeRequest: () => HttpRequest): Promise<Outcome> => {
@@ -60,11 +60,11 @@ export function openWriteClient(options: ServiceOptions): WriteClient {
     return outcome.kind === 'unauthorised' ? attempt(target, makeRequest(), await session.renew(token)) : outcome;
   };
   const paced: Exchange = async (request) => {
-    const slot = await pace.depart(stop.signal);
+    const slot = await pace.acquire(stop.signal);
     try {
       return await connection.send({ ...request, onDeparture: slot.leave });
     } finally {
-      slot.giveBack();
+      slot.release();
     }
   };
   const close = async (): Promise<void> => {
@@ -72,10 +72,10 @@ export function openWriteClient(options: ServiceOptions): WriteClient {
     await connection.close();
   };
   return {
-    account: () => readAccount({ baseUrl, session, send: paced }),
+    account: () => fetchAccount({ baseUrl, session, send: paced }),
     importFind: (document) => {
       const bytes = Buffer.from(document);
-      return send({ kind: 'import', identCely: null }, () => importRequest(baseUrl, bytes, sha512Of(bytes)));
+      return send({ kind: 'import', identCely: null }, () => importRequest(baseUrl, bytes, hashSha512(bytes)));
     },
     setNumber: async (identCely, value) => {
       if (value.trim() === '') throw new UsageError('The registration number is empty; it cannot be removed, only changed.');

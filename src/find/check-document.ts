@@ -1,11 +1,20 @@
 import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
 import { trimText } from '../text/characters.ts';
-import { attributeOf, childOf, childText, lineAt, lineOf, sourceOf, type XmlDocument, type XmlElement } from '../xml/element.ts';
+import {
+  childText,
+  getAttribute,
+  getChild,
+  getLine,
+  getSourceText,
+  lineAt,
+  type XmlDocument,
+  type XmlElement,
+} from '../xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
-import { strayTextMessage, strayTextsIn } from '../xml/source-text.ts';
+import { listStrayTexts, strayTextMessage } from '../xml/source-text.ts';
 import { FIELDS, type Field, type FindElements, isElementName } from './fields.ts';
-import { type DocumentProfile, type Find, namespaceOf, schemaLocationOf } from './find.ts';
+import { type DocumentProfile, type Find, getNamespace, getSchemaLocation } from './find.ts';
 import { NEW_PERSON } from './resolve-reference.ts';
 import { checkRules, type ValidationContext } from './rules.ts';
 
@@ -29,12 +38,12 @@ export function checkDocument(file: string, bytes: Buffer, context: ValidationCo
   }
   const violations = schema.check(bytes);
   if (violations.some((issue) => issue.rule === 'xml-not-well-formed')) return violations.map((issue) => issue.with({ file }));
-  const find = childOf(document.root, 'samostatny_nalez', namespaceOf(schema.profile));
+  const find = getChild(document.root, 'samostatny_nalez', getNamespace(schema.profile));
   const issues = [
     ...violations,
     ...declarationIssues(document, schema.profile),
     ...rootIssues(document, find),
-    ...lostTexts(document, find),
+    ...listIgnoredTexts(document, find),
     ...(find === undefined ? [] : findIssues(document, find, context, violations)),
   ];
   return issues.map((issue) => issue.with({ file }));
@@ -44,17 +53,17 @@ export function checkDocument(file: string, bytes: Buffer, context: ValidationCo
 function declarationIssues(document: XmlDocument, profile: DocumentProfile): Issue[] {
   const issues: Issue[] = [];
   const { root } = document;
-  const line = lineOf(document, root);
-  const namespace = namespaceOf(profile);
-  const [startTag] = sourceOf(document, root).split('>', 1);
+  const line = getLine(document, root);
+  const namespace = getNamespace(profile);
+  const [startTag] = getSourceText(document, root).split('>', 1);
   const declared = new RegExp(`\\sxmlns:${profile.prefix}\\s*=\\s*(["'])(.*?)\\1`).exec(startTag ?? '')?.[2];
   if (declared !== namespace) {
     const message = msg`The root must declare xmlns:${profile.prefix}="${namespace}". Another prefix or a default namespace is refused.`;
     issues.push(errorIssue('schema-declaration', message, { line }));
   }
-  const tokens = (attributeOf(root, 'schemaLocation', XSI) ?? '').split(/\s+/).filter((token) => token !== '');
+  const tokens = (getAttribute(root, 'schemaLocation', XSI) ?? '').split(/\s+/).filter((token) => token !== '');
   const location = tokens.find((_, index) => index % 2 === 1 && tokens[index - 1] === namespace);
-  const expected = schemaLocationOf(profile);
+  const expected = getSchemaLocation(profile);
   if (tokens.length % 2 === 1 || location !== expected) {
     const message = msg`xsi:schemaLocation of the root must pair ${namespace} with ${expected}.`;
     issues.push(errorIssue('schema-declaration', message, { line }));
@@ -65,13 +74,14 @@ function declarationIssues(document: XmlDocument, profile: DocumentProfile): Iss
 /** The root holds exactly one find and no comment beside it (A-IMPORT-2, A-IMPORT-9). */
 function rootIssues(document: XmlDocument, find: XmlElement | undefined): Issue[] {
   const { root } = document;
-  const line = lineOf(document, root);
-  const [only, ...others] = root.children;
-  if (find === undefined || only === undefined || others.length > 0) {
+  const line = getLine(document, root);
+  const [only, ...otherRoots] = root.children;
+  if (find === undefined || only === undefined || otherRoots.length > 0) {
     return [errorIssue('root-content', msg`The root must contain exactly one samostatny_nalez and nothing else.`, { line })];
   }
   const beside =
-    sourceOf(document, { start: root.start + 1, end: find.start }) + sourceOf(document, { start: find.end, end: root.end });
+    getSourceText(document, { start: root.start + 1, end: find.start }) +
+    getSourceText(document, { start: find.end, end: root.end });
   if (!withMarks(beside).includes(MARK)) return [];
   return [
     errorIssue(
@@ -83,10 +93,10 @@ function rootIssues(document: XmlDocument, find: XmlElement | undefined): Issue[
 }
 
 /** Reports text beside elements, which the schema allows and an import discards. */
-function lostTexts(document: XmlDocument, find: XmlElement | undefined): Issue[] {
-  const guarded = find && childOf(find, 'chranene_udaje');
+function listIgnoredTexts(document: XmlDocument, find: XmlElement | undefined): Issue[] {
+  const guarded = find && getChild(find, 'chranene_udaje');
   const strays = [document.root, guarded].flatMap((element) =>
-    element === undefined ? [] : [...strayTextsIn(document, element)],
+    element === undefined ? [] : [...listStrayTexts(document, element)],
   );
   return strays.map((stray) =>
     warningIssue('stray-text', strayTextMessage(stray), {
@@ -97,17 +107,17 @@ function lostTexts(document: XmlDocument, find: XmlElement | undefined): Issue[]
 }
 
 function findIssues(document: XmlDocument, find: XmlElement, context: ValidationContext, violations: readonly Issue[]): Issue[] {
-  const elementOf = (name: string): XmlElement | undefined => {
+  const findElement = (name: string): XmlElement | undefined => {
     const parent = FIELDS.find((field) => field.name === name)?.parent;
-    return childOf(parent === undefined ? find : (childOf(find, parent) ?? find), name);
+    return getChild(parent === undefined ? find : (getChild(find, parent) ?? find), name);
   };
-  const elements = Object.fromEntries(FIELDS.flatMap((field) => readField(field, elementOf(field.name)))) as FindElements;
+  const elements = Object.fromEntries(FIELDS.flatMap((field) => parseField(field, findElement(field.name)))) as FindElements;
   const issues: Issue[] = [];
   // One finding per element: a value that is no number is not also reported as out of range.
   const reported = new Set(violations.map((issue) => issue.element));
-  for (const judge of [() => literalIssues(document, find, elementOf), () => checkRules(asFind(elements), context)]) {
+  for (const judge of [() => literalIssues(document, find, findElement), () => checkRules(asFind(elements), context)]) {
     const fresh = judge().filter((issue) => issue.element === undefined || !reported.has(issue.element));
-    issues.push(...fresh.map((issue) => issue.with({ line: lineOf(document, elementOf(issue.element ?? '') ?? find) })));
+    issues.push(...fresh.map((issue) => issue.with({ line: getLine(document, findElement(issue.element ?? '') ?? find) })));
     for (const issue of fresh) reported.add(issue.element);
   }
   return issues.map((issue) => issue.without('find'));
@@ -118,12 +128,12 @@ function asFind(elements: FindElements): Find {
 }
 
 /** Checks values that the types of a find cannot express. */
-function literalIssues(document: XmlDocument, find: XmlElement, elementOf: (name: string) => XmlElement | undefined): Issue[] {
+function literalIssues(document: XmlDocument, find: XmlElement, findElement: (name: string) => XmlElement | undefined): Issue[] {
   const issues: Issue[] = [];
   const refuse = (rule: string, element: string, message: Message): void => {
     issues.push(errorIssue(rule, message, { element }));
   };
-  const identCely = textOf(childOf(find, 'ident_cely'));
+  const identCely = getElementText(getChild(find, 'ident_cely'));
   if (identCely !== '' && identCely !== ':tba') {
     refuse('ident-cely', 'ident_cely', msg`ident_cely is "${identCely}". An import asks for a new identifier: write :tba.`);
   }
@@ -136,11 +146,11 @@ function literalIssues(document: XmlDocument, find: XmlElement, elementOf: (name
     refuse('coordinate-system', 'geom_system', msg`geom_system is "${system}". Write 4326 (WGS 84) or 5514 (S-JTSK).`);
   }
   for (const { name, kind, epsg } of FIELDS) {
-    const element = elementOf(name);
+    const element = findElement(name);
     if (element === undefined) continue;
     const isReference = kind === 'reference' || kind === 'term';
-    const id = attributeOf(element, 'id') ?? '';
-    if ((!isReference || id === NEW_PERSON) && isCutShort(sourceOf(document, element))) {
+    const id = getAttribute(element, 'id') ?? '';
+    if ((!isReference || id === NEW_PERSON) && isCutShort(getSourceText(document, element))) {
       refuse(
         'comment-in-value',
         name,
@@ -151,21 +161,21 @@ function literalIssues(document: XmlDocument, find: XmlElement, elementOf: (name
       refuse('identifier-form', name, msg`The id of ${name} is "${id}". The service does not ignore blanks: remove them.`);
     }
     if (kind !== 'point' || epsg === undefined || system !== epsg) continue;
-    const own = attributeOf(element, 'EPSG') ?? epsg;
-    if (textOf(element) === '') {
+    const code = getAttribute(element, 'EPSG') ?? epsg;
+    if (getElementText(element) === '') {
       refuse('geometry-form', name, msg`${name} is present but empty. Write the point, or remove the element.`);
-    } else if (Number(own) !== Number(epsg)) {
+    } else if (Number(code) !== Number(epsg)) {
       refuse(
         'coordinate-system',
         name,
-        msg`The attribute EPSG of ${name} is "${own}", but the point is in ${epsg}. Write ${epsg}.`,
+        msg`The attribute EPSG of ${name} is "${code}", but the point is in ${epsg}. Write ${epsg}.`,
       );
     }
   }
   return issues;
 }
 
-function textOf(element: XmlElement | undefined): string {
+function getElementText(element: XmlElement | undefined): string {
   return trimText(element?.text ?? '');
 }
 
@@ -183,13 +193,13 @@ function isCutShort(source: string): boolean {
   return /<\?>\s*[^\s<]/.test(withMarks(source));
 }
 
-function readField(field: Field, element: XmlElement | undefined): [string, unknown][] {
-  const text = textOf(element);
+function parseField(field: Field, element: XmlElement | undefined): [string, unknown][] {
+  const text = getElementText(element);
   if (element === undefined || !isElementName(field.name)) return [];
   switch (field.kind) {
     case 'term':
     case 'reference':
-      return [[field.name, { id: attributeOf(element, 'id')?.trim() ?? '', text }]];
+      return [[field.name, { id: getAttribute(element, 'id')?.trim() ?? '', text }]];
     case 'integer':
       return text === '' ? [] : [[field.name, Number(text)]];
     case 'boolean':

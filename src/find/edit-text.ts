@@ -13,7 +13,7 @@ const POINT_LINE = 'wkt';
 const POINT_COLUMNS: readonly string[] = ['lon', 'lat', 'geom_x', 'geom_y', POINT_LINE, 'geom_wkt', 'geom_sjtsk_wkt'];
 
 /** Returns the cells of a find, with labels for vocabulary entries where a label resolves to the same entry. */
-export function cellsOf(elements: FindElements, lookupTerm: LookupTerm): Map<string, string> {
+export function getFindCells(elements: FindElements, lookupTerm: LookupTerm): Map<string, string> {
   const cells = new Map<string, string>();
   for (const field of FIELDS) {
     const text = cellText(field, elements, lookupTerm);
@@ -31,8 +31,8 @@ function cellText(field: Field, elements: FindElements, lookupTerm: LookupTerm):
   if (value === undefined || (field.kind === 'point' && field.epsg !== elements.geom_system)) return '';
   if (typeof value !== 'object') return String(value);
   if (value.id === NEW_PERSON || field.set === undefined || value.text === '') return cellOfReference(value);
-  const found = lookupTerm(field.set, value.text);
-  return found.kind === 'found' && found.term.id === value.id ? value.text : value.id;
+  const lookup = lookupTerm(field.set, value.text);
+  return lookup.kind === 'found' && lookup.term.id === value.id ? value.text : value.id;
 }
 
 /** Applies changes to cells; '' removes one. A point in other columns replaces the existing point. */
@@ -61,23 +61,25 @@ export function editText(localId: string, cells: Cells, issues: readonly Issue[]
     msg`Save the file and close the editor to continue. Lines with # are not read; an empty file changes nothing.`,
   ].map(comment);
   const shown = new Set<string>();
-  const known = new Set<Issue>();
+  const shownIssues = new Set<Issue>();
   for (const field of FIELDS) {
     const name = lineName(field);
     if (shown.has(name)) continue;
     shown.add(name);
-    const own = issues.filter(({ element }) => element !== undefined && (element === field.name || lineOf(element) === name));
-    for (const issue of own) known.add(issue);
+    const ownIssues = issues.filter(
+      ({ element }) => element !== undefined && (element === field.name || formatEditLine(element) === name),
+    );
+    for (const issue of ownIssues) shownIssues.add(issue);
     const gloss: Message =
       name === POINT_LINE ? msg`point, such as POINT (14.4208 50.0871), in the order of geom_system` : field.gloss;
-    lines.push('', comment(gloss), ...own.map(markedComment), `${name} = ${encoded(cells.get(name) ?? '')}`);
+    lines.push('', comment(gloss), ...ownIssues.map(markedComment), `${name} = ${encodeLine(cells.get(name) ?? '')}`);
   }
-  const others = [...cells].filter(([name]) => !shown.has(name)).map(([name, text]) => `${name} = ${encoded(text)}`);
-  const general = issues.filter((issue) => !known.has(issue)).map(markedComment);
-  return `${[...lines.slice(0, 2), ...general, ...lines.slice(2), ...others].join('\n')}\n`;
+  const otherCells = [...cells].filter(([name]) => !shown.has(name)).map(([name, text]) => `${name} = ${encodeLine(text)}`);
+  const general = issues.filter((issue) => !shownIssues.has(issue)).map(markedComment);
+  return `${[...lines.slice(0, 2), ...general, ...lines.slice(2), ...otherCells].join('\n')}\n`;
 }
 
-function lineOf(element: string): string {
+function formatEditLine(element: string): string {
   return elementsOfLine(element).includes('geom_wkt') ? POINT_LINE : element;
 }
 
@@ -89,11 +91,11 @@ function markedComment({ severity, message }: Issue): string {
   return comment(`${severity === 'error' ? '✗' : '!'} ${message}`);
 }
 
-function encoded(text: string): string {
+function encodeLine(text: string): string {
   return text.replaceAll('\\', '\\\\').replaceAll(/\r\n?|\n/g, '\\n');
 }
 
-function decoded(text: string): string {
+function decodeLine(text: string): string {
   return text.replaceAll(/\\([n\\])/g, (_, letter: string) => (letter === 'n' ? '\n' : letter));
 }
 
@@ -114,7 +116,7 @@ export function parseEditText(
       issues.push(errorIssue('edit-line', msg`This line is not "element = value". Correct it, or write # before it.`, where));
     else if (cells.has(name))
       issues.push(errorIssue('edit-line-twice', msg`${name} appears twice. Keep one of the lines.`, where));
-    else cells.set(name, decoded(value));
+    else cells.set(name, decodeLine(value));
   }
   if (cells.size === 0 && issues.length === 0) return undefined;
   return { cells: new Map([...cells].filter(([, value]) => value !== '')), issues };

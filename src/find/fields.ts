@@ -246,7 +246,7 @@ export const FIELDS: readonly Field[] = ROWS;
 
 const byName = new Map(FIELDS.map((field) => [field.name, field]));
 
-export function fieldOf(name: ElementName): Field {
+export function getField(name: ElementName): Field {
   const field = byName.get(name);
   if (field === undefined) throw new Error(`the table of fields lacks ${name}`);
   return field;
@@ -261,7 +261,7 @@ export function pointElement(system: GeomSystem): 'geom_wkt' | 'geom_sjtsk_wkt' 
 }
 
 /** Returns the point of a find in its own system; undefined where it has none that can be read. */
-export function pointOf(elements: FindElements): PointInSystem | undefined {
+export function getPoint(elements: FindElements): PointInSystem | undefined {
   const { geom_system: system } = elements;
   if (system === undefined) return undefined;
   const reading = parsePoint(elements[pointElement(system)] ?? '');
@@ -307,11 +307,11 @@ export function isStoredColumn(name: ColumnName): boolean {
 }
 
 /** Label columns of `pas export --labels`, which repeat a code in words. */
-export function labelColumnsOf(name: ElementName): readonly string[] {
+export function getLabelColumns(name: ElementName): readonly string[] {
   return [`${name}_cs`, `${name}_en`];
 }
 
-const LABEL_COLUMNS = new Set(FIELDS.filter(({ kind }) => kind === 'term').flatMap(({ name }) => labelColumnsOf(name)));
+const LABEL_COLUMNS = new Set(FIELDS.filter(({ kind }) => kind === 'term').flatMap(({ name }) => getLabelColumns(name)));
 
 /** Tells if a column is a label of the code beside it. */
 export function isLabelColumn(name: string): boolean {
@@ -331,6 +331,6 @@ export function elementLabel({ gloss, ask, report }: Field): string {
 
 /** Formats the label of an element with its name: `Depth (hloubka)`. */
 export function labelAndName(element: string): string {
-  const field = isElementName(element) ? fieldOf(element) : undefined;
+  const field = isElementName(element) ? getField(element) : undefined;
   return field?.ask === undefined ? element : `${elementLabel(field)} (${element})`;
 }

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ConfigError, LocalizedError, localizedMessageOf, messageOf } from '../base/errors.ts';
+import { ConfigError, getErrorMessage, getLocalizedMessage, LocalizedError } from '../base/errors.ts';
 import { errorIssue, type Issue } from '../base/issue.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
 import { packageRoot } from '../base/package-root.ts';
 import {
-  attributeOf,
-  childrenOf,
+  getAttribute,
+  getChildren,
   lineAt,
   SCHEMA_NAMESPACE,
   XML_NAMESPACE,
@@ -15,9 +15,9 @@ import {
   type XmlElement,
 } from '../xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
-import { strayTextMessage, strayTextsWithin } from '../xml/source-text.ts';
+import { listStrayTextsWithin, strayTextMessage } from '../xml/source-text.ts';
 import type { SchemaViolation, Validator } from '../xml/xsd.ts';
-import { type DocumentProfile, namespaceOf } from './find.ts';
+import { type DocumentProfile, getNamespace } from './find.ts';
 
 export type FindSchema = {
   readonly profile: DocumentProfile;
@@ -38,9 +38,9 @@ export async function openFindSchema(
   profile: DocumentProfile,
   readOwn: ReadOwnSchema = async () => undefined,
 ): Promise<FindSchema> {
-  const own = await readOwn(profile);
-  const validator = await borrowCompiled(own ?? (await bundledSchema(profile))).catch((thrown: unknown) => {
-    throw new ConfigError(messageOf(thrown), {
+  const ownSource = await readOwn(profile);
+  const validator = await borrowCompiled(ownSource ?? (await bundledSchema(profile))).catch((thrown: unknown) => {
+    throw new ConfigError(getErrorMessage(thrown), {
       cause: thrown,
       hint: msg`Fetch it again with \`${cmd`pas schema update`}\`, or return to the bundled one: ${cmd`pas schema update --bundled`}`,
     });
@@ -83,7 +83,7 @@ function unknownVersion(version: string, cause?: unknown): ConfigError {
 }
 
 function toIssue({ line, element, message }: SchemaViolation, rule: string): Issue {
-  return errorIssue(rule, inWords(message), {
+  return errorIssue(rule, describeViolation(message), {
     ...(line === null ? {} : { line }),
     ...(element === undefined ? {} : { element }),
   });
@@ -134,21 +134,21 @@ function isAboutText({ message }: SchemaViolation): boolean {
 /** Sets the line of stray text: the library reports the line of its element, once for each piece between comments. */
 function withPlacesOfText(document: Buffer, violations: readonly SchemaViolation[], issues: readonly Issue[]): readonly Issue[] {
   const parsed = parseXml(document);
-  const strays = [...strayTextsWithin(parsed, parsed.root)];
-  const told = new Set<string | undefined>();
+  const strays = [...listStrayTextsWithin(parsed, parsed.root)];
+  const seenPlaces = new Set<string | undefined>();
   return issues.flatMap((issue, index) => {
     const of = strays.filter(({ element }) => element.name === issue.element);
     if (of.length === 0 || !isAboutText(violations[index] ?? { line: null, message: '' })) return [issue];
-    if (told.has(issue.element)) return [];
-    told.add(issue.element);
+    if (seenPlaces.has(issue.element)) return [];
+    seenPlaces.add(issue.element);
     return of.map((stray) => issue.with({ line: lineAt(parsed.bytes, stray.start), says: strayTextMessage(stray) }));
   });
 }
 
-function inWords(message: Message): Message {
+function describeViolation(message: Message): Message {
   for (const [pattern, words] of WORDINGS) {
-    const [found, ...parts] = pattern.exec(String(message)) ?? [];
-    if (found !== undefined) return words(...parts);
+    const [value, ...parts] = pattern.exec(String(message)) ?? [];
+    if (value !== undefined) return words(...parts);
   }
   return message;
 }
@@ -170,18 +170,18 @@ const KEPT_SCHEMAS = 2;
 /** Returns the compiled schema, shared within the process. Disposing of it returns it to the cache. */
 async function borrowCompiled(schema: SchemaSource): Promise<Validator> {
   const key = `${schema.url}\n${createHash('sha256').update(schema.bytes).digest('hex')}`;
-  let own = compiled.get(key);
-  if (own === undefined) {
+  let entry = compiled.get(key);
+  if (entry === undefined) {
     const validator = await compileLocally(schema);
-    own = compiled.get(key);
+    entry = compiled.get(key);
     // Another caller compiled it during the await.
-    if (own !== undefined) validator[Symbol.dispose]();
-    else own = { validator, borrowers: 0 };
+    if (entry !== undefined) validator[Symbol.dispose]();
+    else entry = { validator, borrowers: 0 };
   }
-  const { validator } = own;
-  own.borrowers += 1;
+  const { validator } = entry;
+  entry.borrowers += 1;
   compiled.delete(key);
-  compiled.set(key, own);
+  compiled.set(key, entry);
   let isBorrowed = true;
   return {
     validate(document) {
@@ -191,7 +191,7 @@ async function borrowCompiled(schema: SchemaSource): Promise<Validator> {
     [Symbol.dispose]() {
       if (!isBorrowed) return;
       isBorrowed = false;
-      own.borrowers -= 1;
+      entry.borrowers -= 1;
       for (const [oldest, { validator: old, borrowers }] of [...compiled].slice(0, -KEPT_SCHEMAS)) {
         if (borrowers > 0) continue;
         compiled.delete(oldest);
@@ -207,34 +207,34 @@ async function borrowCompiled(schema: SchemaSource): Promise<Validator> {
  */
 async function compileLocally(schema: SchemaSource): Promise<Validator> {
   const imports = await Promise.all(
-    importsOf(schema).map(async ({ url, copy }) => ({ url, bytes: await readFile(join(packageRoot, copy)) })),
+    listSchemaImports(schema).map(async ({ url, copy }) => ({ url, bytes: await readFile(join(packageRoot, copy)) })),
   );
   const { compileSchema } = await import('../xml/xsd.ts');
   return compileSchema(schema, imports);
 }
 
-function importsOf({ url, bytes }: SchemaSource): { readonly url: string; readonly copy: string }[] {
+function listSchemaImports({ url, bytes }: SchemaSource): { readonly url: string; readonly copy: string }[] {
   const { root } = parseXml(bytes);
   for (const kind of ['include', 'redefine'] as const) {
-    const [first] = childrenOf(root, kind, SCHEMA_NAMESPACE);
+    const [first] = getChildren(root, kind, SCHEMA_NAMESPACE);
     if (first === undefined) continue;
-    const other = attributeOf(first, 'schemaLocation') ?? '?';
+    const other = getAttribute(first, 'schemaLocation') ?? '?';
     throw new LocalizedError(msg`The schema ${url} is not one file: it has an ${kind} of ${other}.`);
   }
-  return childrenOf(root, 'import', SCHEMA_NAMESPACE).flatMap((one) => {
-    const namespace = attributeOf(one, 'namespace') ?? '';
-    const location = attributeOf(one, 'schemaLocation');
+  return getChildren(root, 'import', SCHEMA_NAMESPACE).flatMap((one) => {
+    const namespace = getAttribute(one, 'namespace') ?? '';
+    const location = getAttribute(one, 'schemaLocation');
     const copy = LOCAL_COPIES[namespace];
     if (copy === undefined) {
       const named = namespace === '' ? msg`(none)` : namespace;
       throw new LocalizedError(msg`The schema ${url} imports the namespace ${named}, of which pas has no copy.`);
     }
-    return location === undefined ? [] : [{ url: resolved(location, url), copy }];
+    return location === undefined ? [] : [{ url: resolveUrl(location, url), copy }];
   });
 }
 
 /** Resolves a location as the XML library does, also against a base that is not absolute. */
-function resolved(location: string, base: string): string {
+function resolveUrl(location: string, base: string): string {
   if (URL.canParse(base)) return new URL(location, base).href;
   const root = 'file:///';
   return new URL(location, `${root}${base}`).href.slice(root.length);
@@ -261,7 +261,7 @@ export async function findSchemaProblem(
     return undefined;
   } catch (thrown) {
     if (thrown instanceof XmlSyntaxError) return msg`it is not a complete XML document: ${thrown.says}`;
-    if (thrown instanceof Error) return localizedMessageOf(thrown);
+    if (thrown instanceof Error) return getLocalizedMessage(thrown);
     throw thrown;
   }
 }
@@ -269,11 +269,11 @@ export async function findSchemaProblem(
 function rootProblem({ root }: XmlDocument, profile: DocumentProfile): Message | undefined {
   if (root.name !== 'schema' || root.namespace !== SCHEMA_NAMESPACE)
     return msg`its root is <${root.name}>, so it is not an XML schema`;
-  const namespace = attributeOf(root, 'targetNamespace') ?? '';
-  const expected = namespaceOf(profile);
+  const namespace = getAttribute(root, 'targetNamespace') ?? '';
+  const expected = getNamespace(profile);
   if (namespace === '') return msg`it is for no namespace, not for ${expected}`;
   if (namespace !== expected) return msg`it is for ${namespace}, not for ${expected}`;
-  const hasRoot = childrenOf(root, 'element').some((element) => attributeOf(element, 'name') === profile.prefix);
+  const hasRoot = getChildren(root, 'element').some((element) => getAttribute(element, 'name') === profile.prefix);
   return hasRoot ? undefined : msg`it does not declare the element ${profile.prefix}`;
 }
 
@@ -281,8 +281,8 @@ function rootProblem({ root }: XmlDocument, profile: DocumentProfile): Message |
 export async function isSameAsBundled(bytes: Buffer, profile: DocumentProfile): Promise<boolean> {
   try {
     const bundled = await bundledSchema(profile);
-    const [own, ours] = [bytes, bundled.bytes].map((each) => JSON.stringify(meaningOf(parseXml(each).root)));
-    return own === ours;
+    const [ownMeaning, ours] = [bytes, bundled.bytes].map((each) => JSON.stringify(reduceSchemaElement(parseXml(each).root)));
+    return ownMeaning === ours;
   } catch (thrown) {
     // pas bundles no schema of this version.
     if (thrown instanceof ConfigError) return false;
@@ -290,8 +290,8 @@ export async function isSameAsBundled(bytes: Buffer, profile: DocumentProfile): 
   }
 }
 
-function meaningOf({ namespace, name, attributes, children }: XmlElement): readonly unknown[] {
+function reduceSchemaElement({ namespace, name, attributes, children }: XmlElement): readonly unknown[] {
   const meant = attributes.filter((attribute) => attribute.name !== 'schemaLocation');
-  const said = meant.map((attribute) => `${attribute.name}=${attribute.value}`).sort();
-  return [namespace, name, said, children.filter((child) => child.name !== 'annotation').map(meaningOf)];
+  const attributeTexts = meant.map((attribute) => `${attribute.name}=${attribute.value}`).sort();
+  return [namespace, name, attributeTexts, children.filter((child) => child.name !== 'annotation').map(reduceSchemaElement)];
 }

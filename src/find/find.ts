@@ -41,13 +41,13 @@ export type DocumentProfile = {
 };
 
 /** `{schema_base}/<x.y>/` */
-export function namespaceOf(profile: DocumentProfile): string {
+export function getNamespace(profile: DocumentProfile): string {
   return `${profile.schemaBase}/${profile.schemaVersion}/`;
 }
 
 /** `{schema_base}/<x.y>/svc.xsd` */
-export function schemaLocationOf(profile: DocumentProfile): string {
-  return `${namespaceOf(profile)}${profile.prefix}.xsd`;
+export function getSchemaLocation(profile: DocumentProfile): string {
+  return `${getNamespace(profile)}${profile.prefix}.xsd`;
 }
 
 type NamesProblem = { readonly isCertain: boolean; readonly message: Message; readonly todo: Message };
@@ -115,9 +115,9 @@ export function documentNode(elements: FindElements, profile: DocumentProfile): 
 
 function rootAttributes(profile: DocumentProfile): NonNullable<XmlNode['attributes']> {
   return {
-    [`xmlns:${profile.prefix}`]: namespaceOf(profile),
+    [`xmlns:${profile.prefix}`]: getNamespace(profile),
     'xmlns:xsi': XSI,
-    'xsi:schemaLocation': `${namespaceOf(profile)} ${schemaLocationOf(profile)}`,
+    'xsi:schemaLocation': `${getNamespace(profile)} ${getSchemaLocation(profile)}`,
   };
 }
 
@@ -128,8 +128,8 @@ function write(field: Field, elements: FindElements, name: string): XmlNode | un
   const value = elements[field.name];
   if (value === undefined) return undefined;
   if (typeof value === 'object') {
-    const known = referenceNodes.get(value);
-    if (known?.name === name) return known;
+    const existing = referenceNodes.get(value);
+    if (existing?.name === name) return existing;
     const id = xmlText(value.id);
     if (id === '') return undefined;
     const attributes = field.kind === 'term' ? { 'xml:lang': 'cs', id } : { id };

@@ -23,7 +23,7 @@ export function isWrittenToo(name: string): name is WrittenElement {
 }
 
 /** Returns the name of the question that filters a long list; the choice in that list already implies its answer. */
-export function formGroupOf(name: string): string {
+export function getFormGroup(name: string): string {
   return `${name}_skupina`;
 }
 
@@ -34,7 +34,7 @@ const WRITTEN_LABELS = { nalezce: msg`Name of the finder`, projekt: msg`Identifi
 const PHOTO_LABEL = msg`Photograph`;
 const POINT_LABEL = msg`Place on the map`;
 
-export function formLabelOf(name: string): Message {
+export function getFormLabel(name: string): Message {
   switch (name) {
     case FORM_POINT:
       return POINT_LABEL;
@@ -47,7 +47,7 @@ export function formLabelOf(name: string): Message {
     default: {
       const question = QUESTIONS.find((each) => each.name === name);
       if (question !== undefined) return question.title;
-      const narrowed = QUESTIONS.find((each) => formGroupOf(each.name) === name);
+      const narrowed = QUESTIONS.find((each) => getFormGroup(each.name) === name);
       if (narrowed === undefined) throw new Error(`the form asks for no ${name}`);
       const { title } = narrowed;
       return msg`${title}: group`;

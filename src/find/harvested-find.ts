@@ -3,7 +3,7 @@ import { isReadable } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
 import { isSamePlace, type PointInSystem, parsePoint } from '../place/geometry.ts';
 import { collapseText, trimText } from '../text/characters.ts';
-import { attributeOf, childOf, childrenOf, childText, type XmlElement } from '../xml/element.ts';
+import { childText, getAttribute, getChild, getChildren, type XmlElement } from '../xml/element.ts';
 import type { Reference } from './field.ts';
 import { type ElementName, FIELDS, type Field, type FindElements, pointElement } from './fields.ts';
 import { NEW_PERSON } from './resolve-reference.ts';
@@ -42,11 +42,11 @@ export type HarvestedElements = { readonly [Name in ElementName]?: string | Refe
 export function parseHarvestedFind(entity: XmlElement): HarvestedFind | undefined {
   const identCely = childText(entity, 'ident_cely');
   if (entity.name !== 'samostatny_nalez' || identCely === undefined) return undefined;
-  const guarded = childOf(entity, 'chranene_udaje');
+  const guarded = getChild(entity, 'chranene_udaje');
   const elements: { [Name in ElementName]?: string | Reference } = {};
   for (const field of FIELDS) {
     const parent = field.parent === undefined ? entity : guarded;
-    const value = parent === undefined ? undefined : readField(parent, field);
+    const value = parent === undefined ? undefined : parseField(parent, field);
     if (value !== undefined) elements[field.name] = value;
   }
   return {
@@ -54,39 +54,39 @@ export function parseHarvestedFind(entity: XmlElement): HarvestedFind | undefine
     stav: Number(childText(entity, 'stav')),
     elements,
     protectedWithheld: guarded?.text.trim() === FORBIDDEN_TEXT,
-    area: guarded === undefined ? undefined : reference(childOf(guarded, 'katastr')),
-    district: reference(childOf(entity, 'okres')),
-    files: childrenOf(entity, 'soubor').map(readFile),
-    history: childrenOf(entity, 'historie').map(readHistory),
+    area: guarded === undefined ? undefined : reference(getChild(guarded, 'katastr')),
+    district: reference(getChild(entity, 'okres')),
+    files: getChildren(entity, 'soubor').map(parseFile),
+    history: getChildren(entity, 'historie').map(parseHistory),
   };
 }
 
-function readField(parent: XmlElement, field: Field): string | Reference | undefined {
+function parseField(parent: XmlElement, field: Field): string | Reference | undefined {
   return field.kind === 'reference' || field.kind === 'term'
-    ? reference(childOf(parent, field.name))
+    ? reference(getChild(parent, field.name))
     : childText(parent, field.name);
 }
 
 function reference(element: XmlElement | undefined): Reference | undefined {
-  const id = element === undefined ? undefined : attributeOf(element, 'id');
+  const id = element === undefined ? undefined : getAttribute(element, 'id');
   return element === undefined || id === undefined ? undefined : { id, text: trimText(element.text) };
 }
 
-function readFile(file: XmlElement): HarvestedFile {
+function parseFile(file: XmlElement): HarvestedFile {
   return {
     name: childText(file, 'nazev') ?? '',
     mediaType: childText(file, 'mimetype') ?? '',
     sha512Hex: childText(file, 'sha_512') ?? '',
-    history: childrenOf(file, 'historie').map(readHistory),
+    history: getChildren(file, 'historie').map(parseHistory),
   };
 }
 
-function readHistory(entry: XmlElement): HistoryEntry {
-  const user = childOf(entry, 'uzivatel');
+function parseHistory(entry: XmlElement): HistoryEntry {
+  const user = getChild(entry, 'uzivatel');
   return {
     type: childText(entry, 'typ_zmeny') ?? '',
     at: childText(entry, 'datum_zmeny') ?? '',
-    user: (user === undefined ? undefined : attributeOf(user, 'id')) ?? '',
+    user: (user === undefined ? undefined : getAttribute(user, 'id')) ?? '',
     note: childText(entry, 'poznamka') ?? '',
   };
 }
@@ -100,29 +100,29 @@ export function differingElements(sent: FindElements | HarvestedElements, harves
     if (field.kind === 'state') return false;
     if (field.parent !== undefined && harvested.protectedWithheld) return false;
     // The service computes the other representation of the point.
-    if (field.kind === 'point') return field.epsg === sent.geom_system && !samePoint(sent, harvested.elements);
-    return !same(field, sent[field.name], harvested.elements[field.name]);
+    if (field.kind === 'point') return field.epsg === sent.geom_system && !isSamePoint(sent, harvested.elements);
+    return !isSameValue(field, sent[field.name], harvested.elements[field.name]);
   }).map((field) => field.name);
 }
 
 type Value = (FindElements | HarvestedElements)[ElementName];
 
-function same(field: Field, sent: Value, found: string | Reference | undefined): boolean {
+function isSameValue(field: Field, sent: Value, foundValue: string | Reference | undefined): boolean {
   switch (field.kind) {
     case 'reference':
     case 'term':
-      return sameReference(isReference(sent) ? sent : undefined, isReference(found) ? found : undefined);
+      return isSameReference(isReference(sent) ? sent : undefined, isReference(foundValue) ? foundValue : undefined);
     case 'boolean':
       // The service stores an absent flag as false.
-      return isTrue(sent) === isTrue(found);
+      return isTrue(sent) === isTrue(foundValue);
     case 'integer':
-      return (sent === undefined ? undefined : Number(sent)) === (found === undefined ? undefined : Number(found));
+      return (sent === undefined ? undefined : Number(sent)) === (foundValue === undefined ? undefined : Number(foundValue));
     case 'text':
     case 'point':
     case 'date':
     case 'state':
     case 'geom-system':
-      return textOf(sent) === (typeof found === 'string' ? found : '');
+      return getFieldText(sent) === (typeof foundValue === 'string' ? foundValue : '');
   }
 }
 
@@ -130,22 +130,26 @@ function isTrue(value: Value): boolean {
   return value === true || value === 'true' || value === '1';
 }
 
-function sameReference(sent: Reference | undefined, found: Reference | undefined): boolean {
-  if (sent?.id !== NEW_PERSON) return (sent?.id ?? '') === (found?.id ?? '');
-  return found !== undefined && nameKey(sent.text) === nameKey(found.text);
+function isSameReference(sent: Reference | undefined, foundReference: Reference | undefined): boolean {
+  if (sent?.id !== NEW_PERSON) return (sent?.id ?? '') === (foundReference?.id ?? '');
+  return foundReference !== undefined && nameKey(sent.text) === nameKey(foundReference.text);
 }
 
 /** Normalises a name as the service does: it splits at the first comma and collapses the blanks of the given name. */
 function nameKey(name: string): string {
-  const [surname = '', ...given] = name.split(',');
-  return `${trimText(surname)}, ${collapseText(given.join(','))}`;
+  const [surname = '', ...givenNames] = name.split(',');
+  return `${trimText(surname)}, ${collapseText(givenNames.join(','))}`;
 }
 
 /** Compares exactly where the record still selects the system that was sent; else the point was converted, or changed. */
-function samePoint(sent: FindElements | HarvestedElements, found: HarvestedElements): boolean {
-  const [own, counted] = [pointIn(sent, sent.geom_system), pointIn(found, found.geom_system)];
-  if (own !== undefined && counted !== undefined && own.system !== counted.system) return isSamePlace(own, counted);
-  const [first, second] = [numbersOf(wktOf(sent, sent.geom_system)), numbersOf(wktOf(found, sent.geom_system))];
+function isSamePoint(sent: FindElements | HarvestedElements, foundElements: HarvestedElements): boolean {
+  const [measured, counted] = [pointIn(sent, sent.geom_system), pointIn(foundElements, foundElements.geom_system)];
+  if (measured !== undefined && counted !== undefined && measured.system !== counted.system)
+    return isSamePlace(measured, counted);
+  const [first, second] = [
+    parseWktNumbers(getWkt(sent, sent.geom_system)),
+    parseWktNumbers(getWkt(foundElements, sent.geom_system)),
+  ];
   return (
     first.length === second.length && first.every((value, index) => Math.abs(value - (second[index] ?? Number.NaN)) <= SAME_POINT)
   );
@@ -154,18 +158,18 @@ function samePoint(sent: FindElements | HarvestedElements, found: HarvestedEleme
 /** A centimetre in degrees; in metres practically zero. */
 const SAME_POINT = 1e-7;
 
-function wktOf(elements: FindElements | HarvestedElements, system: unknown): string {
+function getWkt(elements: FindElements | HarvestedElements, system: unknown): string {
   const wkt = system === '4326' ? elements.geom_wkt : elements.geom_sjtsk_wkt;
   return typeof wkt === 'string' ? wkt : '';
 }
 
 function pointIn(elements: FindElements | HarvestedElements, system: unknown): PointInSystem | undefined {
   if (system !== '4326' && system !== '5514') return undefined;
-  const reading = parsePoint(wktOf(elements, system));
+  const reading = parsePoint(getWkt(elements, system));
   return isReadable(reading) ? { system, ...reading.value } : undefined;
 }
 
-function numbersOf(wkt: string): number[] {
+function parseWktNumbers(wkt: string): number[] {
   return [...wkt.matchAll(/-?\d+(?:\.\d+)?/g)].map(([text]) => Number(text));
 }
 
@@ -173,7 +177,7 @@ function isReference(value: unknown): value is Reference {
   return typeof value === 'object' && value !== null && 'id' in value;
 }
 
-function textOf(value: unknown): string {
+function getFieldText(value: unknown): string {
   return value === undefined ? '' : trimText(String(value));
 }
 
@@ -193,7 +197,7 @@ export function stateText(stav: number): string {
 export type Change = { readonly element: ElementName; readonly sent: string | null; readonly now: string | null };
 
 /** Returns the differences between what was sent and the record, including the state, in the order of the schema. */
-export function changesSince(sent: FindElements, record: HarvestedFind): Change[] {
+export function listChangesSince(sent: FindElements, record: HarvestedFind): Change[] {
   const differing = new Set<ElementName>(differingElements(sent, record));
   if (sent.stav !== record.stav) differing.add('stav');
   return FIELDS.filter(({ name }) => differing.has(name)).map(({ name }) => ({
@@ -215,14 +219,14 @@ export function valueText(value: FindElements[ElementName] | HarvestedFind['elem
 export function withChanges(elements: FindElements, changes: readonly Change[], record: HarvestedFind): FindElements {
   const names = new Set(changes.map(({ element }) => element));
   if (POINT_ELEMENTS.some((name) => names.has(name))) for (const name of POINT_ELEMENTS) names.add(name);
-  const found = FIELDS.filter(({ name }) => names.has(name)).map((field) => [field.name, valueIn(record, field)] as const);
-  const merged = Object.entries({ ...elements, ...Object.fromEntries(found) });
+  const changed = FIELDS.filter(({ name }) => names.has(name)).map((field) => [field.name, getValue(record, field)] as const);
+  const merged = Object.entries({ ...elements, ...Object.fromEntries(changed) });
   return Object.fromEntries(merged.filter(([, value]) => value !== undefined));
 }
 
 const POINT_ELEMENTS: readonly ElementName[] = ['geom_system', 'geom_wkt', 'geom_sjtsk_wkt'];
 
-function valueIn({ stav, elements }: HarvestedFind, { name, kind }: Field): string | number | boolean | Reference | undefined {
+function getValue({ stav, elements }: HarvestedFind, { name, kind }: Field): string | number | boolean | Reference | undefined {
   const value = elements[name];
   if (kind === 'state') return stav;
   if (value === undefined || typeof value === 'object') return value;

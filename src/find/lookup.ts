@@ -28,7 +28,7 @@ export type TermLookup =
   /** The museum's own term is mapped to an entry that is not, or no longer, in this set. */
   | {
       readonly kind: 'mapping-conflict';
-      readonly own: string;
+      readonly ownTerm: string;
       /** Target of the mapping: an identifier, or a label. */
       readonly target: string;
       readonly term?: TermCandidate;

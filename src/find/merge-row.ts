@@ -1,6 +1,6 @@
 import { isSamePlace } from '../place/geometry.ts';
 import { trimText } from '../text/characters.ts';
-import { type ElementName, FIELDS, type FindElements, pointElement, pointOf } from './fields.ts';
+import { type ElementName, FIELDS, type FindElements, getPoint, pointElement } from './fields.ts';
 import { isAsFound } from './harvested-find.ts';
 import { NEW_PERSON } from './resolve-reference.ts';
 
@@ -51,7 +51,7 @@ export function mergeRow(
   covered?: Covered,
   side?: MergeSide,
 ): MergedRow {
-  const row = covered === undefined ? read : { ...base, ...onlyCovered(read, covered) };
+  const row = covered === undefined ? read : { ...base, ...pickCovered(read, covered) };
   const merged: [string, unknown][] = [];
   const imported: [string, unknown][] = [];
   const differences: Difference[] = [];
@@ -62,7 +62,7 @@ export function mergeRow(
       addPart(merged, isHarvestedSince(find, row, part) ? row : find, part);
       continue;
     }
-    const difference = differenceOf(base, find, row, part);
+    const difference = findDifference(base, find, row, part);
     differences.push(difference);
     const isConflict = !isSamePart(base, find, part);
     if (isConflict) conflicts.push(difference);
@@ -72,7 +72,7 @@ export function mergeRow(
 }
 
 /** Returns the elements that have a column; an empty cell is an absent element. */
-function onlyCovered(read: FindElements, covered: Covered): FindElements {
+function pickCovered(read: FindElements, covered: Covered): FindElements {
   return Object.fromEntries([...covered].map((name) => [name, read[name]]));
 }
 
@@ -92,7 +92,7 @@ export function isSameFind(one: FindElements, other: FindElements): boolean {
 type Value = FindElements[ElementName];
 
 function isSameValue(one: Value, other: Value): boolean {
-  return one === other || meaningOf(one) === meaningOf(other) || isSamePerson(one, other);
+  return one === other || reduceValue(one) === reduceValue(other) || isSamePerson(one, other);
 }
 
 /** A person by name and one by identifier are equal if their names are: the vocabulary was harvested in between. */
@@ -107,22 +107,22 @@ function isHarvestedSince(find: FindElements, row: FindElements, [name]: readonl
 }
 
 /** Reduces a value to what is compared: of a reference the identifier, of a new person the name. */
-function meaningOf(value: Value): string | number | boolean | undefined {
+function reduceValue(value: Value): string | number | boolean | undefined {
   if (typeof value === 'string') return trimText(value.normalize('NFC'));
   if (typeof value !== 'object') return value;
   return value.id === NEW_PERSON ? `${NEW_PERSON} ${trimText(value.text.normalize('NFC'))}` : value.id;
 }
 
-function differenceOf(base: FindElements, find: FindElements, row: FindElements, part: readonly ElementName[]): Difference {
+function findDifference(base: FindElements, find: FindElements, row: FindElements, part: readonly ElementName[]): Difference {
   const [first = 'projekt'] = part;
-  const element = part.length === 1 ? first : pointNameOf(row, find);
+  const element = part.length === 1 ? first : findPointName(row, find);
   const textIn = (elements: FindElements): string | undefined =>
-    part.length === 1 ? valueText(elements[first]) : elements[pointNameOf(elements)]?.toString();
+    part.length === 1 ? valueText(elements[first]) : elements[findPointName(elements)]?.toString();
   return { element, base: textIn(base), ours: textIn(find), theirs: textIn(row) };
 }
 
 /** Returns the element of the point in the first candidate that has a point. */
-function pointNameOf(...candidates: readonly FindElements[]): 'geom_system' | 'geom_wkt' | 'geom_sjtsk_wkt' {
+function findPointName(...candidates: readonly FindElements[]): 'geom_system' | 'geom_wkt' | 'geom_sjtsk_wkt' {
   for (const { geom_system: system, ...elements } of candidates) {
     const name = system === undefined ? undefined : pointElement(system);
     if (name !== undefined && elements[name] !== undefined) return name;
@@ -140,15 +140,15 @@ export function valueText(value: Value): string | undefined {
 export function differingTraits(base: FindElements, find: FindElements, row: FindElements): ElementName[] {
   const differs = (name: ElementName): boolean =>
     [base, find].every((other) => other[name] !== undefined && !isSameValue(other[name], row[name])) && row[name] !== undefined;
-  const placeName = pointNameOf(row, base);
+  const placeName = findPointName(row, base);
   const movedPoint = [base, find].every((other) => isElsewhere(other, row)) ? [placeName] : [];
-  const hasPoints = pointOf(base) !== undefined && pointOf(row) !== undefined;
+  const hasPoints = getPoint(base) !== undefined && getPoint(row) !== undefined;
   const place = hasPoints ? movedPoint : differs('lokalizace') ? ['lokalizace' as const] : [];
   return [...(['druh_nalezu', 'datum_nalezu'] as const).filter(differs), ...place];
 }
 
 function isElsewhere(one: FindElements, other: FindElements): boolean {
-  const [a, b] = [pointOf(one), pointOf(other)];
+  const [a, b] = [getPoint(one), getPoint(other)];
   return a !== undefined && b !== undefined && !isSamePlace(a, b);
 }
 

@@ -9,12 +9,12 @@ type Run = { readonly start: number; readonly digits: string };
 export function nextLocalId(latest: readonly string[], isTaken: (id: string) => boolean): string {
   const [last, before] = latest.filter((id) => !isMadeByProgram(id));
   if (last === undefined) return FIRST;
-  const runs = runsOf(last);
+  const runs = findDigitRuns(last);
   const run = countingRun(last, before, runs) ?? runs.at(-1);
-  if (run === undefined) return firstFree((number) => `${last}-${number}`, 2, isTaken);
+  if (run === undefined) return findFirstFree((number) => `${last}-${number}`, 2, isTaken);
   const { start, digits } = run;
   const [head, tail] = [last.slice(0, start), last.slice(start + digits.length)];
-  return firstFree((number) => `${head}${String(number).padStart(digits.length, '0')}${tail}`, Number(digits) + 1, isTaken);
+  return findFirstFree((number) => `${head}${String(number).padStart(digits.length, '0')}${tail}`, Number(digits) + 1, isTaken);
 }
 
 const FIRST = '001';
@@ -24,21 +24,21 @@ export function isMadeByProgram(id: string): boolean {
   return /^row-[0-9a-f]{16}|[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}/i.test(id);
 }
 
-function firstFree(nameOf: (number: number) => string, from: number, isTaken: (id: string) => boolean): string {
-  for (let number = from; ; number++) if (!isTaken(nameOf(number))) return nameOf(number);
+function findFirstFree(makeName: (number: number) => string, from: number, isTaken: (id: string) => boolean): string {
+  for (let number = from; ; number++) if (!isTaken(makeName(number))) return makeName(number);
 }
 
 /** Finds runs of digits within the safe integers. */
-function runsOf(id: string): Run[] {
+function findDigitRuns(id: string): Run[] {
   return [...id.matchAll(/\d+/g)]
     .map((match) => ({ start: match.index, digits: match[0] }))
     .filter(({ digits }) => digits.length < 16);
 }
 
 function countingRun(last: string, before: string | undefined, runs: readonly Run[]): Run | undefined {
-  const others = before === undefined ? [] : runsOf(before);
-  const isSameShape = before?.replace(/\d+/g, '#') === last.replace(/\d+/g, '#') && others.length === runs.length;
-  const differing = isSameShape ? runs.filter(({ digits }, index) => digits !== others[index]?.digits) : [];
+  const earlierRuns = before === undefined ? [] : findDigitRuns(before);
+  const isSameShape = before?.replace(/\d+/g, '#') === last.replace(/\d+/g, '#') && earlierRuns.length === runs.length;
+  const differing = isSameShape ? runs.filter(({ digits }, index) => digits !== earlierRuns[index]?.digits) : [];
   if (differing.length === 1) return differing[0];
   const [beforeLast, end] = runs.slice(-2);
   return end !== undefined && /^(?:19|20)\d\d$/.test(end.digits) && /\/$/.test(last.slice(0, end.start)) ? beforeLast : undefined;

@@ -1,9 +1,9 @@
-import { foldName, nameWords } from '../text/names.ts';
+import { foldName, splitNameWords } from '../text/names.ts';
 
 export const NAME_ORDERS = ['surname-first', 'given-first'] as const;
 export type NameOrder = (typeof NAME_ORDERS)[number];
 
-export type PersonName = { readonly surname: string; readonly given: string };
+export type PersonName = { readonly surname: string; readonly givenName: string };
 
 /** A person's name as written, without titles and forms of address. */
 export type WrittenName = {
@@ -40,34 +40,34 @@ export function parseName(text: string): WrittenName {
   const spaced = withBlanks(bornAs === undefined ? text : text.replace(BORN, ' '));
   let suffix: string | undefined;
   const takeSuffix = (word: string): boolean => {
-    const found = SUFFIXES[foldName(word)];
-    suffix ??= found;
-    return found !== undefined;
+    const knownSuffix = SUFFIXES[foldName(word)];
+    suffix ??= knownSuffix;
+    return knownSuffix !== undefined;
   };
   const parts = spaced.split(',').map((part) => withoutTitles(part.trim().split(' '), takeSuffix));
   // A part that was only a title is dropped; a part that was empty before stays, to be reported.
-  const kept = parts.filter((part, index) => part !== '' || spaced.split(',')[index]?.trim() === '');
-  return { parts: kept, suffix, bornAs };
+  const keptParts = parts.filter((part, index) => part !== '' || spaced.split(',')[index]?.trim() === '');
+  return { parts: keptParts, suffix, bornAs };
 }
 
 function withoutTitles(all: readonly string[], takeSuffix: (word: string) => boolean): string {
-  const left = [...all];
+  const remaining = [...all];
   let isBehindTitle = false;
-  while (left.length > 0) {
-    const [first = ''] = left;
+  while (remaining.length > 0) {
+    const [first = ''] = remaining;
     const isTitled: boolean = isTitle(first) || (isBehindTitle && LINKS_OF_TITLES.has(foldName(first)));
-    if (!isTitled && !(left.length > 1 && isAddress(first)) && !(isSuffix(first) && takeSuffix(first))) break;
+    if (!isTitled && !(remaining.length > 1 && isAddress(first)) && !(isSuffix(first) && takeSuffix(first))) break;
     isBehindTitle = isTitled;
-    left.shift();
+    remaining.shift();
   }
-  while (left.length > 0) {
-    const last = left.at(-1) ?? '';
-    const before = left.at(-2);
+  while (remaining.length > 0) {
+    const last = remaining.at(-1) ?? '';
+    const before = remaining.at(-2);
     const isLink = LINKS_OF_TITLES.has(foldName(last)) && before !== undefined && isTitle(before);
     if (!isTitle(last) && !isLink && !(isSuffix(last) && takeSuffix(last))) break;
-    left.pop();
+    remaining.pop();
   }
-  return left.join(' ');
+  return remaining.join(' ');
 }
 
 function isTitle(word: string): boolean {
@@ -91,9 +91,9 @@ function isSuffix(word: string): boolean {
 
 /** Tells if a text names no person: `neznámý nálezce`, `?`, `n/a`. */
 export function isUnknownPerson(text: string): boolean {
-  const said = nameWords(text);
+  const words = splitNameWords(text);
   return (
-    (said.every((word) => UNKNOWN.has(word)) && !text.includes(',')) || /^(?:n\/a|bez (?:jm[eé]na|[uú]daj[eů]))$/i.test(text)
+    (words.every((word) => UNKNOWN.has(word)) && !text.includes(',')) || /^(?:n\/a|bez (?:jm[eé]na|[uú]daj[eů]))$/i.test(text)
   );
 }
 
@@ -112,44 +112,44 @@ export function isOneName(name: string): boolean {
 }
 
 /** Returns both orders in which two to four words can be a name; undefined for other counts. */
-export function readings(name: string): Readonly<Record<NameOrder, PersonName>> | undefined {
+export function listReadings(name: string): Readonly<Record<NameOrder, PersonName>> | undefined {
   const all = name.split(/\s+/);
   if (all.length > 4 || !isOneName(name)) return undefined;
   return {
-    'surname-first': { surname: all[0] ?? '', given: all.slice(1).join(' ') },
-    'given-first': { surname: all.at(-1) ?? '', given: all.slice(0, -1).join(' ') },
+    'surname-first': { surname: all[0] ?? '', givenName: all.slice(1).join(' ') },
+    'given-first': { surname: all.at(-1) ?? '', givenName: all.slice(0, -1).join(' ') },
   };
 }
 
 /** Splits a name without a comma; known given names at one end are the given name. Undefined where none shows the order. */
 export function splitName(name: string): PersonName | undefined {
   const all = name.split(/\s+/);
-  const given = endsOf(all, isGiven);
-  const feminine = endsOf(all, isFeminineSurname);
+  const givenEnds = countEnds(all, isGiven);
+  const feminine = countEnds(all, isFeminineSurname);
   const isCertain = ([first, last]: Ends): boolean => first > 0 !== last > 0;
-  const by = isCertain(given) ? given : isCertain(feminine) ? ([feminine[1], feminine[0]] as const) : undefined;
+  const by = isCertain(givenEnds) ? givenEnds : isCertain(feminine) ? ([feminine[1], feminine[0]] as const) : undefined;
   if (by === undefined) return undefined;
-  const count = by === given ? given[0] + given[1] : all.length - feminine[0] - feminine[1];
+  const count = by === givenEnds ? givenEnds[0] + givenEnds[1] : all.length - feminine[0] - feminine[1];
   const isGivenFirst = by[0] > 0;
   const [front, back] = isGivenFirst
     ? [all.slice(0, count), all.slice(count)]
     : [all.slice(0, all.length - count), all.slice(all.length - count)];
   const [givenWords, surnameWords] = isGivenFirst ? [front, back] : [back, front];
   if (surnameWords.some(isGiven) || givenWords.some(isFeminineSurname)) return undefined;
-  return { surname: surnameWords.join(' '), given: givenWords.join(' ') };
+  return { surname: surnameWords.join(' '), givenName: givenWords.join(' ') };
 }
 
 type Ends = readonly [first: number, last: number];
 
 /** Counts the words of a kind at the beginning and at the end; none at either end where all words are of that kind. */
-function endsOf(all: readonly string[], isOfKind: (word: string) => boolean): Ends {
+function countEnds(all: readonly string[], isOfKind: (word: string) => boolean): Ends {
   const first = all.findIndex((word) => !isOfKind(word));
   if (first === -1) return [0, 0];
   return [first, all.length - 1 - all.findLastIndex((word) => !isOfKind(word))];
 }
 
 /** Returns the order of a name; undefined where the words do not show it. */
-export function orderOf(name: string): NameOrder | undefined {
+export function detectNameOrder(name: string): NameOrder | undefined {
   const split = splitName(name);
   if (split === undefined) return undefined;
   return name.startsWith(split.surname) ? 'surname-first' : 'given-first';
@@ -166,28 +166,28 @@ export function isFeminineSurname(word: string): boolean {
 
 /** Folded words that occur beside names, or in place of one, and are no part of them. */
 
-const words = (text: string): ReadonlySet<string> => new Set(text.split(' '));
+const listFoldedWords = (text: string): ReadonlySet<string> => new Set(text.split(' '));
 
-const TITLES = words(
+const TITLES = listFoldedWords(
   'bc bca mga mgr magistr magistra ing arch phdr paeddr pharmdr rndr rsdr mudr mvdr mddr judr thdr thlic thmgr icdr artd dr doc docent ' +
     'docentka prof profesor profesorka akad phd thd csc drsc dsc dis mba mpa msc llm feng ma mphil dphil plk pplk mjr npor ppor por kpt ' +
     'gen rtm prap nprap muc rev mons',
 );
 
-const LINKS_OF_TITLES = words('et a mult hab');
+const LINKS_OF_TITLES = listFoldedWords('et a mult hab');
 
-const ADDRESSES = words('p pi pan pani sl slecna mr mrs ms miss herr frau');
+const ADDRESSES = listFoldedWords('p pi pan pani sl slecna mr mrs ms miss herr frau');
 
 /** Words that are titles only with a dot, since they are parts of names as well. */
-const ONLY_WITH_DOT = words('por gen dis p sl pi ma rev prap');
+const ONLY_WITH_DOT = listFoldedWords('por gen dis p sl pi ma rev prap');
 
-const UNKNOWN = words(
+const UNKNOWN = listFoldedWords(
   'neznamy neznama nezname neznamo anonym anonymni anonymne anonymous unknown neuveden neuvedena neuvedeno neurcen neurcena neurceno ' +
     'nezjisten nezjistena nezjisteno nevime nikdo none null nil xxx xx x nalezce nalezkyne finder',
 );
 
 /** Particles, which names have in lower case. */
-const PARTICLES = words('z ze von van de da di du del della der den la le el al bin ibn ter ten zu zum d o');
+const PARTICLES = listFoldedWords('z ze von van de da di du del della der den la le el al bin ibn ter ten zu zum d o');
 
 /** Given names of Czechia and its neighbours, folded: they show which word of a name is the given name. */
 const GIVEN_NAMES: ReadonlySet<string> = new Set(

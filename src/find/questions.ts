@@ -41,22 +41,22 @@ const OTHERS: readonly PlacedQuestion[] = [
   },
 ];
 
-export const QUESTIONS: readonly Question[] = [...OTHERS, ...FIELDS.flatMap(askedOf)].sort((a, b) => a.at - b.at);
+export const QUESTIONS: readonly Question[] = [...OTHERS, ...FIELDS.flatMap(listFieldQuestions)].sort((a, b) => a.at - b.at);
 
-function askedOf({ name, kind, gloss, ask }: Field): PlacedQuestion[] {
+function listFieldQuestions({ name, kind, gloss, ask }: Field): PlacedQuestion[] {
   const how = HOW[kind];
   if (how === undefined) return [];
   return [{ name: name as QuestionName, how, ...(ask ?? { at: Number.POSITIVE_INFINITY, title: gloss, when: 'more' }) }];
 }
 
-export function questionOf(name: QuestionName): Question {
+export function getQuestion(name: QuestionName): Question {
   const question = QUESTIONS.find((each) => each.name === name);
   if (question === undefined) throw new Error(`the table of questions lacks ${name}`);
   return question;
 }
 
 /** Returns the elements that an answer fills. */
-export function elementsOf(name: QuestionName): readonly ElementName[] {
+export function getElementNames(name: QuestionName): readonly ElementName[] {
   switch (name) {
     case 'local_id':
     case 'photos':
@@ -70,7 +70,7 @@ export function elementsOf(name: QuestionName): readonly ElementName[] {
 
 /** Returns the question whose answer fills an element. */
 export function questionFor(element: string): Question | undefined {
-  return QUESTIONS.find(({ name }) => elementsOf(name).some((each) => each === element));
+  return QUESTIONS.find(({ name }) => getElementNames(name).some((each) => each === element));
 }
 
 /** Tells if a question is asked without a request for more. */
@@ -82,12 +82,12 @@ export function isAsked({ when }: Question, stav: TargetState): boolean {
 export function isOptional(name: QuestionName, stav: TargetState): boolean {
   if (name === 'local_id') return false;
   if (name === 'point') return stav < 2;
-  return elementsOf(name).every((element) => (FIELDS.find((field) => field.name === element)?.requiredFrom ?? 4) > stav);
+  return getElementNames(name).every((element) => (FIELDS.find((field) => field.name === element)?.requiredFrom ?? 4) > stav);
 }
 
 /** Returns the elements that the next find may take over, without those that distinguish finds. */
 export function carriedElements(elements: FindElements): FindElements {
-  return only(
+  return pickElements(
     elements,
     QUESTIONS.filter(({ stays }) => stays === 'carried'),
   );
@@ -95,13 +95,13 @@ export function carriedElements(elements: FindElements): FindElements {
 
 /** Returns the elements of a copy: all except those of one find alone (point, depth, number, note and others). */
 export function copiedElements(elements: FindElements): FindElements {
-  return only(
+  return pickElements(
     elements,
     QUESTIONS.filter(({ stays }) => stays !== undefined),
   );
 }
 
-function only(elements: FindElements, questions: readonly Question[]): FindElements {
-  const names = new Set<string>(questions.flatMap(({ name }) => elementsOf(name)));
+function pickElements(elements: FindElements, questions: readonly Question[]): FindElements {
+  const names = new Set<string>(questions.flatMap(({ name }) => getElementNames(name)));
   return Object.fromEntries(Object.entries(elements).filter(([name]) => names.has(name)));
 }

@@ -30,14 +30,14 @@ export function parseInteger(cell: string): Reading<number> {
   if (/^[+-]?\d{1,15}(?:[.,]\d+)?$/.test(digits)) {
     if (unit === null)
       return unreadable('integer', msg`"${cell}" is not a whole number. Depth is in whole centimetres: 1.5 m is 150.`);
-    const advice = adviceFor(digits, CENTIMETRES[unit[1]?.toLowerCase() as keyof typeof CENTIMETRES]);
+    const advice = getDepthAdvice(digits, CENTIMETRES[unit[1]?.toLowerCase() as keyof typeof CENTIMETRES]);
     return unreadable('integer', msg`"${cell}" has a unit. Depth is in whole centimetres, without a unit: write ${advice}.`);
   }
   return unreadable('integer', msg`"${cell}" is not a whole number. Write digits only, without a unit.`);
 }
 
 /** Returns the depth in centimetres, or the two nearest whole ones. */
-function adviceFor(digits: string, factor: number): Message | string {
+function getDepthAdvice(digits: string, factor: number): Message | string {
   const depth = Number((Number(digits.replace(',', '.')) * factor).toPrecision(12));
   return Number.isInteger(depth) ? String(depth) : alternatives([String(Math.floor(depth)), String(Math.ceil(depth))]);
 }
@@ -101,8 +101,8 @@ const FORMS: readonly Form[] = [
   [/^((?:1[789]|20)\d\d)(\d\d)(\d\d)$/, ([, year = '', month = '', day = '']) => [year, month, day]],
   [/^(\d{4})([-/])(\d{2})\2(\d{2})$/, ([, year = '', , month = '', day = '']) => [year, month, day]],
   [/^(\d{1,2})\.\s*(\d{1,2})\.\s*(\d{4})$/, ([, day = '', month = '', year = '']) => [year, month, day]],
-  [/^(\d{1,2})\.?\s*(\p{L}+)\.?\s*(\d{4})$/u, ([, day = '', month = '', year = '']) => [year, monthOf(month), day]],
-  [/^([A-Z][a-z]+)\s+(\d{1,2}),?\s+(\d{4})$/, ([, month = '', day = '', year = '']) => [year, monthOf(month), day]],
+  [/^(\d{1,2})\.?\s*(\p{L}+)\.?\s*(\d{4})$/u, ([, day = '', month = '', year = '']) => [year, parseMonth(month), day]],
+  [/^([A-Z][a-z]+)\s+(\d{1,2}),?\s+(\d{4})$/, ([, month = '', day = '', year = '']) => [year, parseMonth(month), day]],
 ];
 
 /**
@@ -123,7 +123,7 @@ export function parseDateCell(cell: string): Reading<string> {
     if (isRealDate(text)) return { value: text };
     return unreadable('date', msg`"${cell}" does not exist in the calendar. Write the right date as YYYY-MM-DD.`);
   }
-  const why = whyNoDate(cell);
+  const why = explainNoDate(cell);
   return unreadable('date', msg`"${cell}" ${why}`);
 }
 
@@ -138,11 +138,11 @@ export function isRealDate(isoDate: string): boolean {
   const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(isoDate);
   if (match === null) return false;
   const [, year, month, day] = match.map(Number);
-  return day !== undefined && month !== undefined && year !== undefined && day >= 1 && day <= daysIn(year, month);
+  return day !== undefined && month !== undefined && year !== undefined && day >= 1 && day <= countDays(year, month);
 }
 
 /** Returns the month's number, from a Roman numeral or a name; `00` where no name, or several, begin so. */
-function monthOf(word: string): string {
+function parseMonth(word: string): string {
   const folded = foldName(word);
   const roman = ROMAN.indexOf(word) + 1;
   if (roman > 0) return String(roman);
@@ -154,7 +154,7 @@ function monthOf(word: string): string {
 }
 
 /** Explains why a text is no day, with the remedy. */
-function whyNoDate(cell: string): Message {
+function explainNoDate(cell: string): Message {
   const slashes = /^(\d{1,2})[/-](\d{1,2})[/-](\d{4})$/.exec(cell);
   if (slashes !== null) {
     const [, first = '', second = '', year = ''] = slashes;
@@ -172,7 +172,7 @@ function whyNoDate(cell: string): Message {
   if (/^\d{1,2}[./-]\s*\d{1,2}[./-]\s*\d{2}$/.test(cell)) return msg`has a year of two digits. Write the day as YYYY-MM-DD.`;
   if (/^\d{5}(?:[.,]\d+)?$/.test(cell)) {
     const days = Number.parseInt(cell, 10);
-    const [since1900, since1904] = [dayAfter(DAY_ZERO_MS, days), dayAfter(DAY_ZERO_OF_MACS_MS, days)];
+    const [since1900, since1904] = [getNextDay(DAY_ZERO_MS, days), getNextDay(DAY_ZERO_OF_MACS_MS, days)];
     return msg`is a spreadsheet's day number: ${since1900}, or ${since1904} in an old Mac workbook. Format the column as a date, or write the date.`;
   }
   if (/^(?:1[5-9]|20)\d\d$/.test(cell)) return msg`is a year, not a day. ${ONE_DAY}`;
@@ -188,7 +188,7 @@ function isMonth(cell: string): boolean {
   if (/^\d{4}[-/.](?:0?[1-9]|1[0-2])$/.test(cell)) return true;
   const [, month = ''] =
     /^(\p{L}+|\d{1,2})\.?(?:\s+|\s*[/.-]\s*)\d{4}$|^(\p{L}+)[.\s-]*\d{2}$/u.exec(cell)?.filter(Boolean) ?? [];
-  const number = Number(/^\d/.test(month) ? month : monthOf(month));
+  const number = Number(/^\d/.test(month) ? month : parseMonth(month));
   return month !== '' && number >= 1 && number <= 12;
 }
 
@@ -196,7 +196,7 @@ function isMonth(cell: string): boolean {
 const DAY_ZERO_MS = Date.UTC(1899, 11, 30);
 const DAY_ZERO_OF_MACS_MS = Date.UTC(1904, 0, 1);
 
-function dayAfter(zeroMs: number, days: number): string {
+function getNextDay(zeroMs: number, days: number): string {
   return new Date(zeroMs + days * 86_400_000).toISOString().slice(0, 10);
 }
 
@@ -206,7 +206,7 @@ function isoText(year: string, month: string, day: string): string {
 
 const DAYS_IN_MONTH = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-function daysIn(year: number, month: number): number {
+function countDays(year: number, month: number): number {
   const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
   return month === 2 && isLeap ? 29 : (DAYS_IN_MONTH[month - 1] ?? 0);
 }

@@ -20,8 +20,8 @@ const PROJECT = /^(?:x-)?[a-z]-\d{9}$/i;
 
 /** Resolves a survey project by its identifier; the only check of its form is that it is one word. */
 export function resolveProject(cell: string): Reading<Reference> {
-  const written = withoutAddress(cell);
-  const id = PROJECT.test(written) ? written.toUpperCase() : written;
+  const text = withoutAddress(cell);
+  const id = PROJECT.test(text) ? text.toUpperCase() : text;
   if (/[\s,;]/.test(id)) {
     return unreadable('project', msg`"${cell}" is not a project identifier. Write the identifier alone, such as C-202400101.`);
   }
@@ -30,21 +30,21 @@ export function resolveProject(cell: string): Reading<Reference> {
 
 /** Resolves a vocabulary entry or an organisation by identifier, label or the museum's own term. */
 export function resolveTerm(set: string, cell: string, lookupTerm: LookupTerm): Reading<Reference> {
-  const id = identifierIn(cell);
-  const found = lookupTerm(set, id ?? cell);
-  switch (found.kind) {
+  const id = extractIdentifier(cell);
+  const lookup = lookupTerm(set, id ?? cell);
+  switch (lookup.kind) {
     case 'found':
-      return { value: { id: found.term.id, text: found.term.label } };
+      return { value: { id: lookup.term.id, text: lookup.term.label } };
     case 'ambiguous':
-      return unreadable('term-ambiguous', ambiguousMessage(found.candidates, set, cell));
+      return unreadable('term-ambiguous', ambiguousMessage(lookup.candidates, set, cell));
     case 'unknown':
-      return unreadable('term-unknown', unknownMessage(found, set, cell));
+      return unreadable('term-unknown', unknownMessage(lookup, set, cell));
     case 'wrong-set':
-      return unreadable('term-wrong-set', wrongSetMessage(found.term, set));
+      return unreadable('term-wrong-set', wrongSetMessage(lookup.term, set));
     case 'deleted':
-      return unreadable('term-deleted', deletedMessage(found.term, set));
+      return unreadable('term-deleted', deletedMessage(lookup.term, set));
     case 'mapping-conflict':
-      return unreadable('term-mapped-astray', mappingConflictMessage(found, set));
+      return unreadable('term-mapped-astray', mappingConflictMessage(lookup, set));
     case 'not-harvested':
       return id === undefined ? unreadable('term-not-harvested', notHarvestedMessage(set, cell)) : { value: { id, text: '' } };
   }
@@ -67,8 +67,8 @@ export function setText(set: string): Message {
 }
 
 export function wrongSetMessage(term: TermCandidate, set: string): Message {
-  const [own, needed] = [setText(term.setSpec), setText(set)];
-  return msg`${term.label} (${term.id}) is an entry of ${own}, but this element needs one of ${needed}. See: ${cmd`pas vocab list ${set}`}`;
+  const [ownSet, needed] = [setText(term.setSpec), setText(set)];
+  return msg`${term.label} (${term.id}) is an entry of ${ownSet}, but this element needs one of ${needed}. See: ${cmd`pas vocab list ${set}`}`;
 }
 
 export function deletedMessage(term: TermCandidate, set: string): Message {
@@ -76,8 +76,8 @@ export function deletedMessage(term: TermCandidate, set: string): Message {
   return msg`${term.label} (${term.id}) was deleted from ${where}. Choose another: ${cmd`pas vocab search ${term.label} --set ${set}`}`;
 }
 
-export function mappingConflictMessage(found: Extract<TermLookup, { kind: 'mapping-conflict' }>, set: string): Message {
-  const { own, target, term, because } = found;
+export function mappingConflictMessage(lookup: Extract<TermLookup, { kind: 'mapping-conflict' }>, set: string): Message {
+  const { ownTerm, target, term, because } = lookup;
   const named = term === undefined ? target : `${term.label} (${term.id})`;
   const where = setText(because === 'wrong-set' && term !== undefined ? term.setSpec : set);
   const why =
@@ -86,28 +86,28 @@ export function mappingConflictMessage(found: Extract<TermLookup, { kind: 'mappi
       : because === 'wrong-set' && term !== undefined
         ? msg`is now an entry of ${where}`
         : msg`is not an entry of ${where}`;
-  return msg`"${own}" is mapped to ${named}, which ${why}. Choose another: ${cmd`pas vocab map set ${set} ${own}`} ID`;
+  return msg`"${ownTerm}" is mapped to ${named}, which ${why}. Choose another: ${cmd`pas vocab map set ${set} ${ownTerm}`} ID`;
 }
 
 function ambiguousMessage(candidates: readonly TermCandidate[], set: string, cell: string): Message {
-  const [where, named] = [setText(set), namedTerms(candidates)];
-  return msg`"${cell}" can mean several entries of ${where}: ${named}. Write the identifier of the right one.`;
+  const [where, names] = [setText(set), formatTerms(candidates)];
+  return msg`"${cell}" can mean several entries of ${where}: ${names}. Write the identifier of the right one.`;
 }
 
 type UnknownTerm = Extract<TermLookup, { kind: 'unknown' }>;
 
-function unknownMessage(found: UnknownTerm, set: string, cell: string): Message {
-  const [where, advice] = [setText(set), nearestAdvice(set, found)];
-  const other = found.elsewhere?.find(({ setSpec }) => FIELDS.some((field) => field.set === setSpec));
+function unknownMessage(lookup: UnknownTerm, set: string, cell: string): Message {
+  const [where, advice] = [setText(set), nearestAdvice(set, lookup)];
+  const other = lookup.elsewhere?.find(({ setSpec }) => FIELDS.some((field) => field.set === setSpec));
   if (other === undefined) return msg`${where} has no entry "${cell}". ${advice}`;
   const elsewhere = setText(other.setSpec);
   return msg`"${cell}" is an entry of ${elsewhere}, not of ${where}. ${advice}`;
 }
 
 export function nearestAdvice(set: string, { nearest, isAll }: UnknownTerm): Message {
-  const named = namedTerms(nearest);
-  if (isAll === true) return msg`There are: ${named}.`;
-  return nearest.length > 0 ? msg`Nearest: ${named}.` : msg`To list them all: ${cmd`pas vocab list ${set}`}.`;
+  const names = formatTerms(nearest);
+  if (isAll === true) return msg`There are: ${names}.`;
+  return nearest.length > 0 ? msg`Nearest: ${names}.` : msg`To list them all: ${cmd`pas vocab list ${set}`}.`;
 }
 
 function notHarvestedMessage(set: string, cell: string): Message {
@@ -120,12 +120,12 @@ function withoutAddress(cell: string): string {
   return /^https?:\/\/\S+\/id\/([^/\s]+)$/.exec(cell)?.[1] ?? cell;
 }
 
-export function identifierIn(cell: string): string | undefined {
+export function extractIdentifier(cell: string): string | undefined {
   const text = withoutAddress(cell);
   return IDENTIFIER.test(text) ? text.toUpperCase() : undefined;
 }
 
 /** Lists entries: `Kučera, Pavel (OS-000304, 1966)` */
-export function namedTerms(terms: readonly TermCandidate[]): string {
+export function formatTerms(terms: readonly TermCandidate[]): string {
   return terms.map(({ id, label, about }) => `${label} (${about === undefined ? id : `${id}, ${about}`})`).join(', ');
 }

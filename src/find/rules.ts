@@ -6,7 +6,7 @@ import { type ElementName, FIELDS, type Field, type FindElements, pointElement }
 import { buildDocument, type Find } from './find.ts';
 import type { FindSchema } from './find-schema.ts';
 import type { ProjectLookup, TermCandidate } from './lookup.ts';
-import { type Finding, type Rule, type RuleContext, rankOf, VALUE_RULES } from './value-rules.ts';
+import { type Finding, getRank, type Rule, type RuleContext, VALUE_RULES } from './value-rules.ts';
 
 /**
  * Imports go into survey projects that the account may use (A-PROJECT-1 to A-PROJECT-7). Facts that may have changed since the
@@ -14,8 +14,8 @@ import { type Finding, type Rule, type RuleContext, rankOf, VALUE_RULES } from '
  */
 export const PROJECT_RULES: readonly Rule[] = [
   { name: 'survey-project', judge: survey },
-  { name: 'project-state', judge: takesFinds },
-  { name: 'project-organisation', judge: ownOrPartner },
+  { name: 'project-state', judge: acceptsFinds },
+  { name: 'project-organisation', judge: organisationMatches },
 ];
 
 type FoundProject = Extract<ProjectLookup, { kind: 'found' }>;
@@ -28,19 +28,19 @@ function survey({ projekt }: FindElements, context: RuleContext): Finding[] {
   switch (project.kind) {
     case 'found':
       if (project.survey) return [];
-      return [refused(msg`${id} is a project of the type "${project.type}". Finds belong to survey projects; name one.`)];
+      return [makeRefusal(msg`${id} is a project of the type "${project.type}". Finds belong to survey projects; name one.`)];
     case 'deleted':
-      return [refused(msg`${id} was deleted at the service. Name an existing project.`)];
+      return [makeRefusal(msg`${id} was deleted at the service. Name an existing project.`)];
     case 'unknown': {
       const capitals = id.toUpperCase();
       if (lookupProject(capitals).kind === 'found') {
-        return [refused(msg`There is no project ${id}: the service distinguishes upper and lower case. Write ${capitals}.`)];
+        return [makeRefusal(msg`There is no project ${id}: the service distinguishes upper and lower case. Write ${capitals}.`)];
       }
       const message = msg`${id} is not among the harvested projects. Check the spelling; if the project is new, run ${cmd`pas harvest-vocab`} projekt.`;
-      return [isWholeList(project.list, context) ? refused(message) : pointedOut(message)];
+      return [isWholeList(project.list, context) ? makeRefusal(message) : warnUnverified(message)];
     }
     case 'hidden':
-      return [pointedOut(msg`${id} is not shown to this account, so its type and state are not checked here.`)];
+      return [warnUnverified(msg`${id} is not shown to this account, so its type and state are not checked here.`)];
     case 'not-harvested':
       return [];
   }
@@ -48,7 +48,7 @@ function survey({ projekt }: FindElements, context: RuleContext): Finding[] {
 
 /** An archaeologist sees every project that accepts finds; a researcher only archived ones. */
 function isWholeList(list: 'whole' | 'as-shown' | undefined, context: RuleContext): boolean {
-  const rank = rankOf(context);
+  const rank = getRank(context);
   return list === 'whole' || (list === 'as-shown' && rank !== undefined && rank !== 'researcher');
 }
 
@@ -64,39 +64,46 @@ const STATES: Readonly<Record<number, { readonly name: Message; readonly isOver?
   8: { name: msg`cancelled`, isOver: true },
 };
 
-function takesFinds({ projekt }: FindElements, context: RuleContext): Finding[] {
-  const project = surveyOf(projekt?.id, context);
+function acceptsFinds({ projekt }: FindElements, context: RuleContext): Finding[] {
+  const project = findSurveyProject(projekt?.id, context);
   const state = STATES[project?.stav ?? 3];
-  const rank = rankOf(context);
+  const rank = getRank(context);
   if (projekt === undefined || state === undefined || (rank === 'archivist' && project?.stav !== -1)) return [];
   const { id } = projekt;
   const message = msg`${id} is in the state "${state.name}". The service accepts finds only for projects that have started in the field and are not closed. If its state has changed: ${cmd`pas harvest-vocab`} projekt`;
-  return [state.isOver && rank !== undefined ? refused(message) : pointedOut(message)];
+  return [state.isOver && rank !== undefined ? makeRefusal(message) : warnUnverified(message)];
 }
 
 /** The partners of an archaeologist are not known offline, so this is a warning. */
-function ownOrPartner({ projekt }: FindElements, context: RuleContext): Finding[] {
-  const { organisation: own = '' } = context;
-  const of = surveyOf(projekt?.id, context)?.organisation ?? '';
-  if (projekt === undefined || rankOf(context) !== 'archaeologist' || own === '' || of === '' || of === own) return [];
+function organisationMatches({ projekt }: FindElements, context: RuleContext): Finding[] {
+  const { organisation: ownOrganisation = '' } = context;
+  const of = findSurveyProject(projekt?.id, context)?.organisation ?? '';
+  if (
+    projekt === undefined ||
+    getRank(context) !== 'archaeologist' ||
+    ownOrganisation === '' ||
+    of === '' ||
+    of === ownOrganisation
+  )
+    return [];
   const { id } = projekt;
   return [
-    pointedOut(
-      msg`${id} belongs to ${of}, you to ${own}. The service accepts the find only if you cooperate with an archaeologist of ${of}.`,
+    warnUnverified(
+      msg`${id} belongs to ${of}, you to ${ownOrganisation}. The service accepts the find only if you cooperate with an archaeologist of ${of}.`,
     ),
   ];
 }
 
-function surveyOf(id: string | undefined, { lookupProject }: RuleContext): FoundProject | undefined {
+function findSurveyProject(id: string | undefined, { lookupProject }: RuleContext): FoundProject | undefined {
   const project = id === undefined ? undefined : lookupProject?.(id);
   return project?.kind === 'found' && project.survey ? project : undefined;
 }
 
-function refused(message: Message): Finding {
+function makeRefusal(message: Message): Finding {
   return { element: 'projekt', message };
 }
 
-function pointedOut(message: Message): Finding {
+function warnUnverified(message: Message): Finding {
   return { element: 'projekt', message, warning: true };
 }
 
@@ -141,12 +148,12 @@ function pointInArea(elements: FindElements, { lookupArea }: RuleContext): Findi
   const numbers = point && pointNumbers(point.wkt);
   if (point === undefined || numbers === undefined || findRangeProblem(point.system, ...numbers) !== undefined) return [];
   const [lon, lat] = point.system === '4326' ? numbers : toWgs84(numbers);
-  const found = lookupArea?.(lon, lat) ?? { kind: 'not-harvested' };
-  if (found.kind === 'inside') return [];
+  const areaLookup = lookupArea?.(lon, lat) ?? { kind: 'not-harvested' };
+  if (areaLookup.kind === 'inside') return [];
   const place = `${lon.toFixed(5)} ${lat.toFixed(5)}`;
-  switch (found.kind) {
+  switch (areaLookup.kind) {
     case 'outside': {
-      const { nearest, distanceM } = found;
+      const { nearest, distanceM } = areaLookup;
       const where = nearest === undefined ? '' : nearestText(nearest, distanceM);
       const message = msg`The point ${place} is not in any known cadastral area.${where} Check the coordinates.`;
       // The service converts by other means and may find the point inside.
@@ -222,7 +229,7 @@ function handedOver({ stav, predano }: FindElements): Finding[] {
 
 /** A Researcher imports into state 1 only (A-PROJECT-2). */
 function roleAllowsState({ stav = 1 }: FindElements, context: RuleContext): Finding[] {
-  if (stav === 1 || rankOf(context) !== 'researcher') return [];
+  if (stav === 1 || getRank(context) !== 'researcher') return [];
   const message = msg`Your role is Researcher, which may import into state 1 only. Choose state 1, or ask an archaeologist to import it.`;
   return [{ element: 'stav', message }];
 }
@@ -240,8 +247,8 @@ export function checkRules(find: Find, context: RuleContext): readonly Issue[] {
 }
 
 function toIssue(
-  found: Rule,
-  { element, message, warning, rule = found.name }: Finding,
+  brokenRule: Rule,
+  { element, message, warning, rule = brokenRule.name }: Finding,
   { localId, source, columns }: Find,
 ): Issue {
   const column = element === undefined ? undefined : columns?.[element];

@@ -41,7 +41,7 @@ export const VALUE_RULES: readonly Rule[] = [
 function legalCharacters(elements: FindElements): Finding[] {
   const findings: Finding[] = [];
   for (const { name } of FIELDS) {
-    const character = illegalCharacterOf(elements[name]);
+    const character = findElementIllegalCharacter(elements[name]);
     if (character === undefined) continue;
     const code = codePointName(character);
     findings.push({ element: name, message: msg`${name} contains the character ${code}, which XML does not allow. Remove it.` });
@@ -49,8 +49,8 @@ function legalCharacters(elements: FindElements): Finding[] {
   return findings;
 }
 
-function illegalCharacterOf(value: FindElements[Field['name']]): string | undefined {
-  if (typeof value === 'object') return illegalCharacterOf(value.id) ?? illegalCharacterOf(value.text);
+function findElementIllegalCharacter(value: FindElements[Field['name']]): string | undefined {
+  if (typeof value === 'object') return findElementIllegalCharacter(value.id) ?? findElementIllegalCharacter(value.text);
   return typeof value === 'string' ? findIllegalCharacter(value.includes('\r') ? value.replaceAll('\r', '') : value) : undefined;
 }
 
@@ -82,7 +82,7 @@ function findUnseenCharacter(value: string): Unreadable | undefined {
 
 /** A number is one visible line. Characters that XML cannot hold are reported by another rule. */
 function numberForm({ evidencni_cislo: number = '' }: FindElements): Finding[] {
-  const unseen = illegalCharacterOf(number) === undefined ? findUnseenCharacter(trimText(number)) : undefined;
+  const unseen = findElementIllegalCharacter(number) === undefined ? findUnseenCharacter(trimText(number)) : undefined;
   return unseen === undefined ? [] : [{ element: 'evidencni_cislo', message: unseen.problem }];
 }
 
@@ -145,18 +145,18 @@ function vocabularyMembership(elements: FindElements, { lookupTerm }: RuleContex
 
 function memberOfSet({ name, set }: Field, { id }: Reference, lookupTerm: LookupTerm): readonly Finding[] {
   if (set === undefined) return NOTHING;
-  const found = lookupTerm(set, id);
-  switch (found.kind) {
+  const lookup = lookupTerm(set, id);
+  switch (lookup.kind) {
     case 'found':
-      return found.term.id === id ? NOTHING : [{ element: name, message: labelForIdentifier(name, id, [found.term]) }];
+      return lookup.term.id === id ? NOTHING : [{ element: name, message: labelForIdentifier(name, id, [lookup.term]) }];
     case 'ambiguous':
-      return [{ element: name, message: labelForIdentifier(name, id, found.candidates) }];
+      return [{ element: name, message: labelForIdentifier(name, id, lookup.candidates) }];
     case 'wrong-set':
-      return [{ element: name, message: wrongSetMessage(found.term, set) }];
+      return [{ element: name, message: wrongSetMessage(lookup.term, set) }];
     case 'deleted':
-      return [{ element: name, message: deletedMessage(found.term, set) }];
+      return [{ element: name, message: deletedMessage(lookup.term, set) }];
     case 'unknown': {
-      const nearest = nearestAdvice(set, found);
+      const nearest = nearestAdvice(set, lookup);
       const where = setText(set);
       return [
         {
@@ -166,7 +166,7 @@ function memberOfSet({ name, set }: Field, { id }: Reference, lookupTerm: Lookup
       ];
     }
     case 'mapping-conflict':
-      return [{ element: name, message: mappingConflictMessage(found, set) }];
+      return [{ element: name, message: mappingConflictMessage(lookup, set) }];
     case 'not-harvested': {
       const where = setText(set);
       const message = msg`${id} in ${name} was not checked: ${where} was not harvested. Run ${cmd`pas harvest-vocab`} to check it.`;
@@ -203,8 +203,8 @@ function ofReferences(
   for (const field of REFERENCE_FIELDS) {
     const reference = elements[field.name];
     if (typeof reference !== 'object' || reference.id.trim() === '') continue;
-    const found = judge(field, reference);
-    if (found.length > 0) findings = [...findings, ...found];
+    const judgedFindings = judge(field, reference);
+    if (judgedFindings.length > 0) findings = [...findings, ...judgedFindings];
   }
   return findings;
 }
@@ -247,7 +247,7 @@ const ROLES = {
 } as const;
 
 /** Returns the permissions of a role; administrators have those of archivists. Undefined where the role is not known. */
-export function rankOf({ role = '' }: RuleContext): keyof typeof ROLES | undefined {
+export function getRank({ role = '' }: RuleContext): keyof typeof ROLES | undefined {
   const name = role.trim().toLowerCase();
-  return (Object.keys(ROLES) as (keyof typeof ROLES)[]).find((rank) => ROLES[rank].some((known) => known === name));
+  return (Object.keys(ROLES) as (keyof typeof ROLES)[]).find((rank) => ROLES[rank].some((group) => group === name));
 }

@@ -77,7 +77,7 @@ class Output {
       this.#ends[at] = this.#input.ends?.[to - 1] ?? to;
     }
     this.#length = at + 1;
-    if (byte >= 0x80) this.#leaveOutInvisible();
+    if (byte >= 0x80) this.#dropInvisible();
   }
 
   /** Copies the byte at `from` and all up to the next that may begin an escape. @returns the position behind them */
@@ -100,7 +100,7 @@ class Output {
   }
 
   /** Removes U+00A0, U+00AD, U+200B to U+200D, U+2060 and U+FEFF, in UTF-8. */
-  #leaveOutInvisible(): void {
+  #dropInvisible(): void {
     const bytes = this.#bytes;
     const [a, b, c] = [bytes[this.#length - 3], bytes[this.#length - 2], bytes[this.#length - 1] ?? 0];
     const isOfTwo = b === 0xc2 && (c === 0xa0 || c === 0xad);
@@ -173,7 +173,7 @@ function decodeBackslash(output: Output, from: number): number {
   }
   const end = at + 1 + digits;
   const low = isHighSurrogate(unit ?? 0) ? lowSurrogateAt(output.input, end) : undefined;
-  putCodePoint(output, low === undefined ? (unit ?? 0) : codePointOf(unit ?? 0, low.unit), from, low?.end ?? end);
+  writeCodePoint(output, low === undefined ? (unit ?? 0) : combineSurrogates(unit ?? 0, low.unit), from, low?.end ?? end);
   return low?.end ?? end;
 }
 
@@ -181,7 +181,7 @@ function isHighSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit < 0xdc00;
 }
 
-function codePointOf(high: number, low: number): number {
+function combineSurrogates(high: number, low: number): number {
   return 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
 }
 
@@ -220,23 +220,23 @@ function decodeReference(output: Output, from: number): number {
     let end = digits;
     while (end < length && end - digits < MAX_DIGITS && isDigit(bytes[end] ?? 0, isHex)) end += 1;
     const code = end === first ? undefined : end === digits ? 0 : numberIn(bytes, digits, end, isHex ? 16 : 10);
-    if (code !== undefined && code <= 0x10ffff) return putReference(output, code, from, end);
+    if (code !== undefined && code <= 0x10ffff) return writeReference(output, code, from, end);
   } else {
     let end = at;
     while (end < length && end - at <= MAX_NAME_BYTES && isLetter(bytes[end] ?? 0)) end += 1;
     const isName = end > at && bytes[end] === 0x3b;
     const character = isName ? characterNamed(Buffer.from(bytes.subarray(at, end)).toString('latin1')) : undefined;
-    if (character !== undefined) return putReference(output, character.codePointAt(0) ?? 0, from, end);
+    if (character !== undefined) return writeReference(output, character.codePointAt(0) ?? 0, from, end);
   }
   output.hasDecoded ||= at > from + 1;
   output.put(AMPERSAND, from, at);
   return at;
 }
 
-function putReference(output: Output, code: number, from: number, end: number): number {
+function writeReference(output: Output, code: number, from: number, end: number): number {
   const after = output.input.bytes[end] === 0x3b ? end + 1 : end;
   output.hasDecoded = true;
-  putCodePoint(output, code, from, after);
+  writeCodePoint(output, code, from, after);
   return after;
 }
 
@@ -245,7 +245,7 @@ function characterNamed(name: string): string | undefined {
   return accent === undefined ? (Object.hasOwn(NAMED, name) ? NAMED[name] : undefined) : `${name[0]}${accent}`.normalize('NFC');
 }
 
-function putCodePoint(output: Output, code: number, from: number, to: number): void {
+function writeCodePoint(output: Output, code: number, from: number, to: number): void {
   if (code < 0x80) output.put(code, from, to);
   else for (const byte of Buffer.from(String.fromCodePoint(code))) output.put(byte, from, to);
 }

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { LocalizedError, messageOf } from '../base/errors.ts';
+import { getErrorMessage, LocalizedError } from '../base/errors.ts';
 import { type Message, msg } from '../base/message.ts';
 
 /** Time limit of an answer for requests without `answerTimeoutMs`. */
@@ -100,5 +100,5 @@ export function describeNetworkError(thrown: unknown): Message {
   const first: unknown = thrown instanceof AggregateError ? (thrown.errors[0] ?? thrown) : thrown;
   const code = first instanceof Error && 'code' in first ? String(first.code) : '';
   const words = WORDS[code];
-  return words === undefined ? messageOf(first) || code : msg`${words} (${code})`;
+  return words === undefined ? getErrorMessage(first) || code : msg`${words} (${code})`;
 }

@@ -33,7 +33,7 @@ export async function openWithFallback(options: FallbackOptions): Promise<Shared
 }
 
 class FallbackStore implements SharedStore {
-  readonly #given: FallbackOptions;
+  readonly #options: FallbackOptions;
   readonly #closing = new AbortController();
   #shared: SharedStore | undefined;
   /** Connected again, but without the departures from the local store yet. */
@@ -41,40 +41,40 @@ class FallbackStore implements SharedStore {
   #lookedMs = Number.NEGATIVE_INFINITY;
   #isLooking = false;
   #isAlone = false;
-  #comingBack: Promise<void> | undefined;
+  #rejoining: Promise<void> | undefined;
 
-  constructor(given: FallbackOptions) {
-    this.#given = given;
+  constructor(options: FallbackOptions) {
+    this.#options = options;
   }
 
   async open(): Promise<void> {
     try {
-      this.#shared = await this.#given.connect(this.#closing.signal);
+      this.#shared = await this.#options.connect(this.#closing.signal);
     } catch (thrown) {
       if (thrown instanceof PaceStoreError && thrown.kind === 'refused') throw thrown;
-      this.#lose(undefined, thrown);
+      this.#markLost(undefined, thrown);
     }
   }
 
   async update<T>(scopes: readonly string[], change: PaceDecision<T>): Promise<T> {
     // Concurrent calls wait, so that none departs by the local store.
     if (this.#shared === undefined) {
-      this.#comingBack ??= this.#comeBack(scopes).finally(() => {
-        this.#comingBack = undefined;
+      this.#rejoining ??= this.#rejoin(scopes).finally(() => {
+        this.#rejoining = undefined;
       });
-      await this.#comingBack;
+      await this.#rejoining;
     }
     const store = this.#shared;
     if (store !== undefined) {
       try {
         return await store.update(scopes, change);
       } catch (thrown) {
-        this.#lose(store, thrown);
+        this.#markLost(store, thrown);
       }
     }
     this.#reconnect();
-    await this.#goAlone(scopes);
-    const { local, fallbackIntervalMs } = this.#given;
+    await this.#useLocalStore(scopes);
+    const { local, fallbackIntervalMs } = this.#options;
     return local.update(scopes, (states, nowMs) => change(states, nowMs, fallbackIntervalMs));
   }
 
@@ -85,7 +85,7 @@ class FallbackStore implements SharedStore {
   }
 
   #reconnect(): void {
-    const { connect, clock } = this.#given;
+    const { connect, clock } = this.#options;
     const { signal } = this.#closing;
     if (this.#isLooking || signal.aborted || clock.monotonicMs() - this.#lookedMs < LOOK_AGAIN_MS) return;
     this.#isLooking = true;
@@ -102,22 +102,22 @@ class FallbackStore implements SharedStore {
       });
   }
 
-  #lose(lost: SharedStore | undefined, thrown: unknown): void {
+  #markLost(lost: SharedStore | undefined, thrown: unknown): void {
     if (!(thrown instanceof PaceStoreError)) throw thrown;
     if (this.#shared !== lost) return;
     lost?.close();
     this.#shared = undefined;
     this.#isAlone = false;
     // Another server may have replaced it: connects at once.
-    this.#lookedMs = lost === undefined ? this.#given.clock.monotonicMs() : Number.NEGATIVE_INFINITY;
-    if (!this.#closing.signal.aborted) this.#given.onLost(thrown.message);
+    this.#lookedMs = lost === undefined ? this.#options.clock.monotonicMs() : Number.NEGATIVE_INFINITY;
+    if (!this.#closing.signal.aborted) this.#options.onLost(thrown.message);
   }
 
   /** Delays the first local departure by a random time: other machines lost the store at the same moment. */
-  async #goAlone(scopes: readonly string[]): Promise<void> {
+  async #useLocalStore(scopes: readonly string[]): Promise<void> {
     if (this.#isAlone) return;
     this.#isAlone = true;
-    const { local, random, fallbackIntervalMs } = this.#given;
+    const { local, random, fallbackIntervalMs } = this.#options;
     const pauseMs = random() * fallbackIntervalMs;
     await local.update(scopes, (states, nowMs) => ({
       result: undefined,
@@ -130,8 +130,8 @@ class FallbackStore implements SharedStore {
   }
 
   /** Returns to the shared store once no local slot is taken, and records a departure there. */
-  async #comeBack(scopes: readonly string[]): Promise<void> {
-    const { local, clock, onBack } = this.#given;
+  async #rejoin(scopes: readonly string[]): Promise<void> {
+    const { local, clock, onBack } = this.#options;
     const back = this.#found;
     if (back === undefined) return;
     const quiet = await local.update(scopes, (states, nowMs) => ({

@@ -59,7 +59,7 @@ const MAX_HEADROOM_MS = 60_000;
 /** After so long without requests the first gaps are wider, by 0.1 s in all: an idle service answers unevenly. */
 const IDLE_MS = 10_000;
 const WAKING_MS = 15;
-const WAKING_RECOVERY = 0.15;
+const COLD_START_DECAY = 0.15;
 
 /** Returns the time between two departures of a scope (A-RATE-1, A-RATE-2); 0 without an interval. */
 export function gapMs(state: PaceState, intervalMs: number): number {
@@ -79,8 +79,8 @@ export function withReservation(state: PaceState, nowMs: number, leavingUntilMs:
     ...state,
     lastDepartureMs: nowMs,
     leavingUntilMs,
-    jitterMs: orNothing(state.jitterMs * Math.exp(-sinceMs / JITTER_DECAY_MS)),
-    wakingMs: sinceMs > IDLE_MS ? WAKING_MS : orNothing(state.wakingMs * (1 - WAKING_RECOVERY)),
+    jitterMs: zeroIfNegligible(state.jitterMs * Math.exp(-sinceMs / JITTER_DECAY_MS)),
+    wakingMs: sinceMs > IDLE_MS ? WAKING_MS : zeroIfNegligible(state.wakingMs * (1 - COLD_START_DECAY)),
   };
 }
 
@@ -90,17 +90,17 @@ type Throttle = { readonly departedAtMs: number; readonly nowMs: number; readonl
 export function withBackoff(state: PaceState, throttle: Throttle): PaceState {
   const { nowMs, pauseMs } = throttle;
   // A request that departed before the last throttling says nothing about the pace since.
-  const known = throttle.departedAtMs < state.blockedUntilMs;
+  const wasBlocked = throttle.departedAtMs < state.blockedUntilMs;
   const widerMs = Math.min(Math.max(state.jitterMs * 2, FIRST_JITTER_MS), throttle.intervalMs * MAX_JITTER_INTERVALS);
   return {
     ...state,
-    jitterMs: known ? state.jitterMs : widerMs,
+    jitterMs: wasBlocked ? state.jitterMs : widerMs,
     blockedUntilMs: Math.max(state.blockedUntilMs, nowMs + Math.min(pauseMs, MAX_PAUSE_MS)),
     askedUntilMs: pauseMs > MAX_PAUSE_MS ? nowMs + Math.min(pauseMs, MAX_KEPT_PAUSE_MS) : state.askedUntilMs,
   };
 }
 
-function orNothing(ms: number): number {
+function zeroIfNegligible(ms: number): number {
   return ms < 0.5 ? 0 : ms;
 }
 

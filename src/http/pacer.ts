@@ -1,4 +1,4 @@
-import { type Clock, elapsedMs, type Moment, momentOf, rejectOnAbort } from '../base/clock.ts';
+import { type Clock, elapsedMs, type Moment, readClock, rejectOnAbort } from '../base/clock.ts';
 import {
   clampToNow,
   GUARD_MS,
@@ -23,7 +23,7 @@ type PaceOptions = {
   readonly intervalMs: number;
 };
 
-/** Permission for one departure. `leave` or `giveBack` must be called: else the lease blocks all processes until it expires. */
+/** Permission for one departure. `leave` or `release` must be called: else the lease blocks all processes until it expires. */
 export type Slot = {
   readonly waitedMs: number;
   /**
@@ -32,17 +32,17 @@ export type Slot = {
    */
   leave(): boolean;
   /** Releases the slot of a request that was not sent. */
-  giveBack(): void;
+  release(): void;
 };
 
 /** `approach` and `depart` throw a LongPauseError. All that take a signal reject when it is aborted, also during a wait for the store. */
 export type Pace = {
   /** Resolves shortly before the next slot, to leave time for writing to the disk. */
-  approach(signal?: AbortSignal): Promise<void>;
+  waitUntilNear(signal?: AbortSignal): Promise<void>;
   /** Resolves just before a request may depart, so that it can connect and be built. */
-  depart(signal?: AbortSignal): Promise<Slot>;
+  acquire(signal?: AbortSignal): Promise<Slot>;
   /** Slows all processes down after a 429 (A-RATE-6). Returns the length of the pause in milliseconds. */
-  slowDown(departedAtMs: number, retryAfterMs: number | undefined): number;
+  backOff(departedAtMs: number, retryAfterMs: number | undefined): number;
   waitMs(signal?: AbortSignal): Promise<number>;
   pause(): Promise<Pause>;
   /** Ends the pause of all processes, or extends it to all that the service asked for. */
@@ -57,7 +57,7 @@ const LEAD_DECAY = 0.9;
 /** Time before the slot at which `depart` resolves; `leave` blocks for the rest. */
 const HELD_MS = 2;
 /** Longest sleep between two looks at the state, which other processes change. */
-const LOOK_UP_MS = 500;
+const MAX_SLEEP_MS = 500;
 const PAUSE_WITHOUT_RETRY_AFTER_INTERVALS = 10;
 
 /**
@@ -69,61 +69,61 @@ export function makePace(options: PaceOptions): Pace {
 }
 
 class StoredPace implements Pace {
-  readonly #given: PaceOptions;
+  readonly #options: PaceOptions;
   readonly #maxLeavingMs: number;
   #throttles = 0;
   #leadMs = MIN_LEAD_MS;
   #approachedAtMs: number | undefined;
 
-  constructor(given: PaceOptions) {
-    this.#given = given;
-    this.#maxLeavingMs = Math.max(MAX_DEPARTING_MS, 2 * given.intervalMs);
+  constructor(options: PaceOptions) {
+    this.#options = options;
+    this.#maxLeavingMs = Math.max(MAX_DEPARTING_MS, 2 * options.intervalMs);
   }
 
-  async approach(signal?: AbortSignal): Promise<void> {
+  async waitUntilNear(signal?: AbortSignal): Promise<void> {
     for (;;) {
       const remainingMs = (await this.waitMs(signal)) - this.#leadMs;
-      this.#approachedAtMs = this.#given.clock.monotonicMs();
+      this.#approachedAtMs = this.#options.clock.monotonicMs();
       if (remainingMs <= 0) return;
-      await this.#sleepALittle(remainingMs, signal);
+      await this.#sleepCapped(remainingMs, signal);
     }
   }
 
-  async depart(signal?: AbortSignal): Promise<Slot> {
-    const { clock } = this.#given;
+  async acquire(signal?: AbortSignal): Promise<Slot> {
+    const { clock } = this.#options;
     const startedMs = clock.monotonicMs();
     this.#learnLead(startedMs);
     for (;;) {
-      const asked = momentOf(clock);
-      const known = this.#throttles;
-      const found = await rejectOnAbort(
+      const since = readClock(clock);
+      const throttlesBefore = this.#throttles;
+      const outcome = await rejectOnAbort(
         signal,
         () => this.#tryDepart(),
         (late) => 'mark' in late && this.#release(late.mark),
       );
-      if ('pollIntervalMs' in found) {
-        await this.#sleepALittle(found.pollIntervalMs, signal);
+      if ('pollIntervalMs' in outcome) {
+        await this.#sleepCapped(outcome.pollIntervalMs, signal);
         continue;
       }
-      const slot = this.#slotOf(found, asked, found.atMs - startedMs);
-      const earlyMs = found.atMs - HELD_MS - clock.monotonicMs();
+      const slot = this.#makeSlot(outcome, since, outcome.atMs - startedMs);
+      const earlyMs = outcome.atMs - HELD_MS - clock.monotonicMs();
       try {
         if (earlyMs > 0) await clock.sleep(earlyMs, signal);
       } catch (thrown) {
-        slot.giveBack();
+        slot.release();
         throw thrown;
       }
-      if (this.#throttles === known) return slot;
-      slot.giveBack();
+      if (this.#throttles === throttlesBefore) return slot;
+      slot.release();
     }
   }
 
-  slowDown(departedAtMs: number, retryAfterMs: number | undefined): number {
-    const { store, clock, scopes, intervalMs } = this.#given;
+  backOff(departedAtMs: number, retryAfterMs: number | undefined): number {
+    const { store, clock, scopes, intervalMs } = this.#options;
     this.#throttles += 1;
     const pauseMs = retryAfterMs ?? intervalMs * PAUSE_WITHOUT_RETRY_AFTER_INTERVALS;
     const agoMs = clock.monotonicMs() - departedAtMs;
-    inPassing(
+    fireAndForget(
       store.update(scopes, (states, nowMs) => ({
         result: undefined,
         next: states.map((state) => withBackoff(state, { departedAtMs: nowMs - agoMs, nowMs, pauseMs, intervalMs })),
@@ -158,10 +158,10 @@ class StoredPace implements Pace {
   }
 
   #update<T>(change: PaceDecision<T>): Promise<T> {
-    const { store, scopes } = this.#given;
-    return store.update<T>(scopes, (found, nowMs, minIntervalMs) =>
+    const { store, scopes } = this.#options;
+    return store.update<T>(scopes, (storedStates, nowMs, minIntervalMs) =>
       change(
-        found.map((state) => clampToNow(state, nowMs)),
+        storedStates.map((state) => clampToNow(state, nowMs)),
         nowMs,
         minIntervalMs,
       ),
@@ -169,24 +169,24 @@ class StoredPace implements Pace {
   }
 
   #waitIn(states: readonly PaceState[], nowMs: number, minIntervalMs = 0): number {
-    const { intervalMs } = this.#given;
+    const { intervalMs } = this.#options;
     const spacingMs = intervalMs === 0 ? 0 : Math.max(intervalMs, minIntervalMs);
     const freeAt = states.map((state) => Math.max(state.lastDepartureMs + gapMs(state, spacingMs), state.blockedUntilMs));
-    return inHundredths(Math.max(0, Math.max(...freeAt) - nowMs));
+    return ceilToHundredth(Math.max(0, Math.max(...freeAt) - nowMs));
   }
 
   /** Takes the slot if it is near and free. */
-  #tryDepart(): Promise<Taken | { readonly pollIntervalMs: number }> {
-    return this.#update<Taken | { pollIntervalMs: number }>((states, nowMs, minIntervalMs) => {
+  #tryDepart(): Promise<Reservation | { readonly pollIntervalMs: number }> {
+    return this.#update<Reservation | { pollIntervalMs: number }>((states, nowMs, minIntervalMs) => {
       const remainingMs = this.#waitIn(states, nowMs, minIntervalMs);
       const leavingUntilMs = Math.max(...states.map((state) => state.leavingUntilMs));
       const othersMs = leavingUntilMs > nowMs ? pollIntervalMs(leavingUntilMs, nowMs) : 0;
       if (remainingMs > TAKING_MS || othersMs > 0) {
-        return { result: { pollIntervalMs: inHundredths(Math.max(remainingMs - TAKING_MS, othersMs)) }, next: states };
+        return { result: { pollIntervalMs: ceilToHundredth(Math.max(remainingMs - TAKING_MS, othersMs)) }, next: states };
       }
       const mark = nowMs + this.#maxLeavingMs;
       return {
-        result: { mark, atMs: this.#given.clock.monotonicMs() + remainingMs },
+        result: { mark, atMs: this.#options.clock.monotonicMs() + remainingMs },
         next: states.map((state) => withReservation(state, nowMs, mark)),
       };
     });
@@ -197,20 +197,20 @@ class StoredPace implements Pace {
     const preparedMs = nowMs - (this.#approachedAtMs ?? nowMs);
     this.#approachedAtMs = undefined;
     const neededMs = Math.max(preparedMs + 2 * HELD_MS, this.#leadMs * LEAD_DECAY);
-    this.#leadMs = Math.max(MIN_LEAD_MS, Math.min(neededMs, this.#given.intervalMs / 2));
+    this.#leadMs = Math.max(MIN_LEAD_MS, Math.min(neededMs, this.#options.intervalMs / 2));
   }
 
-  async #sleepALittle(ms: number, signal: AbortSignal | undefined): Promise<void> {
-    const { clock } = this.#given;
+  async #sleepCapped(ms: number, signal: AbortSignal | undefined): Promise<void> {
+    const { clock } = this.#options;
     if (isLongPause(ms)) {
       const { keptMs, askedMs } = await rejectOnAbort(signal, () => this.pause());
       throw new LongPauseError({ keptMs: Math.max(ms, keptMs), askedMs }, clock.now());
     }
-    await clock.sleep(Math.min(ms, LOOK_UP_MS), signal);
+    await clock.sleep(Math.min(ms, MAX_SLEEP_MS), signal);
   }
 
-  #slotOf({ mark, atMs }: Taken, asked: Moment, waitedMs: number): Slot {
-    const { clock, intervalMs } = this.#given;
+  #makeSlot({ mark, atMs }: Reservation, since: Moment, waitedMs: number): Slot {
+    const { clock, intervalMs } = this.#options;
     let open = true;
     return {
       waitedMs,
@@ -218,14 +218,14 @@ class StoredPace implements Pace {
         if (!open) return false;
         clock.hold(atMs - clock.monotonicMs());
         // One gap before the lease expires, so that the process that takes the next slot keeps its distance.
-        if (elapsedMs(clock, asked) > this.#maxLeavingMs - intervalMs - GUARD_MS) return false;
+        if (elapsedMs(clock, since) > this.#maxLeavingMs - intervalMs - GUARD_MS) return false;
         open = false;
         const leftAtMs = clock.monotonicMs();
         // The next request may follow only once the bytes are out: the process may be paused just before them.
         queueMicrotask(() => this.#release(mark, leftAtMs));
         return true;
       },
-      giveBack: () => {
+      release: () => {
         if (open) this.#release(mark);
         open = false;
       },
@@ -234,10 +234,10 @@ class StoredPace implements Pace {
 
   /** Ends the lease that `mark` identifies. */
   #release(mark: number, leftAtMs?: number): void {
-    const { store, clock, scopes } = this.#given;
+    const { store, clock, scopes } = this.#options;
     // The process may have been paused before or after the first byte: up to GUARD_MS counts as after it, the rest as before.
     const agoMs = leftAtMs === undefined ? 0 : Math.min(clock.monotonicMs() - leftAtMs, GUARD_MS);
-    inPassing(
+    fireAndForget(
       store.update(scopes, (states, nowMs) => ({
         result: undefined,
         next: states.map((state) => ({
@@ -251,14 +251,14 @@ class StoredPace implements Pace {
 }
 
 /** Slot with the mark of its holder, and its time on the monotonic clock of this machine. */
-type Taken = { readonly mark: number; readonly atMs: number };
+type Reservation = { readonly mark: number; readonly atMs: number };
 
 /** Ignores the failure of an update that is not awaited: the next departure fails as well and reports it. */
-function inPassing(update: Promise<unknown>): void {
+function fireAndForget(update: Promise<unknown>): void {
   update.catch(() => undefined);
 }
 
 /** Rounds up: a remainder too small to be added to the time of a clock would never end. */
-function inHundredths(ms: number): number {
+function ceilToHundredth(ms: number): number {
   return Math.ceil(100 * ms) / 100;
 }

@@ -30,27 +30,27 @@ export function createRedactor(
   use: 'shown' | 'read' = 'shown',
 ): (response: HttpResponse) => HttpResponse {
   if (secrets.length === 0) return (response) => response;
-  const { patterns, short } = spellingsOf(secrets);
+  const { patterns, short } = getSpellings(secrets);
   return ({ status, headers, body }) => ({
     status,
     headers: Object.fromEntries(
       Object.entries(headers).map(([name, value]) => {
         const bytes = Buffer.from(value, 'latin1');
         if (name === 'location' && repeats(short, bytes)) return [name, MASK];
-        return [name, masked(patterns, bytes).toString('latin1')];
+        return [name, maskBody(patterns, bytes).toString('latin1')];
       }),
     ),
-    body: use === 'shown' && repeats(short, body) ? withoutTexts(body) : masked(patterns, body),
+    body: use === 'shown' && repeats(short, body) ? withoutTexts(body) : maskBody(patterns, body),
   });
 }
 
 /** Makes a function that masks secrets in a text, and replaces a text that repeats a short secret. */
 export function createTextRedactor(secrets: readonly string[]): (text: string) => string {
   if (secrets.length === 0) return (text) => text;
-  const { patterns, short } = spellingsOf(secrets);
+  const { patterns, short } = getSpellings(secrets);
   return (text) => {
     const bytes = Buffer.from(text);
-    return repeats(short, bytes) ? MASK : masked(patterns, bytes).toString();
+    return repeats(short, bytes) ? MASK : maskBody(patterns, bytes).toString();
   };
 }
 
@@ -81,7 +81,7 @@ type Spellings = { readonly patterns: readonly Pattern[]; readonly short: readon
 const MAX_KEPT_SPELLINGS = 16;
 const keptSpellings = new Map<string, Spellings>();
 
-function spellingsOf(secrets: readonly string[]): Spellings {
+function getSpellings(secrets: readonly string[]): Spellings {
   const key = JSON.stringify(secrets);
   const spellings = keptSpellings.get(key) ?? makeSpellings(secrets.filter((secret) => secret !== ''));
   keptSpellings.delete(key);
@@ -94,21 +94,21 @@ function makeSpellings(secrets: readonly string[]): Spellings {
   const all = secrets.flatMap((secret) => {
     const [composed, decomposed] = [secret.normalize('NFC'), secret.normalize('NFD')];
     const isShort = [...composed].length < MIN_CHARACTERS;
-    return [...new Set([composed, decomposed])].map((each) => patternsOf(each, isShort));
+    return [...new Set([composed, decomposed])].map((each) => getPatterns(each, isShort));
   });
   return { patterns: all.flatMap(({ patterns }) => patterns), short: all.flatMap(({ short }) => short) };
 }
 
-function patternsOf(secret: string, isShort: boolean): Spellings {
+function getPatterns(secret: string, isShort: boolean): Spellings {
   const bytes = Buffer.from(secret);
   const utf16 = Buffer.from(secret, 'utf16le');
   const encoded = [bytes, ...oldEncodings(secret), utf16, Buffer.from(utf16).swap16()];
   const escaped = [escapedForUrl(bytes), escapedForUrl(escapedForUrl(bytes))];
   const plain = distinct([
-    ...encoded.map((each) => patternOf('raw', each, false)),
-    ...[...encoded, ...escaped].flatMap((each) => DECODED.map((layer) => patternOf(layer, decodedBytes(layer, each), false))),
+    ...encoded.map((each) => makePattern('raw', each, false)),
+    ...[...encoded, ...escaped].flatMap((each) => DECODED.map((layer) => makePattern(layer, decodeBytes(layer, each), false))),
   ]);
-  const base64 = distinct(inBase64(bytes).map((each) => patternOf('decoded', decodedBytes('decoded', each), true)));
+  const base64 = distinct(inBase64(bytes).map((each) => makePattern('decoded', decodeBytes('decoded', each), true)));
   const isTooShort = ({ bytes: looked, isBase64 }: Pattern) => looked.length < (isBase64 ? MIN_BASE64_BYTES : MIN_CHARACTERS);
   return {
     patterns: isShort ? [] : [...plain, ...base64].filter((pattern) => !isTooShort(pattern)),
@@ -124,7 +124,7 @@ function distinct(patterns: readonly Pattern[]): Pattern[] {
 
 const DECODED: readonly Exclude<LayerName, 'raw'>[] = ['decoded', 'text'];
 
-function patternOf(layer: LayerName, bytes: Uint8Array, isBase64: boolean): Pattern {
+function makePattern(layer: LayerName, bytes: Uint8Array, isBase64: boolean): Pattern {
   const failures = new Int32Array(bytes.length + 1);
   let length = 0;
   for (let at = 1; at < bytes.length; at++) {
@@ -135,7 +135,7 @@ function patternOf(layer: LayerName, bytes: Uint8Array, isBase64: boolean): Patt
   return { layer, bytes, failures, isBase64 };
 }
 
-function decodedBytes(layer: Exclude<LayerName, 'raw'>, bytes: Buffer): Uint8Array {
+function decodeBytes(layer: Exclude<LayerName, 'raw'>, bytes: Buffer): Uint8Array {
   const { bytes: decoded, length } = decodeEscapes(bytes, { markup: layer === 'text' ? 'drop' : 'keep', places: false });
   return decoded.slice(0, length);
 }
@@ -150,8 +150,8 @@ function escapedForUrl(bytes: Buffer): Buffer {
 function inBase64(bytes: Buffer): Buffer[] {
   return [0, 1, 2].flatMap((before) => {
     const text = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64');
-    const own = text.slice(before === 0 ? 0 : before + 1, Math.floor(((before + bytes.length) * 8) / 6));
-    return [own, own.replaceAll('+', '-').replaceAll('/', '_')].map((each) => Buffer.from(each));
+    const ownPart = text.slice(before === 0 ? 0 : before + 1, Math.floor(((before + bytes.length) * 8) / 6));
+    return [ownPart, ownPart.replaceAll('+', '-').replaceAll('/', '_')].map((each) => Buffer.from(each));
   });
 }
 
@@ -170,23 +170,23 @@ type Range = { start: number; end: number };
 
 function repeats(patterns: readonly Pattern[], body: Buffer): boolean {
   if (patterns.length === 0) return false;
-  const layers = layersOf(body, false);
+  const layers = makeLayers(body, false);
   return patterns.some(
-    (pattern) => pattern.bytes.length === 0 || rangesIn(layers[pattern.layer], pattern, 'first-whole').length > 0,
+    (pattern) => pattern.bytes.length === 0 || findRanges(layers[pattern.layer], pattern, 'first-whole').length > 0,
   );
 }
 
-function masked(patterns: readonly Pattern[], body: Buffer): Buffer {
+function maskBody(patterns: readonly Pattern[], body: Buffer): Buffer {
   if (patterns.length === 0 || body.length === 0) return body;
   // Few answers repeat a secret: only for those are the positions computed.
-  const layers = layersOf(body, false);
+  const layers = makeLayers(body, false);
   if (layers.isTooDeep) return Buffer.from(MASK);
-  const found = patterns.filter((pattern) => rangesIn(layers[pattern.layer], pattern, 'first').length > 0);
-  if (found.length === 0) return body;
-  const placed = layersOf(body, true);
-  const ranges = joined(
-    found.flatMap((pattern) => {
-      const all = rangesIn(placed[pattern.layer], pattern, 'all');
+  const matching = patterns.filter((pattern) => findRanges(layers[pattern.layer], pattern, 'first').length > 0);
+  if (matching.length === 0) return body;
+  const placed = makeLayers(body, true);
+  const ranges = joinRanges(
+    matching.flatMap((pattern) => {
+      const all = findRanges(placed[pattern.layer], pattern, 'all');
       return pattern.isBase64 ? withWholeWords(body, all) : all;
     }),
   );
@@ -201,7 +201,7 @@ function masked(patterns: readonly Pattern[], body: Buffer): Buffer {
 
 type Layers = Readonly<Record<LayerName, Layer>> & { readonly isTooDeep: boolean };
 
-function layersOf(body: Buffer, places: boolean): Layers {
+function makeLayers(body: Buffer, places: boolean): Layers {
   const decoded = decodeEscapes(body, { markup: 'keep', places });
   const text = decodeEscapes(body, { markup: 'drop', places });
   return {
@@ -211,7 +211,7 @@ function layersOf(body: Buffer, places: boolean): Layers {
 }
 
 /** Returns the ranges of the pattern in the answer, and of its beginning where the rest is missing. */
-function rangesIn(layer: Layer, { bytes, failures }: Pattern, wanted: 'all' | 'first' | 'first-whole'): Range[] {
+function findRanges(layer: Layer, { bytes, failures }: Pattern, wanted: 'all' | 'first' | 'first-whole'): Range[] {
   const { bytes: text, length } = layer;
   const ranges: Range[] = [];
   const beginning = bytes.subarray(0, MIN_CHARACTERS);
@@ -258,7 +258,7 @@ function withWholeWords(body: Buffer, ranges: readonly Range[]): Range[] {
   return words;
 }
 
-function joined(ranges: readonly Range[]): Range[] {
+function joinRanges(ranges: readonly Range[]): Range[] {
   const result: Range[] = [];
   for (const { start, end } of ranges.toSorted((a, b) => a.start - b.start)) {
     const last = result.at(-1);

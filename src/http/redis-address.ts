@@ -42,11 +42,11 @@ export function parseRedisAddress(text: string): RedisAddress | AddressFault {
     host: url.hostname.replace(/^\[|\]$/g, ''),
     port: url.port === '' ? DEFAULT_PORT : Number(url.port),
     database,
-    username: url.username === '' ? undefined : decoded(url.username),
+    username: url.username === '' ? undefined : decodePart(url.username),
   };
 }
 
-function decoded(text: string): string {
+function decodePart(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

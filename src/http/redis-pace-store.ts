@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { Clock } from '../base/clock.ts';
-import { LocalizedError, messageOf } from '../base/errors.ts';
+import { getErrorMessage, LocalizedError } from '../base/errors.ts';
 import { type Message, msg } from '../base/message.ts';
 import { describeNetworkError } from './exchange.ts';
 import { MAX_DEPARTING_MS, MAX_KEPT_PAUSE_MS, type PaceState, type PaceStore, UNSEEN } from './pace-state.ts';
@@ -67,7 +67,7 @@ export async function openRedisPaceStore(options: RedisPaceOptions, signal?: Abo
   const toError: ToStoreError = (thrown) => toStoreError(thrown, redact);
   const redis = await connect(options, toError, signal);
   try {
-    const { runId, version, role } = await readFacts(redis);
+    const { runId, version, role } = await fetchFacts(redis);
     return storeIn(redis, { runId, version: redact(version), role: redact(role) }, options, toError);
   } catch (thrown) {
     redis.disconnect();
@@ -104,7 +104,7 @@ async function connect({ address, password }: RedisPaceOptions, toError: ToStore
     if (address.database !== 0) await redis.select(address.database);
   };
   try {
-    await inTime(signIn());
+    await waitInTime(signIn());
     return redis;
   } catch (thrown) {
     redis.disconnect();
@@ -114,7 +114,7 @@ async function connect({ address, password }: RedisPaceOptions, toError: ToStore
   }
 }
 
-async function inTime<T>(work: Promise<T>): Promise<T> {
+async function waitInTime<T>(work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     const giveUp = (): void => reject(new PaceStoreError('away', msg`it does not answer`));
@@ -131,14 +131,14 @@ async function inTime<T>(work: Promise<T>): Promise<T> {
 type Facts = { readonly runId: string; readonly version: string; readonly role: string };
 
 /** Reads facts of the server; an account without the right to `INFO` has none. */
-async function readFacts(redis: Redis): Promise<Facts> {
+async function fetchFacts(redis: Redis): Promise<Facts> {
   let text: unknown = '';
   try {
-    text = await inTime(redis.info());
+    text = await waitInTime(redis.info());
   } catch (thrown) {
-    if (!messageOf(thrown).startsWith('NOPERM')) throw thrown;
+    if (!getErrorMessage(thrown).startsWith('NOPERM')) throw thrown;
   }
-  if (typeof text !== 'string') throw notUnderstood();
+  if (typeof text !== 'string') throw makeProtocolError();
   const fact = (name: string): string => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(`${text}`)?.[1] ?? '';
   return { runId: fact('run_id') || 'unknown', version: fact('redis_version'), role: fact('role') };
 }
@@ -162,8 +162,8 @@ function storeIn(
 
   const look = async (fields: readonly string[]) => {
     const askedMs = clock.monotonicMs();
-    const reply = await inTime(redis.eval(LOOK, 1, key, SERVER_FIELD, ...fields)).catch(broken);
-    const { nowMs, values } = readReply(reply);
+    const reply = await waitInTime(redis.eval(LOOK, 1, key, SERVER_FIELD, ...fields)).catch(broken);
+    const { nowMs, values } = parseReply(reply);
     const stamp = { storeMs: nowMs, askedMs, answeredMs: clock.monotonicMs() };
     clockWasSet ||= last !== undefined && wasSet(last, stamp);
     last = stamp;
@@ -172,30 +172,30 @@ function storeIn(
   };
 
   const write = async (changes: readonly (readonly [field: string, seen: string, next: string])[]): Promise<boolean> =>
-    (await inTime(redis.eval(SET_IF_UNCHANGED, 1, key, KEPT_MS, ...changes.flat())).catch(broken)) === 1;
+    (await waitInTime(redis.eval(SET_IF_UNCHANGED, 1, key, KEPT_MS, ...changes.flat())).catch(broken)) === 1;
 
   const update: PaceStore['update'] = async (scopes, change) => {
-    const fields = scopes.map(redisFieldOf);
+    const fields = scopes.map(getRedisField);
     for (let conflicts = 0; ; conflicts += 1) {
       // The first repeat is immediate: the process that caused the conflict has finished.
       if (conflicts > 1) await clock.sleep(random() * Math.min(2 ** conflicts, MAX_CONFLICT_WAIT_MS));
       const { nowMs, server, texts } = await look(fields);
-      const found = texts.map((text) => (text === '' ? UNSEEN : decodeState(text)));
+      const storedStates = texts.map((text) => (text === '' ? UNSEEN : decodeState(text)));
       const rewrite = (states: readonly PaceState[]): (readonly [string, string, string])[] =>
         fields.map((field, index) => [field, texts[index] ?? '', encodeState(states[index] ?? UNSEEN)]);
-      if (clockWasSet || server !== runId || found.includes(undefined)) {
-        const fresh = found.map((state) => forgotten(state, nowMs));
+      if (clockWasSet || server !== runId || storedStates.includes(undefined)) {
+        const fresh = storedStates.map((state) => forgotten(state, nowMs));
         if (await write([[SERVER_FIELD, server, runId], ...rewrite(fresh)])) clockWasSet = false;
         continue;
       }
       const { result, next } = change(
-        found.map((state) => state ?? UNSEEN),
+        storedStates.map((state) => state ?? UNSEEN),
         nowMs,
       );
-      const changes = next === undefined ? [] : rewrite(next).filter(([, seen, written]) => seen !== written);
+      const changes = next === undefined ? [] : rewrite(next).filter(([, seenText, text]) => seenText !== text);
       if (changes.length === 0) return result;
       // The decision used all scopes, so none may have changed.
-      const unchanged = rewrite(next ?? []).filter(([, seen, written]) => seen === written);
+      const unchanged = rewrite(next ?? []).filter(([, seenText, text]) => seenText === text);
       if (await write([[SERVER_FIELD, runId, runId], ...unchanged, ...changes])) return result;
     }
   };
@@ -226,7 +226,7 @@ async function measure(redis: Redis, clock: Clock): Promise<{ latencyMs: number;
   let best = { latencyMs: Number.POSITIVE_INFINITY, clockAheadMs: 0 };
   for (let round = 0; round < 5; round += 1) {
     const askedMs = clock.monotonicMs();
-    const storeMs = readTime(await inTime(redis.time()));
+    const storeMs = parseTime(await waitInTime(redis.time()));
     const latencyMs = clock.monotonicMs() - askedMs;
     const clockAheadMs = storeMs - (clock.now() - latencyMs / 2);
     if (latencyMs < best.latencyMs) best = { latencyMs, clockAheadMs };
@@ -237,38 +237,38 @@ async function measure(redis: Redis, clock: Clock): Promise<{ latencyMs: number;
 /** Keeps only the redacted text of the error: the library's error has the command with its arguments, among them the password. */
 function toStoreError(thrown: unknown, redact: (text: string) => string): PaceStoreError {
   if (thrown instanceof PaceStoreError) return thrown;
-  const said = redact(messageOf(thrown));
-  if (/^(Unknown RESP|Protocol error)/.test(said)) return notUnderstood();
-  if (/^(WRONGPASS|NOAUTH|NOPERM|ERR AUTH|ERR invalid password|ERR DB index|ERR unknown command)/.test(said)) {
-    return new PaceStoreError('refused', said);
+  const message = redact(getErrorMessage(thrown));
+  if (/^(Unknown RESP|Protocol error)/.test(message)) return makeProtocolError();
+  if (/^(WRONGPASS|NOAUTH|NOPERM|ERR AUTH|ERR invalid password|ERR DB index|ERR unknown command)/.test(message)) {
+    return new PaceStoreError('refused', message);
   }
-  if (said.startsWith('READONLY')) return new PaceStoreError('away', msg`it is a read-only replica`);
-  if (/timed? ?out|ETIMEDOUT/i.test(said)) return new PaceStoreError('away', msg`it does not answer`);
-  if (/^Connection is closed|ECONNRESET|EPIPE/.test(said)) return new PaceStoreError('away', msg`the connection was lost`);
+  if (message.startsWith('READONLY')) return new PaceStoreError('away', msg`it is a read-only replica`);
+  if (/timed? ?out|ETIMEDOUT/i.test(message)) return new PaceStoreError('away', msg`it does not answer`);
+  if (/^Connection is closed|ECONNRESET|EPIPE/.test(message)) return new PaceStoreError('away', msg`the connection was lost`);
   const words = describeNetworkError(thrown);
   return new PaceStoreError('away', typeof words === 'string' ? redact(words) || msg`no reason is given` : words);
 }
 
-function notUnderstood(): PaceStoreError {
+function makeProtocolError(): PaceStoreError {
   return new PaceStoreError('away', msg`its answer cannot be understood`);
 }
 
-function readTime(reply: unknown): number {
+function parseTime(reply: unknown): number {
   const [seconds, micros] = Array.isArray(reply) ? (reply as readonly unknown[]) : [];
   const nowMs = Number(seconds) * 1000 + Number(micros) / 1000;
-  if (!Number.isFinite(nowMs)) throw notUnderstood();
+  if (!Number.isFinite(nowMs)) throw makeProtocolError();
   return nowMs;
 }
 
-function readReply(reply: unknown): { readonly nowMs: number; readonly values: readonly string[] } {
-  const nowMs = readTime(reply);
+function parseReply(reply: unknown): { readonly nowMs: number; readonly values: readonly string[] } {
+  const nowMs = parseTime(reply);
   const values: unknown = (reply as readonly unknown[])[2];
-  if (!Array.isArray(values)) throw notUnderstood();
+  if (!Array.isArray(values)) throw makeProtocolError();
   return { nowMs, values: values.map((value) => (typeof value === 'string' ? value : '')) };
 }
 
 /** Returns the field of a scope; an account is hashed in lower case, so that the store does not reveal it. */
-export function redisFieldOf(scope: string): string {
+export function getRedisField(scope: string): string {
   const [kind = '', ...rest] = scope.split(':');
   const name = rest.join(':').toLowerCase();
   return kind === 'address' ? kind : `${kind}:${createHash('sha256').update(name).digest('hex').slice(0, 32)}`;

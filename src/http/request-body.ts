@@ -11,7 +11,7 @@ export function contentDigest(sha512: Buffer): string {
   return `sha-512=:${sha512.toString('base64')}:`;
 }
 
-export function sha512Of(bytes: Buffer): Buffer {
+export function hashSha512(bytes: Buffer): Buffer {
   return hash('sha512', bytes, 'buffer');
 }
 
@@ -34,15 +34,15 @@ export async function* verifiedPieces(
     whole.update(piece);
     seenBytes += piece.length;
     if (seenBytes > expected.sizeBytes) throw new ChangedFileError();
-    if (heldBack !== undefined) yield* slicesOf(heldBack);
+    if (heldBack !== undefined) yield* splitBytes(heldBack);
     heldBack = piece;
   }
   if (seenBytes !== expected.sizeBytes || !whole.digest().equals(expected.sha512)) throw new ChangedFileError();
-  if (heldBack !== undefined) yield* slicesOf(heldBack);
+  if (heldBack !== undefined) yield* splitBytes(heldBack);
 }
 
 /** Splits a piece: a request that was cut off returns to the queue only if one of its pieces had not left. */
-function* slicesOf(bytes: Buffer): Generator<Buffer> {
+function* splitBytes(bytes: Buffer): Generator<Buffer> {
   for (let offset = 0; offset < bytes.length; offset += SLICE_BYTES) yield bytes.subarray(offset, offset + SLICE_BYTES);
 }
 
@@ -64,9 +64,9 @@ function newForm(): FormData {
 /** Makes a form with one field `file` whose bytes are in memory. */
 export function bytesForm(bytes: Buffer, part: FilePart): RequestBody {
   const form = newForm();
-  form.append('file', bytes, { filename: headerSafe(part.fileName), contentType: part.contentType });
+  form.append('file', bytes, { filename: escapeHeader(part.fileName), contentType: part.contentType });
   const whole = form.getBuffer();
-  return { contentType: contentTypeOf(form), lengthBytes: whole.length, open: () => whole };
+  return { contentType: getContentType(form), lengthBytes: whole.length, open: () => whole };
 }
 
 /** Makes a form with one field `file` of `sizeBytes`, which is opened and read while it is sent. */
@@ -74,9 +74,9 @@ export function streamForm(openFile: () => Readable, sizeBytes: number, part: Fi
   const form = newForm();
   // The form reads a part once it is piped, so the file is opened then and piped into this stream.
   const file = new PassThrough();
-  form.append('file', file, { filename: headerSafe(part.fileName), contentType: part.contentType, knownLength: sizeBytes });
+  form.append('file', file, { filename: escapeHeader(part.fileName), contentType: part.contentType, knownLength: sizeBytes });
   return {
-    contentType: contentTypeOf(form),
+    contentType: getContentType(form),
     lengthBytes: form.getLengthSync(),
     open: () => {
       const whole = new PassThrough();
@@ -91,10 +91,10 @@ export function streamForm(openFile: () => Readable, sizeBytes: number, part: Fi
 }
 
 /** Replaces control characters, which no header may have (RFC 9110, section 5.5), and backslashes, which escape a quote (5.6.4). */
-function headerSafe(fileName: string): string {
+function escapeHeader(fileName: string): string {
   return fileName.replace(/[\u0000-\u001f\u007f\\]/g, '_');
 }
 
-function contentTypeOf(form: FormData): string {
+function getContentType(form: FormData): string {
   return form.getHeaders()['content-type'] ?? 'multipart/form-data';
 }

@@ -35,18 +35,18 @@ export class LongPauseError extends UnavailableError {
   constructor(pause: Pause, nowMs: number) {
     super(pauseText(pause, nowMs), { hint: msg`The queue is kept. Try again later.` });
     this.untilMs = nowMs + pause.keptMs;
-    const asked = new Date(nowMs + pause.askedMs).toISOString();
+    const requestedText = new Date(nowMs + pause.askedMs).toISOString();
     this.reason =
       pause.askedMs > pause.keptMs
-        ? msg`the service asked for a pause until ${asked}; only \`${cmd`pas pace --keep`}\` waits longer than an hour`
+        ? msg`the service asked for a pause until ${requestedText}; only \`${cmd`pas pace --keep`}\` waits longer than an hour`
         : msg`the service asked for a long pause`;
   }
 }
 
 export function pauseText({ keptMs, askedMs }: Pause, nowMs: number): Message {
-  const [until, asked] = [new Date(nowMs + keptMs).toISOString(), new Date(nowMs + askedMs).toISOString()];
+  const [until, requestedText] = [new Date(nowMs + keptMs).toISOString(), new Date(nowMs + askedMs).toISOString()];
   if (askedMs <= keptMs) return msg`The service asked for a pause: nothing is sent until ${until}.`;
   return keptMs > 0
-    ? msg`The service asked for a pause until ${asked}. By default pas waits one hour of it: nothing is sent until ${until}. Keep all of it: ${cmd`pas pace --keep`}`
-    : msg`The service asked for a pause until ${asked}. By default pas waits one hour of it, which is over. Keep all of it: ${cmd`pas pace --keep`}`;
+    ? msg`The service asked for a pause until ${requestedText}. By default pas waits one hour of it: nothing is sent until ${until}. Keep all of it: ${cmd`pas pace --keep`}`
+    : msg`The service asked for a pause until ${requestedText}. By default pas waits one hour of it, which is over. Keep all of it: ${cmd`pas pace --keep`}`;
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import { localizedMessageOf } from '../base/errors.ts';
+import { getLocalizedMessage } from '../base/errors.ts';
 import { type Message, msg } from '../base/message.ts';
 import { DEFAULT_ANSWER_TIMEOUT_MS, type Exchange, type HttpRequest, type HttpResponse, TransportError } from './exchange.ts';
 import { retryAfterMs } from './retry-after.ts';
@@ -52,18 +52,18 @@ export function withRetry(exchange: Exchange, options: RetryOptions): Exchange {
     const patience = startPatience(options);
     const attempts = hasAnswered ? (options.patientAttempts ?? options.attempts) : options.attempts;
     for (let attempt = 1; ; attempt++) {
-      const result = await exchange(attempt === 1 ? request : patience.shortened(request)).catch(withoutAnswer);
-      if (!isWorthRepeating(result)) {
+      const result = await exchange(attempt === 1 ? request : patience.shortened(request)).catch(makeTransportError);
+      if (!isRetryable(result)) {
         hasAnswered = true;
-        return answerOf(result);
+        return unwrapResponse(result);
       }
       const pause = pauseAfter(result, attempt, options);
-      if (attempt === attempts || pause === undefined || patience.isOver()) return answerOf(result);
+      if (attempt === attempts || pause === undefined || patience.isOver()) return unwrapResponse(result);
       const waitMs = pause.isAsked ? pause.ms : Math.min(pause.ms, patience.leftMs());
-      options.onWait?.(waitMs, reasonOf(result));
+      options.onWait?.(waitMs, getReason(result));
       await options.clock.sleep(waitMs, request.signal);
       if (pause.isAsked) patience.forgive(waitMs);
-      if (request.signal?.aborted === true || patience.isTotalOver()) return answerOf(result);
+      if (request.signal?.aborted === true || patience.isTotalOver()) return unwrapResponse(result);
     }
   };
 }
@@ -103,22 +103,22 @@ function startPatience({ clock, maxAwayMs = NEVER_MS, maxTotalMs = NEVER_MS }: R
 
 type Result = HttpResponse | TransportError;
 
-function withoutAnswer(thrown: unknown): TransportError {
+function makeTransportError(thrown: unknown): TransportError {
   if (thrown instanceof TransportError && thrown.reason !== 'aborted' && thrown.reason !== 'too-large') return thrown;
   throw thrown;
 }
 
-function isWorthRepeating(result: Result): boolean {
+function isRetryable(result: Result): boolean {
   return result instanceof TransportError || BUSY.has(result.status);
 }
 
-function answerOf(result: Result): HttpResponse {
+function unwrapResponse(result: Result): HttpResponse {
   if (result instanceof TransportError) throw result;
   return result;
 }
 
-function reasonOf(result: Result): Message {
-  return result instanceof TransportError ? localizedMessageOf(result) : msg`status ${result.status}`;
+function getReason(result: Result): Message {
+  return result instanceof TransportError ? getLocalizedMessage(result) : msg`status ${result.status}`;
 }
 
 /** Undefined where the server asks for a longer pause than `maxRetryAfterMs`. */

@@ -5,8 +5,8 @@ import type { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { TLSSocket } from 'node:tls';
 import { urlToHttpOptions } from 'node:url';
-import { type Clock, elapsedMs, type Moment, momentOf, systemClock } from '../base/clock.ts';
-import { messageOf } from '../base/errors.ts';
+import { type Clock, elapsedMs, type Moment, readClock, systemClock } from '../base/clock.ts';
+import { getErrorMessage } from '../base/errors.ts';
 import { currentLanguage } from '../base/language.ts';
 import { type Message, msg } from '../base/message.ts';
 import { packageVersion } from '../base/package-root.ts';
@@ -47,20 +47,20 @@ export function openConnections({ maxConnections, clock = systemClock }: Connect
   const idle = new IdleConnections(clock);
   const open = (request: HttpRequest): ClientRequest => {
     const { url, method } = request;
-    const target = { ...urlToHttpOptions(new URL(url)), auth: null, method, headers: headersOf(request) };
+    const target = { ...urlToHttpOptions(new URL(url)), auth: null, method, headers: makeHeaders(request) };
     const isSecure = target.protocol === 'https:';
     idle.closeStale(isSecure ? secure : plain);
     return isSecure ? overHttps({ ...target, agent: secure }) : overHttp({ ...target, agent: plain });
   };
   return {
-    send: (request) => new Promise((resolve, reject) => new Sending(request, { resolve, reject, clock, idle }).start(open)),
+    send: (request) => new Promise((resolve, reject) => new RequestTask(request, { resolve, reject, clock, idle }).start(open)),
     close: async () => {
       for (const agent of [plain, secure]) agent.destroy();
     },
   };
 }
 
-function headersOf({ method, headers, body }: HttpRequest): Record<string, string> {
+function makeHeaders({ method, headers, body }: HttpRequest): Record<string, string> {
   const general = { 'user-agent': `pas/${packageVersion()}`, 'accept-language': currentLanguage() };
   if (body !== undefined)
     return { ...general, ...headers, 'content-type': body.contentType, 'content-length': String(body.lengthBytes) };
@@ -76,10 +76,10 @@ type SendingOptions = {
 };
 
 /** One request; without a whole answer it tells if the request may have arrived. */
-class Sending {
+class RequestTask {
   readonly #request: HttpRequest;
   readonly #body: Readable | Buffer | undefined;
-  readonly #given: SendingOptions;
+  readonly #options: SendingOptions;
   readonly #onAbort = () => this.#fail('aborted', msg`stopped while it was in progress`);
   #outgoing: ClientRequest | undefined;
   #socket: Socket | undefined;
@@ -92,10 +92,10 @@ class Sending {
   #answer = Buffer.alloc(0);
   #sizeBytes = 0;
 
-  constructor(request: HttpRequest, given: SendingOptions) {
+  constructor(request: HttpRequest, options: SendingOptions) {
     this.#request = request;
     this.#body = request.body?.open();
-    this.#given = given;
+    this.#options = options;
   }
 
   start(open: (request: HttpRequest) => ClientRequest): void {
@@ -114,11 +114,11 @@ class Sending {
     this.#outgoing
       .on('socket', (socket) => this.#connect(socket))
       .on('response', (incoming) => this.#read(incoming))
-      .on('error', (error) => this.#broke(describeNetworkError(error), error))
-      .on('close', () => this.#head ?? this.#broke(msg`the connection was lost`));
+      .on('error', (error) => this.#breakOff(describeNetworkError(error), error))
+      .on('close', () => this.#head ?? this.#breakOff(msg`the connection was lost`));
   }
 
-  #broke(message: Message, cause?: unknown): void {
+  #breakOff(message: Message, cause?: unknown): void {
     this.#fail(this.#departed ? 'reset' : 'connect', message, cause);
   }
 
@@ -151,8 +151,8 @@ class Sending {
     const seconds = STALLED_BODY_MS / 1000;
     this.#failAfter(STALLED_BODY_MS, 'timeout', msg`the network accepted nothing for ${seconds} seconds`);
     body.once('data', () => this.#leave(socket));
-    body.on('data', () => this.#awaited || this.#deadline?.putOff());
-    body.on('error', (error) => this.#fail('body', messageOf(error), error));
+    body.on('data', () => this.#awaited || this.#deadline?.restart());
+    body.on('error', (error) => this.#fail('body', getErrorMessage(error), error));
     body.once('end', () => this.#awaitAnswer());
     body.pipe(outgoing);
   }
@@ -185,7 +185,7 @@ class Sending {
     incoming
       .on('data', (chunk: Buffer) => this.#take(chunk))
       .on('end', () => this.#finish())
-      .on('error', (error) => this.#broke(describeNetworkError(error), error));
+      .on('error', (error) => this.#breakOff(describeNetworkError(error), error));
   }
 
   #take(chunk: Buffer): void {
@@ -208,9 +208,9 @@ class Sending {
   #finish(): void {
     if (this.#settled || this.#head === undefined) return;
     this.#end();
-    if (this.#socket !== undefined) this.#given.idle.noteUse(this.#socket);
-    if (this.#outgoing?.writableFinished === false) this.#giveUp();
-    this.#given.resolve({ ...this.#head, body: this.#answer.subarray(0, this.#sizeBytes) });
+    if (this.#socket !== undefined) this.#options.idle.recordUse(this.#socket);
+    if (this.#outgoing?.writableFinished === false) this.#abort();
+    this.#options.resolve({ ...this.#head, body: this.#answer.subarray(0, this.#sizeBytes) });
   }
 
   /** Fails after `limitMs`, which each byte of the answer extends, up to MAX_TIMES. */
@@ -218,7 +218,7 @@ class Sending {
     this.#deadline?.cancel();
     let [knownBytes, leftMs] = [0, limitMs * (MAX_TIMES - 1)];
     this.#deadline = startDeadline({
-      clock: this.#given.clock,
+      clock: this.#options.clock,
       limitMs,
       progress: () => (this.#socket?.bytesRead ?? 0) + this.#sizeBytes,
       judge: () => {
@@ -237,9 +237,9 @@ class Sending {
     if (this.#settled) return;
     const mayHaveArrived = this.#departed && this.#bodyWasHandedOver();
     this.#end();
-    this.#giveUp();
+    this.#abort();
     const head = this.#head;
-    this.#given.reject(new TransportError(reason, mayHaveArrived, message, { cause, ...(head === undefined ? {} : { head }) }));
+    this.#options.reject(new TransportError(reason, mayHaveArrived, message, { cause, ...(head === undefined ? {} : { head }) }));
   }
 
   /** Tells if the service can have all bytes: a stream that has not ended still has some. */
@@ -247,7 +247,7 @@ class Sending {
     return this.#body === undefined || Buffer.isBuffer(this.#body) || this.#body.readableEnded;
   }
 
-  #giveUp(): void {
+  #abort(): void {
     if (this.#body !== undefined && !Buffer.isBuffer(this.#body)) this.#body.destroy();
     this.#outgoing?.destroy();
   }
@@ -280,8 +280,8 @@ class IdleConnections {
   }
 
   /** Records the end of an answer, from which the connection is idle. */
-  noteUse(socket: Socket): void {
-    this.#lastUsed.set(socket, momentOf(this.#clock));
+  recordUse(socket: Socket): void {
+    this.#lastUsed.set(socket, readClock(this.#clock));
   }
 
   /** Closes the free sockets that were idle for longer than IDLE_MS. */
@@ -310,7 +310,7 @@ type DeadlineOptions = {
 
 type Deadline = {
   /** Restarts the limit. */
-  putOff(): void;
+  restart(): void;
   /** Ends the deadline; `judge` is not called. */
   cancel(): void;
 };
@@ -331,10 +331,10 @@ const QUIET_TURNS = 2;
 export function startDeadline({ clock, limitMs, progress, judge }: DeadlineOptions): Deadline {
   const cancelled = new AbortController();
   const { signal } = cancelled;
-  let begun = momentOf(clock);
+  let begun = readClock(clock);
   let givenMs = limitMs;
   const give = (ms: number): void => {
-    [begun, givenMs] = [momentOf(clock), ms];
+    [begun, givenMs] = [readClock(clock), ms];
   };
   const run = async (): Promise<void> => {
     for (let graces = 0; ; ) {
@@ -343,7 +343,7 @@ export function startDeadline({ clock, limitMs, progress, judge }: DeadlineOptio
       // Restarted during the sleep.
       if (awaited !== begun) continue;
       const wasPaused = elapsedMs(clock, begun) - givenMs > PAUSED_MS;
-      await arrivedIsRead(clock, progress);
+      await waitUntilRead(clock, progress);
       if (signal.aborted) return;
       if (awaited !== begun) continue;
       if (wasPaused && graces < MAX_GRACES) {
@@ -359,16 +359,16 @@ export function startDeadline({ clock, limitMs, progress, judge }: DeadlineOptio
   run().catch((thrown: unknown) => {
     if (!signal.aborted) throw thrown;
   });
-  return { putOff: () => give(limitMs), cancel: () => cancelled.abort() };
+  return { restart: () => give(limitMs), cancel: () => cancelled.abort() };
 }
 
 /** Resolves after consecutive event loop turns without progress, or after MAX_READING_MS. */
-async function arrivedIsRead(clock: Clock, progress: () => number): Promise<void> {
+async function waitUntilRead(clock: Clock, progress: () => number): Promise<void> {
   const begunMs = clock.monotonicMs();
-  let known = progress();
+  let before = progress();
   for (let quiet = 0; quiet < QUIET_TURNS && clock.monotonicMs() - begunMs < MAX_READING_MS; quiet += 1) {
     await turn();
     const read = progress();
-    if (read !== known) [known, quiet] = [read, -1];
+    if (read !== before) [before, quiet] = [read, -1];
   }
 }

@@ -6,7 +6,7 @@ import { type Message, msg } from '../base/message.ts';
 import { packageRoot } from '../base/package-root.ts';
 import { assertSameFile, type Extent } from '../store/append-file.ts';
 import { asDatabaseError, type Database, migrate, openDatabase, type Statement } from '../store/database.ts';
-import { createRowParser, isNumber, isOneOf, isText, orNull } from '../store/row.ts';
+import { createRowParser, isNumber, isText, makeMemberGuard, orNull } from '../store/row.ts';
 
 /** The open ledger of a harvest into a file; the other modules of this folder work on it. */
 export type Ledger = {
@@ -20,7 +20,7 @@ export type Ledger = {
   commitGroup(): void;
   dropGroup(): void;
   /** @throws FileError where the file was removed or replaced meanwhile */
-  refuseOther(): void;
+  assertUnmodified(): void;
   close(): void;
 };
 
@@ -70,7 +70,7 @@ export function openLedger(path: string): Ledger {
     dropGroup: () => {
       if (database.inTransaction) asDatabaseError(path, () => database.exec('rollback'));
     },
-    refuseOther: () => assertSameFile(path, opened),
+    assertUnmodified: () => assertSameFile(path, opened),
     close: () => database.close(),
   };
 }
@@ -118,13 +118,13 @@ export function deleteCheckpoint(ledger: Ledger): void {
 export function resetOutput(ledger: Ledger): void {
   ledger.sql('delete from met_records').run();
   ledger.sql('delete from files').run();
-  readAgain(ledger);
+  invalidateWatermarks(ledger);
   withTrackingSuspended(ledger, () => ledger.sql('delete from records').run());
   ledger.sql('update outputs set length_bytes = 0, digest = null, seal = null, edited = 0').run();
 }
 
 /** Makes the next pass of each set a complete one. */
-function readAgain(ledger: Ledger): void {
+function invalidateWatermarks(ledger: Ledger): void {
   ledger.sql('update harvests set watermark_at = null, pass = null').run();
 }
 
@@ -136,7 +136,7 @@ function readAgain(ledger: Ledger): void {
 export function updateRights(ledger: Ledger, rights: string): boolean {
   const before = ledger.sql('select rights from outputs').pluck().get();
   const differs = typeof before === 'string' && before !== rights;
-  if (differs) readAgain(ledger);
+  if (differs) invalidateWatermarks(ledger);
   ledger.sql('update outputs set rights = ?').run(rights);
   return differs;
 }
@@ -164,7 +164,7 @@ const parseSubject = createRowParser({
   /** Sorted, separated by a space; empty for everything. */
   sets: isText,
   /** Complete records, or headers only. */
-  verb: isOneOf(['ListRecords', 'ListIdentifiers'] as const),
+  verb: makeMemberGuard(['ListRecords', 'ListIdentifiers'] as const),
   format: isText,
   /** As the user wrote it; empty for no bound. */
   fromBound: isText,
@@ -186,7 +186,7 @@ const LABELS: Readonly<Record<keyof Subject, Message>> = {
   form: msg`output form`,
 };
 
-export function subjectOf(ledger: Ledger): Subject | undefined {
+export function getSubject(ledger: Ledger): Subject | undefined {
   const row = ledger
     .sql(
       `select oai_base as oaiBase, version, sets, verb, format, from_bound as fromBound, until_bound as untilBound, account, form
@@ -201,8 +201,8 @@ export function subjectOf(ledger: Ledger): Subject | undefined {
  * @throws UsageError where the output has another subject
  */
 export function assertSubject(ledger: Ledger, subject: Subject, output: string): void {
-  const known = isUntouched(ledger) ? undefined : subjectOf(ledger);
-  if (known === undefined) {
+  const stored = isUntouched(ledger) ? undefined : getSubject(ledger);
+  if (stored === undefined) {
     ledger.sql('delete from harvests').run();
     ledger
       .sql(
@@ -212,9 +212,9 @@ export function assertSubject(ledger: Ledger, subject: Subject, output: string):
       .run(subject);
     return;
   }
-  const [differing] = (Object.keys(LABELS) as (keyof Subject)[]).filter((key) => known[key] !== subject[key]);
+  const [differing] = (Object.keys(LABELS) as (keyof Subject)[]).filter((key) => stored[key] !== subject[key]);
   if (differing === undefined) return;
-  const [was, is] = [known[differing], subject[differing]].map((value) => (value === '' ? t`none` : value));
+  const [was, is] = [stored[differing], subject[differing]].map((value) => (value === '' ? t`none` : value));
   const label = LABELS[differing];
   throw new UsageError(t`${output} contains another harvest: its ${label} is ${was}, not ${is}.`, {
     hint: t`Give the same flags as before to continue it, or another --out.`,
@@ -231,7 +231,7 @@ function isUntouched(ledger: Ledger): boolean {
 }
 
 /** Returns the id of the harvest of a set, created on first use. Must run inside {@link Ledger.change}. */
-export function harvestOf(ledger: Ledger, setSpec: string): number {
+export function getOrCreateHarvest(ledger: Ledger, setSpec: string): number {
   ledger.sql('insert or ignore into harvests (set_spec) values (?)').run(setSpec);
   return Number(ledger.sql('select id from harvests where set_spec = ?').pluck().get(setSpec));
 }

@@ -1,19 +1,28 @@
 import type { FileStanding } from '../store/file-folder.ts';
-import { createRowGuard, createRowParser, type Guarded, isBytes, isNumber, isOneOf, isText, orNull } from '../store/row.ts';
+import {
+  createRowGuard,
+  createRowParser,
+  type Guarded,
+  isBytes,
+  isNumber,
+  isText,
+  makeMemberGuard,
+  orNull,
+} from '../store/row.ts';
 import type { Ledger } from './ledger.ts';
 
 /** A row of `records`; see schemas/harvest. */
 export type StoredRecord = Guarded<typeof isRecord>;
 const isRecord = createRowGuard({
-  ...{ identifier: isText, datestamp: isText, sets: isText, deleted: isOneOf([0, 1]), masked: isOneOf([0, 1]) },
+  ...{ identifier: isText, datestamp: isText, sets: isText, deleted: makeMemberGuard([0, 1]), masked: makeMemberGuard([0, 1]) },
   ...{ metadata: orNull(isText), xml: isText },
 });
 
 const COLUMNS = ['identifier', 'datestamp', 'sets', 'deleted', 'masked', 'metadata', 'xml'] as const;
 
 export function hasRecord(ledger: Ledger, record: StoredRecord): boolean {
-  const found = ledger.sql(`select ${COLUMNS.join(', ')} from records where identifier = ?`).get(record.identifier);
-  return isRecord(found) && COLUMNS.every((column) => found[column] === record[column]);
+  const row = ledger.sql(`select ${COLUMNS.join(', ')} from records where identifier = ?`).get(record.identifier);
+  return isRecord(row) && COLUMNS.every((column) => row[column] === record[column]);
 }
 
 /** Counts the rows of the table; undefined where its triggers are missing. */
@@ -37,12 +46,12 @@ export function settleTable(ledger: Ledger): void {
 
 /** Deletes rows that the harvest did not write. Must run inside {@link Ledger.change}. */
 export function removeForeign(ledger: Ledger): void {
-  const met = 'select 1 from met_records as met where met.identifier = records.identifier and length(digest) > 0';
-  ledger.sql(`delete from records where not exists (${met})`).run();
+  const seenQuery = 'select 1 from met_records as met where met.identifier = records.identifier and length(digest) > 0';
+  ledger.sql(`delete from records where not exists (${seenQuery})`).run();
 }
 
 /** Inserts or replaces a row. Must run inside {@link Ledger.change}. */
-export function putRecord(ledger: Ledger, record: StoredRecord): void {
+export function saveRecord(ledger: Ledger, record: StoredRecord): void {
   ledger
     .sql(
       `insert into records (identifier, datestamp, sets, deleted, masked, metadata, xml)
@@ -65,7 +74,7 @@ const parseFile = createRowParser({
 
 export type StoredFile = FileStanding & { readonly name: string; readonly identifier: string };
 
-export function putFile(ledger: Ledger, file: StoredFile): void {
+export function saveFile(ledger: Ledger, file: StoredFile): void {
   ledger
     .sql(
       `insert or replace into files (name, identifier, size_bytes, changed_at, digest)
@@ -74,13 +83,13 @@ export function putFile(ledger: Ledger, file: StoredFile): void {
     .run(file);
 }
 
-export function filesOf(ledger: Ledger): StoredFile[] {
+export function listStoredFiles(ledger: Ledger): StoredFile[] {
   const rows = ledger.sql('select name, identifier, size_bytes as sizeBytes, changed_at as changedNs, digest from files');
   return rows.all().map(parseFile);
 }
 
 /** Marks lost files to be requested one by one, until the service returns or deletes the record. */
-export function forgetFiles(ledger: Ledger, files: readonly StoredFile[]): void {
+export function requestAgain(ledger: Ledger, files: readonly StoredFile[]): void {
   for (const { name, identifier } of files) {
     ledger.sql('delete from files where name = ?').run(name);
     ledger.sql(`update met_records set digest = x'00', skipped = 1 where identifier = ?`).run(identifier);

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { t } from '../base/language.ts';
-import { bytesOf, type XmlDocument } from '../xml/element.ts';
+import { getSourceBytes, type XmlDocument } from '../xml/element.ts';
 import type { ListPage } from './client.ts';
 import type { HarvestState, SeenRecord } from './harvest-state.ts';
-import type { HarvestWindow, Pass } from './pass.ts';
+import type { HarvestPass, HarvestWindow } from './pass.ts';
 import { isDay } from './protocol.ts';
 import type { OaiRecord } from './record.ts';
 
@@ -13,7 +13,7 @@ type RecordPage = {
   /** New, or otherwise than it was met before. */
   readonly records: readonly OaiRecord[];
   /** Those, and the unchanged ones. */
-  readonly met: readonly OaiRecord[];
+  readonly seenRecords: readonly OaiRecord[];
 };
 
 /** A destination for the records of a harvest. */
@@ -39,7 +39,7 @@ type Occurrence = SeenRecord & {
   /** The record to keep; undefined where nothing of it is kept. */
   readonly record: OaiRecord | undefined;
   readonly isNews: boolean;
-  readonly known: SeenRecord | undefined;
+  readonly knownRecord: SeenRecord | undefined;
   readonly isDisputed: boolean;
 };
 
@@ -50,11 +50,11 @@ type Occurrence = SeenRecord & {
  */
 export async function applyPage(
   { state, sink }: { readonly state: HarvestState; readonly sink: RecordSink },
-  pass: Pass,
+  pass: HarvestPass,
   page: ListPage<OaiRecord>,
-  note: (pass: Pass, againMs: readonly number[]) => Pass = (noted) => noted,
+  note: (pass: HarvestPass, againMs: readonly number[]) => HarvestPass = (noted) => noted,
 ): Promise<PageResult> {
-  const { occurrences, againMs } = occurrencesOf(state, pass, page);
+  const { occurrences, againMs } = collectOccurrences(state, pass, page);
   const faults = new Map<string, string>();
   // Left out on purpose is not missing. What the output holds of such a record from before, it keeps.
   const empty = page.items.filter(({ lacksContent }) => lacksContent);
@@ -63,23 +63,23 @@ export async function applyPage(
     const name = identifier ?? `${NAMELESS}${page.cursor ?? ''} ${index}`;
     // It stands on the page with its content as well.
     if (identifier !== undefined && occurrences.has(identifier)) return;
-    occurrences.set(name, { ...leftOut(state.met(name), pass.look.number), record: undefined, skipped: true });
+    occurrences.set(name, { ...leftOut(state.findSeen(name), pass.look.number), record: undefined, skipped: true });
     faults.set(name, reason);
   });
   const seen = [...occurrences.values()];
   const written = seen.flatMap(({ record, isNews }) => (record !== undefined && isNews ? [record] : []));
-  const newInLook = seen.filter(({ known }) => known === undefined || known.look < pass.look.number).length;
-  const newInPass = seen.filter(({ known }) => known === undefined || known.look < pass.firstLook);
+  const newInLook = seen.filter(({ knownRecord }) => knownRecord === undefined || knownRecord.look < pass.look.number).length;
+  const newInPass = seen.filter(({ knownRecord }) => knownRecord === undefined || knownRecord.look < pass.firstLook);
   // Two versions of one record with one datestamp each count as news; that is no change.
   const changed = seen.filter(({ isNews, isDisputed }) => isNews && !isDisputed).length;
   const isByDay = page.items.some(({ header }) => isDay(header.datestamp)) && !state.isStampedByDay();
-  const met = seen.flatMap(({ record }) => record ?? []);
-  await sink.write({ document: page.document, records: written, met });
+  const seenRecords = seen.flatMap(({ record }) => record ?? []);
+  await sink.write({ document: page.document, records: written, seenRecords });
   state.change(() => {
     sink.commit();
-    if (isByDay) state.noteStampedByDay();
+    if (isByDay) state.markDayGranularity();
     for (const [identifier, { datestampMs, digest, look, skipped }] of occurrences) {
-      state.noteMet(identifier, { datestampMs, digest, look, skipped });
+      state.markSeen(identifier, { datestampMs, digest, look, skipped });
     }
     const { look } = pass;
     const counted = {
@@ -88,7 +88,7 @@ export async function applyPage(
       overlooked: look.overlooked + newInPass.filter(({ datestampMs }) => datestampMs < pass.beganMs).length,
       changed: look.changed + changed,
     };
-    state.putPass(note({ ...pass, met: pass.met + newInPass.length, look: { ...look, ...counted } }, againMs));
+    state.savePass(note({ ...pass, met: pass.met + newInPass.length, look: { ...look, ...counted } }, againMs));
   });
   const disputed = [...occurrences].flatMap(([identifier, { isDisputed }]) => (isDisputed ? [identifier] : []));
   return { written, newInLook, faults, disputed };
@@ -98,7 +98,7 @@ export async function applyPage(
  * Collects the records of a page by identifier, so that one that is listed twice counts once.
  * @returns `againMs` the datestamps of those that the look had met before
  */
-function occurrencesOf(state: HarvestState, pass: Pass, page: ListPage<OaiRecord>) {
+function collectOccurrences(state: HarvestState, pass: HarvestPass, page: ListPage<OaiRecord>) {
   const occurrences = new Map<string, Occurrence>();
   const againMs: number[] = [];
   const look = pass.look.number;
@@ -106,19 +106,19 @@ function occurrencesOf(state: HarvestState, pass: Pass, page: ListPage<OaiRecord
     if (record.lacksContent) continue;
     const { identifier, datestampMs } = record.header;
     const earlier = occurrences.get(identifier);
-    const known = earlier === undefined ? state.met(identifier) : earlier.known;
-    const rival = earlier ?? (known?.look === look ? known : undefined);
+    const knownRecord = earlier === undefined ? state.findSeen(identifier) : earlier.knownRecord;
+    const rival = earlier ?? (knownRecord?.look === look ? knownRecord : undefined);
     if (rival !== undefined) againMs.push(datestampMs);
     // The newer of two versions in one scan wins; an older version than in an earlier scan may be a restored one.
     if (rival !== undefined && rival.datestampMs > datestampMs) continue;
     if (!isWithin(pass.window, datestampMs)) {
-      occurrences.set(identifier, { ...leftOut(known, look), record: undefined, skipped: false });
+      occurrences.set(identifier, { ...leftOut(knownRecord, look), record: undefined, skipped: false });
       continue;
     }
-    const digest = digestOf(bytesOf(page.document, record.element));
-    const isNews = known?.datestampMs !== datestampMs || !known.digest.equals(digest);
+    const digest = digestRecord(getSourceBytes(page.document, record.element));
+    const isNews = knownRecord?.datestampMs !== datestampMs || !knownRecord.digest.equals(digest);
     const isDisputed = rival?.datestampMs === datestampMs && !rival.digest.equals(digest);
-    occurrences.set(identifier, { record, datestampMs, digest, look, isNews, isDisputed, known, skipped: false });
+    occurrences.set(identifier, { record, datestampMs, digest, look, isNews, isDisputed, knownRecord, skipped: false });
   }
   return { occurrences, againMs };
 }
@@ -128,9 +128,9 @@ function withoutContent(): string {
   return t`the service sent it without content`;
 }
 
-function leftOut(known: SeenRecord | undefined, look: number) {
-  const { datestampMs, digest } = known ?? { datestampMs: 0, digest: Buffer.alloc(0) };
-  return { datestampMs, digest, look, known, isNews: false, isDisputed: false };
+function leftOut(knownRecord: SeenRecord | undefined, look: number) {
+  const { datestampMs, digest } = knownRecord ?? { datestampMs: 0, digest: Buffer.alloc(0) };
+  return { datestampMs, digest, look, knownRecord, isNews: false, isDisputed: false };
 }
 
 /** A service is asked for whole seconds, and answers a little more than was wanted. */
@@ -149,6 +149,6 @@ export function isUnidentified(name: string): boolean {
 const DIGEST_BYTES = 12;
 
 /** Returns the digest that change detection compares. */
-export function digestOf(bytes: Buffer): Buffer {
+export function digestRecord(bytes: Buffer): Buffer {
   return Buffer.from(hash('sha256', bytes, 'hex').slice(0, 2 * DIGEST_BYTES), 'hex');
 }

@@ -1,14 +1,14 @@
 import { setImmediate } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
-import { AuthError, InterruptedError, messageOf, OaiError, PasError, UnavailableError } from '../base/errors.ts';
+import { AuthError, getErrorMessage, InterruptedError, OaiError, PasError, UnavailableError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { cmd, msg } from '../base/message.ts';
 import { type AnswerLimits, type Exchange, type HttpResponse, TransportError } from '../http/exchange.ts';
 import { createRedactor, redactAnswers } from '../http/redaction.ts';
-import { attributeOf, childOf, childrenOf, childText, type XmlDocument, type XmlElement } from '../xml/element.ts';
+import { childText, getAttribute, getChild, getChildren, type XmlDocument, type XmlElement } from '../xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
 import { MalformedAnswerError, recordAt } from './malformed.ts';
-import { checkArguments, datestampMs, ERROR_HINTS, OAI_NAMESPACE, type OaiArguments, queryOf, type Verb } from './protocol.ts';
+import { buildQuery, checkArguments, datestampMs, ERROR_HINTS, OAI_NAMESPACE, type OaiArguments, type Verb } from './protocol.ts';
 
 /** Credentials for harvesting, sent with every request, since the service sends no challenge. */
 export type OaiCredentials =
@@ -43,7 +43,7 @@ export type OaiAnswer = {
  * @param onToken told the list's next token as soon as the answer has come, before it is read, so that the next page can be
  * asked for meanwhile
  */
-export type Ask = (verb: Verb, given: OaiArguments, signal?: AbortSignal, onToken?: OnToken) => Promise<OaiAnswer>;
+export type Ask = (verb: Verb, args: OaiArguments, signal?: AbortSignal, onToken?: OnToken) => Promise<OaiAnswer>;
 
 export type OnToken = (token: string) => void;
 
@@ -65,34 +65,34 @@ const UNPACKED_PIECE_BYTES = 512 * 1024;
 export function makeAsk(endpoint: string, options: AskOptions): Ask {
   const { exchange, credentials, maxAnswerBytes = DEFAULT_MAX_ANSWER_BYTES } = options;
   const get = followRedirects(endpoint, exchange);
-  return async (verb, given, signal, onToken) => {
-    checkArguments(verb, given);
+  return async (verb, args, signal, onToken) => {
+    checkArguments(verb, args);
     const send = async (authorization: string | undefined): Promise<HttpResponse> => {
-      const response = await get(queryOf(verb, given), authorization, {
+      const response = await get(buildQuery(verb, args), authorization, {
         maxAnswerBytes,
         ...(options.answerTimeoutMs === undefined ? {} : { answerTimeoutMs: options.answerTimeoutMs }),
         ...(signal === undefined ? {} : { signal }),
       });
-      const body = response.status === 200 ? unpacked(endpoint, response, maxAnswerBytes) : response.body;
+      const body = response.status === 200 ? unpackBody(endpoint, response, maxAnswerBytes) : response.body;
       if (body === response.body) return response;
-      return createRedactor(authorization === undefined ? [] : [tokenIn(authorization)])({ ...response, body });
+      return createRedactor(authorization === undefined ? [] : [extractToken(authorization)])({ ...response, body });
     };
-    const response = await answered(endpoint, signal, () => signedIn(credentials, send, signal));
+    const response = await answered(endpoint, signal, () => withCredentials(credentials, send, signal));
     const { body } = response;
     if (response.status !== 200)
-      return protocolAnswer(verb, endpoint, response, given, maxAnswerBytes) ?? refuseStatus(endpoint, response);
+      return protocolAnswer(verb, endpoint, response, args, maxAnswerBytes) ?? assertStatus(endpoint, response);
     const token = onToken === undefined ? undefined : peekResumptionToken(body);
     if (token !== undefined) {
       onToken?.(token);
       await yieldToIo();
     }
-    const document = parsed(endpoint, response, body);
-    return parseDocument(verb, endpoint, document, body, given.resumptionToken === undefined);
+    const document = parseAnswerXml(endpoint, response, body);
+    return parseDocument(verb, endpoint, document, body, args.resumptionToken === undefined);
   };
 }
 
 /** A token may run out between two requests; the one that is refused for it is sent once more, with a new one. */
-async function signedIn(
+async function withCredentials(
   credentials: OaiCredentials,
   send: (authorization: string | undefined) => Promise<HttpResponse>,
   signal: AbortSignal | undefined,
@@ -147,9 +147,9 @@ function protocolAnswer(
 ): OaiAnswer | undefined {
   if (!maySayMore(response.status)) return undefined;
   try {
-    const body = unpacked(endpoint, response, maxBytes);
-    const document = parsed(endpoint, response, body);
-    if (childOf(document.root, 'error', OAI_NAMESPACE) === undefined) return undefined;
+    const body = unpackBody(endpoint, response, maxBytes);
+    const document = parseAnswerXml(endpoint, response, body);
+    if (getChild(document.root, 'error', OAI_NAMESPACE) === undefined) return undefined;
     return parseDocument(verb, endpoint, document, body, resumptionToken === undefined);
   } catch (thrown) {
     if (thrown instanceof MalformedAnswerError) return undefined;
@@ -157,7 +157,7 @@ function protocolAnswer(
   }
 }
 
-function refuseStatus(endpoint: string, { status, headers }: HttpResponse): never {
+function assertStatus(endpoint: string, { status, headers }: HttpResponse): never {
   if (status === 401 || status === 403) {
     throw new AuthError(t`${endpoint} refuses this account (status ${status}).`, {
       hint: t`Check username and oai_auth in the profile, then run \`${cmd`pas login`}\`.`,
@@ -190,13 +190,13 @@ export function parseDocument(verb: Verb, endpoint: string, document: XmlDocumen
   }
   if ([root, ...root.children].some((parent) => hasStrayToken(parent, verb)))
     throw new MalformedAnswerError(t`${endpoint} put its resumption token outside of its list.`, body);
-  const errors = childrenOf(root, 'error');
+  const errors = getChildren(root, 'error');
   // Nothing matches: an empty list and no failure (OAI-PMH 2.0, section 3.6). The error has no records and no token.
-  const nothing = isFirst && errors.length === 1 && errors.find((error) => attributeOf(error, 'code') === 'noRecordsMatch');
+  const nothing = isFirst && errors.length === 1 && errors.find((error) => getAttribute(error, 'code') === 'noRecordsMatch');
   if (errors.length > 0 && !nothing) throw protocolError(endpoint, errors);
-  if (childrenOf(root, verb).length > 1)
+  if (getChildren(root, verb).length > 1)
     throw new MalformedAnswerError(t`${endpoint} sent more than one ${verb} in one answer.`, body);
-  const element = nothing || childOf(root, verb);
+  const element = nothing || getChild(root, verb);
   if (element === undefined) throw new MalformedAnswerError(t`${endpoint} left ${verb} out of its answer.`, body);
   const responseDateMs = datestampMs(childText(root, 'responseDate') ?? '');
   if (responseDateMs === undefined) throw new MalformedAnswerError(t`${endpoint} gave no responseDate.`, body);
@@ -210,20 +210,20 @@ function hasStrayToken(parent: XmlElement, verb: Verb): boolean {
 }
 
 /** Some servers pack without being asked or without saying so, so the bytes decide (RFC 1952, section 2.3.1). */
-function unpacked(endpoint: string, { body }: HttpResponse, maxBytes: number): Buffer {
+function unpackBody(endpoint: string, { body }: HttpResponse, maxBytes: number): Buffer {
   if (body[0] !== 0x1f || body[1] !== 0x8b) return body;
   try {
     const believedBytes = Math.max(ALWAYS_UNPACKED_BYTES, body.length * MAX_COMPRESSION_RATIO);
     return gunzipSync(body, { maxOutputLength: Math.min(maxBytes, believedBytes), chunkSize: UNPACKED_PIECE_BYTES });
   } catch (thrown) {
-    const problem = messageOf(thrown);
+    const problem = getErrorMessage(thrown);
     throw new MalformedAnswerError(t`${endpoint} sent a damaged or oversized gzip answer: ${problem}.`, body, {
       cause: thrown,
     });
   }
 }
 
-function parsed(endpoint: string, response: HttpResponse, body: Buffer): XmlDocument {
+function parseAnswerXml(endpoint: string, response: HttpResponse, body: Buffer): XmlDocument {
   const type = response.headers['content-type'] ?? '';
   const charset = /;\s*charset\s*=\s*"?([\w.-]+)/i.exec(type)?.[1];
   if (body.length === 0) throw new MalformedAnswerError(t`${endpoint} sent an empty answer.`, body);
@@ -245,17 +245,17 @@ function parsed(endpoint: string, response: HttpResponse, body: Buffer): XmlDocu
 /** A list of errors is told by its first, as each of them alone is enough to refuse the request. */
 function protocolError(endpoint: string, errors: readonly XmlElement[]): OaiError {
   const [first] = errors;
-  const code = first === undefined ? '' : (attributeOf(first, 'code') ?? '');
-  const said = errors
+  const code = first === undefined ? '' : (getAttribute(first, 'code') ?? '');
+  const texts = errors
     .map((error) => error.text.trim())
     .filter((text) => text !== '')
     .join('; ');
   const what = code === '' ? t`with an error` : code;
-  const known = Object.hasOwn(ERROR_HINTS, code);
+  const isKnownCode = Object.hasOwn(ERROR_HINTS, code);
   return new OaiError(
-    known ? code : 'malformed',
-    said === '' ? t`${endpoint} answered ${what}.` : t`${endpoint} answered ${what}: ${said}.`,
-    known ? { hint: ERROR_HINTS[code] ?? '' } : {},
+    isKnownCode ? code : 'malformed',
+    texts === '' ? t`${endpoint} answered ${what}.` : t`${endpoint} answered ${what}: ${texts}.`,
+    isKnownCode ? { hint: ERROR_HINTS[code] ?? '' } : {},
   );
 }
 
@@ -295,10 +295,10 @@ export function followRedirects(endpoint: string, exchange: Exchange): Get {
   const { origin } = new URL(endpoint);
   let settled = endpoint;
   return async (query, authorization, limits) => {
-    const send = authorization === undefined ? exchange : redactAnswers([tokenIn(authorization)], exchange);
+    const send = authorization === undefined ? exchange : redactAnswers([extractToken(authorization)], exchange);
     let url = `${settled}?${query}`;
     for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
-      if (authorization !== undefined && new URL(url).origin !== origin) throw elsewhere(endpoint, new URL(url).origin);
+      if (authorization !== undefined && new URL(url).origin !== origin) throw makeRedirectError(endpoint, new URL(url).origin);
       const response = await send({
         method: 'GET',
         url,
@@ -310,7 +310,7 @@ export function followRedirects(endpoint: string, exchange: Exchange): Get {
         ...limits,
       });
       if (!REDIRECTS.includes(response.status)) return response;
-      url = targetOf(url, response, query);
+      url = resolveRedirect(url, response, query);
       const [base = '', targetQuery] = url.split('?', 2);
       if (targetQuery === query) settled = base;
     }
@@ -319,17 +319,17 @@ export function followRedirects(endpoint: string, exchange: Exchange): Get {
 }
 
 /** Returns the part of an `Authorization` header after its scheme. */
-export function tokenIn(authorization: string): string {
+export function extractToken(authorization: string): string {
   return authorization.replace(/^\w+ /, '');
 }
 
-function elsewhere(endpoint: string, origin: string): OaiError {
+function makeRedirectError(endpoint: string, origin: string): OaiError {
   return new OaiError('malformed', t`${endpoint} redirects to ${origin}, to which your sign-in is not sent.`, {
     hint: t`If the service has moved there, set oai_base in the profile to that address; otherwise ask its operator.`,
   });
 }
 
-function targetOf(from: string, response: HttpResponse, query: string): string {
+function resolveRedirect(from: string, response: HttpResponse, query: string): string {
   const location = response.headers['location'];
   const target = location === undefined || !URL.canParse(location, from) ? undefined : new URL(location, from);
   if (target === undefined || !/^https?:$/.test(target.protocol)) {

@@ -1,5 +1,5 @@
 import { t } from '../base/language.ts';
-import { attributeOf, childOf, childrenOf, childText, type XmlDocument, type XmlElement } from '../xml/element.ts';
+import { childText, getAttribute, getChild, getChildren, type XmlDocument, type XmlElement } from '../xml/element.ts';
 import { type Ask, type AskOptions, makeAsk, type OaiAnswer, type OnToken, parseDocument } from './ask.ts';
 import { type BrokenRecord, MalformedAnswerError, recoverPage } from './malformed.ts';
 import { datestampMs, type OaiArguments } from './protocol.ts';
@@ -44,8 +44,8 @@ export type ListPage<Item> = Paging & {
 /** The requests of a harvest. */
 export type PageSource = {
   /** Sends ListIdentifiers, and returns records with only a header. */
-  listHeaders(given: OaiArguments, signal?: AbortSignal, onToken?: OnToken): Promise<ListPage<OaiRecord>>;
-  listRecords(given: OaiArguments, signal?: AbortSignal, onToken?: OnToken): Promise<ListPage<OaiRecord>>;
+  listHeaders(args: OaiArguments, signal?: AbortSignal, onToken?: OnToken): Promise<ListPage<OaiRecord>>;
+  listRecords(args: OaiArguments, signal?: AbortSignal, onToken?: OnToken): Promise<ListPage<OaiRecord>>;
   /** Returns the readable records of a malformed page of ListRecords; undefined where there are none. */
   salvageRecords(error: MalformedAnswerError): ListPage<OaiRecord> | undefined;
   /** Returns one record as a page. */
@@ -57,8 +57,8 @@ export type OaiClient = PageSource & {
   readonly ask: Ask;
   identify(signal?: AbortSignal): Promise<Identity>;
   listMetadataFormats(identifier?: string, signal?: AbortSignal): Promise<MetadataFormat[]>;
-  listSets(given?: OaiArguments, signal?: AbortSignal): Promise<ListPage<OaiSet>>;
-  listIdentifiers(given: OaiArguments, signal?: AbortSignal, onToken?: OnToken): Promise<ListPage<OaiHeader>>;
+  listSets(args?: OaiArguments, signal?: AbortSignal): Promise<ListPage<OaiSet>>;
+  listIdentifiers(args: OaiArguments, signal?: AbortSignal, onToken?: OnToken): Promise<ListPage<OaiHeader>>;
   /** @param identifier the full identifier, or the bare one of the record */
   getRecord(identifier: string, metadataPrefix: string, signal?: AbortSignal): Promise<OaiRecord>;
 };
@@ -77,38 +77,37 @@ export function openOaiClient(options: OaiClientOptions): OaiClient {
   const ask = makeAsk(endpoint, options);
   const askRecord = async (identifier: string, metadataPrefix: string, signal?: AbortSignal) => {
     const answer = await ask('GetRecord', { identifier: fullIdentifier(oaiBase, identifier), metadataPrefix }, signal);
-    const element = childOf(answer.element, 'record');
+    const element = getChild(answer.element, 'record');
     const record = element === undefined ? undefined : parseRecord(element);
     if (record !== undefined) return { answer, record };
     throw new MalformedAnswerError(t`The service did not send a complete record for ${identifier}.`, answer.body);
   };
   return {
     ask,
-    identify: async (signal) => readIdentity(await ask('Identify', {}, signal)),
+    identify: async (signal) => parseIdentity(await ask('Identify', {}, signal)),
     listMetadataFormats: async (identifier, signal) => {
-      const given = identifier === undefined ? {} : { identifier: fullIdentifier(oaiBase, identifier) };
-      const { element } = await ask('ListMetadataFormats', given, signal);
-      return childrenOf(element, 'metadataFormat').map(readFormat);
+      const args = identifier === undefined ? {} : { identifier: fullIdentifier(oaiBase, identifier) };
+      const { element } = await ask('ListMetadataFormats', args, signal);
+      return getChildren(element, 'metadataFormat').map(parseFormat);
     },
-    listSets: async (given = {}, signal) => {
-      const answer = await ask('ListSets', given, signal);
-      return { ...readPaging(answer), items: childrenOf(answer.element, 'set').map(readSet), broken: [] };
+    listSets: async (args = {}, signal) => {
+      const answer = await ask('ListSets', args, signal);
+      return { ...parsePaging(answer), items: getChildren(answer.element, 'set').map(parseSet), broken: [] };
     },
-    listIdentifiers: async (given, signal, onToken) =>
-      wholePage(await ask('ListIdentifiers', given, signal, onToken), parseHeader),
-    listHeaders: async (given, signal, onToken) =>
-      wholePage(await ask('ListIdentifiers', given, signal, onToken), parseHeaderAlone),
-    listRecords: async (given, signal, onToken) => wholePage(await ask('ListRecords', given, signal, onToken), parseRecord),
+    listIdentifiers: async (args, signal, onToken) => wholePage(await ask('ListIdentifiers', args, signal, onToken), parseHeader),
+    listHeaders: async (args, signal, onToken) =>
+      wholePage(await ask('ListIdentifiers', args, signal, onToken), parseHeaderAlone),
+    listRecords: async (args, signal, onToken) => wholePage(await ask('ListRecords', args, signal, onToken), parseRecord),
     salvageRecords: ({ body }) => {
       const salvaged = recoverPage(body);
       if (salvaged === undefined) return undefined;
-      const page = readPage(parseDocument('ListRecords', endpoint, salvaged.document, body), parseRecord);
+      const page = parsePage(parseDocument('ListRecords', endpoint, salvaged.document, body), parseRecord);
       return { ...page, broken: [...salvaged.broken, ...page.broken] };
     },
     getRecord: async (identifier, metadataPrefix, signal) => (await askRecord(identifier, metadataPrefix, signal)).record,
     getRecordPage: async (identifier, metadataPrefix, signal) => {
       const { answer, record } = await askRecord(identifier, metadataPrefix, signal);
-      return { ...readPaging(answer), items: [record], broken: [] };
+      return { ...parsePaging(answer), items: [record], broken: [] };
     },
   };
 }
@@ -133,48 +132,48 @@ export function fullIdentifier(oaiBase: string, identifier: string): string {
 
 type ReadItem<Item> = (element: XmlElement) => Item | undefined;
 
-function readPage<Item>(answer: OaiAnswer, read: ReadItem<Item>): ListPage<Item> {
+function parsePage<Item>(answer: OaiAnswer, read: ReadItem<Item>): ListPage<Item> {
   const elements = answer.element.children.filter(({ name }) => name === 'record' || name === 'header');
   const items = elements.map((element) => read(element));
   const broken = items.flatMap((item, index) =>
-    item === undefined ? [{ identifier: undefined, reason: unusable(index + 1) }] : [],
+    item === undefined ? [{ identifier: undefined, reason: describeUnusable(index + 1) }] : [],
   );
-  return { ...readPaging(answer), items: items.filter((item) => item !== undefined), broken };
+  return { ...parsePaging(answer), items: items.filter((item) => item !== undefined), broken };
 }
 
-function unusable(position: number): string {
+function describeUnusable(position: number): string {
   return t`record ${position} has no identifier, no usable datestamp, or an unknown status`;
 }
 
 function wholePage<Item>(answer: OaiAnswer, read: ReadItem<Item>): ListPage<Item> {
-  const page = readPage(answer, read);
+  const page = parsePage(answer, read);
   const [first] = page.broken;
   if (first !== undefined) throw new MalformedAnswerError(t`The service sent a page in which ${first.reason}.`, answer.body);
   return page;
 }
 
 /** An absent token and an empty one both end the list; deployed services also end it by an empty page without one. */
-function readPaging({ element, document, responseDateMs }: OaiAnswer): Paging {
-  const token = childOf(element, 'resumptionToken');
+function parsePaging({ element, document, responseDateMs }: OaiAnswer): Paging {
+  const token = getChild(element, 'resumptionToken');
   const text = token?.text.trim();
   return {
     next: text === '' ? undefined : text,
     completeListSize: count(token, 'completeListSize'),
     cursor: count(token, 'cursor'),
-    tokenExpiresMs: token === undefined ? undefined : datestampMs(attributeOf(token, 'expirationDate') ?? ''),
+    tokenExpiresMs: token === undefined ? undefined : datestampMs(getAttribute(token, 'expirationDate') ?? ''),
     responseDateMs,
     document,
   };
 }
 
 function count(token: XmlElement | undefined, name: string): number | undefined {
-  const text = token === undefined ? undefined : attributeOf(token, name)?.trim();
+  const text = token === undefined ? undefined : getAttribute(token, name)?.trim();
   return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
 
-function readIdentity({ element, responseDateMs }: OaiAnswer): Identity {
+function parseIdentity({ element, responseDateMs }: OaiAnswer): Identity {
   const text = (name: string): string => childText(element, name) ?? '';
-  const texts = (name: string): string[] => childrenOf(element, name).map((child) => child.text.trim());
+  const texts = (name: string): string[] => getChildren(element, name).map((child) => child.text.trim());
   return {
     repositoryName: text('repositoryName'),
     baseUrl: text('baseURL'),
@@ -184,12 +183,12 @@ function readIdentity({ element, responseDateMs }: OaiAnswer): Identity {
     deletedRecord: text('deletedRecord'),
     granularity: text('granularity'),
     compressions: texts('compression'),
-    descriptions: childrenOf(element, 'description').flatMap(({ children }) => children),
+    descriptions: getChildren(element, 'description').flatMap(({ children }) => children),
     responseDateMs,
   };
 }
 
-function readFormat(element: XmlElement): MetadataFormat {
+function parseFormat(element: XmlElement): MetadataFormat {
   return {
     prefix: childText(element, 'metadataPrefix') ?? '',
     schema: childText(element, 'schema') ?? '',
@@ -197,10 +196,10 @@ function readFormat(element: XmlElement): MetadataFormat {
   };
 }
 
-function readSet(element: XmlElement): OaiSet {
+function parseSet(element: XmlElement): OaiSet {
   return {
     setSpec: childText(element, 'setSpec') ?? '',
     name: childText(element, 'setName') ?? '',
-    descriptions: childrenOf(element, 'setDescription').flatMap(({ children }) => children),
+    descriptions: getChildren(element, 'setDescription').flatMap(({ children }) => children),
   };
 }

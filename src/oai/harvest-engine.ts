@@ -1,32 +1,32 @@
 import { createHash } from 'node:crypto';
 import { OaiError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import { bytesOf, descendantsOf } from '../xml/element.ts';
+import { getSourceBytes, walkDescendants } from '../xml/element.ts';
 import { parseXml } from '../xml/parse.ts';
 import { buildXml } from '../xml/write-xml.ts';
-import { digestOf, isUnidentified } from './apply-page.ts';
+import { digestRecord, isUnidentified } from './apply-page.ts';
 import type { BrokenRecord } from './malformed.ts';
 import { firstPage } from './pages.ts';
-import { isOnePage, isWhole, judge, type Pass, startPass, startScan } from './pass.ts';
+import { type HarvestPass, isOnePage, isWhole, judge, startPass, startScan } from './pass.ts';
 import { formatUpwards, OAI_NAMESPACE } from './protocol.ts';
 import { parseRecord } from './record.ts';
 import {
   currentPass,
+  explainIncomplete,
   type HarvestOptions,
-  incomplete,
   type Losses,
   listArguments,
   listName,
+  makeIncompleteError,
   type Run,
   readAllPages,
-  reasonOf,
   rescanChanges,
   take,
 } from './walk.ts';
 
 type Harvested = {
   /** The pass that ended; undefined where there was nothing to request. */
-  readonly pass: Pass | undefined;
+  readonly pass: HarvestPass | undefined;
   /** Records that were left out, in this run or an earlier one, and that still cannot be read. */
   readonly broken: readonly BrokenRecord[];
   /** Set where losses are not believed: the stored records stay, and the next run reads everything again. */
@@ -53,7 +53,7 @@ export async function harvest(options: HarvestOptions, finish: Finish = () => {}
 }
 
 /** @param isProof whether what the pass has not met is gone */
-type Finish = (pass: Pass, isProof: boolean) => void;
+type Finish = (pass: HarvestPass, isProof: boolean) => void;
 
 async function harvestOnce(run: Run, finish: Finish): Promise<Harvested> {
   const { state, ...options } = run;
@@ -62,13 +62,13 @@ async function harvestOnce(run: Run, finish: Finish): Promise<Harvested> {
   const goesOn = begun !== undefined && !wasAhead && (begun.kind === 'full' || options.full !== true);
   const pass = goesOn ? begun : passToBegin({ ...run, full: options.full === true || wasAhead });
   if (pass === undefined) return { pass, broken: [], disbelief: undefined };
-  state.change(() => state.putPass(pass));
-  await lookUntilComplete(run, goesOn);
-  await askForSkipped(run);
+  state.change(() => state.savePass(pass));
+  await scanUntilComplete(run, goesOn);
+  await retrySkipped(run);
   const lastLook = currentPass(state);
   const losses = lastLook.kind === 'full' ? await run.losses?.(lastLook.look.number) : undefined;
   const isProof = losses !== undefined && (losses.lost.length === 0 || canInferDeletion(run));
-  const disbelief = isProof ? disbelieve(run, losses) : undefined;
+  const disbelief = isProof ? makeDisbelief(run, losses) : undefined;
   if (isProof && disbelief === undefined) await tombstoneMissing(run);
   return state.change(() => {
     const ended = disbelief === undefined ? currentPass(state) : lastLook;
@@ -76,12 +76,12 @@ async function harvestOnce(run: Run, finish: Finish): Promise<Harvested> {
       finish(ended, isProof);
       state.complete();
     }
-    return { pass: ended, broken: state.skipped().map((name) => brokenRecord(run, name)), disbelief };
+    return { pass: ended, broken: state.skipped().map((name) => makeSkippedRecord(run, name)), disbelief };
   });
 }
 
 /** Decides on the next pass; undefined where all possible changes are after the window. */
-function passToBegin(options: HarvestOptions): Pass | undefined {
+function passToBegin(options: HarvestOptions): HarvestPass | undefined {
   const { state, clock, window, full, overlapMs, serverNowMs, onNote } = options;
   const beginning = { localMs: Math.floor(clock.now()), heldBefore: state.listed() };
   const watermarkMs = state.watermarkMs();
@@ -108,19 +108,19 @@ export function clockWentBack(setSpec: string, watermarkMs: number, serverNowMs:
 }
 
 /** Explains that a list one record shorter than its count is accepted. */
-function countedTooMany(list: string, { listSize, look: { met } }: Pass): string {
-  return t`${list}: the service counts ${listSize} records, and twice listed ${met} completely. These are accepted as all.`;
+function explainOvercount(list: string, { listSize, look: { met: seenCount } }: HarvestPass): string {
+  return t`${list}: the service counts ${listSize} records, and twice listed ${seenCount} completely. These are accepted as all.`;
 }
 
 /** Requests each skipped record alone, in every run, until it can be read or no longer exists. */
-async function askForSkipped(run: Run): Promise<void> {
+async function retrySkipped(run: Run): Promise<void> {
   const { client, state, metadataPrefix, signal, faults } = run;
   for (const name of state.skipped()) {
-    const met = state.met(name);
+    const seenRecord = state.findSeen(name);
     const pass = currentPass(state);
     try {
       if (!isUnidentified(name)) await take(run, pass, await client.getRecordPage(name, metadataPrefix, signal));
-      else if (met?.look !== pass.look.number) forget(run, name);
+      else if (seenRecord?.look !== pass.look.number) forget(run, name);
     } catch (thrown) {
       if (!(thrown instanceof OaiError)) throw thrown;
       if (thrown.oaiCode === 'idDoesNotExist') forget(run, name);
@@ -131,16 +131,16 @@ async function askForSkipped(run: Run): Promise<void> {
 }
 
 function forget({ state }: Run, name: string): void {
-  const met = state.met(name);
-  if (met !== undefined) state.change(() => state.noteMet(name, { ...met, skipped: false }));
+  const seenRecord = state.findSeen(name);
+  if (seenRecord !== undefined) state.change(() => state.markSeen(name, { ...seenRecord, skipped: false }));
 }
 
-function brokenRecord({ faults }: Run, name: string): BrokenRecord {
+function makeSkippedRecord({ faults }: Run, name: string): BrokenRecord {
   const reason = faults.get(name) ?? t`it could not be read before`;
   return { identifier: isUnidentified(name) ? undefined : name, reason };
 }
 
-async function lookUntilComplete(run: Run, goesOn: boolean): Promise<void> {
+async function scanUntilComplete(run: Run, goesOn: boolean): Promise<void> {
   const { state } = run;
   for (let looks = 1; ; looks++) {
     await readAllPages(run);
@@ -150,11 +150,12 @@ async function lookUntilComplete(run: Run, goesOn: boolean): Promise<void> {
     const verdict = judge(pass);
     if (verdict === 'complete' || (looks === MAX_SCANS && isWhole(pass))) return;
     if (verdict === 'counted-too-many' && run.losses !== undefined) {
-      run.onNote?.(countedTooMany(listName(run.setSpec), pass));
+      run.onNote?.(explainOvercount(listName(run.setSpec), pass));
       return;
     }
-    state.change(() => state.putPass(startScan(pass, true)));
-    if (verdict === 'short' || verdict === 'counted-too-many' || looks === MAX_SCANS) throw incomplete(run, pass, reasonOf(pass));
+    state.change(() => state.savePass(startScan(pass, true)));
+    if (verdict === 'short' || verdict === 'counted-too-many' || looks === MAX_SCANS)
+      throw makeIncompleteError(run, pass, explainIncomplete(pass));
   }
 }
 
@@ -186,13 +187,13 @@ async function tombstoneMissing(run: Run): Promise<void> {
   if (unmet.length === 0) return;
   for (let first = 0; first < unmet.length; first += RECORDS_AT_ONCE) {
     const document = parseXml(tombstones(run, unmet.slice(first, first + RECORDS_AT_ONCE)));
-    const records = [...descendantsOf(document.root, 'record', OAI_NAMESPACE)].flatMap((element) => parseRecord(element) ?? []);
-    await sink.write({ document, records, met: records });
+    const records = [...walkDescendants(document.root, 'record', OAI_NAMESPACE)].flatMap((element) => parseRecord(element) ?? []);
+    await sink.write({ document, records, seenRecords: records });
     state.change(() => {
       sink.commit();
       for (const { header, element } of records) {
-        const digest = digestOf(bytesOf(document, element));
-        state.noteMet(header.identifier, { datestampMs: header.datestampMs, digest, look: NO_LOOK, skipped: false });
+        const digest = digestRecord(getSourceBytes(document, element));
+        state.markSeen(header.identifier, { datestampMs: header.datestampMs, digest, look: NO_LOOK, skipped: false });
       }
     });
     onVanished?.(records.length);
@@ -203,7 +204,7 @@ function tombstones({ state, setSpec, granularity }: Run, identifiers: readonly 
   const { beganMs } = currentPass(state);
   const records = identifiers.map((identifier) => {
     // Not before the record's own last change, or the tombstone would look older than the record.
-    const goneAtMs = Math.max(beganMs, state.met(identifier)?.datestampMs ?? 0);
+    const goneAtMs = Math.max(beganMs, state.findSeen(identifier)?.datestampMs ?? 0);
     const content = [
       { name: 'identifier', content: identifier },
       { name: 'datestamp', content: formatUpwards(goneAtMs, granularity) },
@@ -230,7 +231,7 @@ const SECOND_LOOK_MS = 3_600_000;
  * rebuilt: many losses count when a second look, an hour later, meets the same, or when the caller accepts them.
  * @returns undefined where the pass is believed; else it has ended in doubt
  */
-function disbelieve({ state, serverNowMs: nowMs, acceptLosses = false }: Run, { lost, inUse }: Losses): Disbelief | undefined {
+function makeDisbelief({ state, serverNowMs: nowMs, acceptLosses = false }: Run, { lost, inUse }: Losses): Disbelief | undefined {
   const pass = currentPass(state);
   const { heldBefore, window } = pass;
   if (lost.length === 0) {
@@ -247,7 +248,7 @@ function disbelieve({ state, serverNowMs: nowMs, acceptLosses = false }: Run, { 
   const isSecondLook = isSame && nowMs - sinceMs >= SECOND_LOOK_MS;
   if (acceptLosses || pass.lossesTaken || isSecondLook || (areFew && pass.look.met > 0 && inUse.length === 0)) {
     // So that a run that is killed while it marks them goes on with the rest.
-    state.change(() => state.putPass({ ...pass, lossesTaken: true }));
+    state.change(() => state.savePass({ ...pass, lossesTaken: true }));
     return undefined;
   }
   state.change(() => state.endInDoubt({ sinceMs, digest }));

@@ -1,6 +1,6 @@
 import type { Statement } from '../store/database.ts';
 import { createRowParser, isBytes, isNumber, isText, orNull, parseTexts, parseValue } from '../store/row.ts';
-import { type Pass, watermarkOf } from './pass.ts';
+import { getWatermark, type HarvestPass } from './pass.ts';
 
 /** A record as it was met last. */
 export type SeenRecord = {
@@ -27,8 +27,8 @@ export type HarvestState = {
   /** When the last complete pass began, by the server's clock: what changed since is still to be asked for. */
   watermarkMs(): number | null;
   /** The pass under way; undefined when there is none. */
-  pass(): Pass | undefined;
-  putPass(pass: Pass): void;
+  pass(): HarvestPass | undefined;
+  savePass(pass: HarvestPass): void;
   /** Ends the pass: what is kept is complete as of the moment at which it began. */
   complete(): void;
   /** Returns the losses that the last pass did not believe; undefined where there are none. */
@@ -39,11 +39,11 @@ export type HarvestState = {
   listed(): number;
   /** A datestamp that was met is a day, whatever the service says of its datestamps. */
   isStampedByDay(): boolean;
-  noteStampedByDay(): void;
+  markDayGranularity(): void;
   /** Number of the last look of all. */
   lastLook(): number;
-  met(identifier: string): SeenRecord | undefined;
-  noteMet(identifier: string, met: SeenRecord): void;
+  findSeen(identifier: string): SeenRecord | undefined;
+  markSeen(identifier: string, seenRecord: SeenRecord): void;
   /** Identifiers of what was left out and not read since. */
   skipped(): string[];
   /** Identifiers of all that a look met. */
@@ -56,7 +56,7 @@ export type HarvestState = {
 
 /** Remembers for as long as it is held. */
 export function memoryState(): HarvestState {
-  let pass: Pass | undefined;
+  let pass: HarvestPass | undefined;
   let watermarkMs: number | null = null;
   let [lastLook, fullLook] = [0, 0];
   let doubt: Doubt | undefined;
@@ -65,12 +65,12 @@ export function memoryState(): HarvestState {
   return {
     watermarkMs: () => watermarkMs,
     pass: () => pass,
-    putPass: (next) => {
+    savePass: (next) => {
       pass = next;
       lastLook = next.look.number;
     },
     complete: () => {
-      watermarkMs = pass === undefined ? null : watermarkOf(pass);
+      watermarkMs = pass === undefined ? null : getWatermark(pass);
       fullLook = pass?.kind === 'full' ? pass.look.number : fullLook;
       [pass, doubt] = [undefined, undefined];
     },
@@ -80,15 +80,15 @@ export function memoryState(): HarvestState {
     },
     listed: () => [...records.values()].filter(({ look }) => look > 0 && look >= fullLook).length,
     isStampedByDay: () => isByDay,
-    noteStampedByDay: () => {
+    markDayGranularity: () => {
       isByDay = true;
     },
     lastLook: () => lastLook,
-    met: (identifier) => records.get(identifier),
-    noteMet: (identifier, met) => records.set(identifier, met),
+    findSeen: (identifier) => records.get(identifier),
+    markSeen: (identifier, seenRecord) => records.set(identifier, seenRecord),
     skipped: () => [...records].flatMap(([identifier, { skipped }]) => (skipped ? [identifier] : [])),
-    metIn: (look) => [...records].flatMap(([identifier, met]) => (met.look === look ? [identifier] : [])),
-    unmetIn: (look) => [...records].flatMap(([identifier, met]) => (isUnmet(met, look) ? [identifier] : [])),
+    metIn: (look) => [...records].flatMap(([identifier, seenRecord]) => (seenRecord.look === look ? [identifier] : [])),
+    unmetIn: (look) => [...records].flatMap(([identifier, seenRecord]) => (isUnmet(seenRecord, look) ? [identifier] : [])),
     change: (work) => work(),
   };
 }
@@ -107,26 +107,26 @@ const parseSeen = createRowParser({ datestampMs: isNumber, digest: isBytes, look
 
 /** Remembers in one row of `harvests`. @param nowMs this machine's clock */
 export function storedState({ sql, change }: HarvestTables, harvest: number, nowMs: () => number): HarvestState {
-  const columnOf = (column: string): unknown => sql(`select ${column} from harvests where id = ?`).pluck().get(harvest);
-  const pass = (): Pass | undefined => {
-    const text = columnOf('pass');
+  const getColumn = (column: string): unknown => sql(`select ${column} from harvests where id = ?`).pluck().get(harvest);
+  const pass = (): HarvestPass | undefined => {
+    const text = getColumn('pass');
     return typeof text === 'string' ? JSON.parse(text) : undefined;
   };
   return {
     change,
-    watermarkMs: () => parseValue(orNull(isNumber), columnOf('watermark_at')),
+    watermarkMs: () => parseValue(orNull(isNumber), getColumn('watermark_at')),
     pass,
-    putPass: (pass) =>
+    savePass: (pass) =>
       sql('update harvests set pass = ?, looks = ? where id = ?').run(JSON.stringify(pass), pass.look.number, harvest),
     complete: () => {
       const done = pass();
       sql(
         `update harvests set watermark_at = ?, completed_at = ?, pass = null, doubt = null,
            full_look = case when pass ->> '$.kind' = 'full' then looks else full_look end where id = ?`,
-      ).run(done === undefined ? null : watermarkOf(done), Math.floor(nowMs()), harvest);
+      ).run(done === undefined ? null : getWatermark(done), Math.floor(nowMs()), harvest);
     },
     doubt: () => {
-      const text = columnOf('doubt');
+      const text = getColumn('doubt');
       return typeof text === 'string' ? JSON.parse(text) : undefined;
     },
     endInDoubt: (doubt) =>
@@ -140,10 +140,10 @@ export function storedState({ sql, change }: HarvestTables, harvest: number, now
           .pluck()
           .get({ harvest }),
       ),
-    isStampedByDay: () => columnOf('by_day') === 1,
-    noteStampedByDay: () => sql('update harvests set by_day = 1 where id = ?').run(harvest),
-    lastLook: () => Number(columnOf('looks')),
-    met: (identifier) => {
+    isStampedByDay: () => getColumn('by_day') === 1,
+    markDayGranularity: () => sql('update harvests set by_day = 1 where id = ?').run(harvest),
+    lastLook: () => Number(getColumn('looks')),
+    findSeen: (identifier) => {
       const row = sql(
         'select datestamp_at as datestampMs, digest, look, skipped from met_records where harvest = ? and identifier = ?',
       ).get(harvest, identifier);
@@ -151,7 +151,7 @@ export function storedState({ sql, change }: HarvestTables, harvest: number, now
       const seen = parseSeen(row);
       return { ...seen, skipped: seen.skipped === 1 };
     },
-    noteMet: (identifier, { datestampMs, digest, look, skipped }) =>
+    markSeen: (identifier, { datestampMs, digest, look, skipped }) =>
       sql(
         'insert or replace into met_records (harvest, identifier, datestamp_at, digest, look, skipped) values (?, ?, ?, ?, ?, ?)',
       ).run(harvest, identifier, datestampMs, digest, look, skipped ? 1 : 0),

@@ -71,14 +71,14 @@ const MAX_FRAMES_CHARACTERS = 256 * 1024 * 1024;
 export function recoverPage(body: Buffer): SalvagedPage | undefined {
   // Invalid bytes become a character that XML forbids, so that parsing fails in their record.
   const text = body.toString('utf8').replaceAll('\ufffd', '\ufffe');
-  const pieces = cutAtRecords(text);
+  const pieces = splitRecords(text);
   if (pieces === undefined) return undefined;
   const { head, records, tail } = pieces;
   if ((head.length + tail.length) * records.length > MAX_FRAMES_CHARACTERS) return undefined;
   const broken: BrokenRecord[] = [];
   const whole = records.filter((record) => {
-    const reason = faultOf(head + record + tail);
-    if (reason !== undefined) broken.push({ identifier: identifierIn(record), reason });
+    const reason = findFault(head + record + tail);
+    if (reason !== undefined) broken.push({ identifier: findIdentifier(record), reason });
     return reason === undefined;
   });
   try {
@@ -89,10 +89,10 @@ export function recoverPage(body: Buffer): SalvagedPage | undefined {
   }
 }
 
-function faultOf(text: string): string | undefined {
+function findFault(text: string): string | undefined {
   try {
     const { root } = parseXml(Buffer.from(text), 'utf-8');
-    return countOf(root) === 1 ? undefined : t`it is not separated from the next record`;
+    return countRecords(root) === 1 ? undefined : t`it is not separated from the next record`;
   } catch (thrown) {
     if (thrown instanceof XmlSyntaxError) return thrown.message;
     throw thrown;
@@ -100,13 +100,13 @@ function faultOf(text: string): string | undefined {
 }
 
 /** Records on the page, at the place where the protocol has them. */
-function countOf(root: XmlElement): number {
+function countRecords(root: XmlElement): number {
   return root.children.flatMap(({ children }) => children).filter(({ name }) => name === 'record').length;
 }
 
 type Pieces = { readonly head: string; readonly records: readonly string[]; readonly tail: string };
 
-function cutAtRecords(text: string): Pieces | undefined {
+function splitRecords(text: string): Pieces | undefined {
   const starts = [...text.matchAll(/<(?:[\w.-]+:)?record[\s>]/g)].map(({ index }) => index);
   const [first] = starts;
   const lastEnd = /^[\s\S]*<\/(?:[\w.-]+:)?record\s*>/.exec(text)?.[0].length;
@@ -121,6 +121,6 @@ function cutAtRecords(text: string): Pieces | undefined {
 }
 
 /** Returns the identifier; undefined where it is broken itself, since half of it would name another record. */
-function identifierIn(record: string): string | undefined {
+function findIdentifier(record: string): string | undefined {
   return /<(?:[\w.-]+:)?identifier>\s*((?:[^<\s&\ufffe]|&[a-z]+;|&#\w+;)+)\s*</.exec(record)?.[1];
 }

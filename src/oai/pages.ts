@@ -6,7 +6,7 @@ import type { ListPage } from './client.ts';
 import { MalformedAnswerError } from './malformed.ts';
 import type { OaiArguments } from './protocol.ts';
 
-export type FetchPage<Item> = (given: OaiArguments, signal?: AbortSignal, onToken?: OnToken) => Promise<ListPage<Item>>;
+export type FetchPage<Item> = (args: OaiArguments, signal?: AbortSignal, onToken?: OnToken) => Promise<ListPage<Item>>;
 
 export type PagesOptions<Item> = {
   readonly fetchPage: FetchPage<Item>;
@@ -42,14 +42,14 @@ export async function* listPages<Item>(options: PagesOptions<Item>): AsyncGenera
   const seenPages = new Set<string>();
   let emptyPages = 0;
   let foreseen: { readonly token: string; readonly page: Promise<ListPage<Item>> } | undefined;
-  const fetch = (given: OaiArguments): Promise<ListPage<Item>> => {
-    const page = fetchPatiently(options, given, signal, foresee);
+  const fetch = (args: OaiArguments): Promise<ListPage<Item>> => {
+    const page = fetchPatiently(options, args, signal, prefetch);
     // The awaiting code sees the failure; without this line, a reader that stops early would end the process.
     page.catch(() => {});
     return page;
   };
   /** Prefetches the page after one that has arrived but is not parsed yet. */
-  const foresee = (token: string): void => {
+  const prefetch = (token: string): void => {
     if (foreseen === undefined && !seenTokens.has(token)) foreseen = { token, page: fetch({ resumptionToken: token }) };
   };
   try {
@@ -61,7 +61,7 @@ export async function* listPages<Item>(options: PagesOptions<Item>): AsyncGenera
       if (emptyPages > MAX_EMPTY_PAGES) throw new CircleError(t`gave ${emptyPages} empty pages in a row`);
       const print = items.length === 0 ? undefined : fingerprint?.(items);
       if (print !== undefined && seenPages.size === seenPages.add(print).size) throw new CircleError(t`gave the same page twice`);
-      const isCircle = next !== undefined && seenTokens.size === seenTokens.add(copyOf(next)).size;
+      const isCircle = next !== undefined && seenTokens.size === seenTokens.add(copyText(next)).size;
       if (next === undefined || isCircle) upcoming = undefined;
       else upcoming = foreseen?.token === next ? foreseen.page : fetch({ resumptionToken: next });
       foreseen = undefined;
@@ -79,7 +79,7 @@ export function firstPage<Item>(options: PagesOptions<Item>): Promise<ListPage<I
 }
 
 /** A piece of a page's text keeps the whole page in memory; a copy does not. */
-function copyOf(text: string): string {
+function copyText(text: string): string {
   return Buffer.from(text).toString();
 }
 
@@ -94,14 +94,14 @@ export class CircleError extends OaiError {
 
 async function fetchPatiently<Item>(
   { fetchPage, clock, salvage }: PagesOptions<Item>,
-  given: OaiArguments,
+  args: OaiArguments,
   signal: AbortSignal | undefined,
   onToken: OnToken | undefined,
 ): Promise<ListPage<Item>> {
   let malformed: MalformedAnswerError | undefined;
   for (let tries = 0; ; tries++) {
     try {
-      return await fetchPage(given, signal, onToken);
+      return await fetchPage(args, signal, onToken);
     } catch (thrown) {
       if (thrown instanceof MalformedAnswerError) malformed = thrown;
       // The page after it may have been asked for, and then the service need not give this one again.

@@ -13,7 +13,7 @@ export type HarvestWindow = { readonly fromMs: number | null; readonly untilMs: 
 type WalkEdge = { readonly direction: Direction | null; readonly edgeMs: number | null };
 
 /** One reading of everything that a window holds, perhaps over several runs of pas, looks at it, and walks along its list. */
-export type Pass = {
+export type HarvestPass = {
   readonly kind: 'full' | 'changes';
   readonly window: HarvestWindow;
   /** The earliest time that the service named since the pass began: a clock that was ahead once must hide no change. */
@@ -29,12 +29,12 @@ export type Pass = {
   readonly met: number;
   /** Last count of the window by the service. */
   readonly listSize: number | null;
-  readonly look: Look;
-  readonly walk: Walk;
+  readonly look: HarvestScan;
+  readonly walk: ListTraversal;
 };
 
 /** One reading of the window from its beginning to its end, by one walk or by several, each from where the last one broke off. */
-type Look = {
+type HarvestScan = {
   readonly number: number;
   /** Different records met in it. */
   readonly met: number;
@@ -61,7 +61,7 @@ type Look = {
   readonly repeated: boolean;
 };
 
-type Walk = WalkEdge & {
+type ListTraversal = WalkEdge & {
   /** The pass's window, or less where the rest was met. */
   readonly window: HarvestWindow;
   /** Token of the next page; null before the first page. */
@@ -80,12 +80,12 @@ type Beginning = { readonly localMs: number; readonly heldBefore: number };
 
 /** Begins a pass. @param beganMs by the server's clock, milliseconds since 1970 UTC */
 export function startPass(
-  kind: Pass['kind'],
+  kind: HarvestPass['kind'],
   window: HarvestWindow,
   beganMs: number,
   look: number,
   { localMs, heldBefore }: Beginning = { localMs: beganMs, heldBefore: 0 },
-): Pass {
+): HarvestPass {
   return {
     ...{
       kind,
@@ -107,26 +107,26 @@ export function startPass(
 const MAX_BEHIND_MS = 7 * DAY_MS;
 
 /** When a pass began, by the earlier clock: a service whose clock is ahead would hide what changes until time has caught up. */
-export function watermarkOf({ beganMs, localMs }: Pass): number {
+export function getWatermark({ beganMs, localMs }: HarvestPass): number {
   return beganMs - localMs > MAX_BEHIND_MS ? beganMs : Math.min(beganMs, localMs);
 }
 
 /** Goes to the first page of the window again. @param whole whether the look before came to its end */
-export function startScan(pass: Pass, whole: boolean): Pass {
-  const { number, met, isNew, overlooked, metBefore, order, orderBefore, agreed } = pass.look;
-  const known = whole
-    ? { metBefore: met, isNew: 0, overlooked: 0, orderBefore: order, agreed: agrees(pass) ? agreed + 1 : 0 }
+export function startScan(pass: HarvestPass, whole: boolean): HarvestPass {
+  const { number, met: seenCount, isNew, overlooked, metBefore, order, orderBefore, agreed } = pass.look;
+  const counts = whole
+    ? { metBefore: seenCount, isNew: 0, overlooked: 0, orderBefore: order, agreed: agrees(pass) ? agreed + 1 : 0 }
     : { metBefore, isNew, overlooked, orderBefore, agreed };
-  const look = { ...NOTHING_READ, ...known, number: number + 1 };
+  const look = { ...NOTHING_READ, ...counts, number: number + 1 };
   return { ...pass, look, lossesTaken: false, walk: walkThrough(pass.window) };
 }
 
-function walkThrough(window: HarvestWindow): Walk {
+function walkThrough(window: HarvestWindow): ListTraversal {
   return { window, token: null, pages: 0, size: null, position: 0, ended: false, direction: null, edgeMs: null };
 }
 
 /** Goes on behind the last page by its datestamps, where that can be done; the token is of no use any more. */
-export function resumeByDatestamp(pass: Pass): Pass {
+export function resumeByDatestamp(pass: HarvestPass): HarvestPass {
   const rest = windowLeft(pass.walk.window, pass.walk);
   // Only a count can show afterwards that the rest was cut off at the right place.
   return rest === undefined || pass.listSize === null ? startScan(pass, false) : { ...pass, walk: walkThrough(rest) };
@@ -146,17 +146,17 @@ type PageNote = {
 };
 
 /** Returns the pass after a page of the walk whose records were noted. */
-export function afterPage(pass: Pass, note: PageNote): Pass {
+export function afterPage(pass: HarvestPass, note: PageNote): HarvestPass {
   const { next, completeListSize, responseDateMs, overlapMs, datestampsMs, identifiers, againMs } = note;
   const { walk, look } = pass;
   const beganMs = Math.min(pass.beganMs, responseDateMs);
   // A list of one page needs no count, and what an earlier look was told of a longer one is over.
   const isAll = next === undefined && walk.pages === 0 && coversWholeWindow(pass);
   const listSize = completeListSize === undefined && isAll ? null : sizeAfter(pass, completeListSize);
-  const fresh = look.fresh || datestampsMs.some((ms) => latestOf(ms) >= beganMs - overlapMs);
+  const fresh = look.fresh || datestampsMs.some((ms) => getLatestMs(ms) >= beganMs - overlapMs);
   const gone = look.gone || (next === undefined && listSize !== null && look.met > listSize);
   const repeated = look.repeated || againMs.some((ms) => !isAtCut(pass, ms));
-  const order = listSize === null ? digestOf(look.order, identifiers) : '';
+  const order = listSize === null ? digestIdentifiers(look.order, identifiers) : '';
   const ended = next === undefined;
   return {
     ...{ ...pass, beganMs, listSize, look: { ...look, fresh, gone, repeated, order } },
@@ -169,44 +169,44 @@ export function afterPage(pass: Pass, note: PageNote): Pass {
 }
 
 /** A stamp that is a day stands for any time of it. */
-function latestOf(datestampMs: number): number {
+function getLatestMs(datestampMs: number): number {
   return datestampMs % DAY_MS === 0 ? datestampMs + DAY_MS - 1 : datestampMs;
 }
 
 /** The last page need not say where it begins. */
-function positionAfter({ position }: Walk, { cursor, next, identifiers }: PageNote): number | null {
+function positionAfter({ position }: ListTraversal, { cursor, next, identifiers }: PageNote): number | null {
   if (identifiers.length === 0) return position;
   const fits = cursor === position || (cursor === undefined && next === undefined);
   return position !== null && fits ? position + identifiers.length : null;
 }
 
 /** A list that shrank may have skipped a record: what stood behind the one that left moved up, perhaps onto a page already read. */
-export function hasShrunk({ walk }: Pass, completeListSize: number | undefined): boolean {
+export function hasShrunk({ walk }: HarvestPass, completeListSize: number | undefined): boolean {
   return walk.size !== null && completeListSize !== undefined && completeListSize < walk.size;
 }
 
 /** Notes that the list shrank; goes on behind the last page where the list has an order. */
-export function withShrunkList(pass: Pass, completeListSize: number | undefined): Pass {
+export function withShrunkList(pass: HarvestPass, completeListSize: number | undefined): HarvestPass {
   const ordered = windowLeft(pass.walk.window, pass.walk) !== undefined;
-  const look: Look = { ...pass.look, gone: true, doubtful: pass.look.doubtful || !ordered };
-  const noted: Pass = { ...pass, look, listSize: sizeAfter(pass, completeListSize) };
+  const look: HarvestScan = { ...pass.look, gone: true, doubtful: pass.look.doubtful || !ordered };
+  const noted: HarvestPass = { ...pass, look, listSize: sizeAfter(pass, completeListSize) };
   return ordered ? resumeByDatestamp(noted) : { ...noted, walk: { ...pass.walk, size: completeListSize ?? null } };
 }
 
 /** Tells if the walk covers the whole window, not only the rest after an interruption. */
-export function coversWholeWindow({ window, walk }: Pass): boolean {
+export function coversWholeWindow({ window, walk }: HarvestPass): boolean {
   return window.fromMs === walk.window.fromMs && window.untilMs === walk.window.untilMs;
 }
 
 /** A walk through what a cut left begins with what was read last. */
-function isAtCut({ window, walk }: Pass, datestampMs: number): boolean {
+function isAtCut({ window, walk }: HarvestPass, datestampMs: number): boolean {
   const { fromMs, untilMs } = walk.window;
   if (fromMs !== null && fromMs !== window.fromMs) return datestampMs <= fromMs;
   return untilMs !== null && untilMs !== window.untilMs && datestampMs >= untilMs;
 }
 
 /** A walk through a part of the window tells of the whole only by how much the part shrank. */
-function sizeAfter(pass: Pass, withListSize: number | undefined): number | null {
+function sizeAfter(pass: HarvestPass, withListSize: number | undefined): number | null {
   const { walk, listSize } = pass;
   if (withListSize === undefined) return listSize;
   if (coversWholeWindow(pass)) return withListSize;
@@ -214,23 +214,23 @@ function sizeAfter(pass: Pass, withListSize: number | undefined): number | null 
 }
 
 /** @returns how many records the service counted and did not send in the look; 0 where it did not count */
-export function missingOf({ listSize, look }: Pass): number {
+export function countMissing({ listSize, look }: HarvestPass): number {
   return Math.max(0, (listSize ?? 0) - look.met);
 }
 
 /** Returns the pass after a list of changes with news. */
-export function markChanged(pass: Pass): Pass {
+export function markChanged(pass: HarvestPass): HarvestPass {
   return { ...pass, look: { ...pass.look, fresh: true } };
 }
 
 /** Returns the pass after a new count of the window. */
-export function withListSize(pass: Pass, listSize: number): Pass {
+export function withListSize(pass: HarvestPass, listSize: number): HarvestPass {
   const gone = pass.look.gone || pass.look.met > listSize || (pass.listSize ?? 0) > listSize;
   return { ...pass, listSize, look: { ...pass.look, gone } };
 }
 
 /** Tells if the list had one page, so that no record could move between pages. */
-export function isOnePage(pass: Pass): boolean {
+export function isOnePage(pass: HarvestPass): boolean {
   return pass.walk.ended && pass.walk.pages === 1 && coversWholeWindow(pass);
 }
 
@@ -238,7 +238,7 @@ export function isOnePage(pass: Pass): boolean {
  * `short`: two scans agree that the service sends fewer records than it counts. `counted-too-many`: the same by one record, and
  * the pages have no gap.
  */
-type Verdict = 'complete' | 'again' | 'short' | 'counted-too-many';
+type PageVerdict = 'complete' | 'again' | 'short' | 'counted-too-many';
 
 /**
  * Decides if a scan saw all records of the list as it was at one moment. Where the service counts, all counted records must be
@@ -246,10 +246,10 @@ type Verdict = 'complete' | 'again' | 'short' | 'counted-too-many';
  * the count does not show if one left and one was added: then another scan must see the same records, and besides only new
  * ones. Without a count, three consecutive scans must see the same unchanged records in the same order.
  */
-export function judge(pass: Pass): Verdict {
+export function judge(pass: HarvestPass): PageVerdict {
   const { look, walk, listSize } = pass;
-  if (missingOf(pass) > 0 && !agrees(pass)) return 'again';
-  if (missingOf(pass) > 0) return isCountedTooMany(pass) ? 'counted-too-many' : 'short';
+  if (countMissing(pass) > 0 && !agrees(pass)) return 'again';
+  if (countMissing(pass) > 0) return isCountedTooMany(pass) ? 'counted-too-many' : 'short';
   if (isOnePage(pass)) return 'complete';
   if (listSize === null) return agrees(pass) && look.agreed > 0 ? 'complete' : 'again';
   if (look.gone || look.doubtful) return 'again';
@@ -260,27 +260,27 @@ export function judge(pass: Pass): Verdict {
 }
 
 /** Tells if the count is one too high: the pages follow each other without a gap up to the last record. */
-function isCountedTooMany(pass: Pass): boolean {
-  return missingOf(pass) === 1 && pass.walk.position === pass.look.met && coversWholeWindow(pass);
+function isCountedTooMany(pass: HarvestPass): boolean {
+  return countMissing(pass) === 1 && pass.walk.position === pass.look.met && coversWholeWindow(pass);
 }
 
 /** Tells if a scan saw the same records as the scan before, and besides only new ones. */
-function agrees({ look, listSize }: Pass): boolean {
+function agrees({ look, listSize }: HarvestPass): boolean {
   if (look.metBefore !== look.met - look.isNew || look.overlooked > 0) return false;
   return listSize !== null || (look.changed === 0 && look.order === look.orderBefore);
 }
 
 /** Ends a walk that has seen all counted records, regardless of how its list ends. */
-export function endWalk(pass: Pass): Pass {
+export function endWalk(pass: HarvestPass): HarvestPass {
   return { ...pass, walk: { ...pass.walk, token: null, ended: true } };
 }
 
 /** Tells if no record was skipped although the list changed. */
-export function isWhole(pass: Pass): boolean {
-  return pass.listSize !== null && !pass.look.doubtful && missingOf(pass) === 0;
+export function isWhole(pass: HarvestPass): boolean {
+  return pass.listSize !== null && !pass.look.doubtful && countMissing(pass) === 0;
 }
 
-function digestOf(before: string, identifiers: readonly string[]): string {
+function digestIdentifiers(before: string, identifiers: readonly string[]): string {
   return createHash('sha256')
     .update([before, ...identifiers].join('\n'))
     .digest('base64');

@@ -35,21 +35,21 @@ export const ERROR_HINTS: Readonly<Record<string, Message>> = {
 };
 
 /** @throws UsageError where the service could only refuse these arguments */
-export function checkArguments(verb: Verb, given: OaiArguments): void {
-  const names = Object.keys(given) as ArgumentName[];
+export function checkArguments(verb: Verb, args: OaiArguments): void {
+  const names = Object.keys(args) as ArgumentName[];
   const { required, optional }: Rule = VERBS[verb];
   const stray = names.find((name) => !required.includes(name) && !optional.includes(name));
   if (stray !== undefined) throw new UsageError(t`${verb} takes no argument ${stray}.`);
-  const empty = names.find((name) => given[name] === '');
+  const empty = names.find((name) => args[name] === '');
   if (empty !== undefined) throw new UsageError(t`The argument ${empty} of ${verb} is empty.`);
-  if (given.resumptionToken !== undefined) {
+  if (args.resumptionToken !== undefined) {
     if (names.length > 1)
       throw new UsageError(t`Give a resumption token alone: it already contains the set, the format and the dates.`);
     return;
   }
-  const missing = required.find((name) => given[name] === undefined);
+  const missing = required.find((name) => args[name] === undefined);
   if (missing !== undefined) throw new UsageError(t`${verb} needs the argument ${missing}.`);
-  checkWindow(given);
+  checkWindow(args);
 }
 
 function checkWindow({ from, until }: OaiArguments): void {
@@ -57,22 +57,23 @@ function checkWindow({ from, until }: OaiArguments): void {
     ['from', from],
     ['until', until],
   ] as const) {
-    if (value !== undefined && granularityOf(value) === undefined) {
+    if (value !== undefined && parseGranularity(value) === undefined) {
       throw new UsageError(t`${name} is "${value}", which is not a date that the service can read.`, {
         hint: t`Write 2025-06-18 or 2025-06-18T08:30:00Z (UTC).`,
       });
     }
   }
   if (from === undefined || until === undefined) return;
-  if (granularityOf(from) !== granularityOf(until)) throw new UsageError(t`from and until must both be dates or both be times.`);
+  if (parseGranularity(from) !== parseGranularity(until))
+    throw new UsageError(t`from and until must both be dates or both be times.`);
   if (from > until) throw new UsageError(t`from (${from}) is later than until (${until}).`);
 }
 
 /** The query string: the verb first, a resumption token last (B-TOKEN-1). */
-export function queryOf(verb: Verb, given: OaiArguments): string {
-  const { resumptionToken, ...others } = given;
+export function buildQuery(verb: Verb, args: OaiArguments): string {
+  const { resumptionToken, ...otherArgs } = args;
   const query = new URLSearchParams({ verb });
-  for (const [name, value] of Object.entries(others)) if (value !== undefined) query.append(name, value);
+  for (const [name, value] of Object.entries(otherArgs)) if (value !== undefined) query.append(name, value);
   if (resumptionToken !== undefined) query.append('resumptionToken', resumptionToken);
   return query.toString();
 }
@@ -100,7 +101,7 @@ export function isDay(datestamp: string): boolean {
 }
 
 /** Returns the granularity of a bound; undefined where the text is none. */
-export function granularityOf(text: string): Granularity | undefined {
+export function parseGranularity(text: string): Granularity | undefined {
   if (datestampMs(text) === undefined || text.includes('.')) return undefined;
   return DAY.test(text) ? 'day' : 'second';
 }

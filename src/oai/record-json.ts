@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../base/package-root.ts';
 import { JsonBytes } from '../text/json-bytes.ts';
-import { attributeOf, childOf, descendantsOf, type XmlDocument, type XmlElement } from '../xml/element.ts';
-import { type FlatTree, NONE, placeOf } from '../xml/flat-tree.ts';
+import { getAttribute, getChild, walkDescendants, type XmlDocument, type XmlElement } from '../xml/element.ts';
+import { type FlatTree, getTreePosition, NONE } from '../xml/flat-tree.ts';
 import { parseXml } from '../xml/parse.ts';
 import { OAI_DC_NAMESPACE } from './protocol.ts';
 import { type OaiHeader, type OaiRecord, REFUSAL } from './record.ts';
@@ -108,23 +108,23 @@ function writeMetadata(json: JsonBytes, { metadata, refused }: OaiRecord, repeat
     json.literal('null');
     return;
   }
-  const { tape, at } = placeOf(metadata);
+  const { tape, at } = getTreePosition(metadata);
   if (metadata.namespace !== OAI_DC_NAMESPACE) {
     writeContent(json, tape, at, repeated);
     return;
   }
   json.open('{');
-  writeChildren(json, tape, innermost(tape, at), NOTHING, EVERY_NAME);
+  writeChildren(json, tape, findInnermost(tape, at), NOTHING, EVERY_NAME);
   json.close('}');
 }
 
 /** Returns the innermost `oai_dc:dc`: some services nest it in another one. */
-function innermost(tape: FlatTree, dc: number): number {
+function findInnermost(tape: FlatTree, dc: number): number {
   const name = tape.nameAt(dc);
-  const end = tape.nextOf(dc);
+  const end = tape.getNext(dc);
   let child = tape.firstChild(dc);
-  while (child < end && tape.nameAt(child) !== name) child = tape.nextOf(child);
-  return child < end ? innermost(tape, child) : dc;
+  while (child < end && tape.nameAt(child) !== name) child = tape.getNext(child);
+  return child < end ? findInnermost(tape, child) : dc;
 }
 
 type NameSet = { has(name: string): boolean };
@@ -135,7 +135,7 @@ const NO_NAMES: NameSet = new Set();
 const EVERY_NAME: NameSet = { has: () => true };
 
 function writeAny(json: JsonBytes, element: XmlElement): void {
-  const { tape, at } = placeOf(element);
+  const { tape, at } = getTreePosition(element);
   writeElement(json, tape, at, NOTHING);
 }
 
@@ -156,13 +156,13 @@ function writeElement(json: JsonBytes, tape: FlatTree, at: number, repeated: Rep
 
 function isRefusal(tape: FlatTree, at: number): boolean {
   const mayBe = !tape.findText(at) || tape.to - tape.from === REFUSAL.length;
-  return mayBe && tape.textOf(at).trim() === REFUSAL;
+  return mayBe && tape.getText(at).trim() === REFUSAL;
 }
 
 /** Writes the text of an element, behind a name where one is given. @returns false where there is no text */
 function writeText(json: JsonBytes, tape: FlatTree, at: number, name: string | undefined): boolean {
   const isInSource = tape.findText(at);
-  const text = isInSource ? undefined : trimmed(tape.textOf(at));
+  const text = isInSource ? undefined : trimValue(tape.getText(at));
   if (text === '' || (isInSource && tape.from === tape.to)) return false;
   if (name !== undefined) json.name(name);
   if (text === undefined) json.bytes(tape.bytes, tape.from, tape.to);
@@ -171,7 +171,7 @@ function writeText(json: JsonBytes, tape: FlatTree, at: number, name: string | u
 }
 
 /** Without white space at its ends. U+FEFF, which `trim` takes away as well, is text. */
-function trimmed(text: string): string {
+function trimValue(text: string): string {
   let [from, to] = [0, text.length];
   while (from < to && isSpace(text.charAt(from))) from++;
   while (from < to && isSpace(text.charAt(to - 1))) to--;
@@ -199,7 +199,7 @@ function writeAttributes(json: JsonBytes, tape: FlatTree, element: number): void
     if (namespace === SCHEMA_INSTANCE || isNamedLater(tape, element, name, position)) continue;
     json.attributeName(name);
     if (tape.findValue(at)) json.bytes(tape.bytes, tape.from, tape.to);
-    else json.string(tape.valueOf(at));
+    else json.string(tape.getValue(at));
   }
 }
 
@@ -230,19 +230,19 @@ const XSD = 'http://www.w3.org/2001/XMLSchema';
 const NEWEST_VERSION = '2.2';
 
 /** @param version schema version of the records; for one that pas does not know, its newest serves */
-export function repeatedElementsOf(version: string): RepeatedElements {
-  const pathOf = (known: string): string => join(packageRoot, 'schemas', 'svc', known, 'svc.xsd');
-  const isKnown = /^\d+\.\d+$/.test(version) && existsSync(pathOf(version));
-  return repeatedElements(parseXml(readFileSync(pathOf(isKnown ? version : NEWEST_VERSION))));
+export function listRepeatedElements(version: string): RepeatedElements {
+  const getPath = (path: string): string => join(packageRoot, 'schemas', 'svc', path, 'svc.xsd');
+  const isKnown = /^\d+\.\d+$/.test(version) && existsSync(getPath(version));
+  return computeRepeatedElements(parseXml(readFileSync(getPath(isKnown ? version : NEWEST_VERSION))));
 }
 
 /**
  * Reads out of a schema of the service what may repeat, so that a child that may is a list in JSON even where a record has
  * just one.
  */
-function repeatedElements({ root }: XmlDocument): RepeatedElements {
+function computeRepeatedElements({ root }: XmlDocument): RepeatedElements {
   const types = new Map<string, readonly Declaration[]>();
-  for (const type of root.children) types.set(attributeOf(type, 'name') ?? '', declarationsIn(type));
+  for (const type of root.children) types.set(getAttribute(type, 'name') ?? '', declarationsIn(type));
   const repeated = new Map<string, Set<string>>();
   const seen = new Set<string>();
   const visit = (parent: string, declarations: readonly Declaration[] = []): void => {
@@ -251,7 +251,7 @@ function repeatedElements({ root }: XmlDocument): RepeatedElements {
       if (seen.size !== seen.add(`${parent}/${name}`).size) visit(name, types.get(type));
     }
   };
-  const entities = childOf(root, 'element');
+  const entities = getChild(root, 'element');
   if (entities !== undefined) visit('', declarationsIn(entities));
   return repeated;
 }
@@ -259,9 +259,9 @@ function repeatedElements({ root }: XmlDocument): RepeatedElements {
 type Declaration = { readonly name: string; readonly type: string; readonly isRepeated: boolean };
 
 function declarationsIn(type: XmlElement): Declaration[] {
-  return [...descendantsOf(type, 'element', XSD)].map((child) => ({
-    name: attributeOf(child, 'name') ?? '',
-    type: attributeOf(child, 'type') ?? '',
-    isRepeated: attributeOf(child, 'maxOccurs') === 'unbounded',
+  return [...walkDescendants(type, 'element', XSD)].map((child) => ({
+    name: getAttribute(child, 'name') ?? '',
+    type: getAttribute(child, 'type') ?? '',
+    isRepeated: getAttribute(child, 'maxOccurs') === 'unbounded',
   }));
 }

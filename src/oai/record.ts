@@ -1,4 +1,4 @@
-import { attributeOf, childOf, childrenOf, childText, type XmlElement } from '../xml/element.ts';
+import { childText, getAttribute, getChild, getChildren, type XmlElement } from '../xml/element.ts';
 import { datestampMs, OAI_NAMESPACE } from './protocol.ts';
 
 /** OAI-PMH 2.0, section 2.5. */
@@ -34,19 +34,19 @@ function isRefused(element: XmlElement): boolean {
 
 /** A `header`, bare or wrapped in a `record`. Undefined where it is not complete, or says what is not known of the record. */
 export function parseHeader(element: XmlElement): OaiHeader | undefined {
-  const header = element.name === 'record' ? childOf(element, 'header', OAI_NAMESPACE) : element;
+  const header = element.name === 'record' ? getChild(element, 'header', OAI_NAMESPACE) : element;
   if (header === undefined) return undefined;
   const identifier = childText(header, 'identifier', OAI_NAMESPACE);
   const datestamp = childText(header, 'datestamp', OAI_NAMESPACE);
   const ms = datestamp === undefined ? undefined : datestampMs(datestamp);
-  const status = (attributeOf(header, 'status') ?? '').trim().toLowerCase();
+  const status = (getAttribute(header, 'status') ?? '').trim().toLowerCase();
   if (identifier === undefined || datestamp === undefined || ms === undefined) return undefined;
   if (status !== '' && status !== 'deleted') return undefined;
   return {
     identifier,
     datestamp,
     datestampMs: ms,
-    setSpecs: childrenOf(header, 'setSpec', OAI_NAMESPACE).map((set) => set.text.trim()),
+    setSpecs: getChildren(header, 'setSpec', OAI_NAMESPACE).map((set) => set.text.trim()),
     deleted: status === 'deleted',
   };
 }
@@ -55,8 +55,8 @@ export function parseHeader(element: XmlElement): OaiHeader | undefined {
 export function parseRecord(element: XmlElement): OaiRecord | undefined {
   const header = parseHeader(element);
   if (header === undefined) return undefined;
-  const metadata = childOf(element, 'metadata', OAI_NAMESPACE)?.children[0];
-  const abouts = childrenOf(element, 'about', OAI_NAMESPACE);
+  const metadata = getChild(element, 'metadata', OAI_NAMESPACE)?.children[0];
+  const abouts = getChildren(element, 'about', OAI_NAMESPACE);
   const about = abouts.length === 0 ? NONE : abouts.flatMap(({ children }) => children);
   const lacksContent = !header.deleted && metadata === undefined;
   return { header, metadata, lacksContent, refused: metadata !== undefined && showsNothing(metadata), about, element };
@@ -66,7 +66,7 @@ const NONE: readonly XmlElement[] = [];
 
 /** A header, bare or of a whole record, as a record that has nothing else. */
 export function parseHeaderAlone(element: XmlElement): OaiRecord | undefined {
-  const bare = element.name === 'record' ? childOf(element, 'header', OAI_NAMESPACE) : element;
+  const bare = element.name === 'record' ? getChild(element, 'header', OAI_NAMESPACE) : element;
   const header = parseHeader(element);
   if (header === undefined || bare === undefined) return undefined;
   return { header, metadata: undefined, lacksContent: false, refused: false, about: [], element: bare };
@@ -82,11 +82,11 @@ function showsNothing(metadata: XmlElement): boolean {
 }
 
 /** The one entity inside a native record's root, whatever version its namespace names. */
-export function entityOf(record: OaiRecord): XmlElement | undefined {
+export function findEntity(record: OaiRecord): XmlElement | undefined {
   return record.metadata?.children[0];
 }
 
 /** `https://host/id/HES-000253` → `HES-000253`. */
-export function identOf(identifier: string): string {
+export function toIdent(identifier: string): string {
   return identifier.slice(identifier.lastIndexOf('/') + 1);
 }

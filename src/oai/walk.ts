@@ -7,14 +7,14 @@ import type { HarvestState } from './harvest-state.ts';
 import { CircleError, isRefusedToken, listPages } from './pages.ts';
 import {
   afterPage,
+  countMissing,
   coversWholeWindow,
   endWalk,
+  type HarvestPass,
   type HarvestWindow,
   hasShrunk,
   isWhole,
   markChanged,
-  missingOf,
-  type Pass,
   resumeByDatestamp,
   startScan,
   withListSize,
@@ -55,7 +55,7 @@ export type HarvestOptions = {
   /** Called after each page: the caller may save the pages since its last save. */
   readonly saveIfDue?: () => Promise<void>;
   /** Told after each page that is committed. */
-  readonly onPage?: (taken: PageResult, pass: Pass) => void;
+  readonly onPage?: (taken: PageResult, pass: HarvestPass) => void;
   /**
    * Told of how many records the sink was given as deleted, since they are kept and gone without a trace. Without it that
    * is left to who harvests.
@@ -81,7 +81,7 @@ const MAX_PAGES_WITHOUT_NEWS = 100;
 /** Maximum length of a list: a multiple of the count on its first page, and some records. */
 const [MAX_GROWTH, A_DAY_OF_RECORDS] = [2, 10_000];
 
-export function currentPass(state: HarvestState): Pass {
+export function currentPass(state: HarvestState): HarvestPass {
   const pass = state.pass();
   if (pass === undefined) throw new Error('no pass is under way');
   return pass;
@@ -93,20 +93,20 @@ export async function readAllPages(run: Run): Promise<void> {
   let cuts = 0;
   while (!currentPass(state).walk.ended) {
     const before = currentPass(state);
-    const end = await walkOrRewind(run);
+    const end = await traverseOrRestart(run);
     if (end === 'end') return;
     const pass = currentPass(state);
     // All counted records were seen, so the refused token leads to nothing.
     if (end === 'token-refused' && isWhole(pass)) {
-      state.change(() => state.putPass(endWalk(pass)));
+      state.change(() => state.savePass(endWalk(pass)));
       return;
     }
     const goesOn = before.look.met > 0 && pass.look.number === before.look.number && pass.look.met > before.look.met;
     cuts = pass.met > before.met || goesOn ? 0 : cuts + 1;
-    if (end === 'token-refused') state.change(() => state.putPass(resumeByDatestamp(pass)));
+    if (end === 'token-refused') state.change(() => state.savePass(resumeByDatestamp(pass)));
     if (cuts > MAX_RESUMES) {
       const reason = t`it repeatedly refuses its own resumption tokens`;
-      throw incomplete(run, pass, end === 'token-refused' ? reason : reasonOf(pass));
+      throw makeIncompleteError(run, pass, end === 'token-refused' ? reason : explainIncomplete(pass));
     }
   }
 }
@@ -114,7 +114,7 @@ export async function readAllPages(run: Run): Promise<void> {
 type WalkEnd = 'end' | 'shrunk' | 'token-refused';
 
 /** A circle is left for good: the next run begins the list again, not at the token that led into it. */
-async function walkOrRewind(run: Run): Promise<WalkEnd> {
+async function traverseOrRestart(run: Run): Promise<WalkEnd> {
   const { state } = run;
   try {
     return await walk(run);
@@ -122,10 +122,10 @@ async function walkOrRewind(run: Run): Promise<WalkEnd> {
     if (!(thrown instanceof OaiError) || thrown.oaiCode !== 'loop') throw thrown;
     const pass = currentPass(state);
     if (thrown instanceof CircleError && isWhole(pass)) {
-      state.change(() => state.putPass(endWalk(pass)));
+      state.change(() => state.savePass(endWalk(pass)));
       return 'end';
     }
-    state.change(() => state.putPass(startScan(pass, true)));
+    state.change(() => state.savePass(startScan(pass, true)));
     throw new OaiError('loop', `${thrown.message} ${shortfall(pass)}`, {
       cause: thrown,
       hint: t`What was stored is kept. Run the command again later; if it happens again, tell the operator of the service.`,
@@ -136,21 +136,21 @@ async function walkOrRewind(run: Run): Promise<WalkEnd> {
 async function walk(run: Run): Promise<WalkEnd> {
   const { state } = run;
   const { token, window } = currentPass(state).walk;
-  const notice = endlessness();
+  const checkProgress = createLoopGuard();
   try {
-    for await (const page of pagesOf(run, token === null ? listArguments(run, window) : { resumptionToken: token })) {
+    for await (const page of fetchPages(run, token === null ? listArguments(run, window) : { resumptionToken: token })) {
       let pass = currentPass(state);
       if (hasShrunk(pass, page.completeListSize)) {
         const shrunk = withShrunkList(pass, page.completeListSize);
-        state.change(() => state.putPass(shrunk));
+        state.change(() => state.savePass(shrunk));
         if (shrunk.walk.token === null) return 'shrunk';
         pass = shrunk;
       }
       const datestampsMs = page.items.map(({ header }) => header.datestampMs);
       const identifiers = page.items.map(({ header }) => header.identifier);
       const note = { ...page, overlapMs: run.overlapMs, datestampsMs, identifiers };
-      const taken = await take(run, pass, page, (known, againMs) => afterPage(known, { ...note, againMs }));
-      notice(taken.newInLook, page.completeListSize);
+      const taken = await take(run, pass, page, (previous, againMs) => afterPage(previous, { ...note, againMs }));
+      checkProgress(taken.newInLook, page.completeListSize);
     }
     return 'end';
   } catch (thrown) {
@@ -160,7 +160,7 @@ async function walk(run: Run): Promise<WalkEnd> {
 }
 
 /** To be told of each page of a walk. @throws OaiError `loop` where the list would never end */
-function endlessness(): (newRecords: number, completeListSize: number | undefined) => void {
+function createLoopGuard(): (newRecords: number, completeListSize: number | undefined) => void {
   let [pagesWithoutNews, records] = [0, 0];
   let firstSize: number | undefined;
   return (newRecords, completeListSize) => {
@@ -186,25 +186,25 @@ export async function rescanChanges(run: Run): Promise<void> {
   const { beganMs, window } = pass;
   const changes = { ...window, fromMs: Math.max(window.fromMs ?? 0, beganMs - overlapMs) };
   // A walk through the rest of a window does not see what leaves the part before it.
-  if (!coversWholeWindow(pass)) await countAgain(run);
+  if (!coversWholeWindow(pass)) await recountList(run);
   if (changes.untilMs !== null && changes.fromMs > changes.untilMs) return;
   for (let rounds = 1; rounds <= MAX_RESCANS; rounds++) {
     let [news, late] = [0, 0];
     const seen = new Set<string>();
-    const notice = endlessness();
+    const checkProgress = createLoopGuard();
     try {
-      for await (const page of pagesOf(run, listArguments(run, changes))) {
+      for await (const page of fetchPages(run, listArguments(run, changes))) {
         const taken = await take(run, currentPass(state), page);
         news += taken.written.length;
         late += taken.newInLook;
         const before = seen.size;
         for (const { header } of page.items) seen.add(header.identifier);
-        notice(seen.size - before, page.completeListSize);
+        checkProgress(seen.size - before, page.completeListSize);
         if (ignoresFrom(page, changes.fromMs)) break;
       }
       if (news > 0 || late > 0) {
-        state.change(() => state.putPass(markChanged(currentPass(state))));
-        await countAgain(run);
+        state.change(() => state.savePass(markChanged(currentPass(state))));
+        await recountList(run);
       }
       if (news === 0) return;
     } catch (thrown) {
@@ -226,12 +226,12 @@ function ignoresFrom({ items }: ListPage<OaiRecord>, fromMs: number): boolean {
  * Counts the list again, since the earlier count may lack new records, which must not make up for skipped ones. The records of
  * the requested page are not used: a skipped one may be among them.
  */
-async function countAgain(run: Run): Promise<void> {
+async function recountList(run: Run): Promise<void> {
   const { state } = run;
   const { listSize, window } = currentPass(state);
   if (listSize === null) return;
-  for await (const { completeListSize } of pagesOf(run, listArguments(run, window))) {
-    state.change(() => state.putPass(withListSize(currentPass(state), completeListSize ?? listSize)));
+  for await (const { completeListSize } of fetchPages(run, listArguments(run, window))) {
+    state.change(() => state.savePass(withListSize(currentPass(state), completeListSize ?? listSize)));
     return;
   }
 }
@@ -239,7 +239,7 @@ async function countAgain(run: Run): Promise<void> {
 /** Applies a page; of two versions with one datestamp, the record is requested alone. @throws as the client and the sink */
 export async function take(
   run: Run,
-  pass: Pass,
+  pass: HarvestPass,
   page: ListPage<OaiRecord>,
   note?: Parameters<typeof applyPage>[3],
 ): Promise<PageResult> {
@@ -249,18 +249,18 @@ export async function take(
   for (const [name, fault] of taken.faults) faults.set(name, fault);
   onPage?.(taken, currentPass(state));
   for (const identifier of taken.disputed) {
-    const asked = await client.getRecordPage(identifier, metadataPrefix, signal).catch(undefinedWhereUnknown);
-    if (asked === undefined) continue;
-    onPage?.(await applyPage(run, currentPass(state), asked), currentPass(state));
+    const page = await client.getRecordPage(identifier, metadataPrefix, signal).catch(catchUnknown);
+    if (page === undefined) continue;
+    onPage?.(await applyPage(run, currentPass(state), page), currentPass(state));
   }
   return taken;
 }
 
-function undefinedWhereUnknown(thrown: unknown): undefined {
+function catchUnknown(thrown: unknown): undefined {
   if (!(thrown instanceof OaiError) || thrown.oaiCode !== 'idDoesNotExist') throw thrown;
 }
 
-function pagesOf(
+function fetchPages(
   { client, clock, signal, skipBroken }: HarvestOptions,
   start: OaiArguments,
 ): AsyncGenerator<ListPage<OaiRecord>> {
@@ -275,11 +275,11 @@ function pagesOf(
 
 /** Bounds are sent without milliseconds, and some services compare them with datestamps that have them: rounded outwards. */
 export function listArguments(
-  { metadataPrefix, setSpec, granularity: said, state }: HarvestOptions,
+  { metadataPrefix, setSpec, granularity: statedGranularity, state }: HarvestOptions,
   { fromMs, untilMs }: HarvestWindow,
 ): OaiArguments {
   const isBounded = fromMs !== null || untilMs !== null;
-  const granularity = isBounded && state.isStampedByDay() ? 'day' : said;
+  const granularity = isBounded && state.isStampedByDay() ? 'day' : statedGranularity;
   return {
     metadataPrefix,
     ...(setSpec === '' ? {} : { set: setSpec }),
@@ -292,7 +292,7 @@ export function listName(setSpec: string): string {
   return setSpec === '' ? t`everything` : setSpec;
 }
 
-export function incomplete(options: HarvestOptions, pass: Pass, reason: string): OaiError {
+export function makeIncompleteError(options: HarvestOptions, pass: HarvestPass, reason: string): OaiError {
   const list = listName(options.setSpec);
   const missing = shortfall(pass);
   return new OaiError('incomplete', t`${list} is not complete: ${reason}. ${missing}`, {
@@ -300,13 +300,13 @@ export function incomplete(options: HarvestOptions, pass: Pass, reason: string):
   });
 }
 
-function shortfall(pass: Pass): string {
+function shortfall(pass: HarvestPass): string {
   const { listSize, look } = pass;
   if (listSize === null) return t`The service does not say how many records there are; it sent ${look.met}.`;
-  const missing = missingOf(pass);
+  const missing = countMissing(pass);
   return t`The service counts ${listSize} records and sent ${look.met}: ${missing} are missing.`;
 }
 
-export function reasonOf(pass: Pass): string {
-  return missingOf(pass) > 0 ? t`its list ended before` : t`its list kept changing while it was read`;
+export function explainIncomplete(pass: HarvestPass): string {
+  return countMissing(pass) > 0 ? t`its list ended before` : t`its list kept changing while it was read`;
 }

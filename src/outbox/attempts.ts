@@ -32,11 +32,11 @@ export type AttemptEvidence = EvidenceBasis & {
   readonly verdict: EvidenceVerdict;
 };
 
-export function attemptsOf(outbox: Outbox, entry: Entry): Attempt[] {
-  return attemptsIn(eventsOfEntry(outbox, entry.uuid), entry.id);
+export function listAttempts(outbox: Outbox, entry: Entry): Attempt[] {
+  return selectAttempts(eventsOfEntry(outbox, entry.uuid), entry.id);
 }
 
-function attemptsIn(events: readonly OutboxEvent[], entryId: Entry['id']): Attempt[] {
+function selectAttempts(events: readonly OutboxEvent[], entryId: Entry['id']): Attempt[] {
   const answers = new Map(
     events.flatMap((event) => (event.kind === 'answered' ? [[event.body.attempt, event.body] as const] : [])),
   );
@@ -46,7 +46,7 @@ function attemptsIn(events: readonly OutboxEvent[], entryId: Entry['id']): Attem
       const answer = answers.get(id);
       return {
         ...{ id, entryId, startedAt: body.at, method: body.method, path: body.path, account: body.account },
-        bounds: boundsOf(body, answer),
+        bounds: getBounds(body, answer),
         endedAt: answer?.at ?? null,
         serverDateAt: answer?.serverDateMs ?? null,
         status: answer?.status ?? null,
@@ -60,7 +60,7 @@ function attemptsIn(events: readonly OutboxEvent[], entryId: Entry['id']): Attem
  * An answer of the service, even a 500, means that it has finished the attempt. After any other end it may still work on it for
  * `settleMs`: a status outside the contract may be a proxy's.
  */
-function boundsOf({ fromMs, sentByMs, settleMs }: AttemptedBody, answer: AnsweredBody | undefined): AttemptBounds | null {
+function getBounds({ fromMs, sentByMs, settleMs }: AttemptedBody, answer: AnsweredBody | undefined): AttemptBounds | null {
   if (fromMs === null) return null;
   const endedMs = serverMs(Math.max(fromMs, answer?.endedMs ?? sentByMs ?? fromMs));
   const settledMs = serverMs(endedMs + settleMs);
@@ -71,7 +71,7 @@ function boundsOf({ fromMs, sentByMs, settleMs }: AttemptedBody, answer: Answere
 /** Counts the last consecutive attempts that ended with this outcome. */
 export function attemptsInARow(outbox: Outbox, entry: Entry, outcome: AttemptOutcome): number {
   let count = 0;
-  for (const attempt of attemptsOf(outbox, entry).reverse()) {
+  for (const attempt of listAttempts(outbox, entry).reverse()) {
     if (attempt.endedAt === null) continue;
     if (attempt.outcome !== outcome) break;
     count += 1;
@@ -84,7 +84,7 @@ const parseLook = createRowParser({
 });
 
 /** Returns the conclusions about an entry in order; the last inconclusive lookup comes last. */
-export function evidenceOf(outbox: Outbox, { id, uuid }: Entry): AttemptEvidence[] {
+export function listEvidence(outbox: Outbox, { id, uuid }: Entry): AttemptEvidence[] {
   const settled = eventsOfEntry(outbox, uuid).flatMap((event): AttemptEvidence[] => {
     if (event.kind === 'found' || event.kind === 'absent') return [fromEvidence(event)];
     return event.kind === 'decided' && event.body.by === 'person' ? [fromDecision(event)] : [];

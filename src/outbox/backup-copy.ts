@@ -5,7 +5,7 @@ import { isSchemaDamage } from '../store/database.ts';
 import { assertUndamaged, copyDatabase } from '../store/database-file.ts';
 import { assertSoundEntries } from './entry-queries.ts';
 import { damagedRow, parseEvent } from './events.ts';
-import { headerOf, type Outbox, openOutbox, recordCopy } from './open-outbox.ts';
+import { type Outbox, openOutbox, readHeader, recordCopy } from './open-outbox.ts';
 import { assertSoundFinds } from './stored-finds.ts';
 
 /** Tables of every outbox; a file without them belongs to another program. */
@@ -27,7 +27,7 @@ export function assertSound(outbox: Outbox): void {
   assertSoundFinds(outbox);
   assertSoundEntries(outbox);
   for (const row of outbox.sql('select * from events not indexed').iterate()) parseEvent(outbox.path, row);
-  headerOf(outbox);
+  readHeader(outbox);
 }
 
 /**

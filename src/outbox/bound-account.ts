@@ -1,7 +1,7 @@
 import { ConfigError } from '../base/errors.ts';
 import { type Message, msg } from '../base/message.ts';
 import { createRowParser, isText } from '../store/row.ts';
-import { headerOf, type Outbox, updateHeader } from './open-outbox.ts';
+import { type Outbox, readHeader, updateHeader } from './open-outbox.ts';
 import { recordEvents } from './record-events.ts';
 
 const parseAccount = createRowParser({
@@ -16,7 +16,7 @@ export type KnownAccount = ReturnType<typeof parseAccount>;
 /** Stores the account that signs in with this user name; empty where only a token is known. */
 export function rememberAccount(outbox: Outbox, username: string, account: KnownAccount): void {
   outbox.change(() => {
-    const before = knownAccount(outbox);
+    const before = findKnownAccount(outbox);
     // Other rights show other records, and the list of changes does not contain the difference.
     if (before !== undefined && (before.role !== account.role || before.organisation !== account.organisation))
       outbox.sql('delete from pulls').run();
@@ -33,13 +33,13 @@ export function rememberAccount(outbox: Outbox, username: string, account: Known
 }
 
 /** Returns the stored account; undefined where the service was not asked yet. */
-export function knownAccount({ sql }: Outbox): KnownAccount | undefined {
+export function findKnownAccount({ sql }: Outbox): KnownAccount | undefined {
   const row = sql('select ident_cely as identCely, name, email, organisation, role, prefix, namespace from account').get();
   return row === undefined ? undefined : parseAccount(row);
 }
 
 /** Returns the user name of the last sign-in; undefined where only a token was used. */
-export function knownUsername({ sql }: Outbox): string | undefined {
+export function findKnownUsername({ sql }: Outbox): string | undefined {
   const username = sql('select username from account').pluck().get();
   return typeof username === 'string' && username !== '' ? username : undefined;
 }
@@ -50,7 +50,7 @@ export function knownUsername({ sql }: Outbox): string | undefined {
  */
 export function bindAccount(outbox: Outbox, account: string): void {
   assertSameAccount(outbox, account);
-  const { account: bound, address } = headerOf(outbox);
+  const { account: bound, address } = readHeader(outbox);
   if (bound === account) return;
   outbox.change(() => {
     recordEvents(outbox, [{ kind: 'bound', entry: null, body: { account, address, at: Math.floor(outbox.clock.now()) } }]);
@@ -63,7 +63,7 @@ export function bindAccount(outbox: Outbox, account: string): void {
  * @throws ConfigError where the outbox is bound to another account
  */
 export function assertSameAccount(outbox: Outbox, account: string, waysOut?: (bound: string) => Message): void {
-  const { account: bound, address } = headerOf(outbox);
+  const { account: bound, address } = readHeader(outbox);
   if (bound === null || bound === account) return;
   const hint = waysOut?.(bound);
   throw new ConfigError(
@@ -82,10 +82,10 @@ export function isSameUser(one: string, other: string): boolean {
  * @param username undefined where none is given
  */
 export function fitsUser(outbox: Outbox, username: string | undefined): boolean {
-  const { account: bound } = headerOf(outbox);
+  const { account: bound } = readHeader(outbox);
   if (bound === null || username === undefined) return true;
-  const known = knownAccount(outbox);
-  if (known?.identCely !== bound) return true;
-  const names = [knownUsername(outbox) ?? '', known.email].filter((name) => name !== '');
+  const account = findKnownAccount(outbox);
+  if (account?.identCely !== bound) return true;
+  const names = [findKnownUsername(outbox) ?? '', account.email].filter((name) => name !== '');
   return names.length === 0 || names.some((name) => isSameUser(name, username));
 }

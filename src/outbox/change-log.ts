@@ -133,11 +133,11 @@ export function* changesOfCommand(outbox: Outbox, command: number): Generator<Lo
 }
 
 function elementsBefore(outbox: Outbox, command: number, findId: FindId): string | null {
-  const found = outbox
+  const row = outbox
     .sql(`select before ->> '$.find.elements' from find_changes where command = ? and find_id = ?`)
     .pluck()
     .get(command, findId);
-  return typeof found === 'string' ? found : null;
+  return typeof row === 'string' ? row : null;
 }
 
 function parseElements(text: string | null): StoredElements | null {

@@ -27,7 +27,7 @@ import {
   serializePhotograph,
 } from './events.ts';
 import { foldEvents } from './fold-events.ts';
-import { headerOf, type Outbox } from './open-outbox.ts';
+import { type Outbox, readHeader } from './open-outbox.ts';
 import { supersedeEarlierNumbers } from './ownership.ts';
 import { assertJournal, lastPosition, type NewEvent, recordEvents } from './record-events.ts';
 import { findById } from './stored-finds.ts';
@@ -54,7 +54,7 @@ export type Claim = { readonly entry: Entry; readonly attemptId: string; readonl
  * @returns undefined where it must no longer be sent: another process dropped it, held it, or made it a draft
  * @throws DatabaseError where the journal or the outbox cannot be written: then nothing is sent
  */
-export function claim(outbox: Outbox, id: EntryId, departureOf: (entry: Entry) => Departure): Claim | undefined {
+export function claim(outbox: Outbox, id: EntryId, getDeparture: (entry: Entry) => Departure): Claim | undefined {
   const journal = assertJournal(outbox);
   const attemptId = newEventId();
   let appended: Entry | undefined;
@@ -65,7 +65,7 @@ export function claim(outbox: Outbox, id: EntryId, departureOf: (entry: Entry) =
       refreshState(outbox, id);
       const entry = entryById(outbox, id);
       if (entry?.state !== 'queued' || entry.held !== null || !isOfItsRecord(outbox, entry)) return undefined;
-      const departure = departureOf(entry);
+      const departure = getDeparture(entry);
       appended = entry;
       recordEvents(outbox, [
         { kind: 'attempted', entry, id: attemptId, body: attemptedBody(outbox, entry, departure), reason: null },
@@ -76,27 +76,27 @@ export function claim(outbox: Outbox, id: EntryId, departureOf: (entry: Entry) =
   } catch (thrown) {
     // The journal may have the attempt and the outbox not: nothing was sent, and an answer event records this, as far as the disk
     // allows.
-    if (appended !== undefined) forgetAttempt(outbox, journal, appended, attemptId);
+    if (appended !== undefined) deleteAttempt(outbox, journal, appended, attemptId);
     throw thrown;
   }
 }
 
 /** @throws ConfigError where another machine has adopted this outbox since the push began */
 function assertFence(outbox: Outbox, journal: string): void {
-  if (headerOf(outbox).journal === journal) return;
+  if (readHeader(outbox).journal === journal) return;
   throw new ConfigError(msg`${outbox.path} has been adopted by another machine. Nothing more is sent from here.`, {
     hint: msg`\`${cmd`pas outbox show`}\` says where it belongs.`,
   });
 }
 
-function forgetAttempt(outbox: Outbox, journal: ReturnType<typeof assertJournal>, entry: Entry, attemptId: string): void {
+function deleteAttempt(outbox: Outbox, journal: ReturnType<typeof assertJournal>, entry: Entry, attemptId: string): void {
   try {
     const answer = answeredBody(
       attemptId,
       { outcome: 'not-sent', settles: 'queued', reason: null },
       Math.floor(outbox.clock.now()),
     );
-    const { outbox: id } = headerOf(outbox);
+    const { outbox: id } = readHeader(outbox);
     // The outbox rolled the attempt back, so its next event has the same position: this answer must not sort behind later events.
     const position = lastPosition(outbox, entry.uuid) + 2;
     journal.append([
@@ -110,8 +110,8 @@ function forgetAttempt(outbox: Outbox, journal: ReturnType<typeof assertJournal>
 /** Tells if the record to change is still that of the find. */
 function isOfItsRecord(outbox: Outbox, entry: Entry): boolean {
   if (entry.kind === 'import') return true;
-  const made = entry.findId === null ? undefined : importOfFind(outbox, entry.findId);
-  const isOfItsFind = made?.state !== 'accepted' || made.identCely === entry.identCely;
+  const importEntry = entry.findId === null ? undefined : importOfFind(outbox, entry.findId);
+  const isOfItsFind = importEntry?.state !== 'accepted' || importEntry.identCely === entry.identCely;
   return isOfItsFind && recordKey(entry) === entry.recordKey;
 }
 
@@ -222,8 +222,8 @@ function answeredBody(attempt: string, answer: AnswerFacts & SettlementFacts, at
 export function requeue(outbox: Outbox, entry: Entry, reason: Message, notBeforeAt = 0): void {
   outbox.change(() => {
     const { refusal } = foldEvents(eventsOfEntry(outbox, entry.uuid));
-    const said = { reason: serializeMessage(reason), issues: null };
-    schedule(outbox, entry.id, { retryOf: refusal?.attempt ?? null, notBeforeAt: Math.ceil(notBeforeAt), ...said });
+    const reasons = { reason: serializeMessage(reason), issues: null };
+    schedule(outbox, entry.id, { retryOf: refusal?.attempt ?? null, notBeforeAt: Math.ceil(notBeforeAt), ...reasons });
   });
 }
 
@@ -234,11 +234,11 @@ export function clampFutureBackoff(outbox: Outbox, maxBackoffMs: number): void {
 
 export function moveToBack(outbox: Outbox, scope: EntryScope, reason: Message): void {
   const now = Math.floor(outbox.clock.now());
-  const said = serializeMessage(reason);
+  const serialized = serializeMessage(reason);
   outbox.change(() =>
     scheduleEach(outbox, queuedOfScope(outbox, scope), ({ notBeforeAt }) => ({
       notBeforeAt: Math.max(notBeforeAt, now),
-      reason: said,
+      reason: serialized,
     })),
   );
 }

@@ -13,10 +13,10 @@ import {
   type PhotoEntry,
   type Photograph,
 } from './entry.ts';
-import { recordKey, rowById, rowOf, type Target, unsettledChanges } from './entry-queries.ts';
-import { type Changes, COLUMN_OF, type Content, checksumOf, type EntryRow, serializeHeld } from './entry-row.ts';
+import { getEntryRow, recordKey, rowById, type Target, unsettledChanges } from './entry-queries.ts';
+import { type Changes, COLUMN_OF, type Content, computeEntryChecksum, type EntryRow, serializeHeld } from './entry-row.ts';
 import { damagedRow, newUuid, type OutboxEvent, parseEvent, serializeIssues } from './events.ts';
-import { foldEvents, stateOf } from './fold-events.ts';
+import { computeState, foldEvents } from './fold-events.ts';
 import { assertOneRowChanged, type Outbox } from './open-outbox.ts';
 
 /** Content of an import; without a document it is a draft. */
@@ -38,7 +38,7 @@ export function addImport(outbox: Outbox, findId: FindId, content: ImportContent
 /** Replaces the content of an import that was not sent, or was refused. */
 export function replaceImport(outbox: Outbox, entry: ImportEntry, content: ImportContent): void {
   const { issues, ...wanted } = content;
-  replaceContent(outbox, entry, { ...wanted, issues: serializeIssues(issues) });
+  writeContent(outbox, entry, { ...wanted, issues: serializeIssues(issues) });
 }
 
 export function addNumber(outbox: Outbox, target: Target, value: string, expects: string | null, uuid?: string): EntryId {
@@ -46,7 +46,7 @@ export function addNumber(outbox: Outbox, target: Target, value: string, expects
 }
 
 export function replaceNumber(outbox: Outbox, entry: NumberEntry, value: string, expects: string | null): void {
-  replaceContent(outbox, entry, { value, expects, issues: null });
+  writeContent(outbox, entry, { value, expects, issues: null });
 }
 
 export function addPhoto(outbox: Outbox, target: Target, photograph: Photograph, uuid?: string): EntryId {
@@ -54,7 +54,7 @@ export function addPhoto(outbox: Outbox, target: Target, photograph: Photograph,
 }
 
 export function replacePhoto(outbox: Outbox, entry: PhotoEntry, photograph: Photograph): void {
-  replaceContent(outbox, entry, { ...photoColumns(photograph), issues: null });
+  writeContent(outbox, entry, { ...photoColumns(photograph), issues: null });
 }
 
 function photoColumns({ name, mediaType, sha512, originalSha512, sizeBytes, source, link }: Photograph): Changes {
@@ -80,7 +80,7 @@ function insertEntry(outbox: Outbox, kind: EntryKind, target: Target, changes: C
   const uuid = givenUuid ?? newUuid(now);
   const head = { uuid, findId, kind, recordKey: recordKey(target), createdAt: now, updatedAt: now };
   const state: EntryState = kind === 'import' && changes.document == null ? 'draft' : 'queued';
-  const crc = checksumOf(head, { ...changes, identCely });
+  const crc = computeEntryChecksum(head, { ...changes, identCely });
   const values: unknown[] = [uuid, findId, kind, head.recordKey, now, now, identCely, state, crc];
   for (const name of WANTED[kind]) values.push(changes[name] ?? null);
   return Number(outbox.sql(INSERTS.get(kind) ?? '').run(...values).lastInsertRowid);
@@ -103,7 +103,7 @@ const INSERTS = new Map(
 );
 
 /** Replaces the content of an entry that was not sent; this overrules a refusal of the old content. */
-function replaceContent(outbox: Outbox, entry: Entry, changes: Changes): void {
+function writeContent(outbox: Outbox, entry: Entry, changes: Changes): void {
   const row = rowById(outbox, entry.id);
   if (row === undefined) return;
   const retryOf = foldEvents(eventsOfEntry(outbox, entry.uuid)).refusal?.attempt ?? row.retryOf;
@@ -118,18 +118,18 @@ function replaceContent(outbox: Outbox, entry: Entry, changes: Changes): void {
 export function assignEntryUuid(outbox: Outbox, id: EntryId, uuid: string): void {
   const row = rowById(outbox, id);
   if (row === undefined) return;
-  outbox.sql('update entries set uuid = ?, crc = ? where id = ?').run(uuid, checksumOf({ ...row, uuid }, row), id);
+  outbox.sql('update entries set uuid = ?, crc = ? where id = ?').run(uuid, computeEntryChecksum({ ...row, uuid }, row), id);
 }
 
 /** Stores what an import sent in place of the content of the file, so that it can be compared with the service's record. */
 export function assignSentContent(outbox: Outbox, id: EntryId, sent: ImportContent): void {
   const { issues: _issues, ...content } = sent;
-  update(outbox, rowOf(outbox, id), content);
+  update(outbox, getEntryRow(outbox, id), content);
 }
 
 /** Sets the record of a number or a photograph; null where it must wait for one. */
 export function assignRecord(outbox: Outbox, id: EntryId, identCely: string | null): void {
-  update(outbox, rowOf(outbox, id), { identCely });
+  update(outbox, getEntryRow(outbox, id), { identCely });
 }
 
 /** Columns that change without an event: when an entry may be sent, the reason of the delay, and a question for a person. */
@@ -142,26 +142,26 @@ type Schedule = {
 };
 
 export function schedule(outbox: Outbox, id: EntryId, changes: Schedule): void {
-  scheduleRow(outbox, rowOf(outbox, id), changes);
+  scheduleRow(outbox, getEntryRow(outbox, id), changes);
 }
 
-export function scheduleEach(outbox: Outbox, ids: readonly EntryId[], changesOf: (row: EntryRow) => Schedule): void {
+export function scheduleEach(outbox: Outbox, ids: readonly EntryId[], getChanges: (row: EntryRow) => Schedule): void {
   outbox.change(() => {
     for (const id of ids) {
-      const row = rowOf(outbox, id);
-      scheduleRow(outbox, row, changesOf(row));
+      const row = getEntryRow(outbox, id);
+      scheduleRow(outbox, row, getChanges(row));
     }
   });
 }
 
-function scheduleRow(outbox: Outbox, row: EntryRow, { held, ...others }: Schedule): void {
-  update(outbox, row, { ...others, ...(held === undefined ? {} : { held: serializeHeld(held) }) });
-  if (others.retryOf !== undefined) refreshState(outbox, row.id);
+function scheduleRow(outbox: Outbox, row: EntryRow, { held, ...columns }: Schedule): void {
+  update(outbox, row, { ...columns, ...(held === undefined ? {} : { held: serializeHeld(held) }) });
+  if (columns.retryOf !== undefined) refreshState(outbox, row.id);
 }
 
 function update(outbox: Outbox, row: EntryRow, changes: Changes): void {
   const updatedAt = Math.floor(outbox.clock.now());
-  const all = { ...changes, crc: checksumOf({ ...row, updatedAt }, { ...row, ...changes }) };
+  const all = { ...changes, crc: computeEntryChecksum({ ...row, updatedAt }, { ...row, ...changes }) };
   const columns = Object.entries(COLUMN_OF).filter(([name]) => name in all);
   const { changes: changed } = outbox
     .sql(
@@ -189,16 +189,16 @@ export function eventSeq(outbox: Outbox, id: string): number {
 
 /**
  * Derives the state of an entry from its events and its content; no other code writes a state.
- * @param known its events, where they were read already
+ * @param events its events, where they were read already
  * @returns true if the state changed
  * @throws DatabaseError where fewer attempts are found than before: events are never removed
  */
-export function refreshState(outbox: Outbox, id: EntryId, known?: readonly OutboxEvent[]): boolean {
+export function refreshState(outbox: Outbox, id: EntryId, events?: readonly OutboxEvent[]): boolean {
   const row = rowById(outbox, id);
   if (row === undefined) return false;
-  const facts = foldEvents(known ?? eventsOfEntry(outbox, row.uuid));
-  if (known === undefined && facts.attempts < row.attempts) throw damagedRow(outbox.path, msg`entry ${id}`);
-  const state = stateOf(facts, { hasContent: row.kind !== 'import' || row.document !== null, retryOf: row.retryOf });
+  const facts = foldEvents(events ?? eventsOfEntry(outbox, row.uuid));
+  if (events === undefined && facts.attempts < row.attempts) throw damagedRow(outbox.path, msg`entry ${id}`);
+  const state = computeState(facts, { hasContent: row.kind !== 'import' || row.document !== null, retryOf: row.retryOf });
   const identCely = row.kind === 'import' ? (facts.accepted?.identCely ?? null) : row.identCely;
   const unknownAttempts = facts.open.size + facts.unknown.size;
   const isChanged =
@@ -209,8 +209,8 @@ export function refreshState(outbox: Outbox, id: EntryId, known?: readonly Outbo
   if (!isChanged) return false;
   const refusal = state === 'refused' ? { issues: facts.refusal?.body.issues ?? null } : {};
   const settled = state === 'accepted' || state === 'sending' ? { issues: null } : refusal;
-  const asked = state === 'queued' || state === 'draft' ? {} : { held: null };
-  update(outbox, row, { state, identCely, unknownAttempts, attempts: facts.attempts, ...settled, ...asked });
+  const question = state === 'queued' || state === 'draft' ? {} : { held: null };
+  update(outbox, row, { state, identCely, unknownAttempts, attempts: facts.attempts, ...settled, ...question });
   if (row.kind === 'import' && identCely !== row.identCely) moveDependents(outbox, row, identCely);
   return true;
 }
@@ -221,11 +221,11 @@ function moveDependents(outbox: Outbox, { findId, identCely: before }: EntryRow,
 }
 
 export function setReason(outbox: Outbox, id: EntryId, reason: string | null): void {
-  update(outbox, rowOf(outbox, id), { reason });
+  update(outbox, getEntryRow(outbox, id), { reason });
 }
 
 /** Returns the project of an entry; null where it is unknown. An identifier begins with its project's. */
-export function projectOf(entry: Entry): string | null {
+export function getProject(entry: Entry): string | null {
   return entry.kind === 'import' ? entry.project : (entry.identCely?.match(/^(.+)-N\d+$/)?.[1] ?? null);
 }
 

@@ -34,7 +34,7 @@ export function rowById(outbox: Outbox, id: EntryId): EntryRow | undefined {
   return row === undefined ? undefined : parseEntryRow(outbox, row);
 }
 
-export function rowOf(outbox: Outbox, id: EntryId): EntryRow {
+export function getEntryRow(outbox: Outbox, id: EntryId): EntryRow {
   const row = outbox.sql(`select ${COLUMNS} ${FROM} where entries.id = ?`).get(id);
   assertOneRowChanged(outbox, row === undefined ? 0 : 1, msg`changing entry ${id}`);
   return parseEntryRow(outbox, row);
@@ -148,7 +148,7 @@ export function unsettledChanges(outbox: Outbox, findId: FindId | null, identCel
  * Returns all numbers of a record, by its find or by its identifier, in the order of the queue. The plus, here and below, keeps
  * SQLite from scanning all numbers of the outbox.
  */
-export function numbersOf(outbox: Outbox, { findId, identCely }: Target): NumberEntry[] {
+export function listNumbers(outbox: Outbox, { findId, identCely }: Target): NumberEntry[] {
   return selectEntries(outbox, `+entries.kind = 'number' and (find_id = :findId or ident_cely = :identCely)`, {
     findId,
     identCely,
@@ -358,14 +358,14 @@ export function draftImports(outbox: Outbox, recordKeys: readonly string[] | und
 /** Returns entries that only a person or evidence can settle: held ones first, then the oldest. */
 export function needingPerson(outbox: Outbox, limit: number): Entry[] {
   const held = heldEntries(outbox);
-  const others = selectEntries(
+  const otherEntries = selectEntries(
     outbox,
     `state <> 'sending' and not (state = 'uncertain' and entries.kind <> 'import' and ident_cely is null)
      and state in ('draft', 'refused', 'sending', 'uncertain') and finds.hidden_at is null`,
     { limit },
     'order by state, entries.id limit :limit',
   );
-  return [...held, ...others].slice(0, limit);
+  return [...held, ...otherEntries].slice(0, limit);
 }
 
 function isPhoto(entry: Entry): entry is PhotoEntry {

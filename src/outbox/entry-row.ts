@@ -1,5 +1,5 @@
 import { msg } from '../base/message.ts';
-import { createRowGuard, type Guarded, isBytes, isNumber, isOneOf, isText, orNull, type RowOf } from '../store/row.ts';
+import { createRowGuard, type Guarded, isBytes, isNumber, isText, makeMemberGuard, orNull, type RowOf } from '../store/row.ts';
 import { ENTRY_KINDS, ENTRY_STATES, type Entry, type Held, type Photograph } from './entry.ts';
 import { checksum, damagedRow, deserializeIssues, deserializeMessage, serializeMessage } from './events.ts';
 import type { Outbox } from './open-outbox.ts';
@@ -16,12 +16,12 @@ const CONTENT = {
 export type Content = RowOf<typeof CONTENT>;
 
 const HEAD = {
-  ...{ uuid: isText, findId: orNull(isNumber), kind: isOneOf(ENTRY_KINDS), recordKey: isText },
+  ...{ uuid: isText, findId: orNull(isNumber), kind: makeMemberGuard(ENTRY_KINDS), recordKey: isText },
   ...{ createdAt: isNumber, updatedAt: isNumber },
 };
 type Head = RowOf<typeof HEAD>;
 
-const DERIVED = { state: isOneOf(ENTRY_STATES), unknownAttempts: isNumber, attempts: isNumber, crc: isNumber };
+const DERIVED = { state: makeMemberGuard(ENTRY_STATES), unknownAttempts: isNumber, attempts: isNumber, crc: isNumber };
 
 const isEntryRow = createRowGuard({
   ...{ ...HEAD, ...CONTENT, ...DERIVED },
@@ -65,7 +65,10 @@ export type Changes = Partial<Content & RowOf<typeof DERIVED>>;
 const CONTENT_NAMES = Object.keys(CONTENT_COLUMN_OF) as (keyof Content)[];
 
 /** @param content missing columns have their default */
-export function checksumOf({ uuid, findId, kind, recordKey, createdAt, updatedAt }: Head, content: Partial<Content>): number {
+export function computeEntryChecksum(
+  { uuid, findId, kind, recordKey, createdAt, updatedAt }: Head,
+  content: Partial<Content>,
+): number {
   const values: (string | number | null | Buffer)[] = [uuid, findId, kind, recordKey, createdAt, updatedAt];
   for (const name of CONTENT_NAMES) values.push(content[name] ?? (name === 'notBeforeAt' ? 0 : null));
   return checksum(values);
@@ -88,7 +91,7 @@ export function parseEntryRow({ path }: Outbox, row: unknown): EntryRow {
   if (!isEntryRow(row)) throw damagedRow(path, msg`an entry`);
   const hasFind = row.findId === null || row.findUuid !== null;
   const isCounted = [row.attempts, row.unknownAttempts].every(Number.isSafeInteger);
-  if (!hasFind || !isCounted || checksumOf(row, row) !== row.crc) throw damagedRow(path, msg`entry ${row.id}`);
+  if (!hasFind || !isCounted || computeEntryChecksum(row, row) !== row.crc) throw damagedRow(path, msg`entry ${row.id}`);
   return row;
 }
 
@@ -110,7 +113,7 @@ export function parseEntry(outbox: Outbox, stored: unknown): Entry {
     case 'number':
       return { ...base, kind: 'number', value: row.value ?? '', expects: row.expects };
     case 'photo':
-      return { ...base, kind: 'photo', photograph: photographOf(outbox, row) };
+      return { ...base, kind: 'photo', photograph: toPhotograph(outbox, row) };
   }
 }
 
@@ -122,7 +125,7 @@ function parseTexts({ path }: Outbox, { id, held, reason, issues }: EntryRow) {
   }
 }
 
-function photographOf({ path }: Outbox, row: EntryRow): Photograph {
+function toPhotograph({ path }: Outbox, row: EntryRow): Photograph {
   const { photoName, photoType, photoSha512, photoOriginalSha512, photoBytes, photoLink, photoSource } = row;
   if (photoName === null || photoSha512 === null || photoBytes === null) throw damagedRow(path, msg`entry ${row.id}`);
   return {

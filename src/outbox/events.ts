@@ -165,13 +165,22 @@ export function newEventId(): string {
 export function serializeEvent(event: OutboxEvent): Covered & { readonly crc: number } {
   const { id, outbox, find, entry, position, kind } = event;
   const body = JSON.stringify(event.body);
-  return { id, outbox, find, entry, position, kind, body, crc: checksumOf({ id, outbox, find, entry, position, kind, body }) };
+  return {
+    id,
+    outbox,
+    find,
+    entry,
+    position,
+    kind,
+    body,
+    crc: computeEventChecksum({ id, outbox, find, entry, position, kind, body }),
+  };
 }
 
 /** @throws DatabaseError where the row differs from what was written */
 export function parseEventRow(path: string, row: unknown): EventRow {
   if (!isEventRow(row)) throw damagedRow(path, msg`an event`);
-  if (checksumOf(row) !== row.crc) throw damagedRow(path, msg`event ${row.id}`);
+  if (computeEventChecksum(row) !== row.crc) throw damagedRow(path, msg`event ${row.id}`);
   return row;
 }
 
@@ -193,7 +202,7 @@ function isOutboxEvent(event: { readonly kind: string }): event is OutboxEvent {
   return EVENT_KINDS.some((kind) => kind === event.kind);
 }
 
-function checksumOf({ id, outbox, find, entry, position, kind, body }: Covered): number {
+function computeEventChecksum({ id, outbox, find, entry, position, kind, body }: Covered): number {
   return checksum([id, outbox, find, entry, position, kind, body]);
 }
 

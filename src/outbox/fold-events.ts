@@ -40,7 +40,7 @@ type Draft = {
 
 /** Folds the events of one entry, in any order. Pure; a duplicate event counts once. */
 export function foldEvents(events: readonly OutboxEvent[]): EntryFacts {
-  const counted = withoutUndone(inOrder(events));
+  const counted = withoutUndone(sortEvents(events));
   const draft: Draft = {
     accepted: undefined,
     open: new Set(),
@@ -58,7 +58,7 @@ export function foldEvents(events: readonly OutboxEvent[]): EntryFacts {
 }
 
 /** Sorts by position, then by id, so that all copies have the same order. */
-function inOrder(events: readonly OutboxEvent[]): OutboxEvent[] {
+function sortEvents(events: readonly OutboxEvent[]): OutboxEvent[] {
   const byId = new Map(events.map((event) => [event.id, event]));
   return [...byId.values()].sort((a, b) => a.position - b.position || (a.id < b.id ? -1 : 1));
 }
@@ -169,16 +169,16 @@ function settle(draft: Draft, attempts: readonly string[]): void {
 
 /** Returns the reason of the last effective event; null where it has none. */
 export function lastReason(events: readonly OutboxEvent[]): StoredMessage | null {
-  const last = withoutUndone(inOrder(events)).at(-1);
+  const last = withoutUndone(sortEvents(events)).at(-1);
   return last !== undefined && 'reason' in last.body ? last.body.reason : null;
 }
 
 /** Returns the state of an entry from its facts, and for an unsent one from the intent. */
-export function stateOf(facts: EntryFacts, { hasContent, retryOf }: Wanted): EntryState {
+export function computeState(facts: EntryFacts, { hasContent, retryOf: retryAttempt }: Wanted): EntryState {
   if (facts.accepted !== undefined) return 'accepted';
   if (facts.abandoned !== undefined) return 'dropped';
   if (facts.open.size > 0) return 'sending';
   if (facts.unknown.size > 0) return 'uncertain';
-  if (facts.refusal !== undefined && facts.refusal.attempt !== retryOf) return hasContent ? 'refused' : 'draft';
+  if (facts.refusal !== undefined && facts.refusal.attempt !== retryAttempt) return hasContent ? 'refused' : 'draft';
   return hasContent ? 'queued' : 'draft';
 }

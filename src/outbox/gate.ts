@@ -34,7 +34,7 @@ const LEAVE: Passage = { kind: 'leave' };
 
 /** Returns the first question that a person must answer before an entry may leave. */
 export function checkDeparture(entry: Entry, facts: GateFacts): Passage {
-  const held = CHECKS.map((check) => check(entry, facts)).find((found) => found !== undefined);
+  const held = CHECKS.map((check) => check(entry, facts)).find((hold) => hold !== undefined);
   return held === undefined ? LEAVE : { kind: 'held', held };
 }
 
@@ -57,61 +57,61 @@ function question(
 const MAX_NAMED = 5;
 
 function attemptedElsewhere(entry: Entry, facts: GateFacts): Held | undefined {
-  const found = entry.kind === 'import' && entry.digest !== null ? facts.attemptedByDigest.get(entry.digest) : undefined;
+  const attempts = entry.kind === 'import' && entry.digest !== null ? facts.attemptedByDigest.get(entry.digest) : undefined;
   return question(
     entry,
     facts,
     'attempted-elsewhere',
-    namesOf(found),
+    listNames(attempts),
     (named) => msg`an identical find was sent from another outbox of this machine (${named})`,
   );
 }
 
 function sameLocalIdElsewhere(entry: Entry, facts: GateFacts): Held | undefined {
-  const found = entry.kind === 'import' && entry.localId !== null ? facts.attemptedByLocalId.get(entry.localId) : undefined;
+  const attempts = entry.kind === 'import' && entry.localId !== null ? facts.attemptedByLocalId.get(entry.localId) : undefined;
   return question(
     entry,
     facts,
     'local-id-sent-elsewhere',
-    namesOf(found),
+    listNames(attempts),
     (named) => msg`a find with this local id was sent from another outbox of this machine (${named})`,
   );
 }
 
-function namesOf(found: readonly AttemptedElsewhere[] | undefined): string[] {
-  return [...new Set((found ?? []).map(({ identCely, localId }) => identCely ?? localId ?? ''))];
+function listNames(attempts: readonly AttemptedElsewhere[] | undefined): string[] {
+  return [...new Set((attempts ?? []).map(({ identCely, localId }) => identCely ?? localId ?? ''))];
 }
 
 function equalRecord(entry: Entry, facts: GateFacts): Held | undefined {
-  const found = facts.equalRecords.get(entry.uuid) ?? [];
+  const records = facts.equalRecords.get(entry.uuid) ?? [];
   return question(
     entry,
     facts,
     'equal-record',
-    found,
+    records,
     (named) => msg`the service shows an identical record of this account (${named})`,
   );
 }
 
 function hiddenRecords(entry: Entry, facts: GateFacts): Held | undefined {
   const project = entry.kind === 'import' ? entry.project : null;
-  const found = project === null ? [] : (facts.hiddenRecords.get(project) ?? []);
+  const records = project === null ? [] : (facts.hiddenRecords.get(project) ?? []);
   return question(
     entry,
     facts,
     'hidden-records',
-    found,
+    records,
     (named) => msg`the service lists records of this project that this account may not read (${named}): one may be this find`,
   );
 }
 
 function equalFile(entry: Entry, facts: GateFacts): Held | undefined {
-  const found = facts.equalFiles.get(entry.uuid) ?? [];
+  const files = facts.equalFiles.get(entry.uuid) ?? [];
   return question(
     entry,
     facts,
     'equal-photograph',
-    found,
+    files,
     (named) => msg`the record has a file that may be this photograph (${named})`,
   );
 }

@@ -40,7 +40,7 @@ export type Journal = {
   eventsSince(outbox: string, seq: number, limit?: number): { readonly seq: number; readonly event: OutboxEvent }[];
   isAnswered(attempt: OutboxEvent): boolean;
   /** Returns other outboxes with attempts of this account at this service. */
-  outboxesOf(account: string, address: string, except: string): EarlierOutbox[];
+  listOtherOutboxes(account: string, address: string, except: string): EarlierOutbox[];
   /** Returns imports that another outbox attempted with this account and digest, or with this account and local id. */
   earlierAttempts(
     account: string,
@@ -96,8 +96,8 @@ export function assertSoundJournal(journal: Journal): void {
   const check = openDatabase(journal.path, { synchronous: 'normal', readonly: true });
   try {
     sound(journal.path, () => {
-      const found = String(check.pragma('integrity_check(1)', { simple: true }));
-      if (found !== 'ok') throw damagedJournal(journal.path, found);
+      const result = String(check.pragma('integrity_check(1)', { simple: true }));
+      if (result !== 'ok') throw damagedJournal(journal.path, result);
       for (const row of check.prepare('select * from events not indexed').iterate()) parseEvent(journal.path, row);
     });
   } finally {
@@ -105,8 +105,8 @@ export function assertSoundJournal(journal: Journal): void {
   }
 }
 
-function damagedJournal(path: string, found: string, cause?: unknown): DatabaseError {
-  return new DatabaseError(msg`${path}: the journal is damaged (${found}).`, {
+function damagedJournal(path: string, result: string, cause?: unknown): DatabaseError {
+  return new DatabaseError(msg`${path}: the journal is damaged (${result}).`, {
     ...{ cause, damaged: true },
     hint: msg`Run the command again: the journal is moved aside and rebuilt from what can be read and from the outboxes.`,
   });
@@ -117,7 +117,7 @@ function openSound(path: string, { machine, busyTimeoutMs }: JournalOptions): Jo
   const database = openDatabase(path, { synchronous: 'full', ...(busyTimeoutMs === undefined ? {} : { busyTimeoutMs }) });
   try {
     asDatabaseError(path, () => migrate(database, join(packageRoot, 'schemas', 'journal')));
-    const identity = identityOf(path, database, machine);
+    const identity = getOrCreateIdentity(path, database, machine);
     return sound(path, () => withStatements(path, database, identity));
   } catch (thrown) {
     database.close();
@@ -139,15 +139,15 @@ const isIdentity = createRowGuard({ journal: isText, machine: isText });
 type Identity = Guarded<typeof isIdentity>;
 
 /** The identity is also stored in a file beside the journal, so that a rebuilt one keeps it. */
-function identityOf(path: string, database: Database, machine: () => string): Identity {
+function getOrCreateIdentity(path: string, database: Database, machine: () => string): Identity {
   return sound(path, () => {
     const read = database.prepare('select journal, machine from identity');
-    const known = read.get();
-    if (known !== undefined) return parseValue(isIdentity, known);
-    const kept = readIdentity(path);
+    const row = read.get();
+    if (row !== undefined) return parseValue(isIdentity, row);
+    const fileIdentity = readIdentity(path);
     database
       .prepare('insert or ignore into identity (only, journal, machine) values (1, ?, ?)')
-      .run(kept?.journal ?? randomUUID(), kept?.machine ?? machine());
+      .run(fileIdentity?.journal ?? randomUUID(), fileIdentity?.machine ?? machine());
     const identity = parseValue(isIdentity, read.get());
     writePrivateFile(identityFile(path), `${JSON.stringify(identity)}\n`);
     return identity;
@@ -160,8 +160,8 @@ function identityFile(path: string): string {
 
 function readIdentity(path: string): Identity | undefined {
   try {
-    const kept: unknown = JSON.parse(readFileSync(identityFile(path), 'utf8'));
-    return isIdentity(kept) ? kept : undefined;
+    const parsed: unknown = JSON.parse(readFileSync(identityFile(path), 'utf8'));
+    return isIdentity(parsed) ? parsed : undefined;
   } catch {
     return undefined;
   }
@@ -178,7 +178,7 @@ function withStatements(path: string, database: Database, { journal: id, machine
   const since = database.prepare('select * from events where outbox = ? and seq > ? order by seq limit ?');
   const answer = database.prepare(`select 1 from events where entry = ? and kind = 'answered' and body ->> 'attempt' = ?`);
   const replace = database.prepare('update events set body = :body, crc = :crc where id = :id');
-  const known = database.prepare('select 1 from events where id = ?');
+  const selectEvent = database.prepare('select 1 from events where id = ?');
   const guarded = <T>(work: () => T): T => asDatabaseError(path, work);
   return {
     path,
@@ -194,11 +194,11 @@ function withStatements(path: string, database: Database, { journal: id, machine
           .immediate();
       }),
     eventAt: (seq) => guarded(() => parseTexts(at.all(seq)).at(0)),
-    has: (event) => guarded(() => known.get(event) !== undefined),
+    has: (event) => guarded(() => selectEvent.get(event) !== undefined),
     eventsSince: (outbox, seq, limit = ALL) =>
       guarded(() => since.all(outbox, seq, limit).map((row) => parseNumberedEvent(path, row))),
     isAnswered: (attempt) => guarded(() => answer.get(attempt.entry, attempt.id) !== undefined),
-    outboxesOf: (account, address, except) => guarded(() => outboxesOf(database, account, address, except)),
+    listOtherOutboxes: (account, address, except) => guarded(() => listOtherOutboxes(database, account, address, except)),
     earlierAttempts: (account, except, by) => guarded(() => earlierAttempts(path, database, account, except, by)),
     replaceBodies: (events) =>
       guarded(() => {
@@ -214,7 +214,7 @@ function withStatements(path: string, database: Database, { journal: id, machine
   };
 }
 
-function outboxesOf(database: Database, account: string, address: string, except: string): EarlierOutbox[] {
+function listOtherOutboxes(database: Database, account: string, address: string, except: string): EarlierOutbox[] {
   return database
     .prepare(
       `select outbox, count(*) as attempts, max(body ->> 'at') as lastAt from events

@@ -58,8 +58,8 @@ function matched(text: string | undefined, pattern: RegExp): string {
 
 export const thisSystem: System = {
   platform: process.platform,
-  read: (path) => unlessRefused(() => readFileSync(path, 'utf8')),
-  link: (path) => unlessRefused(() => readlinkSync(path)),
+  read: (path) => runUnlessRefused(() => readFileSync(path, 'utf8')),
+  link: (path) => runUnlessRefused(() => readlinkSync(path)),
   exists: existsSync,
   run(program, args) {
     const { status, stdout } = spawnSync(program, args, {
@@ -71,7 +71,7 @@ export const thisSystem: System = {
   },
 };
 
-function unlessRefused(read: () => string): string | undefined {
+function runUnlessRefused(read: () => string): string | undefined {
   try {
     return read();
   } catch {

@@ -20,7 +20,7 @@ import { entryByUuid, importOfFind, recordKey, type Target, untriedAlike, untrie
 import { type EventOf, type OutboxEvent, parseEvent, parsePhotograph, serializeEvent } from './events.ts';
 import { foldEvents } from './fold-events.ts';
 import type { Journal } from './journal.ts';
-import { headerOf, type Outbox, updateHeader } from './open-outbox.ts';
+import { type Outbox, readHeader, updateHeader } from './open-outbox.ts';
 import { exportEvents, insertEvents, MAX_EVENTS_AT_ONCE } from './record-events.ts';
 import { assignFindUuid, findByLocalId, findByUuid, freeLocalId, insertFind } from './stored-finds.ts';
 
@@ -43,7 +43,7 @@ export function mergeJournal(outbox: Outbox, { withOpen }: { readonly withOpen: 
   if (journal === undefined) return NOTHING_MERGED;
   resetWatermark(outbox, journal);
   exportEvents(outbox);
-  const { outbox: id, mergedSeq } = headerOf(outbox);
+  const { outbox: id, mergedSeq } = readHeader(outbox);
   const isOpen = (event: OutboxEvent): boolean =>
     !withOpen && event.kind === 'attempted' && !isHere(outbox, event.id) && !journal.isAnswered(event);
   const readSince = (seq: number) => journal.eventsSince(id, seq, MAX_EVENTS_AT_ONCE);
@@ -51,7 +51,7 @@ export function mergeJournal(outbox: Outbox, { withOpen }: { readonly withOpen: 
   let last: ReturnType<typeof readSince>[number] | undefined;
   for (let page = readSince(mergedSeq); page.length > 0; page = readSince(page.at(-1)?.seq ?? 0)) {
     const taken = page.flatMap(({ event }) => (isOpen(event) ? [] : [event]));
-    if (taken.length > 0) events += outbox.change(() => takeEvents(outbox, taken));
+    if (taken.length > 0) events += outbox.change(() => applyEvents(outbox, taken));
     hasMore ||= taken.length > 0;
     // The next merge reads again from the first open attempt on.
     const firstOpen = taken.length === page.length ? -1 : page.findIndex(({ event }) => isOpen(event));
@@ -69,7 +69,7 @@ function isHere(outbox: Outbox, id: string): boolean {
 
 /** Resets the watermark of a rebuilt, restored or replaced journal: its events differ at the watermark, or lack the last. */
 function resetWatermark(outbox: Outbox, journal: Journal): void {
-  const { mergedSeq, mergedEvent } = headerOf(outbox);
+  const { mergedSeq, mergedEvent } = readHeader(outbox);
   const lastWritten = outbox.sql('select id from events where in_journal = 1 order by seq desc limit 1').pluck().get();
   const isSame = mergedSeq === 0 ? lastWritten === undefined : journal.eventAt(mergedSeq) === mergedEvent;
   if (isSame && (typeof lastWritten !== 'string' || journal.has(lastWritten))) return;
@@ -83,10 +83,10 @@ export function restartMerge(outbox: Outbox): void {
 }
 
 /** @returns the number of new events */
-function takeEvents(outbox: Outbox, events: readonly OutboxEvent[]): number {
+function applyEvents(outbox: Outbox, events: readonly OutboxEvent[]): number {
   const added = insertEvents(outbox, events, true);
   for (const event of added)
-    if (event.kind === 'bound' && headerOf(outbox).account === null) updateHeader(outbox, { account: event.body.account });
+    if (event.kind === 'bound' && readHeader(outbox).account === null) updateHeader(outbox, { account: event.body.account });
   for (const uuid of new Set(added.flatMap(({ entry }) => entry ?? []))) {
     const entry = entryByUuid(outbox, uuid);
     if (entry !== undefined) followEvents(outbox, entry);
@@ -101,7 +101,7 @@ function followEvents(outbox: Outbox, { id, uuid }: Entry): void {
   if (entry?.kind !== 'import' || !['accepted', 'uncertain', 'sending'].includes(entry.state)) return;
   const sent = lastContent(eventsOfEntry(outbox, uuid));
   if (sent === undefined || entry.document?.equals(sent.document) === true) return;
-  assignSentContent(outbox, id, contentOf(sent));
+  assignSentContent(outbox, id, toContent(sent));
 }
 
 /** Returns the content that was sent last; undefined after thinning. */
@@ -110,7 +110,7 @@ function lastContent(events: readonly OutboxEvent[]): SentContent | undefined {
   return last === undefined ? undefined : unpackContent(last.body);
 }
 
-function contentOf(sent: SentContent | undefined): ImportContent {
+function toContent(sent: SentContent | undefined): ImportContent {
   if (sent === undefined) return { document: null, documentSha512: null, digest: null, project: null, issues: [] };
   const { document, digest, project } = sent;
   return { document, documentSha512: createHash('sha512').update(document).digest(), digest, project, issues: [] };
@@ -178,11 +178,11 @@ function restoreImport(
     assignEntryUuid(outbox, entry.id, uuid);
     if (byUuid === undefined) {
       assignFindUuid(outbox, same, find);
-      restoreChangesOf(outbox, find);
+      restoreChanges(outbox, find);
     }
     return 0;
   }
-  if (byUuid !== undefined && entry === undefined) addImport(outbox, byUuid.id, contentOf(sent), uuid);
+  if (byUuid !== undefined && entry === undefined) addImport(outbox, byUuid.id, toContent(sent), uuid);
   if (byUuid === undefined && entry !== undefined) holdNamesake(outbox, entry, localId);
   if (sent === undefined || byUuid !== undefined) return 0;
   const findId = insertFind(outbox, {
@@ -190,12 +190,12 @@ function restoreImport(
     uuid: find,
     localId: same === undefined ? localId : freeLocalId(outbox, localId),
   });
-  addImport(outbox, findId, contentOf(sent), uuid);
+  addImport(outbox, findId, toContent(sent), uuid);
   return 1;
 }
 
 /** Attaches numbers and photographs that had only the record to the restored find. */
-function restoreChangesOf(outbox: Outbox, find: string): void {
+function restoreChanges(outbox: Outbox, find: string): void {
   const uuids = outbox
     .sql(
       'select distinct uuid from entries join events on events.entry = entries.uuid where events.find = ? and entries.find_id is null',
@@ -274,11 +274,11 @@ const parseNamed = createRowParser({ id: isNumber, uuid: isText });
 /** Compares the stored states with the events, and corrects them. @returns the local ids or identifiers of corrected entries */
 export function rebuildStates(outbox: Outbox): string[] {
   return outbox.change(() => {
-    const eventsOf = allEvents(outbox);
+    const eventsByEntry = allEvents(outbox);
     // Uses no index, since that may be damaged.
     const all = outbox.sql('select id, uuid from entries not indexed order by id').all();
     return all.map(parseNamed).flatMap(({ id, uuid }) => {
-      if (!refreshState(outbox, id, eventsOf.get(uuid) ?? [])) return [];
+      if (!refreshState(outbox, id, eventsByEntry.get(uuid) ?? [])) return [];
       const row = outbox
         .sql('select coalesce(local_id, ident_cely) from entries left join finds on finds.id = find_id where entries.id = ?')
         .pluck()
@@ -293,13 +293,13 @@ function withoutContent(event: OutboxEvent): OutboxEvent {
 }
 
 function allEvents(outbox: Outbox): Map<string, OutboxEvent[]> {
-  const eventsOf = new Map<string, OutboxEvent[]>();
+  const eventsByEntry = new Map<string, OutboxEvent[]>();
   for (const row of outbox.sql(`select * from events not indexed order by seq`).iterate()) {
     const slim = withoutContent(parseEvent(outbox.path, row));
     if (slim.entry === null) continue;
-    const known = eventsOf.get(slim.entry);
-    if (known === undefined) eventsOf.set(slim.entry, [slim]);
-    else known.push(slim);
+    const eventsBefore = eventsByEntry.get(slim.entry);
+    if (eventsBefore === undefined) eventsByEntry.set(slim.entry, [slim]);
+    else eventsBefore.push(slim);
   }
-  return eventsOf;
+  return eventsByEntry;
 }

@@ -41,7 +41,7 @@ export type Outbox = {
   close(): void;
 };
 
-/** Service of an outbox. The address is normalised by `normalAddress`. */
+/** Service of an outbox. The address is normalised by `normalizeAddress`. */
 export type Binding = { readonly address: string; readonly prefix: string; readonly schemaVersion: string };
 
 const OF_BINDING = ['address', 'prefix', 'schemaVersion'] as const;
@@ -118,7 +118,7 @@ function newHeader(binding: Binding, outbox: string): Header {
 
 /** @throws DatabaseError where the header is damaged, or missing in an outbox with content */
 function assertHeader(outbox: Outbox, { binding, id = randomUUID() }: OpenOptions): void {
-  if (outbox.sql('select 1 from header').get() !== undefined) headerOf(outbox);
+  if (outbox.sql('select 1 from header').get() !== undefined) readHeader(outbox);
   else if (outbox.sql('select exists (select 1 from finds) or exists (select 1 from events)').pluck().get() === 1)
     throw damagedHeader(outbox.path);
   else if (binding !== undefined) insertHeader(outbox, newHeader(binding, id));
@@ -143,8 +143,8 @@ export function repairHeader(path: string, clock: Clock, binding: Binding, id: s
   } catch (thrown) {
     if (!isDamaged(thrown)) throw thrown;
     outbox.change(() => {
-      const kept = outbox.sql('select journal from header').pluck().get();
-      const journal = typeof kept === 'string' && kept !== '' ? kept : UNKNOWN_JOURNAL;
+      const journalId = outbox.sql('select journal from header').pluck().get();
+      const journal = typeof journalId === 'string' && journalId !== '' ? journalId : UNKNOWN_JOURNAL;
       const bound = outbox.sql(`select * from events where kind = 'bound' order by seq limit 1`).get();
       const event = bound === undefined ? undefined : parseEvent(path, bound);
       const account = event?.kind === 'bound' ? event.body.account : null;
@@ -183,8 +183,8 @@ function withStatements(
     journalProblem,
     command: {},
     sql(text) {
-      const known = statements.get(text);
-      if (known !== undefined) return known;
+      const prepared = statements.get(text);
+      if (prepared !== undefined) return prepared;
       const statement = guardedStatement(path, () => database.prepare(text));
       statements.set(text, statement);
       return statement;
@@ -204,12 +204,12 @@ function withStatements(
 
 /** Converts errors of a running statement to readable ones, including a table that differs from its schema. */
 function guardedStatement(path: string, prepare: () => Statement): Statement {
-  const statement = guarded(path, prepare);
+  const statement = runGuarded(path, prepare);
   const { get, all, run, iterate } = statement;
   return Object.assign(statement, {
-    get: (...values: unknown[]) => guarded(path, () => get.apply(statement, values)),
-    all: (...values: unknown[]) => guarded(path, () => all.apply(statement, values)),
-    run: (...values: unknown[]) => guarded(path, () => run.apply(statement, values)),
+    get: (...values: unknown[]) => runGuarded(path, () => get.apply(statement, values)),
+    all: (...values: unknown[]) => runGuarded(path, () => all.apply(statement, values)),
+    run: (...values: unknown[]) => runGuarded(path, () => run.apply(statement, values)),
     *iterate(...values: unknown[]) {
       try {
         yield* iterate.apply(statement, values);
@@ -220,7 +220,7 @@ function guardedStatement(path: string, prepare: () => Statement): Statement {
   });
 }
 
-function guarded<T>(path: string, work: () => T): T {
+function runGuarded<T>(path: string, work: () => T): T {
   try {
     return work();
   } catch (thrown) {
@@ -272,15 +272,15 @@ const REPLACE_HEADER = `insert or replace into header (only, ${Object.values(HEA
 
 function headerValues(header: Header): Covered & { readonly crc: number } {
   const row = { ...header, mustLook: header.mustLook ? 1 : 0, separateFrom: JSON.stringify(header.separateFrom) };
-  return { ...row, crc: checksumOf(row) };
+  return { ...row, crc: computeHeaderChecksum(row) };
 }
 
-function checksumOf(row: Covered): number {
+function computeHeaderChecksum(row: Covered): number {
   return checksum(HEADER_NAMES.map((name) => row[name]));
 }
 
 function parseHeader(path: string, row: unknown): Header {
-  if (!isHeaderRow(row) || checksumOf(row) !== row.crc) throw damagedHeader(path);
+  if (!isHeaderRow(row) || computeHeaderChecksum(row) !== row.crc) throw damagedHeader(path);
   const { mustLook, separateFrom, crc: _crc, ...header } = row;
   return { ...header, mustLook: mustLook === 1, separateFrom: JSON.parse(separateFrom) };
 }
@@ -293,14 +293,14 @@ function damagedHeader(path: string): DatabaseError {
 }
 
 /** @throws DatabaseError where the file has no header, so it is no outbox, or a damaged one */
-export function headerOf(outbox: Outbox): Header {
+export function readHeader(outbox: Outbox): Header {
   const row = outbox.sql(SELECT_HEADER).get();
   if (row === undefined) throw new DatabaseError(msg`${outbox.path}: the outbox does not say which service it is for.`);
   return parseHeader(outbox.path, row);
 }
 
 export function updateHeader(outbox: Outbox, changes: Partial<Header>): void {
-  outbox.sql(REPLACE_HEADER).run(headerValues({ ...headerOf(outbox), ...changes }));
+  outbox.sql(REPLACE_HEADER).run(headerValues({ ...readHeader(outbox), ...changes }));
 }
 
 export function recordCopy(copy: Database, path: string, madeAt: number): void {

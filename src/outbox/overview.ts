@@ -1,10 +1,10 @@
 import { type Message, msg } from '../base/message.ts';
-import { createRowGuard, createRowParser, isNumber, isOneOf, isText, orNull, parseTexts } from '../store/row.ts';
+import { createRowGuard, createRowParser, isNumber, isText, makeMemberGuard, orNull, parseTexts } from '../store/row.ts';
 import { ENTRY_KINDS, ENTRY_STATES, type EntryKind, type EntryState, type FindId } from './entry.ts';
 import { damagedRow, deserializeMessage } from './events.ts';
 import type { Outbox } from './open-outbox.ts';
 
-const parseKindCount = createRowParser({ kind: isOneOf(ENTRY_KINDS), count: isNumber });
+const parseKindCount = createRowParser({ kind: makeMemberGuard(ENTRY_KINDS), count: isNumber });
 
 /** Counts queued entries of each kind, of these records or of all; held ones are excluded. */
 export function countQueued(outbox: Outbox, recordKeys: readonly string[] | undefined): Readonly<Record<EntryKind, number>> {
@@ -42,10 +42,10 @@ export function countAboveResearcher({ sql }: Outbox): number {
 
 /** Tells if an accepted document contains this text, such as the namespace of a schema version. */
 export function hasAcceptedNaming(outbox: Outbox, text: string): boolean {
-  const found = outbox
+  const row = outbox
     .sql(`select 1 from entries where kind = 'import' and state = 'accepted' and instr(document, ?) > 0 limit 1`)
     .get(Buffer.from(text));
-  return found !== undefined;
+  return row !== undefined;
 }
 
 /** Reason why attempted entries are still queued, and the earliest time of the next attempt. */
@@ -59,7 +59,7 @@ export type Delay = {
 };
 
 const parseDelay = createRowParser({
-  ...{ kind: isOneOf(ENTRY_KINDS), reason: isText, count: isNumber, notBeforeAt: isNumber, find: isText },
+  ...{ kind: makeMemberGuard(ENTRY_KINDS), reason: isText, count: isNumber, notBeforeAt: isNumber, find: isText },
 });
 
 /** Returns the most frequent reasons first. */
@@ -118,7 +118,7 @@ export function countEntries(outbox: Outbox): Counts {
   return counts;
 }
 
-const isCountRow = createRowGuard({ kind: isOneOf(ENTRY_KINDS), state: isOneOf(ENTRY_STATES), count: isNumber });
+const isCountRow = createRowGuard({ kind: makeMemberGuard(ENTRY_KINDS), state: makeMemberGuard(ENTRY_STATES), count: isNumber });
 
 /** Queued entries by what they wait for: their find's import, a dropped import, an answer of a person, a moment. */
 const parseWaiting = createRowParser({ forImport: isNumber, forDropped: isNumber, forPerson: isNumber, forTime: isNumber });
@@ -175,14 +175,14 @@ export function queuedReferences(outbox: Outbox, { element, id }: Naming, record
     )
     .pluck()
     .all(values);
-  const known = new Set(accepted);
-  const found = new Map<string, FindId[]>();
+  const knownFinds = new Set(accepted);
+  const waitingFinds = new Map<string, FindId[]>();
   for (const { find, text } of rows.map(parseReference)) {
-    const finds = found.get(text);
+    const finds = waitingFinds.get(text);
     if (finds !== undefined) finds.push(find);
-    else if (!known.has(text)) found.set(text, [find]);
+    else if (!knownFinds.has(text)) waitingFinds.set(text, [find]);
   }
-  return [...found].map(([text, finds]) => ({ text, finds }));
+  return [...waitingFinds].map(([text, finds]) => ({ text, finds }));
 }
 
 /** Returns the identifiers that elements of unaccepted finds refer to. */

@@ -3,7 +3,7 @@ import { type Message, msg } from '../base/message.ts';
 import { createRowParser, isNumber, isText } from '../store/row.ts';
 import { assignRecord, eventsOfEntry } from './entries.ts';
 import type { Entry, EntryState, ImportEntry, NumberEntry } from './entry.ts';
-import { entriesOfFind, importOfRecord, numbersOf, supersededNumbers, type Target } from './entry-queries.ts';
+import { entriesOfFind, importOfRecord, listNumbers, supersededNumbers, type Target } from './entry-queries.ts';
 import { foldEvents } from './fold-events.ts';
 import type { Outbox } from './open-outbox.ts';
 import { decisionAbout, recordEvents } from './record-events.ts';
@@ -53,9 +53,9 @@ export function releaseRecord(outbox: Outbox, owner: ImportEntry, reason: Messag
 function attemptsOfRecord(outbox: Outbox, entry: Entry): readonly string[] {
   const events = eventsOfEntry(outbox, entry.uuid);
   const { accepted } = foldEvents(events);
-  const said = events.find(({ id }) => id === accepted?.event);
-  if (said?.kind === 'answered') return [said.body.attempt];
-  return said?.kind === 'found' || said?.kind === 'decided' ? said.body.attempts : [];
+  const event = events.find(({ id }) => id === accepted?.event);
+  if (event?.kind === 'answered') return [event.body.attempt];
+  return event?.kind === 'found' || event?.kind === 'decided' ? event.body.attempts : [];
 }
 
 /** Returns the last registration number of a find, sent or not. */
@@ -67,7 +67,7 @@ export function latestNumber(entries: readonly Entry[]): string | undefined {
 
 /** Returns the number that was queued last, except those in these states. */
 export function lastNumber(outbox: Outbox, target: Target, without: readonly EntryState[]): NumberEntry | undefined {
-  return numbersOf(outbox, target).findLast(({ state }) => !without.includes(state));
+  return listNumbers(outbox, target).findLast(({ state }) => !without.includes(state));
 }
 
 /** Drops unsent numbers once a later one of their record was sent. @param identCely only those of this record */

@@ -1,16 +1,16 @@
 import { msg } from '../base/message.ts';
-import { createRowParser, isNumber, isOneOf, isText, orNull } from '../store/row.ts';
+import { createRowParser, isNumber, isText, makeMemberGuard, orNull } from '../store/row.ts';
 import { parseStored } from './events.ts';
 import type { Outbox } from './open-outbox.ts';
 
 /** Visibility of a sent record in the service's harvest, for one account. */
-export type Standing = (typeof STANDINGS)[number];
+export type RemoteStatus = (typeof STANDINGS)[number];
 const STANDINGS = ['shown', 'withheld', 'deleted', 'missing'] as const;
 
 /** Last harvested data of a record. Times are milliseconds since 1970 UTC, `datestampMs` by the server's clock. */
 export type PulledRecord = {
   readonly identCely: string;
-  readonly standing: Standing;
+  readonly standing: RemoteStatus;
   readonly datestampMs: number | null;
   /** State and record when they were last visible. The outbox does not interpret the record. */
   readonly stav: number | null;
@@ -22,13 +22,13 @@ export type PulledRecord = {
 
 type PulledStanding = {
   readonly identCely: string;
-  readonly standing: Standing;
+  readonly standing: RemoteStatus;
   readonly datestampMs: number | null;
   readonly shown?: { readonly stav: number; readonly record: unknown };
 };
 
 const parsePulled = createRowParser({
-  ...{ identCely: isText, standing: isOneOf(STANDINGS), datestampMs: orNull(isNumber), stav: orNull(isNumber) },
+  ...{ identCely: isText, standing: makeMemberGuard(STANDINGS), datestampMs: orNull(isNumber), stav: orNull(isNumber) },
   ...{ record: orNull(isText), sinceMs: isNumber, seenMs: isNumber },
 });
 

@@ -32,7 +32,7 @@ export type PushLock = {
  */
 export function acquirePushLock({ holder, ...outbox }: PushLockOptions): PushLock {
   const lock = tryLock(outbox);
-  if (lock === undefined) throw heldBy(readHolder(outbox));
+  if (lock === undefined) throw makeHeldError(readHolder(outbox));
   writeHolder(outbox, holder);
   let isHeld = true;
   return {
@@ -64,7 +64,7 @@ export async function withPushLock<T>(options: PushLockOptions, work: () => Prom
  * @returns false as well where this user cannot open the file
  */
 export function isPushRunning(outbox: LockedOutbox): boolean {
-  if (!existsSync(fileOf(outbox, 'lock'))) return false;
+  if (!existsSync(getLockFile(outbox, 'lock'))) return false;
   try {
     const lock = tryLock(outbox);
     lock?.release();
@@ -79,10 +79,10 @@ export function isPushRunning(outbox: LockedOutbox): boolean {
 const MAX_TRIES = 8;
 
 function tryLock(outbox: LockedOutbox): LockFile | undefined {
-  return waitForLockFile(fileOf(outbox, 'lock'), outbox.clock, MAX_TRIES);
+  return waitForLockFile(getLockFile(outbox, 'lock'), outbox.clock, MAX_TRIES);
 }
 
-function fileOf({ folder, outboxId }: LockedOutbox, ending: 'lock' | 'holder'): string {
+function getLockFile({ folder, outboxId }: LockedOutbox, ending: 'lock' | 'holder'): string {
   return join(folder, `${outboxId}.${ending}`);
 }
 
@@ -94,7 +94,7 @@ const HOLDER = /^process (?<pid>\d{1,10}) on (?<host>.{1,255}) since (?<since>[\
 function writeHolder(outbox: LockedOutbox, { pid, host }: PushLockOptions['holder']): void {
   try {
     const since = new Date(Math.floor(outbox.clock.now())).toISOString();
-    writePrivateFile(fileOf(outbox, 'holder'), `process ${pid} on ${host} since ${since}\n`);
+    writePrivateFile(getLockFile(outbox, 'holder'), `process ${pid} on ${host} since ${since}\n`);
   } catch {
     // The lock is valid without the text; an older text would name the wrong process.
     removeHolder(outbox);
@@ -103,7 +103,7 @@ function writeHolder(outbox: LockedOutbox, { pid, host }: PushLockOptions['holde
 
 function removeHolder(outbox: LockedOutbox): void {
   try {
-    rmSync(fileOf(outbox, 'holder'), { force: true });
+    rmSync(getLockFile(outbox, 'holder'), { force: true });
   } catch {
     // A remaining text affects only a message.
   }
@@ -111,14 +111,14 @@ function removeHolder(outbox: LockedOutbox): void {
 
 function readHolder(outbox: LockedOutbox): HolderText | undefined {
   try {
-    const { pid, host, since } = HOLDER.exec(readFileSync(fileOf(outbox, 'holder'), 'utf8'))?.groups ?? {};
+    const { pid, host, since } = HOLDER.exec(readFileSync(getLockFile(outbox, 'holder'), 'utf8'))?.groups ?? {};
     return pid === undefined || host === undefined || since === undefined ? undefined : { pid, host, since };
   } catch {
     return undefined;
   }
 }
 
-function heldBy(holder: HolderText | undefined): OutboxLeasedError {
+function makeHeldError(holder: HolderText | undefined): OutboxLeasedError {
   if (holder === undefined) {
     return new OutboxLeasedError(msg`Another pas holds this outbox.`, {
       hint: msg`Wait until it is done. If no other pas is running, locks may not work on this disk: run \`${cmd`pas doctor`}\`.`,

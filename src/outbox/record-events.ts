@@ -14,7 +14,7 @@ import {
   serializeMessage,
 } from './events.ts';
 import { foldEvents } from './fold-events.ts';
-import { headerOf, type Outbox } from './open-outbox.ts';
+import { type Outbox, readHeader } from './open-outbox.ts';
 
 /** An event without the fields that are set when it is recorded. */
 export type NewEvent = {
@@ -41,7 +41,7 @@ const JOURNAL_FIRST: readonly string[] = ['attempted', 'answered'] satisfies Out
  */
 export function recordEvents(outbox: Outbox, drafts: readonly NewEvent[]): OutboxEvent[] {
   return outbox.change(() => {
-    const { outbox: id } = headerOf(outbox);
+    const { outbox: id } = readHeader(outbox);
     const positions = new Map<string, number>();
     const events = drafts.map((draft): OutboxEvent => {
       const uuid = draft.entry?.uuid ?? null;
@@ -97,11 +97,11 @@ function lastReasons(drafts: readonly NewEvent[]): Map<string, Message | null | 
 /** Returns the position of the last event of an entry; 0 where there is none. */
 export function lastPosition(outbox: Outbox, entry: string | null): number {
   const query = entry === null ? 'entry is null' : 'entry = :entry';
-  const found = outbox
+  const position = outbox
     .sql(`select max(position) from events where ${query}`)
     .pluck()
     .get(entry === null ? {} : { entry });
-  return typeof found === 'number' ? found : 0;
+  return typeof position === 'number' ? position : 0;
 }
 
 /** Adds missing events. @returns those that were added */

@@ -4,14 +4,14 @@ import {
   createRowGuard,
   createRowParser,
   isNumber,
-  isOneOf,
   isText,
+  makeMemberGuard,
   orNull,
   parseTexts,
   parseValue,
   type RowOf,
 } from '../store/row.ts';
-import { normalId } from '../text/characters.ts';
+import { normalizeId } from '../text/characters.ts';
 import { ENTRY_STATES, type FindId } from './entry.ts';
 import { unsentFindIds } from './entry-queries.ts';
 import { checksum, damagedRow, newUuid } from './events.ts';
@@ -67,7 +67,7 @@ const isFindRow = createRowGuard({ ...COVERED, id: isNumber, crc: isNumber });
 /** A row as it is logged before a command changes it. */
 export type LoggedFindRow = FindContent & { readonly id: FindId };
 
-function valuesOf(row: FindContent): readonly (string | number | null)[] {
+function listValues(row: FindContent): readonly (string | number | null)[] {
   const { uuid, localId, elements, version, sourceFile, sourceRow, sourcePath, base, createdAt, updatedAt, hiddenAt } = row;
   return [uuid, localId, elements, version, sourceFile, sourceRow, sourcePath, base, createdAt, updatedAt, hiddenAt];
 }
@@ -76,8 +76,8 @@ const INSERT_FIND = `insert into finds
   (id, uuid, local_id, elements, version, source_file, source_row, source_path, base, created_at, updated_at, hidden_at, crc)
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
-function checksumOf(row: FindContent): number {
-  return checksum(valuesOf(row));
+function computeFindChecksum(row: FindContent): number {
+  return checksum(listValues(row));
 }
 
 /** @returns the row's id */
@@ -92,7 +92,7 @@ export function insertFind(outbox: Outbox, find: FindToStore): FindId {
     sourceFile: find.source?.file ?? null,
     sourceRow: find.source?.row ?? null,
     sourcePath: find.sourcePath ?? null,
-    base: find.base == null ? null : baseOf(find.base, find.elements, elements),
+    base: find.base == null ? null : makeBaseText(find.base, find.elements, elements),
     createdAt: find.createdAt ?? now,
     updatedAt: now,
     hiddenAt: null,
@@ -101,7 +101,7 @@ export function insertFind(outbox: Outbox, find: FindToStore): FindId {
 
 /** @param id of a find that was removed; without it, a new one */
 function insertRow(outbox: Outbox, row: FindContent, id: FindId | null = null): FindId {
-  const values = valuesOf(row);
+  const values = listValues(row);
   return Number(outbox.sql(INSERT_FIND).run(id, ...values, checksum(values)).lastInsertRowid);
 }
 
@@ -113,7 +113,7 @@ function insertRow(outbox: Outbox, row: FindContent, id: FindId | null = null): 
 export function updateFind(outbox: Outbox, find: FindToStore, version?: number): void {
   outbox.change(() => {
     const row = rowByLocalId(outbox, find.localId);
-    if (row === undefined || (version !== undefined && row.version !== version)) throw changedMeanwhile(find.localId);
+    if (row === undefined || (version !== undefined && row.version !== version)) throw makeChangedError(find.localId);
     const [sourceFile, sourceRow] = [find.source?.file ?? row.sourceFile, find.source?.row ?? row.sourceRow];
     const sourcePath = find.sourcePath === undefined ? row.sourcePath : find.sourcePath;
     const base = find.base === undefined ? row.base : serializeBase(find.base);
@@ -127,7 +127,7 @@ export function importedRow({ base }: StoredFind): ImportedRow | undefined {
 }
 
 /** A new find equals its row, so its elements are serialised once. */
-function baseOf(base: ImportedRow, elements: StoredElements, text: string): string | null {
+function makeBaseText(base: ImportedRow, elements: StoredElements, text: string): string | null {
   return base.elements === elements ? `{"elements":${text},"photos":${JSON.stringify(base.photos)}}` : serializeBase(base);
 }
 
@@ -143,7 +143,7 @@ function replaceRow(outbox: Outbox, before: LoggedFindRow): void {
       `update finds set uuid = :uuid, local_id = :localId, elements = :elements, version = :version, source_file = :sourceFile,
          source_row = :sourceRow, source_path = :sourcePath, base = :base, updated_at = :updatedAt, hidden_at = :hiddenAt, crc = :crc where id = :id`,
     )
-    .run({ ...row, crc: checksumOf(row) });
+    .run({ ...row, crc: computeFindChecksum(row) });
 }
 
 export function storedRowById(outbox: Outbox, id: FindId): LoggedFindRow | undefined {
@@ -162,15 +162,15 @@ export function setHidden(outbox: Outbox, id: FindId, isHidden: boolean): void {
   if (row !== undefined) replaceRow(outbox, { ...row, hiddenAt: isHidden ? Math.floor(outbox.clock.now()) : null });
 }
 
-function changedMeanwhile(localId: string): UsageError {
+function makeChangedError(localId: string): UsageError {
   return new UsageError(msg`Another pas has changed ${localId}.`, { hint: msg`Run the command again.` });
 }
 
 /** @param localId as stored, or as typed */
 export function findByLocalId(outbox: Outbox, localId: string): StoredFind | undefined {
-  const found = one(outbox, `select ${COLUMNS} from finds where local_id = ?`, localId);
-  const normal = found === undefined ? normalId(localId) : localId;
-  return normal === localId ? found : one(outbox, `select ${COLUMNS} from finds where local_id = ?`, normal);
+  const find = readOneFind(outbox, `select ${COLUMNS} from finds where local_id = ?`, localId);
+  const normal = find === undefined ? normalizeId(localId) : localId;
+  return normal === localId ? find : readOneFind(outbox, `select ${COLUMNS} from finds where local_id = ?`, normal);
 }
 
 /** Returns an unused local id, derived from a used one. */
@@ -182,16 +182,16 @@ export function freeLocalId(outbox: Outbox, localId: string): string {
 }
 
 export function findById(outbox: Outbox, id: FindId): StoredFind | undefined {
-  return one(outbox, `select ${COLUMNS} from finds where id = ?`, id);
+  return readOneFind(outbox, `select ${COLUMNS} from finds where id = ?`, id);
 }
 
 export function findByUuid(outbox: Outbox, uuid: string): StoredFind | undefined {
-  return one(outbox, `select ${COLUMNS} from finds where uuid = ?`, uuid);
+  return readOneFind(outbox, `select ${COLUMNS} from finds where uuid = ?`, uuid);
 }
 
 /** Returns the find to which the service gave this identifier. */
 export function findByIdentCely(outbox: Outbox, identCely: string): StoredFind | undefined {
-  return one(
+  return readOneFind(
     outbox,
     `select ${COLUMNS} from finds join entries on entries.find_id = finds.id
      where entries.ident_cely = ? and +kind = 'import' and +state = 'accepted'`,
@@ -240,14 +240,14 @@ export function importDigests(outbox: Outbox): Map<string, string[]> {
        where kind = 'import' and digest is not null and state <> 'dropped' and hidden_at is null order by finds.id`,
     )
     .iterate();
-  const known = new Map<string, string[]>();
+  const digestsByFind = new Map<string, string[]>();
   for (const row of rows) {
     const { digest, localId } = parseDigest(row);
-    const equal = known.get(digest);
-    if (equal === undefined) known.set(digest, [localId]);
+    const equal = digestsByFind.get(digest);
+    if (equal === undefined) digestsByFind.set(digest, [localId]);
     else equal.push(localId);
   }
-  return known;
+  return digestsByFind;
 }
 
 const parseName = createRowParser({ name: isText, localId: isText });
@@ -273,7 +273,7 @@ export function localIdsFrom(outbox: Outbox, path: string): string[] {
 /** Changes the local id of an existing find to an unused one. */
 export function renameFind(outbox: Outbox, localId: string, newLocalId: string): void {
   const row = rowByLocalId(outbox, localId);
-  if (row === undefined) throw changedMeanwhile(localId);
+  if (row === undefined) throw makeChangedError(localId);
   replaceRow(outbox, { ...row, localId: newLocalId });
 }
 
@@ -291,7 +291,7 @@ function rowWhere(outbox: Outbox, condition: string, value: string | number): Lo
   return row === undefined ? undefined : parseFindRow(outbox, row);
 }
 
-function one(outbox: Outbox, query: string, value: string | number): StoredFind | undefined {
+function readOneFind(outbox: Outbox, query: string, value: string | number): StoredFind | undefined {
   const row = outbox.sql(query).get(value);
   return row === undefined ? undefined : parseFind(outbox, row);
 }
@@ -300,7 +300,7 @@ function one(outbox: Outbox, query: string, value: string | number): StoredFind 
 function parseFindRow({ path }: Outbox, row: unknown): LoggedFindRow {
   if (!isFindRow(row)) throw damagedRow(path, msg`a find`);
   const { crc, ...find } = row;
-  if (checksumOf(find) !== crc) throw damagedRow(path, msg`find ${find.localId}`);
+  if (computeFindChecksum(find) !== crc) throw damagedRow(path, msg`find ${find.localId}`);
   return find;
 }
 
@@ -311,7 +311,7 @@ function parseFind(outbox: Outbox, stored: unknown): StoredFind {
 }
 
 const parseStandingOfFind = createRowParser({
-  ...{ version: isNumber, state: orNull(isOneOf(ENTRY_STATES)), attempts: orNull(isNumber) },
+  ...{ version: isNumber, state: orNull(makeMemberGuard(ENTRY_STATES)), attempts: orNull(isNumber) },
 });
 
 /** Returns the facts by which a change of a find or its import is detected; undefined where no find has the local id. */

@@ -30,7 +30,7 @@ export function parseErrorBody(body: Buffer): ErrorBody {
     if (Array.isArray(list)) return { kind: 'findings', findings: list.slice(0, MAX_FINDINGS).map(toFinding) };
     if (typeof json['detail'] === 'string') return { kind: 'detail', detail: cut(json['detail'], MAX_CHARACTERS) };
   }
-  return { kind: 'other', excerpt: excerptOf(text) };
+  return { kind: 'other', excerpt: makeExcerpt(text) };
 }
 
 function toFinding(value: unknown): ServerFinding {
@@ -44,7 +44,7 @@ function toFinding(value: unknown): ServerFinding {
 }
 
 /** Returns the beginning of a foreign answer without markup. */
-function excerptOf(text: string): string {
+function makeExcerpt(text: string): string {
   const visible = parseHtml(text.slice(0, 20_000)).text.replace(/\s+/g, ' ').trim();
   return cut(visible, EXCERPT_CHARACTERS);
 }

@@ -77,7 +77,7 @@ const MEANINGS: Readonly<Record<number, Meanings>> = {
 };
 
 /** Returns the meaning; a status without one, such as a redirect, may be sent by any server, before or after the operation. */
-function meaningOf(operation: Operation, status: number): Meaning {
+function getMeaning(operation: Operation, status: number): Meaning {
   return MEANINGS[status]?.[operation] ?? 'outside-contract';
 }
 
@@ -93,17 +93,17 @@ function isOfService({ headers }: AnswerHead, body: ErrorBody): boolean {
 const IDENT_CELY = /^[A-Za-z0-9][A-Za-z0-9-]{2,63}$/;
 
 /** Returns the outcome of an operation by its answer. @param addressed record to which a number or a photograph was sent */
-export function outcomeOf(
+export function parseOutcome(
   operation: Operation,
   response: HttpResponse,
   nowMs: number,
   readIdentCely: ReadIdentCely,
   addressed?: string,
 ): Outcome {
-  const meaning = meaningOf(operation, response.status);
-  if (meaning === 'success') return successOf(response, readIdentCely, addressed);
+  const meaning = getMeaning(operation, response.status);
+  if (meaning === 'success') return parseSuccess(response, readIdentCely, addressed);
   const body = parseErrorBody(response.body);
-  const detail = detailOf(response, body);
+  const detail = getDetail(response, body);
   const findings = body.kind === 'findings' ? body.findings : [];
   switch (meaning) {
     case 'refused':
@@ -120,7 +120,7 @@ export function outcomeOf(
     case 'forbidden':
       return { kind: 'forbidden', detail, findings };
     case 'too-many':
-      return tooMany(operation, response, nowMs);
+      return makeThrottledOutcome(operation, response, nowMs);
     case 'closed':
       return { kind: 'closed', detail };
     case 'failed':
@@ -133,44 +133,45 @@ export function outcomeOf(
 /** Returns the outcome of an operation without a whole answer. */
 export function outcomeOfTransportError(operation: Operation, error: TransportError, nowMs: number, addressed?: string): Outcome {
   if (error.cause instanceof ChangedFileError) return { kind: 'content-changed' };
-  const told = error.head === undefined ? undefined : outcomeOfHead(operation, error.head, nowMs, addressed);
-  if (told !== undefined && told.kind !== 'uncertain') return told;
+  const outcome = error.head === undefined ? undefined : outcomeOfHead(operation, error.head, nowMs, addressed);
+  if (outcome !== undefined && outcome.kind !== 'uncertain') return outcome;
   if (!error.mayHaveArrived) {
     const isCut = error.reason !== 'connect' && error.reason !== 'aborted';
     return { kind: isCut ? 'cut' : 'not-delivered', detail: error.says };
   }
-  return told ?? { kind: 'uncertain', detail: msg`no complete answer came (${error.says})`, outsideContract: false };
+  return outcome ?? { kind: 'uncertain', detail: msg`no complete answer came (${error.says})`, outsideContract: false };
 }
 
 /** Returns the outcome by status and headers of an answer whose body was cut off; undefined where it depends on the body. */
 function outcomeOfHead(operation: Operation, head: AnswerHead, nowMs: number, addressed?: string): Outcome | undefined {
-  const meaning = meaningOf(operation, head.status);
+  const meaning = getMeaning(operation, head.status);
   const needsBody = meaning === 'already-applied' || (meaning === 'success' && head.headers['x-record-id'] === undefined);
-  return needsBody ? undefined : outcomeOf(operation, { ...head, body: Buffer.alloc(0) }, nowMs, () => undefined, addressed);
+  return needsBody ? undefined : parseOutcome(operation, { ...head, body: Buffer.alloc(0) }, nowMs, () => undefined, addressed);
 }
 
-function successOf(response: HttpResponse, readIdentCely: ReadIdentCely, addressed: string | undefined): Outcome {
+function parseSuccess(response: HttpResponse, readIdentCely: ReadIdentCely, addressed: string | undefined): Outcome {
   const inHeader = response.headers['x-record-id'];
   const inBody = readIdentCely(response.body);
   const identCely = inHeader ?? inBody;
-  const odd = (detail: Message): Outcome => ({ kind: 'uncertain', detail, outsideContract: true });
-  if (identCely === undefined || !IDENT_CELY.test(identCely)) return odd(msg`status ${response.status}, but without a record`);
+  const makeOddOutcome = (detail: Message): Outcome => ({ kind: 'uncertain', detail, outsideContract: true });
+  if (identCely === undefined || !IDENT_CELY.test(identCely))
+    return makeOddOutcome(msg`status ${response.status}, but without a record`);
   if (inBody !== undefined && inBody !== identCely) {
-    return odd(msg`the answer names two records, ${identCely} in its header and ${inBody} in its document`);
+    return makeOddOutcome(msg`the answer names two records, ${identCely} in its header and ${inBody} in its document`);
   }
   if (addressed !== undefined && addressed !== identCely)
-    return odd(msg`the answer is about ${identCely}, not about ${addressed}`);
+    return makeOddOutcome(msg`the answer is about ${identCely}, not about ${addressed}`);
   return { kind: 'accepted', identCely };
 }
 
 /** Only a throttle sends `Retry-After`, but not every throttle does (A-RATE-5). */
-function tooMany(operation: Operation, response: HttpResponse, nowMs: number): Outcome {
+function makeThrottledOutcome(operation: Operation, response: HttpResponse, nowMs: number): Outcome {
   const waitMs = retryAfterMs(response.headers['retry-after'], nowMs);
   if (waitMs === undefined && operation !== 'import') return { kind: 'busy' };
   return { kind: 'throttled', waitMs };
 }
 
-function detailOf({ status, headers }: HttpResponse, body: ErrorBody): Message {
+function getDetail({ status, headers }: HttpResponse, body: ErrorBody): Message {
   const target = headers['location'];
   if (status >= 300 && status < 400 && target !== undefined) return msg`status ${status}, which redirects to ${target}`;
   switch (body.kind) {

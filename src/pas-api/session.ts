@@ -73,21 +73,21 @@ async function requestToken(options: SessionOptions, signal: AbortSignal | undef
   if (username === undefined || password === undefined) throw new AuthError(msg`Not signed in.`, { hint: LOGIN_HINT });
   const request = tokenRequest(baseUrl, username, password);
   const response = await answerOrUnavailable(baseUrl, () => send(signal === undefined ? request : { ...request, signal }));
-  if (response.status === 200) return tokenOf(baseUrl, response, password);
+  if (response.status === 200) return parseToken(baseUrl, response, password);
   assertAvailable(baseUrl, response);
   // A page of a proxy or another server says nothing about the password (A-AUTH-10).
   if ([400, 401, 403].includes(response.status) && isJsonObject(response)) {
     throw new AuthError(msg`${baseUrl} does not accept the user name or password of ${username}.`, { hint: LOGIN_HINT });
   }
-  throw notTheService(baseUrl, createRedactor([password])(response));
+  throw makeUnexpectedPeerError(baseUrl, createRedactor([password])(response));
 }
 
-function tokenOf(baseUrl: string, response: HttpResponse, password: string): string {
+function parseToken(baseUrl: string, response: HttpResponse, password: string): string {
   const answer = parseJson(response.body.toString('utf8'));
   // A header value: one word of visible characters.
   const token = typeof answer === 'object' && answer !== null && 'token' in answer ? answer.token : undefined;
   if (typeof token === 'string' && /^[\x21-\x7e]+$/.test(token)) return token;
-  throw notTheService(baseUrl, createRedactor([password])(response));
+  throw makeUnexpectedPeerError(baseUrl, createRedactor([password])(response));
 }
 
 function isJsonObject({ body }: HttpResponse): boolean {
@@ -95,10 +95,10 @@ function isJsonObject({ body }: HttpResponse): boolean {
   return typeof answer === 'object' && answer !== null && !Array.isArray(answer);
 }
 
-function notTheService(baseUrl: string, response: HttpResponse): ContractError {
+function makeUnexpectedPeerError(baseUrl: string, response: HttpResponse): ContractError {
   const body = parseErrorBody(response.body);
-  const said = body.kind === 'other' ? body.excerpt : msg`an unexpected answer`;
-  return new ContractError(msg`${baseUrl} answered the sign-in with status ${response.status} and no token: ${said}`, {
+  const text = body.kind === 'other' ? body.excerpt : msg`an unexpected answer`;
+  return new ContractError(msg`${baseUrl} answered the sign-in with status ${response.status} and no token: ${text}`, {
     hint: msg`Check base_url in the profile.`,
   });
 }

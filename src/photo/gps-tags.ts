@@ -66,18 +66,18 @@ function removeFromDirectory(tiff: Tiff, at: number, waiting: number[]): GpsTrac
   let trace = NO_GPS;
   let count = entriesAt(tiff, at);
   // In a damaged file the GPS directory may overlap this one, so that clearing it changes the entry count.
-  let said = u16(at);
+  let entryCount = u16(at);
   for (let index = 0; index < count; ) {
     const entry = at + 2 + index * ENTRY_BYTES;
     const [tag, value] = [u16(entry), u32(entry + 8)];
     if (tag === GPS_POINTER) {
       trace = mergeTraces(trace, { found: true, tells: clearGpsDirectory(tiff, value), tellsOutsideExif: false });
-      const end = Math.min(bytes.length, at + 2 + said * ENTRY_BYTES + 4);
+      const end = Math.min(bytes.length, at + 2 + entryCount * ENTRY_BYTES + 4);
       bytes.copyWithin(entry, entry + ENTRY_BYTES, end);
       bytes.fill(0, end - ENTRY_BYTES, end);
       count -= 1;
-      said -= 1;
-      tiff.setU16(said, at);
+      entryCount -= 1;
+      tiff.setU16(entryCount, at);
       continue;
     }
     if (tag === EXIF_POINTER) waiting.push(value);
@@ -86,7 +86,7 @@ function removeFromDirectory(tiff: Tiff, at: number, waiting: number[]): GpsTrac
     index += 1;
   }
   const next = at + 2 + count * ENTRY_BYTES;
-  if (said === count && next + 4 <= bytes.length) waiting.push(u32(next));
+  if (entryCount === count && next + 4 <= bytes.length) waiting.push(u32(next));
   return trace;
 }
 

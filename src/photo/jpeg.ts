@@ -18,7 +18,7 @@ type BareJpeg = { readonly bytes: Buffer; readonly widthPx: number; readonly hei
  */
 export function bareJpeg(bytes: Buffer): BareJpeg | undefined {
   if (bytes.length < 4 || bytes[0] !== 0xff || bytes[1] !== 0xd8) return undefined;
-  const kept: Buffer[] = [bytes.subarray(0, 2)];
+  const keptParts: Buffer[] = [bytes.subarray(0, 2)];
   let size: { readonly widthPx: number; readonly heightPx: number } | undefined;
   for (let at = 2; at + 1 < bytes.length; ) {
     const marker = bytes[at + 1] ?? 0;
@@ -28,8 +28,8 @@ export function bareJpeg(bytes: Buffer): BareJpeg | undefined {
       continue;
     }
     if (marker === END_OF_IMAGE) {
-      kept.push(bytes.subarray(at, at + 2));
-      return size === undefined ? undefined : { bytes: Buffer.concat(kept), ...size };
+      keptParts.push(bytes.subarray(at, at + 2));
+      return size === undefined ? undefined : { bytes: Buffer.concat(keptParts), ...size };
     }
     if (at + 4 > bytes.length) return undefined;
     const end = at + 2 + bytes.readUInt16BE(at + 2);
@@ -38,7 +38,7 @@ export function bareJpeg(bytes: Buffer): BareJpeg | undefined {
       size = { heightPx: bytes.readUInt16BE(at + 5), widthPx: bytes.readUInt16BE(at + 7) };
     const next = marker === START_OF_SCAN ? endOfScan(bytes, end) : end;
     const isMetadata = marker === COMMENT || (marker >= APP0 && marker <= APP15 && marker !== APP14_ADOBE);
-    if (!isMetadata) kept.push(bytes.subarray(at, next));
+    if (!isMetadata) keptParts.push(bytes.subarray(at, next));
     at = next;
   }
   return undefined;

@@ -1,6 +1,6 @@
 import type { Point } from '../place/geometry.ts';
 import { metresPerDegree } from '../place/polygon.ts';
-import { findsInName, hasOpenNumber, indexNames, type NameDoubt, type NameIndex, type NameMatch } from './name-match.ts';
+import { findInName, hasOpenNumber, indexNames, type NameDoubt, type NameIndex, type NameMatch } from './name-match.ts';
 
 /** A photograph with the data by which it is matched to a find. */
 export type PhotoInfo = {
@@ -83,23 +83,25 @@ export function matchPhotographs(shots: readonly PhotoInfo[], finds: readonly Ma
   const index = indexNames(
     finds.map((find) => ({ find, ids: find.identCely === undefined ? [find.localId] : [find.localId, find.identCely] })),
   );
-  const matches = shots.map((shot) => settled(shot) ?? byName(shot, index, options) ?? byEvidence(shot, finds, options));
-  return besideOthers(shots, matches);
+  const matches = shots.map(
+    (shot) => settled(shot) ?? matchByName(shot, index, options) ?? matchByEvidence(shot, finds, options),
+  );
+  return matchNeighbours(shots, matches);
 }
 
 function settled({ file, knownFor }: PhotoInfo): Match | undefined {
   return knownFor === undefined ? undefined : { file, confidence: 'sure', find: knownFor, reasons: [], candidates: [knownFor] };
 }
 
-function byName(shot: PhotoInfo, index: NameIndex<MatchableFind>, options: MatchOptions): Match | undefined {
+function matchByName(shot: PhotoInfo, index: NameIndex<MatchableFind>, options: MatchOptions): Match | undefined {
   const parts = shot.file.split('/');
   const stem = (parts.at(-1) ?? '').replace(/\.[^.]*$/, '');
-  const inFile = findsInName(stem, index);
-  const inFolder = findsInName(parts.at(-2) ?? '', index);
+  const inFile = findInName(stem, index);
+  const inFolder = findInName(parts.at(-2) ?? '', index);
   if (inFile.length > 0) {
     // A photograph of K-2 in the folder of K-1 may show either.
-    const others = inFolder.filter(({ find, doubt }) => doubt === undefined && inFile.every((each) => each.find !== find));
-    return named(shot, [...inFile, ...others], 'name', options);
+    const otherMatches = inFolder.filter(({ find, doubt }) => doubt === undefined && inFile.every((each) => each.find !== find));
+    return named(shot, [...inFile, ...otherMatches], 'name', options);
   }
   const isOpen = hasOpenNumber(stem);
   const folders = inFolder.map((match) => (isOpen ? { ...match, doubt: match.doubt ?? 'more-in-name' } : match));
@@ -113,11 +115,11 @@ function named(
   options: MatchOptions,
 ): Match {
   const candidates = matches.map(({ find }) => find.localId).slice(0, MAX_CANDIDATES);
-  const [best, ...others] = matches;
+  const [best, ...otherMatches] = matches;
   if (best === undefined) return { file: shot.file, confidence: 'none', reasons: [], candidates };
   const evidence = evidenceFor(shot, best.find, options);
   const reasons: Reason[] = [{ kind, id: best.id }, ...evidence];
-  if (others.length > 0) {
+  if (otherMatches.length > 0) {
     const ids = matches.map(({ id }) => id);
     return {
       file: shot.file,
@@ -145,7 +147,7 @@ function evidenceFor(shot: PhotoInfo, find: MatchableFind, { withinM }: MatchOpt
   const reasons: Reason[] = [];
   const metres = shot.place === undefined || find.place === undefined ? undefined : distanceM(shot.place, find.place);
   if (metres !== undefined) reasons.push({ kind: metres <= withinM ? 'distance' : 'far', metres });
-  const afterMs = enteredBefore(shot, find);
+  const afterMs = getEntryTimeDelta(shot, find);
   if (afterMs !== undefined && Math.abs(afterMs) <= ENTERED_WITHIN_MS) {
     reasons.push({ kind: 'entered', minutes: Math.round(afterMs / MINUTE_MS) });
   }
@@ -165,19 +167,19 @@ type Scored = {
   readonly offMs: number;
 };
 
-function byEvidence(shot: PhotoInfo, finds: readonly MatchableFind[], options: MatchOptions): Match {
-  const nearest = clearFirst(
+function matchByEvidence(shot: PhotoInfo, finds: readonly MatchableFind[], options: MatchOptions): Match {
+  const nearest = preferUnambiguous(
     finds.map((find) => ({ find, value: shot.place && find.place ? distanceM(shot.place, find.place) : Number.NaN })),
     { most: options.withinM, apart: APART_M },
   );
-  const soonest = clearFirst(
-    finds.map((find) => ({ find, value: Math.abs(enteredBefore(shot, find) ?? Number.NaN) })),
+  const soonest = preferUnambiguous(
+    finds.map((find) => ({ find, value: Math.abs(getEntryTimeDelta(shot, find) ?? Number.NaN) })),
     { most: ENTERED_SOON_MS, apart: MINUTE_MS },
   );
   const scored = finds
     .map((find): Scored => {
       const reasons = evidenceFor(shot, find, options);
-      const points = reasons.reduce((sum, reason) => sum + pointsOf(reason), 0);
+      const points = reasons.reduce((sum, reason) => sum + getPoints(reason), 0);
       const clear = (find === nearest ? 1 : 0) + (find === soonest ? 2 : 0);
       const place = reasons.find((reason) => reason.kind === 'distance');
       return {
@@ -185,7 +187,7 @@ function byEvidence(shot: PhotoInfo, finds: readonly MatchableFind[], options: M
         points: points + clear,
         reasons,
         metres: place?.metres ?? Number.POSITIVE_INFINITY,
-        offMs: Math.abs(enteredBefore(shot, find) ?? Number.POSITIVE_INFINITY),
+        offMs: Math.abs(getEntryTimeDelta(shot, find) ?? Number.POSITIVE_INFINITY),
       };
     })
     .filter(({ points }) => points > 0)
@@ -208,7 +210,7 @@ function byEvidence(shot: PhotoInfo, finds: readonly MatchableFind[], options: M
   };
 }
 
-function pointsOf(reason: Reason): number {
+function getPoints(reason: Reason): number {
   switch (reason.kind) {
     case 'distance':
       return 2;
@@ -225,20 +227,20 @@ function pointsOf(reason: Reason): number {
 }
 
 /** Returns the find with the smallest value, at most `most`, if the next is at least `apart` larger and twice as large. */
-function clearFirst(
+function preferUnambiguous(
   values: readonly { readonly find: MatchableFind; readonly value: number }[],
   { most, apart }: { readonly most: number; readonly apart: number },
 ): MatchableFind | undefined {
-  const known = values.filter(({ value }) => !Number.isNaN(value)).sort((a, b) => a.value - b.value);
-  const [first, second] = known;
+  const ranked = values.filter(({ value }) => !Number.isNaN(value)).sort((a, b) => a.value - b.value);
+  const [first, second] = ranked;
   if (first === undefined || first.value > most) return undefined;
   const next = second?.value ?? Number.POSITIVE_INFINITY;
   return next >= first.value + apart && next >= first.value * 2 ? first.find : undefined;
 }
 
 /** Matches photographs without own evidence to the find of one that was taken moments before or after. */
-function besideOthers(shots: readonly PhotoInfo[], matches: readonly Match[]): Match[] {
-  const known = shots
+function matchNeighbours(shots: readonly PhotoInfo[], matches: readonly Match[]): Match[] {
+  const neighbours = shots
     .flatMap(({ file, takenMs }, index) => {
       const { confidence, find } = matches[index] ?? { confidence: 'none', find: undefined };
       const isKnown = confidence === 'sure' || confidence === 'likely';
@@ -248,7 +250,7 @@ function besideOthers(shots: readonly PhotoInfo[], matches: readonly Match[]): M
   return matches.map((match, index) => {
     const takenMs = shots[index]?.takenMs;
     if (match.confidence !== 'none' || takenMs === undefined) return match;
-    const nearest = known
+    const nearest = neighbours
       .filter((other) => Math.abs(other.takenMs - takenMs) <= NEXT_TO_MS)
       .sort((a, b) => Math.abs(a.takenMs - takenMs) - Math.abs(b.takenMs - takenMs))[0];
     if (nearest === undefined) return match;
@@ -264,7 +266,7 @@ function besideOthers(shots: readonly PhotoInfo[], matches: readonly Match[]): M
 }
 
 /** Returns the milliseconds between the entry of a find and the photograph. */
-function enteredBefore({ takenMs }: PhotoInfo, { enteredMs }: MatchableFind): number | undefined {
+function getEntryTimeDelta({ takenMs }: PhotoInfo, { enteredMs }: MatchableFind): number | undefined {
   return takenMs === undefined || enteredMs === undefined ? undefined : takenMs - enteredMs;
 }
 

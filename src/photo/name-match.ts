@@ -41,7 +41,7 @@ export function indexNames<T>(finds: readonly NamedFind<T>[]): NameIndex<T> {
   return index;
 }
 
-type Name = { readonly plain: string; readonly tokens: readonly NameToken[]; readonly others: readonly OtherNumber[] };
+type Name = { readonly plain: string; readonly tokens: readonly NameToken[]; readonly otherNumbers: readonly OtherNumber[] };
 type Span<T> = IndexedId<T> & { readonly start: number; readonly end: number };
 type Graded<T> = Span<T> & { readonly doubt: NameDoubt | undefined };
 
@@ -51,10 +51,10 @@ type Graded<T> = Span<T> & { readonly doubt: NameDoubt | undefined };
  * `K-12` does not match `K-1`. Numbers of cameras, dates and sizes are excluded.
  * @param name without its extension
  */
-export function findsInName<T>(name: string, index: NameIndex<T>): NameMatch<T>[] {
+export function findInName<T>(name: string, index: NameIndex<T>): NameMatch<T>[] {
   const plain = withoutAccents(name);
   const tokens = nameTokens(plain);
-  const parts: Name = { plain, tokens, others: numbersOfOthers(plain, tokens) };
+  const parts: Name = { plain, tokens, otherNumbers: numbersOfOthers(plain, tokens) };
   const spans = tokens.flatMap((token, start) =>
     (index.get(token.text) ?? [])
       .filter((each) => each.tokens.every(({ text }, offset) => tokens[start + offset]?.text === text))
@@ -62,12 +62,12 @@ export function findsInName<T>(name: string, index: NameIndex<T>): NameMatch<T>[
       .map((each): Span<T> => ({ ...each, start, end: start + each.tokens.length })),
   );
   const outermost = spans.filter(
-    (span) => !spans.some((other) => lengthOf(other) > lengthOf(span) && other.start < span.end && span.start < other.end),
+    (span) => !spans.some((other) => getLength(other) > getLength(span) && other.start < span.end && span.start < other.end),
   );
   const exact = outermost.filter(({ id }) => foldName(name).includes(foldName(id)));
   const graded = (exact.length === 0 || isOverlapFree(outermost) ? outermost : exact).flatMap((span) => grade(parts, span));
   const matches = new Map<T, NameMatch<T>>();
-  for (const { find, id, doubt } of graded.sort((a, b) => lengthOf(b) - lengthOf(a))) {
+  for (const { find, id, doubt } of graded.sort((a, b) => getLength(b) - getLength(a))) {
     if (matches.has(find)) continue;
     matches.set(find, { find, id, doubt: hasMoreNumbers(parts, graded) ? 'more-in-name' : doubt });
   }
@@ -78,10 +78,10 @@ export function findsInName<T>(name: string, index: NameIndex<T>): NameMatch<T>[
 export function hasOpenNumber(name: string): boolean {
   const plain = withoutAccents(name);
   const tokens = nameTokens(plain);
-  return hasMoreNumbers({ plain, tokens, others: numbersOfOthers(plain, tokens) }, []);
+  return hasMoreNumbers({ plain, tokens, otherNumbers: numbersOfOthers(plain, tokens) }, []);
 }
 
-function lengthOf({ start, end }: { readonly start: number; readonly end: number }): number {
+function getLength({ start, end }: { readonly start: number; readonly end: number }): number {
   return end - start;
 }
 
@@ -105,13 +105,13 @@ function grade<T>(name: Name, span: Span<T>): Graded<T>[] {
   const [first, last] = [name.tokens[span.start], name.tokens[span.end - 1]];
   if (first === undefined || last === undefined) return [];
   const [from, to] = [first.start, last.end];
-  const crossing = name.others.filter(
+  const crossing = name.otherNumbers.filter(
     (other) => other.start < to && from < other.end && !(from <= other.start && other.end <= to),
   );
   if (crossing.some(({ kind }) => kind !== 'size')) return [];
-  const phrase = readAsPhrase(name, span);
+  const phrase = judgePhrase(name, span);
   if (phrase === 'phrase') return [];
-  const isOthers = crossing.length > 0 || name.others.some(({ start, end }) => start === from && end === to);
+  const isOthers = crossing.length > 0 || name.otherNumbers.some(({ start, end }) => start === from && end === to);
   const isBare = !(/\p{L}/u.test(span.plain) && /\p{Nd}/u.test(span.plain));
   const isUnlike = isOthers || isBare || phrase === 'perhaps' || !isJoined(name, span);
   const doubt = isWrittenOnto(name, span) ? 'more-in-name' : isUnlike ? 'like-name' : undefined;
@@ -142,7 +142,7 @@ function gapBefore(plain: string, tokens: readonly NameToken[], at: number): str
  * Tells if the letters of the number are a word of a phrase: `profil v 2 vrstvě` does not mean `V-02`, and `k-2-detail` may mean
  * `K-2`. A leading zero, no separator, or capitals among lower case show a find number.
  */
-function readAsPhrase(name: Name, span: Span<unknown>): 'phrase' | 'perhaps' | 'no' {
+function judgePhrase(name: Name, span: Span<unknown>): 'phrase' | 'perhaps' | 'no' {
   const [word, number] = [name.tokens[span.start], name.tokens[span.start + 1]];
   if (word === undefined || number === undefined || !WORDS_BEFORE_NUMBERS.has(word.text)) return 'no';
   const between = name.plain.slice(word.end, number.start);
@@ -159,14 +159,15 @@ function readAsPhrase(name: Name, span: Span<unknown>): 'phrase' | 'perhaps' | '
 }
 
 /** Blanks out one part of the name, and the names that cameras give. */
-function withoutOthers({ plain, others }: Name, from: number, to: number): string {
-  const isOutside = (at: number): boolean => (at < from || at >= to) && !others.some(({ start, end }) => start <= at && at < end);
+function withoutOthers({ plain, otherNumbers }: Name, from: number, to: number): string {
+  const isOutside = (at: number): boolean =>
+    (at < from || at >= to) && !otherNumbers.some(({ start, end }) => start <= at && at < end);
   return plain.replace(/./gsu, (sign, at: number) => (isOutside(at) ? sign : ' '));
 }
 
-function hasMoreNumbers({ tokens, others }: Name, spans: readonly Span<unknown>[]): boolean {
+function hasMoreNumbers({ tokens, otherNumbers }: Name, spans: readonly Span<unknown>[]): boolean {
   return tokens.some(({ text, start, end }, at) => {
-    if (!isNumber(text) || others.some((other) => other.start <= start && end <= other.end)) return false;
+    if (!isNumber(text) || otherNumbers.some((other) => other.start <= start && end <= other.end)) return false;
     return !spans.some((span) => (span.start <= at && at < span.end) || isFileOfIdent(tokens, span, at));
   });
 }
@@ -239,7 +240,7 @@ function numbersOfOthers(plain: string, tokens: readonly NameToken[]): OtherNumb
 
 /** Finds camera names: `IMG_0001`, `IMG_E0017`, `IMG-20240601-WA0017`: the prefix and the numbers behind it. */
 function namesOfPictures(tokens: readonly NameToken[]): OtherNumber[] {
-  const found: OtherNumber[] = [];
+  const numbers: OtherNumber[] = [];
   for (let at = 0; at < tokens.length; at += 1) {
     const first = tokens[at];
     if (first === undefined || !OF_PICTURES.has(first.text)) continue;
@@ -248,10 +249,10 @@ function namesOfPictures(tokens: readonly NameToken[]): OtherNumber[] {
       if (/^\p{Nd}/u.test(token.text)) digits += 1;
       end += 1;
     }
-    if (digits > 0) found.push({ kind: 'camera', start: first.start, end: tokens[end - 1]?.end ?? first.end });
+    if (digits > 0) numbers.push({ kind: 'camera', start: first.start, end: tokens[end - 1]?.end ?? first.end });
     at = end - 1;
   }
-  return found;
+  return numbers;
 }
 
 /** Tells if the token at `at` belongs to the picture name that begins at `start`. */

@@ -1,6 +1,6 @@
 import { constants, open } from 'node:fs/promises';
 import type { ExpandedTags } from 'exifreader';
-import { messageOf } from '../base/errors.ts';
+import { getErrorMessage } from '../base/errors.ts';
 import { type Reading, unreadable } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import { degreesText, findRangeProblem } from '../place/geometry.ts';
@@ -25,11 +25,11 @@ const MAX_BYTES = 32 * 1024 * 1024;
 
 /** Reads EXIF; empty where the file has none. @throws Error when it cannot be read */
 export async function readPhotoExif(path: string): Promise<PhotoExif> {
-  const tags = await readExifTags(await beginningOf(path));
-  return tags === undefined ? {} : { ...placeOf(tags), ...takenOf(tags) };
+  const tags = await parseExifTags(await readBeginning(path));
+  return tags === undefined ? {} : { ...getPlace(tags), ...getTakenAt(tags) };
 }
 
-async function beginningOf(path: string): Promise<Buffer> {
+async function readBeginning(path: string): Promise<Buffer> {
   // Without O_NONBLOCK opening a pipe would block until a process writes to it.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
@@ -42,22 +42,22 @@ async function beginningOf(path: string): Promise<Buffer> {
   }
 }
 
-function placeOf({ gps }: ExifTags): PhotoExif {
+function getPlace({ gps }: ExifTags): PhotoExif {
   const { Longitude: longitude, Latitude: latitude } = gps ?? {};
   if (longitude === undefined || latitude === undefined || !Number.isFinite(longitude + latitude)) return {};
   return { place: { longitude, latitude } };
 }
 
 /** Returns the time of exposure, not of the last change. */
-function takenOf({ exif }: ExifTags): PhotoExif {
-  const original = readTime(exif?.DateTimeOriginal?.description);
-  if (original !== undefined) return { taken: { local: original, ...offsetOf(exif?.OffsetTimeOriginal?.description) } };
-  const digitized = readTime(exif?.DateTimeDigitized?.description);
-  return digitized === undefined ? {} : { taken: { local: digitized, ...offsetOf(exif?.OffsetTimeDigitized?.description) } };
+function getTakenAt({ exif }: ExifTags): PhotoExif {
+  const original = parseExifTime(exif?.DateTimeOriginal?.description);
+  if (original !== undefined) return { taken: { local: original, ...parseOffset(exif?.OffsetTimeOriginal?.description) } };
+  const digitized = parseExifTime(exif?.DateTimeDigitized?.description);
+  return digitized === undefined ? {} : { taken: { local: digitized, ...parseOffset(exif?.OffsetTimeDigitized?.description) } };
 }
 
 /** Parses `2024:05:06 07:08:09`; undefined for a clock that was never set. */
-function readTime(text: string | undefined): string | undefined {
+function parseExifTime(text: string | undefined): string | undefined {
   const match = /^(\d{4})[:-](\d\d)[:-](\d\d)[ T](\d\d):(\d\d):(\d\d)/.exec(text ?? '');
   if (match === null) return undefined;
   const [, year = '', month = '', day = '', hour = '', minute = '', second = ''] = match;
@@ -70,7 +70,7 @@ function isTime(local: string): boolean {
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(local);
 }
 
-function offsetOf(text: string | undefined): { readonly offsetMinutes?: number } {
+function parseOffset(text: string | undefined): { readonly offsetMinutes?: number } {
   if (text?.startsWith('Z') === true) return { offsetMinutes: 0 };
   const match = /^([+-])(\d\d):(\d\d)/.exec(text ?? '');
   if (match === null) return {};
@@ -81,7 +81,7 @@ function offsetOf(text: string | undefined): { readonly offsetMinutes?: number }
 type ExifTags = ExpandedTags;
 
 /** Parses the tags of a picture; undefined where it is no picture, or has no tags. */
-export async function readExifTags(bytes: Buffer): Promise<ExifTags | undefined> {
+export async function parseExifTags(bytes: Buffer): Promise<ExifTags | undefined> {
   const { default: reader } = await import('exifreader');
   try {
     return reader.load(bytes, { expanded: true });
@@ -95,7 +95,7 @@ export async function readPhotoPosition(path: string): Promise<Reading<Position>
   try {
     exif = await readPhotoExif(path);
   } catch (thrown) {
-    const problem = messageOf(thrown);
+    const problem = getErrorMessage(thrown);
     return unreadable('photo-unreadable', msg`${path} cannot be read: ${problem}`);
   }
   if (exif.place === undefined) {

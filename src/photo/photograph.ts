@@ -3,7 +3,7 @@ import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { constants, type FileHandle, open } from 'node:fs/promises';
 import { basename, dirname, extname, isAbsolute, join, sep } from 'node:path';
 import { fileTypeFromFile } from 'file-type';
-import { FileError, messageOf } from '../base/errors.ts';
+import { FileError, getErrorMessage } from '../base/errors.ts';
 import { errorIssue, type Issue, type Reading, unreadable, warningIssue } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
 import { isPictureName } from '../text/names.ts';
@@ -39,14 +39,17 @@ export async function inspectPhotograph(path: string, options: InspectOptions = 
     // Without O_NONBLOCK opening a pipe would block until a process writes to it.
     file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
-    return refused('photo-missing', whyNotOpened(path, error));
+    return makeRefusal('photo-missing', explainNotOpened(path, error));
   }
   try {
     return await inspectOpen(file, path, options);
   } catch (error) {
     options.signal?.throwIfAborted();
-    const problem = messageOf(error);
-    return refused('photo-unreadable', msg`The photograph ${path} cannot be read: ${problem}. Copy it again from its source.`);
+    const problem = getErrorMessage(error);
+    return makeRefusal(
+      'photo-unreadable',
+      msg`The photograph ${path} cannot be read: ${problem}. Copy it again from its source.`,
+    );
   } finally {
     await file.close();
   }
@@ -55,12 +58,13 @@ export async function inspectPhotograph(path: string, options: InspectOptions = 
 async function inspectOpen(file: FileHandle, path: string, options: InspectOptions): Promise<InspectedPhotograph> {
   const { maxBytes = PHOTO_MAX_BYTES, signal } = options;
   const stat = await file.stat();
-  if (stat.isDirectory()) return refused('photo-not-a-file', msg`${path} is a folder. Name the photographs in it one by one.`);
-  if (!stat.isFile()) return refused('photo-not-a-file', msg`${path} is not a regular file. Name a photograph.`);
+  if (stat.isDirectory())
+    return makeRefusal('photo-not-a-file', msg`${path} is a folder. Name the photographs in it one by one.`);
+  if (!stat.isFile()) return makeRefusal('photo-not-a-file', msg`${path} is not a regular file. Name a photograph.`);
   if (stat.size === 0)
-    return refused('photo-empty', msg`The photograph ${path} is empty (0 bytes). Copy it again from the camera.`);
+    return makeRefusal('photo-empty', msg`The photograph ${path} is empty (0 bytes). Copy it again from the camera.`);
   if (stat.size > maxBytes) {
-    return refused(
+    return makeRefusal(
       'photo-too-large',
       msg`The photograph ${path} has ${stat.size} bytes; the service takes ${maxBytes}. Make it smaller.`,
     );
@@ -68,15 +72,15 @@ async function inspectOpen(file: FileHandle, path: string, options: InspectOptio
   // Reads the whole file: the end of a TIFF distinguishes it from a raw image.
   const mimeType = (await fileTypeFromFile(path))?.mime;
   if (mimeType === undefined || !ACCEPTED_TYPES.includes(mimeType)) {
-    const found = mimeType ?? msg`no known image`;
-    return refused(
+    const typeText = mimeType ?? msg`no known image`;
+    return makeRefusal(
       'photo-type',
-      msg`${path} is ${found} by its content. The service takes JPEG, PNG, TIFF, HEIC and HEIF; convert it.`,
+      msg`${path} is ${typeText} by its content. The service takes JPEG, PNG, TIFF, HEIC and HEIF; convert it.`,
     );
   }
   const { sha512Hex, sizeBytes } = await digest(file, signal);
   if (sizeBytes !== stat.size) {
-    return refused(
+    return makeRefusal(
       'photo-changed',
       msg`The photograph ${path} changed while it was read. Try again when it is no longer being written.`,
     );
@@ -105,15 +109,15 @@ async function digest(file: FileHandle, signal: AbortSignal | undefined) {
   }
 }
 
-function refused(rule: string, message: Message): InspectedPhotograph {
+function makeRefusal(rule: string, message: Message): InspectedPhotograph {
   return { issues: [errorIssue(rule, message)] };
 }
 
-function whyNotOpened(path: string, error: unknown): Message {
+function explainNotOpened(path: string, error: unknown): Message {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'ENOENT' || code === 'ENOTDIR') return msg`There is no photograph ${path}. Check the name, letter case included.`;
   if (code === 'EACCES' || code === 'EPERM') return msg`The photograph ${path} cannot be read: permission denied.`;
-  const problem = messageOf(error);
+  const problem = getErrorMessage(error);
   return msg`The photograph ${path} cannot be opened: ${problem}`;
 }
 
@@ -154,12 +158,12 @@ async function isJpegCutOff(file: FileHandle, sizeBytes: number): Promise<boolea
     }
     if (head.length < 4) return true;
     at += 2 + head.readUInt16BE(2);
-    if (marker === START_OF_SCAN) return !(await holdsEnd(file, at));
+    if (marker === START_OF_SCAN) return !(await hasEnd(file, at));
   }
   return true;
 }
 
-async function holdsEnd(file: FileHandle, from: number): Promise<boolean> {
+async function hasEnd(file: FileHandle, from: number): Promise<boolean> {
   for (let at = from; ; at += SCAN_BYTES) {
     // One byte more, so that an end across two blocks is found.
     const chunk = await readAt(file, at, SCAN_BYTES + 1);
@@ -210,7 +214,7 @@ export function photoResolver(root: string): ResolvePhoto {
       return unreadable('photo-path', msg`The photograph "${name}" leaves the folder ${root} by "..". Move it into that folder.`);
     }
     const other = findOtherSpelling(join(realRoot, relative));
-    const real = firstExisting([join(realRoot, relative), ...(other === undefined ? [] : [other.path])]);
+    const real = findFirstExisting([join(realRoot, relative), ...(other === undefined ? [] : [other.path])]);
     if (real === undefined && isFromElsewhere) {
       return unreadable(
         MISSING,
@@ -240,38 +244,38 @@ export function findOtherSpelling(path: string): { readonly path: string; readon
   const spelt = otherSpelling(path, true);
   if (spelt === undefined) return undefined;
   if (spelt.normalize('NFC') === path.normalize('NFC')) return { path: spelt };
-  const [wanted, name] = [basename(path), basename(spelt)];
+  const [query, name] = [basename(path), basename(spelt)];
   return {
     path: spelt,
-    remark: msg`There is no photograph "${wanted}"; ${name} is the only file that it can mean, and is used.`,
+    remark: msg`There is no photograph "${query}"; ${name} is the only file that it can mean, and is used.`,
   };
 }
 
 function otherSpelling(path: string, isFile: boolean): string | undefined {
   if (existsSync(path)) return path;
-  const [above, wanted] = [dirname(path), basename(path)];
+  const [above, query] = [dirname(path), basename(path)];
   const folder = above === path ? undefined : otherSpelling(above, false);
   if (folder === undefined) return undefined;
-  const names = namesIn(folder);
+  const names = listNames(folder);
   const spelled = only(
     names,
-    (name) => fold(name) === fold(wanted),
-    (name) => name.normalize('NFC') === wanted.normalize('NFC'),
+    (name) => fold(name) === fold(query),
+    (name) => name.normalize('NFC') === query.normalize('NFC'),
   );
   if (spelled !== undefined) return join(folder, spelled);
-  if (!isFile || !(isPictureName(wanted) || extname(wanted) === '')) return undefined;
-  const ofPicture = only(names, (name) => isPictureName(name) && fold(stemOf(name)) === fold(stemOf(wanted)));
+  if (!isFile || !(isPictureName(query) || extname(query) === '')) return undefined;
+  const ofPicture = only(names, (name) => isPictureName(name) && fold(getStem(name)) === fold(getStem(query)));
   return ofPicture === undefined ? undefined : join(folder, ofPicture);
 }
 
 /** Returns the only name that matches, or the only best one of several. */
 function only(names: readonly string[], ...fits: readonly ((name: string) => boolean)[]): string | undefined {
-  let left = names;
+  let remaining = names;
   for (const fit of fits) {
-    const fitting = left.filter(fit);
+    const fitting = remaining.filter(fit);
     if (fitting.length === 1) return fitting[0];
     if (fitting.length === 0) return undefined;
-    left = fitting;
+    remaining = fitting;
   }
   return undefined;
 }
@@ -280,11 +284,11 @@ function fold(name: string): string {
   return name.normalize('NFC').toLowerCase();
 }
 
-function stemOf(name: string): string {
+function getStem(name: string): string {
   return isPictureName(name) ? name.slice(0, -extname(name).length) : name;
 }
 
-function namesIn(folder: string): string[] {
+function listNames(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch {
@@ -292,7 +296,7 @@ function namesIn(folder: string): string[] {
   }
 }
 
-function firstExisting(paths: readonly string[]): string | undefined {
+function findFirstExisting(paths: readonly string[]): string | undefined {
   for (const path of paths) {
     try {
       return realpathSync(path);
@@ -307,7 +311,7 @@ function realFolder(root: string): string {
   try {
     return realpathSync(root);
   } catch (error) {
-    const problem = messageOf(error);
+    const problem = getErrorMessage(error);
     throw new FileError(root, msg`The folder of photographs ${root} cannot be read: ${problem}`, { cause: error });
   }
 }

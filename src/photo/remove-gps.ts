@@ -47,13 +47,13 @@ const EXTENDED_HEAD_BYTES = GUID_BYTES + 8;
  * @param bytes changed in place; the length stays
  */
 function removeJpegGps(bytes: Buffer): GpsTrace {
-  const exif = segmentsOf(bytes, EXIF).map((segment) => removeTiffGps(segment.subarray(1)));
-  const packets = segmentsOf(bytes, XMP);
-  return mergeTraces(...exif, ...packets.map(removeXmpGps), removeFromExtended(segmentsOf(bytes, EXTENDED_XMP), packets));
+  const exif = listSegments(bytes, EXIF).map((segment) => removeTiffGps(segment.subarray(1)));
+  const packets = listSegments(bytes, XMP);
+  return mergeTraces(...exif, ...packets.map(removeXmpGps), removeFromExtended(listSegments(bytes, EXTENDED_XMP), packets));
 }
 
 /** Returns the content behind the signature of each APP1 segment that begins with it. */
-function segmentsOf(bytes: Buffer, signature: Buffer): Buffer[] {
+function listSegments(bytes: Buffer, signature: Buffer): Buffer[] {
   const segments: Buffer[] = [];
   for (let at = bytes.indexOf(signature); at !== -1; at = bytes.indexOf(signature, at + 1)) {
     if (at < 4 || !bytes.subarray(at - 4, at - 2).equals(APP1)) continue;
@@ -67,9 +67,9 @@ function segmentsOf(bytes: Buffer, signature: Buffer): Buffer[] {
 function removeFromExtended(segments: readonly Buffer[], packets: readonly Buffer[]): GpsTrace {
   let trace = NO_GPS;
   const whole = segments.filter((segment) => segment.length > EXTENDED_HEAD_BYTES);
-  for (const guid of new Set(whole.map(guidOf))) {
+  for (const guid of new Set(whole.map(parseGuid))) {
     const parts = whole
-      .filter((segment) => guidOf(segment) === guid)
+      .filter((segment) => parseGuid(segment) === guid)
       .sort((a, b) => a.readUInt32BE(GUID_BYTES + 4) - b.readUInt32BE(GUID_BYTES + 4));
     const packet = Buffer.concat(parts.map((part) => part.subarray(EXTENDED_HEAD_BYTES)));
     const removed = removeXmpGps(packet);
@@ -89,7 +89,7 @@ function removeFromExtended(segments: readonly Buffer[], packets: readonly Buffe
   return trace;
 }
 
-function guidOf(segment: Buffer): string {
+function parseGuid(segment: Buffer): string {
   return segment.toString('latin1', 0, GUID_BYTES);
 }
 
@@ -136,7 +136,7 @@ const SCRUBBED_BY: Readonly<Record<string, (data: Buffer) => Scrubbed>> = {
   zTXt: (data) =>
     fromText(
       data,
-      (text) => inflated(text.subarray(1)),
+      (text) => inflate(text.subarray(1)),
       (text) => Buffer.concat([Buffer.from([0]), deflateSync(text)]),
     ),
   iTXt: fromInternationalText,
@@ -151,7 +151,7 @@ function chunk(type: string, data: Buffer): Buffer {
   return framed;
 }
 
-function inflated(packed: Buffer): Buffer | undefined {
+function inflate(packed: Buffer): Buffer | undefined {
   try {
     return inflateSync(packed, { maxOutputLength: MAX_TEXT_BYTES });
   } catch {
@@ -177,7 +177,7 @@ function fromInternationalText(data: Buffer): Scrubbed {
   const head = data.indexOf(0, languageEnd + 1) + 1;
   if (keywordEnd === -1 || languageEnd === -1 || head === 0) return unchanged;
   const isPacked = data[keywordEnd + 1] === 1;
-  const text = isPacked ? inflated(data.subarray(head)) : data.subarray(head);
+  const text = isPacked ? inflate(data.subarray(head)) : data.subarray(head);
   if (text === undefined) return unchanged;
   const scrubbed = scrubText(data.toString('latin1', 0, keywordEnd), text);
   if (!scrubbed.trace.found || scrubbed.data === undefined) return scrubbed;

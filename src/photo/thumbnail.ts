@@ -2,7 +2,7 @@ import { constants, open } from 'node:fs/promises';
 import type { Sharp, SharpOptions } from 'sharp';
 import { t } from '../base/language.ts';
 import { bareJpeg } from './jpeg.ts';
-import { readExifTags } from './photo-exif.ts';
+import { parseExifTags } from './photo-exif.ts';
 
 export type Thumbnail =
   | {
@@ -52,12 +52,12 @@ export function makeThumbnails({ maxPx, library }: ThumbnailOptions): MakeThumbn
   return async (path, expectedBytes) => {
     const head = await readHead(path, expectedBytes);
     if (typeof head === 'string') return { kind: 'none', why: head };
-    const whole = library === undefined ? undefined : await reduced(library, path, maxPx, undefined);
+    const whole = library === undefined ? undefined : await reduceImage(library, path, maxPx, undefined);
     return whole ?? (await embedded(head, library, maxPx));
   };
 }
 
-async function reduced(
+async function reduceImage(
   library: ImageLibrary,
   input: string | Buffer,
   maxPx: number,
@@ -65,7 +65,7 @@ async function reduced(
 ): Promise<Thumbnail | undefined> {
   try {
     const image = library(input, { failOn: 'error', sequentialRead: true }).timeout({ seconds: TIMEOUT_SECONDS });
-    const upright = orientation === undefined ? image.autoOrient() : turned(image, orientation);
+    const upright = orientation === undefined ? image.autoOrient() : rotateImage(image, orientation);
     const { data, info } = await upright
       .resize(maxPx, maxPx, { fit: 'inside', withoutEnlargement: true })
       .flatten({ background: '#ffffff' })
@@ -88,14 +88,14 @@ const TURNS: Readonly<Record<number, readonly [degrees: number, mirrored: boolea
   8: [270, false],
 };
 
-function turned(image: Sharp, orientation: number): Sharp {
+function rotateImage(image: Sharp, orientation: number): Sharp {
   const [degrees, mirrored] = TURNS[orientation] ?? [0, false];
   return (mirrored ? image.flop() : image).rotate(degrees);
 }
 
 async function embedded(head: Buffer, library: ImageLibrary | undefined, maxPx: number): Promise<Thumbnail> {
-  const found = await embeddedThumbnail(head);
-  if (found === undefined) {
+  const thumbnail = await embeddedThumbnail(head);
+  if (thumbnail === undefined) {
     return {
       kind: 'none',
       why:
@@ -104,15 +104,15 @@ async function embedded(head: Buffer, library: ImageLibrary | undefined, maxPx: 
           : t`No picture: the photograph is damaged, or of a kind that cannot be drawn here.`,
     };
   }
-  const upright = library === undefined ? undefined : await reduced(library, found.jpeg, maxPx, found.orientation);
-  return upright ?? found;
+  const upright = library === undefined ? undefined : await reduceImage(library, thumbnail.jpeg, maxPx, thumbnail.orientation);
+  return upright ?? thumbnail;
 }
 
 type FoundThumbnail = Thumbnail & { readonly kind: 'image' };
 
 /** Returns the thumbnail in the EXIF data, without metadata. */
 async function embeddedThumbnail(head: Buffer): Promise<FoundThumbnail | undefined> {
-  const { exif, Thumbnail: thumbnail } = (await readExifTags(head)) ?? {};
+  const { exif, Thumbnail: thumbnail } = (await parseExifTags(head)) ?? {};
   const bare = thumbnail === undefined ? undefined : bareJpeg(Buffer.from(thumbnail.base64, 'base64'));
   if (bare === undefined) return undefined;
   const orientation = Number(exif?.Orientation?.value ?? 1);

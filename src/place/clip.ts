@@ -23,7 +23,7 @@ export function clipRing(ring: Line, box: BoundingBox): Line {
     points.forEach((point, index) => {
       const before = points.at(index - 1) ?? point;
       const [inside, wasInside] = [(point[axis] - at) * inward >= 0, (before[axis] - at) * inward >= 0];
-      if (inside !== wasInside) clipped.push(crossing(before, point, axis, at));
+      if (inside !== wasInside) clipped.push(intersectEdge(before, point, axis, at));
       if (inside) clipped.push(point);
     });
     points = clipped;
@@ -32,7 +32,7 @@ export function clipRing(ring: Line, box: BoundingBox): Line {
   return first === undefined ? new Float64Array() : Float64Array.from([...points, first].flat());
 }
 
-function crossing(
+function intersectEdge(
   from: readonly [number, number],
   to: readonly [number, number],
   axis: 0 | 1,
@@ -45,7 +45,7 @@ function crossing(
 }
 
 /** Returns twice the signed area of a closed ring, and its centroid. */
-export function centreOf(ring: Line): { readonly doubleArea: number; readonly x: number; readonly y: number } {
+export function getCentroid(ring: Line): { readonly doubleArea: number; readonly x: number; readonly y: number } {
   const [x0 = 0, y0 = 0] = ring;
   let [doubleArea, sumX, sumY] = [0, 0, 0];
   for (let i = 0; i + 3 < ring.length; i += 2) {
@@ -71,47 +71,47 @@ export type Line = Float64Array;
 export function simplifyRing(ring: Line, tolerance: number): Line | undefined {
   const last = ring.length / 2 - 1;
   if (last < 3) return undefined;
-  const opposite = farthestFrom(ring, 0);
-  const kept = new Uint8Array(last + 1);
-  kept[0] = kept[last] = kept[opposite] = 1;
+  const opposite = findFarthestFrom(ring, 0);
+  const isKept = new Uint8Array(last + 1);
+  isKept[0] = isKept[last] = isKept[opposite] = 1;
   const waiting: [number, number][] = [
     [0, opposite],
     [opposite, last],
   ];
   for (let span = waiting.pop(); span !== undefined; span = waiting.pop()) {
     const [from, to] = span;
-    const { index, squared } = farthestBetween(ring, from, to);
+    const { index, squared } = findFarthestBetween(ring, from, to);
     if (squared <= tolerance * tolerance) continue;
-    kept[index] = 1;
+    isKept[index] = 1;
     waiting.push([from, index], [index, to]);
   }
-  const points = [...kept.keys()].filter((index) => kept[index] === 1).flatMap((index) => pointOf(ring, index));
+  const points = [...isKept.keys()].filter((index) => isKept[index] === 1).flatMap((index) => getRingPoint(ring, index));
   return points.length < 8 ? undefined : Float64Array.from(points);
 }
 
-function pointOf(ring: Line, index: number): readonly [number, number] {
+function getRingPoint(ring: Line, index: number): readonly [number, number] {
   return [ring[2 * index] ?? 0, ring[2 * index + 1] ?? 0];
 }
 
-function farthestFrom(ring: Line, from: number): number {
-  const [x0, y0] = pointOf(ring, from);
+function findFarthestFrom(ring: Line, from: number): number {
+  const [x0, y0] = getRingPoint(ring, from);
   let [farthest, most] = [from + 1, -1];
   for (let index = from + 1; index < ring.length / 2 - 1; index++) {
-    const [x, y] = pointOf(ring, index);
+    const [x, y] = getRingPoint(ring, index);
     const squared = (x - x0) ** 2 + (y - y0) ** 2;
     if (squared > most) [farthest, most] = [index, squared];
   }
   return farthest;
 }
 
-function farthestBetween(ring: Line, from: number, to: number): { readonly index: number; readonly squared: number } {
-  const [x1, y1] = pointOf(ring, from);
-  const [x2, y2] = pointOf(ring, to);
+function findFarthestBetween(ring: Line, from: number, to: number): { readonly index: number; readonly squared: number } {
+  const [x1, y1] = getRingPoint(ring, from);
+  const [x2, y2] = getRingPoint(ring, to);
   const [dx, dy] = [x2 - x1, y2 - y1];
   const lengthSquared = dx * dx + dy * dy;
   let [index, most] = [from, -1];
   for (let between = from + 1; between < to; between++) {
-    const [x, y] = pointOf(ring, between);
+    const [x, y] = getRingPoint(ring, between);
     const along = lengthSquared === 0 ? 0 : Math.min(1, Math.max(0, ((x - x1) * dx + (y - y1) * dy) / lengthSquared));
     const squared = (x - x1 - along * dx) ** 2 + (y - y1 - along * dy) ** 2;
     if (squared > most) [index, most] = [between, squared];

@@ -124,14 +124,14 @@ export function findRangeProblem(system: GeomSystem, x: number, y: number): Mess
   const { x: xRange, y: yRange } = RANGES[system];
   const [xLeast, xMost] = xRange;
   const [yLeast, yMost] = yRange;
-  const mistake = mistakeIn(system, x, y);
+  const mistake = describeMistake(system, x, y);
   return msg`${mistake} The service takes ${xLeast} to ${xMost} and ${yLeast} to ${yMost}.`;
 }
 
-function mistakeIn(system: GeomSystem, x: number, y: number): Message {
+function describeMistake(system: GeomSystem, x: number, y: number): Message {
   const point = `${x} ${y}`;
   const [wholeX, wholeY] = [Math.round(x * 1000), Math.round(y * 1000)];
-  if (isKrovakInAnyForm(wholeX, wholeY))
+  if (looksLikeSjtsk(wholeX, wholeY))
     return msg`${point} are thousands of metres whose separator reads as a decimal point. Write all digits together: ${wholeX} ${wholeY}.`;
   if (x === 0 && y === 0)
     return msg`${point} is the point 0 0, which a device records before it has a position. Leave it empty, or find the place.`;
@@ -145,11 +145,11 @@ function mistakeIn(system: GeomSystem, x: number, y: number): Message {
       return msg`${point} has a wrong minus sign, or S or W instead of N or E: longitude and latitude are both positive here.`;
     if (inRange(system, north, east))
       return msg`${point} has its axes swapped and a wrong minus sign, or S or W instead of N or E: longitude first, then latitude, both positive.`;
-    return isKrovakInAnyForm(x, y)
+    return looksLikeSjtsk(x, y)
       ? msg`${point} are S-JTSK metres, not degrees: the coordinate system is 5514.`
       : msg`${point} lies far outside the country: longitude first, then latitude, in degrees.`;
   }
-  if (isKrovakInAnyForm(x, y)) {
+  if (looksLikeSjtsk(x, y)) {
     const [smaller, larger] = [Math.min(Math.abs(x), Math.abs(y)), Math.max(Math.abs(x), Math.abs(y))];
     return msg`${point} are Křovák coordinates without their minus signs. EPSG:5514 has both negative and the smaller number first: -${smaller} -${larger}.`;
   }
@@ -165,7 +165,7 @@ function inRange(system: GeomSystem, x: number, y: number): boolean {
 }
 
 /** Tells if the numbers fit S-JTSK in one of its variants: older ones have positive axes, or y before x. */
-function isKrovakInAnyForm(x: number, y: number): boolean {
+function looksLikeSjtsk(x: number, y: number): boolean {
   const [smaller = 0, larger = 0] = [Math.abs(x), Math.abs(y)].sort((a, b) => a - b);
   return inRange('5514', -smaller, -larger);
 }
@@ -175,7 +175,7 @@ function shorten(text: string): string {
 }
 
 /** Maps a code of EPSG or ESRI (which numbers S-JTSK 102067) to a system; undefined where the service does not accept it. */
-export function geomSystemOf(code: number): GeomSystem | undefined {
+export function toGeomSystem(code: number): GeomSystem | undefined {
   if (code === 4326) return '4326';
   return code === 5514 || code === 102_067 ? '5514' : undefined;
 }
@@ -240,21 +240,21 @@ export const DRAWN_WITHIN_M = 100;
  */
 export function isSamePlace(one: PointInSystem, other: PointInSystem, withinM?: number): boolean {
   if (one.system !== other.system || withinM !== undefined) {
-    return distanceOf(inMetres(one), inMetres(other)) <= (withinM ?? CONVERTED_WITHIN_M);
+    return getDistance(toMetres(one), toMetres(other)) <= (withinM ?? CONVERTED_WITHIN_M);
   }
-  const [a, b] = [numbersOf(one), numbersOf(other)];
+  const [a, b] = [toNumbers(one), toNumbers(other)];
   // The half digit covers the rounding error of the difference.
   return Math.max(Math.abs(a[0] - b[0]), Math.abs(a[1] - b[1])) < 1.5 * SAME_WITHIN[one.system];
 }
 
-function inMetres(point: PointInSystem): Point {
-  return point.system === '5514' ? numbersOf(point) : toSJtsk(numbersOf(point));
+function toMetres(point: PointInSystem): Point {
+  return point.system === '5514' ? toNumbers(point) : toSJtsk(toNumbers(point));
 }
 
-function numbersOf({ x, y }: PointInSystem): Point {
+function toNumbers({ x, y }: PointInSystem): Point {
   return [Number(x), Number(y)];
 }
 
-function distanceOf(one: Point, other: Point): number {
+function getDistance(one: Point, other: Point): number {
   return Math.hypot(one[0] - other[0], one[1] - other[1]);
 }

@@ -20,10 +20,10 @@ export function parsePolygon(wkt: string): Polygon {
   const match = /^(multi)?polygon\s*(?:(?:z|m|zm)\s*)?(\([\s\S]*\))$/i.exec(wkt.trim());
   if (match === null) throw new RangeError(`not a POLYGON or MULTIPOLYGON: ${wkt.slice(0, 40)}`);
   const [, multi, body = ''] = match;
-  if (depthOf(body) !== (multi === undefined ? 2 : 3)) throw new RangeError('the brackets of the polygon do not match');
+  if (getBracketDepth(body) !== (multi === undefined ? 2 : 3)) throw new RangeError('the brackets of the polygon do not match');
   if (!/^[\s(),]*$/.test(body.replace(/\([^()]*\)/g, ''))) throw new RangeError('there is text between the rings of the polygon');
   const rings = [...body.matchAll(/\(([^()]*)\)/g)].map(([, points = '']) => parseRing(points));
-  return { rings, box: boxOf(rings) };
+  return { rings, box: getBoundingBox(rings) };
 }
 
 /** Tells if a point is inside or on the boundary. Rings may have any direction and order. */
@@ -87,7 +87,7 @@ function parseRing(text: string): Ring {
   return ring;
 }
 
-function boxOf(rings: readonly Ring[]): BoundingBox {
+function getBoundingBox(rings: readonly Ring[]): BoundingBox {
   let [minX, minY, maxX, maxY] = [Infinity, Infinity, -Infinity, -Infinity];
   for (const ring of rings) {
     ring.forEach((value, index) => {
@@ -99,7 +99,7 @@ function boxOf(rings: readonly Ring[]): BoundingBox {
 }
 
 /** Returns the deepest level of brackets; -1 where they do not match. */
-function depthOf(text: string): number {
+function getBracketDepth(text: string): number {
   let depth = 0;
   let deepest = 0;
   for (const character of text) {

@@ -11,13 +11,13 @@ const PAIR = new RegExp(`^${NUMBER},${NUMBER}(?=$|[,;(])`);
 /** Reads a position from a map link, a geo URI or a plus code; undefined for any other text. */
 export function parsePlaceLink(text: string): Reading<Degrees> | undefined {
   const trimmed = text.trim();
-  if (/^geo:/i.test(trimmed)) return readGeo(trimmed);
-  if (/^(?:https?:\/\/\S+|[a-z.]+\.[a-z]{2,3}\/\S+)$/i.test(trimmed)) return readMapLink(trimmed);
-  return readPlusCode(trimmed);
+  if (/^geo:/i.test(trimmed)) return parseGeoUri(trimmed);
+  if (/^(?:https?:\/\/\S+|[a-z.]+\.[a-z]{2,3}\/\S+)$/i.test(trimmed)) return parseMapLink(trimmed);
+  return parsePlusCode(trimmed);
 }
 
 /** Reads a geo URI (RFC 5870): `geo:50.0871,14.4208`. Phones write the place behind `?q=`. */
-function readGeo(text: string): Reading<Degrees> {
+function parseGeoUri(text: string): Reading<Degrees> {
   const [, place = '', parameters = '', query = ''] = /^geo:([^;?]*)([^?]*)\??(.*)$/is.exec(text) ?? [];
   const crs = /;crs=([^;]+)/i.exec(parameters)?.[1];
   if (crs !== undefined && crs.toLowerCase() !== 'wgs84') {
@@ -26,12 +26,12 @@ function readGeo(text: string): Reading<Degrees> {
       msg`"${text}" is in the coordinate system ${crs}, which pas does not read. Write the position in WGS 84.`,
     );
   }
-  return pairOf(new URLSearchParams(query).get('q')) ?? pairOf(place) ?? withoutPlace(text);
+  return parsePair(new URLSearchParams(query).get('q')) ?? parsePair(place) ?? makeMissingPointError(text);
 }
 
 /** Readers of the marked place in map links; mapy.cz writes the longitude first. The centre of the view is no marked place. */
 const MARKED: readonly ((url: URL) => Degrees | undefined)[] = [
-  ({ searchParams }) => (searchParams.get('source') === 'coor' ? swapped(pair(searchParams.get('id'))) : undefined),
+  ({ searchParams }) => (searchParams.get('source') === 'coor' ? swapDegrees(pair(searchParams.get('id'))) : undefined),
   ({ href }) =>
     pair(
       href
@@ -45,13 +45,13 @@ const MARKED: readonly ((url: URL) => Degrees | undefined)[] = [
   ({ pathname }) =>
     pathname
       .split('/')
-      .map((part) => pair(decoded(part)))
-      .find((found) => found !== undefined),
+      .map((part) => pair(decodePart(part)))
+      .find((position) => position !== undefined),
 ];
 
-function readMapLink(text: string): Reading<Degrees> {
+function parseMapLink(text: string): Reading<Degrees> {
   const address = /^https?:/i.test(text) ? text : `https://${text}`;
-  if (!URL.canParse(address)) return withoutPlace(text);
+  if (!URL.canParse(address)) return makeMissingPointError(text);
   const url = new URL(address);
   if (isRoute(url)) {
     return unreadable(
@@ -60,8 +60,8 @@ function readMapLink(text: string): Reading<Degrees> {
     );
   }
   for (const placeIn of MARKED) {
-    const found = placeIn(url);
-    if (found !== undefined) return { value: found };
+    const position = placeIn(url);
+    if (position !== undefined) return { value: position };
   }
   if (/^(?:maps\.app\.)?goo\.gl$/.test(url.hostname) || url.pathname.startsWith('/s/')) {
     return unreadable(
@@ -69,7 +69,7 @@ function readMapLink(text: string): Reading<Degrees> {
       msg`"${text}" is a short link, which does not contain the position. Open it and copy the coordinates.`,
     );
   }
-  return withoutPlace(text);
+  return makeMissingPointError(text);
 }
 
 const ROUTE_PATH = /\/(?:dir|directions?|route|planovani(?:-trasy)?)(?:\/|$)/i;
@@ -81,7 +81,7 @@ function isRoute({ pathname, searchParams }: URL): boolean {
 }
 
 /** Decodes a part as a query is decoded: an invalid escape stays as it is. */
-function decoded(part: string): string | null {
+function decodePart(part: string): string | null {
   return new URLSearchParams(`part=${part}`).get('part');
 }
 
@@ -90,16 +90,16 @@ function pair(text: string | null | undefined): Degrees | undefined {
   return lat === undefined || lon === undefined ? undefined : { lat, lon };
 }
 
-function swapped(degrees: Degrees | undefined): Degrees | undefined {
+function swapDegrees(degrees: Degrees | undefined): Degrees | undefined {
   return degrees && { lat: degrees.lon, lon: degrees.lat };
 }
 
-function pairOf(text: string | null): Reading<Degrees> | undefined {
+function parsePair(text: string | null): Reading<Degrees> | undefined {
   const value = pair(text);
   return value && { value };
 }
 
-function withoutPlace(text: string): Reading<Degrees> {
+function makeMissingPointError(text: string): Reading<Degrees> {
   return unreadable(
     'coordinate',
     msg`"${text}" is a link to a map without a marker, and the middle of a map is not a position. Mark the place on the map and copy its link, or write its coordinates.`,
@@ -112,7 +112,7 @@ const SEPARATOR_AT = 8;
 const PAIRED_DIGITS = 10;
 
 /** Decodes a plus code: five pairs narrow 20° to some ten metres; each further digit is a cell in a grid of four by five. */
-function readPlusCode(text: string): Reading<Degrees> | undefined {
+function parsePlusCode(text: string): Reading<Degrees> | undefined {
   const [, before = '', after = ''] = /^([2-9CFGHJMPQRVWX0]{2,8})\+([2-9CFGHJMPQRVWX]{0,7})(?:[\s,].*)?$/i.exec(text) ?? [];
   if (before === '' || before.length % 2 === 1) return undefined;
   if (before.length < SEPARATOR_AT) {

@@ -24,15 +24,15 @@ type Coordinate = { readonly value: string; readonly hemisphere?: Hemisphere };
 export function parsePosition(text: string): Reading<Position> {
   if (/^\s*(?:srid|point)/i.test(text)) {
     const point = parseWrittenPoint(text);
-    return isReadable(point) ? placed(text, point.value.x, point.value.y) : point;
+    return isReadable(point) ? resolveAxes(text, point.value.x, point.value.y) : point;
   }
   const link = parsePlaceLink(text);
-  if (link !== undefined) return isReadable(link) ? placed(text, link.value.lon, link.value.lat, true) : link;
-  const tokens = tokensOf(text);
-  const halves = tokens === undefined ? undefined : halvesOf(tokens);
-  if (halves === undefined) return unreadable('coordinate', notAPosition(text));
-  const [first, second] = halves.map((half) => coordinateOf(half, text));
-  if (first === undefined || isMessage(first)) return unreadable('coordinate', first ?? notAPosition(text));
+  if (link !== undefined) return isReadable(link) ? resolveAxes(text, link.value.lon, link.value.lat, true) : link;
+  const tokens = splitTokens(text);
+  const halves = tokens === undefined ? undefined : splitCoordinates(tokens);
+  if (halves === undefined) return unreadable('coordinate', describeNoPosition(text));
+  const [first, second] = halves.map((half) => parseCoordinateTokens(half, text));
+  if (first === undefined || isMessage(first)) return unreadable('coordinate', first ?? describeNoPosition(text));
   if (second === undefined) return unreadable('coordinate', msg`"${text}" is a single coordinate. A point needs two.`);
   if (isMessage(second)) return unreadable('coordinate', second);
   const isNorthing = ({ hemisphere }: Coordinate): boolean => hemisphere === 'N' || hemisphere === 'S';
@@ -40,25 +40,25 @@ export function parsePosition(text: string): Reading<Position> {
   if ((isNorthing(first) && isNorthing(second)) || (isEasting(first) && isEasting(second))) {
     return unreadable('coordinate', msg`"${text}" has the same axis twice. Write one with N and one with E.`);
   }
-  if (isNorthing(first) || isEasting(second)) return placed(text, second.value, first.value, true);
-  return placed(text, first.value, second.value, isEasting(first) || isNorthing(second));
+  if (isNorthing(first) || isEasting(second)) return resolveAxes(text, second.value, first.value, true);
+  return resolveAxes(text, first.value, second.value, isEasting(first) || isNorthing(second));
 }
 
-function notAPosition(text: string): Message {
+function describeNoPosition(text: string): Message {
   return msg`"${text}" is not a position. Write 50.0871 N 14.4208 E, 50°5'13.6" N 14°25'15" E, or S-JTSK such as -743011.7 -1043265.5.`;
 }
 
 /** Splits the tokens into two coordinates; returns one part where the boundary is unclear, undefined for a wrong count. */
-function halvesOf(all: readonly Token[]): readonly (readonly Token[])[] | undefined {
+function splitCoordinates(all: readonly Token[]): readonly (readonly Token[])[] | undefined {
   const numbers = all.filter(({ kind }) => kind === 'number').length;
   if (numbers === 0 || numbers > 6) return undefined;
-  const at = splitOf(all, numbers);
+  const at = findSplit(all, numbers);
   const halves = at === undefined ? [all] : [all.slice(0, at), all.slice(at)];
   return halves.map((half) => half.filter(({ kind }) => kind !== 'between'));
 }
 
 /** Returns the index where the second coordinate begins. */
-function splitOf(tokens: readonly Token[], numbers: number): number | undefined {
+function findSplit(tokens: readonly Token[], numbers: number): number | undefined {
   const places = (kind: Token['kind']): number[] => tokens.flatMap((token, index) => (token.kind === kind ? [index] : []));
   const inner = (index: number | undefined): number | undefined =>
     index === undefined || index <= 0 || index >= tokens.length ? undefined : index;
@@ -74,7 +74,7 @@ function splitOf(tokens: readonly Token[], numbers: number): number | undefined 
 }
 
 /** Returns decimal degrees or metres, a message for a faulty coordinate, or undefined where the tokens are none. */
-function coordinateOf(tokens: readonly Token[], text: string): Coordinate | Message | undefined {
+function parseCoordinateTokens(tokens: readonly Token[], text: string): Coordinate | Message | undefined {
   const numbers = tokens.filter((token) => token.kind === 'number');
   const letters = tokens.filter((token) => token.kind === 'hemisphere');
   const [degrees, minutes, seconds, ...more] = numbers;
@@ -86,7 +86,7 @@ function coordinateOf(tokens: readonly Token[], text: string): Coordinate | Mess
   if (hasWrongMarks(tokens)) return msg`"${text}" does not give degrees, minutes and seconds in this order.`;
   const hemisphere = letters[0]?.letter;
   const isNegative = degrees.isNegative !== (hemisphere === 'S' || hemisphere === 'W');
-  const size = minutes === undefined ? degrees.text : inDegrees(degrees.text, minutes.text, seconds?.text ?? '0');
+  const size = minutes === undefined ? degrees.text : toDegrees(degrees.text, minutes.text, seconds?.text ?? '0');
   return { value: `${isNegative ? '-' : ''}${size}`, ...(hemisphere === undefined ? {} : { hemisphere }) };
 }
 
@@ -102,7 +102,7 @@ function hasWrongMarks(tokens: readonly Token[]): boolean {
 }
 
 /** Converts unsigned degrees, minutes and seconds to decimal degrees. */
-function inDegrees(degrees: string, minutes: string, seconds: string): string {
+function toDegrees(degrees: string, minutes: string, seconds: string): string {
   return degreesText(Number(degrees) + Number(minutes) / 60 + Number(seconds) / 3600);
 }
 
@@ -115,7 +115,7 @@ type Attempt = {
 };
 
 /** Places the pair in the system in which it fits. @param isNamed the text names its axes, so their order is no mistake */
-function placed(text: string, x: string, y: string, isNamed = false): Reading<Position> {
+function resolveAxes(text: string, x: string, y: string, isNamed = false): Reading<Position> {
   const fits = ({ system, ...at }: Attempt): boolean => findRangeProblem(system, Number(at.x), Number(at.y)) === undefined;
   const [positiveX, positiveY] = [x.replace('-', ''), y.replace('-', '')];
   const swapped = isNamed ? msg`"${text}" has its hemispheres swapped.` : msg`"${text}" has the latitude first.`;
@@ -130,14 +130,14 @@ function placed(text: string, x: string, y: string, isNamed = false): Reading<Po
     { system: '5514', x: `-${positiveX}`, y: `-${positiveY}`, doubt: metres },
     { system: '5514', x: `-${positiveY}`, y: `-${positiveX}`, doubt: metres },
   ];
-  const found = attempts.find(fits);
-  if (found === undefined) {
+  const fitting = attempts.find(fits);
+  if (fitting === undefined) {
     const system = Math.max(Number(positiveX), Number(positiveY)) > 360 ? '5514' : '4326';
-    return unreadable('geometry-range', findRangeProblem(system, Number(x), Number(y)) ?? notAPosition(text));
+    return unreadable('geometry-range', findRangeProblem(system, Number(x), Number(y)) ?? describeNoPosition(text));
   }
-  const { system, doubt, isTurned = false } = found;
+  const { system, doubt, isTurned = false } = fitting;
   const odd = doubt === undefined ? {} : { doubt, ...(isTurned && { isTurned }) };
-  return { value: { system, point: { x: found.x, y: found.y }, ...odd } };
+  return { value: { system, point: { x: fitting.x, y: fitting.y }, ...odd } };
 }
 
 /** Formats a position for people: `50.08710 N 14.42080 E`, `S-JTSK x -743011.7 y -1043265.5`. */
@@ -181,7 +181,7 @@ const NUMBER = /(?:([+\-−–])\s?)?(\d+)((?:[.,]\d+)?)/y;
 const GROUPED = /([+\-−–]?)(\d{1,3}(?:[ \u00a0\u202f]\d{3})+)((?:[.,]\d+)?)(?![\d])/y;
 
 /** Splits a text into tokens; undefined where a part of it belongs to no position. */
-function tokensOf(text: string): readonly Token[] | undefined {
+function splitTokens(text: string): readonly Token[] | undefined {
   const plain = text.trim().replace(/[()[\]]/g, ' ');
   // Where numbers have decimal points, commas separate them; else a comma without a blank behind it is a decimal mark.
   const decimals = /\d\.\d|^[+-]?\d+,[+-]?\d+$/.test(plain) ? '.' : '.,';
@@ -241,7 +241,7 @@ const ANGLE_MARKS: Readonly<Record<AnglePart, string>> = { degrees: '°', minute
  */
 export function angleCell(parts: ReadonlyMap<AnglePart, string>): string {
   const text = angleText(parts);
-  const angle = readAngle(text);
+  const angle = parseAngle(text);
   return angle !== undefined && isReadable(angle) ? angle.value : text;
 }
 
@@ -263,12 +263,12 @@ function angleText(parts: ReadonlyMap<AnglePart, string>): string {
 export function parseCoordinate(text: string): Reading<string> {
   const decimal = parseDecimal(text);
   if (isReadable(decimal)) return decimal;
-  const angle = readAngle(text);
+  const angle = parseAngle(text);
   return angle === undefined || isReadable(angle) ? decimal : angle;
 }
 
 /** Parses an angle; undefined where the text has no marks of degrees in this order. */
-function readAngle(text: string): Reading<string> | undefined {
+function parseAngle(text: string): Reading<string> | undefined {
   const match = /^([^°]*)°(?:([^'"°]*)')?(?:([^'"°]*)")?$/.exec(text);
   if (match === null) return undefined;
   const [degrees = '', minutes, seconds] = match.slice(1).map((part) => part?.trim());
@@ -288,7 +288,7 @@ function readAngle(text: string): Reading<string> | undefined {
     return unreadable('coordinate', msg`"${text}" has a decimal point before its minutes or seconds.`);
   if (Number(wholeMinutes) >= 60 || Number(wholeSeconds) >= 60)
     return unreadable('coordinate', msg`"${text}" has 60 minutes or seconds, or more.`);
-  const size = inDegrees(whole.replace('-', ''), wholeMinutes, wholeSeconds);
+  const size = toDegrees(whole.replace('-', ''), wholeMinutes, wholeSeconds);
   return { value: whole.startsWith('-') ? `-${size}` : size };
 }
 

@@ -29,7 +29,7 @@ export function parseGeoPackagePoint(blob: Buffer): Reading<Coordinates | undefi
   if (((flags >> 5) & 1) === 1) return unreadable('geometry-form', msg`The geometry is of an extended kind. A find has a point.`);
   if (((flags >> 4) & 1) === 1) return { value: undefined };
   try {
-    return readWkb(blob.subarray(8 + envelopeBytes));
+    return parseWkb(blob.subarray(8 + envelopeBytes));
   } catch (thrown) {
     if (thrown instanceof RangeError) return notGeometry();
     throw thrown;
@@ -37,7 +37,7 @@ export function parseGeoPackagePoint(blob: Buffer): Reading<Coordinates | undefi
 }
 
 /** @throws RangeError where the bytes end too early */
-function readWkb(wkb: Buffer): Reading<Coordinates | undefined> {
+function parseWkb(wkb: Buffer): Reading<Coordinates | undefined> {
   const little = wkb.readUInt8(0) === 1;
   const integer = (offset: number): number => (little ? wkb.readUInt32LE(offset) : wkb.readUInt32BE(offset));
   const double = (offset: number): number => (little ? wkb.readDoubleLE(offset) : wkb.readDoubleBE(offset));
@@ -50,7 +50,7 @@ function readWkb(wkb: Buffer): Reading<Coordinates | undefined> {
   const name = NAMES[type] ?? `#${type}`;
   if (type !== MULTI_POINT) return unreadable('geometry-form', msg`The geometry is a ${name}. A find has a point.`);
   const count = integer(5);
-  if (count === 1) return readWkb(wkb.subarray(9));
+  if (count === 1) return parseWkb(wkb.subarray(9));
   return count === 0 ? { value: undefined } : unreadable('geometry-form', msg`The geometry has ${count} points. A find has one.`);
 }
 

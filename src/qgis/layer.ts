@@ -67,7 +67,8 @@ type OptionValue = string | number | boolean | readonly OptionValue[] | { readon
 /** Writes a value as QGIS 3 does: `<Option type="Map">` with an `<Option name="…">` for each member. */
 export function optionNode(value: OptionValue, name?: string): XmlNode {
   const named = name === undefined ? {} : { name };
-  if (typeof value !== 'object') return { name: 'Option', attributes: { ...named, value: String(value), type: typeOf(value) } };
+  if (typeof value !== 'object')
+    return { name: 'Option', attributes: { ...named, value: String(value), type: getQgisType(value) } };
   if (Array.isArray(value)) {
     return {
       name: 'Option',
@@ -79,7 +80,7 @@ export function optionNode(value: OptionValue, name?: string): XmlNode {
   return { name: 'Option', attributes: { ...named, type: 'Map' }, content };
 }
 
-function typeOf(value: string | number | boolean): string {
+function getQgisType(value: string | number | boolean): string {
   if (typeof value === 'number') return Number.isInteger(value) ? 'int' : 'double';
   return typeof value === 'boolean' ? 'bool' : 'QString';
 }

@@ -43,7 +43,7 @@ function layerTree({ layers, listGroup }: QgisProject): XmlNode {
   const node = (layer: QgisLayer): XmlNode => ({
     name: 'layer-tree-layer',
     attributes: {
-      ...{ id: layer.id, name: layer.title, source: sourceOf(layer), providerKey: 'ogr' },
+      ...{ id: layer.id, name: layer.title, source: makeSource(layer), providerKey: 'ogr' },
       ...{ checked: 'Qt::Checked', expanded: layer.isList === true ? '0' : '1' },
     },
   });
@@ -117,7 +117,7 @@ function layerNode(layer: QgisLayer): XmlNode {
     attributes,
     content: [
       { name: 'id', content: id },
-      { name: 'datasource', content: sourceOf(layer) },
+      { name: 'datasource', content: makeSource(layer) },
       { name: 'layername', content: title },
       ...(geometry === undefined ? [] : [{ name: 'srs', content: [systemNode(4326)] }]),
       { name: 'provider', attributes: { encoding: 'UTF-8' }, content: 'ogr' },
@@ -157,7 +157,7 @@ function layerNode(layer: QgisLayer): XmlNode {
   };
 }
 
-function sourceOf({ file, table }: QgisLayer): string {
+function makeSource({ file, table }: QgisLayer): string {
   return `./${file}|layername=${table}`;
 }
 
@@ -176,8 +176,8 @@ function systemNode(epsg: 4326 | 5514): XmlNode {
 function columnNodes(columns: readonly KnownColumn[], computed: ReadonlySet<string>): XmlNode[] {
   const each = (
     name: string,
-    attributesOf: (column: KnownColumn, index: number) => Readonly<Record<string, string>>,
-  ): XmlNode[] => columns.map((column, index) => ({ name, attributes: attributesOf(column, index) }));
+    makeAttributes: (column: KnownColumn, index: number) => Readonly<Record<string, string>>,
+  ): XmlNode[] => columns.map((column, index) => ({ name, attributes: makeAttributes(column, index) }));
   const strength = (is: boolean): string => (is ? '1' : '0');
   return [
     {

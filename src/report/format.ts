@@ -9,7 +9,7 @@ const MINUS = '\u2212';
 /** Cached formats per language: making one takes longer than using it a hundred times. */
 const FORMS = new Map<string, Intl.DateTimeFormat>();
 
-function formOf(name: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+function getDateFormat(name: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
   const locale = currentLanguage() === 'cs' ? 'cs-CZ' : 'en-GB';
   const key = `${locale} ${name}`;
   const form = FORMS.get(key) ?? new Intl.DateTimeFormat(locale, options);
@@ -21,26 +21,26 @@ function formOf(name: string, options: Intl.DateTimeFormatOptions): Intl.DateTim
 export function dayText(isoDate: string): string {
   const day = new Date(`${isoDate}T00:00:00Z`);
   if (!/^\d{4}-\d{2}-\d{2}$/.test(isoDate) || Number.isNaN(day.getTime())) return isoDate;
-  return formOf('date', { dateStyle: 'long', timeZone: 'UTC' }).format(day);
+  return getDateFormat('date', { dateStyle: 'long', timeZone: 'UTC' }).format(day);
 }
 
 export function momentText(ms: number): string {
-  return formOf('moment', { dateStyle: 'long', timeStyle: 'short' }).format(new Date(ms));
+  return getDateFormat('moment', { dateStyle: 'long', timeStyle: 'short' }).format(new Date(ms));
 }
 
 export function dayOfMoment(ms: number): string {
-  return formOf('day', { dateStyle: 'long' }).format(new Date(ms));
+  return getDateFormat('day', { dateStyle: 'long' }).format(new Date(ms));
 }
 
 export function wholeNumber(value: number): string {
-  return grouped(String(value));
+  return groupDigits(String(value));
 }
 
 export function findsText(count: number): string {
   return ngettext(msgid`${count} find`, `${count} finds`, count);
 }
 
-function grouped(digits: string): string {
+function groupDigits(digits: string): string {
   return digits.replace(/\B(?=(?:\d{3})+(?!\d))/g, NARROW_BLANK);
 }
 
@@ -74,7 +74,7 @@ export function sJtskText({ sJtsk: [x, y] }: Place): string {
 function signed(value: number): string {
   const [whole = '', fraction = ''] = decimal(Math.abs(value), 2).split(/[.,]/);
   const mark = currentLanguage() === 'cs' ? ',' : '.';
-  return `${value < 0 ? MINUS : ''}${grouped(whole)}${mark}${fraction}`;
+  return `${value < 0 ? MINUS : ''}${groupDigits(whole)}${mark}${fraction}`;
 }
 
 /** Formats `250 m`, `1.5 km`. */
@@ -87,5 +87,5 @@ export function metresText(metres: number): string {
 /** Formats a grid line's coordinate: in metres, or in kilometres where all lines are at whole ones. */
 export function gridText(metres: number, step: number): string {
   const sign = metres < 0 ? MINUS : '';
-  return step % 1000 === 0 ? `${sign}${Math.abs(metres / 1000)} km` : `${sign}${grouped(String(Math.abs(metres)))}`;
+  return step % 1000 === 0 ? `${sign}${Math.abs(metres / 1000)} km` : `${sign}${groupDigits(String(Math.abs(metres)))}`;
 }

@@ -7,7 +7,7 @@ export type HtmlPart = string | number | Html | undefined | readonly HtmlPart[];
 
 /** Makes markup from a template. Values are safe as text or in double quotes; addresses only after {@link webAddress}. */
 export function html(strings: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
-  return trusted(strings.map((text, index) => (index === 0 ? text : markupOf(parts[index - 1]) + text)).join(''));
+  return trusted(strings.map((text, index) => (index === 0 ? text : renderPart(parts[index - 1]) + text)).join(''));
 }
 
 /** Declares a text of this package as markup. Never for data. */
@@ -15,12 +15,12 @@ export function trusted(markup: string): Html {
   return { [MARKUP]: markup };
 }
 
-export function markupOf(part: HtmlPart): string {
+export function renderPart(part: HtmlPart): string {
   if (part === undefined) return '';
-  if (typeof part === 'string') return escaped(part);
+  if (typeof part === 'string') return escapeHtml(part);
   if (typeof part === 'number') return String(part);
   if (MARKUP in part) return part[MARKUP];
-  return part.map(markupOf).join('');
+  return part.map(renderPart).join('');
 }
 
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -35,7 +35,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '\0': '\ufffd',
 };
 
-function escaped(text: string): string {
+function escapeHtml(text: string): string {
   return text.replace(/[&<>"'\r\0]/g, (character) => ESCAPES[character] ?? character);
 }
 

@@ -80,7 +80,7 @@ type Graticule = {
 /** Minimum number of lines across. */
 const LINES = 3;
 
-export function graticuleOf(frame: Frame): Graticule {
+export function makeGraticule(frame: Frame): Graticule {
   const { box, width, height } = frame;
   const lonStep = roundStep((box.maxX - box.minX) / LINES);
   const latStep = roundStep((box.maxY - box.minY) / LINES);

@@ -75,7 +75,7 @@ export function placeAreaNames(
 
 function takenBy(marks: readonly LabelRequest[], labels: readonly MapLabel[], scale: number): Box[] {
   return [
-    ...marks.map(({ at: [x, y], radius }) => boxOf(x, y, radius * scale, radius * scale)),
+    ...marks.map(({ at: [x, y], radius }) => makeBox(x, y, radius * scale, radius * scale)),
     ...labels.map((label) => labelBox(label, label.side, scale)),
   ];
 }
@@ -90,7 +90,7 @@ function isFree(box: Box, taken: readonly Box[], { width, height }: Size, scale:
 }
 
 function textBox(x: number, y: number, text: string, scale: number): Box {
-  return boxOf(x, y, ([...text].length * AREA_LETTER_WIDTH * scale) / 2, (LETTER.height * scale) / 2);
+  return makeBox(x, y, ([...text].length * AREA_LETTER_WIDTH * scale) / 2, (LETTER.height * scale) / 2);
 }
 
 /** Directions of a label from its mark, in order of preference. */
@@ -100,10 +100,10 @@ function labelBox({ at: [x, y], text, radius }: LabelRequest, side: Side, scale:
   const [halfWidth, halfHeight] = [([...text].length * LETTER.width * scale) / 2, (LETTER.height * scale) / 2];
   const away = (radius + LABEL_GAP) * scale;
   const [aside, down] = SIDES[side];
-  return boxOf(x + aside * (away + halfWidth), y + down * (away + halfHeight), halfWidth, halfHeight);
+  return makeBox(x + aside * (away + halfWidth), y + down * (away + halfHeight), halfWidth, halfHeight);
 }
 
-function boxOf(x: number, y: number, halfWidth: number, halfHeight: number): Box {
+function makeBox(x: number, y: number, halfWidth: number, halfHeight: number): Box {
   return { left: x - halfWidth, right: x + halfWidth, top: y - halfHeight, bottom: y + halfHeight };
 }
 
@@ -118,17 +118,17 @@ export type Stack<T> = { readonly at: Point; readonly members: readonly T[]; rea
  * Groups items that are closer than `distance` to the first of a stack. Each item is in one stack; a stack is drawn at the mean
  * of its members, and `reach` is the distance of the farthest one.
  */
-export function stack<T>(items: readonly T[], placeOf: (item: T) => Point, distance: number): Stack<T>[] {
+export function stack<T>(items: readonly T[], getPosition: (item: T) => Point, distance: number): Stack<T>[] {
   const open: { readonly seed: Point; readonly members: T[] }[] = [];
   // Grid of squares as wide as the distance, so that only nine squares are searched.
   const squares = new Map<string, (typeof open)[number][]>();
   for (const item of items) {
-    const [x, y] = placeOf(item);
+    const [x, y] = getPosition(item);
     const [column, row] = [Math.floor(x / distance), Math.floor(y / distance)];
     const near = [-1, 0, 1].flatMap((dx) => [-1, 0, 1].flatMap((dy) => squares.get(`${column + dx} ${row + dy}`) ?? []));
-    const found = near.find(({ seed }) => Math.hypot(seed[0] - x, seed[1] - y) < distance);
-    if (found !== undefined) {
-      found.members.push(item);
+    const cluster = near.find(({ seed }) => Math.hypot(seed[0] - x, seed[1] - y) < distance);
+    if (cluster !== undefined) {
+      cluster.members.push(item);
       continue;
     }
     const begun = { seed: [x, y] as const, members: [item] };
@@ -137,7 +137,7 @@ export function stack<T>(items: readonly T[], placeOf: (item: T) => Point, dista
     squares.set(key, [...(squares.get(key) ?? []), begun]);
   }
   return open.map(({ members }) => {
-    const places = members.map(placeOf);
+    const places = members.map(getPosition);
     const mean = (axis: 0 | 1): number => places.reduce((sum, place) => sum + place[axis], 0) / places.length;
     const at = [mean(0), mean(1)] as const;
     const reach = places.reduce((most, [x, y]) => Math.max(most, Math.hypot(x - at[0], y - at[1])), 0);

@@ -18,20 +18,20 @@ export type Marks = { readonly stacks: readonly Stack<MappedFind>[]; readonly re
 export type MarkOptions = {
   readonly scale: keyof typeof DISTANCE;
   /** Target and title of a stack on an overview. */
-  readonly sheetOf?: (find: MappedFind) => { readonly anchor: string; readonly title: string } | undefined;
+  readonly getSheet?: (find: MappedFind) => { readonly anchor: string; readonly title: string } | undefined;
 };
 
-export function marksIn(frame: Frame, finds: readonly MappedFind[], { scale, sheetOf }: MarkOptions): Marks {
+export function marksIn(frame: Frame, finds: readonly MappedFind[], { scale, getSheet }: MarkOptions): Marks {
   const distance = finds.length > MANY_FINDS ? DISTANCE.overview : DISTANCE[scale];
   const stacks = stack(finds, ({ place }) => frame.place(place.wgs84), distance);
   const largestFirst = [...stacks].sort((a, b) => b.members.length - a.members.length);
-  const named = new Set<string>();
+  const namedKeys = new Set<string>();
   const requests = largestFirst.map(({ at, members }) => {
-    const sheet = members[0] === undefined ? undefined : sheetOf?.(members[0]);
+    const sheet = members[0] === undefined ? undefined : getSheet?.(members[0]);
     // The title of a detail map is shown once.
-    const text = sheet === undefined ? namesOf(members) : named.has(sheet.anchor) ? '' : sheet.title;
-    if (sheet !== undefined) named.add(sheet.anchor);
-    return { at, text, radius: radiusOf(members.length) };
+    const text = sheet === undefined ? listNames(members) : namedKeys.has(sheet.anchor) ? '' : sheet.title;
+    if (sheet !== undefined) namedKeys.add(sheet.anchor);
+    return { at, text, radius: getRadius(members.length) };
   });
   return { stacks, requests };
 }
@@ -39,19 +39,19 @@ export function marksIn(frame: Frame, finds: readonly MappedFind[], { scale, she
 /** A larger stack has no name. */
 const MAX_MEMBERS = 9;
 
-function namesOf(members: readonly MappedFind[]): string {
+function listNames(members: readonly MappedFind[]): string {
   if (members.length > MAX_MEMBERS) return '';
-  const named = members.slice(0, members.length > MAX_NAMED ? 1 : MAX_NAMED).map(({ localId }) => shortened(localId));
-  const rest = members.length - named.length;
-  return named.join(', ') + (rest > 0 ? ` +${rest}` : '');
+  const names = members.slice(0, members.length > MAX_NAMED ? 1 : MAX_NAMED).map(({ localId }) => shortenList(localId));
+  const rest = members.length - names.length;
+  return names.join(', ') + (rest > 0 ? ` +${rest}` : '');
 }
 
-function shortened(text: string): string {
+function shortenList(text: string): string {
   const letters = [...text];
   return letters.length > 20 ? `${letters.slice(0, 19).join('')}…` : text;
 }
 
-function radiusOf(count: number): number {
+function getRadius(count: number): number {
   if (count === 1) return MARK_RADIUS;
   return count < 10 ? 9 : count < 100 ? 11 : 14;
 }
@@ -61,7 +61,7 @@ export function renderMarks({ stacks }: Marks, options: MarkOptions): Html[] {
   return stacks.flatMap((each) => {
     const [first] = each.members;
     if (first === undefined) return [];
-    if (each.members.length === 1) return [singleMark(first, each.at, '', options.sheetOf?.(first)?.anchor)];
+    if (each.members.length === 1) return [singleMark(first, each.at, '', options.getSheet?.(first)?.anchor)];
     return [stackMark(each, first, options)];
   });
 }
@@ -75,18 +75,18 @@ export function renderMembers({ stacks }: Marks, frame: Frame): Html[] {
 
 function singleMark(find: MappedFind, [x, y]: readonly [number, number], more: string, anchor: string | undefined): Html {
   const title = `${find.localId}: ${stateName(find.state)}\n${wgs84Text(find.place)}\n${sJtskText(find.place)}`;
-  return html`<a class="mark${more}" href="#${anchor ?? `find-${find.number}`}" tabindex="-1" data-find="${find.number}" ${placed(x, y)}><title>${title}</title><use href="#mark-${find.state}"/></a>
+  return html`<a class="mark${more}" href="#${anchor ?? `find-${find.number}`}" tabindex="-1" data-find="${find.number}" ${placeMark(x, y)}><title>${title}</title><use href="#mark-${find.state}"/></a>
 `;
 }
 
-function stackMark({ at: [x, y], members, reach }: Stack<MappedFind>, first: MappedFind, { sheetOf }: MarkOptions): Html {
+function stackMark({ at: [x, y], members, reach }: Stack<MappedFind>, first: MappedFind, { getSheet }: MarkOptions): Html {
   const count = members.length;
-  const radius = radiusOf(count);
-  const anchor = sheetOf?.(first)?.anchor ?? `find-${first.number}`;
+  const radius = getRadius(count);
+  const anchor = getSheet?.(first)?.anchor ?? `find-${first.number}`;
   const some = members.slice(0, 12).map(({ localId, state }) => `${localId}: ${stateName(state)}`);
   const lines = [findsText(count), ...some, ...(count > some.length ? ['…'] : [])].join('\n');
   const numbers = members.map(({ number }) => number).join(' ');
-  return html`<a class="mark stack" href="#${anchor}" tabindex="-1" data-finds="${numbers}" data-reach="${tenth(reach)}" ${placed(x, y)}><title>${lines}</title><g class="shape"><circle class="disc" r="${radius}"/>${shares(members, radius)}<text class="count" y="3.6" text-anchor="middle">${count}</text></g></a>
+  return html`<a class="mark stack" href="#${anchor}" tabindex="-1" data-finds="${numbers}" data-reach="${tenth(reach)}" ${placeMark(x, y)}><title>${lines}</title><g class="shape"><circle class="disc" r="${radius}"/>${shares(members, radius)}<text class="count" y="3.6" text-anchor="middle">${count}</text></g></a>
 `;
 }
 
@@ -104,9 +104,9 @@ function shares(members: readonly MappedFind[], radius: number): Html[] {
 }
 
 /** Returns the position attributes for the drawing and for the script that moves it. */
-function placed(x: number, y: number): Html {
-  const [left, top] = [tenth(x), tenth(y)];
-  return html`data-x="${left}" data-y="${top}" transform="translate(${left} ${top})"`;
+function placeMark(x: number, y: number): Html {
+  const [remainingCount, top] = [tenth(x), tenth(y)];
+  return html`data-x="${remainingCount}" data-y="${top}" transform="translate(${remainingCount} ${top})"`;
 }
 
 export function tenth(value: number): number {

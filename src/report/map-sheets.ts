@@ -15,23 +15,23 @@ const MAX_DETAILS = 8;
 /** Plans an overview and a detail map of each place, those with most finds first. No map without finds. */
 export function planSheets(finds: readonly MappedFind[]): PlannedSheet[] {
   if (finds.length === 0) return [];
-  const box = boxOf(finds);
+  const box = getBoundingBox(finds);
   const [mPerLon, mPerLat] = metresPerDegree((box.minY + box.maxY) / 2);
-  const richest = placesOf(finds, mPerLon, mPerLat)
+  const richest = groupByPlace(finds, mPerLon, mPerLat)
     .sort((a, b) => b.length - a.length)
     .slice(0, MAX_DETAILS);
   return [
     { kind: 'overview', finds, box },
-    ...richest.map((members): PlannedSheet => ({ kind: 'detail', finds: members, box: boxOf(members) })),
+    ...richest.map((members): PlannedSheet => ({ kind: 'detail', finds: members, box: getBoundingBox(members) })),
   ];
 }
 
-function boxOf(finds: readonly MappedFind[]): BoundingBox {
+function getBoundingBox(finds: readonly MappedFind[]): BoundingBox {
   return boxAround(finds.map(({ place }) => place.wgs84));
 }
 
 /** Groups finds by single linkage on a grid: neighbouring squares, also by a corner, form one place. */
-function placesOf(finds: readonly MappedFind[], mPerLon: number, mPerLat: number): MappedFind[][] {
+function groupByPlace(finds: readonly MappedFind[], mPerLon: number, mPerLat: number): MappedFind[][] {
   const squares = new Map<string, { readonly column: number; readonly row: number; readonly finds: MappedFind[] }>();
   for (const find of finds) {
     const [longitude, latitude] = find.place.wgs84;

@@ -1,10 +1,10 @@
 import { t } from '../base/language.ts';
-import { centreOf, clipRing, type Line, simplifyRing } from '../place/clip.ts';
+import { clipRing, getCentroid, type Line, simplifyRing } from '../place/clip.ts';
 import type { Point } from '../place/geometry.ts';
 import { type BoundingBox, contains, type Polygon } from '../place/polygon.ts';
 import { eastern, metresText, northern } from './format.ts';
 import { type Html, html } from './html.ts';
-import { type Frame, frameAround, graticuleOf, roundStep, type Tick } from './map-frame.ts';
+import { type Frame, frameAround, makeGraticule, roundStep, type Tick } from './map-frame.ts';
 import { LABEL_GAP, LABEL_SIZE, type MapLabel, NARROW_SCALE, placeAreaNames, placeLabels, type Side } from './map-labels.ts';
 import {
   type MarkOptions,
@@ -33,7 +33,7 @@ export function renderMaps(maps: readonly MapSheet[]): Html {
 <p class="quiet map-help js-only" hidden>${t`Drag to move; Ctrl and the wheel, a double click or two fingers to zoom in. With the keyboard: Tab to a map, then arrows, + and −, 0 for the whole map.`}</p>
 <div class="maps">${maps.map((sheet, index) => {
     const options: MarkOptions =
-      sheet.kind === 'overview' ? { scale: 'overview', sheetOf: (find) => sheetOfFind.get(find) } : { scale: 'detail' };
+      sheet.kind === 'overview' ? { scale: 'overview', getSheet: (find) => sheetOfFind.get(find) } : { scale: 'detail' };
     return renderMap(sheet, index + 1, options);
   })}</div>
 <p class="quiet">${t`Lines: WGS 84, degrees of latitude and longitude. Marks at the upper and the right edge: S-JTSK (EPSG:5514), X and Y. A ring with a number stands for several finds close together.`}</p>`;
@@ -85,7 +85,7 @@ function surfaces(frame: Frame, outlines: readonly Outline[], scale: MarkOptions
 
 function grid(frame: Frame): Html {
   const { width, height } = frame;
-  const { meridians, parallels, top, right } = graticuleOf(frame);
+  const { meridians, parallels, top, right } = makeGraticule(frame);
   const along = (ticks: readonly Tick[], draw: (at: number, label: string) => Html): Html[] =>
     ticks.map(({ at, label }) => draw(tenth(at), label));
   return html`<g class="grid">
@@ -166,17 +166,17 @@ function surfaceIn(frame: Frame, polygon: Polygon, scale: keyof typeof TOLERANCE
   const paths: string[] = [];
   let named: { readonly doubleArea: number; readonly at: Point } | undefined;
   for (const ring of polygon.rings) {
-    const cut = clipRing(drawn(frame, ring), around);
+    const cut = clipRing(drawLines(frame, ring), around);
     const line = simplifyRing(cut, TOLERANCE[scale]);
     if (line === undefined) continue;
-    paths.push(pathOf(line));
-    const { doubleArea, x, y } = centreOf(clipRing(cut, inner));
+    paths.push(renderPath(line));
+    const { doubleArea, x, y } = getCentroid(clipRing(cut, inner));
     if (Math.abs(doubleArea) > (named?.doubleArea ?? 0)) named = { doubleArea: Math.abs(doubleArea), at: [x, y] };
   }
   return { path: paths.join(''), nameAt: named !== undefined && named.doubleArea / 2 >= MIN_NAMED ? named.at : undefined };
 }
 
-function drawn(frame: Frame, ring: Float64Array): Line {
+function drawLines(frame: Frame, ring: Float64Array): Line {
   const line = new Float64Array(ring.length);
   for (let i = 0; i + 1 < ring.length; i += 2) {
     const [x, y] = frame.place([ring[i] ?? 0, ring[i + 1] ?? 0]);
@@ -187,7 +187,7 @@ function drawn(frame: Frame, ring: Float64Array): Line {
 }
 
 /** Writes relative coordinates in tenths of a unit; each is computed from rounded ones, so errors do not add up. */
-function pathOf(line: Line): string {
+function renderPath(line: Line): string {
   const tenths = [...line].map((value) => Math.round(value * 10));
   let [x = 0, y = 0] = tenths;
   let path = `M${x / 10} ${y / 10}l`;

@@ -18,7 +18,7 @@ type Situation = {
 /** Returns the next actions for a find; empty where it only has to wait, or is done. */
 export function nextSteps({ localId: find, state, photographsSent, changes, pulled }: Situation): NextStep[] {
   return [
-    ...stepsOf(state, find),
+    ...listSteps(state, find),
     ...(changes.refused > 0 && state !== 'refused'
       ? [{ text: t`A photograph or number of it was refused: see why.`, command: cmd`pas show ${find}` }]
       : []),
@@ -44,7 +44,7 @@ function isAtService(state: ReportState): boolean {
   return state === 'registered' || state === 'submitted' || state === 'confirmed' || state === 'archived';
 }
 
-function stepsOf(state: ReportState, find: string): NextStep[] {
+function listSteps(state: ReportState, find: string): NextStep[] {
   const steps: Partial<Record<ReportState, NextStep[]>> = {
     draft: [
       { text: t`Complete its row in the table and import the table again, or complete it here:`, command: cmd`pas edit ${find}` },

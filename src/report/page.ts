@@ -2,7 +2,7 @@ import { currentLanguage, msgid, ngettext, sizeText, t } from '../base/language.
 import { compareCzech } from '../text/names.ts';
 import type { Assets } from './assets.ts';
 import { dayOfMoment, findsText, momentText, sJtskText, wgs84Text, wholeNumber } from './format.ts';
-import { type Html, html, markupOf, trusted, webAddress } from './html.ts';
+import { type Html, html, renderPart, trusted, webAddress } from './html.ts';
 import { renderMaps } from './map.ts';
 import {
   type Count,
@@ -29,7 +29,7 @@ export async function* renderPage(
 ): AsyncGenerator<string> {
   let sizeBytes = 0;
   const piece = (part: Html): string => {
-    const text = markupOf(part);
+    const text = renderPart(part);
     sizeBytes += Buffer.byteLength(text);
     return text;
   };
@@ -87,7 +87,7 @@ ${
     ? undefined
     : html`<section class="charts" aria-label="${t`Counts`}">${stateBar(report)}<div class="columns">${bars(t`By period`, report.byPeriod)}${bars(t`By object type`, report.byObjectType)}</div></section>`
 }
-${maps.length === 0 ? undefined : html`<section aria-labelledby="maps-title"><h2 id="maps-title">${t`Where they were found`}</h2>${renderMaps(maps)}${withoutPlace(report)}</section>`}
+${maps.length === 0 ? undefined : html`<section aria-labelledby="maps-title"><h2 id="maps-title">${t`Where they were found`}</h2>${renderMaps(maps)}${describeHiddenPlaces(report)}</section>`}
 ${places === 'shown' && maps.length === 0 && finds > 0 ? html`<p class="quiet">${t`No find has a place that can be drawn on a map.`}</p>` : undefined}
 <section id="finds" aria-labelledby="finds-title"><h2 id="finds-title">${t`The finds`}</h2>
 ${finds === 0 ? html`<p class="quiet">${t`There are no finds yet.`}</p>` : renderFilters(report)}
@@ -129,7 +129,7 @@ function figures({ finds, photographs, withProblems, byState, pictures }: Report
   return html`<ul class="figures-row">${tiles.map(([number, label]) => html`<li><b>${wholeNumber(number)}</b> ${label}</li>`)}</ul>`;
 }
 
-function withoutPlace({ withoutPlace: count }: Report): Html | undefined {
+function describeHiddenPlaces({ withoutPlace: count }: Report): Html | undefined {
   if (count === 0) return undefined;
   const counted = findsText(count);
   return html`<p class="quiet">${t`Not on the maps, because they have no usable point: ${counted}.`}</p>`;
@@ -162,8 +162,8 @@ const MAX_ROWS = 12;
 /** Renders the number of finds of each kind, the most frequent first. */
 function bars(title: string, counts: readonly Count[]): Html | undefined {
   if (counts.length === 0) return undefined;
-  const given = counts.filter(({ key }) => key !== '');
-  const rows = [...(given.length <= MAX_ROWS ? given : shortened(given)), ...counts.filter(({ key }) => key === '')];
+  const counted = counts.filter(({ key }) => key !== '');
+  const rows = [...(counted.length <= MAX_ROWS ? counted : shortened(counted)), ...counts.filter(({ key }) => key === '')];
   const most = Math.max(...rows.map(({ count }) => count));
   return html`<section class="chart"><h3>${title}</h3><table class="bars"><tbody>${rows.map(
     ({ label, count }) =>
@@ -173,8 +173,8 @@ function bars(title: string, counts: readonly Count[]): Html | undefined {
 
 function shortened(counts: readonly Count[]): Count[] {
   const rest = counts.slice(MAX_ROWS - 1);
-  const others = rest.length;
-  const label = ngettext(msgid`${others} other`, `${others} others`, others);
+  const otherCount = rest.length;
+  const label = ngettext(msgid`${otherCount} other`, `${otherCount} others`, otherCount);
   return [...counts.slice(0, MAX_ROWS - 1), { key: '', label, count: rest.reduce((sum, { count }) => sum + count, 0) }];
 }
 
@@ -215,7 +215,7 @@ function identifier({ identCely, recordUrl }: ReportFind): Html | undefined {
 
 function facts(find: ReportFind): (Html | undefined)[] {
   const { place, accessibility } = find;
-  const others: readonly (readonly [at: number, Html | undefined])[] = [
+  const otherFacts: readonly (readonly [at: number, Html | undefined])[] = [
     [90, fact(t`Cadastral area`, find.area)],
     [100, fact(t`District`, find.district)],
     [120, place === undefined ? undefined : coordinates('WGS 84', wgs84Text(place, 6), place.measuredIn === '4326')],
@@ -223,8 +223,8 @@ function facts(find: ReportFind): (Html | undefined)[] {
     [140, accessibility === undefined ? undefined : access(accessibility)],
     [170, fact(t`Sent`, find.acceptedMs === undefined ? undefined : dayOfMoment(find.acceptedMs))],
   ];
-  const own = find.facts.map(({ at, label, text, shape }) => [at, fact(label, text, shape)] as const);
-  return [...own, ...others].sort(([a], [b]) => a - b).map(([, shown]) => shown);
+  const ownFacts = find.facts.map(({ at, label, text, shape }) => [at, fact(label, text, shape)] as const);
+  return [...ownFacts, ...otherFacts].sort(([a], [b]) => a - b).map(([, shown]) => shown);
 }
 
 function fact(name: string, value: string | undefined, classes = ''): Html | undefined {

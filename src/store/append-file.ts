@@ -46,12 +46,12 @@ export async function openAppendFile(path: string, committed: Extent, checkpoint
   const file = await asDiskError(path, () => open(path, constants.O_RDWR | constants.O_CREAT, 0o600));
   try {
     return await asDiskError(path, async () => {
-      const stat = statOf(file);
+      const stat = statFile(file);
       if (!stat.isFile()) throw new FileError(path, t`${path} is not a file.`, { hint: t`Give another --out.` });
-      refuseSize(path, stat, committed.lengthBytes, checkpoint?.sizeBytes);
+      assertSize(path, stat, committed.lengthBytes, checkpoint?.sizeBytes);
       const isUntouched = checkpoint !== undefined && checkpoint.changedNs === changedNs(stat);
       const chain = await readChain(file, committed, isUntouched);
-      if (chain === undefined) throw changedInside(path);
+      if (chain === undefined) throw wasModified(path);
       await file.truncate(committed.lengthBytes);
       flushFolder(dirname(path));
       return new OpenFile(path, file, chain, committed.lengthBytes);
@@ -66,7 +66,7 @@ class OpenFile implements AppendFile {
   readonly #path: string;
   readonly #file: FileHandle;
   readonly #chain: Chain;
-  #known: BigIntStats;
+  #stats: BigIntStats;
   #lengthBytes: number;
   #committedBytes: number;
   /** Bytes of a failed write may follow the appended ones. */
@@ -79,7 +79,7 @@ class OpenFile implements AppendFile {
 
   constructor(path: string, file: FileHandle, chain: Chain, lengthBytes: number) {
     [this.#path, this.#file, this.#chain] = [path, file, chain];
-    this.#known = statOf(file);
+    this.#stats = statFile(file);
     this.#lengthBytes = this.#committedBytes = lengthBytes;
   }
 
@@ -95,7 +95,7 @@ class OpenFile implements AppendFile {
       this.#isRagged = false;
       this.#lengthBytes += bytes.length;
       this.#chain.add(bytes);
-      this.#known = statOf(this.#file);
+      this.#stats = statFile(this.#file);
     } catch (thrown) {
       throw toDatabaseError(this.#path, thrown);
     }
@@ -113,16 +113,16 @@ class OpenFile implements AppendFile {
     });
   }
 
-  close(kept: Extent, tail: string): Promise<Checkpoint> {
+  close(extent: Extent, tail: string): Promise<Checkpoint> {
     const [path, file] = [this.#path, this.#file];
     return asDiskError(path, async () => {
       try {
         this.#refuseOthers();
-        if (this.#isDoubtful && (await readChain(file, kept, false)) === undefined) throw changedInside(path);
-        await file.truncate(kept.lengthBytes);
-        writeAll(file, Buffer.from(tail), kept.lengthBytes);
+        if (this.#isDoubtful && (await readChain(file, extent, false)) === undefined) throw wasModified(path);
+        await file.truncate(extent.lengthBytes);
+        writeAll(file, Buffer.from(tail), extent.lengthBytes);
         await file.datasync();
-        const closed = statOf(file);
+        const closed = statFile(file);
         assertSameFile(path, closed);
         return { sizeBytes: Number(closed.size), changedNs: changedNs(closed) };
       } finally {
@@ -132,20 +132,21 @@ class OpenFile implements AppendFile {
   }
 
   #refuseOthers(): void {
-    const before = changedNs(this.#known);
-    this.#known = statOf(this.#file);
-    refuseSize(this.#path, this.#known, this.#lengthBytes, this.#isRagged ? undefined : this.#lengthBytes);
-    this.#isDoubtful ||= changedNs(this.#known) !== before;
+    const before = changedNs(this.#stats);
+    this.#stats = statFile(this.#file);
+    assertSize(this.#path, this.#stats, this.#lengthBytes, this.#isRagged ? undefined : this.#lengthBytes);
+    this.#isDoubtful ||= changedNs(this.#stats) !== before;
   }
 }
 
 /** Synchronous: through the thread pool it takes many times as long. */
-function statOf({ fd }: FileHandle): BigIntStats {
+function statFile({ fd }: FileHandle): BigIntStats {
   return fstatSync(fd, { bigint: true });
 }
 
 function writeAll({ fd }: FileHandle, bytes: Buffer, position: number): void {
-  for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done, bytes.length - done, position + done);
+  for (let doneCount = 0; doneCount < bytes.length; )
+    doneCount += writeSync(fd, bytes, doneCount, bytes.length - doneCount, position + doneCount);
 }
 
 /** Returns the chain; undefined where the bytes differ from the committed ones. @param isUntouched only the tail is read */
@@ -161,8 +162,8 @@ async function readChain(file: FileHandle, { lengthBytes, digest }: Extent, isUn
   }
   chain.mark();
   if (digest === null) return chain;
-  const found = chain.digest();
-  return found.chain === digest.chain && found.tail === digest.tail ? chain : undefined;
+  const chainedDigest = chain.digest();
+  return chainedDigest.chain === digest.chain && chainedDigest.tail === digest.tail ? chain : undefined;
 }
 
 /** Change time by the disk, which, unlike the modification time, no program can set. */
@@ -170,7 +171,7 @@ function changedNs({ ctimeNs }: BigIntStats): string {
   return String(ctimeNs);
 }
 
-function refuseSize(path: string, { size }: BigIntStats, atLeast: number, exactly: number | undefined): void {
+function assertSize(path: string, { size }: BigIntStats, atLeast: number, exactly: number | undefined): void {
   if (size < atLeast || (exactly !== undefined && size < exactly)) {
     throw modifiedFileError(path, t`${path} is shorter than the data harvested into it: the file was changed.`);
   }
@@ -187,7 +188,7 @@ export function assertSameFile(path: string, { dev, ino }: BigIntStats): void {
   throw modifiedFileError(path, t`${path} has been removed or replaced since pas began to write.`);
 }
 
-function changedInside(path: string): FileError {
+function wasModified(path: string): FileError {
   return modifiedFileError(path, t`${path} was modified: the harvested data was changed.`);
 }
 
@@ -231,9 +232,9 @@ function beginChain(chain = ''): Chain {
   let [markedChain, markedBytes] = [chain, 0];
   return {
     add: (bytes) => {
-      for (let done = 0; done < bytes.length; ) {
-        const added = bytes.copy(end, endBytes, done);
-        done += added;
+      for (let doneCount = 0; doneCount < bytes.length; ) {
+        const added = bytes.copy(end, endBytes, doneCount);
+        doneCount += added;
         endBytes += added;
         if (endBytes < end.length) return;
         complete = linked(complete, end.subarray(0, BLOCK_BYTES));

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { FileError, messageOf } from '../base/errors.ts';
+import { FileError, getErrorMessage } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { toDatabaseError } from './database.ts';
 import { removeStaleTemps, writeAtomic, writeVerificationError } from './files.ts';
@@ -17,28 +17,28 @@ type ContentStore = {
    * @throws DatabaseError when the disk fails; FileError when the source cannot be read
    */
   add(source: string | Readable): Promise<StoredContent>;
-  pathOf(sha512: Buffer): string;
+  getPath(sha512: Buffer): string;
 };
 
 type StoredContent = { readonly sha512: Buffer; readonly sizeBytes: number };
 
 /** Copies content from one store to another. @returns false where the first store lacks it, or it is damaged */
 export async function copyContent(sha512: Buffer, from: ContentStore, to: ContentStore): Promise<boolean> {
-  const path = from.pathOf(sha512);
+  const path = from.getPath(sha512);
   return existsSync(path) && (await to.add(path)).sha512.equals(sha512);
 }
 
 export function openContentStore(folder: string): ContentStore {
-  const pathOf = (sha512: Buffer): string => {
+  const getPath = (sha512: Buffer): string => {
     const hex = sha512.toString('hex');
     return join(folder, hex.slice(0, 2), hex);
   };
   return {
-    pathOf,
+    getPath,
     async add(source) {
       const hash = createHash('sha512');
       let sizeBytes = 0;
-      const pieces: AsyncIterable<Buffer> = typeof source === 'string' ? piecesOf(source) : source;
+      const pieces: AsyncIterable<Buffer> = typeof source === 'string' ? readPieces(source) : source;
       const measured = async function* (): AsyncGenerator<Buffer> {
         for await (const piece of pieces) {
           hash.update(piece);
@@ -51,13 +51,13 @@ export function openContentStore(folder: string): ContentStore {
         makeFolder(folder);
         await writeAtomic(folder, 0o600, measured(), async (draft) => {
           sha512 = hash.digest();
-          if (!sha512.equals(await digestOf(draft))) throw writeVerificationError(pathOf(sha512));
+          if (!sha512.equals(await digestFile(draft))) throw writeVerificationError(getPath(sha512));
           removeStaleTemps(draft);
-          makeFolder(dirname(pathOf(sha512)));
+          makeFolder(dirname(getPath(sha512)));
           // Overwrites an existing copy: it may be damaged, and this one was verified.
-          return pathOf(sha512);
+          return getPath(sha512);
         });
-        flushFolder(dirname(pathOf(sha512)));
+        flushFolder(dirname(getPath(sha512)));
         return { sha512, sizeBytes };
       } catch (thrown) {
         throw toDatabaseError(folder, thrown);
@@ -66,18 +66,18 @@ export function openContentStore(folder: string): ContentStore {
   };
 }
 
-async function* piecesOf(path: string): AsyncGenerator<Buffer> {
+async function* readPieces(path: string): AsyncGenerator<Buffer> {
   try {
     for await (const piece of readAhead(path)) yield piece;
   } catch (thrown) {
-    const problem = messageOf(thrown);
+    const problem = getErrorMessage(thrown);
     throw new FileError(path, t`The photograph ${path} cannot be read: ${problem}. Copy it again from its source.`, {
       cause: thrown,
     });
   }
 }
 
-async function digestOf(path: string): Promise<Buffer> {
+async function digestFile(path: string): Promise<Buffer> {
   const hash = createHash('sha512');
   for await (const piece of readAhead(path)) hash.update(piece);
   return hash.digest();

@@ -1,14 +1,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { messageOf } from '../base/errors.ts';
+import { getErrorMessage } from '../base/errors.ts';
 import { openDatabaseImage } from './database.ts';
 
 /**
  * Process that checks if SQLite can read the tables of a foreign database, given as bytes on stdin; it writes the fault, or
  * nothing, to stdout. A crafted file can keep SQLite busy without end, so the caller can kill this process.
  */
-writeFileSync(1, findingOf(readFileSync(0)));
+writeFileSync(1, parseFinding(readFileSync(0)));
 
-function findingOf(bytes: Buffer): string {
+function parseFinding(bytes: Buffer): string {
   try {
     const database = openDatabaseImage('', bytes);
     // Check constraints are evaluated, which may take unbounded time.
@@ -18,11 +18,11 @@ function findingOf(bytes: Buffer): string {
       .pluck()
       .all();
     for (const name of ['sqlite_master', ...tables]) {
-      const found = database.pragma(`quick_check("${String(name).replaceAll('"', '""')}")`, { simple: true });
-      if (found !== 'ok') return String(found);
+      const rows = database.pragma(`quick_check("${String(name).replaceAll('"', '""')}")`, { simple: true });
+      if (rows !== 'ok') return String(rows);
     }
     return '';
   } catch (thrown) {
-    return messageOf(thrown);
+    return getErrorMessage(thrown);
   }
 }

@@ -31,14 +31,14 @@ export function findDamage(path: string, limit = 3): string[] {
   return asDatabaseError(path, () => {
     const database = openDatabase(path, { synchronous: 'normal', readonly: true });
     try {
-      return damageIn(database.prepare(`pragma integrity_check(${limit})`));
+      return findDamageIn(database.prepare(`pragma integrity_check(${limit})`));
     } finally {
       database.close();
     }
   });
 }
 
-function damageIn(check: Statement): string[] {
+function findDamageIn(check: Statement): string[] {
   return parseTexts(check.pluck().all())
     .flatMap((text) => text.split('\n'))
     .filter((text) => text !== 'ok' && !text.startsWith('***'));
@@ -73,7 +73,7 @@ export function copyDatabase(path: string, target: string, finish?: (copy: Datab
  * @throws DatabaseError when SQLite finds any damage
  */
 export function assertUndamaged(path: string, check?: Statement): void {
-  const damage = (check === undefined ? findDamage(path, 1) : asDatabaseError(path, () => damageIn(check))).join('; ');
+  const damage = (check === undefined ? findDamage(path, 1) : asDatabaseError(path, () => findDamageIn(check))).join('; ');
   if (damage === '') return;
   throw new DatabaseError(t`${path}: the database is damaged (${damage}).`, {
     damaged: true,
@@ -105,14 +105,15 @@ function vacuumInto(path: string, draft: string): void {
 /** Journals beside a database, which hold changes not yet in it, or to be rolled back. */
 export const JOURNALS = ['-wal', '-journal'] as const;
 /** Files of a database that outlast its processes. */
-const LASTING = ['', ...JOURNALS] as const;
+const PERSISTENT_JOURNALS = ['', ...JOURNALS] as const;
 
 /** Copies a database with its journals to a temporary folder, since SQLite cannot open it where nothing can be written. */
 export function copyToTempFolder(path: string): { readonly path: string; readonly remove: () => void } {
   return asDatabaseError(path, () => {
     const folder = mkdtempSync(join(tmpdir(), 'pas-read-'));
     const copy = join(folder, basename(path));
-    for (const suffix of LASTING) if (existsSync(`${path}${suffix}`)) copyFileSync(`${path}${suffix}`, `${copy}${suffix}`);
+    for (const suffix of PERSISTENT_JOURNALS)
+      if (existsSync(`${path}${suffix}`)) copyFileSync(`${path}${suffix}`, `${copy}${suffix}`);
     return { path: copy, remove: () => rmSync(folder, { recursive: true, force: true }) };
   });
 }
@@ -132,11 +133,11 @@ const MAX_COPIES = 5;
  */
 export function imageWithJournal(path: string): Buffer {
   for (let copies = 0; copies < MAX_COPIES; copies++) {
-    const before = standingsOf(path);
+    const before = describeFiles(path);
     const copy = copyToTempFolder(path);
     try {
-      if (standingsOf(path) !== before) continue;
-      refuseNamingOthers(path, `${copy.path}-journal`);
+      if (describeFiles(path) !== before) continue;
+      assertNoAttachments(path, `${copy.path}-journal`);
       return asDatabaseError(path, () => {
         const database = openSqlite(copy.path);
         try {
@@ -154,18 +155,18 @@ export function imageWithJournal(path: string): Buffer {
   });
 }
 
-function standingsOf(path: string): string {
-  return LASTING.map((suffix) => {
-    const found = statSync(`${path}${suffix}`, { bigint: true, throwIfNoEntry: false });
-    return found === undefined ? '' : `${found.size} ${found.mtimeNs}`;
+function describeFiles(path: string): string {
+  return PERSISTENT_JOURNALS.map((suffix) => {
+    const stats = statSync(`${path}${suffix}`, { bigint: true, throwIfNoEntry: false });
+    return stats === undefined ? '' : `${stats.size} ${stats.mtimeNs}`;
   }).join();
 }
 
 /** Marks a journal that names a super-journal (file format, 3), which SQLite would open, and may delete. */
-const NAMES_OTHERS = Buffer.from('d9d505f920a163d7', 'hex');
+const ATTACHMENT_MARKER = Buffer.from('d9d505f920a163d7', 'hex');
 
-function refuseNamingOthers(path: string, journal: string): void {
-  if (!existsSync(journal) || !readFileSync(journal).subarray(-NAMES_OTHERS.length).equals(NAMES_OTHERS)) return;
+function assertNoAttachments(path: string, journal: string): void {
+  if (!existsSync(journal) || !readFileSync(journal).subarray(-ATTACHMENT_MARKER.length).equals(ATTACHMENT_MARKER)) return;
   throw new DatabaseError(t`${path}: its journal belongs to other databases as well, so pas does not read it.`, {
     hint: t`Open the project in QGIS once, close it, and run the command again.`,
   });
@@ -175,7 +176,7 @@ const CANNOT_WRITE = /^(SQLITE_(READONLY|CANTOPEN|FULL|IOERR)|ENOSPC|EDQUOT|EROF
 
 /** Tells if opening failed because nothing can be written beside the file. */
 export function cannotWrite(thrown: unknown): boolean {
-  return thrown instanceof DatabaseError && CANNOT_WRITE.test(codeOf(thrown.cause));
+  return thrown instanceof DatabaseError && CANNOT_WRITE.test(getErrorCode(thrown.cause));
 }
 
 /** Applies `finish` and leaves a single file without a log, which is readable on read-only media. */
@@ -207,22 +208,22 @@ export function isUnusable(path: string): boolean {
   try {
     return findDamage(path, 1).length > 0;
   } catch (thrown) {
-    if (thrown instanceof DatabaseError && NO_DATABASE.test(codeOf(thrown.cause))) return true;
+    if (thrown instanceof DatabaseError && NO_DATABASE.test(getErrorCode(thrown.cause))) return true;
     throw thrown;
   }
 }
 
 const NO_DATABASE = /^SQLITE_(CORRUPT|NOTADB)/;
 
-function codeOf(cause: unknown): string {
+function getErrorCode(cause: unknown): string {
   return cause instanceof Error && 'code' in cause ? String(cause.code) : '';
 }
 
 /** Files that SQLite keeps beside a database. */
-const BESIDE = ['-wal', '-shm', '-journal'] as const;
+const SIDECAR_SUFFIXES = ['-wal', '-shm', '-journal'] as const;
 
 export function removeDatabase(path: string): void {
-  for (const suffix of [...BESIDE, '']) rmSync(`${path}${suffix}`, { force: true });
+  for (const suffix of [...SIDECAR_SUFFIXES, '']) rmSync(`${path}${suffix}`, { force: true });
 }
 
 /**
@@ -235,7 +236,7 @@ export function replaceUnusable(path: string, finished: string, aside: string): 
     writeInto(finished, () => {});
     const draft = `${aside}.${randomUUID()}.tmp`;
     try {
-      const suffixes = ['', ...BESIDE].filter((suffix) => existsSync(`${path}${suffix}`));
+      const suffixes = ['', ...SIDECAR_SUFFIXES].filter((suffix) => existsSync(`${path}${suffix}`));
       for (const suffix of suffixes) {
         copyFileSync(`${path}${suffix}`, `${draft}${suffix}`, constants.COPYFILE_EXCL);
         syncToDisk(`${draft}${suffix}`);
@@ -247,7 +248,7 @@ export function replaceUnusable(path: string, finished: string, aside: string): 
     }
     flushFolder(dirname(aside));
     // The journal of the old database must not be applied to the new one, even after a power cut.
-    for (const suffix of BESIDE) rmSync(`${path}${suffix}`, { force: true });
+    for (const suffix of SIDECAR_SUFFIXES) rmSync(`${path}${suffix}`, { force: true });
     flushFolder(dirname(path));
     renameOver(finished, path);
     flushFolder(dirname(path));

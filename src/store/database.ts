@@ -2,7 +2,7 @@ import { chmodSync, readdirSync, readFileSync, rmSync, statfsSync } from 'node:f
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import type Sqlite from 'better-sqlite3';
-import { DatabaseError, DatabaseTooNewError, messageOf } from '../base/errors.ts';
+import { DatabaseError, DatabaseTooNewError, getErrorMessage } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
 import { makeFolder } from './folder.ts';
@@ -35,12 +35,12 @@ export function loadSqlite(): typeof Sqlite {
     loaded = Constructor;
     return Constructor;
   } catch (thrown) {
-    throw notLoaded(isReadyMade, thrown);
+    throw makeNotLoadedError(isReadyMade, thrown);
   }
 }
 
-function notLoaded(isReadyMade: boolean, thrown: unknown): DatabaseError {
-  const [{ version, platform, arch }, why] = [process, firstLine(messageOf(thrown))];
+function makeNotLoadedError(isReadyMade: boolean, thrown: unknown): DatabaseError {
+  const [{ version, platform, arch }, why] = [process, firstLine(getErrorMessage(thrown))];
   return new DatabaseError(msg`SQLite cannot be loaded by Node ${version} on ${platform}-${arch}: ${why}`, {
     cause: thrown,
     hint: isReadyMade
@@ -143,14 +143,14 @@ export function asDatabaseError<T>(path: string, work: () => T): T {
 }
 
 export function toDatabaseError(path: string, thrown: unknown): unknown {
-  const said = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
-  const code = /^SQLITE_(?:CANTOPEN|IOERR)/.test(said) && isFull(dirname(path)) ? 'SQLITE_FULL' : said;
+  const errorCode = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
+  const code = /^SQLITE_(?:CANTOPEN|IOERR)/.test(errorCode) && isFull(dirname(path)) ? 'SQLITE_FULL' : errorCode;
   const reason = REASONS.find(([prefix]) => code.startsWith(prefix));
   if (reason === undefined) return thrown;
   const [, words, hint] = reason;
   const passing = PASSING.some((prefix) => code.startsWith(prefix));
   const damaged = DAMAGE.test(code);
-  return new DatabaseError(`${path}: ${words} (${messageOf(thrown)}).`, { cause: thrown, hint, passing, damaged });
+  return new DatabaseError(`${path}: ${words} (${getErrorMessage(thrown)}).`, { cause: thrown, hint, passing, damaged });
 }
 
 /** Where a file beside the database finds no room, SQLite says only that it cannot be opened, or written. */

@@ -42,7 +42,7 @@ const AT_ONCE = 128;
  * @throws DatabaseError when the disk fails
  */
 export async function flushFiles(folder: string): Promise<void> {
-  if (await hasFlushedDiskOf(folder)) return;
+  if (await syncDisk(folder)) return;
   try {
     const names = await readdir(folder);
     for (let first = 0; first < names.length; first += AT_ONCE) {
@@ -55,7 +55,7 @@ export async function flushFiles(folder: string): Promise<void> {
 }
 
 /** Node has no syncfs(2); the program `sync` of GNU and BusyBox calls it. */
-async function hasFlushedDiskOf(folder: string): Promise<boolean> {
+async function syncDisk(folder: string): Promise<boolean> {
   if (process.platform !== 'linux') return false;
   const sync = spawn('sync', ['-f', resolve(folder)], { stdio: 'ignore' });
   return new Promise((done) => sync.once('error', () => done(false)).once('close', (code) => done(code === 0)));
@@ -75,17 +75,17 @@ export type FileStanding = { readonly sizeBytes: number; readonly changedNs: str
 
 /**
  * Returns size, change time and digest of a file; undefined where there is none.
- * @param known its digest is reused where the file was not touched since
+ * @param standing its digest is reused where the file was not touched since
  * @param content the bytes just written there, which saves reading them
  */
-export function fileStanding(path: string, known?: FileStanding, content?: string | Buffer): FileStanding | undefined {
+export function fileStanding(path: string, standing?: FileStanding, content?: string | Buffer): FileStanding | undefined {
   try {
     const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
     if (stat?.isFile() !== true) return undefined;
     const [sizeBytes, changedNs] = [Number(stat.size), String(stat.ctimeNs)];
-    const isUntouched = known?.sizeBytes === sizeBytes && known.changedNs === changedNs;
+    const isUntouched = standing?.sizeBytes === sizeBytes && standing.changedNs === changedNs;
     const digest = isUntouched
-      ? known.digest
+      ? standing.digest
       : createHash('sha256')
           .update(content ?? readFileSync(path))
           .digest();

@@ -23,8 +23,8 @@ export function removeStaleTemps(draft: string): void {
   try {
     const nowMs = statSync(draft).mtimeMs;
     for (const name of readdirSync(folder)) {
-      const found = TEMP_PATTERN.exec(name);
-      if (found === null || isAlive(Number(found.groups?.['pid'] ?? 0))) continue;
+      const match = TEMP_PATTERN.exec(name);
+      if (match === null || isAlive(Number(match.groups?.['pid'] ?? 0))) continue;
       if (nowMs - statSync(join(folder, name)).mtimeMs > LEFT_AFTER_MS)
         rmSync(join(folder, name), { recursive: true, force: true });
     }
@@ -85,14 +85,14 @@ export function removeTemp(draft: string): void {
 /**
  * Writes a file piece by piece, atomically. It gets its name when it is flushed; {@link flushFolder} makes the name durable, once
  * for all files of a folder.
- * @param nameOf inspects the finished draft and returns its final path
- * @throws the error of the disk, unchanged, and errors of the pieces and of `nameOf`
+ * @param chooseName inspects the finished draft and returns its final path
+ * @throws the error of the disk, unchanged, and errors of the pieces and of `chooseName`
  */
 export async function writeAtomic(
   folder: string,
   mode: number,
   pieces: Iterable<Buffer> | AsyncIterable<Buffer>,
-  nameOf: (draft: string) => string | Promise<string>,
+  chooseName: (draft: string) => string | Promise<string>,
 ): Promise<void> {
   const draft = tempPathIn(folder);
   try {
@@ -103,7 +103,7 @@ export async function writeAtomic(
     } finally {
       await file.close();
     }
-    renameOver(draft, await nameOf(draft));
+    renameOver(draft, await chooseName(draft));
   } catch (thrown) {
     removeTemp(draft);
     throw thrown;

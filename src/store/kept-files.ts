@@ -28,7 +28,7 @@ export function readKept(folder: string): KeptFile | undefined {
   const path = join(folder, card.file);
   const bytes = readOrUndefined(path);
   if (bytes === undefined || sha512Hex(bytes) !== card.sha512) {
-    throw damaged(bytes === undefined ? t`${path} is missing` : t`${path} was changed since it was fetched`);
+    throw makeDamagedError(bytes === undefined ? t`${path} is missing` : t`${path} was changed since it was fetched`);
   }
   return {
     ...{ path, url: card.url, bytes, sha512Hex: card.sha512 },
@@ -69,7 +69,7 @@ function readCard(folder: string): Card | undefined {
   } catch {
     // Reported below, together with JSON that is no card.
   }
-  throw damaged(t`${path} is damaged`);
+  throw makeDamagedError(t`${path} is damaged`);
 }
 
 /** For a replacement, a damaged card counts as missing. */
@@ -101,7 +101,7 @@ function readOrUndefined(path: string): Buffer | undefined {
   }
 }
 
-function damaged(what: string): ConfigError {
+function makeDamagedError(what: string): ConfigError {
   return new ConfigError(`${what}.`, { hint: t`Fetch it again with \`${cmd`pas schema update`}\`.` });
 }
 

@@ -31,7 +31,7 @@ export function acquireLockFile(path: string): LockFile | undefined {
     makeFolder(dirname(path));
     makeEmptyFile(path);
     restrictPermissions(path);
-    refuseUnlessEmpty(path);
+    assertEmptyFile(path);
     const database = openSqlite(path, { fileMustExist: true, timeout: 0 });
     try {
       // Rollback mode with a journal in memory: nothing is written to disk, so a full disk and a kill do no harm.
@@ -84,9 +84,9 @@ function makeEmptyFile(path: string): void {
 }
 
 /** @throws DatabaseError for anything but an empty file: a database with content may be in another mode */
-function refuseUnlessEmpty(path: string): void {
-  const found = statSync(path);
-  if (found.isFile() && found.size === 0) return;
+function assertEmptyFile(path: string): void {
+  const stats = statSync(path);
+  if (stats.isFile() && stats.size === 0) return;
   throw new DatabaseError(msg`${path}: a lock must be an empty file, and this is something else.`, {
     hint: msg`Move the file away if it does not belong to pas.`,
   });

@@ -13,7 +13,7 @@ import {
 import { dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { FileError, messageOf, PasError, UsageError } from '../base/errors.ts';
+import { FileError, getErrorMessage, PasError, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { toDatabaseError } from './database.ts';
 import { removeStaleTemps, removeTemp, tempPathIn, writeAtomic, writeDurable } from './files.ts';
@@ -33,9 +33,9 @@ type Pieces = Iterable<string | Buffer> | AsyncIterable<string | Buffer>;
 /** Finds have exact locations, so other users must not read them. */
 const PRIVATE_MODE = 0o600;
 
-function modeOf(path: string): number | undefined {
-  const found = statSync(path, { throwIfNoEntry: false });
-  return found === undefined ? undefined : found.mode & 0o777;
+function readMode(path: string): number | undefined {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats === undefined ? undefined : stats.mode & 0o777;
 }
 
 /** Pieces are buffered up to this size. */
@@ -51,7 +51,7 @@ export async function writeOutputFile(path: string, pieces: Pieces, options: Out
   const { overwrite, signal } = options;
   assertAbsent(path, overwrite);
   const target = realPath(path);
-  const mode = options.mode ?? modeOf(target) ?? PRIVATE_MODE;
+  const mode = options.mode ?? readMode(target) ?? PRIVATE_MODE;
   let sizeBytes = 0;
   const blocks = async function* (): AsyncGenerator<Buffer> {
     let block: Buffer[] = [];
@@ -84,16 +84,16 @@ export async function writeOutputFile(path: string, pieces: Pieces, options: Out
 
 /** @throws UsageError where a file exists that may not be replaced; FileError for a folder or a device */
 export function assertAbsent(path: string, overwrite: boolean): void {
-  const found = statSync(path, { throwIfNoEntry: false });
-  if (found === undefined) return;
-  if (found.isDirectory()) throw new FileError(path, t`${path} is a folder, not a file.`);
-  if (!found.isFile()) throw new FileError(path, t`${path} is not a regular file.`);
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return;
+  if (stats.isDirectory()) throw new FileError(path, t`${path} is a folder, not a file.`);
+  if (!stats.isFile()) throw new FileError(path, t`${path} is not a regular file.`);
   if (overwrite) return;
   throw new UsageError(t`There is already a file ${path}.`, { hint: t`Choose another name, or replace it with --force.` });
 }
 
 /** Reads the first bytes of a file as text; undefined where it is missing. @throws FileError where it is unreadable */
-export function beginningOf(path: string, bytes: number): string | undefined {
+export function readBeginning(path: string, bytes: number): string | undefined {
   try {
     if (!statSync(path).isFile())
       throw new FileError(path, t`${path} is not a file.`, { hint: t`Give the name of the file to write.` });
@@ -131,7 +131,7 @@ function asOutputError(path: string, thrown: unknown): unknown {
     return new FileError(path, t`The folder ${folder} does not exist.`, { cause: thrown });
   if (code === 'EISDIR') return new FileError(path, t`${path} is a folder, not a file.`, { cause: thrown });
   if (!/^E[A-Z]+$/.test(code)) return thrown;
-  const why = messageOf(thrown);
+  const why = getErrorMessage(thrown);
   return new FileError(path, t`${path} cannot be written: ${why}.`, { cause: thrown, hint: t`Choose another place.` });
 }
 
@@ -166,8 +166,8 @@ export async function writeToReader(
 function isClosed(stdout: NodeJS.WriteStream): boolean {
   if (!('fd' in stdout) || typeof stdout.fd !== 'number') return false;
   try {
-    const [own, none] = [fstatSync(stdout.fd), statSync('/dev/null')];
-    if (!own.isCharacterDevice() || own.rdev !== none.rdev) return false;
+    const [ownStats, none] = [fstatSync(stdout.fd), statSync('/dev/null')];
+    if (!ownStats.isCharacterDevice() || ownStats.rdev !== none.rdev) return false;
     const flags = /^flags:\s*(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${stdout.fd}`, 'utf8'))?.[1] ?? '';
     return (Number.parseInt(flags, 8) & ACCESS_MODES) === constants.O_RDWR;
   } catch {
@@ -190,7 +190,7 @@ type FolderContent = {
  */
 export function writeOutputFolder(path: string, { files, folders }: FolderContent, refuse?: (folder: string) => void): void {
   const target = resolve(path);
-  const exists = refuseOther(target, path, refuse);
+  const exists = assertReplaceable(target, path, refuse);
   const draft = tempPathIn(dirname(target));
   try {
     // Finds have exact locations: only the owner can read them.
@@ -208,10 +208,10 @@ export function writeOutputFolder(path: string, { files, folders }: FolderConten
   }
 }
 
-function refuseOther(target: string, path: string, refuse?: (folder: string) => void): boolean {
-  const found = statSync(target, { throwIfNoEntry: false });
-  if (found === undefined) return false;
-  if (!found.isDirectory()) throw new FileError(path, t`${path} is a file, not a folder.`, { hint: t`Choose another name.` });
+function assertReplaceable(target: string, path: string, refuse?: (folder: string) => void): boolean {
+  const stats = statSync(target, { throwIfNoEntry: false });
+  if (stats === undefined) return false;
+  if (!stats.isDirectory()) throw new FileError(path, t`${path} is a file, not a folder.`, { hint: t`Choose another name.` });
   if (refuse === undefined)
     throw new UsageError(t`There is already a folder ${path}.`, { hint: t`Choose another name, or replace it with --force.` });
   refuse(target);

@@ -14,7 +14,7 @@ export function orNull<T>(isValue: ColumnGuard<T>): ColumnGuard<T | null> {
   return (value): value is T | null => value === null || isValue(value);
 }
 
-export function isOneOf<T>(values: readonly T[]): ColumnGuard<T> {
+export function makeMemberGuard<T>(values: readonly T[]): ColumnGuard<T> {
   return (value): value is T => values.some((each) => each === value);
 }
 

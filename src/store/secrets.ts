@@ -23,16 +23,16 @@ export type SecretStore = {
   get(owner: string): Secrets;
   set(owner: string, secrets: Secrets): void;
   remove(owner: string): void;
-  placeOf(owner: string): SecretPlace;
+  getPlace(owner: string): SecretPlace;
 };
 
 /** Returns the key of credentials: service address and account, so that they are not used after a profile changes its address. */
-export function ownerOf({ baseUrl, username }: { readonly baseUrl: string; readonly username: string | undefined }): string {
+export function getOwner({ baseUrl, username }: { readonly baseUrl: string; readonly username: string | undefined }): string {
   return `${baseUrl} ${username ?? ''}`.trimEnd();
 }
 
 /** Stored entry: the secrets, or a reference to the keyring, perhaps under names of an earlier pas. */
-type Kept = Secrets | { readonly keyring: true; readonly as?: readonly string[] };
+type StoredSecrets = Secrets | { readonly keyring: true; readonly as?: readonly string[] };
 
 /** Returns the owners for whom an earlier pas stored secrets under a profile's name; none for a removed profile. */
 type OwnersOfProfile = (profile: string) => readonly string[];
@@ -44,33 +44,33 @@ type OwnersOfProfile = (profile: string) => readonly string[];
 export function openSecrets(path: string, keyring: Keyring | undefined, ownersOfProfile: OwnersOfProfile): SecretStore {
   const account = (name: string): string => `${name} (${path})`;
   const read = new Map<string, Secrets>();
-  const write = (all: ReadonlyMap<string, Kept>): void =>
+  const write = (all: ReadonlyMap<string, StoredSecrets>): void =>
     writePrivateFile(path, `${JSON.stringify(Object.fromEntries(all), null, 2)}\n`);
-  const current = (): Map<string, Kept> => {
+  const current = (): Map<string, StoredSecrets> => {
     const all = readAll(path);
     // Migrated at once: later the name may belong to another service.
-    if (giveToOwners(all, ownersOfProfile)) write(all);
+    if (moveToOwners(all, ownersOfProfile)) write(all);
     return all;
   };
-  const change = (edit: (all: Map<string, Kept>) => void): void => {
+  const change = (edit: (all: Map<string, StoredSecrets>) => void): void => {
     const all = current();
     edit(all);
     write(all);
   };
   /** Moves keyring entries under profile names to their owners, for all profiles at once. */
-  const keptFor = (owner: string): Kept | undefined => {
+  const keptFor = (owner: string): StoredSecrets | undefined => {
     const all = current();
-    const kept = all.get(owner);
-    if (kept === undefined || !('as' in kept) || keyring === undefined) return kept;
+    const stored = all.get(owner);
+    if (stored === undefined || !('as' in stored) || keyring === undefined) return stored;
     const old = new Map<string, Secrets>();
-    const oldOf = (name: string): Secrets => {
+    const readOld = (name: string): Secrets => {
       const its = old.get(name) ?? fromKeyring(keyring, name, account(name));
       old.set(name, its);
       return its;
     };
     for (const [each, its] of all) {
       if (!('as' in its) || its.as === undefined) continue;
-      const parts = its.as.map((name) => partOf(each, oldOf(name)));
+      const parts = its.as.map((name) => selectSecrets(each, readOld(name)));
       const first = parts.find((part) => Object.keys(part).length > 0) ?? {};
       withKeyring(each, () => keyring.write(account(each), JSON.stringify(first)));
       all.set(each, { keyring: true });
@@ -81,8 +81,8 @@ export function openSecrets(path: string, keyring: Keyring | undefined, ownersOf
   };
   return {
     get: (owner) => {
-      const kept = keptFor(owner) ?? {};
-      if (!('keyring' in kept)) return kept;
+      const stored = keptFor(owner) ?? {};
+      if (!('keyring' in stored)) return stored;
       const secrets = read.get(owner) ?? fromKeyring(keyring, owner, account(owner));
       read.set(owner, secrets);
       return secrets;
@@ -94,38 +94,44 @@ export function openSecrets(path: string, keyring: Keyring | undefined, ownersOf
       read.set(owner, secrets);
     },
     remove: (owner) => {
-      const kept = keptFor(owner);
-      if (kept !== undefined && 'keyring' in kept) withKeyring(owner, () => keyring?.remove(account(owner)));
-      if (kept !== undefined) change((all) => all.delete(owner));
+      const stored = keptFor(owner);
+      if (stored !== undefined && 'keyring' in stored) withKeyring(owner, () => keyring?.remove(account(owner)));
+      if (stored !== undefined) change((all) => all.delete(owner));
       read.delete(owner);
     },
-    placeOf: (owner) => {
-      const kept = current().get(owner);
-      if (kept === undefined) return 'nowhere';
-      return 'keyring' in kept ? 'keyring' : 'file';
+    getPlace: (owner) => {
+      const stored = current().get(owner);
+      if (stored === undefined) return 'nowhere';
+      return 'keyring' in stored ? 'keyring' : 'file';
     },
   };
 }
 
 /** @returns true if an entry was stored under the name of a profile */
-function giveToOwners(all: Map<string, Kept>, ownersOfProfile: OwnersOfProfile): boolean {
+function moveToOwners(all: Map<string, StoredSecrets>, ownersOfProfile: OwnersOfProfile): boolean {
   const named = [...all].filter(([owner]) => !owner.includes('://') && ownersOfProfile(owner).length > 0);
-  for (const [profile, kept] of named) {
+  for (const [profile, stored] of named) {
     all.delete(profile);
-    for (const owner of ownersOfProfile(profile)) all.set(owner, joined(owner, all.get(owner), profile, kept));
+    for (const owner of ownersOfProfile(profile)) all.set(owner, joinSecrets(owner, all.get(owner), profile, stored));
   }
   return named.length > 0;
 }
 
 /** Several profiles may have one owner: the first entry wins. Keyring entries of the others are recorded for removal. */
-function joined(owner: string, known: Kept | undefined, profile: string, kept: Kept): Kept {
-  if (known === undefined) return 'keyring' in kept ? { keyring: true, as: [profile] } : partOf(owner, kept);
-  if (!('keyring' in known && 'keyring' in kept)) return known;
-  return { keyring: true, as: [...(known.as ?? [owner]), profile] };
+function joinSecrets(
+  owner: string,
+  accountSecrets: StoredSecrets | undefined,
+  profile: string,
+  profileSecrets: StoredSecrets,
+): StoredSecrets {
+  if (accountSecrets === undefined)
+    return 'keyring' in profileSecrets ? { keyring: true, as: [profile] } : selectSecrets(owner, profileSecrets);
+  if (!('keyring' in accountSecrets && 'keyring' in profileSecrets)) return accountSecrets;
+  return { keyring: true, as: [...(accountSecrets.as ?? [owner]), profile] };
 }
 
 /** Splits the combined secrets of a profile into those of the account and of the pacing store. */
-function partOf(owner: string, { pacingPassword, ...account }: Secrets): Secrets {
+function selectSecrets(owner: string, { pacingPassword, ...account }: Secrets): Secrets {
   if (!/^rediss?:/.test(owner)) return account;
   return pacingPassword === undefined ? {} : { pacingPassword };
 }
@@ -159,7 +165,7 @@ function withKeyring<T>(owner: string, work: () => T): T {
   }
 }
 
-function readAll(path: string): Map<string, Kept> {
+function readAll(path: string): Map<string, StoredSecrets> {
   let text: string;
   let isOpen: boolean;
   try {
@@ -172,25 +178,25 @@ function readAll(path: string): Map<string, Kept> {
   const all = parseObject(text);
   if (all === undefined)
     throw new ConfigError(t`${path} is damaged.`, { hint: t`Delete it and run \`${cmd`pas login`}\` again.` });
-  const secrets = new Map(Object.entries(all).map(([owner, kept]) => [owner, keptOf(kept)]));
-  if (isOpen && [...secrets.values()].some((kept) => !('keyring' in kept)))
+  const secrets = new Map(Object.entries(all).map(([owner, value]) => [owner, parseKeptSecrets(value)]));
+  if (isOpen && [...secrets.values()].some((stored) => !('keyring' in stored)))
     throw new ConfigError(t`${path} is not used: others may read it, and its permissions cannot be changed.`, {
       hint: t`Delete it. Keep the data folder (PAS_HOME) on a disk that has permissions, or give the password in PAS_PASSWORD.`,
     });
   return secrets;
 }
 
-function keptOf(kept: unknown): Kept {
-  if (!isObject(kept) || kept['keyring'] !== true) return secretsOf(kept);
-  return { keyring: true, ...(kept['as'] === undefined ? {} : { as: [kept['as']].flat().map(String) }) };
+function parseKeptSecrets(value: unknown): StoredSecrets {
+  if (!isObject(value) || value['keyring'] !== true) return toSecrets(value);
+  return { keyring: true, ...(value['as'] === undefined ? {} : { as: [value['as']].flat().map(String) }) };
 }
 
 function parseSecrets(text: string): Secrets | undefined {
   const value = parseObject(text);
-  return value === undefined ? undefined : secretsOf(value);
+  return value === undefined ? undefined : toSecrets(value);
 }
 
-function secretsOf(value: unknown): Secrets {
+function toSecrets(value: unknown): Secrets {
   if (!isObject(value)) return {};
   const { password, token, pacingPassword } = value;
   return {

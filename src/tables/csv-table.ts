@@ -6,7 +6,7 @@ import { type Message, msg, nmsg } from '../base/message.ts';
 import { withoutFormulaMark } from '../text/csv.ts';
 import { findHeader, firstRows, type HeaderRows } from './header-row.ts';
 import { assertTableSize, cellFaults, type Table, type TableRow } from './table.ts';
-import { inUtf8, requireUtf8 } from './text-encoding.ts';
+import { requireUtf8, toUtf8 } from './text-encoding.ts';
 
 /** In case of equal counts the first wins: a comma is the most likely to be part of a name. */
 const DELIMITERS = [';', '\t', ','] as const;
@@ -27,13 +27,13 @@ const RECORDS_AT_A_TIME = 1000;
 const PLAIN_BYTES_AT_A_TIME = 16 * 1024;
 
 /** Reads {@link parseTable} of text in any encoding, which is detected unless given. */
-export async function readTextTable(
+export async function parseTextTable(
   file: string,
   bytes: Buffer,
   encoding: string | undefined,
   named: HeaderRows | undefined,
 ): Promise<Table> {
-  const { text, issues } = await inUtf8(file, bytes, encoding);
+  const { text, issues } = await toUtf8(file, bytes, encoding);
   const table = parseTable(file, text, named);
   return { ...table, issues: [...issues, ...table.issues] };
 }
@@ -50,13 +50,13 @@ export function parseTable(file: string, bytes: Buffer, named?: HeaderRows): Tab
   const declared = declaredDelimiter(text);
   const body = declared === undefined ? text : text.subarray(text.indexOf('\n') + 1);
   const delimiter = declared ?? detectDelimiter(body);
-  const records = (): Iterable<TextRow | BrokenRow> => readRecords(file, body, delimiter, declared === undefined ? 1 : 2);
+  const records = (): Iterable<TextRow | BrokenRow> => parseRecords(file, body, delimiter, declared === undefined ? 1 : 2);
 
-  const found = findHeader({ file }, firstRows(readable(records()), named), named);
-  const header = found?.names ?? [];
-  const headerRow = found?.last ?? 0;
+  const foundHeader = findHeader({ file }, firstRows(readable(records()), named), named);
+  const header = foundHeader?.names ?? [];
+  const headerRow = foundHeader?.last ?? 0;
   assertTableSize(file, { columns: header.length });
-  const issues: Issue[] = [...(found?.issues ?? [])];
+  const issues: Issue[] = [...(foundHeader?.issues ?? [])];
   const left = new Set<number>();
   const messages = new Map<number, Message>();
   let rowCount = 0;
@@ -71,7 +71,7 @@ export function parseTable(file: string, bytes: Buffer, named?: HeaderRows): Tab
       assertTableSize(file, { faults: issues.length });
     }
   }
-  if (found === undefined && issues.length === 0) throw new FileError(file, msg`${file} contains only blank lines.`);
+  if (foundHeader === undefined && issues.length === 0) throw new FileError(file, msg`${file} contains only blank lines.`);
   if (rowCount === 0 && !hasErrors(issues)) {
     issues.push(errorIssue('table-no-rows', msg`There are no rows below the header. Nothing was read.`, { file }));
   }
@@ -80,7 +80,7 @@ export function parseTable(file: string, bytes: Buffer, named?: HeaderRows): Tab
       if (!('broken' in record) && record.row > headerRow && !isBlank(record) && !left.has(record.row)) yield record;
     }
   };
-  const at = found === undefined ? {} : { headerRow };
+  const at = foundHeader === undefined ? {} : { headerRow };
   return { file, header, ...at, rows: { [Symbol.iterator]: rows }, rowCount, issues };
 }
 
@@ -96,15 +96,15 @@ function isBlank({ cells }: TableRow): boolean {
 }
 
 /** Yields all records. A faulty quote affects only its own row: reading continues at the next line of the file. */
-function* readRecords(file: string, bytes: Buffer, delimiter: string, firstLine: number): Generator<TextRow | BrokenRow> {
+function* parseRecords(file: string, bytes: Buffer, delimiter: string, firstLine: number): Generator<TextRow | BrokenRow> {
   let row = 1;
   let line = firstLine;
   let brokenRows = 0;
   let start = 0;
   while (start < bytes.length) {
     const rest = bytes.subarray(start);
-    const plain = readPlain(rest, delimiter);
-    const { records, readBytes, isAll, error } = plain ?? readSome(file, rest, delimiter);
+    const plain = splitPlain(rest, delimiter);
+    const { records, readBytes, isAll, error } = plain ?? splitSome(file, rest, delimiter);
     for (const cells of records) {
       if (line > MAX_LINES) throw tooManyLines(file);
       assertTableSize(file, { columns: cells.length });
@@ -148,7 +148,7 @@ type SomeRecords = {
  * Splits the lines before the first quote; undefined where that is in the next line, or no line ends within the batch. Rows
  * without quotes need no parser, which takes ten times as long.
  */
-function readPlain(bytes: Buffer, delimiter: string): SomeRecords | undefined {
+function splitPlain(bytes: Buffer, delimiter: string): SomeRecords | undefined {
   const piece = bytes.subarray(0, PLAIN_BYTES_AT_A_TIME);
   const quoteAt = piece.indexOf(QUOTE);
   const plain = quoteAt === -1 ? piece : piece.subarray(0, quoteAt);
@@ -170,7 +170,7 @@ function trimmed(text: string): string {
   return text.trim();
 }
 
-function readSome(file: string, bytes: Buffer, delimiter: string): SomeRecords {
+function splitSome(file: string, bytes: Buffer, delimiter: string): SomeRecords {
   const records: string[][] = [];
   let readBytes = 0;
   try {
@@ -207,18 +207,23 @@ function brokenQuoteMessage(error: CsvError, line: number): Message {
     : msg`The row that begins at line ${line} of the file closes a quote (") in the middle of a cell. Double a quote that belongs to the text ("").`;
 }
 
-/** @param known messages so far, by number of cells: most faulty rows of a table have the same fault */
-function rowFaults({ cells }: TableRow, header: readonly string[], delimiter: string, known: Map<number, Message>): Issue[] {
-  const found = cells.length;
-  if (found === header.length) return cellFaults(cells, header);
-  const message = known.get(found) ?? cellsMessage(found, header.length, delimiter);
-  known.set(found, message);
+/** @param faultsByRow messages so far, by number of cells: most faulty rows of a table have the same fault */
+function rowFaults(
+  { cells }: TableRow,
+  header: readonly string[],
+  delimiter: string,
+  faultsByRow: Map<number, Message>,
+): Issue[] {
+  const cellCount = cells.length;
+  if (cellCount === header.length) return cellFaults(cells, header);
+  const message = faultsByRow.get(cellCount) ?? cellsMessage(cellCount, header.length, delimiter);
+  faultsByRow.set(cellCount, message);
   return [errorIssue('table-cells', message)];
 }
 
-function cellsMessage(found: number, wanted: number, delimiter: string): Message {
-  const [count, separator] = [cellCount(found), nameOf(delimiter)];
-  return found > wanted
+function cellsMessage(actualCount: number, wanted: number, delimiter: string): Message {
+  const [count, separator] = [cellCount(actualCount), nameDelimiter(delimiter)];
+  return actualCount > wanted
     ? msg`The row has ${count}, but the header has only ${wanted}. If a text contains ${separator}, put it in quotes.`
     : msg`The row has only ${count}, but the header has ${wanted}. If a text contains a line break, put it in quotes; write every cell, even an empty one.`;
 }
@@ -246,7 +251,7 @@ function detectDelimiter(bytes: Buffer): string {
   return DELIMITERS[counts.indexOf(Math.max(...counts))] ?? ',';
 }
 
-function nameOf(delimiter: string): Message {
+function nameDelimiter(delimiter: string): Message {
   return delimiter === '\t' ? msg`a tab` : msg`"${delimiter}"`;
 }
 

@@ -64,14 +64,14 @@ export function parseDbf(file: string, bytes: Buffer): Dbf {
   }
   if (start > rowBytes && count > 0) throw cutShort(file);
   const rowAt = (index: number): Buffer => bytes.subarray(headerBytes + index * rowBytes, headerBytes + (index + 1) * rowBytes);
-  const cellOf = (row: Buffer, field: DbfField): Buffer => row.subarray(field.start, field.start + field.width);
+  const getCell = (row: Buffer, field: DbfField): Buffer => row.subarray(field.start, field.start + field.width);
   const textFields = fields.filter(({ type }) => type === 'C');
   const samples = Array.from({ length: Math.min(count, SAMPLE_ROWS) }, (_, index) => rowAt(index)).flatMap((row) =>
-    textFields.flatMap((field) => [cellOf(row, field), LINE_BREAK]),
+    textFields.flatMap((field) => [getCell(row, field), LINE_BREAK]),
   );
   const widest = textFields.filter(({ width }) => width >= WIDEST_BYTES);
   const isFull = (row: Buffer): boolean =>
-    widest.some((field) => cellOf(row, field).at(-1) !== 0x20 && cellOf(row, field).at(-1) !== 0);
+    widest.some((field) => getCell(row, field).at(-1) !== 0x20 && getCell(row, field).at(-1) !== 0);
   return {
     fields,
     count,
@@ -80,7 +80,7 @@ export function parseDbf(file: string, bytes: Buffer): Dbf {
     texts: Buffer.concat([...fields.flatMap(({ name }) => [name, LINE_BREAK]), ...samples]),
     row: (index, decode) => {
       const row = rowAt(index);
-      return row[0] === DELETED ? undefined : fields.map((field) => cellValue(cellOf(row, field), field.type, decode));
+      return row[0] === DELETED ? undefined : fields.map((field) => cellValue(getCell(row, field), field.type, decode));
     },
   };
 }
@@ -93,7 +93,7 @@ export function isReadType({ type }: DbfField): boolean {
 }
 
 function cellValue(cell: Buffer, type: string, decode: (bytes: Buffer) => string): Reading<DbfValue> {
-  if (type === 'C') return { value: { text: textOf(cell, decode) } };
+  if (type === 'C') return { value: { text: decodeText(cell, decode) } };
   const text = cell
     .toString('latin1')
     .replace(/(?<![\0 ])[\0 ]+$/, '')
@@ -101,7 +101,7 @@ function cellValue(cell: Buffer, type: string, decode: (bytes: Buffer) => string
   switch (type) {
     case 'N':
     case 'F':
-      return numberOf(text);
+      return parseDbfNumber(text);
     case 'D':
       return { value: { text: /^0*$/.test(text) ? '' : text.replace(/^(\d{4})(\d{2})(\d{2})$/, '$1-$2-$3') } };
     case 'L':
@@ -113,7 +113,7 @@ function cellValue(cell: Buffer, type: string, decode: (bytes: Buffer) => string
 }
 
 /** A text that fills its column may end within a multi-byte letter. */
-function textOf(cell: Buffer, decode: (bytes: Buffer) => string): string {
+function decodeText(cell: Buffer, decode: (bytes: Buffer) => string): string {
   let end = cell.length;
   while (end > 0 && (cell[end - 1] === 0x20 || cell[end - 1] === 0)) end -= 1;
   if (end === 0) return '';
@@ -122,7 +122,7 @@ function textOf(cell: Buffer, decode: (bytes: Buffer) => string): string {
 }
 
 /** Parses a number without trailing zeros; asterisks mean no number. */
-function numberOf(text: string): Reading<DbfValue> {
+function parseDbfNumber(text: string): Reading<DbfValue> {
   if (/^\**$/.test(text)) return { value: { text: '' } };
   if (/^-?\d+$/.test(text)) return { value: { text } };
   if (/^-?\d*\.\d*$/.test(text) && /\d/.test(text)) {

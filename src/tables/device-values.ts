@@ -48,13 +48,13 @@ export function deviceValues({ name, notes, time, links, fields }: DeviceRecord,
   /** @returns true if the column now has this text */
   const fill = (column: ColumnName, text: string): boolean => {
     const field = columns.get(column) ?? column;
-    const given = values.get(field)?.trim() ?? '';
-    if (given === '' && text !== '') values.set(field, text);
-    return given === '' || given === text;
+    const existing = values.get(field)?.trim() ?? '';
+    if (existing === '' && text !== '') values.set(field, text);
+    return existing === '' || existing === text;
   };
-  const [photographs, others] = partedLinks(links);
-  const more = [...(fill('local_id', name) ? [] : [name]), ...notes, ...again, ...others].filter((note) => note !== '');
-  if (!fill('datum_nalezu', dayOf(time))) unread.add('time');
+  const [photographs, otherLinks] = partedLinks(links);
+  const more = [...(fill('local_id', name) ? [] : [name]), ...notes, ...again, ...otherLinks].filter((note) => note !== '');
+  if (!fill('datum_nalezu', parseDay(time))) unread.add('time');
   append(values, columns.get('poznamka') ?? 'poznamka', more, '\n');
   append(
     values,
@@ -66,32 +66,32 @@ export function deviceValues({ name, notes, time, links, fields }: DeviceRecord,
 }
 
 function append(values: Map<string, string>, field: string, texts: readonly string[], between: string): void {
-  const given = values.get(field) ?? '';
-  const said = new Set(given.split(between)).add(given);
-  const more = [...new Set(texts)].filter((text) => !said.has(text));
-  if (more.length > 0) values.set(field, [given, ...more].filter((text) => text !== '').join(between));
+  const existing = values.get(field) ?? '';
+  const distinctValues = new Set(existing.split(between)).add(existing);
+  const more = [...new Set(texts)].filter((text) => !distinctValues.has(text));
+  if (more.length > 0) values.set(field, [existing, ...more].filter((text) => text !== '').join(between));
 }
 
 /** Separates the file names of photographs from other links. */
 function partedLinks(links: readonly string[]): readonly [photographs: string[], others: string[]] {
-  const [photographs, others]: [string[], string[]] = [[], []];
+  const [photographs, otherLinks]: [string[], string[]] = [[], []];
   for (const link of links) {
-    const name = fileOf(link);
+    const name = getLinkedFile(link);
     if (name !== undefined && isPictureName(name)) photographs.push(name);
-    else if (!link.startsWith('data:')) others.push(link);
+    else if (!link.startsWith('data:')) otherLinks.push(link);
   }
-  return [photographs, others];
+  return [photographs, otherLinks];
 }
 
 /** Returns the file of a link: a path relative to the table, or the name of a file on the device. Undefined for the web. */
-function fileOf(link: string): string | undefined {
+function getLinkedFile(link: string): string | undefined {
   const isLocal = /^file:/i.test(link);
   if (!isLocal && /^[a-z][a-z\d+.-]+:/i.test(link)) return undefined;
-  const path = decoded(link.replace(/^file:(?:\/\/[^/]*)?/i, '').replace(/[?#].*$/s, '')).replaceAll('\\', '/');
+  const path = decodeLink(link.replace(/^file:(?:\/\/[^/]*)?/i, '').replace(/[?#].*$/s, '')).replaceAll('\\', '/');
   return isLocal || /^(?:\/|[a-z]:)/i.test(path) ? path.slice(path.lastIndexOf('/') + 1) : path.replace(/^(?:\.\/)+/, '');
 }
 
-function decoded(path: string): string {
+function decodeLink(path: string): string {
   try {
     return decodeURIComponent(path);
   } catch {
@@ -100,6 +100,6 @@ function decoded(path: string): string {
 }
 
 /** Returns the day; a time without a zone is local at the site. An unreadable time stays, so that the cell is reported. */
-function dayOf(time: string): string {
+function parseDay(time: string): string {
   return dayOfMoment(time) ?? time.replace(/^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?$/, '$1');
 }

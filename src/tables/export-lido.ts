@@ -1,11 +1,11 @@
 import { UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import type { Reference } from '../find/field.ts';
-import { pointOf, redactLocation } from '../find/fields.ts';
+import { getPoint, redactLocation } from '../find/fields.ts';
 import { xmlText } from '../find/find.ts';
 import { NEW_PERSON } from '../find/resolve-reference.ts';
 import { elementText, type XmlNode } from '../xml/write-xml.ts';
-import { type ExportedFind, inBothSystems, type LabelsOf } from './exported-find.ts';
+import { type ExportedFind, type LabelsOf, toBothSystems } from './exported-find.ts';
 
 /** LIDO 1.1 (ICOM CIDOC), the format in which museums deliver to portals. */
 const LIDO = 'http://www.lido-schema.org';
@@ -18,10 +18,10 @@ const EN = { 'xml:lang': 'en' };
 const TERMINOLOGY = 'http://terminology.lido-schema.org';
 const URI = `${TERMINOLOGY}/lido00099`;
 const LOCAL_IDENTIFIER = `${TERMINOLOGY}/lido00100`;
-const HUMAN_MADE_OBJECT = known('http://www.cidoc-crm.org/crm-concepts/E22', 'Human-Made Object');
-const ITEM = known(`${TERMINOLOGY}/lido00141`, 'Item-level record');
-const FINDING = known(`${TERMINOLOGY}/lido00002`, 'Finding');
-const PRODUCTION = known(`${TERMINOLOGY}/lido00007`, 'Production');
+const HUMAN_MADE_OBJECT = makeConcept('http://www.cidoc-crm.org/crm-concepts/E22', 'Human-Made Object');
+const ITEM = makeConcept(`${TERMINOLOGY}/lido00141`, 'Item-level record');
+const FINDING = makeConcept(`${TERMINOLOGY}/lido00002`, 'Finding');
+const PRODUCTION = makeConcept(`${TERMINOLOGY}/lido00007`, 'Production');
 
 export type LidoSource = {
   /** Tells if the location of a find with this accessibility is public. Otherwise the export omits everything that reveals it. */
@@ -41,7 +41,7 @@ export function* exportLido(finds: Iterable<ExportedFind>, source: LidoSource, n
     if (count === 0) yield HEAD;
     count += 1;
     const isOpen = (find.accessibilities ?? [find.elements.pristupnost]).every(source.isOpen);
-    const record = recordOf({ ...(isOpen ? find : withheld(find)), ...source, nowIso });
+    const record = renderRecord({ ...(isOpen ? find : withholdLocation(find)), ...source, nowIso });
     if (record !== undefined) yield elementText(record, 1);
   }
   if (count === 0) throw new UsageError(t`There is no find to write.`, { hint: t`LIDO needs at least one.` });
@@ -49,11 +49,11 @@ export function* exportLido(finds: Iterable<ExportedFind>, source: LidoSource, n
 }
 
 /** Photographs are omitted together with the location, since people type their names. */
-function withheld(find: ExportedFind): ExportedFind {
+function withholdLocation(find: ExportedFind): ExportedFind {
   return { ...find, elements: redactLocation(find.elements), photos: [] };
 }
 
-function recordOf(find: Told): XmlNode | undefined {
+function renderRecord(find: Told): XmlNode | undefined {
   const { localId, identCely } = find;
   const language = { 'xml:lang': 'cs' };
   return wrap('lido', [
@@ -106,15 +106,15 @@ function events(find: Told): XmlNode | undefined {
   return wrap('eventWrap', [eventSet(FINDING, finding), eventSet(PRODUCTION, making)]);
 }
 
-function eventSet(type: XmlNode['content'], said: readonly Part[]): XmlNode | undefined {
-  if (said.every((part) => part === undefined)) return undefined;
-  return wrap('eventSet', [wrap('event', [lido('eventType', type), ...said])]);
+function eventSet(type: XmlNode['content'], parts: readonly LidoPart[]): XmlNode | undefined {
+  if (parts.every((part) => part === undefined)) return undefined;
+  return wrap('eventSet', [wrap('event', [lido('eventType', type), ...parts])]);
 }
 
 /** Coordinates have the axis order of their system: latitude first in WGS 84, x first in S-JTSK. */
 function place({ elements }: Told): XmlNode | undefined {
-  const point = pointOf(elements);
-  const both = point === undefined ? {} : inBothSystems(point);
+  const point = getPoint(elements);
+  const both = point === undefined ? {} : toBothSystems(point);
   const [degrees, metres] = [both['4326'], point?.system === '5514' ? both['5514'] : undefined];
   return wrap('eventPlace', [
     text('displayPlace', elements.lokalizace),
@@ -138,7 +138,7 @@ function aboutRecord(find: Told): XmlNode | undefined {
     lido('recordType', ITEM),
     wrap('recordSource', [wrap('legalBodyName', [text('appellationValue', organisation)])]),
     wrap('recordRights', [term(find, 'rightsType', 'pristupnost')]),
-    wrap('recordInfoSet', [text('recordInfoLink', addressOf(find, identCely)), text('recordMetadataDate', nowIso)]),
+    wrap('recordInfoSet', [text('recordInfoLink', makeAddress(find, identCely)), text('recordMetadataDate', nowIso)]),
   ]);
 }
 
@@ -149,17 +149,17 @@ function photographs({ photos }: Told): XmlNode | undefined {
   );
 }
 
-type Part = XmlNode | undefined;
+type LidoPart = XmlNode | undefined;
 
 /** Wraps parts in an element; undefined where there are none. */
-function wrap(name: string, parts: readonly Part[], attributes?: XmlNode['attributes']): XmlNode | undefined {
+function wrap(name: string, parts: readonly LidoPart[], attributes?: XmlNode['attributes']): XmlNode | undefined {
   const content = parts.filter((part) => part !== undefined);
   return content.length === 0 ? undefined : lido(name, content, attributes);
 }
 
 /** Makes a text element; undefined for an empty text. */
-function text(name: string, said: string | undefined, attributes?: XmlNode['attributes']): XmlNode | undefined {
-  const content = xmlText(said ?? '');
+function text(name: string, children: string | undefined, attributes?: XmlNode['attributes']): XmlNode | undefined {
+  const content = xmlText(children ?? '');
   return content === '' ? undefined : lido(name, content, attributes);
 }
 
@@ -167,7 +167,7 @@ function lido(name: string, content: XmlNode['content'], attributes?: XmlNode['a
   return { name: `lido:${name}`, ...(content && { content }), ...(attributes && { attributes }) };
 }
 
-function known(uri: string, word: string): XmlNode['content'] {
+function makeConcept(uri: string, word: string): XmlNode['content'] {
   return [lido('conceptID', uri, { 'lido:type': URI }), lido('term', word, EN)];
 }
 
@@ -176,20 +176,20 @@ function identifier(name: string, id: string): XmlNode | undefined {
 }
 
 /** Returns the service's address of a record or entry. */
-function addressOf({ recordBase }: LidoSource, id: string | undefined): string | undefined {
-  const written = xmlText(id ?? '');
-  return recordBase === undefined || written === '' ? undefined : `${recordBase}/id/${encodeURIComponent(written)}`;
+function makeAddress({ recordBase }: LidoSource, id: string | undefined): string | undefined {
+  const text = xmlText(id ?? '');
+  return recordBase === undefined || text === '' ? undefined : `${recordBase}/id/${encodeURIComponent(text)}`;
 }
 
 function record(find: Told, name: string, id = find.identCely): XmlNode | undefined {
   if (id === undefined || id === NEW_PERSON) return undefined;
-  const address = addressOf(find, id);
+  const address = makeAddress(find, id);
   return address === undefined ? identifier(name, id) : text(name, address, { 'lido:type': URI });
 }
 
-function labelsIn({ labelsOf }: Told, { id, text: said }: Reference = { id: '', text: '' }): NonNullable<ReturnType<LabelsOf>> {
-  const labels = labelsOf?.(id);
-  return { cs: xmlText(labels?.cs || said), en: labels?.en ?? '' };
+function labelsIn({ getLabels }: Told, { id, text }: Reference = { id: '', text: '' }): NonNullable<ReturnType<LabelsOf>> {
+  const labels = getLabels?.(id);
+  return { cs: xmlText(labels?.cs || text), en: labels?.en ?? '' };
 }
 
 function term(find: Told, name: string, element: TermElement): XmlNode | undefined {

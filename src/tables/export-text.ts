@@ -1,8 +1,15 @@
-import { pointOf } from '../find/fields.ts';
+import { getPoint } from '../find/fields.ts';
 import { type DocumentProfile, documentNode } from '../find/find.ts';
 import { BYTE_ORDER_MARK, csvCell, joinNames, withMarkKept } from '../text/csv.ts';
 import { elementText, replaceIllegalCharacters } from '../xml/write-xml.ts';
-import { coordinatesOf, type ExportedFind, type ExportValue, exportColumns, valuesOf, wgs84Of } from './exported-find.ts';
+import {
+  collectValues,
+  type ExportedFind,
+  type ExportValue,
+  exportColumns,
+  formatCoordinates,
+  toWgs84Point,
+} from './exported-find.ts';
 
 /** Namespace of the elements around the import documents in one file of `pas export`. */
 export const FINDS_NAMESPACE = 'urn:pas:finds:1';
@@ -19,12 +26,12 @@ export function* exportCsv(finds: Iterable<ExportedFind>, separator: Separator, 
   const columns = exportColumns(labels);
   yield `${BYTE_ORDER_MARK}${columns.join(delimiter)}\r\n`;
   for (const find of finds) {
-    const values = valuesOf(find);
-    const coordinates = coordinatesOf(find.elements);
+    const values = collectValues(find);
+    const coordinates = formatCoordinates(find.elements);
     const cells = columns.map((name) => {
       const coordinate = coordinates.get(name);
       if (coordinate !== undefined) return decimalCell(coordinate, separator);
-      return csvCell(wordOf(values.get(name)), delimiter);
+      return csvCell(formatExportValue(values.get(name)), delimiter);
     });
     yield `${cells.join(delimiter)}\r\n`;
   }
@@ -53,7 +60,7 @@ function decimalCell(text: string, separator: Separator): string {
 }
 
 /** Uses Czech words for true and false, since a spreadsheet would replace boolean values by its own. */
-export function wordOf(value: ExportValue | undefined): string | number | undefined {
+export function formatExportValue(value: ExportValue | undefined): string | number | undefined {
   return typeof value === 'boolean' ? (value ? 'ano' : 'ne') : value;
 }
 
@@ -65,18 +72,18 @@ export function* exportGeoJson(finds: Iterable<ExportedFind>): Generator<string>
   yield '{"type":"FeatureCollection","features":[';
   let before = '\n';
   for (const find of finds) {
-    yield `${before}${JSON.stringify(featureOf(find))}`;
+    yield `${before}${JSON.stringify(makeFeature(find))}`;
     before = ',\n';
   }
   yield '\n]}\n';
 }
 
-function featureOf(find: ExportedFind): Record<string, unknown> {
-  const values = [...valuesOf(find)].map(([name, value]) => [name, typeof value === 'string' ? withMarkKept(value) : value]);
+function makeFeature(find: ExportedFind): Record<string, unknown> {
+  const values = [...collectValues(find)].map(([name, value]) => [name, typeof value === 'string' ? withMarkKept(value) : value]);
   const properties: Record<string, unknown> = Object.fromEntries(values);
-  const point = pointOf(find.elements);
+  const point = getPoint(find.elements);
   if (point === undefined) return { type: 'Feature', geometry: null, properties };
-  const { longitude, latitude, exact } = wgs84Of(point);
+  const { longitude, latitude, exact } = toWgs84Point(point);
   if (exact !== undefined) properties[exact.column] = exact.wkt;
   return { type: 'Feature', geometry: { type: 'Point', coordinates: [longitude, latitude] }, properties };
 }

@@ -1,5 +1,5 @@
 import type { Reference } from '../find/field.ts';
-import { FIELDS, type FindElements, labelColumnsOf, pointOf } from '../find/fields.ts';
+import { FIELDS, type FindElements, getLabelColumns, getPoint } from '../find/fields.ts';
 import type { Change } from '../find/harvested-find.ts';
 import { cellOfReference } from '../find/resolve-reference.ts';
 import {
@@ -27,7 +27,7 @@ export type ExportedFind = {
   readonly accessibilities?: readonly (Reference | undefined)[];
   /** Differences of the service's record from what was sent; `elements` has the service's values. */
   readonly changed?: readonly Change[];
-  readonly labelsOf?: LabelsOf;
+  readonly getLabels?: LabelsOf;
   readonly photoFiles?: readonly { readonly name: string; readonly path: string }[];
 };
 
@@ -40,14 +40,14 @@ export const STATE_COLUMN = 'sending_state';
 export type ExportValue = string | number | boolean;
 
 /** Returns the values of a find except its point, by the column names of `pas import`. Absent values are left out. */
-export function valuesOf({ localId, identCely, elements, photos, labelsOf }: ExportedFind): Map<string, ExportValue> {
+export function collectValues({ localId, identCely, elements, photos, getLabels }: ExportedFind): Map<string, ExportValue> {
   const values = new Map<string, ExportValue>([['local_id', localId]]);
   if (identCely !== undefined) values.set('ident_cely', identCely);
   for (const { name, kind } of FIELDS) {
     const value = elements[name];
     if (value === undefined || value === '' || kind === 'point') continue;
     values.set(name, typeof value === 'object' ? cellOfReference(value) : value);
-    const labels = kind === 'term' && typeof value === 'object' ? labelsOf?.(value.id) : undefined;
+    const labels = kind === 'term' && typeof value === 'object' ? getLabels?.(value.id) : undefined;
     for (const [language, label] of Object.entries(labels ?? {})) if (label !== '') values.set(`${name}_${language}`, label);
   }
   if (photos.length > 0) values.set('photos', joinNames(photos));
@@ -55,8 +55,8 @@ export function valuesOf({ localId, identCely, elements, photos, labelsOf }: Exp
 }
 
 /** Returns the point by the columns of a table of finds; undefined values for a find without a point. */
-export function coordinatesOf(elements: FindElements): ReadonlyMap<string, string | undefined> {
-  const point = pointOf(elements);
+export function formatCoordinates(elements: FindElements): ReadonlyMap<string, string | undefined> {
+  const point = getPoint(elements);
   return new Map([
     ['geom_x', point?.x],
     ['geom_y', point?.y],
@@ -70,7 +70,7 @@ export function coordinatesOf(elements: FindElements): ReadonlyMap<string, strin
 export function exportColumns(labels: boolean): readonly string[] {
   const ofFields = FIELDS.filter(({ kind }) => kind !== 'point').flatMap(({ name, kind }) => {
     if (name === 'geom_system') return [name, 'geom_x', 'geom_y'];
-    return labels && kind === 'term' ? [name, ...labelColumnsOf(name)] : [name];
+    return labels && kind === 'term' ? [name, ...getLabelColumns(name)] : [name];
   });
   return ['local_id', 'ident_cely', ...ofFields, 'photos'];
 }
@@ -87,7 +87,7 @@ type Wgs84Point = {
   readonly exact?: { readonly column: 'geom_wkt' | 'geom_sjtsk_wkt'; readonly wkt: string };
 };
 
-export function wgs84Of(point: PointInSystem): Wgs84Point {
+export function toWgs84Point(point: PointInSystem): Wgs84Point {
   const [x, y] = [Number(point.x), Number(point.y)];
   if (point.system === '4326') {
     const isPlain = plainNumber(x) === point.x && plainNumber(y) === point.y;
@@ -98,11 +98,11 @@ export function wgs84Of(point: PointInSystem): Wgs84Point {
 }
 
 /** Returns a point in both systems: the measured digits, and the conversion to a centimetre, unless out of range. */
-export function inBothSystems({ system, x, y }: PointInSystem): Readonly<Partial<Record<GeomSystem, PointText>>> {
-  const [from, own] = [[Number(x), Number(y)] as const, { x, y }];
-  if (findRangeProblem(system, ...from) !== undefined) return { [system]: own };
+export function toBothSystems({ system, x, y }: PointInSystem): Readonly<Partial<Record<GeomSystem, PointText>>> {
+  const [from, ownPoint] = [[Number(x), Number(y)] as const, { x, y }];
+  if (findRangeProblem(system, ...from) !== undefined) return { [system]: ownPoint };
   const [computed, digits] = system === '4326' ? [toSJtsk(from), METRE_DIGITS] : [toWgs84(from), DEGREE_DIGITS];
   const [otherX = '', otherY = ''] = computed.map((number) => number.toFixed(digits));
   const other = { x: otherX, y: otherY };
-  return system === '4326' ? { '4326': own, '5514': other } : { '4326': other, '5514': own };
+  return system === '4326' ? { '4326': ownPoint, '5514': other } : { '4326': other, '5514': ownPoint };
 }

@@ -7,7 +7,7 @@ import { parseTable } from './csv-table.ts';
 import { isFormTable, isRepeatTable } from './header-row.ts';
 import { readInputFile } from './input-file.ts';
 import type { Attachments, Table } from './table.ts';
-import { attachmentsOf, openZip } from './zip-entries.ts';
+import { openAttachments, openZip } from './zip-entries.ts';
 
 /** Form servers write the header in the first row. */
 const FIRST_ROW = { first: 1, last: 1 } as const;
@@ -19,7 +19,7 @@ const MAX_FILES = 200_000;
 const DEEPEST = 8;
 
 /** Lists all files below a folder by relative path; links are not followed. */
-function attachmentsIn(folder: string): Attachments {
+function findAttachments(folder: string): Attachments {
   const paths: string[] = [];
   const walk = (at: string, depth: number): void => {
     for (const entry of readdirSync(at, { withFileTypes: true })) {
@@ -39,7 +39,7 @@ function attachmentsIn(folder: string): Attachments {
 }
 
 /** Returns the GeoPackage of a returned folder: the one that `pas field make` made, else the only one. */
-export function geoPackageIn(folder: string): string | undefined {
+export function findGeoPackage(folder: string): string | undefined {
   const files = readdirSync(folder).filter((name) => /\.gpkg$/i.test(name));
   const [only, another] = files.includes(FORM_FILE) ? [FORM_FILE] : files;
   return only === undefined || another !== undefined ? undefined : join(folder, only);
@@ -56,24 +56,24 @@ export async function readFormFolder(
   read: (path: string) => Promise<Table>,
 ): Promise<Table | undefined> {
   const files = readdirSync(folder).filter((name) => !LOCK.test(name) && /\.(csv|xlsx)$/i.test(name));
-  const found: Table[] = [];
+  const tables: Table[] = [];
   for (const name of files.sort()) {
     const path = join(folder, name);
-    if (!statSync(path).isFile() || !(await maybeOfForms(path))) continue;
+    if (!statSync(path).isFile() || !(await mayBeForms(path))) continue;
     const table = await read(path);
-    if (table.formExport !== undefined) found.push(table);
+    if (table.formExport !== undefined) tables.push(table);
   }
-  const [table, another] = found;
+  const [table, another] = tables;
   if (another !== undefined)
-    throw several(
+    throw makeSeveralError(
       folder,
-      found.map(({ file }) => basename(file)),
+      tables.map(({ file }) => basename(file)),
     );
   if (table?.formExport === undefined) return undefined;
-  return { ...table, formExport: { ...table.formExport, attachments: attachmentsIn(photoFolder ?? folder) } };
+  return { ...table, formExport: { ...table.formExport, attachments: findAttachments(photoFolder ?? folder) } };
 }
 
-async function maybeOfForms(path: string): Promise<boolean> {
+async function mayBeForms(path: string): Promise<boolean> {
   if (extname(path).toLowerCase() !== '.csv') return true;
   return isFormTable(parseTable(path, await readInputFile(path), FIRST_ROW));
 }
@@ -89,14 +89,14 @@ export async function withRepeatsBeside(table: Table, photoFolder: string | unde
     const repeat = parseTable(path, await readInputFile(path), FIRST_ROW);
     if (isRepeatTable(repeat)) repeats.push(repeat);
   }
-  return { ...table, formExport: { repeats, attachments: attachmentsIn(photoFolder ?? folder) } };
+  return { ...table, formExport: { repeats, attachments: findAttachments(photoFolder ?? folder) } };
 }
 
 /** Adds the repeated groups to a workbook of KoboToolbox: they are the sheets behind the first. */
 export async function withRepeatSheets(table: Table, bytes: Buffer, photoFolder: string | undefined): Promise<Table> {
-  const { readXlsxSheets } = await import('./xlsx-workbook.ts');
+  const { parseXlsxSheets: readXlsxSheets } = await import('./xlsx-workbook.ts');
   const repeats = (await readXlsxSheets(table.file, bytes)).filter(isRepeatTable);
-  return { ...table, formExport: { repeats, attachments: attachmentsIn(photoFolder ?? dirname(table.file)) } };
+  return { ...table, formExport: { repeats, attachments: findAttachments(photoFolder ?? dirname(table.file)) } };
 }
 
 /**
@@ -119,24 +119,24 @@ export async function readFormArchive(file: string, photoFolder: string | undefi
   const forms = tables.filter(isFormTable);
   const [table, another] = forms;
   if (another !== undefined)
-    throw several(
+    throw makeSeveralError(
       file,
       forms.map((each) => basename(each.file)),
     );
   if (table === undefined) return undefined;
-  const attachments = photoFolder === undefined ? attachmentsOf(file, archive.paths) : attachmentsIn(photoFolder);
+  const attachments = photoFolder === undefined ? openAttachments(file, archive.paths) : findAttachments(photoFolder);
   return { ...table, formExport: { repeats: tables.filter(isRepeatTable), attachments } };
 }
 
 /** Returns the only top folder of a repacked archive; `__MACOSX` is added by macOS. */
 function onlyFolder(paths: readonly string[]): string {
-  const own = paths.filter((path) => !path.startsWith('__MACOSX/'));
-  const [first = ''] = own;
+  const ownPaths = paths.filter((path) => !path.startsWith('__MACOSX/'));
+  const [first = ''] = ownPaths;
   const folder = first.slice(0, first.indexOf('/'));
-  return folder !== '' && own.every((path) => path.startsWith(`${folder}/`)) ? folder : '.';
+  return folder !== '' && ownPaths.every((path) => path.startsWith(`${folder}/`)) ? folder : '.';
 }
 
-function several(file: string, names: readonly string[]): FileError {
+function makeSeveralError(file: string, names: readonly string[]): FileError {
   const listed = names.join(', ');
   return new FileError(file, msg`${file} contains submissions of several forms: ${listed}.`, {
     hint: msg`Export and import one form at a time.`,

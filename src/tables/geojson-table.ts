@@ -1,12 +1,12 @@
 import { isUtf8 } from 'node:buffer';
-import { FileError, messageOf } from '../base/errors.ts';
+import { FileError, getErrorMessage } from '../base/errors.ts';
 import { errorIssue, type Issue, isReadable, type Reading, unreadable } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
-import { type GeomSystem, geomSystemOf, type PointInSystem, unsupportedCrsError } from '../place/geometry.ts';
+import { type GeomSystem, type PointInSystem, toGeomSystem, unsupportedCrsError } from '../place/geometry.ts';
 import { plainNumber } from '../text/characters.ts';
 import { lineAt } from '../xml/element.ts';
 import { assertTableSize, isOverlong, type NamedValues, overlongNumber, type Table, tableOfRecords } from './table.ts';
-import { notUtf8 } from './text-encoding.ts';
+import { describeNotUtf8 } from './text-encoding.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -17,10 +17,11 @@ type Values = Readonly<Record<string, unknown>>;
  * @throws FileError where the file is no GeoJSON, has no features, or is in another coordinate system
  */
 export function parseGeoJson(file: string, bytes: Buffer): Table {
-  if (!isUtf8(bytes)) throw new FileError(file, notUtf8(file, bytes).problem, { hint: msg`Save the layer as GeoJSON again.` });
+  if (!isUtf8(bytes))
+    throw new FileError(file, describeNotUtf8(file, bytes).problem, { hint: msg`Save the layer as GeoJSON again.` });
   const text = bytes.subarray(bytes.indexOf(BYTE_ORDER_MARK) === 0 ? BYTE_ORDER_MARK.length : 0);
   const sequence = sequenceParts(file, text);
-  if (sequence !== undefined) return tableOf(file, text, sequence, '4326', true);
+  if (sequence !== undefined) return makeFeatureTable(file, text, sequence, '4326', true);
   const { features, rest } = featureParts(file, text);
   const inList = text.length - rest.length;
   const listStart = features?.[0]?.start ?? text.length;
@@ -36,25 +37,31 @@ export function parseGeoJson(file: string, bytes: Buffer): Table {
       hint: msg`The file must be a FeatureCollection. Save the layer as GeoJSON again.`,
     });
   }
-  return tableOf(file, text, parts, systemOf(file, document), false);
+  return makeFeatureTable(file, text, parts, getSystem(file, document), false);
 }
 
 /** @param isSequence each feature is a document of its own, and a damaged one does not affect the others */
-function tableOf(file: string, text: Buffer, parts: readonly Part[], system: GeomSystem, isSequence: boolean): Table {
+function makeFeatureTable(
+  file: string,
+  text: Buffer,
+  parts: readonly TextPart[],
+  system: GeomSystem,
+  isSequence: boolean,
+): Table {
   const place = { file, unit: 'feature' } as const;
-  const readPart = ({ start, end }: Part): Reading<FeatureValues> => {
+  const readPart = ({ start, end }: TextPart): Reading<FeatureValues> => {
     if (end - start > MAX_PART_BYTES) {
       return unreadable('feature', msg`The feature has more than ${MAX_PART_BYTES} bytes. Keep only a point and a few words.`);
     }
     const part = text.subarray(start, end);
     if (!isSequence)
-      return readFeature(
+      return parseFeature(
         parseJson(file, text, part, (at) => start + at),
         system,
       );
     const feature = jsonObject(part);
     if (feature === undefined) return unreadable('feature', msg`This is not valid JSON. The line may be cut short.`);
-    return readFeature(feature, system);
+    return parseFeature(feature, system);
   };
   const records = function* (): Generator<NamedValues | Issue> {
     for (const [index, part] of parts.entries()) {
@@ -80,17 +87,17 @@ const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 /** Limit for a feature, and for the document around the features: parsed JSON takes many times its size. */
 const MAX_PART_BYTES = 1024 * 1024;
 
-/** @param placeOf converts an offset in the part to one in the whole file */
-function parseJson(file: string, whole: Buffer, part: Buffer, placeOf: (offset: number) => number): Values {
+/** @param findPlace converts an offset in the part to one in the whole file */
+function parseJson(file: string, whole: Buffer, part: Buffer, findPlace: (offset: number) => number): Values {
   const text = part.toString('utf8');
   try {
     const value: unknown = JSON.parse(text);
     return isObject(value) ? value : {};
   } catch (thrown) {
-    const found = messageOf(thrown);
-    const offset = /at position (\d+)/.exec(found)?.[1];
-    const reason = found.replace(/ at position \d.*$/s, '');
-    const place = placeOf(offset === undefined ? part.length : Buffer.byteLength(text.slice(0, Number(offset))));
+    const message = getErrorMessage(thrown);
+    const offset = /at position (\d+)/.exec(message)?.[1];
+    const reason = message.replace(/ at position \d.*$/s, '');
+    const place = findPlace(offset === undefined ? part.length : Buffer.byteLength(text.slice(0, Number(offset))));
     const line = lineAt(whole.toString('latin1', 0, place), place);
     throw new FileError(file, msg`${file} is not valid JSON: line ${line}, ${reason}.`, {
       cause: thrown,
@@ -100,20 +107,20 @@ function parseJson(file: string, whole: Buffer, part: Buffer, placeOf: (offset: 
 }
 
 /** In practice longitude comes first, even where the named system has latitude first. */
-function systemOf(file: string, document: Values): GeomSystem {
+function getSystem(file: string, document: Values): GeomSystem {
   const crs = document['crs'];
   if (crs === undefined) return '4326';
   const properties = isObject(crs) ? crs['properties'] : undefined;
   const name = isObject(properties) ? String(properties['name'] ?? '') : '';
   if (/(?:^|[:/])CRS84$/i.test(name)) return '4326';
-  const system = geomSystemOf(Number(/\b(?:EPSG|ESRI)(?:[:/]+[\d.]+)?[:/]+(\d+)$/i.exec(name)?.[1]));
+  const system = toGeomSystem(Number(/\b(?:EPSG|ESRI)(?:[:/]+[\d.]+)?[:/]+(\d+)$/i.exec(name)?.[1]));
   if (system === undefined) throw unsupportedCrsError(file, name === '' ? JSON.stringify(crs) : name);
   return system;
 }
 
 type FeatureValues = { readonly values: ReadonlyMap<string, string>; readonly point?: PointInSystem };
 
-function readFeature(feature: Values, system: GeomSystem): Reading<FeatureValues> {
+function parseFeature(feature: Values, system: GeomSystem): Reading<FeatureValues> {
   if (feature['type'] !== 'Feature') {
     return unreadable('feature', msg`This is not a GeoJSON feature: its type is not "Feature".`);
   }
@@ -123,7 +130,7 @@ function readFeature(feature: Values, system: GeomSystem): Reading<FeatureValues
       const { rule, problem } = overlongNumber(plainNumber(value));
       return unreadable(rule, msg`The property ${name}: ${problem}`);
     }
-    const text = textOf(value);
+    const text = formatValue(value);
     if (text === undefined) {
       return unreadable(
         'feature-property',
@@ -132,13 +139,13 @@ function readFeature(feature: Values, system: GeomSystem): Reading<FeatureValues
     }
     values.set(name, text);
   }
-  const point = readGeometry(feature['geometry'], system);
+  const point = parseGeometry(feature['geometry'], system);
   if (!isReadable(point)) return point;
   return { value: { values, ...(point.value === undefined ? {} : { point: point.value }) } };
 }
 
 /** Formats a list as a table does, with `;` between its parts. */
-function textOf(value: unknown): string | undefined {
+function formatValue(value: unknown): string | undefined {
   switch (typeof value) {
     case 'string':
       return value;
@@ -151,18 +158,18 @@ function textOf(value: unknown): string | undefined {
     default: {
       if (value === null) return '';
       if (!Array.isArray(value)) return undefined;
-      const parts = value.map((part: unknown) => (Array.isArray(part) ? undefined : textOf(part)));
+      const parts = value.map((part: unknown) => (Array.isArray(part) ? undefined : formatValue(part)));
       return parts.includes(undefined) ? undefined : parts.join(';');
     }
   }
 }
 
-function readGeometry(geometry: unknown, system: GeomSystem): Reading<PointInSystem | undefined> {
+function parseGeometry(geometry: unknown, system: GeomSystem): Reading<PointInSystem | undefined> {
   if (geometry === null || geometry === undefined) return { value: undefined };
   const { type, coordinates } = isObject(geometry) ? geometry : {};
-  if (type === 'Point') return readPosition(coordinates, system);
+  if (type === 'Point') return parseGeoJsonPosition(coordinates, system);
   const only: unknown = Array.isArray(coordinates) && coordinates.length === 1 ? coordinates[0] : undefined;
-  if (type === 'MultiPoint' && only !== undefined) return readPosition(only, system);
+  if (type === 'MultiPoint' && only !== undefined) return parseGeoJsonPosition(only, system);
   if (type === 'MultiPoint') {
     const count = Array.isArray(coordinates) ? coordinates.length : 0;
     return unreadable('geometry-form', msg`The geometry has ${count} points. A find has one.`);
@@ -171,7 +178,7 @@ function readGeometry(geometry: unknown, system: GeomSystem): Reading<PointInSys
   return unreadable('geometry-form', msg`The geometry is a ${named}. A find has a point.`);
 }
 
-function readPosition(position: unknown, system: GeomSystem): Reading<PointInSystem | undefined> {
+function parseGeoJsonPosition(position: unknown, system: GeomSystem): Reading<PointInSystem | undefined> {
   if (Array.isArray(position) && position.length === 0) return { value: undefined };
   const [x, y]: unknown[] = Array.isArray(position) ? position : [];
   if (typeof x !== 'number' || typeof y !== 'number') {
@@ -184,11 +191,11 @@ function isObject(value: unknown): value is Values {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-export type Part = { readonly start: number; readonly end: number };
+type TextPart = { readonly start: number; readonly end: number };
 
 type Parts = {
   /** Absent where there is no list of features. */
-  readonly features?: readonly Part[];
+  readonly features?: readonly TextPart[];
   /** The document with an empty list of features. */
   readonly rest: Buffer;
 };
@@ -203,9 +210,9 @@ const FEATURES = Buffer.from('"features"');
  * @throws FileError where there are too many features
  */
 function featureParts(file: string, bytes: Buffer): Parts {
-  const features: Part[] = [];
+  const features: TextPart[] = [];
   let [depth, listStart, listEnd, partStart] = [0, -1, -1, 0];
-  let name: Part = { start: 0, end: 0 };
+  let name: TextPart = { start: 0, end: 0 };
   const take = (end: number): void => {
     features.push({ start: partStart, end });
     partStart = end + 1;
@@ -244,12 +251,12 @@ const MAX_LINE_BYTES = 1024 * 1024;
  * the first line is no feature, or there is only one.
  * @throws FileError where there are too many features
  */
-function sequenceParts(file: string, bytes: Buffer): readonly Part[] | undefined {
+function sequenceParts(file: string, bytes: Buffer): readonly TextPart[] | undefined {
   const isSeparated =
     bytes.subarray(0, MAX_LINE_BYTES).find((byte) => byte > 0x20 || byte === RECORD_SEPARATOR) === RECORD_SEPARATOR;
   if (!isSeparated && !beginsWithLines(bytes)) return undefined;
   const mark = isSeparated ? RECORD_SEPARATOR : LINE_FEED;
-  const parts: Part[] = [];
+  const parts: TextPart[] = [];
   for (let start = 0; start < bytes.length; ) {
     const next = bytes.indexOf(mark, start);
     const end = next === -1 ? bytes.length : next;

@@ -1,7 +1,14 @@
-import { fieldOf, isElementName, pointOf } from '../find/fields.ts';
+import { getField, getPoint, isElementName } from '../find/fields.ts';
 import type { Database } from '../store/database.ts';
 import { withMarkKept } from '../text/csv.ts';
-import { type ExportedFind, type ExportValue, exportColumns, STATE_COLUMN, valuesOf, wgs84Of } from './exported-find.ts';
+import {
+  collectValues,
+  type ExportedFind,
+  type ExportValue,
+  exportColumns,
+  STATE_COLUMN,
+  toWgs84Point,
+} from './exported-find.ts';
 
 /** Header fields of a GeoPackage: `GPKG` and version 1.3. */
 const [APPLICATION_ID, USER_VERSION] = [0x47504b47, 10300];
@@ -49,9 +56,9 @@ export function addLayer(database: Database, layer: NewLayer, features: Iterable
   const insert = database.prepare(`insert into "${table}" (${names.join(', ')}) values (${names.map(() => '?').join(', ')})`);
   let box: Bounds | undefined;
   database.transaction(() => {
-    for (const { shape: own, values } of features) {
-      if (own !== undefined) box = box === undefined ? own.bounds : around(box, own.bounds);
-      insert.run(...shape.map(() => (own === undefined ? null : geometryBlob(own.wkb))), ...values);
+    for (const { shape: ownShape, values } of features) {
+      if (ownShape !== undefined) box = box === undefined ? ownShape.bounds : around(box, ownShape.bounds);
+      insert.run(...shape.map(() => (ownShape === undefined ? null : geometryBlob(ownShape.wkb))), ...values);
     }
   })();
   const [kind, system] = geometry === undefined ? ['attributes', null] : ['features', 4326];
@@ -162,12 +169,12 @@ export function exportGeoPackage(
     ...exportColumns(labels).filter((name) => name !== 'geom_x' && name !== 'geom_y'),
     ...['geom_wkt', 'geom_sjtsk_wkt', ...(states ? [STATE_COLUMN] : [])],
   ];
-  const columns = names.map((name) => ({ name, type: columnTypeOf(name) }));
+  const columns = names.map((name) => ({ name, type: getColumnType(name) }));
   const features = function* (): Generator<GpkgFeature> {
     for (const find of finds) {
-      const values = new Map<string, ExportValue>(valuesOf(find));
-      const point = pointOf(find.elements);
-      const degrees = point === undefined ? undefined : wgs84Of(point);
+      const values = new Map<string, ExportValue>(collectValues(find));
+      const point = getPoint(find.elements);
+      const degrees = point === undefined ? undefined : toWgs84Point(point);
       if (degrees?.exact !== undefined) values.set(degrees.exact.column, degrees.exact.wkt);
       if (states && find.state !== undefined) values.set(STATE_COLUMN, find.state);
       const shape = degrees === undefined ? undefined : pointShape(degrees.longitude, degrees.latitude);
@@ -177,9 +184,9 @@ export function exportGeoPackage(
   addLayer(database, { table: LAYER, columns, geometry: 'POINT', nowIso }, features());
 }
 
-export function columnTypeOf(column: string): GpkgColumn['type'] {
+export function getColumnType(column: string): GpkgColumn['type'] {
   if (!isElementName(column)) return 'text';
-  switch (fieldOf(column).kind) {
+  switch (getField(column).kind) {
     case 'integer':
     case 'state':
       return 'integer';

@@ -1,7 +1,7 @@
 import { FileError } from '../base/errors.ts';
 import { errorIssue, type Issue, isReadable } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
-import { geomSystemOf, unsupportedCrsError } from '../place/geometry.ts';
+import { toGeomSystem, unsupportedCrsError } from '../place/geometry.ts';
 import { systemOfPrj } from '../place/read-prj.ts';
 import { parseGeoPackagePoint } from '../place/wkb.ts';
 import type { Database } from '../store/database.ts';
@@ -19,9 +19,9 @@ export const isLayer = createRowGuard({
 const isColumn = createRowGuard({ name: isText, type: isText, pk: isNumber });
 
 /** Returns the columns of a table; `pk` is the place of a column in the primary key, or 0. */
-export function columnsOf(database: Database, table: string): Guarded<typeof isColumn>[] {
+export function listColumns(database: Database, table: string): Guarded<typeof isColumn>[] {
   return database
-    .prepare(`pragma table_info(${quoted(table)})`)
+    .prepare(`pragma table_info(${quoteIdentifier(table)})`)
     .all()
     .filter(isColumn);
 }
@@ -34,10 +34,10 @@ export type LayerReading = {
 
 /** Refuses views and computed columns: evaluating them may take unbounded time or memory. */
 export function assertNoComputedColumns(file: string, database: Database, name: string): void {
-  const made = database.prepare('select type, sql from sqlite_master where name = ? collate nocase').get(name);
-  if (made === undefined) return;
-  const isTable = isAnyRow(made) && made['type'] === 'table' && !/^\s*create\s+virtual\b/i.test(`${made['sql']}`);
-  const columns = () => database.prepare(`pragma table_xinfo(${quoted(name)})`).all();
+  const row = database.prepare('select type, sql from sqlite_master where name = ? collate nocase').get(name);
+  if (row === undefined) return;
+  const isTable = isAnyRow(row) && row['type'] === 'table' && !/^\s*create\s+virtual\b/i.test(`${row['sql']}`);
+  const columns = () => database.prepare(`pragma table_xinfo(${quoteIdentifier(name)})`).all();
   if (isTable && columns().every((column) => isAnyRow(column) && column['hidden'] === 0)) return;
   throw new FileError(
     file,
@@ -52,17 +52,17 @@ export function assertNoComputedColumns(file: string, database: Database, name: 
 export function readLayer(file: string, database: Database, layer: Layer, reading?: LayerReading): Table {
   assertNoComputedColumns(file, database, layer.name);
   const isCoded = ['EPSG', 'ESRI'].includes(layer.organization.toUpperCase());
-  const system = (isCoded ? geomSystemOf(layer.code) : undefined) ?? systemOfPrj(layer.definition);
+  const system = (isCoded ? toGeomSystem(layer.code) : undefined) ?? systemOfPrj(layer.definition);
   if (system === undefined)
     throw unsupportedCrsError(file, layer.organization === '' ? String(layer.code) : `${layer.organization}:${layer.code}`);
-  const columns = columnsOf(database, layer.name);
+  const columns = listColumns(database, layer.name);
   const keyColumn = columns.find(({ pk, type }) => pk === 1 && type.toUpperCase() === 'INTEGER')?.name;
   const place = { file, sheet: layer.name, unit: 'feature' } as const;
   assertTableSize(file, { columns: columns.length });
   const records = function* (): Generator<NamedValues | Issue> {
     let counted = 0;
     // Integers of a database may exceed the safe integers.
-    const all = database.prepare(`select * from ${quoted(layer.name)}`).safeIntegers(true);
+    const all = database.prepare(`select * from ${quoteIdentifier(layer.name)}`).safeIntegers(true);
     for (const feature of all.iterate()) {
       if (!isAnyRow(feature)) continue;
       counted += 1;
@@ -76,24 +76,24 @@ export function readLayer(file: string, database: Database, layer: Layer, readin
       const values = new Map(
         Object.entries(attributes)
           .filter(([name]) => name !== keyColumn)
-          .map(([name, value]) => [name, textOf(value)] as const),
+          .map(([name, value]) => [name, formatSqlValue(value)] as const),
       );
       const record = { row, values, ...(point.value === undefined ? {} : { point: { system, ...point.value } }) };
       yield reading?.understood(record) ?? record;
     }
   };
-  const isEmpty = database.prepare(`select 1 from ${quoted(layer.name)} limit 1`).get() === undefined;
+  const isEmpty = database.prepare(`select 1 from ${quoteIdentifier(layer.name)} limit 1`).get() === undefined;
   const none = errorIssue('table-no-rows', msg`There are no features in the layer. Nothing was read.`, place);
   return tableOfRecords(place, { [Symbol.iterator]: records }, [...(isEmpty ? [none] : []), ...(reading?.issues ?? [])]);
 }
 
 /** Returns the text of a value; a day with midnight is a day. Other types, such as pictures, give ''. */
-export function textOf(value: unknown): string {
+export function formatSqlValue(value: unknown): string {
   if (typeof value === 'bigint') return value.toString();
   if (typeof value === 'number') return plainNumber(value);
   return typeof value === 'string' ? value.replace(/^(\d{4}-\d{2}-\d{2})T00:00:00(?:\.0+)?Z?$/, '$1') : '';
 }
 
-export function quoted(name: string): string {
+export function quoteIdentifier(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }

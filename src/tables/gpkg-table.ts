@@ -7,13 +7,13 @@ import { assertReadableInTime, imageWithJournal } from '../store/database-file.t
 import { createRowGuard, type Guarded, isAnyRow, isText } from '../store/row.ts';
 import {
   assertNoComputedColumns,
-  columnsOf,
+  formatSqlValue,
   isLayer,
   type Layer,
   type LayerReading,
-  quoted,
+  listColumns,
+  quoteIdentifier,
   readLayer,
-  textOf,
 } from './gpkg-rows.ts';
 import { assertTableSize, type NamedValues, type Table } from './table.ts';
 
@@ -74,7 +74,9 @@ function chooseLayer(file: string, database: Database, named: string | undefined
   }
   const fitting = layers.filter(({ geometryType }) => POINT_TYPES.includes(geometryType));
   for (const { name } of fitting) assertNoComputedColumns(file, database, name);
-  const filled = fitting.find(({ name }) => database.prepare(`select 1 from ${quoted(name)} limit 1`).get() !== undefined);
+  const filled = fitting.find(
+    ({ name }) => database.prepare(`select 1 from ${quoteIdentifier(name)} limit 1`).get() !== undefined,
+  );
   const layer = filled ?? fitting[0];
   if (layer === undefined) throw new FileError(file, msg`${file} has no layer of points.`, { hint });
   return layer;
@@ -95,13 +97,13 @@ function readFieldForm(file: string, database: Database): LayerReading | undefin
   const meanings = meaningsIn(rows, FINDS_LAYER);
   const { photos, issues } = readPhotographs(file, database, rows, meanings);
   return {
-    issues: [...strangeColumns(file, database, meanings), ...issues, ...strangeLayers(file, database)],
+    issues: [...listUnknownColumns(file, database, meanings), ...issues, ...strangeLayers(file, database)],
     understood: (record) => understood(record, meanings, photos),
   };
 }
 
 /** Counts the finds and photographs in a form, including those in its journal. @throws DatabaseError where it cannot be read */
-export function collectedIn(path: string): number {
+export function countCollected(path: string): number {
   const database = openDatabaseImage(path, imageWithJournal(path));
   try {
     const tables = [FINDS_LAYER, PHOTOS_LAYER].filter((table) => hasTable(database, table));
@@ -155,13 +157,18 @@ function understood(record: NamedValues, meanings: Meanings, photos: ReadonlyMap
     else if (text !== '') notes.push(text);
   }
   if (notes.length > 0) values.set('poznamka', [values.get('poznamka') ?? '', ...notes].filter((text) => text !== '').join('\n'));
-  const own = photos.get(values.get('local_id') ?? '');
+  const ownPhotos = photos.get(values.get('local_id') ?? '');
   const isMeasured = values.get('geom_system') === '5514' && (values.get('geom_x') ?? '') !== '';
-  return { ...record, values, ...(own === undefined ? {} : { photos: own }), ...(isMeasured ? { isDrawn: true } : {}) };
+  return {
+    ...record,
+    values,
+    ...(ownPhotos === undefined ? {} : { photos: ownPhotos }),
+    ...(isMeasured ? { isDrawn: true } : {}),
+  };
 }
 
 /** Reports columns that were added to the finds, with the number of finds that have a value. */
-function strangeColumns(file: string, database: Database, meanings: Meanings): Issue[] {
+function listUnknownColumns(file: string, database: Database, meanings: Meanings): Issue[] {
   const where = { file, sheet: FINDS_LAYER, unit: 'feature' } as const;
   return filledColumns(database, FINDS_LAYER, meanings).map(({ name, filled, hasText }) =>
     hasText
@@ -180,18 +187,18 @@ function strangeColumns(file: string, database: Database, meanings: Meanings): I
 
 function filledColumns(database: Database, table: string, meanings: Meanings) {
   const shape = database.prepare('select column_name from gpkg_geometry_columns where table_name = ?').pluck().get(table);
-  return columnsOf(database, table)
+  return listColumns(database, table)
     .filter(({ name, pk }) => pk === 0 && name !== shape && !meanings.has(name))
     .flatMap(({ name }) => {
-      const column = quoted(name);
+      const column = quoteIdentifier(name);
       const texts = count(
         database,
-        `select count(*) from ${quoted(table)} where typeof(${column}) <> 'blob' and trim(${column}) <> ''`,
+        `select count(*) from ${quoteIdentifier(table)} where typeof(${column}) <> 'blob' and trim(${column}) <> ''`,
       );
-      const others = count(database, `select count(*) from ${quoted(table)} where typeof(${column}) = 'blob'`);
+      const otherCount = count(database, `select count(*) from ${quoteIdentifier(table)} where typeof(${column}) = 'blob'`);
       return [
         ...(texts > 0 ? [{ name, filled: texts, hasText: true }] : []),
-        ...(others > 0 ? [{ name, filled: others, hasText: false }] : []),
+        ...(otherCount > 0 ? [{ name, filled: otherCount, hasText: false }] : []),
       ];
     });
 }
@@ -201,10 +208,10 @@ function readPhotographs(file: string, database: Database, form: readonly Stored
   const photos = new Map<string, string[]>();
   const issues: Issue[] = [];
   const meanings = meaningsIn(form, PHOTOS_LAYER);
-  const nameOf = (wanted: FormMeaning, all: Meanings): string | undefined =>
+  const findName = (wanted: FormMeaning, all: Meanings): string | undefined =>
     [...all].find(([, meaning]) => meaning === wanted)?.[0];
-  const [of, named] = [nameOf('photo_of', meanings), nameOf('photo_file', meanings)];
-  const key = nameOf('local_id', meaningsOfFinds);
+  const [of, named] = [findName('photo_of', meanings), findName('photo_file', meanings)];
+  const key = findName('local_id', meaningsOfFinds);
   if (!hasTable(database, PHOTOS_LAYER) || of === undefined || named === undefined || key === undefined)
     return { photos, issues };
   const where = { file, sheet: PHOTOS_LAYER, unit: 'feature' } as const;
@@ -212,14 +219,14 @@ function readPhotographs(file: string, database: Database, form: readonly Stored
   assertTableSize(file, { rows });
   const finds = new Set(
     database
-      .prepare(`select ${quoted(key)} from ${FINDS_LAYER}`)
+      .prepare(`select ${quoteIdentifier(key)} from ${FINDS_LAYER}`)
       .pluck()
       .all()
-      .map(textOf),
+      .map(formatSqlValue),
   );
   for (const row of database.prepare(`select * from ${PHOTOS_LAYER} order by 1`).iterate()) {
     if (!isAnyRow(row)) continue;
-    const [find, path] = [textOf(row[of]), textOf(row[named])];
+    const [find, path] = [formatSqlValue(row[of]), formatSqlValue(row[named])];
     if (path === '') {
       const message = msg`A row of photographs names no file. Nothing was attached for it.`;
       issues.push(warningIssue('photo-without-file', message, { ...where, find }));
@@ -243,7 +250,7 @@ function strangeLayers(file: string, database: Database): Issue[] {
   return names
     .filter((name) => ![FINDS_LAYER, PHOTOS_LAYER, FORM_TABLE, ...OF_QGIS].includes(name) && hasTable(database, name))
     .flatMap((name) => {
-      const rows = count(database, `select count(*) from ${quoted(name)}`);
+      const rows = count(database, `select count(*) from ${quoteIdentifier(name)}`);
       const message = msg`The layer "${name}", with ${rows} rows, is not part of the form and is not read. If it contains finds: --layer ${name}`;
       return rows === 0 ? [] : [warningIssue('form-layer', message, { file, sheet: name, unit: 'feature' })];
     });

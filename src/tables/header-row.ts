@@ -2,7 +2,7 @@ import { FileError, UsageError } from '../base/errors.ts';
 import { type Issue, warningIssue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import { meaningOfColumn } from '../find/fields.ts';
-import { placeOf, type Table, type TablePlace, type TableRow } from './table.ts';
+import { getTablePlace, type Table, type TablePlace, type TableRow } from './table.ts';
 
 /** Rows of the header in the file: `3`, or `2-3` for two lines. */
 export type HeaderRows = { readonly first: number; readonly last: number };
@@ -22,14 +22,14 @@ const ROWS_LOOKED_AT = 30;
 
 /** Reads the first non-empty rows, up to the named header or the detection limit. */
 export function firstRows<Row extends TableRow>(rows: Iterable<Row>, named: HeaderRows | undefined): Row[] {
-  const found: Row[] = [];
+  const leadingRows: Row[] = [];
   for (const row of rows) {
     if (named !== undefined && row.row > named.last) break;
     if (row.cells.every((cell) => cell === '')) continue;
-    found.push(row);
-    if (named === undefined && found.length === ROWS_LOOKED_AT) break;
+    leadingRows.push(row);
+    if (named === undefined && leadingRows.length === ROWS_LOOKED_AT) break;
   }
-  return found;
+  return leadingRows;
 }
 
 /**
@@ -42,16 +42,16 @@ export function findHeader(place: TablePlace, rows: readonly TableRow[], named: 
   const [top] = rows;
   if (top === undefined) return undefined;
   const index = isTitle(rows) ? rows.findIndex((row, at) => at > 0 && isHeader(row, rows)) : 0;
-  const found = rows[index] ?? top;
+  const headerRow = rows[index] ?? top;
   const [above, below] = [rows[index - 1], rows[index + 1]];
   const pair =
-    above?.row === found.row - 1 && completes(found, above)
-      ? [above, found]
-      : below?.row === found.row + 1 && ((completes(found, below) && isSecondLine(below, found)) || holdsUnits(below))
-        ? [found, below]
-        : [found, found];
-  const [first = found, last = found] = pair;
-  const header = { first: first.row, last: last.row, names: namesOf(first, last) };
+    above?.row === headerRow.row - 1 && completes(headerRow, above)
+      ? [above, headerRow]
+      : below?.row === headerRow.row + 1 && ((completes(headerRow, below) && isSecondLine(below, headerRow)) || hasUnits(below))
+        ? [headerRow, below]
+        : [headerRow, headerRow];
+  const [first = headerRow, last = headerRow] = pair;
+  const header = { first: first.row, last: last.row, names: mergeHeaderNames(first, last) };
   return { ...header, issues: last === top ? [] : [headerNote(place, header)] };
 }
 
@@ -61,7 +61,7 @@ function namedHeader(place: TablePlace, rows: readonly TableRow[], { first, last
     const row = one === undefined ? first : last;
     throw new FileError(place.file, msg`${place.file} has nothing in row ${row}, which --header-row names.`);
   }
-  return { first, last, names: namesOf(one, two), issues: [] };
+  return { first, last, names: mergeHeaderNames(one, two), issues: [] };
 }
 
 function headerNote(place: TablePlace, { first, last, names }: HeaderRows & { readonly names: readonly string[] }): Issue {
@@ -73,21 +73,21 @@ function headerNote(place: TablePlace, { first, last, names }: HeaderRows & { re
     first === last
       ? msg`Row ${last} is read as the names of the columns (${shown} …). If that is wrong, name the row: --header-row.`
       : msg`Rows ${first} and ${last} together are read as the names of the columns (${shown} …). If that is wrong, name the row: --header-row.`;
-  return warningIssue('table-header-row', says, placeOf(place));
+  return warningIssue('table-header-row', says, getTablePlace(place));
 }
 
-const filledOf = ({ cells }: TableRow): number => cells.filter((cell) => cell !== '').length;
+const countFilled = ({ cells }: TableRow): number => cells.filter((cell) => cell !== '').length;
 
 /** Tells if the first row fills at most half of the columns, and none of its cells is a known name. */
 function isTitle(rows: readonly TableRow[]): boolean {
   const [top = { cells: [] }] = rows;
-  const widest = Math.max(...rows.map(filledOf));
-  return filledOf({ row: 0, ...top }) <= widest / 2 && top.cells.every((cell) => meaningOfColumn(cell) === undefined);
+  const widest = Math.max(...rows.map(countFilled));
+  return countFilled({ row: 0, ...top }) <= widest / 2 && top.cells.every((cell) => meaningOfColumn(cell) === undefined);
 }
 
 function isHeader(row: TableRow, rows: readonly TableRow[]): boolean {
-  const widest = Math.max(...rows.map(filledOf));
-  return filledOf(row) > widest / 2 && row.cells.every(isName);
+  const widest = Math.max(...rows.map(countFilled));
+  return countFilled(row) > widest / 2 && row.cells.every(isName);
 }
 
 /** Tells if a cell may be a column's name: such names have no digits, except those of coordinate systems. */
@@ -110,7 +110,7 @@ function isSecondLine(below: TableRow, { cells }: TableRow): boolean {
 
 const UNIT = /^(?:[([].{1,12}[)\]]|[cdm]?m|ks|pcs|kg|g)\.?$/i;
 
-function holdsUnits({ cells }: TableRow): boolean {
+function hasUnits({ cells }: TableRow): boolean {
   const filled = cells.filter((cell) => cell !== '');
   return filled.length > 0 && filled.every((cell) => UNIT.test(cell));
 }
@@ -119,7 +119,7 @@ function holdsUnits({ cells }: TableRow): boolean {
  * Merges two lines of names. A name of its own stays; a unit, or a name that occurs twice, gets the group name above as prefix,
  * which applies to the columns that follow it.
  */
-function namesOf(top: TableRow, bottom: TableRow): readonly string[] {
+function mergeHeaderNames(top: TableRow, bottom: TableRow): readonly string[] {
   if (top === bottom) return top.cells;
   let group = '';
   return Array.from({ length: Math.max(top.cells.length, bottom.cells.length) }, (_, index) => {

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { FileError, messageOf } from '../base/errors.ts';
+import { FileError, getErrorMessage } from '../base/errors.ts';
 import { type Message, msg } from '../base/message.ts';
 import { assertInputSize } from './table.ts';
 
@@ -12,12 +12,14 @@ import { assertInputSize } from './table.ts';
 export async function readInputFile(path: string): Promise<Buffer> {
   const file = await openInputFile(path);
   try {
-    const found = await file.stat();
-    if (!found.isFile()) return await readAtMost(path, piecesOfPipe(path, file));
-    assertInputSize(path, found.size);
+    const stats = await file.stat();
+    if (!stats.isFile()) return await readAtMost(path, piecesOfPipe(path, file));
+    assertInputSize(path, stats.size);
     return await file.readFile();
   } catch (error) {
-    throw error instanceof FileError ? error : new FileError(path, cannotBeRead(path, messageOf(error)), { cause: error });
+    throw error instanceof FileError
+      ? error
+      : new FileError(path, makeReadMessage(path, getErrorMessage(error)), { cause: error });
   } finally {
     await file.close();
   }
@@ -82,7 +84,7 @@ async function openInputFile(path: string): Promise<FileHandle> {
     // To open a pipe would wait for a program that writes to it.
     file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   } catch (error) {
-    throw new FileError(path, whyNotOpened(path, error), { cause: error });
+    throw new FileError(path, explainNotOpened(path, error), { cause: error });
   }
   const kind = await file.stat();
   if (kind.isFile() || kind.isFIFO()) return file;
@@ -90,7 +92,7 @@ async function openInputFile(path: string): Promise<FileHandle> {
   throw new FileError(path, kind.isDirectory() ? msg`${path} is a folder, not a file.` : msg`${path} is not a regular file.`);
 }
 
-function whyNotOpened(path: string, error: unknown): Message {
+function explainNotOpened(path: string, error: unknown): Message {
   switch (error instanceof Error && 'code' in error ? error.code : undefined) {
     case 'ENOENT':
     case 'ENOTDIR':
@@ -99,14 +101,14 @@ function whyNotOpened(path: string, error: unknown): Message {
     case 'EPERM':
       return msg`${path} cannot be read: permission denied.`;
     default:
-      return cannotBeOpened(path, messageOf(error));
+      return makeOpenMessage(path, getErrorMessage(error));
   }
 }
 
-function cannotBeRead(path: string, problem: Message): Message {
+function makeReadMessage(path: string, problem: Message): Message {
   return msg`${path} cannot be read: ${problem}`;
 }
 
-function cannotBeOpened(path: string, problem: Message): Message {
+function makeOpenMessage(path: string, problem: Message): Message {
   return msg`${path} cannot be opened: ${problem}`;
 }

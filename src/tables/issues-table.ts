@@ -29,7 +29,7 @@ export class RowTexts {
   add(issue: Issue): void {
     if (issue.row === undefined || issue.file !== this.#table.file) return;
     const before = this.#texts.get(issue.row);
-    const text = before === undefined ? textOf(issue) : `${before} | ${textOf(issue)}`;
+    const text = before === undefined ? formatIssue(issue) : `${before} | ${formatIssue(issue)}`;
     const same = this.#alike.get(text) ?? text;
     if (this.#alike.size < MAX_EQUAL_ISSUES) this.#alike.set(same, same);
     this.#texts.set(issue.row, same);
@@ -59,9 +59,10 @@ export function issuesTable(table: Table, texts: RowTexts, only: 'all' | 'bad'):
   const keeps = table.header.map((name) => foldName(name) !== ISSUES_COLUMN);
   const rows = function* (): Generator<readonly string[]> {
     for (const each of table.rows) {
-      const own = texts.get(each.row);
+      const issueText = texts.get(each.row);
       const cells = (): string[] => each.cells.map((_, index) => writtenAgain(each, index, table.header[index] ?? ''));
-      if (only === 'all' || own !== undefined) yield [own ?? '', ...cells().filter((_, index) => keeps[index] ?? true)];
+      if (only === 'all' || issueText !== undefined)
+        yield [issueText ?? '', ...cells().filter((_, index) => keeps[index] ?? true)];
     }
   };
   const left = texts.rows();
@@ -73,7 +74,7 @@ export function issuesTable(table: Table, texts: RowTexts, only: 'all' | 'bad'):
   return { header, rows: { [Symbol.iterator]: rows }, count, left: [...left].sort((a, b) => a - b) };
 }
 
-function textOf({ severity, element, message }: Issue): string {
+function formatIssue({ severity, element, message }: Issue): string {
   return `${severity === 'error' ? '✗' : '!'} ${element === undefined ? '' : `${element}: `}${message}`;
 }
 

@@ -4,9 +4,9 @@ import { msg } from '../base/message.ts';
 import { meaningOfColumn } from '../find/fields.ts';
 import type { PointInSystem } from '../place/geometry.ts';
 import { parseHtml } from '../text/characters.ts';
-import { attributeOf, childOf, childText, lineCounter, type XmlElement } from '../xml/element.ts';
+import { childText, getAttribute, getChild, lineCounter, type XmlElement } from '../xml/element.ts';
 import type { XmlWalk } from '../xml/parse.ts';
-import { strayTextMessage, strayTextsIn } from '../xml/source-text.ts';
+import { listStrayTexts, strayTextMessage } from '../xml/source-text.ts';
 import { deviceValues, UnreadNames } from './device-values.ts';
 import { type NamedValues, type Table, tableOfRecords } from './table.ts';
 
@@ -37,17 +37,17 @@ export function parseKml(file: string, parts: readonly KmlPart[]): Table {
   const records = function* (): Generator<NamedValues | Issue> {
     let row = 0;
     for (const { document, folder = '' } of parts) {
-      const lineOf = lineCounter(document);
+      const findLine = lineCounter(document);
       for (const { element: placemark } of document.parts(PLACEMARKS)) {
         if (placemark.namespace !== document.root.namespace) continue;
         row += 1;
-        const where = parts.length > 1 ? { row } : { row, line: lineOf(placemark.start) };
-        const point = readPlace(placemark);
-        const [stray] = strayTextsIn(document, placemark);
+        const where = parts.length > 1 ? { row } : { row, line: findLine(placemark.start) };
+        const point = parsePlace(placemark);
+        const [stray] = listStrayTexts(document, placemark);
         if (!isReadable(point)) yield errorIssue(point.rule, point.problem, { ...place, ...where });
         else if (stray !== undefined) yield errorIssue('stray-text', strayTextMessage(stray), { ...place, ...where });
         else {
-          const values = valuesOf(placemark, folder, unread);
+          const values = collectPlacemarkValues(placemark, folder, unread);
           yield { ...where, values, ...(point.value === undefined ? {} : { point: point.value }) };
         }
       }
@@ -60,7 +60,7 @@ export function parseKml(file: string, parts: readonly KmlPart[]): Table {
   });
 }
 
-function valuesOf(placemark: XmlElement, folder: string, unread: UnreadNames): Map<string, string> {
+function collectPlacemarkValues(placemark: XmlElement, folder: string, unread: UnreadNames): Map<string, string> {
   const { text, pictures } = parseHtml(childText(placemark, 'description') ?? '');
   const stamp = placemark.children.find(({ name }) => name === 'TimeStamp');
   for (const { name, namespace } of placemark.children) {
@@ -75,13 +75,13 @@ function valuesOf(placemark: XmlElement, folder: string, unread: UnreadNames): M
     else if (meaningOfColumn(name) !== undefined) fields.push([name, value.trim()]);
     else unread.add(name);
   };
-  for (const field of childOf(placemark, 'ExtendedData')?.children ?? []) {
-    const named = attributeOf(field, 'name') ?? field.name;
+  for (const field of getChild(placemark, 'ExtendedData')?.children ?? []) {
+    const named = getAttribute(field, 'name') ?? field.name;
     if (field.name === 'Data' && named === MAP_PICTURES) attachments.push(...wordsIn(childText(field, 'value') ?? ''));
     else if (field.name === 'Data') fields.push([named, childText(field, 'value') ?? '']);
     else if (field.name === 'SchemaData') {
       for (const simple of field.children) {
-        const name = attributeOf(simple, 'name') ?? simple.name;
+        const name = getAttribute(simple, 'name') ?? simple.name;
         if (simple.name === 'SimpleData') fields.push([name, simple.text.trim()]);
         else unread.add(name);
       }
@@ -112,8 +112,8 @@ function inFolder(folder: string, link: string): string {
   return folder === '' || /^(?:[a-z][a-z\d+.-]*:|\/)/i.test(link) ? link : `${folder}/${link}`;
 }
 
-function readPlace(placemark: XmlElement): Reading<PointInSystem | undefined> {
-  const geometries = placemark.children.filter(({ name }) => GEOMETRIES.has(name)).flatMap(leavesOf);
+function parsePlace(placemark: XmlElement): Reading<PointInSystem | undefined> {
+  const geometries = placemark.children.filter(({ name }) => GEOMETRIES.has(name)).flatMap(listLeaves);
   const [geometry, another] = geometries;
   if (geometry === undefined) return { value: undefined };
   if (another !== undefined && geometries.every(({ name }) => name === 'Point')) {
@@ -135,7 +135,7 @@ function readPlace(placemark: XmlElement): Reading<PointInSystem | undefined> {
 /** Limit for the coordinates of one point. */
 const MAX_CHARACTERS = 200;
 
-function leavesOf(geometry: XmlElement): readonly XmlElement[] {
+function listLeaves(geometry: XmlElement): readonly XmlElement[] {
   if (geometry.name !== 'MultiGeometry') return [geometry];
-  return geometry.children.filter(({ name }) => GEOMETRIES.has(name)).flatMap(leavesOf);
+  return geometry.children.filter(({ name }) => GEOMETRIES.has(name)).flatMap(listLeaves);
 }

@@ -81,7 +81,7 @@ function parseSection(code: string): Section {
   for (const { groups = {} } of code.matchAll(PIECES)) {
     const { quoted, escaped, blank, bracket, general, half, letters, exponent, fraction, sign, other } = groups;
     if (bracket !== undefined) {
-      const read = readBracket(bracket);
+      const read = parseBracket(bracket);
       condition ??= read.condition;
       if (read.locale !== undefined) locale = read.locale;
       if (read.token !== undefined) tokens.push(read.token);
@@ -99,7 +99,7 @@ function parseSection(code: string): Section {
   return { tokens: withMinutes(asLiterals(tokens)), ...(condition && { condition }), locale, isStrange };
 }
 
-function readBracket(text: string): { condition?: (value: number) => boolean; locale?: string; token?: Token } {
+function parseBracket(text: string): { condition?: (value: number) => boolean; locale?: string; token?: Token } {
   const [, operator, number = ''] = /^(<=|>=|<>|<|>|=)\s*(-?[\d.]+)$/.exec(text) ?? [];
   if (operator !== undefined) return { condition: CONDITIONS[operator]?.(Number(number)) ?? (() => true) };
   const [elapsed] = /^(?:h+|m+|s+)$/i.exec(text) ?? [];
@@ -168,7 +168,7 @@ function showDate({ tokens, locale }: Section, value: number): string | undefine
   const moment = new Date(Math.round((value - DAYS_BEFORE_1970) * DAY_MS));
   if (Number.isNaN(moment.getTime())) return undefined;
   const has12 = tokens.some((token) => isOfDate(token) && token.unit === 'half');
-  const parts: DayParts = { moment, days: value, has12, language: languageOf(locale) };
+  const parts: DayParts = { moment, days: value, has12, language: parseLanguage(locale) };
   return tokens
     .map((token) => {
       if (token.kind === 'literal') return token.text;
@@ -183,7 +183,7 @@ function showNumber(tokens: readonly Token[], value: number): string {
   const percents = tokens.filter(({ kind }) => kind === 'percent').length;
   const scaled = value * 100 ** percents * 0.001 ** scalingCommas(tokens);
   if (exponent !== -1) return showExponent(tokens, exponent, scaled);
-  return fill(tokens, decimalsIn(tokens), scaled, value);
+  return fill(tokens, countDecimals(tokens), scaled, value);
 }
 
 /** Each comma behind the last integer digit divides by a thousand. */
@@ -194,14 +194,14 @@ function scalingCommas(tokens: readonly Token[]): number {
   return last === -1 ? 0 : whole.slice(last).filter(({ kind }) => kind === 'comma').length;
 }
 
-function decimalsIn(tokens: readonly Token[]): number {
+function countDecimals(tokens: readonly Token[]): number {
   const point = tokens.findIndex(({ kind }) => kind === 'point');
   return point === -1 ? 0 : tokens.slice(point).filter(({ kind }) => kind === 'digit').length;
 }
 
 /** Fills the digit placeholders from the point outwards; literals between them stay: `0000"/"00`. */
 function fill(tokens: readonly Token[], decimals: number, scaled: number, value: number): string {
-  const [digits, fraction = ''] = rounded(spreadsheetNumber(scaled), decimals).split('.') as [string, string?];
+  const [digits, fraction = ''] = roundDecimals(spreadsheetNumber(scaled), decimals).split('.') as [string, string?];
   const point = tokens.findIndex(({ kind }) => kind === 'point');
   const places = tokens.flatMap(({ kind }, index) => (kind === 'digit' && (point === -1 || index < point) ? [index] : []));
   const whole = digits === '0' ? '' : digits;
@@ -226,11 +226,11 @@ function fill(tokens: readonly Token[], decimals: number, scaled: number, value:
 }
 
 /** Rounds half away from zero in decimal digits, so that 1.005 gives 1.01 as in the cell. */
-function rounded(text: string, decimals: number): string {
+function roundDecimals(text: string, decimals: number): string {
   const [whole = '0', fraction = ''] = text.split('.');
   if (fraction.length <= decimals) return decimals === 0 ? whole : `${whole}.${fraction.padEnd(decimals, '0')}`;
-  const kept = BigInt(whole + fraction.slice(0, decimals)) + (Number(fraction[decimals] ?? '0') >= 5 ? 1n : 0n);
-  const digits = kept.toString().padStart(decimals + 1, '0');
+  const roundedDigits = BigInt(whole + fraction.slice(0, decimals)) + (Number(fraction[decimals] ?? '0') >= 5 ? 1n : 0n);
+  const digits = roundedDigits.toString().padStart(decimals + 1, '0');
   return decimals === 0 ? digits : `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`;
 }
 
@@ -238,7 +238,7 @@ function showExponent(tokens: readonly Token[], at: number, value: number): stri
   const mantissa = tokens.slice(0, at);
   const sign = tokens[at];
   const power = value === 0 ? 0 : Math.floor(Math.log10(value));
-  const number = fill(mantissa, decimalsIn(mantissa), Number((value / 10 ** power).toPrecision(15)), value);
+  const number = fill(mantissa, countDecimals(mantissa), Number((value / 10 ** power).toPrecision(15)), value);
   const least = tokens.slice(at).filter((token) => token.kind === 'digit' && token.text === '0').length;
   const plus = sign?.kind === 'exponent' && sign.plus ? '+' : '';
   return `${number}E${power < 0 ? '-' : plus}${String(Math.abs(power)).padStart(least, '0')}`;
@@ -327,7 +327,7 @@ const GERMAN: Language = {
 };
 
 /** Returns the language of a locale in a format: `405`, `cs-CZ`, `1000409`. Czech where the format has none. */
-function languageOf(locale: string): Language {
+function parseLanguage(locale: string): Language {
   const text = locale.toLowerCase();
   if (/^(?:en\b|[\da-f]*0?[48c]09$)/.test(text)) return ENGLISH;
   return /^(?:de\b|[\da-f]*0?[48c]07$)/.test(text) ? GERMAN : CZECH;

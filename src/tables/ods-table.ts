@@ -1,9 +1,9 @@
 import { FileError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
-import { attributeOf, type XmlElement } from '../xml/element.ts';
+import { getAttribute, type XmlElement } from '../xml/element.ts';
 import { walkXml, XmlSyntaxError, type XmlWalk } from '../xml/parse.ts';
 import type { HeaderRows } from './header-row.ts';
-import { odsValueOf, TABLE } from './ods-values.ts';
+import { parseOdsValue, TABLE } from './ods-values.ts';
 import {
   type CellFaultAt,
   type CellRange,
@@ -16,7 +16,7 @@ import {
   tableOfSheets,
 } from './sheet-table.ts';
 import { assertTableSize, type ShownCell, type ShownCells, type Table, type TablePlace } from './table.ts';
-import { passwordProtected, type ZipEntry } from './zip-entries.ts';
+import { makePasswordError, type ZipEntry } from './zip-entries.ts';
 
 const STYLE = 'urn:oasis:names:tc:opendocument:xmlns:style:1.0';
 const SPREADSHEET = 'application/vnd.oasis.opendocument.spreadsheet';
@@ -31,30 +31,30 @@ const PARTS = new Set(['style', 'table-row', 'shapes']);
  * @param headerRows rows of the header; otherwise they are detected
  * @throws FileError where the archive is no spreadsheet, or has no such sheet
  */
-export function readOds(
+export function parseOds(
   file: string,
   entries: ReadonlyMap<string, ZipEntry>,
   named: string | undefined,
   headerRows: HeaderRows | undefined,
 ): Table {
   const type = entries.get('mimetype')?.unpack().toString().trim() ?? SPREADSHEET;
-  if (entries.get('META-INF/manifest.xml')?.unpack().includes('encryption-data')) throw passwordProtected(file);
+  if (entries.get('META-INF/manifest.xml')?.unpack().includes('encryption-data')) throw makePasswordError(file);
   const content = entries.get('content.xml');
   if (content === undefined || !type.startsWith(SPREADSHEET)) throw noSpreadsheet(file);
-  return readContent(file, content.unpack(), 'document-content', named, headerRows, content.name);
+  return parseContent(file, content.unpack(), 'document-content', named, headerRows, content.name);
 }
 
 /** Reads a spreadsheet that is one XML file (`.fods`). */
-export async function readFlatOds(
+export async function parseFlatOds(
   file: string,
   bytes: Buffer,
   named: string | undefined,
   headerRows: HeaderRows | undefined,
 ): Promise<Table> {
-  return readContent(file, bytes, 'document', named, headerRows, file);
+  return parseContent(file, bytes, 'document', named, headerRows, file);
 }
 
-function readContent(
+function parseContent(
   file: string,
   bytes: Buffer,
   root: string,
@@ -65,7 +65,7 @@ function readContent(
   try {
     const document = walkXml(bytes, MAX_NODES);
     if (document.root.name !== root) throw noSpreadsheet(file);
-    return tableOfSheets(file, sheetsOf(file, document), named, headerRows);
+    return tableOfSheets(file, listSheets(file, document), named, headerRows);
   } catch (thrown) {
     if (!(thrown instanceof XmlSyntaxError)) throw thrown;
     throw new FileError(file, msg`${file} is a damaged workbook: in ${part}, ${thrown.says}.`, {
@@ -90,30 +90,30 @@ function sheetPart(element: XmlElement, around: readonly XmlElement[]): SheetPar
   return isOwn && sheet.name === 'table' && element.namespace === TABLE ? { sheet, element } : undefined;
 }
 
-function sheetsOf(file: string, document: XmlWalk): readonly Sheet[] {
+function listSheets(file: string, document: XmlWalk): readonly Sheet[] {
   const hiddenStyles = new Set<string>();
-  const found = new Map<number, { name: string; hidden: boolean; hasValues: boolean }>();
+  const sheetsByIndex = new Map<number, { name: string; hidden: boolean; hasValues: boolean }>();
   for (const { element, around } of document.parts(PARTS)) {
     if (element.name === 'style') {
       const properties = element.children.find(({ name }) => name === 'table-properties');
-      const isHidden = properties !== undefined && attributeOf(properties, 'display', TABLE) === 'false';
-      if (isHidden) hiddenStyles.add(attributeOf(element, 'name', STYLE) ?? '');
+      const isHidden = properties !== undefined && getAttribute(properties, 'display', TABLE) === 'false';
+      if (isHidden) hiddenStyles.add(getAttribute(element, 'name', STYLE) ?? '');
       continue;
     }
     const row = sheetPart(element, around);
     if (row === undefined || element.name !== 'table-row') continue;
-    const name = attributeOf(row.sheet, 'name', TABLE) ?? '';
-    const style = attributeOf(row.sheet, 'style-name', TABLE) ?? '';
-    const sheet = found.get(row.sheet.start) ?? { name, hidden: hiddenStyles.has(style), hasValues: false };
-    sheet.hasValues ||= cellsIn(element).some((cell) => odsValueOf(document, cell).text !== '');
-    found.set(row.sheet.start, sheet);
-    assertTableSize(file, { columns: found.size });
+    const name = getAttribute(row.sheet, 'name', TABLE) ?? '';
+    const style = getAttribute(row.sheet, 'style-name', TABLE) ?? '';
+    const sheet = sheetsByIndex.get(row.sheet.start) ?? { name, hidden: hiddenStyles.has(style), hasValues: false };
+    sheet.hasValues ||= cellsIn(element).some((cell) => parseOdsValue(document, cell).text !== '');
+    sheetsByIndex.set(row.sheet.start, sheet);
+    assertTableSize(file, { columns: sheetsByIndex.size });
   }
-  return [...found].map(([start, { name, hidden, hasValues }]) => ({
+  return [...sheetsByIndex].map(([start, { name, hidden, hasValues }]) => ({
     name,
     hidden,
     hasValues: () => hasValues,
-    read: () => readSheet({ file, sheet: name }, document, start),
+    read: () => parseSheet({ file, sheet: name }, document, start),
   }));
 }
 
@@ -126,7 +126,7 @@ function cellsIn(row: XmlElement): readonly XmlElement[] {
 const NO_CELLS: readonly string[] = [];
 
 /** @param start offset of the sheet's element */
-function readSheet(place: TablePlace, document: XmlWalk, start: number): SheetContents {
+function parseSheet(place: TablePlace, document: XmlWalk, start: number): SheetContents {
   const { file } = place;
   const rows: (readonly string[])[] = [];
   const [merged, hiddenRows, withoutValue]: [CellRange[], number[], FaultyCell[]] = [[], [], []];
@@ -139,12 +139,12 @@ function readSheet(place: TablePlace, document: XmlWalk, start: number): SheetCo
   const struckStyles = new Set<string>();
   let [row, rowCount, cellCount] = [0, 0, 0];
   for (const { element, around } of document.parts(PARTS)) {
-    if (element.name === 'style' && isStruck(element)) struckStyles.add(attributeOf(element, 'name', STYLE) ?? '');
+    if (element.name === 'style' && isStruck(element)) struckStyles.add(getAttribute(element, 'name', STYLE) ?? '');
     if (sheetPart(element, around)?.sheet.start !== start) continue;
     if (element.name === 'shapes') pictures.push(...element.children.filter(isPicture).map(() => cellName(1, 1)));
     if (element.name !== 'table-row') continue;
-    const repeated = countOf(place, element, 'number-rows-repeated');
-    const read = readCells(place, document, element, struckStyles);
+    const repeated = parseCount(place, element, 'number-rows-repeated');
+    const read = parseCells(place, document, element, struckStyles);
     for (const column of read.comments) comments.push(cellName(column, row + 1));
     for (const column of read.pictures) pictures.push(cellName(column, row + 1));
     const isEmpty = read.cells.length === 0 && read.faults.length === 0;
@@ -158,7 +158,7 @@ function readSheet(place: TablePlace, document: XmlWalk, start: number): SheetCo
     cellCount += repeated * (read.cells.length + read.faults.length);
     assertTableSize(file, { cells: cellCount });
     while (rows.length < row) rows.push(NO_CELLS);
-    const isHidden = ['collapse', 'filter'].includes(attributeOf(element, 'visibility', TABLE) ?? '');
+    const isHidden = ['collapse', 'filter'].includes(getAttribute(element, 'visibility', TABLE) ?? '');
     for (const { columns, height, column } of read.spans) {
       merged.push(makeRange(row + 1, row + height, column, column + columns - 1));
       assertTableSize(file, { cells: merged.length });
@@ -190,7 +190,7 @@ type Cells = {
 /** Tells if a style crosses its text out. */
 function isStruck(style: XmlElement): boolean {
   const properties = style.children.find(({ name }) => name === 'text-properties');
-  const line = properties && attributeOf(properties, 'text-line-through-style', STYLE);
+  const line = properties && getAttribute(properties, 'text-line-through-style', STYLE);
   return line !== undefined && line !== 'none';
 }
 
@@ -199,7 +199,7 @@ function isPicture({ name, children }: XmlElement): boolean {
 }
 
 /** Reads the cells of a row. Blank cells may be repeated to the end of the sheet; the others are within the limits. */
-function readCells(place: TablePlace, document: XmlWalk, row: XmlElement, struckStyles: ReadonlySet<string>): Cells {
+function parseCells(place: TablePlace, document: XmlWalk, row: XmlElement, struckStyles: ReadonlySet<string>): Cells {
   const cells: string[] = [];
   const faults: CellFaultAt[] = [];
   const spans: { column: number; columns: number; height: number }[] = [];
@@ -207,16 +207,19 @@ function readCells(place: TablePlace, document: XmlWalk, row: XmlElement, struck
   let shown: Map<number, ShownCell> | undefined;
   let [column, isRowStruck] = [0, true];
   for (const cell of cellsIn(row)) {
-    const repeated = countOf(place, cell, 'number-columns-repeated');
-    const { text, shown: shownHere, fault } = odsValueOf(document, cell);
+    const repeated = parseCount(place, cell, 'number-columns-repeated');
+    const { text, shown: shownHere, fault } = parseOdsValue(document, cell);
     if (cell.children.some(({ name }) => name === 'annotation')) comments.push(column + 1);
     if (cell.children.some(isPicture)) pictures.push(column + 1);
     if (text !== '' || fault !== undefined) {
       assertTableSize(place.file, { columns: column + repeated });
-      const [columns, height] = [countOf(place, cell, 'number-columns-spanned'), countOf(place, cell, 'number-rows-spanned')];
+      const [columns, height] = [
+        parseCount(place, cell, 'number-columns-spanned'),
+        parseCount(place, cell, 'number-rows-spanned'),
+      ];
       if (columns > 1 || height > 1) spans.push({ column: column + 1, columns, height });
       while (cells.length < column) cells.push('');
-      isRowStruck &&= struckStyles.has(attributeOf(cell, 'style-name', TABLE) ?? '');
+      isRowStruck &&= struckStyles.has(getAttribute(cell, 'style-name', TABLE) ?? '');
       for (let times = 0; times < repeated; times++) {
         if (shownHere !== undefined) shown = (shown ?? new Map()).set(cells.length, shownHere);
         cells.push(text);
@@ -228,8 +231,8 @@ function readCells(place: TablePlace, document: XmlWalk, row: XmlElement, struck
   return { cells, faults, spans, shown, isStruck: isRowStruck && cells.length > 0, comments, pictures };
 }
 
-function countOf(place: TablePlace, element: XmlElement, name: string): number {
-  const text = attributeOf(element, name, TABLE) ?? '1';
+function parseCount(place: TablePlace, element: XmlElement, name: string): number {
+  const text = getAttribute(element, name, TABLE) ?? '1';
   if (!/^[1-9]\d{0,8}$/.test(text)) throw damagedSheetError(place);
   return Number(text);
 }

@@ -1,7 +1,7 @@
 import { spreadsheetNumber } from '../text/characters.ts';
 import { withoutFormulaMark } from '../text/csv.ts';
-import { attributeOf, type XmlDocument, type XmlElement } from '../xml/element.ts';
-import { mixedContentOf } from '../xml/source-text.ts';
+import { getAttribute, type XmlDocument, type XmlElement } from '../xml/element.ts';
+import { walkMixedContent } from '../xml/source-text.ts';
 import { type CellValue, errorResult, isOverlong, overlongValue, type ShownCell, UNSAVED_RESULT } from './table.ts';
 
 const OFFICE = 'urn:oasis:names:tc:opendocument:xmlns:office:1.0';
@@ -11,31 +11,31 @@ const TEXT = 'urn:oasis:names:tc:opendocument:xmlns:text:1.0';
 const CALC_EXTENSION = 'urn:org:documentfoundation:names:experimental:calc:xmlns:calcext:1.0';
 
 /** Returns the value of a cell. A cell that a merged one covers is empty, whatever it stores. */
-export function odsValueOf(document: XmlDocument, cell: XmlElement): CellValue {
+export function parseOdsValue(document: XmlDocument, cell: XmlElement): CellValue {
   if (cell.name === 'covered-table-cell') return { text: '' };
-  const type = attributeOf(cell, 'value-type', OFFICE);
-  const hasFormula = attributeOf(cell, 'formula', TABLE) !== undefined;
+  const type = getAttribute(cell, 'value-type', OFFICE);
+  const hasFormula = getAttribute(cell, 'formula', TABLE) !== undefined;
   if (type === undefined && hasFormula) return { text: '', fault: UNSAVED_RESULT };
-  const stored = (name: string): string => attributeOf(cell, name, OFFICE)?.trim() ?? '';
+  const stored = (name: string): string => getAttribute(cell, name, OFFICE)?.trim() ?? '';
   switch (type) {
     case 'float':
     case 'currency':
     case 'percentage':
-      return numberValue(stored('value'), textShown(document, cell));
+      return numberValue(stored('value'), getShownText(document, cell));
     case 'date':
-      return dateValue(stored('date-value'), textShown(document, cell));
+      return dateValue(stored('date-value'), getShownText(document, cell));
     case 'boolean':
-      return { text: stored('boolean-value'), ...shownAs(textShown(document, cell) ?? stored('boolean-value').toUpperCase()) };
+      return { text: stored('boolean-value'), ...shownAs(getShownText(document, cell) ?? stored('boolean-value').toUpperCase()) };
     default: {
-      const text = attributeOf(cell, 'string-value', OFFICE) ?? shownParagraphs(document, cell);
-      const isError = attributeOf(cell, 'value-type', CALC_EXTENSION) === 'error';
+      const text = getAttribute(cell, 'string-value', OFFICE) ?? shownParagraphs(document, cell);
+      const isError = getAttribute(cell, 'value-type', CALC_EXTENSION) === 'error';
       return isError ? { text: '', fault: errorResult(text === '' ? '#' : text) } : { text: withoutFormulaMark(text.trim()) };
     }
   }
 }
 
 /** Returns the displayed text; undefined where the file lacks it, or its column was too narrow. */
-function textShown(document: XmlDocument, cell: XmlElement): string | undefined {
+function getShownText(document: XmlDocument, cell: XmlElement): string | undefined {
   const text = shownParagraphs(document, cell).replace(/\s+/g, ' ').trim();
   return text === '' || /^#+$/.test(text) ? undefined : text;
 }
@@ -66,7 +66,7 @@ function withoutGroups(shown: string, stored: string): string {
 
 /** Returns the stored day if the cell shows a whole day; else the displayed text, marked as a date. */
 function dateValue(stored: string, shown: string | undefined): CellValue {
-  const text = dayOf(stored);
+  const text = parseDay(stored);
   if (shown === undefined) return { text, shown: { text, isDate: true } };
   return { text: showsWholeDay(stored, shown) ? text : shown, shown: { text: shown, isDate: true } };
 }
@@ -101,7 +101,7 @@ function numberText(value: string): string {
 }
 
 /** Returns a day, or a day and a time. */
-function dayOf(value: string): string {
+function parseDay(value: string): string {
   const [, day, hour = '00', minute = '00', second = '00'] =
     /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}):(\d{2})(?::(\d{2})(?:[.,]\d+)?)?Z?)?$/.exec(value) ?? [];
   if (day === undefined) return value;
@@ -121,7 +121,7 @@ function shownParagraphs(document: XmlDocument, cell: XmlElement): string {
     length += text.length;
   };
   const walk = (element: XmlElement): void => {
-    for (const part of mixedContentOf(document, element)) {
+    for (const part of walkMixedContent(document, element)) {
       if (typeof part === 'string') add(part);
       else if (part.namespace === TEXT) addInline(part);
     }
@@ -129,7 +129,7 @@ function shownParagraphs(document: XmlDocument, cell: XmlElement): string {
   const addInline = (part: XmlElement): void => {
     switch (part.name) {
       case 's':
-        add(' '.repeat(blanksOf(part)));
+        add(' '.repeat(expandBlanks(part)));
         break;
       case 'tab':
         add('\t');
@@ -152,7 +152,7 @@ function shownParagraphs(document: XmlDocument, cell: XmlElement): string {
   return pieces.join('');
 }
 
-function blanksOf(blanks: XmlElement): number {
-  const count = attributeOf(blanks, 'c', TEXT) ?? '1';
+function expandBlanks(blanks: XmlElement): number {
+  const count = getAttribute(blanks, 'c', TEXT) ?? '1';
   return /^\d+$/.test(count) ? Math.min(Number(count), MAX_CHARACTERS) : 1;
 }

@@ -45,7 +45,7 @@ const READERS = {
     extensions: ['csv', 'tsv', 'txt'],
     options: ['encoding', 'header'],
     read: async ({ file, bytes, encoding, headerRows }) =>
-      (await import('./csv-table.ts')).readTextTable(file, bytes, encoding, headerRows),
+      (await import('./csv-table.ts')).parseTextTable(file, bytes, encoding, headerRows),
   },
   xlsx: {
     extensions: ['xlsx', 'xlsm'],
@@ -53,7 +53,7 @@ const READERS = {
     part: /^xl\/workbook\.xml$/i,
     options: ['sheet', 'header'],
     read: async ({ file, entries, sheet, headerRows }) =>
-      (await import('./xlsx-workbook.ts')).readXlsx(file, entries, sheet, headerRows),
+      (await import('./xlsx-workbook.ts')).parseXlsx(file, entries, sheet, headerRows),
   },
   ods: {
     extensions: ['ods'],
@@ -61,7 +61,7 @@ const READERS = {
     part: /^content\.xml$/,
     options: ['sheet', 'header'],
     read: async ({ file, entries, sheet, headerRows }) =>
-      (await import('./ods-table.ts')).readOds(file, entries, sheet, headerRows),
+      (await import('./ods-table.ts')).parseOds(file, entries, sheet, headerRows),
   },
   fods: {
     extensions: ['fods'],
@@ -69,7 +69,7 @@ const READERS = {
     root: /<office:document\s/,
     options: ['sheet', 'header'],
     read: async ({ file, bytes, sheet, headerRows }) =>
-      (await import('./ods-table.ts')).readFlatOds(file, bytes, sheet, headerRows),
+      (await import('./ods-table.ts')).parseFlatOds(file, bytes, sheet, headerRows),
   },
   geojson: {
     extensions: ['geojson', 'geojsonl', 'geojsons', 'geojsonseq', 'ndjson', 'json'],
@@ -90,21 +90,21 @@ const READERS = {
     signature: '\u0000\u0000\u0027\u000a',
     options: ['encoding'],
     read: async ({ file, bytes, beside, encoding }) =>
-      (await import('./shapefile-table.ts')).readShapefile(file, new Map([...beside, ['.shp', bytes]]), encoding),
+      (await import('./shapefile-table.ts')).parseShapefile(file, new Map([...beside, ['.shp', bytes]]), encoding),
   },
   dbf: {
     extensions: ['dbf'],
     called: msg`a table of a shapefile (DBF)`,
     options: ['encoding'],
     read: async ({ file, bytes, beside, encoding }) =>
-      (await import('./shapefile-table.ts')).readShapefile(file, new Map([...beside, ['.dbf', bytes]]), encoding),
+      (await import('./shapefile-table.ts')).parseShapefile(file, new Map([...beside, ['.dbf', bytes]]), encoding),
   },
   kmz: {
     extensions: ['kmz'],
     called: msg`an archive of KML (KMZ)`,
     part: /\.kml$/i,
     options: [],
-    read: async ({ file, entries }) => (await import('./xml-table.ts')).readKmz(file, entries),
+    read: async ({ file, entries }) => (await import('./xml-table.ts')).parseKmz(file, entries),
   },
   shapefile: {
     extensions: [],
@@ -112,13 +112,13 @@ const READERS = {
     part: /\.(?:shp|dbf)$/i,
     options: ['sheet', 'encoding'],
     read: async ({ file, entries, sheet, encoding }) =>
-      (await import('./shapefile-table.ts')).readShapefileArchive(file, entries, sheet, encoding),
+      (await import('./shapefile-table.ts')).parseShapefileArchive(file, entries, sheet, encoding),
   },
   xml: {
     extensions: ['xml', 'gpx', 'kml'],
     called: 'XML',
     options: [],
-    read: async ({ file, bytes }) => (await import('./xml-table.ts')).readXmlTable(file, bytes),
+    read: async ({ file, bytes }) => (await import('./xml-table.ts')).parseXmlTable(file, bytes),
   },
 } as const satisfies Readonly<Record<string, TableReader>>;
 
@@ -131,7 +131,7 @@ const TABLE_KINDS = Object.keys(READERS) as readonly TableKind[];
 type Found = TableKind | 'archive';
 
 /** Detects the format of an archive by the names of its parts. @throws FileError where no format fits */
-function kindOfArchive(file: string, parts: readonly string[]): TableKind {
+function detectArchiveKind(file: string, parts: readonly string[]): TableKind {
   const kind = TABLE_KINDS.find((each) => parts.some((name) => TABLE_READERS[each].part?.test(name)));
   if (kind !== undefined) return kind;
   throw new FileError(file, msg`${file} is an archive (ZIP), but not a workbook, and contains no KML or shapefile.`, {
@@ -144,10 +144,10 @@ function kindOfArchive(file: string, parts: readonly string[]): TableKind {
  * another format than its name, which would otherwise be read as a table with odd columns.
  * @throws FileError where no format fits, or the extension is of another one
  */
-function kindOfTable(file: string, bytes: Buffer): Found {
+function detectTableKind(file: string, bytes: Buffer): Found {
   const ending = /\.([a-z]+)$/i.exec(file)?.[1]?.toLowerCase() ?? '';
   const named = TABLE_KINDS.find((kind) => TABLE_READERS[kind].extensions.includes(ending));
-  const kind = kindOfBytes(file, bytes, named);
+  const kind = detectKindOfBytes(file, bytes, named);
   if (kind === 'csv' && named !== undefined && named !== 'csv' && bytes.length > 0) throw notAsNamed(file, named);
   return kind;
 }
@@ -156,7 +156,7 @@ function kindOfTable(file: string, bytes: Buffer): Found {
 const ARCHIVES: readonly string[] = ['PK\u0003\u0004', 'PK\u0005\u0006'];
 const OLE = '\u00d0\u00cf\u0011\u00e0\u00a1\u00b1\u001a\u00e1';
 
-function kindOfBytes(file: string, bytes: Buffer, named: TableKind | undefined): Found {
+function detectKindOfBytes(file: string, bytes: Buffer, named: TableKind | undefined): Found {
   const head = bytes.toString('latin1', 0, HEAD_BYTES);
   if (head.startsWith(OLE)) throw oldOrEncrypted(file, bytes);
   if (ARCHIVES.some((signature) => head.startsWith(signature))) return 'archive';
@@ -244,9 +244,9 @@ type ReadOptions = {
  * @throws FileError where the file cannot be read as a whole
  */
 export async function readTable(path: string, options: ReadOptions = {}): Promise<Table> {
-  if (statOf(path)?.isDirectory() === true) return readFolder(path, options);
+  if (statOrUndefined(path)?.isDirectory() === true) return readFolder(path, options);
   const table = await readFile(path, options);
-  const copies = conflictCopies(path);
+  const copies = listConflictCopies(path);
   return copies.length === 0 ? table : { ...table, issues: [...copies, ...table.issues] };
 }
 
@@ -254,7 +254,7 @@ export async function readTable(path: string, options: ReadOptions = {}): Promis
 const CONFLICT = /conflict|konflikt|kolizn/i;
 
 /** Warns of conflict copies: each copy may have finds that the other lacks. */
-function conflictCopies(path: string): Issue[] {
+function listConflictCopies(path: string): Issue[] {
   const { dir, base, name, ext } = parse(path);
   const warn = (message: Message): Issue => warningIssue('table-conflict-copy', message, { file: path });
   if (CONFLICT.test(base))
@@ -265,7 +265,7 @@ function conflictCopies(path: string): Issue[] {
     ];
   const isCopy = (other: string): boolean =>
     CONFLICT.test(other) && other.startsWith(name) && other.toLowerCase().endsWith(ext.toLowerCase());
-  const copy = namesIn(dir === '' ? '.' : dir).find(isCopy);
+  const copy = listNames(dir === '' ? '.' : dir).find(isCopy);
   if (copy === undefined) return [];
   return [
     warn(
@@ -275,7 +275,7 @@ function conflictCopies(path: string): Issue[] {
 }
 
 /** A folder may be readable file by file without being listable. */
-function namesIn(folder: string): readonly string[] {
+function listNames(folder: string): readonly string[] {
   try {
     return readdirSync(folder);
   } catch {
@@ -285,16 +285,16 @@ function namesIn(folder: string): readonly string[] {
 
 async function readFile(path: string, options: ReadOptions): Promise<Table> {
   const { photoFolder } = options;
-  const isRegular = statOf(path)?.isFile() === true;
+  const isRegular = statOrUndefined(path)?.isFile() === true;
   if (isRegular && /\.zip$/i.test(path)) {
     const table = await (await import('./form-export.ts')).readFormArchive(path, photoFolder);
     if (table !== undefined) return table;
   }
   if (isRegular && /\.kmz$/i.test(path)) return (await import('./xml-table.ts')).readKmzFile(path);
   const bytes = await readInputFile(path);
-  const kind = kindOfTable(path, bytes);
+  const kind = detectTableKind(path, bytes);
   const beside = kind === 'shp' || kind === 'dbf' ? await readBeside(path) : new Map<string, Buffer>();
-  const table = await readOf(path, kind === 'gpkg' ? withJournal(path, bytes) : bytes, beside, options);
+  const table = await readByFormat(path, kind === 'gpkg' ? withJournal(path, bytes) : bytes, beside, options);
   if (kind !== 'csv' && !(kind === 'archive' && isWorkbook(bytes))) return table;
   if (!isFormTable(table)) return table;
   const { withRepeatsBeside, withRepeatSheets } = await import('./form-export.ts');
@@ -307,7 +307,7 @@ function isWorkbook(bytes: Buffer): boolean {
 }
 
 /** A missing or unreadable path is reported when it is opened. */
-function statOf(path: string): Stats | undefined {
+function statOrUndefined(path: string): Stats | undefined {
   try {
     return statSync(path);
   } catch {
@@ -317,7 +317,7 @@ function statOf(path: string): Stats | undefined {
 
 /** @throws FileError where the folder has no export of a known program for phones */
 async function readFolder(folder: string, options: ReadOptions): Promise<Table> {
-  const { geoPackageIn, readFormFolder } = await import('./form-export.ts');
+  const { findGeoPackage: geoPackageIn, readFormFolder } = await import('./form-export.ts');
   const collected = geoPackageIn(folder);
   if (collected !== undefined) return readTable(collected, options);
   const table = await readFormFolder(folder, options.photoFolder, (path) => readTable(path, options));
@@ -338,13 +338,13 @@ function withJournal(path: string, bytes: Buffer): Buffer {
 /** Reads the parts of a shapefile: files of one name, by extension in lower case. */
 async function readBeside(path: string): Promise<ReadonlyMap<string, Buffer>> {
   const { dir, name } = parse(path);
-  const found = new Map<string, Buffer>();
+  const bytesByPath = new Map<string, Buffer>();
   for (const each of readdirSync(dir === '' ? '.' : dir)) {
     const other = parse(each);
     const ending = other.ext.toLowerCase();
-    if (other.name === name && SHAPEFILE_PARTS.includes(ending)) found.set(ending, await readInputFile(join(dir, each)));
+    if (other.name === name && SHAPEFILE_PARTS.includes(ending)) bytesByPath.set(ending, await readInputFile(join(dir, each)));
   }
-  return found;
+  return bytesByPath;
 }
 
 const SHAPEFILE_PARTS: readonly string[] = ['.shp', '.dbf', '.prj', '.cpg'];
@@ -353,20 +353,20 @@ const SHAPEFILE_PARTS: readonly string[] = ['.shp', '.dbf', '.prj', '.cpg'];
  * Reads a table from bytes, for example of stdin. `file` is used in messages, and for the format where the bytes leave it open.
  * @throws FileError where the bytes cannot be read as a table
  */
-export async function readTableBytes(file: string, bytes: Buffer, options: ReadOptions = {}): Promise<Table> {
-  return readOf(file, bytes, new Map(), options);
+export async function parseTableBytes(file: string, bytes: Buffer, options: ReadOptions = {}): Promise<Table> {
+  return readByFormat(file, bytes, new Map(), options);
 }
 
-async function readOf(
+async function readByFormat(
   file: string,
   bytes: Buffer,
   beside: ReadonlyMap<string, Buffer>,
   { sheet, encoding, headerRows }: ReadOptions,
 ): Promise<Table> {
-  const found = kindOfTable(file, bytes);
+  const kind = detectTableKind(file, bytes);
   const entries: ReadonlyMap<string, ZipEntry> =
-    found === 'archive' ? await (await import('./zip-entries.ts')).readZip(file, bytes) : new Map();
-  const { options, read } = TABLE_READERS[found === 'archive' ? kindOfArchive(file, [...entries.keys()]) : found];
+    kind === 'archive' ? await (await import('./zip-entries.ts')).unpackZip(file, bytes) : new Map();
+  const { options, read } = TABLE_READERS[kind === 'archive' ? detectArchiveKind(file, [...entries.keys()]) : kind];
   if (sheet !== undefined && !options.includes('sheet')) {
     throw new FileError(file, msg`${file} has no sheets and no layers to choose from.`, {
       hint: msg`Leave --sheet and --layer out.`,

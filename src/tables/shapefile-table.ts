@@ -21,7 +21,7 @@ type Parts = ReadonlyMap<string, Buffer>;
  * @param encoding given by the user; otherwise the `.cpg`, the table itself or its texts determine it
  * @throws FileError where a part is missing, damaged, does not belong to the others, or is in another coordinate system
  */
-export async function readShapefile(file: string, parts: Parts, encoding?: string): Promise<Table> {
+export async function parseShapefile(file: string, parts: Parts, encoding?: string): Promise<Table> {
   const [shp, dbf] = [parts.get('.shp'), parts.get('.dbf')];
   if (dbf === undefined) {
     throw new FileError(file, msg`${file} has no table beside it (.dbf), which has the columns of a shapefile.`, {
@@ -41,18 +41,18 @@ export async function readShapefile(file: string, parts: Parts, encoding?: strin
       },
     );
   }
-  const system = shapes?.hasPoints === true ? systemOf(file, parts.get('.prj')) : undefined;
-  const said = encoding ?? codePageOf(parts.get('.cpg')) ?? table.encoding;
-  const { decode, issues: ofEncoding } = await textDecoder(file, table.texts, said);
-  const columns = table.fields.map((field) => columnOf(field, decode));
+  const system = shapes?.hasPoints === true ? parseSystem(file, parts.get('.prj')) : undefined;
+  const statedEncoding = encoding ?? parseCodePage(parts.get('.cpg')) ?? table.encoding;
+  const { decode, issues: ofEncoding } = await textDecoder(file, table.texts, statedEncoding);
+  const columns = table.fields.map((field) => makeColumn(field, decode));
   const place = { file, unit: 'feature' } as const;
   const records = function* (): Generator<NamedValues | Issue> {
     for (let index = 0; index < table.count; index++) {
       const values = table.row(index, decode);
-      if (values !== undefined) yield recordOf(index, values);
+      if (values !== undefined) yield makeRecord(index, values);
     }
   };
-  const recordOf = (index: number, read: readonly Reading<DbfValue>[]): NamedValues | Issue => {
+  const makeRecord = (index: number, read: readonly Reading<DbfValue>[]): NamedValues | Issue => {
     const row = index + 1;
     const values = readableValues(read);
     if (!isReadable(values)) return errorIssue(values.rule, values.problem, { ...place, row });
@@ -87,9 +87,9 @@ function fullMessage(count: number, row: number): Message {
 
 /**
  * Reads a shapefile of an archive: the named one, the only one, or the first with points.
- * @throws FileError where there is none, as {@link readShapefile}
+ * @throws FileError where there is none, as {@link parseShapefile}
  */
-export async function readShapefileArchive(
+export async function parseShapefileArchive(
   file: string,
   entries: ReadonlyMap<string, ZipEntry>,
   named: string | undefined,
@@ -114,7 +114,7 @@ export async function readShapefileArchive(
     const missing = named ?? '';
     throw new FileError(file, msg`${file} has no layer "${missing}".`, { hint: msg`Its layers are: ${names}.` });
   }
-  const table = await readShapefile(file, chosen[1], encoding);
+  const table = await parseShapefile(file, chosen[1], encoding);
   return shapefiles.length === 1 ? table : { ...table, sheet: posix.basename(chosen[0]) };
 }
 
@@ -123,7 +123,7 @@ const PARTS: readonly string[] = ['.shp', '.dbf', '.prj', '.cpg'];
 const POINT_TYPES = [1, 11, 21, 8, 18, 28];
 
 /** @throws FileError where there is no `.prj`, or one of another system */
-function systemOf(file: string, prj: Buffer | undefined): GeomSystem {
+function parseSystem(file: string, prj: Buffer | undefined): GeomSystem {
   const text =
     prj
       ?.toString('latin1')
@@ -140,7 +140,7 @@ function systemOf(file: string, prj: Buffer | undefined): GeomSystem {
 }
 
 /** Normalises the encoding in a `.cpg`: `1250`, `ANSI 1250`, `CP852`, `88592`, `UTF-8`, `65001`. */
-function codePageOf(cpg: Buffer | undefined): string | undefined {
+function parseCodePage(cpg: Buffer | undefined): string | undefined {
   const text = cpg?.toString('latin1').replace(/[^\x21-\x7e]/g, '') ?? '';
   if (text === '') return undefined;
   const plain = text.toLowerCase().replace(/[^a-z0-9]/g, '');
@@ -153,7 +153,7 @@ function codePageOf(cpg: Buffer | undefined): string | undefined {
 type Column = {
   readonly name: string;
   /** Name in the file. */
-  readonly own: string;
+  readonly ownName: string;
   readonly type: string;
   readonly isRead: boolean;
 };
@@ -161,27 +161,27 @@ type Column = {
 /** A shapefile truncates names to ten bytes: a prefix of exactly one known name is that name. */
 const NAME_BYTES = 10;
 
-function columnOf(field: DbfField, decode: (bytes: Buffer) => string): Column {
-  const own = decode(field.name).trim();
-  const begun = COLUMN_NAMES.filter((name) => name.length > NAME_BYTES && name.startsWith(own.toLowerCase()));
+function makeColumn(field: DbfField, decode: (bytes: Buffer) => string): Column {
+  const ownName = decode(field.name).trim();
+  const begun = COLUMN_NAMES.filter((name) => name.length > NAME_BYTES && name.startsWith(ownName.toLowerCase()));
   const [only, another] = begun;
-  const name = own.length === NAME_BYTES && only !== undefined && another === undefined ? only : own;
-  return { name, own, type: field.type, isRead: isReadType(field) };
+  const name = ownName.length === NAME_BYTES && only !== undefined && another === undefined ? only : ownName;
+  return { name, ownName, type: field.type, isRead: isReadType(field) };
 }
 
 function columnIssues(file: string, columns: readonly Column[]): Issue[] {
-  const lengthened = columns.filter(({ name, own, isRead }) => isRead && name !== own);
+  const lengthened = columns.filter(({ name, ownName, isRead }) => isRead && name !== ownName);
   const unread = columns.filter(({ isRead }) => !isRead);
-  const list = (all: readonly Column[], textOf: (column: Column) => string): string => all.map(textOf).join(', ');
+  const list = (all: readonly Column[], getColumnText: (column: Column) => string): string => all.map(getColumnText).join(', ');
   const issues: Issue[] = [];
   if (lengthened.length > 0) {
-    const names = list(lengthened, ({ own, name }) => `${own} = ${name}`);
+    const names = list(lengthened, ({ ownName, name }) => `${ownName} = ${name}`);
     issues.push(
       warningIssue('table-short-names', msg`A shapefile stores only ten letters of a name. The names are: ${names}.`, { file }),
     );
   }
   if (unread.length > 0) {
-    const names = list(unread, ({ own, type }) => `${own} (${type})`);
+    const names = list(unread, ({ ownName, type }) => `${ownName} (${type})`);
     issues.push(warningIssue('table-not-read', msg`Not read, because they contain no text, number or date: ${names}.`, { file }));
   }
   return issues;
@@ -206,33 +206,33 @@ const NO_DATA = -1e38;
 
 /** @throws FileError where the file is no shapefile, or ends within a shape */
 function parseShapes(file: string, bytes: Buffer): Shapes {
-  if (bytes.length < HEADER_BYTES || bytes.readUInt32BE(0) !== FILE_CODE) throw damaged(file, 0);
+  if (bytes.length < HEADER_BYTES || bytes.readUInt32BE(0) !== FILE_CODE) throw makeDamagedError(file, 0);
   const starts: number[] = [];
   let hasPoints = false;
   // The stated length, in 16-bit words, is not trusted beyond the end of the file.
   const end = bytes.readUInt32BE(24) * 2;
-  if (end > bytes.length || end < HEADER_BYTES) throw damaged(file, 0);
+  if (end > bytes.length || end < HEADER_BYTES) throw makeDamagedError(file, 0);
   for (let at = HEADER_BYTES; at < end; ) {
     const number = starts.length + 1;
-    if (at + 12 > end) throw damaged(file, number);
+    if (at + 12 > end) throw makeDamagedError(file, number);
     const content = bytes.readUInt32BE(at + 4) * 2;
-    if (content < 4 || at + 8 + content > end) throw damaged(file, number);
+    if (content < 4 || at + 8 + content > end) throw makeDamagedError(file, number);
     starts.push(at + 8);
     hasPoints ||= bytes.readUInt32LE(at + 8) !== NOTHING;
     at += 8 + content;
   }
-  const endOf = (index: number): number => (starts[index + 1] ?? end + 8) - 8;
+  const getEnd = (index: number): number => (starts[index + 1] ?? end + 8) - 8;
   return {
     count: starts.length,
     hasPoints,
     point: (index) => {
       const start = starts[index] ?? end;
-      return pointOf(bytes.subarray(start, endOf(index)));
+      return parseShapePoint(bytes.subarray(start, getEnd(index)));
     },
   };
 }
 
-function pointOf(shape: Buffer): Reading<{ readonly x: string; readonly y: string } | undefined> {
+function parseShapePoint(shape: Buffer): Reading<{ readonly x: string; readonly y: string } | undefined> {
   const type = shape.length < 4 ? -1 : shape.readUInt32LE(0);
   if (type === NOTHING) return { value: undefined };
   const kind = type === 31 ? type : type % 10;
@@ -257,7 +257,7 @@ function coordinatesAt(shape: Buffer, at: number): Reading<{ readonly x: string;
   return { value: { x: plainNumber(x), y: plainNumber(y) } };
 }
 
-function damaged(file: string, shape: number): FileError {
+function makeDamagedError(file: string, shape: number): FileError {
   const message =
     shape === 0
       ? msg`${file} is a shapefile (.shp) that is damaged or cut short.`

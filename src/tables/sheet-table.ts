@@ -7,7 +7,7 @@ import {
   assertTableSize,
   type CellFault,
   cellFaults,
-  placeOf,
+  getTablePlace,
   type ShownCells,
   type Table,
   type TablePlace,
@@ -63,12 +63,12 @@ export type FaultyCell = CellFaultAt & { readonly row: number };
 
 /** Returns the address of a cell: 1, 4 is `A4`; 27 is `AA`. */
 export function cellName(column: number, row: number): string {
-  return `${lettersOf(column)}${row}`;
+  return `${toColumnLetters(column)}${row}`;
 }
 
-function lettersOf(column: number): string {
+function toColumnLetters(column: number): string {
   const rest = Math.floor((column - 1) / 26);
-  return (rest > 0 ? lettersOf(rest) : '') + String.fromCharCode(65 + ((column - 1) % 26));
+  return (rest > 0 ? toColumnLetters(rest) : '') + String.fromCharCode(65 + ((column - 1) % 26));
 }
 
 /** Last row of a spreadsheet; a higher number is malformed. */
@@ -98,8 +98,8 @@ export function tableOfSheets(
   const place = { file, sheet: sheet.name };
   const contents = sheet.read();
   const { rows } = contents;
-  const found = findHeader(place, firstRows(wholeRows(rows), headerRows), headerRows);
-  const header = withoutEmptyEnd(found?.names ?? []);
+  const foundHeader = findHeader(place, firstRows(wholeRows(rows), headerRows), headerRows);
+  const header = withoutEmptyEnd(foundHeader?.names ?? []);
   assertTableSize(file, { columns: header.length });
   if (header.length === 0) {
     return {
@@ -110,7 +110,7 @@ export function tableOfSheets(
       issues: [errorIssue('table-no-rows', msg`The sheet is empty. Nothing was read.`, place)],
     };
   }
-  const headerRow = found?.last ?? 0;
+  const headerRow = foundHeader?.last ?? 0;
   const faults = new Map<number, Issue[]>();
   let faultCount = 0;
   const report = (row: number, issue: Issue): void => {
@@ -121,7 +121,7 @@ export function tableOfSheets(
   };
   reportFaultyCells(place, contents, header, headerRow, report);
   const { rows: filled, shown } = fillMerged(place, rows, contents, { headerRow, width: header.length }, report);
-  const issues = [...(found?.issues ?? []), ...sheetWarnings(place, contents, headerRow, filled.length)];
+  const issues = [...(foundHeader?.issues ?? []), ...sheetWarnings(place, contents, headerRow, filled.length)];
   // A value that a merged cell fills in does not make a blank row a find.
   const isBlank = (row: number): boolean => (rows[row - 1] ?? []).every((cell) => cell === '');
   const left = new Set<number>();
@@ -175,14 +175,20 @@ function withoutEmptyEnd(cells: Cells): Cells {
   return cells.slice(0, cells.findLastIndex((cell) => cell !== '') + 1);
 }
 
-type Report = (row: number, issue: Issue) => void;
+type ReportCellFault = (row: number, issue: Issue) => void;
 
-function reportFaultyCells(place: TablePlace, marks: SheetContents, header: Cells, headerRow: number, report: Report): void {
+function reportFaultyCells(
+  place: TablePlace,
+  marks: SheetContents,
+  header: Cells,
+  headerRow: number,
+  report: ReportCellFault,
+): void {
   for (const { row, column, fault } of marks.withoutValue) {
     const name = header[column - 1];
     if (name === undefined || row <= headerRow) continue;
-    const issueOf = fault.isWarning === true ? warningIssue : errorIssue;
-    report(row, issueOf(fault.rule, fault.problem, { ...place, row, column: name }));
+    const makeCellIssue = fault.isWarning === true ? warningIssue : errorIssue;
+    report(row, makeCellIssue(fault.rule, fault.problem, { ...place, row, column: name }));
   }
 }
 
@@ -194,7 +200,7 @@ function fillMerged(
   rows: readonly Cells[],
   { merged, shown }: SheetContents,
   frame: Frame,
-  report: Report,
+  report: ReportCellFault,
 ): { readonly rows: readonly Cells[]; readonly shown: ReadonlyMap<number, ShownCells> } {
   if (merged.length === 0) return { rows, shown };
   const filled = rows.map((cells) => [...cells]);
@@ -234,7 +240,7 @@ function rowFaults(place: TablePlace, cells: Cells, header: Cells, row: number):
 /** Warns of content that a person sees in the sheet and the table lacks. */
 function sheetWarnings(place: TablePlace, contents: SheetContents, headerRow: number, lastRow: number): Issue[] {
   const isBelow = (row: number): boolean => row > headerRow && row <= lastRow;
-  const warn = (rule: string, message: Message): Issue => warningIssue(rule, message, placeOf(place));
+  const warn = (rule: string, message: Message): Issue => warningIssue(rule, message, getTablePlace(place));
   const [hidden, struck] = [contents.hiddenRows, contents.struckRows].map((rows) => rows.filter(isBelow)) as [number[], number[]];
   const { comments, pictures } = contents;
   return [

@@ -100,18 +100,18 @@ export function shownText({ cells, shown }: RowCells, column: number): string {
 /** Position that is merged into the issues of a row. */
 export type RowPlace = TablePlace & RowNumber;
 
-export function placeOf({ file, sheet, unit }: TablePlace): TablePlace {
+export function getTablePlace({ file, sheet, unit }: TablePlace): TablePlace {
   return { file, ...(sheet === undefined ? {} : { sheet }), ...(unit === undefined ? {} : { unit }) };
 }
 
 /** Returns the position of a row; the line is added for formats that are no spreadsheets. */
-export function rowPlaceOf(table: TablePlace, { row, line }: RowNumber): RowPlace {
-  return { ...placeOf(table), row, ...(table.unit === undefined || line === undefined ? {} : { line }) };
+export function getRowPlace(table: TablePlace, { row, line }: RowNumber): RowPlace {
+  return { ...getTablePlace(table), row, ...(table.unit === undefined || line === undefined ? {} : { line }) };
 }
 
-export function headerPlaceOf(table: Table): TablePlace & { readonly row?: number } {
+export function getHeaderPlace(table: Table): TablePlace & { readonly row?: number } {
   const row = table.headerRow ?? (table.unit === undefined ? 1 : undefined);
-  return { ...placeOf(table), ...(row === undefined ? {} : { row }) };
+  return { ...getTablePlace(table), ...(row === undefined ? {} : { row }) };
 }
 
 /** Maximum size of tables and documents: a season has a few MB, and parsing takes several times the size. */
@@ -167,11 +167,11 @@ export type NamedValues = RowNumber &
  * Makes a table with a column for every name in the records, in order of first occurrence. The records themselves are not held in
  * memory, only the numbers of the rows that are left out.
  * @param records records, or issues in the place of faulty ones; iterated more than once
- * @param found issues of the file
+ * @param readIssues issues of the file
  */
-export function tableOfRecords(place: TablePlace, records: Iterable<NamedValues | Issue>, found: readonly Issue[]): Table {
+export function tableOfRecords(place: TablePlace, records: Iterable<NamedValues | Issue>, readIssues: readonly Issue[]): Table {
   const columns = new Set<string>();
-  const issues = [...found];
+  const issues = [...readIssues];
   const left = new Set<number>();
   let rowCount = 0;
   let count = 0;
@@ -181,7 +181,7 @@ export function tableOfRecords(place: TablePlace, records: Iterable<NamedValues 
     else {
       for (const name of record.values.keys()) columns.add(name);
       const faults = cellFaults([...record.values.values()], [...record.values.keys()]);
-      for (const fault of faults) issues.push(fault.with(rowPlaceOf(place, record)));
+      for (const fault of faults) issues.push(fault.with(getRowPlace(place, record)));
       if (hasErrors(faults)) left.add(record.row);
       else rowCount += 1;
     }
@@ -189,13 +189,13 @@ export function tableOfRecords(place: TablePlace, records: Iterable<NamedValues 
   }
   const header = [...columns];
   // Documents of the service have no formula marks.
-  const textOf = place.unit === 'find' ? (text: string) => text : withoutFormulaMark;
+  const getCellText = place.unit === 'find' ? (text: string) => text : withoutFormulaMark;
   const rows = function* (): Generator<TableRow> {
     for (const record of records) {
       if (!('values' in record) || left.has(record.row)) continue;
       const { values, shown: looks, ...where } = record;
       const shown = looks && { shown: new Map([...looks].map(([name, text]) => [header.indexOf(name), { text }] as const)) };
-      yield { ...where, cells: header.map((name) => textOf(values.get(name) ?? '')), ...shown };
+      yield { ...where, cells: header.map((name) => getCellText(values.get(name) ?? '')), ...shown };
     }
   };
   return { ...place, header, rows: { [Symbol.iterator]: rows }, rowCount, issues };

@@ -53,12 +53,12 @@ const MAX_WORD_CHARACTERS = 40;
  * @param encoding given by the user
  * @throws UsageError for an unknown encoding; FileError where the bytes do not fit it
  */
-export async function inUtf8(
+export async function toUtf8(
   file: string,
   bytes: Buffer,
   encoding?: string,
 ): Promise<{ readonly text: Buffer; readonly issues: readonly Issue[] }> {
-  const unicode = encoding === undefined ? unicodeOf(bytes) : undefined;
+  const unicode = encoding === undefined ? detectUtf16(bytes) : undefined;
   if (encoding === undefined && unicode === undefined && isUtf8(bytes)) return { text: bytes, issues: [] };
   const { default: iconv } = await import('iconv-lite');
   const decode = (codec: string, from = bytes): Buffer => {
@@ -83,44 +83,44 @@ export async function inUtf8(
     });
   }
   const sample = bytes.subarray(0, SAMPLE_BYTES);
-  const likely = unicode ?? best([...EIGHT_BIT, UTF_8], ({ codec }) => czechness(decode(codec, sample).toString()));
+  const likely = unicode ?? chooseBest([...EIGHT_BIT, UTF_8], ({ codec }) => czechness(decode(codec, sample).toString()));
   // The bytes are damaged or mixed: no other encoding gives a more plausible text.
   if (likely === UTF_8) return { text: bytes, issues: [] };
   const text = decode(likely.codec);
-  return { text, issues: [readAs(file, likely.name, text)] };
+  return { text, issues: [makeEncodingIssue(file, likely.name, text)] };
 }
 
 /**
  * Chooses one decoder for many short texts: the given encoding, else UTF-8 where all of them are valid, else the most plausible
  * one.
  * @param texts all or many of them
- * @param said encoding given by the user or by the file
+ * @param statedEncoding encoding given by the user or by the file
  * @throws FileError where the given encoding is unknown, or does not fit
  */
 export async function textDecoder(
   file: string,
   texts: Buffer,
-  said: string | undefined,
+  statedEncoding: string | undefined,
 ): Promise<{ readonly decode: (bytes: Buffer) => string; readonly issues: readonly Issue[] }> {
   const { default: iconv } = await import('iconv-lite');
   const decodeAs = (codec: string) => (bytes: Buffer) => iconv.decode(bytes, codec, { stripBOM: false });
-  if (said === undefined) {
+  if (statedEncoding === undefined) {
     if (isUtf8(texts)) return { decode: decodeAs(UTF_8.codec), issues: [] };
     const sample = texts.subarray(0, SAMPLE_BYTES);
-    const likely = best([...EIGHT_BIT, CP_852], ({ codec }) => czechness(iconv.decode(sample, codec)));
+    const likely = chooseBest([...EIGHT_BIT, CP_852], ({ codec }) => czechness(iconv.decode(sample, codec)));
     const decode = decodeAs(likely.codec);
-    return { decode, issues: [readAs(file, likely.name, Buffer.from(decode(sample)))] };
+    return { decode, issues: [makeEncodingIssue(file, likely.name, Buffer.from(decode(sample)))] };
   }
-  const codec = ALSO_CALLED[said.toLowerCase().replace(/[^a-z0-9]/g, '')] ?? said;
+  const codec = ALSO_CALLED[statedEncoding.toLowerCase().replace(/[^a-z0-9]/g, '')] ?? statedEncoding;
   if (!iconv.encodingExists(codec)) {
-    throw new FileError(file, msg`${file} declares the encoding "${said}", which is not a known encoding.`, {
+    throw new FileError(file, msg`${file} declares the encoding "${statedEncoding}", which is not a known encoding.`, {
       hint: SAY_ENCODING,
     });
   }
   // A text that fills its column may be cut within a letter; a wrong .cpg breaks far more.
   const broken = decodeAs(codec)(texts).search(/\uFFFD(?![\s\uFFFD])/);
   if (broken === -1) return { decode: decodeAs(codec), issues: [] };
-  throw new FileError(file, msg`${file} is not in ${said}: some of its bytes are not letters in that encoding.`, {
+  throw new FileError(file, msg`${file} is not in ${statedEncoding}: some of its bytes are not letters in that encoding.`, {
     hint: SAY_ENCODING,
   });
 }
@@ -128,7 +128,7 @@ export async function textDecoder(
 const SAY_ENCODING = msg`Name the encoding: --encoding windows-1250, cp852 or utf-8.`;
 
 /** Detects UTF-16 by its byte order mark, or by a NUL in every letter of the header. */
-function unicodeOf(bytes: Buffer): Encoding | undefined {
+function detectUtf16(bytes: Buffer): Encoding | undefined {
   const [first, second] = bytes;
   const isLittle = (first === 0xff && second === 0xfe) || (first !== 0 && second === 0 && bytes[3] === 0);
   const isBig = (first === 0xfe && second === 0xff) || (first === 0 && second !== 0 && bytes[2] === 0);
@@ -154,16 +154,16 @@ function czechness(text: string): number {
   return sum;
 }
 
-function best(all: readonly Encoding[], scoreOf: (each: Encoding) => number): Encoding {
-  let [found, most] = [WINDOWS_1250, Number.NEGATIVE_INFINITY];
+function chooseBest(all: readonly Encoding[], getScore: (each: Encoding) => number): Encoding {
+  let [bestEncoding, most] = [WINDOWS_1250, Number.NEGATIVE_INFINITY];
   for (const each of all) {
-    const score = scoreOf(each);
-    if (score > most) [found, most] = [each, score];
+    const score = getScore(each);
+    if (score > most) [bestEncoding, most] = [each, score];
   }
-  return found;
+  return bestEncoding;
 }
 
-function readAs(file: string, encoding: string, text: Buffer): Issue {
+function makeEncodingIssue(file: string, encoding: string, text: Buffer): Issue {
   const words = new Set<string>();
   for (const [word] of text.toString('utf8', 0, SAMPLE_BYTES).matchAll(/\p{L}+/gu)) {
     if (/[^\0-\x7f]/.test(word) && word.length > 2 && word.length <= MAX_WORD_CHARACTERS) words.add(word);
@@ -195,7 +195,7 @@ export function requireUtf8(file: string, bytes: Buffer): Buffer {
     throw new FileError(file, message, { hint: SAVE_AS_UTF8 });
   }
   if (!isUtf8(bytes)) {
-    const { problem } = notUtf8(file, bytes);
+    const { problem } = describeNotUtf8(file, bytes);
     const cause = msg`The file is cut short, damaged, or combined from files in different encodings.`;
     throw new FileError(file, joinMessages([problem, cause], ' '), { hint: SAVE_AS_UTF8 });
   }
@@ -203,7 +203,7 @@ export function requireUtf8(file: string, bytes: Buffer): Buffer {
 }
 
 /** Describes bytes that are not UTF-8, with the position of the first invalid one. */
-export function notUtf8(file: string, bytes: Buffer): { readonly at: number; readonly problem: Message } {
+export function describeNotUtf8(file: string, bytes: Buffer): { readonly at: number; readonly problem: Message } {
   const at = firstInvalidByte(bytes);
   const value = `0x${(bytes[at] ?? 0).toString(16).toUpperCase()}`;
   const [byte, line] = [at + 1, lineAt(bytes, at)];

@@ -3,8 +3,8 @@ import write from 'write-excel-file/node';
 import { isRealDate } from '../find/read-cell.ts';
 import { spreadsheetNumber } from '../text/characters.ts';
 import { withMarkKept } from '../text/csv.ts';
-import { type RowCell, wordOf } from './export-text.ts';
-import { coordinatesOf, type ExportedFind, type ExportValue, exportColumns, valuesOf } from './exported-find.ts';
+import { formatExportValue, type RowCell } from './export-text.ts';
+import { collectValues, type ExportedFind, type ExportValue, exportColumns, formatCoordinates } from './exported-find.ts';
 
 export type { Cell };
 
@@ -13,27 +13,27 @@ const NARROWEST = 8;
 const WIDEST = 50;
 
 export function workbookBytes(rows: Cell[][], sheet: string): Promise<Buffer> {
-  return write(rows, { sheet, stickyRowsCount: 1, columns: columnsOf(rows) }).toBuffer();
+  return write(rows, { sheet, stickyRowsCount: 1, columns: makeColumns(rows) }).toBuffer();
 }
 
 /** Writes a workbook of several sheets of texts, by name; the first row of each is its header. */
 export function workbookOfSheets(sheets: ReadonlyMap<string, readonly (readonly string[])[]>): Promise<Buffer> {
-  const written = [...sheets].map(([sheet, [header = [], ...others]]) => {
-    const data = [header.map(headingCell), ...others.map((row) => row.map((text) => (text === '' ? null : textCell(text))))];
-    return { data, sheet, stickyRowsCount: 1, columns: columnsOf(data) };
+  const written = [...sheets].map(([sheet, [header = [], ...dataRows]]) => {
+    const data = [header.map(headingCell), ...dataRows.map((row) => row.map((text) => (text === '' ? null : textCell(text))))];
+    return { data, sheet, stickyRowsCount: 1, columns: makeColumns(data) };
   });
   return write(written).toBuffer();
 }
 
-function columnsOf(rows: Cell[][]): { width: number }[] {
+function makeColumns(rows: Cell[][]): { width: number }[] {
   const widths: number[] = [];
   for (const row of rows) {
-    for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? NARROWEST, widthOf(cell));
+    for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? NARROWEST, getWidth(cell));
   }
   return widths.map((width) => ({ width }));
 }
 
-function widthOf(cell: Cell): number {
+function getWidth(cell: Cell): number {
   const value = typeof cell === 'object' && cell !== null && 'value' in cell ? cell.value : undefined;
   const lines = value instanceof Date ? ['0000-00-00'] : String(value ?? '').split('\n');
   return Math.min(Math.max(...lines.map((line) => line.length)) + 2, WIDEST);
@@ -66,11 +66,11 @@ export function numberCell(text: string): Cell | undefined {
 function literal(text: string): string {
   const written = text
     .replace(/_(?=x[\dA-Fa-f]{4}_)/g, '_x005F_')
-    .replace(/\p{Noncharacter_Code_Point}|\p{Cs}|\ufffd/gu, escaped);
-  return written in {} ? escaped(written.slice(0, 1)) + written.slice(1) : written;
+    .replace(/\p{Noncharacter_Code_Point}|\p{Cs}|\ufffd/gu, escapeMarkup);
+  return written in {} ? escapeMarkup(written.slice(0, 1)) + written.slice(1) : written;
 }
 
-function escaped(character: string): string {
+function escapeMarkup(character: string): string {
   const codes = Array.from({ length: character.length }, (_, index) => character.charCodeAt(index));
   return codes.map((code) => `_x${code.toString(16).toUpperCase().padStart(4, '0')}_`).join('');
 }
@@ -81,12 +81,12 @@ export async function exportXlsx(finds: Iterable<ExportedFind>, labels = false):
   const header = columns.map(headingCell);
   const rows: Cell[][] = [header];
   for (const find of finds) {
-    const values = valuesOf(find);
-    const coordinates = coordinatesOf(find.elements);
+    const values = collectValues(find);
+    const coordinates = formatCoordinates(find.elements);
     rows.push(
       columns.map((name) => {
         const coordinate = coordinates.get(name);
-        return coordinate === undefined ? cellOf(name, values.get(name)) : coordinateCell(coordinate);
+        return coordinate === undefined ? makeCell(name, values.get(name)) : coordinateCell(coordinate);
       }),
     );
   }
@@ -95,9 +95,9 @@ export async function exportXlsx(finds: Iterable<ExportedFind>, labels = false):
 
 /** Writes rows; the first has the headings. */
 export function exportRows(rows: Iterable<readonly RowCell[]>): Promise<Buffer> {
-  const [header = [], ...others] = rows;
+  const [header = [], ...dataRows] = rows;
   return workbookBytes(
-    [header.map((heading) => headingCell(String(heading))), ...others.map((row) => row.map(rowCell))],
+    [header.map((heading) => headingCell(String(heading))), ...dataRows.map((row) => row.map(rowCell))],
     'finds',
   );
 }
@@ -107,8 +107,8 @@ function rowCell(cell: RowCell): Cell {
   return coordinateCell(typeof cell === 'string' ? cell : cell.decimal);
 }
 
-function cellOf(name: string, value: ExportValue | undefined): Cell {
-  const word = wordOf(value);
+function makeCell(name: string, value: ExportValue | undefined): Cell {
+  const word = formatExportValue(value);
   if (word === undefined) return null;
   if (typeof word === 'number') return { value: word, type: Number };
   return (name === 'datum_nalezu' ? dateCell(word) : undefined) ?? textCell(word);

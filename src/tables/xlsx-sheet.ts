@@ -1,6 +1,6 @@
 import { spreadsheetNumber } from '../text/characters.ts';
 import { withoutFormulaMark } from '../text/csv.ts';
-import { attributeOf, type XmlElement } from '../xml/element.ts';
+import { getAttribute, type XmlElement } from '../xml/element.ts';
 import { walkXml } from '../xml/parse.ts';
 import { type CellFormat, parseNumberFormat } from './number-format.ts';
 import { type CellRange, damagedSheetError, type FaultyCell, LAST_ROW, type SheetCells } from './sheet-table.ts';
@@ -23,7 +23,7 @@ const PARTS = new Set(['row', 'mergeCell']);
 const NO_CELLS: readonly string[] = [];
 
 /** @throws FileError where the sheet is too large or malformed; XmlSyntaxError */
-export function readSheet(place: TablePlace, bytes: Buffer, values: BookValues): SheetCells {
+export function parseSheetPart(place: TablePlace, bytes: Buffer, values: BookValues): SheetCells {
   const { file } = place;
   const rows: (readonly string[])[] = [];
   const [merged, hiddenRows, withoutValue]: [CellRange[], number[], FaultyCell[]] = [[], [], []];
@@ -31,7 +31,7 @@ export function readSheet(place: TablePlace, bytes: Buffer, values: BookValues):
   let [row, rowCount, cellCount] = [0, 0, 0];
   for (const { element } of walkXml(bytes, MAX_NODES).parts(PARTS)) {
     if (element.name === 'mergeCell') {
-      const range = rangeOf(element);
+      const range = parseRange(element);
       if (range !== undefined) merged.push(range);
       assertTableSize(file, { cells: merged.length });
       continue;
@@ -41,12 +41,12 @@ export function readSheet(place: TablePlace, bytes: Buffer, values: BookValues):
     row = next;
     assertTableSize(file, { rows: rowCount });
     rowCount += 1;
-    if (/^(?:1|true)$/.test(attributeOf(element, 'hidden') ?? '')) hiddenRows.push(row);
+    if (/^(?:1|true)$/.test(getAttribute(element, 'hidden') ?? '')) hiddenRows.push(row);
     const {
       cells,
       shown: ofRow,
       isStruck,
-    } = cellsOf(place, element, values, (column, fault) => withoutValue.push({ row, column, fault }));
+    } = readCells(place, element, values, (column, fault) => withoutValue.push({ row, column, fault }));
     if (ofRow !== undefined) shown.set(row, ofRow);
     if (isStruck) struckRows.push(row);
     cellCount += cells.length;
@@ -61,7 +61,7 @@ export function readSheet(place: TablePlace, bytes: Buffer, values: BookValues):
 type RowCells = { readonly cells: readonly string[]; readonly shown: ShownCells | undefined; readonly isStruck: boolean };
 
 /** Reads the cells of a row; addresses are optional, and cells without a value may be missing. */
-function cellsOf(
+function readCells(
   place: TablePlace,
   row: XmlElement,
   values: BookValues,
@@ -73,9 +73,9 @@ function cellsOf(
   let column = 0;
   for (const cell of row.children) {
     if (cell.name !== 'c') continue;
-    const address = attributeOf(cell, 'r');
+    const address = getAttribute(cell, 'r');
     const next = address === undefined ? column + 1 : columnNumber(/^([A-Z]{1,3})\d+$/.exec(address)?.[1] ?? '');
-    const value = cellValueOf(cell, values);
+    const value = parseCellValue(cell, values);
     if (next <= column || value === undefined) throw damagedSheetError(place);
     column = next;
     if (value.fault !== undefined) report(column, value.fault);
@@ -91,15 +91,16 @@ function cellsOf(
 
 /** Returns the number of a row, from its own attribute or its first cell's. */
 function rowNumber(row: XmlElement): number | undefined {
-  const own = attributeOf(row, 'r');
+  const address = getAttribute(row, 'r');
   const [first] = row.children;
-  const text = own ?? /(?<!\d)\d+$/.exec((first && attributeOf(first, 'r')) ?? '')?.[0];
+  const text = address ?? /(?<!\d)\d+$/.exec((first && getAttribute(first, 'r')) ?? '')?.[0];
   if (text === undefined) return undefined;
   return /^\d+$/.test(text) ? Number(text) : Number.NaN;
 }
 
-function rangeOf(mergeCell: XmlElement): CellRange | undefined {
-  const [name, from = '', top, to = '', bottom] = /^([A-Z]+)(\d+):([A-Z]+)(\d+)$/.exec(attributeOf(mergeCell, 'ref') ?? '') ?? [];
+function parseRange(mergeCell: XmlElement): CellRange | undefined {
+  const [name, from = '', top, to = '', bottom] =
+    /^([A-Z]+)(\d+):([A-Z]+)(\d+)$/.exec(getAttribute(mergeCell, 'ref') ?? '') ?? [];
   if (name === undefined) return undefined;
   return {
     name,
@@ -128,9 +129,9 @@ export type BookValues = {
 type CellStyle = { readonly format: CellFormat; readonly isStruck: boolean };
 
 /** @returns undefined where the cell is malformed */
-function cellValueOf(cell: XmlElement, values: BookValues): CellValue | undefined {
+function parseCellValue(cell: XmlElement, values: BookValues): CellValue | undefined {
   const raw = named(cell, 'v')?.text ?? '';
-  const type = attributeOf(cell, 't') ?? 'n';
+  const type = getAttribute(cell, 't') ?? 'n';
   const isWithoutResult = raw === '' && named(cell, 'f') !== undefined && (type !== 'str' || named(cell, 'v') === undefined);
   if (isWithoutResult) return { text: '', fault: UNSAVED_RESULT };
   switch (type) {
@@ -139,9 +140,9 @@ function cellValueOf(cell: XmlElement, values: BookValues): CellValue | undefine
       return shared === undefined ? undefined : { text: withoutFormulaMark(shared) };
     }
     case 'inlineStr':
-      return { text: withoutFormulaMark(richTextOf(named(cell, 'is'))) };
+      return { text: withoutFormulaMark(getRichText(named(cell, 'is'))) };
     case 'str':
-      return { text: withoutFormulaMark(unescaped(raw).trim()) };
+      return { text: withoutFormulaMark(unescapeText(raw).trim()) };
     case 'b':
       return raw === '' ? { text: '' } : truthValue(raw === '1');
     case 'e':
@@ -149,7 +150,7 @@ function cellValueOf(cell: XmlElement, values: BookValues): CellValue | undefine
     case 'd': {
       // A time without an offset is read as UTC, so that the computer's time zone does not shift it.
       const moment = new Date(/(?:Z|[+-]\d\d:?\d\d)$/.test(raw) || !raw.includes('T') ? raw : `${raw}Z`);
-      const day = dayOf(moment);
+      const day = formatDay(moment);
       return day === undefined ? { text: raw } : { text: day, shown: { text: day, isDate: true } };
     }
     case 'n':
@@ -161,7 +162,7 @@ function cellValueOf(cell: XmlElement, values: BookValues): CellValue | undefine
 
 /** Returns the style of a cell; one without a style has the first. */
 function styleNumber(cell: XmlElement): number {
-  return Number(attributeOf(cell, 's') ?? 0);
+  return Number(getAttribute(cell, 's') ?? 0);
 }
 
 function truthValue(isTrue: boolean): CellValue {
@@ -179,7 +180,7 @@ function numberValue(raw: string, format: CellFormat, from1904: boolean): CellVa
   if (shown === undefined) return { text: spreadsheetNumber(number) };
   if (!format.isDate) return withShown(spreadsheetNumber(number), shown);
   // A spreadsheet rounds to what it shows: a moment less than a millisecond before midnight is shown as the day that begins.
-  const day = format.isWholeDay ? dayOf(new Date(Math.round((days - DAYS_BEFORE_1970) * DAY_MS))) : undefined;
+  const day = format.isWholeDay ? formatDay(new Date(Math.round((days - DAYS_BEFORE_1970) * DAY_MS))) : undefined;
   return { text: day ?? shown, shown: { text: shown, isDate: true } };
 }
 
@@ -193,20 +194,20 @@ const DAYS_BEFORE_1904 = 1462;
 const DAYS_BEFORE_1970 = 25_569;
 
 /** Formats a day, or a day and a time, in UTC; undefined where the calendar has none. */
-function dayOf(moment: Date): string | undefined {
+function formatDay(moment: Date): string | undefined {
   if (Number.isNaN(moment.getTime())) return undefined;
   const [day = '', time = ''] = moment.toISOString().split('T');
   return time.startsWith('00:00:00') ? day : `${day} ${time.slice(0, 5)}`;
 }
 
 /** Returns the text of `<si>` or `<is>`: one piece, or a sequence of formatted pieces, without phonetic hints. */
-export function richTextOf(element: XmlElement | undefined): string {
+export function getRichText(element: XmlElement | undefined): string {
   const pieces = (element?.children ?? []).flatMap((child) => (child.name === 'r' ? child.children : [child]));
   const texts = pieces.filter(({ name }) => name === 't').map(({ text }) => text);
-  return unescaped(texts.join('')).trim();
+  return unescapeText(texts.join('')).trim();
 }
 
-function unescaped(text: string): string {
+function unescapeText(text: string): string {
   return text.replace(/_x([0-9A-Fa-f]{4})_/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
 
@@ -228,29 +229,29 @@ function numbersBetween(first: number, last: number): number[] {
 }
 
 /** @param root of the part that lists the styles */
-export function cellStylesOf(root: XmlElement): readonly CellStyle[] {
+export function parseCellStyles(root: XmlElement): readonly CellStyle[] {
   const codes = new Map(KNOWN_FORMATS);
   for (const format of named(root, 'numFmts')?.children ?? [])
-    codes.set(Number(attributeOf(format, 'numFmtId')), attributeOf(format, 'formatCode') ?? '');
+    codes.set(Number(getAttribute(format, 'numFmtId')), getAttribute(format, 'formatCode') ?? '');
   const formats = new Map<number, CellFormat>();
-  const formatOf = (id: number): CellFormat => {
+  const getFormat = (id: number): CellFormat => {
     const format = formats.get(id) ?? parseNumberFormat(codes.get(id) ?? 'General');
     formats.set(id, format);
     return format;
   };
   const struckFonts = (named(root, 'fonts')?.children ?? []).map((font) => {
     const strike = named(font, 'strike');
-    return strike !== undefined && !/^(?:0|false)$/.test(attributeOf(strike, 'val') ?? '1');
+    return strike !== undefined && !/^(?:0|false)$/.test(getAttribute(strike, 'val') ?? '1');
   });
   const numberIn = (style: XmlElement | undefined, name: string): number | undefined => {
-    const id = style === undefined ? undefined : attributeOf(style, name);
+    const id = style === undefined ? undefined : getAttribute(style, name);
     return id === undefined ? undefined : Number(id);
   };
   // Style 0 is that of a cell without a style.
   const namedStyles = [undefined, ...(named(root, 'cellStyleXfs')?.children.slice(1) ?? [])];
   return (named(root, 'cellXfs')?.children ?? []).map((style) => {
     const base = namedStyles[numberIn(style, 'xfId') ?? 0];
-    const format = formatOf(numberIn(style, 'numFmtId') ?? numberIn(base, 'numFmtId') ?? 0);
+    const format = getFormat(numberIn(style, 'numFmtId') ?? numberIn(base, 'numFmtId') ?? 0);
     return { format, isStruck: struckFonts[numberIn(style, 'fontId') ?? 0] === true };
   });
 }

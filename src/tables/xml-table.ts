@@ -7,14 +7,14 @@ import { FIELDS, type Field, meaningOfColumn } from '../find/fields.ts';
 import { FORBIDDEN_TEXT } from '../find/harvested-find.ts';
 import { NEW_PERSON } from '../find/resolve-reference.ts';
 import { parseHtml } from '../text/characters.ts';
-import { attributeOf, childOf, childrenOf, childText, lineCounter, type XmlElement } from '../xml/element.ts';
+import { childText, getAttribute, getChild, getChildren, lineCounter, type XmlElement } from '../xml/element.ts';
 import { walkXml, XmlSyntaxError, type XmlWalk } from '../xml/parse.ts';
-import { strayTextMessage, strayTextsIn } from '../xml/source-text.ts';
+import { listStrayTexts, strayTextMessage } from '../xml/source-text.ts';
 import { deviceValues, UnreadNames } from './device-values.ts';
 import { FINDS_NAMESPACE } from './export-text.ts';
 import { isKml, parseKml } from './kml-table.ts';
 import { type Attachments, assertInputSize, type NamedValues, type Table, tableOfRecords } from './table.ts';
-import { assertNotNested, assertPartCount, attachmentsOf, openZip, type ZipEntry } from './zip-entries.ts';
+import { assertNotNested, assertPartCount, openAttachments, openZip, type ZipEntry } from './zip-entries.ts';
 
 /** Limit for the nodes of a find, waypoint or placemark, and of the document around them. */
 const MAX_NODES = 1_000_000;
@@ -23,11 +23,11 @@ const MAX_NODES = 1_000_000;
  * Reads XML: waypoints of GPX, placemarks of KML, or finds in the service's own form. A DTD is refused and nothing is fetched.
  * @throws FileError where the document is not well-formed, or of another kind
  */
-export function readXmlTable(file: string, bytes: Buffer): Table {
+export function parseXmlTable(file: string, bytes: Buffer): Table {
   return walkTable(file, (walk) => {
     const document = walk(bytes);
     if (isKml(document.root)) return parseKml(file, [{ document }]);
-    const table = isGpx(document.root) ? parseGpx(file, document) : readFindRecords(file, document);
+    const table = isGpx(document.root) ? parseGpx(file, document) : parseFindRecords(file, document);
     if (table !== undefined) return table;
     const { name, namespace } = document.root;
     const root = namespace === '' ? name : `${name} (${namespace})`;
@@ -82,20 +82,20 @@ function parseGpx(file: string, document: XmlWalk): Table {
   const place = { file, unit: 'waypoint' } as const;
   const unread = new UnreadNames();
   const records = function* (): Generator<NamedValues | Issue> {
-    const lineOf = lineCounter(document);
+    const findLine = lineCounter(document);
     let row = 0;
     for (const { element: waypoint, around } of document.parts(POINTS)) {
       if (waypoint.name !== 'wpt' || waypoint.namespace !== document.root.namespace || around.length !== 1) continue;
       row += 1;
-      const where = { row, line: lineOf(waypoint.start) };
-      const [lon, lat] = [attributeOf(waypoint, 'lon')?.trim() ?? '', attributeOf(waypoint, 'lat')?.trim() ?? ''];
-      const [stray] = strayTextsIn(document, waypoint);
+      const where = { row, line: findLine(waypoint.start) };
+      const [lon, lat] = [getAttribute(waypoint, 'lon')?.trim() ?? '', getAttribute(waypoint, 'lat')?.trim() ?? ''];
+      const [stray] = listStrayTexts(document, waypoint);
       if (!isDecimal(lon) || !isDecimal(lat)) {
         const message = msg`The waypoint has no position: lat is "${lat}" and lon is "${lon}". Both must be plain decimal numbers.`;
         yield errorIssue('geometry-form', message, { ...place, ...where });
       } else if (stray !== undefined) {
-        yield errorIssue('stray-text', strayTextMessage(stray), { ...place, ...where, line: lineOf(stray.start) });
-      } else yield { ...where, values: valuesOf(waypoint, unread), point: { system: '4326', x: lon, y: lat } };
+        yield errorIssue('stray-text', strayTextMessage(stray), { ...place, ...where, line: findLine(stray.start) });
+      } else yield { ...where, values: collectWaypointValues(waypoint, unread), point: { system: '4326', x: lon, y: lat } };
     }
   };
   const table = tableOfRecords(place, { [Symbol.iterator]: records }, []);
@@ -108,12 +108,12 @@ function parseGpx(file: string, document: XmlWalk): Table {
 /** Elements that are read; heights and satellite data are ignored without a warning. */
 const READ = new Set(['name', 'desc', 'cmt', 'time', 'link', 'url', 'urlname', 'extensions', 'ele']);
 
-function valuesOf(waypoint: XmlElement, unread: UnreadNames): Map<string, string> {
+function collectWaypointValues(waypoint: XmlElement, unread: UnreadNames): Map<string, string> {
   for (const { name } of waypoint.children) if (!READ.has(name)) unread.add(name);
   const fields: [string, string][] = [];
   const attachments: string[] = [];
-  const extensions = childOf(waypoint, 'extensions')?.children ?? [];
-  for (const { name, text } of extensions.flatMap(leavesOf)) {
+  const extensions = getChild(waypoint, 'extensions')?.children ?? [];
+  for (const { name, text } of extensions.flatMap(listLeaves)) {
     if (name === 'attachment') attachments.push(text.trim());
     else if (meaningOfColumn(name) !== undefined) fields.push([name, text.trim()]);
     else unread.add(name);
@@ -124,7 +124,7 @@ function valuesOf(waypoint: XmlElement, unread: UnreadNames): Map<string, string
       name: childText(waypoint, 'name') ?? '',
       notes: notes.map(({ text }) => text),
       time: childText(waypoint, 'time') ?? '',
-      links: [...notes.flatMap(({ pictures }) => pictures), ...linksOf(waypoint), ...attachments],
+      links: [...notes.flatMap(({ pictures }) => pictures), ...listLinks(waypoint), ...attachments],
       fields,
     },
     unread,
@@ -132,14 +132,14 @@ function valuesOf(waypoint: XmlElement, unread: UnreadNames): Map<string, string
 }
 
 /** Returns the links of a waypoint in GPX 1.1 or GPX 1.0. */
-function linksOf(waypoint: XmlElement): string[] {
-  const links = childrenOf(waypoint, 'link').map((link) => attributeOf(link, 'href')?.trim() ?? '');
+function listLinks(waypoint: XmlElement): string[] {
+  const links = getChildren(waypoint, 'link').map((link) => getAttribute(link, 'href')?.trim() ?? '');
   return [...links, childText(waypoint, 'url') ?? ''].filter((link) => link !== '');
 }
 
 /** Returns the leaf elements of extensions, whose structure differs by program. */
-function leavesOf(element: XmlElement): readonly XmlElement[] {
-  return element.children.length === 0 ? [element] : element.children.flatMap(leavesOf);
+function listLeaves(element: XmlElement): readonly XmlElement[] {
+  return element.children.length === 0 ? [element] : element.children.flatMap(listLeaves);
 }
 
 function isDecimal(text: string): boolean {
@@ -157,26 +157,26 @@ const FINDS = new Set(['samostatny_nalez']);
  * @returns undefined where the document has no finds of the service
  * @throws XmlSyntaxError
  */
-function readFindRecords(file: string, document: XmlWalk): Table | undefined {
+function parseFindRecords(file: string, document: XmlWalk): Table | undefined {
   const place = { file, unit: 'find' } as const;
   const records = function* (): Generator<NamedValues | Issue> {
-    const lineOf = lineCounter(document);
+    const findLine = lineCounter(document);
     let row = 0;
     for (const { element: find, around } of document.parts(FINDS)) {
       if (!SERVICE_NAMESPACE.test(find.namespace) || around.at(-1)?.namespace !== find.namespace) continue;
       row += 1;
-      const where = { row, line: lineOf(find.start) };
-      const guarded = childOf(find, 'chranene_udaje');
+      const where = { row, line: findLine(find.start) };
+      const guarded = getChild(find, 'chranene_udaje');
       const parts = [find, ...find.children, ...(guarded?.children ?? [])];
-      const [stray] = parts.flatMap((part) => [...strayTextsIn(document, part)]);
+      const [stray] = parts.flatMap((part) => [...listStrayTexts(document, part)]);
       if (guarded?.text.trim() === FORBIDDEN_TEXT) {
         const message = msg`The location of the find is hidden in the harvested record, so the find is not read.`;
         yield errorIssue('place-withheld', message, { ...place, ...where });
       } else if (stray !== undefined) {
-        yield errorIssue('stray-text', strayTextMessage(stray), { ...place, ...where, line: lineOf(stray.start) });
+        yield errorIssue('stray-text', strayTextMessage(stray), { ...place, ...where, line: findLine(stray.start) });
       } else {
         const wrapper = around.findLast(({ name, namespace }) => namespace === FINDS_NAMESPACE && name === 'find');
-        yield { ...where, values: textsOf(find, guarded, wrapper) };
+        yield { ...where, values: collectTexts(find, guarded, wrapper) };
       }
     }
   };
@@ -184,28 +184,28 @@ function readFindRecords(file: string, document: XmlWalk): Table | undefined {
   return table.rowCount > 0 || table.issues.length > 0 ? table : undefined;
 }
 
-function textsOf(find: XmlElement, guarded: XmlElement | undefined, wrapper: XmlElement | undefined): Map<string, string> {
+function collectTexts(find: XmlElement, guarded: XmlElement | undefined, wrapper: XmlElement | undefined): Map<string, string> {
   const values = new Map<string, string>();
   const take = (name: string, text: string | undefined): void => {
     if (text !== undefined && text !== '') values.set(name, text);
   };
-  const added = (name: string): string | undefined => (wrapper === undefined ? undefined : attributeOf(wrapper, name));
+  const added = (name: string): string | undefined => (wrapper === undefined ? undefined : getAttribute(wrapper, name));
   take('local_id', added('local_id'));
   // The import document itself always requests a new identifier.
   take('ident_cely', added('ident_cely') ?? childText(find, 'ident_cely'));
   for (const field of FIELDS) {
     const parent = field.parent === undefined ? find : guarded;
-    const element = parent === undefined ? undefined : childOf(parent, field.name);
-    if (element !== undefined) take(field.name, textOf(field, element));
+    const element = parent === undefined ? undefined : getChild(parent, field.name);
+    if (element !== undefined) take(field.name, getFieldText(field, element));
   }
   take('photos', added('photos'));
   return values;
 }
 
 /** Returns the identifier of a reference, or the name of a new person. */
-function textOf(field: Field, element: XmlElement): string {
+function getFieldText(field: Field, element: XmlElement): string {
   if (field.kind !== 'reference' && field.kind !== 'term') return element.text.trim();
-  const id = attributeOf(element, 'id')?.trim() ?? '';
+  const id = getAttribute(element, 'id')?.trim() ?? '';
   return id === NEW_PERSON ? element.text.trim() : id;
 }
 
@@ -222,7 +222,7 @@ export async function readKmzFile(file: string): Promise<Table> {
   try {
     assertNotNested(file, archive.paths);
     let sizeBytes = 0;
-    for (const name of documentsAmong(file, archive.paths)) {
+    for (const name of findDocuments(file, archive.paths)) {
       const bytes = await archive.read(name);
       sizeBytes += bytes.length;
       assertInputSize(file, sizeBytes);
@@ -231,29 +231,29 @@ export async function readKmzFile(file: string): Promise<Table> {
   } finally {
     archive.close();
   }
-  return tableOf(file, documents, attachmentsOf(file, archive.paths));
+  return makeFindTable(file, documents, openAttachments(file, archive.paths));
 }
 
-export function readKmz(file: string, entries: ReadonlyMap<string, ZipEntry>): Table {
+export function parseKmz(file: string, entries: ReadonlyMap<string, ZipEntry>): Table {
   assertNotNested(file, entries.keys());
   const paths = [...entries.keys()];
-  const documents = documentsAmong(file, paths).flatMap((name) => {
+  const documents = findDocuments(file, paths).flatMap((name) => {
     const entry = entries.get(name);
     return entry === undefined ? [] : [{ name, bytes: entry.unpack() }];
   });
   const unpack = async (path: string, to: string): Promise<void> => {
     await writeFile(to, entries.get(path)?.unpack() ?? '', { flag: 'wx', mode: 0o600 });
   };
-  return tableOf(file, documents, { paths, archive: { unpack, close: async () => {} } });
+  return makeFindTable(file, documents, { paths, archive: { unpack, close: async () => {} } });
 }
 
-function documentsAmong(file: string, paths: readonly string[]): readonly string[] {
+function findDocuments(file: string, paths: readonly string[]): readonly string[] {
   const documents = paths.filter((name) => /\.kml$/i.test(name) && !/(?:^|\/)(?:\.|__MACOSX\/)/.test(name));
   assertPartCount(file, { documents: documents.length });
   return [...documents.filter((name) => name === 'doc.kml'), ...documents.filter((name) => name !== 'doc.kml')];
 }
 
-function tableOf(file: string, documents: readonly Document[], attachments: Attachments): Table {
+function makeFindTable(file: string, documents: readonly Document[], attachments: Attachments): Table {
   return walkTable(file, (walk) => {
     const parts = documents.map(({ name, bytes }) => {
       const document = walk(bytes);

@@ -33,7 +33,7 @@ export type ZipEntry = {
  * and paths that leave the archive are refused.
  * @throws FileError where the archive is damaged, encrypted, or unpacks to more than a table may have
  */
-export async function readZip(file: string, bytes: Buffer): Promise<ReadonlyMap<string, ZipEntry>> {
+export async function unpackZip(file: string, bytes: Buffer): Promise<ReadonlyMap<string, ZipEntry>> {
   const entries = new Map<string, ZipEntry>();
   let total = 0;
   const maxBytes = Math.min(MAX_UNPACKED_BYTES, Math.max(ALWAYS_UNPACKED_BYTES, bytes.length * MAX_TIMES_PACKED));
@@ -41,15 +41,15 @@ export async function readZip(file: string, bytes: Buffer): Promise<ReadonlyMap<
     const archive = await fromBufferPromise(bytes);
     assertPartCount(file, { parts: archive.entryCount });
     for await (const entry of archive.eachEntry()) {
-      if (entry.isEncrypted()) throw passwordProtected(file);
+      if (entry.isEncrypted()) throw makePasswordError(file);
       if (isLink(entry)) throw leadsOut(file, entry.fileName);
       total += entry.uncompressedSize;
-      if (total > maxBytes) throw tooLarge(file, maxBytes);
-      if (entry.uncompressedSize > MAX_INPUT_BYTES) throw tooLarge(file, MAX_INPUT_BYTES);
+      if (total > maxBytes) throw makeTooLargeError(file, maxBytes);
+      if (entry.uncompressedSize > MAX_INPUT_BYTES) throw makeTooLargeError(file, MAX_INPUT_BYTES);
       const { fileDataStart } = await archive.readLocalFileHeaderPromise(entry, { minimal: true });
       const packed = bytes.subarray(fileDataStart, fileDataStart + entry.compressedSize);
       const content = unpack(packed, entry);
-      if (content.length !== entry.uncompressedSize || crc32(content) !== entry.crc32) throw damaged(file);
+      if (content.length !== entry.uncompressedSize || crc32(content) !== entry.crc32) throw makeDamagedError(file);
       const name = entry.fileName;
       const hasDoctype = /\.(xml|rels)$/.test(name) && content.includes('<!DOCTYPE');
       entries.set(name, { name, hasDoctype, unpack: () => unpack(packed, entry) });
@@ -63,7 +63,7 @@ export async function readZip(file: string, bytes: Buffer): Promise<ReadonlyMap<
 function asFileError(file: string, thrown: unknown): FileError {
   if (thrown instanceof FileError) return thrown;
   const climbing = thrown instanceof Error ? CLIMBING.exec(thrown.message)?.[1] : undefined;
-  return climbing === undefined ? damaged(file, thrown) : leadsOut(file, climbing);
+  return climbing === undefined ? makeDamagedError(file, thrown) : leadsOut(file, climbing);
 }
 
 /** Message of the library for an absolute path, or one with `..`. */
@@ -102,16 +102,16 @@ type ZipFile = {
 export async function openZip(file: string): Promise<ZipFile> {
   const entries = new Map<string, Entry>();
   const archive = await openPromise(file, { autoClose: false }).catch((thrown: unknown) => {
-    throw damaged(file, thrown);
+    throw makeDamagedError(file, thrown);
   });
   const failed = (thrown: unknown): FileError => asFileError(file, thrown);
   const mostUnpacked = Math.max(ALWAYS_UNPACKED_PHOTO_BYTES, statSync(file).size * MAX_TIMES_PACKED_PHOTOS);
   let unpackedBytes = 0;
   const stream = async (path: string, maxBytes: number) => {
     const entry = entries.get(path);
-    if (entry === undefined) throw damaged(file);
-    if (entry.isEncrypted()) throw passwordProtected(file);
-    if (entry.uncompressedSize > maxBytes) throw tooLarge(file, maxBytes);
+    if (entry === undefined) throw makeDamagedError(file);
+    if (entry.isEncrypted()) throw makePasswordError(file);
+    if (entry.uncompressedSize > maxBytes) throw makeTooLargeError(file, maxBytes);
     return { entry, pieces: await archive.openReadStreamPromise(entry) };
   };
   try {
@@ -130,7 +130,7 @@ export async function openZip(file: string): Promise<ZipFile> {
       try {
         const { entry, pieces } = await stream(path, MAX_INPUT_BYTES);
         const bytes = Buffer.concat(await pieces.toArray());
-        if (crc32(bytes) !== entry.crc32) throw damaged(file);
+        if (crc32(bytes) !== entry.crc32) throw makeDamagedError(file);
         return bytes;
       } catch (thrown) {
         throw failed(thrown);
@@ -141,7 +141,7 @@ export async function openZip(file: string): Promise<ZipFile> {
         throw failed(thrown);
       });
       unpackedBytes += entry.uncompressedSize;
-      if (unpackedBytes > mostUnpacked) throw burst(file, mostUnpacked);
+      if (unpackedBytes > mostUnpacked) throw makeBombError(file, mostUnpacked);
       let sum = 0;
       const summed = async function* (): AsyncGenerator<Buffer> {
         try {
@@ -152,7 +152,7 @@ export async function openZip(file: string): Promise<ZipFile> {
         } catch (thrown) {
           throw failed(thrown);
         }
-        if (sum !== entry.crc32) throw damaged(file);
+        if (sum !== entry.crc32) throw makeDamagedError(file);
       };
       await pipeline(summed, createWriteStream(to, { flags: 'wx', mode: 0o600 }));
     },
@@ -167,14 +167,14 @@ function unpack(packed: Buffer, { compressionMethod, uncompressedSize }: Entry):
   return uncompressedSize === 0 ? Buffer.alloc(0) : inflateRawSync(packed, { maxOutputLength: uncompressedSize });
 }
 
-function damaged(file: string, cause?: unknown): FileError {
+function makeDamagedError(file: string, cause?: unknown): FileError {
   return new FileError(file, msg`${file} is damaged or cut short: it cannot be unpacked.`, {
     cause,
     hint: msg`Copy it again, or save it again in the program that it comes from.`,
   });
 }
 
-export function passwordProtected(file: string): FileError {
+export function makePasswordError(file: string): FileError {
   return new FileError(file, msg`${file} is protected by a password and cannot be read.`, {
     hint: msg`Open it in the spreadsheet and save it without the password.`,
   });
@@ -186,7 +186,7 @@ function leadsOut(file: string, name: string): FileError {
   });
 }
 
-function burst(file: string, maxBytes: number): FileError {
+function makeBombError(file: string, maxBytes: number): FileError {
   return new FileError(file, msg`The photographs in ${file} unpack to more than ${maxBytes} bytes.`, {
     hint: msg`If they are yours, unpack the archive and import its folder.`,
   });
@@ -200,14 +200,14 @@ export function assertPartCount(file: string, { parts = 0, documents = 0 }): voi
     throw new FileError(file, msg`${file} holds ${documents} KML documents; at most ${MAX_DOCUMENTS} are read.`, { hint });
 }
 
-function tooLarge(file: string, maxBytes: number): FileError {
+function makeTooLargeError(file: string, maxBytes: number): FileError {
   return new FileError(file, msg`${file} unpacks to more than ${maxBytes} bytes; no table of finds is that large.`, {
     hint: msg`If it is your table, split it or save it as CSV UTF-8.`,
   });
 }
 
 /** Returns the files of an archive, which is opened on first use. */
-export function attachmentsOf(file: string, paths: readonly string[]): Attachments {
+export function openAttachments(file: string, paths: readonly string[]): Attachments {
   let opened: Promise<ZipFile> | undefined;
   return {
     paths,

@@ -28,23 +28,23 @@ const BLANKS = /[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]/g;
 const INVISIBLE = /[\u00ad\u200b\u2060\ufeff]/g;
 
 /** Normalises a text for storage: composed accents (NFC), plain blanks, trimmed. */
-export function normalText(text: string): string {
+export function normalizeText(text: string): string {
   const trimmed = trimText(text);
   // Shortcut: most cells are ASCII.
   if (!/[^\u0000-\u007f]/.test(trimmed)) return trimmed;
   return trimText(trimmed.replace(BLANKS, ' ').replace(INVISIBLE, '').normalize('NFC'));
 }
 
-/** Normalises a local id for storage: as {@link normalText}, with single blanks. */
-export function normalId(text: string): string {
-  return normalText(text).replace(/ {2,}/g, ' ');
+/** Normalises a local id for storage: as {@link normalizeText}, with single blanks. */
+export function normalizeId(text: string): string {
+  return normalizeText(text).replace(/ {2,}/g, ' ');
 }
 
 /** Control, format and separator characters except tab, line feed and blank. */
 const UNSEEN = /(?![\t\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 /** Escapes invisible characters in foreign text, so that it cannot steer the terminal or hide a part of itself. */
-export function printable(text: Message): string {
+export function toPrintable(text: Message): string {
   return String(text).replace(UNSEEN, escaped);
 }
 

@@ -32,8 +32,8 @@ export function withoutFormulaMark(cell: string): string {
 
 /** Adds the mark to a text that looks like a marked one, for formats without marks: the reader removes one. */
 export function withMarkKept(text: string): string {
-  const kept = text.replace(MARKED_INNER_FORMULA, "$1''$2");
-  return text.startsWith("'") && FORMULA_START.test(text) ? `'${kept}` : kept;
+  const marked = text.replace(MARKED_INNER_FORMULA, "$1''$2");
+  return text.startsWith("'") && FORMULA_START.test(text) ? `'${marked}` : marked;
 }
 
 /** Excel does not recognise UTF-8 without it. */

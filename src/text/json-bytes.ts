@@ -47,15 +47,15 @@ export class JsonBytes {
 
   /** Writes the name of the next value. */
   name(name: string): void {
-    this.#putName(this.#names.get(name) ?? learned(this.#names, name, name));
+    this.#writeName(this.#names.get(name) ?? learned(this.#names, name, name));
   }
 
   /** Writes the name of the next value, an attribute's, behind an `@`. */
   attributeName(name: string): void {
-    this.#putName(this.#attributeNames.get(name) ?? learned(this.#attributeNames, name, `@${name}`));
+    this.#writeName(this.#attributeNames.get(name) ?? learned(this.#attributeNames, name, `@${name}`));
   }
 
-  #putName(name: Buffer): void {
+  #writeName(name: Buffer): void {
     this.#begin(name.length);
     const bytes = this.#bytes;
     let at = this.#length;

@@ -11,7 +11,7 @@ export function foldName(text: string): string {
 }
 
 /** Returns the folded words of a person's name: `Ľubomír  d'Este` becomes `lubomir`, `deste`. */
-export function nameWords(text: string): string[] {
+export function splitNameWords(text: string): string[] {
   const folded = foldName(text.normalize('NFKC').replace(/['’ʼ`]/g, ''))
     .replaceAll('ł', 'l')
     .replaceAll('ß', 'ss');
@@ -20,7 +20,7 @@ export function nameWords(text: string): string[] {
 
 /** Returns the key of a person's name, independent of case, accents, punctuation and word order. */
 export function nameKey(text: string): string {
-  return nameWords(text).sort().join(' ');
+  return splitNameWords(text).sort().join(' ');
 }
 
 /**
@@ -31,11 +31,11 @@ export function canAbbreviate(short: string, full: string): boolean {
   const words = short
     .replace(/\.(?=\p{L})/gu, '. ')
     .split(/[\s,]+/)
-    .flatMap((word) => nameWords(word).map((text) => ({ text, isCut: text.length === 1 || word.endsWith('.') })));
-  const left = nameWords(full);
+    .flatMap((word) => splitNameWords(word).map((text) => ({ text, isCut: text.length === 1 || word.endsWith('.') })));
+  const remaining = splitNameWords(full);
   const take = (fits: (word: string) => boolean): boolean => {
-    const index = left.findIndex(fits);
-    if (index !== -1) left.splice(index, 1);
+    const index = remaining.findIndex(fits);
+    if (index !== -1) remaining.splice(index, 1);
     return index !== -1;
   };
   const [cut, whole] = [words.filter(({ isCut }) => isCut), words.filter(({ isCut }) => !isCut)];
@@ -53,9 +53,9 @@ export function isPictureName(name: string): boolean {
 }
 
 /** Returns at most three known names within a small edit distance of `name`, best first. */
-export function nearestNames(name: string, known: readonly string[]): string[] {
+export function findNearestNames(name: string, names: readonly string[]): string[] {
   const allowed = Math.max(1, Math.floor(name.length / 3));
-  return known
+  return names
     .map((candidate) => ({ candidate, distance: editDistance(name, candidate, allowed) }))
     .filter(({ distance }) => distance <= allowed)
     .sort((a, b) => a.distance - b.distance)
@@ -120,17 +120,17 @@ export function fold(text: string): string {
 }
 
 /** Splits a folded text into words: runs of letters and digits. */
-export function wordsOf(folded: string): string[] {
+export function splitWords(folded: string): string[] {
   return folded.match(/[\p{L}\p{N}]+/gu) ?? [];
 }
 
 /** Marks the edges of a word, so that its first and last letters occur in as many grams as the others. */
-export function marked(word: string): string {
+export function markWord(word: string): string {
   return `^^${word}$`;
 }
 
 /** Returns the trigrams of a marked word, some of which `spna` and `spona` share. */
-export function gramsOf(word: string): string[] {
-  const letters = [...marked(word)];
+export function splitTrigrams(word: string): string[] {
+  const letters = [...markWord(word)];
   return [...new Set(letters.slice(2).map((letter, index) => `${letters[index]}${letters[index + 1]}${letter}`))];
 }

@@ -4,7 +4,7 @@ const COLOURS = /\u001b\[\d+(?:;\d+)*m/g;
 /** Latin letters with composed accents, and the signs of pas's own texts: one cell each. Most runs meet no other characters. */
 const ONE_CELL_EACH = /^[\u0020-\u007e\u00a0-\u00ac\u00ae-\u02ff\u2013-\u201e\u2026\u2190-\u2193█░✓✗]*$/;
 
-let cellsOf = (text: string): number => text.length;
+let countCells = (text: string): number => text.length;
 
 /**
  * Loads `string-width` where a text needs it; await this before foreign texts are measured. The library takes half as long to
@@ -12,17 +12,17 @@ let cellsOf = (text: string): number => text.length;
  * @param texts that will be measured; without them the library is loaded
  */
 export async function learnWidths(texts?: readonly string[]): Promise<void> {
-  if (texts?.every((text) => ONE_CELL_EACH.test(text)) !== true) cellsOf = (await import('string-width')).default;
+  if (texts?.every((text) => ONE_CELL_EACH.test(text)) !== true) countCells = (await import('string-width')).default;
 }
 
 /** Returns the width of a line in terminal cells; colour codes take none. */
 export function displayWidth(line: string): number {
   const text = line.replace(COLOURS, '');
-  return ONE_CELL_EACH.test(text) ? text.length : cellsOf(text);
+  return ONE_CELL_EACH.test(text) ? text.length : countCells(text);
 }
 
 /** Pads a text with blanks to a width in terminal cells. */
-export function padded(text: string, cells: number): string {
+export function padText(text: string, cells: number): string {
   return text + ' '.repeat(Math.max(0, cells - displayWidth(text)));
 }
 
@@ -30,19 +30,19 @@ export function padded(text: string, cells: number): string {
 export function cutTo(text: string, cells: number): string {
   if (displayWidth(text) <= cells) return text;
   if (ONE_CELL_EACH.test(text)) return `${text.slice(0, Math.max(0, cells - 1)).trimEnd()}…`;
-  let kept = '';
+  let shortened = '';
   for (const { segment } of new Intl.Segmenter('en', { granularity: 'grapheme' }).segment(text)) {
-    if (displayWidth(kept + segment) > cells - 1) break;
-    kept += segment;
+    if (displayWidth(shortened + segment) > cells - 1) break;
+    shortened += segment;
   }
-  return `${kept.trimEnd()}…`;
+  return `${shortened.trimEnd()}…`;
 }
 
 /**
  * Breaks a text between words at `columns` cells and keeps its own line breaks. A longer word has a line of its own, and so has a
  * command in backticks, which a person may copy. Continuation lines are indented as the text of the first.
  */
-export function wrapped(text: string, columns: number): string {
+export function wrapText(text: string, columns: number): string {
   return text
     .split('\n')
     .map((line) => wrapLine(line, columns))

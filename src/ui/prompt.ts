@@ -1,10 +1,10 @@
 import { InterruptedError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { foldName } from '../text/names.ts';
-import { wrapped } from '../text/width.ts';
+import { wrapText } from '../text/width.ts';
 
 /** A choice. `short` stays on the screen after the answer; `description` is shown while the choice is selected. */
-export type Offer<T> = { readonly value: T; readonly name: string; readonly short?: string; readonly description?: string };
+export type PromptOffer<T> = { readonly value: T; readonly name: string; readonly short?: string; readonly description?: string };
 
 /** A line among the choices that cannot be selected. */
 export type Annotation = { readonly remark: string };
@@ -14,13 +14,13 @@ type TextQuestion = {
   /** Answer of Enter alone. */
   readonly fallback?: string;
   /** Returns the fault of an answer with its remedy; the question is repeated until there is none. */
-  problemOf(text: string): Promise<string | undefined>;
+  findProblem(text: string): Promise<string | undefined>;
 };
 
 type SearchQuestion<T> = {
   readonly message: string;
   /** Returns choices for the typed text, best first: at least one line. */
-  offers(typed: string): readonly (Offer<T> | Annotation)[];
+  offers(typed: string): readonly (PromptOffer<T> | Annotation)[];
 };
 
 /** Questions on the terminal, written to stderr, so that a redirected stdout contains only results. */
@@ -41,7 +41,7 @@ export async function makePrompt(input: NodeJS.ReadStream, output: NodeJS.WriteS
   const { default: inquirer } = await import('inquirer');
   const prompt = inquirer.createPromptModule({ input, output });
   // Wrapped here, since the library breaks lines inside words.
-  const inLines = (text: string): string => wrapped(text, (output.columns || 80) - MARGIN);
+  const inLines = (text: string): string => wrapText(text, (output.columns || 80) - MARGIN);
   const answered = async <A>(asking: Promise<{ readonly answer: A }>): Promise<A> => {
     try {
       return (await asking).answer;
@@ -59,7 +59,7 @@ export async function makePrompt(input: NodeJS.ReadStream, output: NodeJS.WriteS
     askSecret: async (message) => String(await answered(prompt([{ type: 'password', name: 'answer', message }]))),
     confirm: async (message, fallback = false) =>
       (await answered(prompt([{ type: 'confirm', name: 'answer', message, default: fallback, theme: yesAndNo() }]))) === true,
-    text: async ({ message, fallback, problemOf }) =>
+    text: async ({ message, fallback, findProblem }) =>
       String(
         await answered(
           prompt([
@@ -68,7 +68,7 @@ export async function makePrompt(input: NodeJS.ReadStream, output: NodeJS.WriteS
               name: 'answer',
               message,
               validate: async (text: string) => {
-                const problem = await problemOf(text);
+                const problem = await findProblem(text);
                 return problem === undefined ? true : inLines(problem);
               },
               ...(fallback === undefined ? {} : { default: fallback }),
@@ -97,12 +97,12 @@ export async function makePrompt(input: NodeJS.ReadStream, output: NodeJS.WriteS
 }
 
 /** Asks for a choice: Enter takes the first, typing searches. */
-export function choose<T>(prompt: Prompt, message: string, all: readonly Offer<T>[]): Promise<T> {
+export function choose<T>(prompt: Prompt, message: string, all: readonly PromptOffer<T>[]): Promise<T> {
   return prompt.search({
     message,
     offers: (typed) => {
-      const wanted = foldName(typed);
-      const fitting = all.filter(({ name }) => foldName(name).includes(wanted));
+      const query = foldName(typed);
+      const fitting = all.filter(({ name }) => foldName(name).includes(query));
       return fitting.length > 0 ? fitting : [{ remark: t`Nothing matches. Try other letters.` }];
     },
   });

@@ -1,13 +1,13 @@
 import { Chalk, type ChalkInstance } from 'chalk';
 import { UsageError } from '../base/errors.ts';
-import { type Issue, placeText } from '../base/issue.ts';
-import { onOneLine, t } from '../base/language.ts';
+import { formatIssuePlace, type Issue } from '../base/issue.ts';
+import { escapeLineBreaks, t } from '../base/language.ts';
 import type { Message } from '../base/message.ts';
-import { printable } from '../text/characters.ts';
-import { cutTo, displayWidth, learnWidths, padded, wrapped } from '../text/width.ts';
+import { toPrintable } from '../text/characters.ts';
+import { cutTo, displayWidth, learnWidths, padText, wrapText } from '../text/width.ts';
 import type { Prompt } from './prompt.ts';
 
-export { printable } from '../text/characters.ts';
+export { toPrintable as printable } from '../text/characters.ts';
 
 export type Streams = {
   readonly stdin: NodeJS.ReadStream;
@@ -51,13 +51,13 @@ export type Terminal = {
 export function makeTerminal(streams: Streams, options: TerminalOptions): Terminal {
   const color = new Chalk({ level: options.color ? 1 : 0 });
   // Callers escape foreign text; this second layer lets only the colours of pas through.
-  const safe = (text: string): string => (options.color ? text.replace(NOT_A_COLOUR, printable) : printable(text));
+  const safe = (text: string): string => (options.color ? text.replace(NOT_A_COLOUR, toPrintable) : toPrintable(text));
   let bar: Bar | undefined;
   // Output to a file or another program is not wrapped.
   const write = (stream: NodeJS.WriteStream, text: string): void => {
     if (stream.isTTY === true) bar?.hide();
-    const columns = stream.isTTY === true ? widthOf(stream) : undefined;
-    stream.write(`${columns === undefined ? safe(text) : wrapped(safe(text), columns)}\n`);
+    const columns = stream.isTTY === true ? getWidth(stream) : undefined;
+    stream.write(`${columns === undefined ? safe(text) : wrapText(safe(text), columns)}\n`);
   };
   const line = (text = ''): void => {
     if (!options.json) write(streams.stdout, text);
@@ -70,11 +70,11 @@ export function makeTerminal(streams: Streams, options: TerminalOptions): Termin
     get interactive() {
       return streams.stdin.isTTY === true && streams.stderr.isTTY === true;
     },
-    columns: widthOf(streams.stdout) ?? 100,
+    columns: getWidth(streams.stdout) ?? 100,
     line,
     table: async (header, rows) => {
-      const cells = rows.map((row) => row.map((cell) => printable(cell).replaceAll('\n', ' ')));
-      const columns = streams.stdout.isTTY === true ? widthOf(streams.stdout) : undefined;
+      const cells = rows.map((row) => row.map((cell) => toPrintable(cell).replaceAll('\n', ' ')));
+      const columns = streams.stdout.isTTY === true ? getWidth(streams.stdout) : undefined;
       for (const text of await table(header.map(String), cells, columns)) line(text);
     },
     value: (value) => {
@@ -131,7 +131,7 @@ export async function table(
   const all = [header, ...rows];
   await learnWidths(all.flat());
   const natural = header.map((_, column) => Math.max(...all.map((row) => displayWidth(row[column] ?? ''))));
-  const widths = fitted(natural, least(natural, rows), columns - GAP.length * (header.length - 1));
+  const widths = fitColumns(natural, least(natural, rows), columns - GAP.length * (header.length - 1));
   if (widths === undefined) return rows.flatMap((row, index) => [...(index === 0 ? [] : ['']), ...paragraph(header, row)]);
   return all.map((row) =>
     header
@@ -139,7 +139,7 @@ export async function table(
         const [cell, cells] = [row[column] ?? '', widths[column] ?? 0];
         const isLast = column === header.length - 1;
         const shown = isLast && columns === Number.POSITIVE_INFINITY ? cell : cutTo(cell, cells);
-        return isLast ? shown : padded(shown, cells);
+        return isLast ? shown : padText(shown, cells);
       })
       .join(GAP)
       .trimEnd(),
@@ -152,7 +152,7 @@ function least(natural: readonly number[], rows: readonly (readonly string[])[])
 }
 
 /** Shrinks the widest columns first. @returns undefined where they cannot be shrunk enough */
-function fitted(natural: readonly number[], narrowest: readonly number[], room: number): number[] | undefined {
+function fitColumns(natural: readonly number[], narrowest: readonly number[], room: number): number[] | undefined {
   const widths = [...natural];
   let over = widths.reduce((sum, width) => sum + width, 0) - room;
   while (over > 0) {
@@ -172,13 +172,13 @@ function paragraph(header: readonly string[], row: readonly string[]): string[] 
   const width = Math.max(...header.map(displayWidth));
   return header.flatMap((name, column) => {
     const cell = row[column] ?? '';
-    return cell === '' ? [] : [`${padded(name, width)}${GAP}${cell}`];
+    return cell === '' ? [] : [`${padText(name, width)}${GAP}${cell}`];
   });
 }
 
 export type Progress = {
   /** @param total undefined while it is unknown @param perSecond current rate; without it, the mean since the beginning */
-  update(done: number, total: number | undefined, perSecond?: number): void;
+  update(doneCount: number, total: number | undefined, perSecond?: number): void;
   end(): void;
 };
 
@@ -193,7 +193,7 @@ const FIRST_AFTER_MS = 500;
 export type TextOutput = { readonly columns?: number; write(text: string): unknown };
 
 /** Returns the columns of a terminal; a serial line, or a terminal of a program, may report 0 for unknown. */
-function widthOf({ columns }: TextOutput): number | undefined {
+function getWidth({ columns }: TextOutput): number | undefined {
   return columns === 0 ? undefined : columns;
 }
 
@@ -204,19 +204,23 @@ type Bar = Progress & { hide(): void };
 export function makeBar(stream: TextOutput, label: string, now: () => number): Bar {
   const startedAt = now();
   let drawnAt: number | undefined;
-  const draw = (text: string) => stream.write(`\r\u001b[2K${cutTo(text, (widthOf(stream) ?? 80) - 1)}`);
+  const draw = (text: string) => stream.write(`\r\u001b[2K${cutTo(text, (getWidth(stream) ?? 80) - 1)}`);
   const clear = (): void => {
     if (drawnAt !== undefined) draw('');
     drawnAt = undefined;
   };
   return {
-    update(done, total, perSecond) {
+    update(doneCount, total, perSecond) {
       const at = now();
-      if (at - startedAt < FIRST_AFTER_MS || (drawnAt !== undefined && at - drawnAt < REDRAW_MS && done !== total)) return;
+      if (at - startedAt < FIRST_AFTER_MS || (drawnAt !== undefined && at - drawnAt < REDRAW_MS && doneCount !== total)) return;
       drawnAt = at;
-      const rate = perSecond ?? (done * 1000) / (at - startedAt);
+      const rate = perSecond ?? (doneCount * 1000) / (at - startedAt);
       draw(
-        [label, barOf(done, total, Math.min(WIDEST_BAR, Math.floor((widthOf(stream) ?? 80) / 5))), noteOf(done, total, rate)]
+        [
+          label,
+          renderBar(doneCount, total, Math.min(WIDEST_BAR, Math.floor((getWidth(stream) ?? 80) / 5))),
+          formatNote(doneCount, total, rate),
+        ]
           .filter((part) => part !== '')
           .join(' '),
       );
@@ -226,17 +230,17 @@ export function makeBar(stream: TextOutput, label: string, now: () => number): B
   };
 }
 
-function barOf(done: number, total: number | undefined, cells: number): string {
-  if (total === undefined) return String(done);
-  const filled = total === 0 ? 0 : Math.round((Math.min(done, total) / total) * cells);
-  return `${'█'.repeat(filled)}${'░'.repeat(cells - filled)} ${done}/${total}`;
+function renderBar(doneCount: number, total: number | undefined, cells: number): string {
+  if (total === undefined) return String(doneCount);
+  const filled = total === 0 ? 0 : Math.round((Math.min(doneCount, total) / total) * cells);
+  return `${'█'.repeat(filled)}${'░'.repeat(cells - filled)} ${doneCount}/${total}`;
 }
 
-function noteOf(done: number, total: number | undefined, perSecond: number): string {
+function formatNote(doneCount: number, total: number | undefined, perSecond: number): string {
   if (perSecond <= 0) return '';
   const rate = `${perSecond < 10 ? perSecond.toFixed(1) : Math.round(perSecond)}/s`;
-  if (total === undefined || done >= total) return rate;
-  const left = duration((total - done) / perSecond);
+  if (total === undefined || doneCount >= total) return rate;
+  const left = duration((total - doneCount) / perSecond);
   return t`${rate}, ${left} left`;
 }
 
@@ -275,49 +279,49 @@ export function printIssues(
   for (const alike of kinds.values()) {
     const isShown = alike.length <= EXAMPLES || sorted.length <= MAX_LISTED;
     isAll &&= isShown;
-    if (!isShown) print(countOf(terminal, alike));
+    if (!isShown) print(formatCount(terminal, alike));
     for (const issue of isShown ? alike : differentOnes(alike)) print(`${isShown ? '' : '    '}${issueText(terminal, issue)}`);
   }
   return isAll;
 }
 
 function issueText({ color, elementName }: Terminal, issue: Issue): string {
-  const place = [issue.find, placeText(issue)].filter((part) => part !== undefined && part !== '').join(', ');
+  const place = [issue.find, formatIssuePlace(issue)].filter((part) => part !== undefined && part !== '').join(', ');
   const element = issue.element === undefined ? '' : color.bold(`${elementName(issue.element)}: `);
-  return `${markOf(color, issue)} ${place === '' ? '' : color.dim(`${onOneLine(printable(place))}  `)}${element}${printable(issue.message)}`;
+  return `${formatMark(color, issue)} ${place === '' ? '' : color.dim(`${escapeLineBreaks(toPrintable(place))}  `)}${element}${toPrintable(issue.message)}`;
 }
 
-function markOf(color: Terminal['color'], { severity }: Issue): string {
+function formatMark(color: Terminal['color'], { severity }: Issue): string {
   return severity === 'error' ? color.red('✗') : color.yellow('!');
 }
 
 /** Formats a group: `✗ 356 × date (datum_nalezu): rows 4, 5, 9, 12, 13 …` */
-function countOf({ color }: Terminal, alike: readonly Issue[]): string {
+function formatCount({ color }: Terminal, alike: readonly Issue[]): string {
   const [first] = alike;
   if (first === undefined) return '';
   const about = first.element ?? first.column;
-  const kind = about === undefined ? first.rule : `${first.rule} (${onOneLine(printable(about))})`;
+  const kind = about === undefined ? first.rule : `${first.rule} (${escapeLineBreaks(toPrintable(about))})`;
   const rows = [...new Set(alike.map(({ row }) => row))].filter((row) => row !== undefined);
-  const named = `${rows.slice(0, ROWS_NAMED).join(', ')}${rows.length > ROWS_NAMED ? ' …' : ''}`;
-  const where = rows.length === 0 ? '' : `: ${first.unit === undefined ? t`rows ${named}` : named}`;
-  return `${markOf(color, first)} ${color.bold(`${alike.length} × ${kind}`)}${where}`;
+  const names = `${rows.slice(0, ROWS_NAMED).join(', ')}${rows.length > ROWS_NAMED ? ' …' : ''}`;
+  const where = rows.length === 0 ? '' : `: ${first.unit === undefined ? t`rows ${names}` : names}`;
+  return `${formatMark(color, first)} ${color.bold(`${alike.length} × ${kind}`)}${where}`;
 }
 
 function differentOnes(alike: readonly Issue[]): Issue[] {
-  const found = new Map<string, Issue>();
+  const issuesByText = new Map<string, Issue>();
   for (const issue of alike) {
-    if (found.size === EXAMPLES) break;
-    if (!found.has(issue.message)) found.set(issue.message, issue);
+    if (issuesByText.size === EXAMPLES) break;
+    if (!issuesByText.has(issue.message)) issuesByText.set(issue.message, issue);
   }
-  return [...found.values()];
+  return [...issuesByText.values()];
 }
 
 function inOrderOfRows(issues: readonly Issue[]): readonly Issue[] {
   const files = new Map<string | undefined, number>();
   for (const { file } of issues) if (!files.has(file)) files.set(file, files.size);
-  const placeOf = ({ file, row }: Issue): readonly [file: number, row: number] => [files.get(file) ?? 0, row ?? 0];
+  const getOrder = ({ file, row }: Issue): readonly [file: number, row: number] => [files.get(file) ?? 0, row ?? 0];
   return issues.toSorted((a, b) => {
-    const [one, other] = [placeOf(a), placeOf(b)];
+    const [one, other] = [getOrder(a), getOrder(b)];
     return one[0] - other[0] || one[1] - other[1];
   });
 }

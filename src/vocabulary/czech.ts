@@ -3,7 +3,7 @@ import { fold } from '../text/names.ts';
 /** Stems of Czech words, which make inflected forms comparable. The result need not be a word. */
 
 /** Removes the case ending and folds: `nádoby`, `nádobu` and `nádobami` give the same. */
-export function stemOf(word: string): string {
+export function getWordStem(word: string): string {
   return withoutFleetingE(withoutEnding(fold(longUAsO(word)), CASE_ENDINGS));
 }
 
@@ -11,8 +11,8 @@ export function stemOf(word: string): string {
  * Removes also the suffixes of diminutives and adjectives and unifies the final consonant: `nádobka` and `nádoba`, `kovový` and
  * `kov`, `knižní` and `kniha` give the same.
  */
-export function rootOf(word: string): string {
-  const root = withoutEnding(stemOf(word), DERIVATIONS);
+export function getWordRoot(word: string): string {
+  const root = withoutEnding(getWordStem(word), DERIVATIONS);
   const short = root.length > 4 ? root.replace(/e(\p{L})$/u, '$1') : root;
   return short.replace(/ch$/, 's').replace(/h$/, 'z').replace(/k$/, 'c');
 }

@@ -70,12 +70,12 @@ export function* turtleLines(terms: Iterable<ExportedTerm>, oaiBase: string): Ge
     }
     yield '';
     yield `${concept(oaiBase, term.ident)} a skos:Concept ;`;
-    const properties = [...propertiesOf(term, oaiBase, scheme)];
+    const properties = [...listProperties(term, oaiBase, scheme)];
     yield properties.map((property) => `  ${property}`).join(' ;\n') + ' .';
   }
 }
 
-function* propertiesOf(term: ExportedTerm, oaiBase: string, scheme: string): Generator<string> {
+function* listProperties(term: ExportedTerm, oaiBase: string, scheme: string): Generator<string> {
   yield `skos:inScheme ${scheme}`;
   yield `skos:notation ${literal(term.ident)}`;
   yield `skos:prefLabel ${literal(term.label, 'cs')}`;

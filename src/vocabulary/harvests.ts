@@ -2,7 +2,7 @@ import { DatabaseError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
 import { createRowParser, isNumber, isText, orNull } from '../store/row.ts';
 import type { Vocabulary } from './term.ts';
-import { isInSet, putTombstone } from './terms.ts';
+import { isInSet, saveTombstone } from './terms.ts';
 
 /** State of the harvest of each set. Functions that write must run inside {@link Vocabulary.change}. */
 
@@ -24,7 +24,7 @@ const COLUMNS = `id, set_spec as setSpec, watermark_at as watermarkMs, completed
   pass is not null as unfinished`;
 
 /** Returns the id of the harvest of a set, created on first use. */
-export function harvestOf({ sql, source }: Vocabulary, setSpec: string): number {
+export function getOrCreateVocabularyHarvest({ sql, source }: Vocabulary, setSpec: string): number {
   sql('insert into harvests (source, set_spec) values (?, ?) on conflict do nothing').run(source, setSpec);
   return Number(sql('select id from harvests where source = ? and set_spec = ?').pluck().get(source, setSpec));
 }
@@ -93,20 +93,20 @@ const parseKept = createRowParser({ ident: isText, setSpec: isText, datestampMs:
 type KeptTerm = ReturnType<typeof parseKept>;
 
 /** Returns the stored terms of a set that a full pass did not see. */
-export function unmetTerms(vocabulary: Vocabulary, setSpec: string, met: ReadonlySet<string>): KeptTerm[] {
-  const kept = vocabulary
+export function unmetTerms(vocabulary: Vocabulary, setSpec: string, seenIdents: ReadonlySet<string>): KeptTerm[] {
+  const rows = vocabulary
     .sql(
       `select ident, set_spec as setSpec, datestamp_at as datestampMs from terms
        where source = :source and (set_spec = :set or set_spec glob :set || ':*') and gone is null`,
     )
     .all({ source: vocabulary.source, set: setSpec });
-  return kept.map(parseKept).filter(({ ident }) => !met.has(ident));
+  return rows.map(parseKept).filter(({ ident }) => !seenIdents.has(ident));
 }
 
 /** Writes tombstones for terms that a full pass did not see. */
 export function tombstoneMissingTerms(vocabulary: Vocabulary, vanished: readonly KeptTerm[], beganMs: number): void {
   for (const { ident, setSpec, datestampMs } of vanished) {
     // A tombstone is not older than the term's own last change.
-    putTombstone(vocabulary, { ident, setSpec, goneAtMs: Math.max(datestampMs, beganMs), why: 'vanished' });
+    saveTombstone(vocabulary, { ident, setSpec, goneAtMs: Math.max(datestampMs, beganMs), why: 'vanished' });
   }
 }

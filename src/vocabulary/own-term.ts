@@ -1,5 +1,5 @@
 import { fold } from '../text/names.ts';
-import { rootOf, stemOf } from './czech.ts';
+import { getWordRoot, getWordStem } from './czech.ts';
 import { ABBREVIATIONS, SYNONYMS } from './domain-synonyms.ts';
 
 /** Parsing of a museum's own term: its words, and the readings of each. */
@@ -57,26 +57,26 @@ const FIRST_WORD = 1.25;
 const DETAIL = 0.5;
 
 /** Returns the meaningful words of a text, each with its weight. */
-export function tokensOf(own: string): TermToken[] {
+export function splitOwnTerm(text: string): TermToken[] {
   const tokens: TermToken[] = [];
   let detail = false;
-  for (const [part = ''] of own.slice(0, MAX_LETTERS).matchAll(/[([]|[\p{L}\p{N}\p{M}]+\.?/gu)) {
+  for (const [part = ''] of text.slice(0, MAX_LETTERS).matchAll(/[([]|[\p{L}\p{N}\p{M}]+\.?/gu)) {
     if (part === '(' || part === '[') {
       detail = true;
       continue;
     }
-    const word = wordOf(part.replace(/\.$/, ''), part.endsWith('.'));
+    const word = makeWord(part.replace(/\.$/, ''), part.endsWith('.'));
     if (isLink(word)) {
       detail = tokens.length > 0;
       continue;
     }
-    tokens.push({ word, readings: readingsOf(word), emphasis: detail ? DETAIL : tokens.length === 0 ? FIRST_WORD : 1 });
+    tokens.push({ word, readings: listReadings(word), emphasis: detail ? DETAIL : tokens.length === 0 ? FIRST_WORD : 1 });
   }
   return tokens;
 }
 
 export function wordsOfName(name: string): Word[] {
-  const words = (name.match(/[\p{L}\p{N}\p{M}]+/gu) ?? []).map((text) => wordOf(text, false));
+  const words = (name.match(/[\p{L}\p{N}\p{M}]+/gu) ?? []).map((text) => makeWord(text, false));
   const meaningful = words.filter((word) => !isLink(word));
   return meaningful.length === 0 ? words : meaningful;
 }
@@ -94,25 +94,25 @@ function isLink({ folded, cut }: Word): boolean {
   return !cut && (LINKS.has(folded) || ENGLISH_LINKS.has(folded));
 }
 
-function wordOf(text: string, cut: boolean): Word {
-  return { text, folded: fold(text), stem: stemOf(text), root: rootOf(text), cut };
+function makeWord(text: string, cut: boolean): Word {
+  return { text, folded: fold(text), stem: getWordStem(text), root: getWordRoot(text), cut };
 }
 
-function readingsOf(word: Word): Reading[] {
+function listReadings(word: Word): Reading[] {
   const abbreviated = Object.hasOwn(ABBREVIATIONS, word.folded) ? ABBREVIATIONS[word.folded] : undefined;
   return [
     { words: [word], text: word.text, by: 'itself' },
     ...expanded(abbreviated, 'abbreviation'),
     ...expanded(meaningOfStem(word.stem), 'other-word'),
     ...compoundParts(word).map(
-      (parts): Reading => ({ words: parts.map((part) => wordOf(part, true)), text: parts.join(' + '), by: 'compound' }),
+      (parts): Reading => ({ words: parts.map((part) => makeWord(part, true)), text: parts.join(' + '), by: 'compound' }),
     ),
   ];
 }
 
 /** By stem, since a list may have any inflected form. */
 function meaningOfStem(stem: string): string | undefined {
-  meanings ??= new Map(Object.entries(SYNONYMS).map(([word, meaning]) => [stemOf(word), meaning]));
+  meanings ??= new Map(Object.entries(SYNONYMS).map(([word, meaning]) => [getWordStem(word), meaning]));
   return meanings.get(stem);
 }
 
@@ -126,8 +126,10 @@ const MIN_PREFIX_CHARACTERS = 4;
 export function otherWordings(typed: string): string[] {
   const folded = fold(typed).replace(/\.$/, '');
   const meant = (word: string): string | undefined =>
-    meaningOfStem(stemOf(word)) ??
-    (word.length < MIN_PREFIX_CHARACTERS ? undefined : Object.entries(SYNONYMS).find(([own]) => own.startsWith(word))?.[1]);
+    meaningOfStem(getWordStem(word)) ??
+    (word.length < MIN_PREFIX_CHARACTERS
+      ? undefined
+      : Object.entries(SYNONYMS).find(([meaning]) => meaning.startsWith(word))?.[1]);
   const replaced = folded.replace(/[\p{L}\p{N}]+/gu, (word) => meant(word) ?? word);
   const abbreviated = Object.hasOwn(ABBREVIATIONS, folded) ? (ABBREVIATIONS[folded] ?? '').split('|') : [];
   return [...new Set([...(replaced === folded ? [] : [replaced]), ...abbreviated])];

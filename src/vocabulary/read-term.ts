@@ -1,4 +1,4 @@
-import { attributeOf, childOf, childrenOf, childText, type XmlElement } from '../xml/element.ts';
+import { childText, getAttribute, getChild, getChildren, type XmlElement } from '../xml/element.ts';
 import {
   type Dating,
   type Superior,
@@ -16,20 +16,20 @@ import {
  * @returns undefined where the entity is of another kind, or lacks its identifier or its name
  */
 export function parseTerm(entity: XmlElement, setSpec: string | undefined): TermDraft | undefined {
-  const kind = TERM_KINDS.find((known) => known === entity.name);
+  const kind = TERM_KINDS.find((kind) => kind === entity.name);
   return kind === undefined ? undefined : READERS[kind](entity, setSpec);
 }
 
 type Reader = (entity: XmlElement, setSpec: string | undefined) => TermDraft | undefined;
 
 const READERS: Readonly<Record<TermKind, Reader>> = {
-  heslo: readHeslo,
-  organizace: readOrganisation,
-  osoba: readPerson,
-  ruian_kraj: (entity) => readPlace(entity, 'ruian_kraj', []),
-  ruian_okres: (entity) => readPlace(entity, 'ruian_okres', ['kraj']),
-  ruian_katastr: (entity) => readPlace(entity, 'ruian_katastr', ['okres']),
-  projekt: readProject,
+  heslo: parseHeslo,
+  organizace: parseOrganisation,
+  osoba: parsePerson,
+  ruian_kraj: (entity) => parsePlace(entity, 'ruian_kraj', []),
+  ruian_okres: (entity) => parsePlace(entity, 'ruian_okres', ['kraj']),
+  ruian_katastr: (entity) => parsePlace(entity, 'ruian_katastr', ['okres']),
+  projekt: parseProject,
 };
 
 const NOTHING_MORE = {
@@ -44,14 +44,14 @@ const NOTHING_MORE = {
   boundary: null,
 } as const;
 
-function readHeslo(entity: XmlElement, setSpec: string | undefined): TermDraft | undefined {
+function parseHeslo(entity: XmlElement, setSpec: string | undefined): TermDraft | undefined {
   const ident = childText(entity, 'ident_cely');
   const label = childText(entity, 'heslo');
   const list = childText(entity, 'nazev_heslare');
   const set = list === undefined ? setSpec : `heslo:${list}`;
   if (ident === undefined || label === undefined || set === undefined) return undefined;
-  const datace = childOf(entity, 'datace');
-  const links = childrenOf(entity, 'odkaz').map(readLink);
+  const datace = getChild(entity, 'datace');
+  const links = getChildren(entity, 'odkaz').map(parseLink);
   return {
     ...NOTHING_MORE,
     ident,
@@ -62,17 +62,17 @@ function readHeslo(entity: XmlElement, setSpec: string | undefined): TermDraft |
     description: childText(entity, 'popis') ?? null,
     descriptionEn: childText(entity, 'popis_en') ?? null,
     sortOrder: integer(childText(entity, 'razeni')),
-    superiors: childrenOf(entity, 'hierarchie_vyse').flatMap((above) =>
-      superiorOf(above, 'heslo_nadrazene', childText(above, 'typ')),
+    superiors: getChildren(entity, 'hierarchie_vyse').flatMap((above) =>
+      getSuperior(above, 'heslo_nadrazene', childText(above, 'typ')),
     ),
     details: {
-      ...(datace === undefined ? {} : { dating: readDating(datace) }),
+      ...(datace === undefined ? {} : { dating: parseDating(datace) }),
       ...(links.length === 0 ? {} : { links }),
     },
   };
 }
 
-function readOrganisation(entity: XmlElement): TermDraft | undefined {
+function parseOrganisation(entity: XmlElement): TermDraft | undefined {
   const ident = childText(entity, 'ident_cely');
   const label = childText(entity, 'nazev');
   if (ident === undefined || label === undefined) return undefined;
@@ -86,43 +86,43 @@ function readOrganisation(entity: XmlElement): TermDraft | undefined {
     labelEn: childText(entity, 'nazev_en') ?? null,
     otherNames: [short, shortEn].filter((name) => name !== undefined),
     abbreviation: short ?? null,
-    superiors: superiorOf(entity, 'soucast', 'soucast'),
-    details: factsOf(entity, ['typ_organizace', 'oao', 'zanikla', 'adresa', 'email', 'telefon', 'ico', 'ror']),
+    superiors: getSuperior(entity, 'soucast', 'soucast'),
+    details: getDetails(entity, ['typ_organizace', 'oao', 'zanikla', 'adresa', 'email', 'telefon', 'ico', 'ror']),
   };
 }
 
-function readPerson(entity: XmlElement): TermDraft | undefined {
+function parsePerson(entity: XmlElement): TermDraft | undefined {
   const ident = childText(entity, 'ident_cely');
-  const given = childText(entity, 'jmeno');
+  const givenName = childText(entity, 'jmeno');
   const surname = childText(entity, 'prijmeni');
-  const label = childText(entity, 'vypis_cely') ?? [surname, given].filter((part) => part !== undefined).join(', ');
+  const label = childText(entity, 'vypis_cely') ?? [surname, givenName].filter((part) => part !== undefined).join(', ');
   if (ident === undefined || label === '') return undefined;
   return {
     ...NOTHING_MORE,
     ident,
     setSpec: 'osoba',
     label,
-    otherNames: given === undefined || surname === undefined ? [] : [`${given} ${surname}`],
+    otherNames: givenName === undefined || surname === undefined ? [] : [`${givenName} ${surname}`],
     abbreviation: childText(entity, 'vypis') ?? null,
-    details: factsOf(entity, ['jmeno', 'prijmeni', 'rodne_prijmeni', 'rok_narozeni', 'rok_umrti', 'orcid', 'wikidata']),
+    details: getDetails(entity, ['jmeno', 'prijmeni', 'rodne_prijmeni', 'rok_narozeni', 'rok_umrti', 'orcid', 'wikidata']),
   };
 }
 
 /** In the three kinds of area, `kod` is the identifier. */
-function readPlace(entity: XmlElement, setSpec: TermKind, superiors: readonly string[]): TermDraft | undefined {
+function parsePlace(entity: XmlElement, setSpec: TermKind, superiors: readonly string[]): TermDraft | undefined {
   const ident = childText(entity, 'kod');
   const label = childText(entity, 'nazev');
   if (ident === undefined || label === undefined) return undefined;
-  const boundary = childOf(entity, 'hranice_wkt');
-  const wgs84 = boundary !== undefined && (attributeOf(boundary, 'EPSG') ?? '4326').trim() === '4326';
+  const boundary = getChild(entity, 'hranice_wkt');
+  const wgs84 = boundary !== undefined && (getAttribute(boundary, 'EPSG') ?? '4326').trim() === '4326';
   return {
     ...NOTHING_MORE,
     ident,
     setSpec,
     label,
     labelEn: childText(entity, 'nazev_en') ?? null,
-    superiors: superiors.flatMap((name) => superiorOf(entity, name, name)),
-    details: factsOf(entity, ['rada_id', 'spz', 'definicni_bod_wkt', 'email']),
+    superiors: superiors.flatMap((name) => getSuperior(entity, name, name)),
+    details: getDetails(entity, ['rada_id', 'spz', 'definicni_bod_wkt', 'email']),
     boundary: wgs84 ? boundary.text.trim() : null,
   };
 }
@@ -132,27 +132,27 @@ const SURVEY_TYPE = 'HES-001138';
 const SURVEY_LABEL = 'průzkum';
 
 /** A project has no public name, so its identifier is the label. */
-function readProject(entity: XmlElement): TermDraft | undefined {
+function parseProject(entity: XmlElement): TermDraft | undefined {
   const ident = childText(entity, 'ident_cely');
-  const type = childOf(entity, 'typ_projektu');
+  const type = getChild(entity, 'typ_projektu');
   if (ident === undefined || type === undefined) return undefined;
-  const survey = attributeOf(type, 'id') === SURVEY_TYPE || type.text.trim() === SURVEY_LABEL;
+  const survey = getAttribute(type, 'id') === SURVEY_TYPE || type.text.trim() === SURVEY_LABEL;
   return {
     ...NOTHING_MORE,
     ident,
     setSpec: 'projekt',
     label: ident,
-    details: { ...factsOf(entity, ['stav', 'typ_projektu', 'organizace', 'okres', 'podnet']), survey },
+    details: { ...getDetails(entity, ['stav', 'typ_projektu', 'organizace', 'okres', 'podnet']), survey },
   };
 }
 
-function superiorOf(element: XmlElement, name: string, kind: string | undefined): Superior[] {
-  const superior = childOf(element, name);
-  const ident = superior === undefined ? '' : (attributeOf(superior, 'id') ?? '').trim();
+function getSuperior(element: XmlElement, name: string, kind: string | undefined): Superior[] {
+  const superior = getChild(element, name);
+  const ident = superior === undefined ? '' : (getAttribute(superior, 'id') ?? '').trim();
   return ident === '' ? [] : [{ ident, kind: kind ?? name }];
 }
 
-function readDating(datace: XmlElement): Dating {
+function parseDating(datace: XmlElement): Dating {
   return {
     fromMin: integer(childText(datace, 'rok_od_min')),
     fromMax: integer(childText(datace, 'rok_od_max')),
@@ -162,7 +162,7 @@ function readDating(datace: XmlElement): Dating {
   };
 }
 
-function readLink(odkaz: XmlElement): TermLink {
+function parseLink(odkaz: XmlElement): TermLink {
   return {
     source: childText(odkaz, 'zdroj') ?? '',
     codeName: childText(odkaz, 'nazev_kodu') ?? '',
@@ -172,7 +172,7 @@ function readLink(odkaz: XmlElement): TermLink {
   };
 }
 
-function factsOf(entity: XmlElement, names: readonly string[]): TermDetails {
+function getDetails(entity: XmlElement, names: readonly string[]): TermDetails {
   const facts = names.flatMap((name) => {
     const text = childText(entity, name);
     return text === undefined ? [] : [[name, text] as const];

@@ -1,5 +1,5 @@
 import { isNumber, parseValue } from '../store/row.ts';
-import { compareCzech, editDistance, fold, wordsOf } from '../text/names.ts';
+import { compareCzech, editDistance, fold, splitWords } from '../text/names.ts';
 import { otherWordings } from './own-term.ts';
 import { parseWord, similarWords } from './similar-words.ts';
 import type { Term, Vocabulary } from './term.ts';
@@ -43,10 +43,10 @@ export function searchTerms(vocabulary: Vocabulary, typed: string, options: Sear
       if (trusted > (best.get(term.ident)?.score ?? 0)) best.set(term.ident, { term, score: trusted });
     }
   }
-  return bestOf([...best.values()], options.limit);
+  return takeBest([...best.values()], options.limit);
 }
 
-function bestOf(hits: readonly SearchHit[], limit: number): SearchHit[] {
+function takeBest(hits: readonly SearchHit[], limit: number): SearchHit[] {
   const least = Math.max(MIN_SCORE, ...hits.map(({ score }) => score / 2));
   return hits
     .filter(({ score }) => score >= least)
@@ -56,10 +56,10 @@ function bestOf(hits: readonly SearchHit[], limit: number): SearchHit[] {
 
 function searchWords(vocabulary: Vocabulary, typed: string, options: SearchOptions): SearchHit[] {
   const query = fold(typed);
-  const words = [...new Set(wordsOf(query))];
+  const words = [...new Set(splitWords(query))];
   if (words.length === 0) return [];
-  const matches = words.map((word) => matchesOf(vocabulary, word));
-  const lists = matches.map((list) => termsWith(vocabulary, list, options.setSpec));
+  const matches = words.map((word) => findMatches(vocabulary, word));
+  const lists = matches.map((list) => findTermsWith(vocabulary, list, options.setSpec));
   // The list of a frequent word was cut, so a term missing from it may have the word as well.
   const granted = lists.map((terms) => (terms.size < MAX_TERMS_PER_WORD ? 0 : Math.max(...terms.values())));
   const grantedToAll = granted.reduce((sum, one) => sum + one, 0);
@@ -75,16 +75,16 @@ function searchWords(vocabulary: Vocabulary, typed: string, options: SearchOptio
     vocabulary,
     best.map(([id]) => id),
   );
-  const scoreOf = scorer(query, matches);
+  const getScore = scorer(query, matches);
   const hits = best.flatMap(([id, closeness]) => {
     const term = terms.get(id);
-    return term === undefined ? [] : [{ term, score: scoreOf(term, closeness) }];
+    return term === undefined ? [] : [{ term, score: getScore(term, closeness) }];
   });
-  return bestOf(hits, options.limit);
+  return takeBest(hits, options.limit);
 }
 
 /** Returns words that equal the typed one, begin with it, contain it, or are within the allowed errors. */
-function matchesOf(vocabulary: Vocabulary, typed: string): WordMatch[] {
+function findMatches(vocabulary: Vocabulary, typed: string): WordMatch[] {
   const matches = new Map<number, WordMatch>();
   const take = (id: number, text: string, closeness: number): void => {
     if (closeness > (matches.get(id)?.closeness ?? 0)) matches.set(id, { id, text, closeness });
@@ -114,7 +114,7 @@ function isHolder(row: unknown): row is [wanted: number, term: number, weight: n
 }
 
 /** Returns terms that have one of the words, each with the best closeness. Words of a description count less. */
-function termsWith(vocabulary: Vocabulary, words: readonly WordMatch[], setSpec: string | undefined): Map<number, number> {
+function findTermsWith(vocabulary: Vocabulary, words: readonly WordMatch[], setSpec: string | undefined): Map<number, number> {
   const terms = new Map<number, number>();
   const closest = [...words].sort((a, b) => b.closeness - a.closeness);
   const holders = vocabulary
@@ -150,8 +150,8 @@ function scorer(query: string, matches: readonly (readonly WordMatch[])[]): (ter
   const closeness = matches.map((list) => new Map(list.map((match) => [match.text, match.closeness])));
   const ofName = (name: string): number => {
     if (name === query) return 1;
-    const words = wordsOf(name);
-    const fit = closeness.map((known) => Math.max(0, ...words.map((word) => known.get(word) ?? 0)));
+    const words = splitWords(name);
+    const fit = closeness.map((scores) => Math.max(0, ...words.map((word) => scores.get(word) ?? 0)));
     const extra = Math.min(6, Math.max(0, words.length - closeness.length));
     const mean = fit.reduce((sum, one) => sum + one, 0) / fit.length;
     return Math.min(0.99, 0.88 * mean + (name.startsWith(query) ? 0.1 : 0) - 0.03 * extra);

@@ -1,5 +1,5 @@
 import { createRowParser, isNumber, isText, parseValue } from '../store/row.ts';
-import { gramsOf } from '../text/names.ts';
+import { splitTrigrams } from '../text/names.ts';
 import type { Vocabulary } from './term.ts';
 
 export const parseWord = createRowParser({ id: isNumber, text: isText });
@@ -14,7 +14,7 @@ const LISTED_PER_READ = 30;
  * still be in the result.
  */
 export function similarWords(vocabulary: Vocabulary, typed: string, most: number): StoredWord[] {
-  const lists = listsOf(vocabulary, typed);
+  const lists = listGramLists(vocabulary, typed);
   const lastId = Number(vocabulary.sql('select coalesce(max(id), 0) from words').pluck().get());
   const shared = new Uint16Array(lastId + 1);
   const holders = new Array<number>(lists.length + 1).fill(0);
@@ -25,7 +25,7 @@ export function similarWords(vocabulary: Vocabulary, typed: string, most: number
     if (least > 0 && holders.slice(least).reduce((sum, one) => sum + one) * LISTED_PER_READ < uncounted) {
       return rankedByText(vocabulary, idsSharing(shared, least), lists).slice(0, most);
     }
-    for (const id of holdersOf(vocabulary, gram)) {
+    for (const id of readHolders(vocabulary, gram)) {
       const count = (shared[id] ?? 0) + 1;
       shared[id] = count;
       holders[count] = (holders[count] ?? 0) + 1;
@@ -34,28 +34,28 @@ export function similarWords(vocabulary: Vocabulary, typed: string, most: number
     uncounted -= words;
   }
   const ids = idsSharing(shared, Math.max(1, countOfLast(holders, most)));
-  return textsOf(vocabulary, ids.sort((a, b) => (shared[b] ?? 0) - (shared[a] ?? 0)).slice(0, most));
+  return readTexts(vocabulary, ids.sort((a, b) => (shared[b] ?? 0) - (shared[a] ?? 0)).slice(0, most));
 }
 
 /** `words`: length of the list. */
 type GramList = { readonly gram: string; readonly words: number };
 
 /** Shortest first. */
-function listsOf(vocabulary: Vocabulary, typed: string): GramList[] {
+function listGramLists(vocabulary: Vocabulary, typed: string): GramList[] {
   const count = vocabulary.sql('select count(*) from word_grams where word_grams match ?').pluck();
-  return gramsOf(typed)
+  return splitTrigrams(typed)
     .map((gram) => ({ gram, words: Number(count.get(`"${gram}"`)) }))
     .sort((a, b) => a.words - b.words);
 }
 
 /** One JSON text transfers in about half the time of as many rows. */
-function holdersOf(vocabulary: Vocabulary, gram: string): number[] {
+function readHolders(vocabulary: Vocabulary, gram: string): number[] {
   const list = vocabulary.sql('select json_group_array(rowid) from word_grams where word_grams match ?').pluck();
   return JSON.parse(parseValue(isText, list.get(`"${gram}"`)));
 }
 
 /** Returns the texts in the order of the ids. */
-function textsOf(vocabulary: Vocabulary, ids: readonly number[]): StoredWord[] {
+function readTexts(vocabulary: Vocabulary, ids: readonly number[]): StoredWord[] {
   return vocabulary
     .sql(
       'select words.id, words.text from json_each(?) as wanted cross join words on words.id = wanted.value order by wanted.key',
@@ -66,8 +66,8 @@ function textsOf(vocabulary: Vocabulary, ids: readonly number[]): StoredWord[] {
 
 function rankedByText(vocabulary: Vocabulary, ids: readonly number[], lists: readonly GramList[]): StoredWord[] {
   const grams = new Set(lists.map(({ gram }) => gram));
-  return textsOf(vocabulary, ids)
-    .map((word) => ({ word, shared: gramsOf(word.text).filter((gram) => grams.has(gram)).length }))
+  return readTexts(vocabulary, ids)
+    .map((word) => ({ word, shared: splitTrigrams(word.text).filter((gram) => grams.has(gram)).length }))
     .sort((a, b) => b.shared - a.shared)
     .map(({ word }) => word);
 }

@@ -1,7 +1,7 @@
 import { msgid, ngettext, t } from '../base/language.ts';
 import { msg } from '../base/message.ts';
 import { compareCzech, editDistance, fold } from '../text/names.ts';
-import { compoundParts, type Reading, type TermToken, tokensOf, type Word, wordsOfName } from './own-term.ts';
+import { compoundParts, type Reading, splitOwnTerm, type TermToken, type Word, wordsOfName } from './own-term.ts';
 import type { Term, Vocabulary } from './term.ts';
 import { termsOfSet } from './terms.ts';
 
@@ -9,19 +9,19 @@ import { termsOfSet } from './terms.ts';
 export type Suggestion = MatchScore & { readonly term: Term };
 
 /** Returns the entries of one set that fit a term, best first. A person decides which is meant. */
-export type Suggest = (own: string, limit: number) => Suggestion[];
+export type Suggest = (ownTerm: string, limit: number) => Suggestion[];
 
 const MIN_SCORE = 0.45;
 
 /** Loads the set once, so that many terms can be matched fast. */
 export function makeSuggest(vocabulary: Vocabulary, setSpec: string): Suggest {
-  const entries = [...termsOfSet(vocabulary, setSpec)].map((term) => ({ term, names: namesOf(term) }));
-  const words = wordsOf(entries.flatMap(({ names }) => names));
+  const entries = [...termsOfSet(vocabulary, setSpec)].map((term) => ({ term, names: listNames(term) }));
+  const words = collectWords(entries.flatMap(({ names }) => names));
   return (text, limit) => {
-    const own: OwnTerm = { text, letters: lettersOf(text), tokens: tokensOf(text) };
+    const ownTerm: OwnTerm = { text, letters: reduceToLetters(text), tokens: splitOwnTerm(text) };
     return entries
       .flatMap(({ term, names }) => {
-        const fit = bestFit(own, names, words);
+        const fit = findBestFit(ownTerm, names, words);
         return fit === undefined || fit.score < MIN_SCORE ? [] : [{ term, ...fit }];
       })
       .sort((a, b) => b.score - a.score || compareCzech(a.term.label, b.term.label))
@@ -29,57 +29,57 @@ export function makeSuggest(vocabulary: Vocabulary, setSpec: string): Suggest {
   };
 }
 
-function bestFit(own: OwnTerm, names: readonly Name[], words: Words): MatchScore | undefined {
+function findBestFit(ownTerm: OwnTerm, names: readonly Name[], words: Words): MatchScore | undefined {
   let best: MatchScore | undefined;
   for (const name of names) {
-    const fit = scoreMatch(own, name, words);
+    const fit = scoreMatch(ownTerm, name, words);
     if (fit !== undefined && fit.score > (best?.score ?? 0)) best = fit;
   }
   return best;
 }
 
-function namesOf({ label, labelEn, abbreviation }: Term): Name[] {
+function listNames({ label, labelEn, abbreviation }: Term): Name[] {
   const texts: readonly (readonly [string | null, Name['kind']])[] = [
     [label, 'cs'],
     [labelEn, 'en'],
     [abbreviation, 'abbreviation'],
   ];
   return texts.flatMap(([text, kind]) =>
-    text === null ? [] : [{ text, kind, letters: lettersOf(text), words: wordsOfName(text) }],
+    text === null ? [] : [{ text, kind, letters: reduceToLetters(text), words: wordsOfName(text) }],
   );
 }
 
 /** Removes accents, case, spaces, dots and hyphens. */
-function lettersOf(text: string): string {
+function reduceToLetters(text: string): string {
   return fold(text).replace(/[^\p{L}\p{N}]+/gu, '');
 }
 
-function wordsOf(names: readonly Name[]): Words {
+function collectWords(names: readonly Name[]): Words {
   const words = new Map<string, Word>();
   const holders = new Map<string, number>();
   for (const word of names.flatMap((name) => name.words)) {
     words.set(word.folded, word);
     holders.set(word.stem, (holders.get(word.stem) ?? 0) + 1);
   }
-  const weightOf = ({ stem }: Word): number => Math.log(1 + names.length / (holders.get(stem) ?? 1));
-  const weights = [...words.values()].map(weightOf);
-  const known = new Map<string, ReadonlyMap<string, Similarity>>();
+  const getWeight = ({ stem }: Word): number => Math.log(1 + names.length / (holders.get(stem) ?? 1));
+  const weights = [...words.values()].map(getWeight);
+  const similaritiesByWord = new Map<string, ReadonlyMap<string, Similarity>>();
   return {
-    weightOf,
+    getWeight,
     meanWeight: weights.reduce((sum, weight) => sum + weight, 0) / Math.max(1, weights.length),
-    alike: (own) => {
-      const key = `${own.text}${own.cut ? '.' : ''}`;
-      const found = known.get(key) ?? likenesses(own, words.values());
-      known.set(key, found);
-      return found;
+    alike: (ownWord) => {
+      const key = `${ownWord.text}${ownWord.cut ? '.' : ''}`;
+      const similarities = similaritiesByWord.get(key) ?? compareWithWords(ownWord, words.values());
+      similaritiesByWord.set(key, similarities);
+      return similarities;
     },
   };
 }
 
-function likenesses(own: Word, words: Iterable<Word>): Map<string, Similarity> {
+function compareWithWords(ownWord: Word, words: Iterable<Word>): Map<string, Similarity> {
   const alike = new Map<string, Similarity>();
   for (const word of words) {
-    const like = similarity(own, word);
+    const like = similarity(ownWord, word);
     if (like !== undefined) alike.set(word.folded, like);
   }
   return alike;
@@ -103,11 +103,11 @@ type OwnTerm = { readonly text: string; readonly letters: string; readonly token
 
 type Words = {
   /** Rare words distinguish entries; `kultura` and `doba` hardly do. */
-  weightOf(entry: Word): number;
+  getWeight(entry: Word): number;
   /** Weight of an average word. */
   readonly meanWeight: number;
   /** Similar words of the set, by folded form. */
-  alike(own: Word): ReadonlyMap<string, Similarity>;
+  alike(ownWord: Word): ReadonlyMap<string, Similarity>;
 };
 
 const NOT_QUITE_THE_SAME = 0.99;
@@ -119,23 +119,23 @@ const WEIGHT_OF_UNKNOWN = 0.25;
 const TRUST: Readonly<Record<Reading['by'], number>> = { itself: 1, abbreviation: 0.97, 'other-word': 0.97, compound: 0.75 };
 
 /** Scores a term; undefined where no word is similar. */
-function scoreMatch(own: OwnTerm, name: Name, words: Words): MatchScore | undefined {
-  if (own.letters === name.letters) {
+function scoreMatch(ownTerm: OwnTerm, name: Name, words: Words): MatchScore | undefined {
+  if (ownTerm.letters === name.letters) {
     const kind = KIND_WORDS[name.kind];
-    return { score: own.text.trim() === name.text ? 1 : NOT_QUITE_THE_SAME, why: [t`the same as its ${kind}`] };
+    return { score: ownTerm.text.trim() === name.text ? 1 : NOT_QUITE_THE_SAME, why: [t`the same as its ${kind}`] };
   }
-  const matches = name.words.map((entry) => bestMatch(entry, own.tokens, words));
-  const found = matches.filter((match) => match !== undefined);
-  const whole = mistypedWhole(own, name);
-  if (found.length === 0) return whole;
-  const left = own.tokens.map((token) => ({ token, closeness: closenessOf(token, name, words) }));
+  const matches = name.words.map((entry) => bestMatch(entry, ownTerm.tokens, words));
+  const wordMatches = matches.filter((match) => match !== undefined);
+  const whole = mistypedWhole(ownTerm, name);
+  if (wordMatches.length === 0) return whole;
+  const remaining = ownTerm.tokens.map((token) => ({ token, closeness: getCloseness(token, name, words) }));
   const ofEntry = share(
-    name.words.map((entry, index) => ({ weight: words.weightOf(entry), value: matches[index]?.closeness ?? 0 })),
+    name.words.map((entry, index) => ({ weight: words.getWeight(entry), value: matches[index]?.closeness ?? 0 })),
   );
-  const ofTerm = share(left.map(({ token, closeness }) => ({ weight: weightOf(token, words), value: closeness })));
+  const ofTerm = share(remaining.map(({ token, closeness }) => ({ weight: getTokenWeight(token, words), value: closeness })));
   const score = NOT_QUITE_THE_SAME * (SHARE_OF_ENTRY * ofEntry + (1 - SHARE_OF_ENTRY) * ofTerm);
   if (whole !== undefined && whole.score > score) return whole;
-  const leftOver = left
+  const leftOver = remaining
     .filter(({ closeness }) => closeness === 0)
     .map(({ token }) => quoted(token.word.text))
     .join(', ');
@@ -146,7 +146,7 @@ function scoreMatch(own: OwnTerm, name: Name, words: Words): MatchScore | undefi
   return {
     score,
     why: [
-      ...explain(found, name),
+      ...explain(wordMatches, name),
       ...(lacking === '' ? [] : [t`${lacking} not in the term`]),
       ...(leftOver === '' ? [] : [t`${leftOver} left over`]),
     ],
@@ -165,7 +165,7 @@ function mistypedWhole({ letters }: OwnTerm, name: Name): MatchScore | undefined
 type Match = {
   readonly closeness: number;
   readonly token: TermToken;
-  readonly own: Word;
+  readonly ownWord: Word;
   readonly entry: Word;
   readonly readAs: Reading;
   readonly by: Similarity['by'];
@@ -175,11 +175,11 @@ function bestMatch(entry: Word, tokens: readonly TermToken[], words: Words): Mat
   let best: Match | undefined;
   for (const token of tokens) {
     for (const readAs of token.readings) {
-      for (const own of readAs.words) {
-        const like = likenessOf(own, readAs, entry, words);
+      for (const ownWord of readAs.words) {
+        const like = compareWords(ownWord, readAs, entry, words);
         const closeness = (like?.closeness ?? 0) * TRUST[readAs.by];
         if (like !== undefined && closeness > (best?.closeness ?? 0))
-          best = { closeness, token, own, entry, readAs, by: like.by };
+          best = { closeness, token, ownWord, entry, readAs, by: like.by };
       }
     }
   }
@@ -187,25 +187,25 @@ function bestMatch(entry: Word, tokens: readonly TermToken[], words: Words): Mat
 }
 
 /** The expansion of an abbreviation was not typed, so it has no typing errors: `zl.` is no `dláto`. */
-function likenessOf(own: Word, readAs: Reading, entry: Word, words: Words): Similarity | undefined {
-  const like = words.alike(own).get(entry.folded);
+function compareWords(ownWord: Word, readAs: Reading, entry: Word, words: Words): Similarity | undefined {
+  const like = words.alike(ownWord).get(entry.folded);
   return like?.by === 'typing-error' && readAs.by !== 'itself' ? undefined : like;
 }
 
 /** Returns how much of a word of the term the name covers, with the best reading; each of a reading's words counts. */
-function closenessOf(token: TermToken, name: Name, words: Words): number {
+function getCloseness(token: TermToken, name: Name, words: Words): number {
   const ofReading = (readAs: Reading): number => {
-    const best = readAs.words.map((own) =>
-      Math.max(0, ...name.words.map((entry) => likenessOf(own, readAs, entry, words)?.closeness ?? 0)),
+    const best = readAs.words.map((ownWord) =>
+      Math.max(0, ...name.words.map((entry) => compareWords(ownWord, readAs, entry, words)?.closeness ?? 0)),
     );
     return (TRUST[readAs.by] * best.reduce((sum, one) => sum + one, 0)) / Math.max(1, best.length);
   };
   return Math.max(...token.readings.map(ofReading));
 }
 
-function weightOf(token: TermToken, words: Words): number {
-  const known = token.readings.some((reading) => reading.words.some((word) => words.alike(word).size > 0));
-  return token.emphasis * words.meanWeight * (known ? 1 : WEIGHT_OF_UNKNOWN);
+function getTokenWeight(token: TermToken, words: Words): number {
+  const isKnown = token.readings.some((reading) => reading.words.some((word) => words.alike(word).size > 0));
+  return token.emphasis * words.meanWeight * (isKnown ? 1 : WEIGHT_OF_UNKNOWN);
 }
 
 function share(parts: readonly { readonly weight: number; readonly value: number }[]): number {
@@ -214,35 +214,35 @@ function share(parts: readonly { readonly weight: number; readonly value: number
 }
 
 function explain(matches: readonly Match[], name: Name): string[] {
-  const said = matches.flatMap((match) => [...readingText(match), ...likenessText(match)]);
+  const parts = matches.flatMap((match) => [...readingText(match), ...likenessText(match)]);
   const kind = KIND_WORDS[name.kind];
-  if (name.kind !== 'cs') said.push(t`its ${kind} is "${name.text}"`);
-  return [...new Set(said)];
+  if (name.kind !== 'cs') parts.push(t`its ${kind} is "${name.text}"`);
+  return [...new Set(parts)];
 }
 
 function readingText({ token, readAs: { by, text } }: Match): string[] {
   if (by === 'itself') return [];
-  const own = quoted(token.word.cut ? `${token.word.text}.` : token.word.text);
-  const said = {
-    abbreviation: t`${own} stands for "${text}"`,
-    'other-word': t`${own} is another word for "${text}"`,
-    compound: t`${own} is read as ${text}`,
+  const ownText = quoted(token.word.cut ? `${token.word.text}.` : token.word.text);
+  const texts = {
+    abbreviation: t`${ownText} stands for "${text}"`,
+    'other-word': t`${ownText} is another word for "${text}"`,
+    compound: t`${ownText} is read as ${text}`,
   };
-  return [said[by]];
+  return [texts[by]];
 }
 
-function likenessText({ own, entry, readAs, by }: Match): string[] {
+function likenessText({ ownWord, entry, readAs, by }: Match): string[] {
   // The expansion was explained already; its case ending needs no remark.
   if (readAs.by !== 'itself') return [];
-  const said = {
-    same: t`"${own.text}" is the same word`,
-    form: t`"${own.text}" is a form of "${entry.text}"`,
-    related: t`"${own.text}" is related to "${entry.text}"`,
-    beginning: t`"${own.text}" and "${entry.text}" begin alike`,
-    part: t`"${own.text}" is a part of "${entry.text}"`,
-    'typing-error': t`"${own.text}" may be "${entry.text}" mistyped`,
+  const texts = {
+    same: t`"${ownWord.text}" is the same word`,
+    form: t`"${ownWord.text}" is a form of "${entry.text}"`,
+    related: t`"${ownWord.text}" is related to "${entry.text}"`,
+    beginning: t`"${ownWord.text}" and "${entry.text}" begin alike`,
+    part: t`"${ownWord.text}" is a part of "${entry.text}"`,
+    'typing-error': t`"${ownWord.text}" may be "${entry.text}" mistyped`,
   };
-  return [said[by]];
+  return [texts[by]];
 }
 
 function quoted(text: string): string {
@@ -266,24 +266,27 @@ const MIN_CLOSENESS = 0.5;
 const MIN_PREFIX_STEM_CHARACTERS = 4;
 
 /** Returns the best of several kinds of similarity; undefined where there is none. */
-function similarity(own: Word, entry: Word): Similarity | undefined {
-  if (own.folded === entry.folded) return { closeness: 1, by: 'same' };
-  if (own.stem === entry.stem && own.stem.length > 2) return { closeness: 0.96, by: 'form' };
-  const best = [begun(own, entry), related(own, entry), part(own, entry), mistyped(own, entry)].reduce((a, b) =>
+function similarity(ownWord: Word, entry: Word): Similarity | undefined {
+  if (ownWord.folded === entry.folded) return { closeness: 1, by: 'same' };
+  if (ownWord.stem === entry.stem && ownWord.stem.length > 2) return { closeness: 0.96, by: 'form' };
+  const best = [begun(ownWord, entry), related(ownWord, entry), part(ownWord, entry), mistyped(ownWord, entry)].reduce((a, b) =>
     (b?.closeness ?? 0) > (a?.closeness ?? 0) ? b : a,
   );
   return best !== undefined && best.closeness >= MIN_CLOSENESS ? best : undefined;
 }
 
 /** Compares prefixes: `náram.`; and `laten`, which a longer word continues. */
-function begun(own: Word, entry: Word): Similarity | undefined {
-  if (own.cut && entry.folded.startsWith(own.folded)) {
-    return { closeness: own.folded.length === 1 ? 0.6 : Math.min(0.94, 0.78 + 0.04 * own.folded.length), by: 'beginning' };
+function begun(ownWord: Word, entry: Word): Similarity | undefined {
+  if (ownWord.cut && entry.folded.startsWith(ownWord.folded)) {
+    return {
+      closeness: ownWord.folded.length === 1 ? 0.6 : Math.min(0.94, 0.78 + 0.04 * ownWord.folded.length),
+      by: 'beginning',
+    };
   }
   const pairs = [
-    [own.stem, entry.stem],
-    [own.folded, entry.folded],
-    [entry.stem, own.stem],
+    [ownWord.stem, entry.stem],
+    [ownWord.folded, entry.folded],
+    [entry.stem, ownWord.stem],
   ];
   const ratios = pairs.map(([short = '', long = '']) =>
     short.length >= MIN_PREFIX_STEM_CHARACTERS && long.startsWith(short) ? short.length / long.length : 0,
@@ -293,30 +296,30 @@ function begun(own: Word, entry: Word): Similarity | undefined {
 }
 
 /** Compares roots: `kovový` and `kov`, `nádobka` and `nádoba`. */
-function related(own: Word, entry: Word): Similarity | undefined {
-  if (own.root !== entry.root || own.root.length < 3) return undefined;
-  return { closeness: own.root.length === 3 ? 0.74 : 0.86, by: 'related' };
+function related(ownWord: Word, entry: Word): Similarity | undefined {
+  if (ownWord.root !== entry.root || ownWord.root.length < 3) return undefined;
+  return { closeness: ownWord.root.length === 3 ? 0.74 : 0.86, by: 'related' };
 }
 
 /** Compares parts of compounds: `mlat` in `sekeromlat`. */
-function part(own: Word, entry: Word): Similarity | undefined {
+function part(ownWord: Word, entry: Word): Similarity | undefined {
   const whole = compoundParts(entry).some(
-    ([head = '', tail = '']) => own.folded === tail || own.stem === head || own.stem === tail,
+    ([head = '', tail = '']) => ownWord.folded === tail || ownWord.stem === head || ownWord.stem === tail,
   );
   const begun = compoundParts(entry).some(
     ([head = '', tail = '']) =>
-      own.stem.length >= MIN_PREFIX_STEM_CHARACTERS && (head.startsWith(own.stem) || tail.startsWith(own.stem)),
+      ownWord.stem.length >= MIN_PREFIX_STEM_CHARACTERS && (head.startsWith(ownWord.stem) || tail.startsWith(ownWord.stem)),
   );
   return whole || begun ? { closeness: whole ? 0.78 : 0.7, by: 'part' } : undefined;
 }
 
-function mistyped(own: Word, entry: Word): Similarity | undefined {
-  const { length } = own.folded;
+function mistyped(ownWord: Word, entry: Word): Similarity | undefined {
+  const { length } = ownWord.folded;
   const limit = length < 4 ? 0 : length < 7 ? 1 : length < 11 ? 2 : 3;
-  if (own.cut || limit === 0) return undefined;
-  const errors = editDistance(own.folded, entry.folded, limit);
+  if (ownWord.cut || limit === 0) return undefined;
+  const errors = editDistance(ownWord.folded, entry.folded, limit);
   if (errors <= limit) return { closeness: 0.92 - 0.08 * errors - (0.4 * errors) / length, by: 'typing-error' };
   // A typing error in an inflected form.
-  const stemErrors = own.stem.length < 5 ? 2 : editDistance(own.stem, entry.stem, 1);
+  const stemErrors = ownWord.stem.length < 5 ? 2 : editDistance(ownWord.stem, entry.stem, 1);
   return stemErrors <= 1 ? { closeness: 0.66, by: 'typing-error' } : undefined;
 }

@@ -1,17 +1,17 @@
 import type { LookupArea, LookupProject, LookupTerm, TermCandidate, TermLookup } from '../find/lookup.ts';
 import { type BoundingBox, contains, distanceM, metresPerDegree, type Polygon, parsePolygon } from '../place/polygon.ts';
 import { createRowParser, isNumber, isText, orNull, parseValue } from '../store/row.ts';
-import { canAbbreviate, compareCzech, editDistance, fold, nameKey, nameWords } from '../text/names.ts';
+import { canAbbreviate, compareCzech, editDistance, fold, nameKey, splitNameWords } from '../text/names.ts';
 import { accountOfHarvest, isHarvested } from './harvests.ts';
 import { searchTerms } from './search.ts';
 import type { Term, Vocabulary } from './term.ts';
-import { candidateOf, isInSet, termByIdent, termsById, termsByName, termsOfSet } from './terms.ts';
+import { isInSet, termByIdent, termsById, termsByName, termsOfSet, toCandidate } from './terms.ts';
 
 const IDENTIFIER = /^(?:[A-Z]{1,4}-\d{6}|ruian-\d{2,6})$/i;
 const MAX_CANDIDATES = 5;
 
 /** Caches answers, since a table repeats its cells. */
-function remembered<Words extends readonly string[], Answer>(look: (...words: Words) => Answer): (...words: Words) => Answer {
+function memoizeLookup<Words extends readonly string[], Answer>(look: (...words: Words) => Answer): (...words: Words) => Answer {
   const answers = new Map<string, Answer>();
   return (...words) => {
     const key = words.join('\n');
@@ -24,22 +24,22 @@ function remembered<Words extends readonly string[], Answer>(look: (...words: Wo
 /** Makes a lookup by identifier, else by Czech or English name. */
 export function makeTermLookup(vocabulary: Vocabulary): LookupTerm {
   const lookUpPerson = makePeopleLookup(vocabulary);
-  return remembered((setSpec, given) => {
-    const cell = given.trim();
-    if (IDENTIFIER.test(cell)) return byIdentifier(vocabulary, setSpec, cell);
-    return setSpec === PEOPLE_SET ? lookUpPerson(cell) : byName(vocabulary, setSpec, cell);
+  return memoizeLookup((setSpec, text) => {
+    const cell = text.trim();
+    if (IDENTIFIER.test(cell)) return lookUpByIdentifier(vocabulary, setSpec, cell);
+    return setSpec === PEOPLE_SET ? lookUpPerson(cell) : lookUpByName(vocabulary, setSpec, cell);
   });
 }
 
-function byIdentifier(vocabulary: Vocabulary, setSpec: string, cell: string): TermLookup {
+function lookUpByIdentifier(vocabulary: Vocabulary, setSpec: string, cell: string): TermLookup {
   const ident = /^ruian/i.test(cell) ? cell.toLowerCase() : cell.toUpperCase();
   const term = termByIdent(vocabulary, ident);
   if (term === undefined) return isHarvested(vocabulary, setSpec) ? { kind: 'unknown', nearest: [] } : { kind: 'not-harvested' };
-  if (!isInSet(term.setSpec, setSpec)) return { kind: 'wrong-set', term: candidateOf(term) };
-  return { kind: term.gone === null ? 'found' : 'deleted', term: candidateOf(term) };
+  if (!isInSet(term.setSpec, setSpec)) return { kind: 'wrong-set', term: toCandidate(term) };
+  return { kind: term.gone === null ? 'found' : 'deleted', term: toCandidate(term) };
 }
 
-function byName(vocabulary: Vocabulary, setSpec: string, cell: string): TermLookup {
+function lookUpByName(vocabulary: Vocabulary, setSpec: string, cell: string): TermLookup {
   const named = termsByName(vocabulary, cell).filter((term) => isInSet(term.setSpec, setSpec));
   const alive = named.filter((term) => term.gone === null);
   const [first] = alive;
@@ -47,23 +47,23 @@ function byName(vocabulary: Vocabulary, setSpec: string, cell: string): TermLook
     // Two terms that differ only in an accent are distinguished by a cell that has the accent.
     const exact = alive.length === 1 ? alive : alive.filter((term) => term.label === cell || term.labelEn === cell);
     const [only, another] = exact;
-    if (only !== undefined && another === undefined) return { kind: 'found', term: candidateOf(only) };
-    return { kind: 'ambiguous', candidates: alive.map(candidateOf) };
+    if (only !== undefined && another === undefined) return { kind: 'found', term: toCandidate(only) };
+    return { kind: 'ambiguous', candidates: alive.map(toCandidate) };
   }
   const [dead] = named;
-  if (dead !== undefined) return { kind: 'deleted', term: candidateOf(dead) };
+  if (dead !== undefined) return { kind: 'deleted', term: toCandidate(dead) };
   if (!isHarvested(vocabulary, setSpec)) return { kind: 'not-harvested' };
   if (fold(cell) === '') return { kind: 'unknown', nearest: [] };
   const elsewhere = termsByName(vocabulary, cell).filter((term) => term.gone === null && isVocabulary(term.setSpec));
   const nearest = searchTerms(vocabulary, cell, { setSpec, limit: MAX_CANDIDATES }).map(({ term }) => term);
   const all = isVocabulary(setSpec) ? firstTerms(vocabulary, setSpec, MAX_SMALL_SET + 1) : [];
   const isAll = all.length > 0 && all.length <= MAX_SMALL_SET;
-  const others = isAll ? all.filter(({ ident }) => !nearest.some((term) => term.ident === ident)) : [];
+  const otherTerms = isAll ? all.filter(({ ident }) => !nearest.some((term) => term.ident === ident)) : [];
   return {
     kind: 'unknown',
-    nearest: [...nearest, ...others].map(candidateOf),
+    nearest: [...nearest, ...otherTerms].map(toCandidate),
     ...(isAll ? { isAll } : {}),
-    ...(elsewhere.length > 0 ? { elsewhere: elsewhere.map(candidateOf) } : {}),
+    ...(elsewhere.length > 0 ? { elsewhere: elsewhere.map(toCandidate) } : {}),
   };
 }
 
@@ -85,7 +85,7 @@ const PROJECT_SET = 'projekt';
 
 /** @param account of the harvest; undefined where it is not known */
 export function makeProjectLookup(vocabulary: Vocabulary, account?: string): LookupProject {
-  return remembered((ident) => {
+  return memoizeLookup((ident) => {
     const term = termByIdent(vocabulary, ident.trim());
     // A vanished project may only be invisible to the account that harvested last.
     if (term === undefined || term.setSpec !== PROJECT_SET || term.gone === 'vanished') {
@@ -143,21 +143,21 @@ const MAX_SHORTENED = 10;
 
 /** Makes a lookup of people by name, independent of case, accents and order of the parts. The index is built on first use. */
 function makePeopleLookup(vocabulary: Vocabulary): (name: string) => TermLookup {
-  let made: People | undefined;
+  let memo: People | undefined;
   return (name) => {
-    made ??= indexPeople(vocabulary);
-    const people = made;
-    const found = people.byName.get(nameKey(name)) ?? [];
-    const alive = found.filter(({ isGone }) => !isGone);
-    const written = asLabel(name);
-    const exact = alive.filter(({ label }) => [label, ...withoutComma(label)].includes(written));
+    memo ??= indexPeople(vocabulary);
+    const people = memo;
+    const sameNamed = people.byName.get(nameKey(name)) ?? [];
+    const alive = sameNamed.filter(({ isGone }) => !isGone);
+    const text = asLabel(name);
+    const exact = alive.filter(({ label }) => [label, ...withoutComma(label)].includes(text));
     const [only, another] = exact.length > 0 ? exact : alive;
-    if (only !== undefined && another === undefined) return { kind: 'found', term: candidateFrom(only) };
-    if (only !== undefined) return { kind: 'ambiguous', candidates: alive.map(candidateFrom) };
-    const [dead] = found;
-    if (dead !== undefined) return { kind: 'deleted', term: candidateFrom(dead) };
+    if (only !== undefined && another === undefined) return { kind: 'found', term: toPersonCandidate(only) };
+    if (only !== undefined) return { kind: 'ambiguous', candidates: alive.map(toPersonCandidate) };
+    const [dead] = sameNamed;
+    if (dead !== undefined) return { kind: 'deleted', term: toPersonCandidate(dead) };
     if (!isHarvested(vocabulary, PEOPLE_SET)) return { kind: 'not-harvested' };
-    return { kind: 'unknown', nearest: nearestPeople(people, name).map(candidateFrom) };
+    return { kind: 'unknown', nearest: findNearestPeople(people, name).map(toPersonCandidate) };
   };
 }
 
@@ -166,11 +166,11 @@ function asLabel(name: string): string {
 }
 
 function withoutComma(label: string): string[] {
-  const [surname = '', given = ''] = label.split(/,(.*)/).map((part) => part.trim());
-  return [`${surname} ${given}`, `${given} ${surname}`];
+  const [surname = '', givenName = ''] = label.split(/,(.*)/).map((part) => part.trim());
+  return [`${surname} ${givenName}`, `${givenName} ${surname}`];
 }
 
-function candidateFrom({ id, label, setSpec, about }: Person): TermCandidate {
+function toPersonCandidate({ id, label, setSpec, about }: Person): TermCandidate {
   return { id, label, setSpec, ...(about === undefined ? {} : { about }) };
 }
 
@@ -185,17 +185,17 @@ function indexPeople(vocabulary: Vocabulary): People {
     .map(parsePerson);
   const [all, byName, bySurname] = [[] as Person[], new Map<string, Person[]>(), new Map<string, Person[]>()];
   for (const row of rows) {
-    const words = nameWords(row.label);
+    const words = splitNameWords(row.label);
     const plain = words.join(' ');
-    const about = aboutOf(row);
+    const about = describePerson(row);
     const person = {
-      ...{ id: row.id, label: row.label, setSpec: PEOPLE_SET, isGone: row.gone !== null, plain, letters: lettersOf(plain) },
+      ...{ id: row.id, label: row.label, setSpec: PEOPLE_SET, isGone: row.gone !== null, plain, letters: getLetterBits(plain) },
       ...(about === '' ? {} : { about }),
     };
     all.push(person);
     put(byName, words.sort().join(' '), person);
     if (person.isGone) continue;
-    for (const word of nameWords(`${row.label.split(',', 1)[0]} ${row.bornAs ?? ''}`)) put(bySurname, word, person);
+    for (const word of splitNameWords(`${row.label.split(',', 1)[0]} ${row.bornAs ?? ''}`)) put(bySurname, word, person);
   }
   return { all, byName, bySurname };
 }
@@ -206,41 +206,41 @@ function put(index: Map<string, Person[]>, key: string, person: Person): void {
   else before.push(person);
 }
 
-function aboutOf({ bornAs, born, died }: PersonRow): string {
+function describePerson({ bornAs, born, died }: PersonRow): string {
   const years = [born ?? '', died ?? ''].join('–').replace(/–$/, '');
   return [years, ...(bornAs === null ? [] : [`roz. ${bornAs}`])].filter((part) => part !== '').join(', ');
 }
 
 /** Returns people with an abbreviated name first, then similar names, then the same surname and initial. */
-function nearestPeople({ all, bySurname }: People, name: string): Person[] {
-  const words = nameWords(name);
+function findNearestPeople({ all, bySurname }: People, name: string): Person[] {
+  const words = splitNameWords(name);
   const namesakes = [...new Set(words.flatMap((word) => bySurname.get(word) ?? []))];
   const shortened = namesakes.filter(({ label }) => canAbbreviate(name, label)).slice(0, MAX_SHORTENED);
   if (shortened.length > 0) return shortened;
   const plain = words.join(' ');
-  const letters = lettersOf(plain);
+  const letters = getLetterBits(plain);
   const limit = Math.max(1, Math.floor(plain.length / 4));
   const close = all
-    .filter((person) => !person.isGone && lettersApart(letters, person.letters) <= 2 * limit)
+    .filter((person) => !person.isGone && countDifferentLetters(letters, person.letters) <= 2 * limit)
     .map((person) => ({ person, errors: editDistance(plain, person.plain, limit) }))
     .filter(({ errors }) => errors <= limit)
     .sort((a, b) => a.errors - b.errors)
     .map(({ person }) => person);
   const initials = new Set(words.map((word) => word[0]));
   const related = namesakes.filter(
-    ({ label }) => words.length === 1 || initials.has(nameWords(label.split(',')[1] ?? '')[0]?.[0] ?? ''),
+    ({ label }) => words.length === 1 || initials.has(splitNameWords(label.split(',')[1] ?? '')[0]?.[0] ?? ''),
   );
   return [...new Set([...close, ...related])].slice(0, MAX_NEAREST);
 }
 
 /** Returns a bit set of the letters of a text, by which most dissimilar texts are excluded fast. */
-function lettersOf(text: string): number {
+function getLetterBits(text: string): number {
   let bits = 0;
   for (let index = 0; index < text.length; index++) bits |= 1 << (text.charCodeAt(index) & 31);
   return bits;
 }
 
-function lettersApart(one: number, other: number): number {
+function countDifferentLetters(one: number, other: number): number {
   let count = 0;
   for (let bits = one ^ other; bits !== 0; bits &= bits - 1) count += 1;
   return count;
@@ -255,58 +255,58 @@ const SEARCH_MARGINS = [0.02, 0.2, 2, 20];
 export function makeAreaLookup(vocabulary: Vocabulary): LookupArea {
   const polygons = new Map<number, Polygon>();
   const names = new Map<number, TermCandidate>();
-  const nameOf = (term: number): TermCandidate => {
-    const name = names.get(term) ?? areaOf(vocabulary, term);
+  const getName = (term: number): TermCandidate => {
+    const name = names.get(term) ?? readAreaName(vocabulary, term);
     names.set(term, name);
     return name;
   };
-  const polygonOf = (term: number): Polygon => {
-    const polygon = polygons.get(term) ?? boundaryOf(vocabulary, term);
+  const getPolygon = (term: number): Polygon => {
+    const polygon = polygons.get(term) ?? readBoundary(vocabulary, term);
     polygons.set(term, polygon);
     return polygon;
   };
   let last: number | undefined;
   let harvested: boolean | undefined;
   return (longitude, latitude) => {
-    const holds = (term: number): boolean => contains(polygonOf(term), longitude, latitude);
+    const holds = (term: number): boolean => contains(getPolygon(term), longitude, latitude);
     const holder =
       last !== undefined && holds(last)
         ? last
-        : areasTouching(vocabulary, AREA_SET, squareAround(longitude, latitude, 0)).find(holds);
+        : findAreasTouching(vocabulary, AREA_SET, makeSquare(longitude, latitude, 0)).find(holds);
     last = holder;
-    if (holder !== undefined) return { kind: 'inside', area: nameOf(holder) };
+    if (holder !== undefined) return { kind: 'inside', area: getName(holder) };
     harvested ??= isHarvested(vocabulary, AREA_SET);
     if (!harvested) return { kind: 'not-harvested' };
     const [lonM, latM] = metresPerDegree(latitude);
     let nearest: { readonly term: number; readonly distanceM: number } | undefined;
     for (const margin of SEARCH_MARGINS) {
-      for (const term of areasTouching(vocabulary, AREA_SET, squareAround(longitude, latitude, margin))) {
-        const metres = distanceM(polygonOf(term), longitude, latitude);
+      for (const term of findAreasTouching(vocabulary, AREA_SET, makeSquare(longitude, latitude, margin))) {
+        const metres = distanceM(getPolygon(term), longitude, latitude);
         if (nearest === undefined || metres < nearest.distanceM) nearest = { term, distanceM: metres };
       }
       // An area outside the searched square may be nearer than one whose box reaches into it.
       if (nearest !== undefined && nearest.distanceM <= margin * Math.min(lonM, latM)) break;
     }
-    if (nearest !== undefined) return { kind: 'outside', nearest: nameOf(nearest.term), distanceM: nearest.distanceM };
+    if (nearest !== undefined) return { kind: 'outside', nearest: getName(nearest.term), distanceM: nearest.distanceM };
     return { kind: 'outside' };
   };
 }
 
-function squareAround(longitude: number, latitude: number, margin: number): BoundingBox {
+function makeSquare(longitude: number, latitude: number, margin: number): BoundingBox {
   return { minX: longitude - margin, minY: latitude - margin, maxX: longitude + margin, maxY: latitude + margin };
 }
 
-function areaOf(vocabulary: Vocabulary, id: number): TermCandidate {
+function readAreaName(vocabulary: Vocabulary, id: number): TermCandidate {
   const term = termsById(vocabulary, [id]).get(id);
   if (term === undefined) throw new Error(`area ${id} has no term`);
-  return candidateOf(term);
+  return toCandidate(term);
 }
 
 /**
  * Returns rows of the terms of a set whose box touches `box`, in degrees. `cross join` makes SQLite use the spatial index first;
  * iterating the set's terms takes a hundred times longer.
  */
-function areasTouching(vocabulary: Vocabulary, setSpec: string, box: BoundingBox): number[] {
+function findAreasTouching(vocabulary: Vocabulary, setSpec: string, box: BoundingBox): number[] {
   return vocabulary
     .sql(
       `select area_boxes.term from area_boxes cross join terms on terms.id = area_boxes.term
@@ -318,7 +318,7 @@ function areasTouching(vocabulary: Vocabulary, setSpec: string, box: BoundingBox
     .map((term) => parseValue(isNumber, term));
 }
 
-function boundaryOf(vocabulary: Vocabulary, term: number): Polygon {
+function readBoundary(vocabulary: Vocabulary, term: number): Polygon {
   return parsePolygon(String(vocabulary.sql('select boundary from areas where term = ?').pluck().get(term)));
 }
 
@@ -326,11 +326,11 @@ type NamedArea = { readonly ident: string; readonly label: string; readonly poly
 
 /** Returns the harvested areas of a set that may lie in a box, by name. */
 export function namedAreas(vocabulary: Vocabulary, setSpec: string, box: BoundingBox): NamedArea[] {
-  const ids = areasTouching(vocabulary, setSpec, box);
+  const ids = findAreasTouching(vocabulary, setSpec, box);
   const areas = [...termsById(vocabulary, ids)].map(([id, { ident, label }]) => ({
     ident,
     label,
-    polygon: boundaryOf(vocabulary, id),
+    polygon: readBoundary(vocabulary, id),
   }));
   return areas.sort((a, b) => compareCzech(a.label, b.label));
 }
@@ -340,7 +340,7 @@ const parseArea = createRowParser({ ident: isText, label: isText, boundary: isTe
 export type BoundedArea = ReturnType<typeof parseArea>;
 
 /** Returns the harvested areas of a set directly below one of the given ones, by name; only those with a boundary. */
-export function areasBelow(vocabulary: Vocabulary, setSpec: string, superiors: readonly string[]): readonly BoundedArea[] {
+export function listAreasBelow(vocabulary: Vocabulary, setSpec: string, superiors: readonly string[]): readonly BoundedArea[] {
   const areas = vocabulary
     .sql(
       `select terms.ident, terms.label, areas.boundary from terms join areas on areas.term = terms.id

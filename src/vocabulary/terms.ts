@@ -1,7 +1,7 @@
 import type { TermCandidate } from '../find/lookup.ts';
 import { parsePolygon } from '../place/polygon.ts';
-import { createRowParser, isNumber, isOneOf, isText, orNull } from '../store/row.ts';
-import { compareCzech, fold, marked, wordsOf } from '../text/names.ts';
+import { createRowParser, isNumber, isText, makeMemberGuard, orNull } from '../store/row.ts';
+import { compareCzech, fold, markWord, splitWords } from '../text/names.ts';
 import type { Term, TermDraft, Vocabulary } from './term.ts';
 
 /** Reading and writing of terms. Functions that write must run inside {@link Vocabulary.change}. */
@@ -13,7 +13,7 @@ const COLUMNS = `terms.ident, terms.set_spec as setSpec, terms.label, terms.labe
 const TERM = {
   ...{ ident: isText, setSpec: isText, label: isText, labelEn: orNull(isText), abbreviation: orNull(isText) },
   ...{ description: orNull(isText), descriptionEn: orNull(isText), sortOrder: orNull(isNumber), details: isText },
-  ...{ datestampMs: isNumber, gone: orNull(isOneOf(['deleted', 'vanished'] as const)), goneAtMs: orNull(isNumber) },
+  ...{ datestampMs: isNumber, gone: orNull(makeMemberGuard(['deleted', 'vanished'] as const)), goneAtMs: orNull(isNumber) },
 };
 const parseTermRow = createRowParser(TERM);
 type TermRow = ReturnType<typeof parseTermRow>;
@@ -75,7 +75,7 @@ const parseNeighbour = createRowParser(NEIGHBOUR);
 export type Neighbour = ReturnType<typeof parseNeighbour>;
 
 /** Returns the direct superiors of a term; an entry that was not harvested has no label. */
-export function superiorsOf(vocabulary: Vocabulary, ident: string): Neighbour[] {
+export function listSuperiors(vocabulary: Vocabulary, ident: string): Neighbour[] {
   return vocabulary
     .sql(
       `select superiors.superior as ident, coalesce(above.label, '') as label, superiors.kind
@@ -89,7 +89,7 @@ export function superiorsOf(vocabulary: Vocabulary, ident: string): Neighbour[] 
 
 const parseInferior = createRowParser({ ...NEIGHBOUR, sortOrder: orNull(isNumber) });
 
-export function inferiorsOf(vocabulary: Vocabulary, ident: string): Neighbour[] {
+export function listInferiors(vocabulary: Vocabulary, ident: string): Neighbour[] {
   const below = vocabulary
     .sql(
       `select terms.ident, terms.label, superiors.kind, terms.sort_order as sortOrder from superiors join terms on terms.id = superiors.term
@@ -103,18 +103,18 @@ export function inferiorsOf(vocabulary: Vocabulary, ident: string): Neighbour[] 
 }
 
 /** Returns the path from the topmost entry to the direct superior of `ident`, along the first of several superiors. */
-export function pathTo(vocabulary: Vocabulary, ident: string): Neighbour[] {
+export function getPath(vocabulary: Vocabulary, ident: string): Neighbour[] {
   const path: Neighbour[] = [];
   const seen = new Set([ident]);
-  for (let [above] = superiorsOf(vocabulary, ident); above !== undefined && !seen.has(above.ident); ) {
+  for (let [above] = listSuperiors(vocabulary, ident); above !== undefined && !seen.has(above.ident); ) {
     seen.add(above.ident);
     path.unshift(above);
-    [above] = superiorsOf(vocabulary, above.ident);
+    [above] = listSuperiors(vocabulary, above.ident);
   }
   return path;
 }
 
-export function candidateOf(term: Term): TermCandidate {
+export function toCandidate(term: Term): TermCandidate {
   return {
     id: term.ident,
     label: term.label,
@@ -128,9 +128,12 @@ function toTerm({ details, ...row }: TermRow): Term {
 }
 
 /** Stores a term from the record of `datestampMs`, also over a newer one or a tombstone: the service restored it. */
-export function putTerm(vocabulary: Vocabulary, draft: TermDraft, datestampMs: number): void {
-  const known = vocabulary.sql('select id from terms where source = ? and ident = ?').pluck().get(vocabulary.source, draft.ident);
-  if (known !== undefined) removeParts(vocabulary, Number(known));
+export function saveTerm(vocabulary: Vocabulary, draft: TermDraft, datestampMs: number): void {
+  const existingId = vocabulary
+    .sql('select id from terms where source = ? and ident = ?')
+    .pluck()
+    .get(vocabulary.source, draft.ident);
+  if (existingId !== undefined) removeParts(vocabulary, Number(existingId));
   const returned = vocabulary
     .sql(
       `insert into terms (source, ident, set_spec, label, label_en, abbreviation, description, description_en, sort_order,
@@ -158,14 +161,14 @@ export function putTerm(vocabulary: Vocabulary, draft: TermDraft, datestampMs: n
       datestampMs,
     });
   const id = Number(returned);
-  putSuperiors(vocabulary, id, draft);
-  putNames(vocabulary, id, draft);
-  putWords(vocabulary, id, draft);
-  putBoundary(vocabulary, id, draft.boundary);
+  saveSuperiors(vocabulary, id, draft);
+  saveNames(vocabulary, id, draft);
+  saveWords(vocabulary, id, draft);
+  saveBoundary(vocabulary, id, draft.boundary);
 }
 
 /** Records that a record exists whose content is hidden; content that was visible earlier stays. */
-export function putHidden(vocabulary: Vocabulary, ident: string, setSpec: string, datestampMs: number): void {
+export function saveHidden(vocabulary: Vocabulary, ident: string, setSpec: string, datestampMs: number): void {
   vocabulary
     .sql(
       `insert into terms (source, ident, set_spec, label, details, datestamp_at)
@@ -179,7 +182,7 @@ export function putHidden(vocabulary: Vocabulary, ident: string, setSpec: string
  * Stores a tombstone, so that finds which use the term are reported. A deleted record has only its identifier, so a term that was
  * never seen before is stored under it.
  */
-export function putTombstone(
+export function saveTombstone(
   vocabulary: Vocabulary,
   gone: { readonly ident: string; readonly setSpec: string; readonly goneAtMs: number; readonly why: 'deleted' | 'vanished' },
 ): void {
@@ -199,22 +202,22 @@ function removeParts(vocabulary: Vocabulary, term: number): void {
     vocabulary.sql(`delete from ${table} where term = ?`).run(term);
 }
 
-function putSuperiors(vocabulary: Vocabulary, term: number, { superiors }: TermDraft): void {
+function saveSuperiors(vocabulary: Vocabulary, term: number, { superiors }: TermDraft): void {
   const insert = vocabulary.sql('insert or ignore into superiors (term, superior, kind) values (?, ?, ?)');
   for (const { ident, kind } of superiors) insert.run(term, ident, kind);
 }
 
-function putNames(vocabulary: Vocabulary, term: number, draft: TermDraft): void {
+function saveNames(vocabulary: Vocabulary, term: number, draft: TermDraft): void {
   const insert = vocabulary.sql('insert or ignore into names (folded, term) values (?, ?)');
   const names = [draft.label, draft.labelEn, ...draft.otherNames].map((name) => fold(name ?? ''));
   for (const name of names) if (name !== '') insert.run(name, term);
 }
 
 /** A word that occurs in several places of a term has the largest weight. */
-function putWords(vocabulary: Vocabulary, term: number, draft: TermDraft): void {
+function saveWords(vocabulary: Vocabulary, term: number, draft: TermDraft): void {
   const weights = new Map<string, number>();
   const take = (text: string | null, weight: number): void => {
-    for (const word of wordsOf(fold(text ?? ''))) weights.set(word, Math.max(weight, weights.get(word) ?? 0));
+    for (const word of splitWords(fold(text ?? ''))) weights.set(word, Math.max(weight, weights.get(word) ?? 0));
   };
   take(draft.label, 3);
   take(draft.labelEn, 3);
@@ -226,17 +229,17 @@ function putWords(vocabulary: Vocabulary, term: number, draft: TermDraft): void 
 }
 
 function wordId(vocabulary: Vocabulary, word: string): number {
-  const met = vocabulary.wordIds.get(word);
-  if (met !== undefined) return met;
-  const known = vocabulary.sql('select id from words where text = ?').pluck().get(word);
-  const id = Number(known ?? vocabulary.sql('insert into words (text) values (?)').run(word).lastInsertRowid);
-  if (known === undefined) vocabulary.sql('insert into word_grams (rowid, word) values (?, ?)').run(id, marked(word));
+  const seenId = vocabulary.wordIds.get(word);
+  if (seenId !== undefined) return seenId;
+  const storedId = vocabulary.sql('select id from words where text = ?').pluck().get(word);
+  const id = Number(storedId ?? vocabulary.sql('insert into words (text) values (?)').run(word).lastInsertRowid);
+  if (storedId === undefined) vocabulary.sql('insert into word_grams (rowid, word) values (?, ?)').run(id, markWord(word));
   vocabulary.wordIds.set(word, id);
   return id;
 }
 
 /** An unreadable boundary is left out, so that only the service checks the find's area. */
-function putBoundary(vocabulary: Vocabulary, term: number, boundary: string | null): void {
+function saveBoundary(vocabulary: Vocabulary, term: number, boundary: string | null): void {
   if (boundary === null) return;
   let box: ReturnType<typeof parsePolygon>['box'];
   try {
@@ -263,6 +266,6 @@ export function countBySet(vocabulary: Vocabulary): SetCount[] {
 }
 
 /** Tells if a set is `wanted`, or belongs to that family. */
-export function isInSet(setSpec: string, wanted: string): boolean {
-  return setSpec === wanted || setSpec.startsWith(`${wanted}:`);
+export function isInSet(setSpec: string, query: string): boolean {
+  return setSpec === query || setSpec.startsWith(`${query}:`);
 }

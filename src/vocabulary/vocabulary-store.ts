@@ -64,7 +64,7 @@ function openSource(database: Database, path: string, clock: Clock, oaiBase: str
     wordIds.clear();
     return asDatabaseError(path, () => database.transaction(work).immediate());
   };
-  const known = sql('select id from sources where oai_base = ?').pluck().get(oaiBase);
-  const id = known ?? change(() => sql('insert into sources (oai_base) values (?) returning id').pluck().get(oaiBase));
+  const existingId = sql('select id from sources where oai_base = ?').pluck().get(oaiBase);
+  const id = existingId ?? change(() => sql('insert into sources (oai_base) values (?) returning id').pluck().get(oaiBase));
   return { path, clock, oaiBase, wordIds, source: Number(id), sql, change };
 }

@@ -23,7 +23,7 @@ type DecodedText = {
   /** Without a byte order mark. */
   readonly utf8: Buffer;
   /** Maps an offset in `utf8` to the byte of the document where that character begins. */
-  byteOf(offset: number): number;
+  getByte(offset: number): number;
 };
 
 /**
@@ -35,17 +35,17 @@ type DecodedText = {
 export function decodeXml(bytes: Buffer, charset?: string): DecodedText {
   if (bytes.length > MAX_DOCUMENT_BYTES) throw new EncodingError(0, msg`the document has more than ${MAX_DOCUMENT_BYTES} bytes`);
   const mark = byteOrderMark(bytes);
-  const said = (mark?.encoding ?? charset ?? declaredEncoding(bytes) ?? 'utf-8').trim().toLowerCase();
-  const encoding = said === 'utf-16' ? (wideEncoding(bytes) ?? said) : said;
+  const encodingName = (mark?.encoding ?? charset ?? declaredEncoding(bytes) ?? 'utf-8').trim().toLowerCase();
+  const encoding = encodingName === 'utf-16' ? (wideEncoding(bytes) ?? encodingName) : encodingName;
   const start = mark?.length ?? 0;
   const content = bytes.subarray(start);
   if (encoding === 'utf-8' || encoding === 'utf8') {
     if (!isUtf8(content)) throw new EncodingError(start + firstInvalidByte(content, 'utf-8'), msg`this byte is not UTF-8`);
-    return { utf8: content, byteOf: (offset) => start + offset };
+    return { utf8: content, getByte: (offset) => start + offset };
   }
   const utf8 = decodeOther(content, encoding, start);
   const width = encoding.startsWith('utf-16') ? 2 : 1;
-  return { utf8, byteOf: (offset) => start + utf8.toString('utf8', 0, offset).length * width };
+  return { utf8, getByte: (offset) => start + utf8.toString('utf8', 0, offset).length * width };
 }
 
 /** Converts in pieces: a single string would take up to four times its size. */
@@ -156,7 +156,7 @@ export class XmlSyntaxError extends LocalizedError {
 }
 
 /** Fault at an offset; the parser converts it to {@link XmlSyntaxError}. */
-export class Fault extends LocalizedError {
+export class XmlFault extends LocalizedError {
   readonly offset: number;
   constructor(message: Message, offset: number) {
     super(message);
@@ -169,12 +169,12 @@ const MAX_NAMES = 10_000;
 
 /** @param count of the distinct names, prefixes or namespaces so far */
 export function assertNameLimit(count: number, offset: number): void {
-  if (count > MAX_NAMES) throw new Fault(msg`there are more than ${MAX_NAMES} different names`, offset);
+  if (count > MAX_NAMES) throw new XmlFault(msg`there are more than ${MAX_NAMES} different names`, offset);
 }
 
 /** Limit of a text; the outline of a large area has a tenth. Reading and storing a text takes several times its length. */
 const MAX_TEXT_BYTES = 4 * 1024 * 1024;
 
 export function assertTextLimit(lengthBytes: number, offset: number): void {
-  if (lengthBytes > MAX_TEXT_BYTES) throw new Fault(msg`a text is longer than ${MAX_TEXT_BYTES} bytes`, offset);
+  if (lengthBytes > MAX_TEXT_BYTES) throw new XmlFault(msg`a text is longer than ${MAX_TEXT_BYTES} bytes`, offset);
 }

@@ -27,44 +27,44 @@ export const XML_NAMESPACE = 'http://www.w3.org/XML/1998/namespace';
 export const SCHEMA_NAMESPACE = 'http://www.w3.org/2001/XMLSchema';
 
 /** Returns the value of an attribute, undefined where it is absent. Attributes without prefix have no namespace. */
-export function attributeOf(element: XmlElement, name: string, namespace = ''): string | undefined {
+export function getAttribute(element: XmlElement, name: string, namespace = ''): string | undefined {
   return element.attributes.find((attribute) => attribute.name === name && attribute.namespace === namespace)?.value;
 }
 
 /** Returns the first child of that name in the parent's namespace, or in the given one. */
-export function childOf(parent: XmlElement, name: string, namespace = parent.namespace): XmlElement | undefined {
+export function getChild(parent: XmlElement, name: string, namespace = parent.namespace): XmlElement | undefined {
   return parent.children.find((child) => child.name === name && child.namespace === namespace);
 }
 
-export function childrenOf(parent: XmlElement, name: string, namespace = parent.namespace): XmlElement[] {
+export function getChildren(parent: XmlElement, name: string, namespace = parent.namespace): XmlElement[] {
   return parent.children.filter((child) => child.name === name && child.namespace === namespace);
 }
 
 /** Returns the trimmed text of the first child of that name; undefined where it is absent or blank. */
 export function childText(parent: XmlElement, name: string, namespace = parent.namespace): string | undefined {
-  const text = childOf(parent, name, namespace)?.text.trim();
+  const text = getChild(parent, name, namespace)?.text.trim();
   return text === '' ? undefined : text;
 }
 
 /** Yields every descendant of that name, in document order. */
-export function* descendantsOf(parent: XmlElement, name: string, namespace: string): Generator<XmlElement> {
+export function* walkDescendants(parent: XmlElement, name: string, namespace: string): Generator<XmlElement> {
   for (const child of parent.children) {
     if (child.name === name && child.namespace === namespace) yield child;
-    yield* descendantsOf(child, name, namespace);
+    yield* walkDescendants(child, name, namespace);
   }
 }
 
 /** Returns the source bytes of an element, without prefixes that ancestors declare. */
-export function bytesOf({ bytes }: XmlDocument, { start, end }: XmlElement): Buffer {
+export function getSourceBytes({ bytes }: XmlDocument, { start, end }: XmlElement): Buffer {
   return bytes.subarray(start, end);
 }
 
-export function sourceOf({ bytes }: XmlDocument, { start, end }: ByteRange): string {
+export function getSourceText({ bytes }: XmlDocument, { start, end }: ByteRange): string {
   return bytes.toString('utf8', start, end);
 }
 
 /** Returns the line of an element's start tag, from 1. */
-export function lineOf(document: XmlDocument, element: XmlElement): number {
+export function getLine(document: XmlDocument, element: XmlElement): number {
   return lineAt(document.bytes, element.start);
 }
 

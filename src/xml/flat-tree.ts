@@ -53,8 +53,8 @@ export class FlatTree {
 
   resolve(namespace: string, name: string, offset: number): ResolvedName {
     const text = `${namespace}\n${name}`;
-    const known = this.#byText.get(text);
-    if (known !== undefined) return known;
+    const cached = this.#byText.get(text);
+    if (cached !== undefined) return cached;
     const local = this.#locals.get(name) ?? { parent: NONE, lastChild: NONE };
     this.#locals.set(name, local);
     const resolved = { namespace, name, local, index: this.#names.length, lastTag: -1 };
@@ -94,7 +94,7 @@ export class FlatTree {
       this.#numbers[element + TEXT_END] = isWide ? -end : end;
       return;
     }
-    const before = this.textOf(element);
+    const before = this.getText(element);
     assertTextLimit(before.length + end - start, start);
     const text = before === '' ? decoded : before + (decoded ?? this.#cut(start, end, isWide));
     const place = this.#at(element + TEXT);
@@ -113,7 +113,7 @@ export class FlatTree {
   }
 
   /** Removes an element and everything behind it. @param decodedTexts count before the element */
-  dropFrom(element: number, decodedTexts: number): void {
+  truncate(element: number, decodedTexts: number): void {
     this.#numbers.fill(0, element, this.#length);
     this.#length = element;
     this.#decoded.length = decodedTexts;
@@ -125,36 +125,36 @@ export class FlatTree {
     return name;
   }
 
-  startOf(element: number): number {
+  getStart(element: number): number {
     return this.#at(element + START);
   }
 
-  endOf(element: number): number {
+  getEnd(element: number): number {
     return this.#at(element + END);
   }
 
-  textOf(element: number): string {
+  getText(element: number): string {
     return this.#textAt(element + TEXT);
   }
 
-  attributesOf(element: number): readonly XmlAttribute[] {
+  getAttributes(element: number): readonly XmlAttribute[] {
     const count = this.attributeCount(element);
     if (count === 0) return NO_ATTRIBUTES;
     const attributes: XmlAttribute[] = [];
     for (let position = 0; position < count; position++) {
       const at = this.attributeAt(element, position);
       const { namespace, name } = this.nameAt(at);
-      attributes.push({ namespace, name, value: this.valueOf(at) });
+      attributes.push({ namespace, name, value: this.getValue(at) });
     }
     return attributes;
   }
 
-  childrenOf(element: number): readonly XmlElement[] {
-    const end = this.nextOf(element);
+  getChildren(element: number): readonly XmlElement[] {
+    const end = this.getNext(element);
     let at = this.firstChild(element);
     if (at === end) return NO_CHILDREN;
     const children: XmlElement[] = [];
-    for (; at < end; at = this.nextOf(at)) children.push(new FlatElement(this, at));
+    for (; at < end; at = this.getNext(at)) children.push(new FlatElement(this, at));
     return children;
   }
 
@@ -167,24 +167,24 @@ export class FlatTree {
   }
 
   hasChildren(element: number): boolean {
-    return this.firstChild(element) < this.nextOf(element);
+    return this.firstChild(element) < this.getNext(element);
   }
 
-  /** Returns the position of the first child; {@link nextOf} the element where there is none. */
+  /** Returns the position of the first child; {@link getNext} the element where there is none. */
   firstChild(element: number): number {
     return this.attributeAt(element, this.attributeCount(element));
   }
 
   /** Returns the position behind an element and all that is in it: that of its next sibling, where there is one. */
-  nextOf(element: number): number {
+  getNext(element: number): number {
     return this.#at(element + NEXT);
   }
 
   /** Returns the first child of each local name, and links those that have the same; see {@link nextAlike}. */
   firstOfEachName(element: number): readonly number[] {
     const first: number[] = [];
-    const end = this.nextOf(element);
-    for (let child = this.firstChild(element); child < end; child = this.nextOf(child)) {
+    const end = this.getNext(element);
+    for (let child = this.firstChild(element); child < end; child = this.getNext(child)) {
       const { local } = this.nameAt(child);
       if (local.parent === element) this.#numbers[local.lastChild + ALIKE] = child;
       else first.push(child);
@@ -228,7 +228,7 @@ export class FlatTree {
     return this.from >= 0;
   }
 
-  valueOf(attribute: number): string {
+  getValue(attribute: number): string {
     return this.#textAt(attribute + VALUE);
   }
 
@@ -269,7 +269,7 @@ function mayBeginSpace(byte: number | undefined): boolean {
 }
 
 /** Returns the position of an element, for readers that visit all of it without creating objects. */
-export function placeOf(element: XmlElement): { readonly tape: FlatTree; readonly at: number } {
+export function getTreePosition(element: XmlElement): { readonly tape: FlatTree; readonly at: number } {
   if (element instanceof FlatElement) return element;
   throw new TypeError(`<${element.name}> is in no document`);
 }
@@ -293,23 +293,23 @@ export class FlatElement implements XmlElement {
   }
 
   get attributes(): readonly XmlAttribute[] {
-    return this.tape.attributesOf(this.at);
+    return this.tape.getAttributes(this.at);
   }
 
   get children(): readonly XmlElement[] {
-    this.#children ??= this.tape.childrenOf(this.at);
+    this.#children ??= this.tape.getChildren(this.at);
     return this.#children;
   }
 
   get text(): string {
-    return this.tape.textOf(this.at);
+    return this.tape.getText(this.at);
   }
 
   get start(): number {
-    return this.tape.startOf(this.at);
+    return this.tape.getStart(this.at);
   }
 
   get end(): number {
-    return this.tape.endOf(this.at);
+    return this.tape.getEnd(this.at);
   }
 }

@@ -35,12 +35,12 @@ const PLAIN = /^[\t\n\r\u0020-\u0025\u0027-\u003b\u003d\u003f-\u00ee\u00f0-\u00f
 
 /** @param schemas the schema and its imports */
 export function createKnownShapes(schemas: readonly Buffer[]): KnownShapes {
-  const anyTexts = anyTextsOf(schemas);
+  const anyTexts = findAnyTexts(schemas);
   const root: Piece = { fixed: '', accepted: undefined, next: [], isLast: false };
   let pieces = 0;
   const addPiece = (before: Piece, fixed: string, isAny: boolean): Piece | undefined => {
-    const found = before.next.find((piece) => piece.fixed === fixed);
-    if (found !== undefined || pieces >= MAX_PIECES) return found;
+    const existing = before.next.find((piece) => piece.fixed === fixed);
+    if (existing !== undefined || pieces >= MAX_PIECES) return existing;
     pieces += 1;
     const piece = { fixed, accepted: isAny ? undefined : new Set<string>(), next: [], isLast: false };
     before.next.push(piece);
@@ -125,7 +125,7 @@ const CONSTRAINTS = ['key', 'keyref', 'unique', 'assert', 'alternative'];
 const LINKED_TYPES = /\b(?:ID|IDREFS?|ENTITY|ENTITIES|NOTATION)\b/;
 
 /** Finds the names of any text; undefined where the schema has constraints between the parts of a document. */
-function anyTextsOf(schemas: readonly Buffer[]): AnyTexts | undefined {
+function findAnyTexts(schemas: readonly Buffer[]): AnyTexts | undefined {
   const declared = schemas.map(readDeclarations);
   if (declared.includes(undefined)) return undefined;
   const all = declared.flatMap((each) => each ?? []);
@@ -139,13 +139,13 @@ function anyTextsOf(schemas: readonly Buffer[]): AnyTexts | undefined {
     const declaration = type === undefined ? undefined : named.get(type);
     return type === STRING || (declaration?.kind === 'complexType' && isText(declaration.type));
   };
-  const namesOf = (kind: string): ReadonlySet<string> => {
+  const listNames = (kind: string): ReadonlySet<string> => {
     const [names, others] = [new Set<string>(), new Set<string>()];
     for (const each of all) if (each.kind === kind) (isText(each.type) ? names : others).add(each.name);
     for (const name of others) names.delete(name);
     return names;
   };
-  return { elements: namesOf('element'), attributes: namesOf('attribute') };
+  return { elements: listNames('element'), attributes: listNames('attribute') };
 }
 
 /** `type`: that of an element or an attribute, or the base of a type that adds only attributes; undefined for all others. */
@@ -163,7 +163,7 @@ function readDeclarations(schema: Buffer): Declaration[] | undefined {
   const declarations: Declaration[] = [];
   const open: { readonly kind: string; readonly declaration: Declaration | undefined }[] = [];
   let prefix: string | undefined;
-  const nameOf = (type: string | undefined): string | undefined => {
+  const getTypeName = (type: string | undefined): string | undefined => {
     const [local, own = ''] = type?.split(':').reverse() ?? [];
     return own === prefix && local !== undefined ? `${STRING_PREFIX}${local}` : local;
   };
@@ -184,12 +184,12 @@ function readDeclarations(schema: Buffer): Declaration[] | undefined {
       prefix = bound.slice('xmlns:'.length);
     } else if (written.includes('xmlns') || CONSTRAINTS.includes(kind) || LINKED_TYPES.test(written)) return undefined;
     const name = attributes.get('name');
-    const type = attributes.has('fixed') || kind === 'complexType' ? undefined : nameOf(attributes.get('type'));
+    const type = attributes.has('fixed') || kind === 'complexType' ? undefined : getTypeName(attributes.get('type'));
     const declaration = name === undefined ? undefined : { kind, name, type };
     if (declaration !== undefined) declarations.push(declaration);
     const [content, extended] = [open.at(-1), open.at(-2)];
     if (kind === 'extension' && content?.kind === 'simpleContent' && extended?.declaration !== undefined)
-      extended.declaration.type = nameOf(attributes.get('base'));
+      extended.declaration.type = getTypeName(attributes.get('base'));
     if (empty === '') open.push({ kind, declaration });
   }
   return declarations;

@@ -1,5 +1,5 @@
 import { msg } from '../base/message.ts';
-import { assertNameLimit, Fault } from './decode.ts';
+import { assertNameLimit, XmlFault } from './decode.ts';
 import { XML_NAMESPACE } from './element.ts';
 import type { ResolvedName } from './flat-tree.ts';
 
@@ -57,7 +57,7 @@ export class Names {
     let end = start;
     let sum = 0;
     for (let code = bytes[end] ?? 0; !endsName(code); code = bytes[++end] ?? 0) sum = (sum * 31 + code) | 0;
-    if (end === start) throw new Fault(msg`a name is missing`, start);
+    if (end === start) throw new XmlFault(msg`a name is missing`, start);
     const likely = this.#recent[sum & (MAX_RECENT - 1)];
     if (likely !== undefined && likely.lengthBytes === end - start && this.stands(likely, start)) return likely;
     const rawName = bytes.toString('utf8', start, end);
@@ -81,7 +81,7 @@ function newName(rawName: string, start: number, lengthBytes: number): RawName {
   return { rawName, start, lengthBytes, declares, parts: undefined, bound: undefined, resolved: undefined, declared: undefined };
 }
 
-/** Tells if a name ends: white space, `=`, `/`, `>`, `<` or the end; {@link partsOf} checks the characters. */
+/** Tells if a name ends: white space, `=`, `/`, `>`, `<` or the end; {@link qualifiedNameParts} checks the characters. */
 function endsName(code: number): boolean {
   return code <= 0x20 || code === 0x3d || code === 0x2f || code === 0x3e || code === 0x3c;
 }
@@ -97,7 +97,7 @@ export function qualifiedNameParts(name: RawName, offset: number): QualifiedName
   name.parts ??= splitQualifiedName(name.rawName);
   if (name.parts !== undefined) return name.parts;
   const start = name.rawName.slice(0, 40);
-  throw new Fault(msg`"${start}" is not a name`, offset);
+  throw new XmlFault(msg`"${start}" is not a name`, offset);
 }
 
 /** Namespaces in scope (Namespaces in XML 1.0), with constant lookup time. */
@@ -108,23 +108,23 @@ export class Scope {
   readonly #uris = new Map<string, string>();
 
   declare(prefix: string, uri: string, depth: number, offset: number): void {
-    const around = this.#listOf(prefix);
-    if (around.at(-1)?.depth === depth) throw new Fault(msg`a namespace prefix is declared twice`, offset);
+    const around = this.#getList(prefix);
+    if (around.at(-1)?.depth === depth) throw new XmlFault(msg`a namespace prefix is declared twice`, offset);
     if (prefix === 'xmlns' || (prefix === 'xml') !== (uri === XML_NAMESPACE)) {
-      throw new Fault(msg`the prefixes xml and xmlns may not be bound to anything else`, offset);
+      throw new XmlFault(msg`the prefixes xml and xmlns may not be bound to anything else`, offset);
     }
     if (prefix !== '' && uri === '') {
-      throw new Fault(msg`a namespace declaration is not well-formed`, offset);
+      throw new XmlFault(msg`a namespace declaration is not well-formed`, offset);
     }
     around.push({ uri, depth });
   }
 
   /** Returns one string for all equal URIs, which speeds up comparisons. */
   interned(uri: string, offset: number): string {
-    const known = this.#uris.get(uri) ?? uri;
-    this.#uris.set(uri, known);
+    const shared = this.#uris.get(uri) ?? uri;
+    this.#uris.set(uri, shared);
     assertNameLimit(this.#uris.size, offset);
-    return known;
+    return shared;
   }
 
   /** Ends the declarations of an element. */
@@ -133,11 +133,11 @@ export class Scope {
   }
 
   /** Returns the declarations of a prefix; the list object stays the same. */
-  boundTo(prefix: string): readonly NamespaceBinding[] {
-    return this.#listOf(prefix);
+  getBinding(prefix: string): readonly NamespaceBinding[] {
+    return this.#getList(prefix);
   }
 
-  #listOf(prefix: string): NamespaceBinding[] {
+  #getList(prefix: string): NamespaceBinding[] {
     const list = this.#bound.get(prefix) ?? [];
     this.#bound.set(prefix, list);
     return list;
@@ -147,7 +147,7 @@ export class Scope {
 /** Returns the namespace of a prefix; the empty prefix has none unless a default is declared. */
 export function namespaceIn(bound: readonly NamespaceBinding[], prefix: string, offset: number): string {
   const uri = bound[bound.length - 1]?.uri;
-  if (uri === undefined && prefix !== '') throw new Fault(msg`the prefix ${prefix} is not declared`, offset);
+  if (uri === undefined && prefix !== '') throw new XmlFault(msg`the prefix ${prefix} is not declared`, offset);
   return uri ?? '';
 }
 
@@ -169,10 +169,16 @@ export const DECODING_NEEDS = Uint8Array.from({ length: 256 }, (_, byte) => {
  * @param demands flags of all bytes from `start` to `end`, combined
  * @param rawName of the attribute, for a value
  */
-export function decoded(bytes: Buffer, start: number, end: number, demands: number, rawName?: string): string | undefined {
+export function decodeReferences(
+  bytes: Buffer,
+  start: number,
+  end: number,
+  demands: number,
+  rawName?: string,
+): string | undefined {
   if ((demands & (rawName === undefined ? ODD_IN_TEXT : ODD_IN_VALUE)) === 0) return undefined;
   const raw = bytes.toString('latin1', start, end);
-  return rawName === undefined ? decodedText(raw, start) : decodedValue(raw, start, rawName);
+  return rawName === undefined ? decodeText(raw, start) : decodeValue(raw, start, rawName);
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
@@ -185,26 +191,26 @@ const FORBIDDEN_CHARACTER = /[\0-\x08\x0b\x0c\x0e-\x1f]|\xef\xbf[\xbe\xbf]/;
 
 export function assertAllowedCharacters(raw: string, start: number): void {
   const forbidden = raw.search(FORBIDDEN_CHARACTER);
-  if (forbidden !== -1) throw new Fault(msg`a control character is not allowed in XML`, start + forbidden);
+  if (forbidden !== -1) throw new XmlFault(msg`a control character is not allowed in XML`, start + forbidden);
 }
 
 /** Decodes character data. @param raw source, which begins at `start` */
-function decodedText(raw: string, start: number): string {
+function decodeText(raw: string, start: number): string {
   assertAllowedCharacters(raw, start);
-  if (raw.includes(']]>')) throw new Fault(msg`]]> is not allowed in text`, start + raw.indexOf(']]>'));
-  return decodedInPieces(raw, start, REPLACED_IN_TEXT, '\n');
+  if (raw.includes(']]>')) throw new XmlFault(msg`]]> is not allowed in text`, start + raw.indexOf(']]>'));
+  return decodeInPieces(raw, start, REPLACED_IN_TEXT, '\n');
 }
 
-export function decodedSection(raw: string, start: number): string {
+export function decodeSection(raw: string, start: number): string {
   assertAllowedCharacters(raw, start);
-  return decodedInPieces(raw, start, LINE_BREAK, '\n');
+  return decodeInPieces(raw, start, LINE_BREAK, '\n');
 }
 
 /** Decodes an attribute value. @param rawName for the fault */
-function decodedValue(raw: string, start: number, rawName: string): string {
-  if (raw.includes('<')) throw new Fault(msg`< is not allowed in the value of ${rawName}`, start + raw.indexOf('<'));
+function decodeValue(raw: string, start: number, rawName: string): string {
+  if (raw.includes('<')) throw new XmlFault(msg`< is not allowed in the value of ${rawName}`, start + raw.indexOf('<'));
   assertAllowedCharacters(raw, start);
-  return decodedInPieces(raw, start, REPLACED_IN_VALUE, ' ');
+  return decodeInPieces(raw, start, REPLACED_IN_VALUE, ' ');
 }
 
 const LINE_BREAK = /\r\n?/g;
@@ -213,13 +219,13 @@ const REPLACED_IN_TEXT = new RegExp(`\\r\\n?|${REFERENCE}`, 'g');
 const REPLACED_IN_VALUE = new RegExp(`\\r\\n?|[\\t\\n]|${REFERENCE}`, 'g');
 
 /** Replaces references once, from left to right; the result is not parsed again. @param space replaces a line break */
-function decodedInPieces(raw: string, start: number, replaced: RegExp, space: string): string {
+function decodeInPieces(raw: string, start: number, replaced: RegExp, space: string): string {
   const bytes = Buffer.allocUnsafe(raw.length);
   let length = 0;
   for (let at = 0; at < raw.length; ) {
     const piece = raw.slice(at, pieceEnd(raw, at));
     const read = piece.replace(replaced, (whole, decimal, hexadecimal, name, index) =>
-      whole.startsWith('&') ? referred(whole, decimal, hexadecimal, name, start + at + index) : space,
+      whole.startsWith('&') ? resolveCharacterReference(whole, decimal, hexadecimal, name, start + at + index) : space,
     );
     length += bytes.write(read, length, 'latin1');
     at += piece.length;
@@ -235,7 +241,7 @@ function pieceEnd(raw: string, at: number): number {
   return open === undefined || open.length === PIECE_CHARACTERS ? end : end - open.length;
 }
 
-function referred(
+function resolveCharacterReference(
   whole: string,
   decimal: string | undefined,
   hexadecimal: string | undefined,
@@ -245,9 +251,9 @@ function referred(
   if (name !== undefined && Object.hasOwn(ENTITIES, name)) return ENTITIES[name] ?? whole;
   if (name !== undefined) throw unknownEntity(name.slice(0, 40), offset);
   const digits = decimal ?? hexadecimal;
-  if (digits === undefined) throw new Fault(msg`& must be written as &amp;`, offset);
+  if (digits === undefined) throw new XmlFault(msg`& must be written as &amp;`, offset);
   const code = Number.parseInt(digits, decimal === undefined ? 16 : 10);
-  if (!isCharacter(code)) throw new Fault(msg`${whole} is not a character allowed in XML`, offset);
+  if (!isCharacter(code)) throw new XmlFault(msg`${whole} is not a character allowed in XML`, offset);
   return Buffer.from(String.fromCodePoint(code)).toString('latin1');
 }
 
@@ -257,6 +263,6 @@ function isCharacter(code: number): boolean {
   return code <= 0xd7ff || (code >= 0xe000 && code <= 0xfffd) || (code >= 0x10000 && code <= 0x10ffff);
 }
 
-function unknownEntity(name: string, offset: number): Fault {
-  return new Fault(msg`the entity &${name}; is unknown without a DTD`, offset);
+function unknownEntity(name: string, offset: number): XmlFault {
+  return new XmlFault(msg`the entity &${name}; is unknown without a DTD`, offset);
 }

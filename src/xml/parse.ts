@@ -1,4 +1,4 @@
-import { decodeXml, EncodingError, Fault, XmlSyntaxError } from './decode.ts';
+import { decodeXml, EncodingError, XmlFault, XmlSyntaxError } from './decode.ts';
 import { lineAt, type XmlDocument } from './element.ts';
 import { Parser, type XmlPart } from './parser.ts';
 
@@ -63,7 +63,7 @@ function decode(bytes: Buffer, charset?: string): DecodedXml {
   }
 }
 
-function asSyntaxError({ utf8, byteOf }: DecodedXml, thrown: unknown): unknown {
-  if (!(thrown instanceof Fault)) return thrown;
-  return new XmlSyntaxError(thrown.says, byteOf(thrown.offset), lineAt(utf8, thrown.offset));
+function asSyntaxError({ utf8, getByte }: DecodedXml, thrown: unknown): unknown {
+  if (!(thrown instanceof XmlFault)) return thrown;
+  return new XmlSyntaxError(thrown.says, getByte(thrown.offset), lineAt(utf8, thrown.offset));
 }

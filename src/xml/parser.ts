@@ -1,12 +1,12 @@
 import { msg } from '../base/message.ts';
-import { assertTextLimit, Fault } from './decode.ts';
+import { assertTextLimit, XmlFault } from './decode.ts';
 import type { XmlElement } from './element.ts';
 import { FlatElement, FlatTree, NONE, type ResolvedName } from './flat-tree.ts';
 import {
   assertAllowedCharacters,
   DECODING_NEEDS,
-  decoded,
-  decodedSection,
+  decodeReferences,
+  decodeSection,
   isDeclaration,
   Names,
   NON_ASCII,
@@ -72,7 +72,7 @@ export class Parser {
   parse(): XmlElement {
     const { length } = this.#bytes;
     this.#at = endOfDeclaration(this.#bytes);
-    while (this.#at < length) this.#takeNext();
+    while (this.#at < length) this.#parseNext();
     this.#assertEnded();
     return new FlatElement(this.#tape, 0);
   }
@@ -80,8 +80,8 @@ export class Parser {
   /** Parses the start tag of the root only. */
   root(): XmlElement {
     this.#at = endOfDeclaration(this.#bytes);
-    while (!this.#hasRoot && this.#at < this.#bytes.length) this.#takeNext();
-    if (!this.#hasRoot) throw new Fault(msg`there is no element`, this.#at);
+    while (!this.#hasRoot && this.#at < this.#bytes.length) this.#parseNext();
+    if (!this.#hasRoot) throw new XmlFault(msg`there is no element`, this.#at);
     return new FlatElement(this.#tape, 0);
   }
 
@@ -91,7 +91,7 @@ export class Parser {
     const isNamed = ({ element }: Level): boolean => names.has(this.#tape.nameAt(element).name);
     this.#at = endOfDeclaration(this.#bytes);
     while (this.#at < length) {
-      this.#takeNext();
+      this.#parseNext();
       if (this.#ended === undefined) continue;
       const ended = this.#ended;
       this.#ended = undefined;
@@ -99,7 +99,7 @@ export class Parser {
       if (!isNamed(ended) || open.some(isNamed)) continue;
       const [element, ...around] = [ended, ...open].map((level) => new FlatElement(this.#tape, level.element));
       if (element !== undefined) yield { element, around };
-      this.#tape.dropFrom(ended.element, ended.decodedTexts);
+      this.#tape.truncate(ended.element, ended.decodedTexts);
       this.#nodes = ended.nodes;
     }
     this.#assertEnded();
@@ -108,29 +108,29 @@ export class Parser {
   #assertEnded(): void {
     const { length } = this.#bytes;
     const open = this.#levels[this.#depth - 1];
-    if (open !== undefined) throw new Fault(msg`<${open.name.rawName}> is not closed`, length);
-    if (!this.#hasRoot) throw new Fault(msg`there is no element`, length);
+    if (open !== undefined) throw new XmlFault(msg`<${open.name.rawName}> is not closed`, length);
+    if (!this.#hasRoot) throw new XmlFault(msg`there is no element`, length);
   }
 
-  #takeNext(): void {
-    if (this.#bytes[this.#at] === LESS) this.#takeMarkup();
-    else this.#takeText();
+  #parseNext(): void {
+    if (this.#bytes[this.#at] === LESS) this.#parseMarkup();
+    else this.#parseText();
   }
 
-  #takeMarkup(): void {
+  #parseMarkup(): void {
     const code = this.#bytes[this.#at + 1];
     if (code === SLASH) {
-      this.#takeEndTag();
+      this.#parseEndTag();
       return;
     }
     this.#count(1);
     if (code === QUESTION) this.#at = endOfInstruction(this.#bytes, this.#at);
-    else if (code === EXCLAMATION) this.#takeDeclaration();
-    else this.#takeStartTag();
+    else if (code === EXCLAMATION) this.#parseDeclaration();
+    else this.#parseStartTag();
   }
 
   /** Scans byte by byte: most texts are a word or two, for which a native search call costs more. */
-  #takeText(): void {
+  #parseText(): void {
     const [bytes, start] = [this.#bytes, this.#at];
     const { length } = bytes;
     let at = start;
@@ -143,50 +143,50 @@ export class Parser {
     this.#at = at;
     if (this.#current === NONE) {
       const stray = bytes.toString('latin1', start, at).search(/[^ \t\r\n]/);
-      if (stray !== -1) throw new Fault(msg`there is text outside the root element`, start + stray);
+      if (stray !== -1) throw new XmlFault(msg`there is text outside the root element`, start + stray);
       return;
     }
     assertTextLimit(at - start, start);
-    this.#tape.addText(this.#current, start, at, (demands & NON_ASCII) !== 0, decoded(bytes, start, at, demands));
+    this.#tape.addText(this.#current, start, at, (demands & NON_ASCII) !== 0, decodeReferences(bytes, start, at, demands));
   }
 
-  #takeDeclaration(): void {
+  #parseDeclaration(): void {
     const [at, bytes] = [this.#at, this.#bytes];
     const begins = (markup: string): boolean => bytes.toString('latin1', at, at + markup.length) === markup;
     if (begins('<!--')) {
       const end = bytes.indexOf('--', at + 4);
-      if (end === -1) throw new Fault(msg`a comment is not closed`, at);
-      if (bytes[end + 2] !== GREATER) throw new Fault(msg`-- is not allowed in a comment`, end);
+      if (end === -1) throw new XmlFault(msg`a comment is not closed`, at);
+      if (bytes[end + 2] !== GREATER) throw new XmlFault(msg`-- is not allowed in a comment`, end);
       assertAllowedCharacters(bytes.toString('latin1', at, end), at);
       this.#at = end + 3;
     } else if (begins('<![CDATA[')) {
       const end = bytes.indexOf(']]>', at + 9);
-      if (end === -1) throw new Fault(msg`a CDATA section is not closed`, at);
-      if (this.#current === NONE) throw new Fault(msg`there is text outside the root element`, at);
+      if (end === -1) throw new XmlFault(msg`a CDATA section is not closed`, at);
+      if (this.#current === NONE) throw new XmlFault(msg`there is text outside the root element`, at);
       assertTextLimit(end - at, at);
-      const section = decodedSection(bytes.toString('latin1', at + 9, end), at + 9);
+      const section = decodeSection(bytes.toString('latin1', at + 9, end), at + 9);
       this.#tape.addText(this.#current, at + 9, end, false, section);
       this.#at = end + 3;
     } else if (begins('<!DOCTYPE')) {
-      throw new Fault(msg`a DTD is not allowed`, at);
+      throw new XmlFault(msg`a DTD is not allowed`, at);
     } else {
-      throw new Fault(msg`<! starts no known markup`, at);
+      throw new XmlFault(msg`<! starts no known markup`, at);
     }
   }
 
-  #takeEndTag(): void {
+  #parseEndTag(): void {
     const start = this.#at;
     const level = this.#levels[this.#depth - 1];
-    if (level === undefined || this.#depth === 0) throw new Fault(msg`an end tag without a start tag`, start);
+    if (level === undefined || this.#depth === 0) throw new XmlFault(msg`an end tag without a start tag`, start);
     const { name } = level;
     this.#at = start + 2 + name.lengthBytes;
     if (this.#bytes[this.#at] !== GREATER) this.#skipSpace();
     if (this.#bytes[this.#at] !== GREATER || !this.#names.stands(name, start + 2)) {
-      const [found = ''] = this.#bytes
+      const [endName = ''] = this.#bytes
         .toString('utf8', start + 2, start + 82)
         .slice(0, 40)
         .split('>', 1);
-      throw new Fault(msg`<${name.rawName}> must be closed before </${found}>`, start);
+      throw new XmlFault(msg`<${name.rawName}> must be closed before </${endName}>`, start);
     }
     this.#at++;
     this.#depth--;
@@ -194,10 +194,10 @@ export class Parser {
     this.#current = this.#levels[this.#depth - 1]?.element ?? NONE;
   }
 
-  #takeStartTag(): void {
+  #parseStartTag(): void {
     const start = this.#at;
     this.#at++;
-    const name = this.#readName();
+    const name = this.#parseName();
     const level = this.#levelFor(name);
     const tape = this.#tape;
     const element = tape.beginElement(start);
@@ -205,41 +205,41 @@ export class Parser {
     level.nodes = this.#nodes - 1;
     level.decodedTexts = tape.decodedTexts;
     this.#attributeCount = 0;
-    const declared = this.#bytes[this.#at] === GREATER ? NOTHING_DECLARED : this.#readAttributes(start, element);
+    const declared = this.#bytes[this.#at] === GREATER ? NOTHING_DECLARED : this.#parseAttributes(start, element);
     level.declared = declared;
     const empty = this.#bytes[this.#at] === SLASH;
     if (empty) this.#at++;
-    if (this.#bytes[this.#at] !== GREATER) throw new Fault(msg`the tag <${name.rawName}> is not well-formed`, this.#at);
+    if (this.#bytes[this.#at] !== GREATER) throw new XmlFault(msg`the tag <${name.rawName}> is not well-formed`, this.#at);
     this.#at++;
     tape.nameElement(element, this.#resolved(name, start + 1, false));
     if (this.#attributeCount > 0) this.#resolveAttributes(start, element, name);
-    if (this.#current === NONE && this.#hasRoot) throw new Fault(msg`there is a second root element`, start);
+    if (this.#current === NONE && this.#hasRoot) throw new XmlFault(msg`there is a second root element`, start);
     this.#hasRoot = true;
     this.#count(this.#attributeCount + declared.length);
     if (empty) {
       this.#endElement(level);
       return;
     }
-    if (this.#depth >= MAX_DEPTH) throw new Fault(msg`elements are nested deeper than ${MAX_DEPTH}`, start);
+    if (this.#depth >= MAX_DEPTH) throw new XmlFault(msg`elements are nested deeper than ${MAX_DEPTH}`, start);
     this.#depth++;
     this.#current = element;
   }
 
   #levelFor(name: RawName): Level {
-    const known = this.#levels[this.#depth];
-    if (known === undefined) {
+    const existingLevel = this.#levels[this.#depth];
+    if (existingLevel === undefined) {
       const level = { element: NONE, name, declared: NOTHING_DECLARED, nodes: 0, decodedTexts: 0 };
       this.#levels.push(level);
       return level;
     }
-    known.name = name;
-    return known;
+    existingLevel.name = name;
+    return existingLevel;
   }
 
   #count(nodes: number): void {
     this.#nodes += nodes;
     const most = this.#maxNodes;
-    if (this.#nodes > most) throw new Fault(msg`there are more than ${most} elements, attributes and other markup`, this.#at);
+    if (this.#nodes > most) throw new XmlFault(msg`there are more than ${most} elements, attributes and other markup`, this.#at);
   }
 
   #endElement(level: Level): void {
@@ -255,7 +255,7 @@ export class Parser {
       const raw = this.#attributeNames[position] ?? name;
       const offset = this.#attributeOffsets[position] ?? start;
       const attribute = this.#resolved(raw, offset, true);
-      if (attribute.lastTag === start) throw new Fault(msg`the attribute ${raw.rawName} is given twice`, offset);
+      if (attribute.lastTag === start) throw new XmlFault(msg`the attribute ${raw.rawName} is given twice`, offset);
       attribute.lastTag = start;
       this.#tape.nameAttribute(element, position, attribute);
     }
@@ -264,13 +264,13 @@ export class Parser {
   /** Uses the cached resolution of a name where its declaration has not changed. */
   #resolved(name: RawName, offset: number, isAttribute: boolean): ResolvedName {
     const { prefix, local } = name.parts ?? qualifiedNameParts(name, offset);
-    name.bound ??= this.#scope.boundTo(prefix);
+    name.bound ??= this.#scope.getBinding(prefix);
     const namespace = isAttribute && prefix === '' ? '' : namespaceIn(name.bound, prefix, offset);
     if (name.resolved?.namespace !== namespace) name.resolved = this.#tape.resolve(namespace, local, offset);
     return name.resolved;
   }
 
-  #readName(): RawName {
+  #parseName(): RawName {
     const name = this.#names.read(this.#at);
     this.#at += name.lengthBytes;
     return name;
@@ -283,18 +283,18 @@ export class Parser {
   }
 
   /** @returns the prefixes that are declared in the tag */
-  #readAttributes(start: number, element: number): readonly string[] {
+  #parseAttributes(start: number, element: number): readonly string[] {
     let declared: string[] | undefined;
     for (;;) {
       if (this.#at - start > MAX_TAG_CHARACTERS)
-        throw new Fault(msg`a tag is longer than ${MAX_TAG_CHARACTERS} characters`, start);
+        throw new XmlFault(msg`a tag is longer than ${MAX_TAG_CHARACTERS} characters`, start);
       const spaced = this.#skipSpace();
       const code = this.#bytes[this.#at];
       if (code === GREATER || code === SLASH || code === undefined) return declared ?? NOTHING_DECLARED;
-      if (!spaced) throw new Fault(msg`white space is missing between attributes`, this.#at);
+      if (!spaced) throw new XmlFault(msg`white space is missing between attributes`, this.#at);
       const offset = this.#at;
-      const name = this.#readName();
-      const decoded = this.#readValue(name.rawName);
+      const name = this.#parseName();
+      const decoded = this.#parseValue(name.rawName);
       const prefix = name.declares;
       if (prefix === undefined) {
         this.#tape.addValue(element, this.#valueStart, this.#valueEnd, this.#valueIsWide, decoded);
@@ -302,7 +302,7 @@ export class Parser {
         this.#attributeOffsets[this.#attributeCount++] = offset;
         continue;
       }
-      if (!isDeclaration(name)) throw new Fault(msg`a namespace declaration is not well-formed`, offset);
+      if (!isDeclaration(name)) throw new XmlFault(msg`a namespace declaration is not well-formed`, offset);
       this.#scope.declare(prefix, this.#declaredUri(name, decoded, offset), this.#depth, offset);
       declared ??= [];
       declared.push(prefix);
@@ -313,34 +313,35 @@ export class Parser {
   #declaredUri(name: RawName, decoded: string | undefined, offset: number): string {
     const start = this.#valueStart;
     const lengthBytes = this.#valueEnd - start;
-    const known = name.declared;
-    if (known !== undefined && known.lengthBytes === lengthBytes && this.#names.stands(known, start)) return known.uri;
+    const declared = name.declared;
+    if (declared !== undefined && declared.lengthBytes === lengthBytes && this.#names.stands(declared, start))
+      return declared.uri;
     const uri = this.#scope.interned(decoded ?? this.#bytes.toString('utf8', start, this.#valueEnd), offset);
     name.declared = { start, lengthBytes, uri };
     return uri;
   }
 
   /** Records the position of the value. @returns the value where it differs from its source */
-  #readValue(rawName: string): string | undefined {
+  #parseValue(rawName: string): string | undefined {
     const bytes = this.#bytes;
     this.#skipSpace();
-    if (bytes[this.#at] !== EQUALS) throw new Fault(msg`the attribute ${rawName} has no value`, this.#at);
+    if (bytes[this.#at] !== EQUALS) throw new XmlFault(msg`the attribute ${rawName} has no value`, this.#at);
     this.#at++;
     this.#skipSpace();
     const quote = bytes[this.#at];
-    if (quote !== DOUBLE_QUOTE && quote !== APOSTROPHE) throw new Fault(msg`the value of ${rawName} is not quoted`, this.#at);
+    if (quote !== DOUBLE_QUOTE && quote !== APOSTROPHE) throw new XmlFault(msg`the value of ${rawName} is not quoted`, this.#at);
     const start = this.#at + 1;
     let end = start;
     let demands = 0;
     for (let code = bytes[end] ?? 0; code !== quote; code = bytes[++end] ?? 0) {
-      if (end >= bytes.length) throw new Fault(msg`the value of ${rawName} has no end`, start);
+      if (end >= bytes.length) throw new XmlFault(msg`the value of ${rawName} has no end`, start);
       demands |= DECODING_NEEDS[code] ?? 0;
     }
     this.#at = end + 1;
     this.#valueStart = start;
     this.#valueEnd = end;
     this.#valueIsWide = (demands & NON_ASCII) !== 0;
-    return decoded(bytes, start, end, demands, rawName);
+    return decodeReferences(bytes, start, end, demands, rawName);
   }
 }
 
@@ -357,18 +358,18 @@ function endOfDeclaration(bytes: Buffer): number {
   const [declaration] = /^<\?xml[ \t\r\n][^<>]*?\?>/.exec(source) ?? [];
   if (declaration === undefined) return 0;
   assertAllowedCharacters(declaration, 0);
-  if (!XML_DECLARATION.test(declaration)) throw new Fault(msg`the XML declaration is not well-formed`, 0);
+  if (!XML_DECLARATION.test(declaration)) throw new XmlFault(msg`the XML declaration is not well-formed`, 0);
   return declaration.length;
 }
 
 /** Where the document goes on behind the processing instruction at `at`. */
 function endOfInstruction(bytes: Buffer, at: number): number {
   const end = bytes.indexOf('?>', at + 2);
-  if (end === -1) throw new Fault(msg`a processing instruction is not closed`, at);
+  if (end === -1) throw new XmlFault(msg`a processing instruction is not closed`, at);
   assertAllowedCharacters(bytes.toString('latin1', at, end), at);
   const target = /^[^\s?]*/.exec(bytes.toString('utf8', at + 2, Math.min(end, at + 360)))?.[0] ?? '';
   if (target.length > 80 || splitQualifiedName(target) === undefined || target.toLowerCase() === 'xml' || target.includes(':')) {
-    throw new Fault(msg`a processing instruction may not be called "${target}"`, at);
+    throw new XmlFault(msg`a processing instruction may not be called "${target}"`, at);
   }
   return end + 2;
 }

@@ -1,5 +1,5 @@
 import { type Message, msg } from '../base/message.ts';
-import { sourceOf, type XmlDocument, type XmlElement } from './element.ts';
+import { getSourceText, type XmlDocument, type XmlElement } from './element.ts';
 import { parseXml } from './parse.ts';
 
 /**
@@ -7,10 +7,10 @@ import { parseXml } from './parse.ts';
  * innermost element needs them to be parsed alone.
  * @param path elements of the document, each the parent of the next
  */
-export function namespaceDeclarationsIn(document: XmlDocument, path: readonly XmlElement[]): string {
+export function renderNamespaceDeclarations(document: XmlDocument, path: readonly XmlElement[]): string {
   const declarations = new Map<string, string>();
   for (const element of path) {
-    const tag = startTagOf(document, element);
+    const tag = getStartTag(document, element);
     for (const [text, name = ''] of tag.matchAll(/\s([^\s=]+)\s*=\s*(?:"[^"]*"|'[^']*')/g)) {
       if (/^xmlns(?::|$)/.test(name)) declarations.set(name, ` ${text.trim()}`);
     }
@@ -19,8 +19,8 @@ export function namespaceDeclarationsIn(document: XmlDocument, path: readonly Xm
 }
 
 /** Returns the start tag, up to the `>` outside attribute values. */
-export function startTagOf(document: XmlDocument, { start, end, children }: XmlElement): string {
-  const beginning = sourceOf(document, { start, end: children[0]?.start ?? end });
+export function getStartTag(document: XmlDocument, { start, end, children }: XmlElement): string {
+  const beginning = getSourceText(document, { start, end: children[0]?.start ?? end });
   return /^<(?:[^>"']|"[^"]*"|'[^']*')*>/.exec(beginning)?.[0] ?? '';
 }
 
@@ -33,14 +33,14 @@ const MARKUP = /<!--[\s\S]*?(?:-->|$)|<\?[\s\S]*?(?:\?>|$)|<!\[CDATA\[|\]\]>/g;
 const LONGEST = 60;
 
 /** Yields each piece of text directly in an element that has children, in document order. */
-export function* strayTextsIn(document: XmlDocument, element: XmlElement): Generator<StrayText> {
+export function* listStrayTexts(document: XmlDocument, element: XmlElement): Generator<StrayText> {
   const { children } = element;
   if (children.length === 0 || !/[^ \t\r\n]/.test(element.text)) return;
   const { bytes } = document;
-  let from = element.start + Buffer.byteLength(startTagOf(document, element));
+  let from = element.start + Buffer.byteLength(getStartTag(document, element));
   for (const child of [...children, undefined]) {
     const to = child?.start ?? bytes.lastIndexOf('</', element.end - 1);
-    const between = sourceOf(document, { start: from, end: to }).replace(MARKUP, (markup) => markup.replace(/[^\n]/g, ' '));
+    const between = getSourceText(document, { start: from, end: to }).replace(MARKUP, (markup) => markup.replace(/[^\n]/g, ' '));
     const text = between.replace(/[ \t\r\n]+/g, ' ').replace(/^ | $/g, '');
     const start = from + Buffer.byteLength(between.slice(0, between.search(/[^ \t\r\n]/)));
     if (text !== '') yield { element, text: text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text, start };
@@ -49,9 +49,9 @@ export function* strayTextsIn(document: XmlDocument, element: XmlElement): Gener
 }
 
 /** Yields those of an element and its descendants, an element's own text before that of its children. */
-export function* strayTextsWithin(document: XmlDocument, element: XmlElement): Generator<StrayText> {
-  yield* strayTextsIn(document, element);
-  for (const child of element.children) yield* strayTextsWithin(document, child);
+export function* listStrayTextsWithin(document: XmlDocument, element: XmlElement): Generator<StrayText> {
+  yield* listStrayTexts(document, element);
+  for (const child of element.children) yield* listStrayTextsWithin(document, child);
 }
 
 export function strayTextMessage({ element: { name }, text }: StrayText): Message {
@@ -59,15 +59,15 @@ export function strayTextMessage({ element: { name }, text }: StrayText): Messag
 }
 
 /** Yields the texts and the children of an element in document order. */
-export function* mixedContentOf(document: XmlDocument, element: XmlElement): Generator<string | XmlElement> {
+export function* walkMixedContent(document: XmlDocument, element: XmlElement): Generator<string | XmlElement> {
   const { children, start, end, text } = element;
   if (children.length === 0) {
     if (text !== '') yield text;
     return;
   }
-  let from = start + Buffer.byteLength(startTagOf(document, element));
+  let from = start + Buffer.byteLength(getStartTag(document, element));
   for (const child of [...children, undefined]) {
-    const source = sourceOf(document, { start: from, end: child?.start ?? document.bytes.lastIndexOf('</', end - 1) });
+    const source = getSourceText(document, { start: from, end: child?.start ?? document.bytes.lastIndexOf('</', end - 1) });
     // Comments, CDATA sections and references are parsed as elsewhere.
     if (source !== '') yield /[<&\r]/.test(source) ? parseXml(Buffer.from(`<t>${source}</t>`)).root.text : source;
     if (child !== undefined) yield child;

@@ -51,16 +51,16 @@ const PLAIN_CONTENT = /^[\t\n\u0020-\u0025\u0027-\u003B\u003D\u003F-\uD7FF]*$/;
 const PLAIN_VALUE = /^[\u0020\u0021\u0023-\u0025\u0027-\u003B\u003D\u003F-\uD7FF]*$/;
 
 function contentText(name: string, text: string): string {
-  return PLAIN_CONTENT.test(text) ? text : escaped(name, text);
+  return PLAIN_CONTENT.test(text) ? text : escapeXml(name, text);
 }
 
 /** Escapes an attribute value, including white space, which a parser would turn into blanks. */
 function attributeText(name: string, value: string): string {
   if (PLAIN_VALUE.test(value)) return value;
-  return escaped(name, value).replaceAll('"', '&quot;').replaceAll('\t', '&#9;').replaceAll('\n', '&#10;');
+  return escapeXml(name, value).replaceAll('"', '&quot;').replaceAll('\t', '&#9;').replaceAll('\n', '&#10;');
 }
 
-function escaped(name: string, text: string): string {
+function escapeXml(name: string, text: string): string {
   const character = findIllegalCharacter(text);
   if (character === undefined) return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
   throw new RangeError(`<${name}> would hold U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`);

@@ -34,7 +34,7 @@ export type Validator = {
 /** WASM memory never shrinks, and failed allocations there are not reported, so larger documents are refused first. */
 export const MAX_DOCUMENT_BYTES = 64 * 1024 * 1024;
 
-function parsed({ ParseOption, XmlDocument }: Library, bytes: Buffer, url?: string): XmlDocument {
+function parseSchemaDocument({ ParseOption, XmlDocument }: Library, bytes: Buffer, url?: string): XmlDocument {
   const option =
     ParseOption.XML_PARSE_NONET |
     ParseOption.XML_PARSE_NO_XXE |
@@ -55,7 +55,7 @@ export async function compileSchema(main: SchemaFile, imports: readonly SchemaFi
   const library = await import('libxml2-wasm');
   const held: { dispose(): void }[] = [];
   try {
-    const document = parsed(library, main.bytes, main.url);
+    const document = parseSchemaDocument(library, main.bytes, main.url);
     held.push(document);
     const schema = withInputs(library, imports, () => library.XsdValidator.fromDoc(document));
     // The compiled schema points into its document, so the document is disposed last.
@@ -63,7 +63,7 @@ export async function compileSchema(main: SchemaFile, imports: readonly SchemaFi
     const files = [main, ...imports];
     let namespaces: readonly string[] | undefined;
     return makeValidator(library, schema, held, files, () => {
-      namespaces ??= files.map((file) => targetNamespaceOf(library, file));
+      namespaces ??= files.map((file) => getTargetNamespace(library, file));
       return namespaces;
     });
   } catch (error) {
@@ -129,9 +129,9 @@ function validateDocument(
   }
   let document: XmlDocument;
   try {
-    document = parsed(library, bytes);
+    document = parseSchemaDocument(library, bytes);
   } catch (error) {
-    return { wellFormed: false, violations: violationsOf(library, error, namespaces) };
+    return { wellFormed: false, violations: toViolations(library, error, namespaces) };
   }
   try {
     if (document.dtd !== null) {
@@ -143,7 +143,7 @@ function validateDocument(
     schema.validate(document);
     return VALID;
   } catch (error) {
-    return { wellFormed: true, violations: violationsOf(library, error, namespaces) };
+    return { wellFormed: true, violations: toViolations(library, error, namespaces) };
   } finally {
     document.dispose();
   }
@@ -153,13 +153,13 @@ function validateDocument(
  * @param namespaces of the schemas, computed on a fault, since most documents have none
  * @throws the error itself where it is not the library's list of faults
  */
-function violationsOf({ XmlLibError }: Library, error: unknown, namespaces: () => readonly string[]): SchemaViolation[] {
+function toViolations({ XmlLibError }: Library, error: unknown, namespaces: () => readonly string[]): SchemaViolation[] {
   if (!(error instanceof XmlLibError)) throw error;
   if (error.details.length === 0) return [{ line: null, message: error.message.trim() }];
-  const own = namespaces();
+  const namespaceNames = namespaces();
   return error.details.map((detail) => {
     const words = detail.message.trim().replace(PARSER_ADVICE, '');
-    const message = own.reduce(
+    const message = namespaceNames.reduce(
       (text, namespace) => text.replaceAll(`{${namespace}}`, namespace === XML_NAMESPACE ? 'xml:' : ''),
       words,
     );
@@ -168,8 +168,8 @@ function violationsOf({ XmlLibError }: Library, error: unknown, namespaces: () =
   });
 }
 
-function targetNamespaceOf(library: Library, { bytes }: SchemaFile): string {
-  const document = parsed(library, bytes);
+function getTargetNamespace(library: Library, { bytes }: SchemaFile): string {
+  const document = parseSchemaDocument(library, bytes);
   try {
     return document.root.attr('targetNamespace')?.value ?? '';
   } finally {

@@ -22,18 +22,18 @@ type Reader = {
 const NAMESPACE = 'http://127.0.0.1/schema/svc/2.2/';
 const lines = (...parts: readonly string[]): Buffer => Buffer.from(`${parts.join('\n')}\n`);
 const COLUMNS = ['local_id', 'geom_system', 'geom_x', 'geom_y', 'poznamka'];
-const cellsOf = ({ id, lon, lat, note }: Row): string[] => [id, '4326', `${lon}`, `${lat}`, note];
-const documentOf = ({ id, lon, lat, note }: Row): string =>
+const makeCells = ({ id, lon, lat, note }: Row): string[] => [id, '4326', `${lon}`, `${lat}`, note];
+const makeDocument = ({ id, lon, lat, note }: Row): string =>
   `<find local_id="${id}"><s:svc xmlns:s="${NAMESPACE}"><s:samostatny_nalez><s:ident_cely>:tba</s:ident_cely>
 <s:poznamka>${note}</s:poznamka><s:geom_system>4326</s:geom_system><s:chranene_udaje>
 <s:geom_wkt EPSG="4326">POINT (${lon} ${lat})</s:geom_wkt></s:chranene_udaje></s:samostatny_nalez></s:svc></find>`;
 
-const featureOf = ({ id, lon, lat, note }: Row) => ({
+const makeFeature = ({ id, lon, lat, note }: Row) => ({
   type: 'Feature',
   geometry: { type: 'Point', coordinates: [lon, lat] },
   properties: { local_id: id, poznamka: note },
 });
-const kmlOf = (rows: readonly Row[]): string =>
+const makeKml = (rows: readonly Row[]): string =>
   [
     '<kml xmlns="http://www.opengis.net/kml/2.2"><Document><Folder><name>Sonda 1</name>',
     ...rows.map(
@@ -48,13 +48,13 @@ const READERS: Readonly<Record<string, Reader>> = {
     second: 3,
     isText: true,
     isXml: false,
-    write: (rows) => lines(COLUMNS.join(';'), ...rows.map((row) => cellsOf(row).join(';'))),
+    write: (rows) => lines(COLUMNS.join(';'), ...rows.map((row) => makeCells(row).join(';'))),
   },
   xlsx: {
     second: 3,
     isText: false,
     isXml: false,
-    write: (rows) => makeWorkbook([{ name: 'Nálezy', rows: [COLUMNS, ...rows.map(cellsOf)] }]),
+    write: (rows) => makeWorkbook([{ name: 'Nálezy', rows: [COLUMNS, ...rows.map(makeCells)] }]),
   },
   geojson: {
     second: 2,
@@ -64,7 +64,7 @@ const READERS: Readonly<Record<string, Reader>> = {
       Buffer.from(
         JSON.stringify({
           type: 'FeatureCollection',
-          features: rows.map(featureOf),
+          features: rows.map(makeFeature),
         }),
       ),
   },
@@ -72,13 +72,13 @@ const READERS: Readonly<Record<string, Reader>> = {
     second: 3,
     isText: false,
     isXml: true,
-    write: (rows) => makeOds([{ name: 'Nálezy', rows: [COLUMNS, ...rows.map(cellsOf)] }]),
+    write: (rows) => makeOds([{ name: 'Nálezy', rows: [COLUMNS, ...rows.map(makeCells)] }]),
   },
   geojsonl: {
     second: 2,
     isText: true,
     isXml: false,
-    write: (rows) => lines(...rows.map((row) => JSON.stringify(featureOf(row)))),
+    write: (rows) => lines(...rows.map((row) => JSON.stringify(makeFeature(row)))),
   },
   shp: {
     second: 2,
@@ -102,13 +102,13 @@ const READERS: Readonly<Record<string, Reader>> = {
     second: 2,
     isText: true,
     isXml: true,
-    write: (rows) => Buffer.from(kmlOf(rows)),
+    write: (rows) => Buffer.from(makeKml(rows)),
   },
   kmz: {
     second: 2,
     isText: false,
     isXml: true,
-    write: (rows) => makeZip([{ name: 'doc.kml', content: kmlOf(rows) }]),
+    write: (rows) => makeZip([{ name: 'doc.kml', content: makeKml(rows) }]),
   },
   gpkg: {
     second: 2,
@@ -139,7 +139,7 @@ const READERS: Readonly<Record<string, Reader>> = {
     second: 2,
     isText: true,
     isXml: true,
-    write: (rows) => lines('<finds xmlns="urn:pas:finds:1">', ...rows.map(documentOf), '</finds>'),
+    write: (rows) => lines('<finds xmlns="urn:pas:finds:1">', ...rows.map(makeDocument), '</finds>'),
   },
 };
 

@@ -6,7 +6,7 @@ import { readFinds } from '../support/read-finds.ts';
 const CONSTANTS = ['projekt=C-202400101', 'stav=1', 'pristupnost=HES-000867'];
 
 /** `rule row element-or-column`, of errors only. */
-async function errorsOf(name: string): Promise<string[]> {
+async function listErrors(name: string): Promise<string[]> {
   const path = join(import.meta.dirname, name);
   const { issues } = await readFinds(path, undefined, { constants: CONSTANTS, checked: true });
   const errors = issues.filter(({ severity }) => severity === 'error');
@@ -49,7 +49,7 @@ describe('a mistake in a row is said with its place, and the other rows are read
     ['gpx/same-names.gpx', ['local-id-twice 2 local_id'], ['A-1']],
     ['xml/harvested.xml', ['place-withheld 2', 'already-recorded 1 ident_cely', 'target-state 4 stav'], 1],
   ])('%s', async (name, errors, finds) => {
-    expect(await errorsOf(name)).toEqual(errors);
+    expect(await listErrors(name)).toEqual(errors);
     const read = await readFinds(join(import.meta.dirname, name), undefined, { constants: CONSTANTS });
     if (typeof finds === 'number') expect(read.finds).toHaveLength(finds);
     else expect(read.finds.map(({ localId }) => localId)).toEqual(finds);

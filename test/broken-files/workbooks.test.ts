@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { FileError } from '../../src/base/errors.ts';
-import { readTableBytes } from '../../src/tables/readers.ts';
+import { parseTableBytes } from '../../src/tables/readers.ts';
 import { makeWorkbook, type WorkbookCell, type WorkbookSheet, workbookParts } from '../support/make-workbook.ts';
 import { makeZip } from '../support/make-zip.ts';
 import { readFinds } from '../support/read-finds.ts';
@@ -23,14 +23,14 @@ function row(id: string, changes: Partial<Record<string, WorkbookCell>> = {}): W
 
 const read = (sheets: readonly WorkbookSheet[], sheet?: string) =>
   readFinds('season.xlsx', makeWorkbook(sheets), sheet === undefined ? {} : { sheet });
-const sheetOf = (rows: readonly (readonly WorkbookCell[])[], more: Partial<WorkbookSheet> = {}): WorkbookSheet[] => [
+const makeSheet = (rows: readonly (readonly WorkbookCell[])[], more: Partial<WorkbookSheet> = {}): WorkbookSheet[] => [
   { name: 'Nálezy', rows: [HEADER, ...rows], ...more },
 ];
 
 describe('the cells of a workbook', () => {
   test('dates are days, numbers have no noise, formulas have their saved result', async () => {
     const { finds, issues } = await read(
-      sheetOf([
+      makeSheet([
         row('A-1'),
         row('A-2', {
           hloubka: { xml: '<c r="@"><f>10+15</f><v>25</v></c>' },
@@ -52,7 +52,7 @@ describe('the cells of a workbook', () => {
 
   test('a day number without the format of a date, a time, an error and a formula without a result are said with their cells', async () => {
     const { finds, issues } = await read(
-      sheetOf([
+      makeSheet([
         row('A-1'),
         row('A-2', { datum_nalezu: DAY }),
         row('A-3', { datum_nalezu: { day: DAY + 0.5 } }),
@@ -73,7 +73,7 @@ describe('the cells of a workbook', () => {
 
   test('what is merged over rows counts in each of them, what is merged over columns is an error of its rows', async () => {
     const { finds, issues } = await read(
-      sheetOf([row('A-1', { projekt: 'C-7' }), row('A-2', { projekt: null }), row('A-3', { pocet: null }), row('A-4')], {
+      makeSheet([row('A-1', { projekt: 'C-7' }), row('A-2', { projekt: null }), row('A-3', { pocet: null }), row('A-4')], {
         merged: ['B2:B3', 'E4:F4', 'B5:B9'],
       }),
     );
@@ -87,7 +87,7 @@ describe('the cells of a workbook', () => {
 
   test('hidden rows are read and said; a value beyond the header and a local id that stands twice are errors', async () => {
     const { finds, issues } = await read(
-      sheetOf([row('A-1'), row('A-2'), row('A-3'), row('A-3'), [...row('A-4'), 'navíc']], { hiddenRows: [3] }),
+      makeSheet([row('A-1'), row('A-2'), row('A-3'), row('A-3'), [...row('A-4'), 'navíc']], { hiddenRows: [3] }),
     );
     expect(finds.map(({ localId }) => localId)).toEqual(['A-1', 'A-2']);
     expect(issues.map(({ rule, severity, row: at }) => [rule, severity, at])).toEqual([
@@ -112,7 +112,7 @@ describe('what the cells of a workbook refer to', () => {
       if (part.name.endsWith('.rels')) return { ...part, content: content.replace('</Relationships>', `${relation}</Relationships>`) };
       return { ...part, content: content.replace('<sheets>', `<workbookPr ${properties}/><sheets>`) };
     });
-    return readTableBytes('season.xlsx', makeZip([...parts, { name: 'xl/texts.xml', content: SHARED }]));
+    return parseTableBytes('season.xlsx', makeZip([...parts, { name: 'xl/texts.xml', content: SHARED }]));
   };
   const notes = async (properties: string, ...cells: readonly string[]) => [...(await noted(properties, ...cells)).rows].map((each) => each.cells[4]);
 
@@ -157,14 +157,14 @@ describe('the sheets of a workbook', () => {
 });
 
 describe('a workbook that cannot be read as a whole', () => {
-  const good = makeWorkbook(sheetOf([row('A-1')]));
+  const good = makeWorkbook(makeSheet([row('A-1')]));
   const bomb = makeZip(
-    workbookParts(sheetOf([row('A-1')])).map((part) =>
+    workbookParts(makeSheet([row('A-1')])).map((part) =>
       part.name.includes('sheet1') ? { ...part, content: Buffer.alloc(8_000_000, 0x20), claimedBytes: 600 * 1024 * 1024 } : part,
     ),
   );
   const liar = makeZip([
-    ...workbookParts(sheetOf([row('A-1')])),
+    ...workbookParts(makeSheet([row('A-1')])),
     { name: 'xl/more.xml', content: Buffer.alloc(4_000_000), claimedBytes: 10 },
   ]);
   const encrypted = Buffer.concat([
@@ -172,9 +172,9 @@ describe('a workbook that cannot be read as a whole', () => {
     Buffer.alloc(600),
     Buffer.from('EncryptedPackage', 'utf16le'),
   ]);
-  const doctype = makeWorkbook(sheetOf([row('A-1')]), [{ name: 'xl/evil.xml', content: '<!DOCTYPE x [<!ENTITY e "x">]><x/>' }]);
+  const doctype = makeWorkbook(makeSheet([row('A-1')]), [{ name: 'xl/evil.xml', content: '<!DOCTYPE x [<!ENTITY e "x">]><x/>' }]);
   const brokenXml = makeZip(
-    workbookParts(sheetOf([])).map((part) =>
+    workbookParts(makeSheet([])).map((part) =>
       part.name === 'xl/workbook.xml' ? { ...part, content: '<workbook><sheets>' } : part,
     ),
   );

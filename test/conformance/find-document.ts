@@ -39,7 +39,7 @@ export function wkt(text: string, epsg = '4326'): string {
   return `<svc:${name} EPSG="${epsg}">${text}</svc:${name}>`;
 }
 
-function linesOf(terms: Terms, stav: number): Lines {
+function makeLines(terms: Terms, stav: number): Lines {
   const complete: Lines = {
     ident_cely: '<svc:ident_cely>:tba</svc:ident_cely>',
     evidencni_cislo: '<svc:evidencni_cislo>A 12/2024</svc:evidencni_cislo>',
@@ -68,12 +68,12 @@ function linesOf(terms: Terms, stav: number): Lines {
 
 /** An import document: in state 1 only what that state needs, in states 2 and 3 all that state 3 needs. */
 export function findDocument({ base, version }: SchemaPlace, terms: Terms, stav: 1 | 2 | 3, changes: Lines): string {
-  const lines: Lines = { ...linesOf(terms, stav), ...changes };
-  const textOf = (names: readonly string[]): string[] => names.map((name) => lines[name] ?? '').filter((line) => line !== '');
-  const guarded = textOf(GUARDED);
+  const lines: Lines = { ...makeLines(terms, stav), ...changes };
+  const getText = (names: readonly string[]): string[] => names.map((name) => lines[name] ?? '').filter((line) => line !== '');
+  const guarded = getText(GUARDED);
   const block = guarded.length === 0 ? '' : `<svc:chranene_udaje>${guarded.join('')}</svc:chranene_udaje>`;
-  const before = textOf(ORDER.slice(0, ORDER.indexOf('chranene_udaje'))).join('\n');
-  const after = textOf(ORDER.slice(ORDER.indexOf('chranene_udaje') + 1)).join('\n');
+  const before = getText(ORDER.slice(0, ORDER.indexOf('chranene_udaje'))).join('\n');
+  const after = getText(ORDER.slice(ORDER.indexOf('chranene_udaje') + 1)).join('\n');
   const text =
     `<svc:svc xmlns:svc="${base}/${version}/" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" ` +
     `xsi:schemaLocation="${base}/${version}/ ${base}/${version}/svc.xsd">\n` +

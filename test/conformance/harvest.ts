@@ -1,7 +1,7 @@
 import { Broken, must, Skipped, shortened, skipUnless } from './check.ts';
 import type { Answer } from './line.ts';
 import type { Scene } from './scene.ts';
-import { allOf, at, type Element, readXml, textAt } from './xml.ts';
+import { at, type Element, listAll, readXml, textAt } from './xml.ts';
 
 export const OAI_NAMESPACE = 'http://www.openarchives.org/OAI/2.0/';
 export const REFUSAL = 'HTTP/1.1 403 Forbidden';
@@ -55,29 +55,29 @@ export async function readOai(answer: Answer): Promise<Element> {
   return root;
 }
 
-export function errorOf(root: Element): string | undefined {
+export function getError(root: Element): string | undefined {
   return at(root, 'error')?.attributes.get('code');
 }
 
 /** One page of a list. What the protocol refuses is a page without records. */
-export async function pageOf(scene: Scene, query: string, version: Version = '2.2'): Promise<Page> {
+export async function fetchPage(scene: Scene, query: string, version: Version = '2.2'): Promise<Page> {
   return readPage(await oai(scene, query, version));
 }
 
 function readPage(root: Element): Page {
   const list = at(root, 'ListRecords') ?? at(root, 'ListIdentifiers') ?? at(root, 'GetRecord');
-  const error = errorOf(root);
+  const error = getError(root);
   if (list === undefined) {
     must(error !== undefined, `neither a list nor an error: ${root.text}`);
     return { records: [], token: undefined, error };
   }
   // Some wrap the headers of ListIdentifiers in a record, too.
-  const records = list.children.filter(({ name }) => name === 'record' || name === 'header').map(recordOf);
+  const records = list.children.filter(({ name }) => name === 'record' || name === 'header').map(toRecord);
   const token = at(list, 'resumptionToken');
-  return { records, token: token === undefined || token.text === '' ? undefined : tokenOf(token), error };
+  return { records, token: token === undefined || token.text === '' ? undefined : parseToken(token), error };
 }
 
-function recordOf(element: Element): HarvestedRecord {
+function toRecord(element: Element): HarvestedRecord {
   const header = element.name === 'header' ? element : at(element, 'header');
   if (header === undefined) throw new Broken(shortened(`a record without a header: ${element.text}`));
   return {
@@ -89,7 +89,7 @@ function recordOf(element: Element): HarvestedRecord {
   };
 }
 
-function tokenOf(element: Element): Token {
+function parseToken(element: Element): Token {
   const { attributes, text } = element;
   return {
     text,
@@ -102,7 +102,7 @@ function tokenOf(element: Element): Token {
 /** The first page of a set's records, in the native format, asked once in a run. @throws Skipped where it cannot be read */
 export function firstPage(scene: Scene, set: string, version: Version = '2.2', format = nativeFormat(scene)): Promise<Page> {
   return scene.given(`ListRecords of ${set} in ${format} ${version}`, () =>
-    pageOf(scene, `verb=ListRecords&metadataPrefix=${format}&set=${set}`, version),
+    fetchPage(scene, `verb=ListRecords&metadataPrefix=${format}&set=${set}`, version),
   );
 }
 
@@ -110,10 +110,10 @@ const MAX_PAGES = 12;
 
 /** All pages of a list that is not too long for a look. @throws Skipped where it is */
 export async function wholeList(scene: Scene, verb: string, query: string, version: Version = '2.2'): Promise<Page[]> {
-  const pages = [await pageOf(scene, `verb=${verb}&${query}`, version)];
+  const pages = [await fetchPage(scene, `verb=${verb}&${query}`, version)];
   for (let token = pages[0]?.token; token !== undefined; token = pages.at(-1)?.token) {
     if (pages.length === MAX_PAGES) throw new Skipped(`the list has more than ${MAX_PAGES} pages`);
-    pages.push(await pageOf(scene, `verb=${verb}&resumptionToken=${encodeURIComponent(token.text)}`, version));
+    pages.push(await fetchPage(scene, `verb=${verb}&resumptionToken=${encodeURIComponent(token.text)}`, version));
     // Some give a token with the last page, too; it leads to an empty list.
     if (pages.at(-1)?.records.length === 0) break;
   }
@@ -121,7 +121,7 @@ export async function wholeList(scene: Scene, verb: string, query: string, versi
 }
 
 /** The entity that a record holds; undefined where the refusal stands for it. */
-export function entityOf(record: HarvestedRecord): Element | undefined {
+export function getEntity(record: HarvestedRecord): Element | undefined {
   return record.metadata?.children[0];
 }
 
@@ -130,7 +130,7 @@ export function isRefused(element: Element | undefined): boolean {
 }
 
 /** The service's own identifier in a header's. */
-export function identOf(record: HarvestedRecord): string {
+export function getIdent(record: HarvestedRecord): string {
   return record.identifier.slice(record.identifier.lastIndexOf('/id/') + '/id/'.length);
 }
 
@@ -142,7 +142,7 @@ export async function schemaBase(scene: Scene): Promise<string> {
 /** Address of the schemas that the harvesting interface names. */
 export function harvestSchemaBase(scene: Scene): Promise<string> {
   return scene.given('formats', async () => {
-    const formats = allOf(await oai(scene, 'verb=ListMetadataFormats'), 'metadataFormat');
+    const formats = listAll(await oai(scene, 'verb=ListMetadataFormats'), 'metadataFormat');
     const native = formats.find((format) => textAt(format, 'metadataPrefix') === nativeFormat(scene));
     const namespace = textAt(native, 'metadataNamespace') ?? '';
     if (!namespace.endsWith('/2.2/')) throw new Skipped('needs --schema-base: the harvesting interface names no schema');

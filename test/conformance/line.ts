@@ -57,16 +57,16 @@ export class Line {
   async ask(request: Request): Promise<Answer> {
     const isRepeatable = request.repeatable ?? (request.method ?? 'GET') === 'GET';
     for (let attempt = 1; ; attempt += 1) {
-      const answer = await this.once(request).catch((thrown: unknown) => causeOf(thrown));
-      const trouble = typeof answer === 'string' ? answer : troubleOf(answer, request.mayThrottle === true);
+      const answer = await this.once(request).catch((thrown: unknown) => getCause(thrown));
+      const trouble = typeof answer === 'string' ? answer : getTrouble(answer, request.mayThrottle === true);
       if (typeof answer !== 'string' && trouble === undefined) return answer;
       // Requests refused at the gates were not carried out.
       const wasTurnedAway = typeof answer !== 'string' && (answer.status === 429 || answer.status === 503);
       if (attempt === TRIES || !(isRepeatable || wasTurnedAway)) {
         const isOwn = typeof answer !== 'string' && answer.status === 500 && (await this.#isWell());
         if (isOwn && isRepeatable) return answer;
-        const told = shortened(`${request.method ?? 'GET'} ${pathOf(request.url)}: ${trouble}`);
-        throw new Outage(told, { isOpen: attempt < TRIES, isOwn });
+        const shownRequest = shortened(`${request.method ?? 'GET'} ${getPath(request.url)}: ${trouble}`);
+        throw new Outage(shownRequest, { isOpen: attempt < TRIES, isOwn });
       }
       await this.#world.sleep(
         typeof answer === 'string' ? this.#pauseMs(attempt) : (retryAfterMs(answer) ?? this.#pauseMs(attempt)),
@@ -106,7 +106,7 @@ export class Line {
   }
 }
 
-function troubleOf({ status, type, text }: Answer, mayThrottle: boolean): string | undefined {
+function getTrouble({ status, type, text }: Answer, mayThrottle: boolean): string | undefined {
   if (status === 429) return mayThrottle ? undefined : `429 that does not end: ${text}`;
   if (BETWEEN.has(status) || status >= 500) return `${status} ${type}: ${text}`;
   const isPage = type === 'text/html' || /^\s*<!doctype html/i.test(text);
@@ -122,7 +122,7 @@ function retryAfterMs(answer: Answer): number | undefined {
   return Number.isFinite(seconds) ? Math.min(seconds * 1000, MAX_PAUSE_MS) : undefined;
 }
 
-function causeOf(thrown: unknown): string {
+function getCause(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown);
   const { cause } = thrown;
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
@@ -130,6 +130,6 @@ function causeOf(thrown: unknown): string {
   return [thrown.message, code].filter((part) => part !== '').join(' ');
 }
 
-function pathOf(url: string): string {
+function getPath(url: string): string {
   return decodeURIComponent(url.replace(/^\w+:\/\/[^/]+/, ''));
 }

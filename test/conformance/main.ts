@@ -114,7 +114,7 @@ async function run(flags: Flags, environment: NodeJS.ProcessEnv, print: (line: s
   try {
     for await (const result of runChecks(scene, flags.write !== undefined, checks)) {
       counts[result.result] += 1;
-      say({ type: 'check', ...result }, lineOf(result));
+      say({ type: 'check', ...result }, getLine(result));
     }
   } catch (thrown) {
     if (!(thrown instanceof NotTraining)) throw thrown;
@@ -125,7 +125,7 @@ async function run(flags: Flags, environment: NodeJS.ProcessEnv, print: (line: s
   return counts.break > 0 ? EXIT.break : counts.outage > 0 ? EXIT.outage : EXIT.pass;
 }
 
-function lineOf({ id, clause_id, expected, result, seen }: CheckResult): string {
+function getLine({ id, clause_id, expected, result, seen }: CheckResult): string {
   const head = `${result.padEnd(7)}  ${id}  [${clause_id}]`;
   if (result === 'pass') return head;
   return result === 'break'

@@ -45,12 +45,12 @@ export class Scene {
 
   /** Asks once in a run, for all callers. */
   once<T>(name: string, find: () => Promise<T>): Promise<T> {
-    const known = this.#found.get(name);
-    if (known !== undefined) return known as Promise<T>;
-    const found = find();
-    this.#found.set(name, found);
-    found.catch(() => {});
-    return found;
+    const cached = this.#found.get(name);
+    if (cached !== undefined) return cached as Promise<T>;
+    const result = find();
+    this.#found.set(name, result);
+    result.catch(() => {});
+    return result;
   }
 
   /** As `once`, for what another check is about: where that one breaks, this one cannot tell. @throws Skipped */
@@ -65,7 +65,7 @@ export class Scene {
 
   /** Before another try: what failed is asked again. */
   async forgetFailures(): Promise<void> {
-    for (const [name, found] of [...this.#found]) await found.catch(() => this.#found.delete(name));
+    for (const [name, result] of [...this.#found]) await result.catch(() => this.#found.delete(name));
   }
 
   /** A text that no earlier request of this run held. */

@@ -40,9 +40,9 @@ export async function* runChecks(scene: Scene, writes: boolean, checks: readonly
   for (const check of checks) {
     const side = check.kind === 'harvest' ? 'harvest' : 'write';
     const why = notRun(scene, check.kind, writes);
-    if (why !== undefined) yield resultOf(check, 'skipped', why, 0);
+    if (why !== undefined) yield getResult(check, 'skipped', why, 0);
     else if (silent[side] >= OUT_OF_REACH)
-      yield resultOf(check, 'outage', `not asked: ${OUT_OF_REACH} checks in a row had no answer`, 0);
+      yield getResult(check, 'outage', `not asked: ${OUT_OF_REACH} checks in a row had no answer`, 0);
     else {
       const result = await tryCheck(scene, check);
       silent[side] = result.result === 'outage' ? silent[side] + 1 : 0;
@@ -60,20 +60,20 @@ async function tryCheck(scene: Scene, check: Check): Promise<CheckResult> {
   for (let tries = 1; ; tries += 1) {
     try {
       await check.run(scene);
-      return resultOf(check, 'pass', '', tries);
+      return getResult(check, 'pass', '', tries);
     } catch (thrown) {
-      if (thrown instanceof Skipped) return resultOf(check, 'skipped', thrown.message, tries);
+      if (thrown instanceof Skipped) return getResult(check, 'skipped', thrown.message, tries);
       if (thrown instanceof Broken) {
-        if (tries >= TRIES) return resultOf(check, 'break', thrown.message, tries);
+        if (tries >= TRIES) return getResult(check, 'break', thrown.message, tries);
       } else if (thrown instanceof Outage) {
         if (!thrown.isOpen || tries >= OPEN_TRIES)
-          return resultOf(check, thrown.isOwn ? 'break' : 'outage', thrown.message, tries);
+          return getResult(check, thrown.isOwn ? 'break' : 'outage', thrown.message, tries);
       } else throw thrown;
       await scene.forgetFailures();
     }
   }
 }
 
-function resultOf({ id, clause, expected }: Check, result: CheckResult['result'], seen: string, tries: number): CheckResult {
+function getResult({ id, clause, expected }: Check, result: CheckResult['result'], seen: string, tries: number): CheckResult {
   return { id, clause_id: clause, clause: CLAUSES[clause][0], expected, result, seen, tries };
 }

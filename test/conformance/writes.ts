@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { must, NotTraining, shortened, skipUnless } from './check.ts';
 import { findDocument, inPrefix, type Lines, type Terms } from './find-document.ts';
-import { entityOf, firstPage, identOf, oai, oaiBase, schemaBase } from './harvest.ts';
+import { firstPage, getEntity, getIdent, oai, oaiBase, schemaBase } from './harvest.ts';
 import type { Answer, Request } from './line.ts';
 import type { Account, Scene } from './scene.ts';
 import { at, type Element, readXml, textAt } from './xml.ts';
@@ -25,7 +25,7 @@ export const PHOTOGRAPH = Buffer.from(
   'base64',
 );
 
-export function accountOf(scene: Scene): Account {
+export function getAccount(scene: Scene): Account {
   const { account } = scene.options;
   skipUnless(account !== undefined, 'needs an account: PAS_USERNAME and PAS_PASSWORD');
   return account;
@@ -41,27 +41,27 @@ export function signIn(scene: Scene, { username, password }: Account): Promise<A
   });
 }
 
-export function tokenOf(scene: Scene, account: Account): Promise<string> {
+export function fetchToken(scene: Scene, account: Account): Promise<string> {
   return scene.given(`token of ${account.username}`, async () => {
     const answer = await signIn(scene, account);
-    const token = jsonOf(answer)?.['token'];
+    const token = getJson(answer)?.['token'];
     must(answer.status === 200 && typeof token === 'string' && token !== '', `${answer.status} ${answer.type}`);
     return token;
   });
 }
 
-export async function bearer(scene: Scene, account: Account = accountOf(scene)): Promise<Readonly<Record<string, string>>> {
-  return { authorization: `Bearer ${await tokenOf(scene, account)}` };
+export async function bearer(scene: Scene, account: Account = getAccount(scene)): Promise<Readonly<Record<string, string>>> {
+  return { authorization: `Bearer ${await fetchToken(scene, account)}` };
 }
 
-export async function userInfo(scene: Scene, account: Account = accountOf(scene)): Promise<Answer> {
+export async function userInfo(scene: Scene, account: Account = getAccount(scene)): Promise<Answer> {
   return scene.line.ask({ url: `${scene.options.baseUrl}/api/uzivatel-info/`, headers: await bearer(scene, account) });
 }
 
 /** Account information of the service. */
-export function userOf(
+export function fetchUser(
   scene: Scene,
-  account: Account = accountOf(scene),
+  account: Account = getAccount(scene),
 ): Promise<{ readonly ident: string; readonly isResearcher: boolean }> {
   return scene.given(`user ${account.username}`, async () => {
     const user = at(await readXml((await userInfo(scene, account)).text), 'uzivatel');
@@ -73,10 +73,10 @@ export function userOf(
 }
 
 export async function needArchaeologist(scene: Scene): Promise<void> {
-  skipUnless(!(await userOf(scene)).isResearcher, 'needs an account with the role Archaeologist or higher');
+  skipUnless(!(await fetchUser(scene)).isResearcher, 'needs an account with the role Archaeologist or higher');
 }
 
-export function researcherOf(scene: Scene): Account {
+export function getResearcher(scene: Scene): Account {
   const { researcher } = scene.options;
   skipUnless(
     researcher !== undefined,
@@ -89,7 +89,7 @@ export function sha512(bytes: Buffer | string): string {
   return `sha-512=:${createHash('sha512').update(bytes).digest('base64')}:`;
 }
 
-export function jsonOf(answer: Answer): Readonly<Record<string, unknown>> | undefined {
+export function getJson(answer: Answer): Readonly<Record<string, unknown>> | undefined {
   if (answer.type !== 'application/json') return undefined;
   try {
     const value: unknown = JSON.parse(answer.text);
@@ -131,17 +131,17 @@ export function multipart(parts: readonly Part[]): Buffer {
 }
 
 /** Records that a find refers to, as the harvesting interface lists them. */
-export function termsOf(scene: Scene): Promise<Terms> {
+export function fetchTerms(scene: Scene): Promise<Terms> {
   return scene.given('terms', async () => {
     const { project } = scene.options;
     skipUnless(project !== undefined, 'needs --project');
     const first = async (set: string, isWanted: (entity: Element) => boolean = () => true): Promise<string> => {
       const { records } = await firstPage(scene, set);
       const found = records.find(
-        (record) => !record.isDeleted && entityOf(record) !== undefined && isWanted(entityOf(record) as Element),
+        (record) => !record.isDeleted && getEntity(record) !== undefined && isWanted(getEntity(record) as Element),
       );
       skipUnless(found !== undefined, `the harvesting interface lists no entry of ${set}`);
-      return identOf(found);
+      return getIdent(found);
     };
     return {
       project,
@@ -165,7 +165,7 @@ export type Draft = {
 
 /** Sends a find that state `stav` (1) accepts, but for the changes. */
 export async function importFind(scene: Scene, { stav = 1, changes = {}, xml, ...options }: Draft = {}): Promise<Answer> {
-  const text = await documentOf(scene, stav, changes, xml);
+  const text = await makeDocument(scene, stav, changes, xml);
   const file = { name: 'file', fileName: 'find.xml', bytes: Buffer.from(text) };
   const answer = await sendFile(scene, '/api/pas/import-xml', file, options);
   if (answer.status === 201) await mustBeNoProduction(scene, answer);
@@ -173,7 +173,7 @@ export async function importFind(scene: Scene, { stav = 1, changes = {}, xml, ..
 }
 
 /** @param edit of the whole document, under the prefix `svc` */
-export async function documentOf(
+export async function makeDocument(
   scene: Scene,
   stav: 1 | 2 | 3,
   changes: Lines = {},
@@ -181,7 +181,7 @@ export async function documentOf(
 ): Promise<string> {
   const { prefix, schemaVersion } = scene.options;
   const place = { base: await schemaBase(scene), version: schemaVersion };
-  return inPrefix(edit(findDocument(place, await termsOf(scene), stav, changes)), prefix);
+  return inPrefix(edit(findDocument(place, await fetchTerms(scene), stav, changes)), prefix);
 }
 
 /** A find made by this run, of which nothing else is known. */
@@ -199,9 +199,9 @@ export async function foundIn(answer: Answer, status: 200 | 201): Promise<{ read
 
 /** Headers of every success (A-ANSWER-1). @throws Broken */
 export function mustName(scene: Scene, answer: Answer, ident: string): void {
-  const told = answer.headers.get('x-record-id');
+  const recordId = answer.headers.get('x-record-id');
   must(answer.type === 'application/xml', `content type ${answer.type}`);
-  must(ident !== '' && told === ident, `X-Record-ID ${told}, ident_cely ${ident}`);
+  must(ident !== '' && recordId === ident, `X-Record-ID ${recordId}, ident_cely ${ident}`);
   const location = answer.headers.get('location') ?? '';
   // A training instance may name a harvesting host of its own, which there is not.
   must(
@@ -238,16 +238,16 @@ async function mustBeNoProduction(scene: Scene, { headers }: Answer): Promise<vo
   if (scene.options.isDouble) return;
   const ident = headers.get('x-record-id') ?? '';
   const sinceMs = Date.parse(headers.get('date') ?? '') - CLOCK_MARGIN_MS;
-  const made = await scene.once('records made', async () => ({ ident, sinceMs, count: 0 }));
-  made.count += 1;
-  if (!Number.isInteger(Math.log2(made.count))) return;
-  const identifier = encodeURIComponent(`${oaiBase(scene)}/id/${made.ident}`);
+  const records = await scene.once('records made', async () => ({ ident, sinceMs, count: 0 }));
+  records.count += 1;
+  if (!Number.isInteger(Math.log2(records.count))) return;
+  const identifier = encodeURIComponent(`${oaiBase(scene)}/id/${records.ident}`);
   const root = await oai(scene, `verb=GetRecord&metadataPrefix=oai_dc&identifier=${identifier}`);
   const header = at(root, 'GetRecord', 'record', 'header');
   if (header === undefined) return;
   // An unreadable time counts as new.
-  if (!(Date.parse(textAt(header, 'datestamp') ?? '') < made.sinceMs))
+  if (!(Date.parse(textAt(header, 'datestamp') ?? '') < records.sinceMs))
     throw new NotTraining(
-      `${made.ident}, which this run made, can be harvested: ${scene.options.baseUrl} is no training instance`,
+      `${records.ident}, which this run made, can be harvested: ${scene.options.baseUrl} is no training instance`,
     );
 }

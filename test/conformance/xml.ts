@@ -27,7 +27,7 @@ export async function readXml(text: string): Promise<Element> {
   try {
     const document = xml.XmlDocument.fromBuffer(Buffer.from(text.trimStart()), { option });
     try {
-      return elementOf(xml, document.root);
+      return toElement(xml, document.root);
     } finally {
       document.dispose();
     }
@@ -37,20 +37,20 @@ export async function readXml(text: string): Promise<Element> {
   }
 }
 
-function elementOf(xml: Library, element: XmlElement): Element {
+function toElement(xml: Library, element: XmlElement): Element {
   const children = element.find('*').filter((node) => node instanceof xml.XmlElement);
   return {
     name: element.name,
     namespace: element.namespaceUri,
     attributes: new Map(element.attrs.map(({ prefix, name, value }) => [prefix === '' ? name : `${prefix}:${name}`, value])),
     text: element.content.trim(),
-    children: children.map((child) => elementOf(xml, child)),
+    children: children.map((child) => toElement(xml, child)),
   };
 }
 
 /** The first element at a path of local names below this one. */
 export function at(element: Element | undefined, ...path: readonly string[]): Element | undefined {
-  return path.reduce((found, name) => found?.children.find((child) => child.name === name), element);
+  return path.reduce((element, name) => element?.children.find((child) => child.name === name), element);
 }
 
 export function textAt(element: Element | undefined, ...path: readonly string[]): string | undefined {
@@ -62,8 +62,8 @@ export function idAt(element: Element | undefined, ...path: readonly string[]): 
 }
 
 /** All elements of a name, however deep. */
-export function allOf(element: Element, name: string): Element[] {
-  return element.children.flatMap((child) => [...(child.name === name ? [child] : []), ...allOf(child, name)]);
+export function listAll(element: Element, name: string): Element[] {
+  return element.children.flatMap((child) => [...(child.name === name ? [child] : []), ...listAll(child, name)]);
 }
 
 /** The element as a document of its own. Text beside child elements is left out: no type of the schema reads it. */

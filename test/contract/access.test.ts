@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { smallestFind } from '../support/contract-find.ts';
-import { rawAnswer, setNumber, tokenOf } from '../support/contract-requests.ts';
+import { fetchToken, rawAnswer, setNumber } from '../support/contract-requests.ts';
 import { expectDetail, useMock } from './contract-import.ts';
 
 const { mock, send, token } = useMock();
@@ -17,7 +17,7 @@ const sendFrom = (forwardedFor: string) => send(smallestFind(), { headers: { 'x-
 
 describe('Access modes and lists (A-GATE-1, A-GATE-8, A-GATE-9)', () => {
   test('the seed’s blocked account is refused with 403', async () => {
-    expectDetail(await send(smallestFind(), { token: await tokenOf(mock(), 'blocked') }), 403);
+    expectDetail(await send(smallestFind(), { token: await fetchToken(mock(), 'blocked') }), 403);
   });
 
   test('in open mode white lists are ignored and black lists apply', async () => {

@@ -1,13 +1,13 @@
 import { request } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { documentOf, smallestFind } from '../support/contract-find.ts';
-import { importXml, tokenOf } from '../support/contract-requests.ts';
+import { makeDocument, smallestFind } from '../support/contract-find.ts';
+import { fetchToken, importXml } from '../support/contract-requests.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 
 const NAMESPACE = 'https://api.aiscr.cz/schema/amcr';
 const inService = (xml: string) => xml.replaceAll(/\bsvc\b(?=[:= >.])/g, 'amcr');
 
-const sent = async (mock: TestMock, xml: string) => importXml(mock, xml, { token: await tokenOf(mock, 'archaeologist') });
+const sent = async (mock: TestMock, xml: string) => importXml(mock, xml, { token: await fetchToken(mock, 'archaeologist') });
 const listed = async (url: string) => (await fetch(`${url}/2.2/oai?verb=ListIdentifiers&metadataPrefix=oai_dc&set=heslo`)).text();
 
 describe('Addresses that stay', () => {
@@ -24,11 +24,11 @@ describe('Addresses that stay', () => {
   test('a document with a namespace that the operator gave is taken on any port, and its schema is to be had here', async () => {
     await using mock = await startMock({ schemaBase: 'https://finds.example.org/schema/svc' });
     expect(mock.server.schema_base).toBe('https://finds.example.org/schema/svc');
-    const fixed = documentOf({ server: { schema_base: 'https://finds.example.org/schema/svc' } }, smallestFind());
+    const fixed = makeDocument({ server: { schema_base: 'https://finds.example.org/schema/svc' } }, smallestFind());
     expect((await sent(mock, fixed)).status).toBe(201);
     const schema = await (await fetch(`${mock.url}/schema/svc/2.2/svc.xsd`)).text();
     expect(schema).toContain('targetNamespace="https://finds.example.org/schema/svc/2.2/"');
-    expect((await sent(mock, documentOf({ server: { schema_base: `${mock.url}/schema/svc` } }, smallestFind()))).status).toBe(
+    expect((await sent(mock, makeDocument({ server: { schema_base: `${mock.url}/schema/svc` } }, smallestFind()))).status).toBe(
       422,
     );
   });
@@ -47,7 +47,7 @@ describe('Addresses that stay', () => {
 
   test('with the names of the deployed service its documents are taken and given, and photographs stay here', async () => {
     await using mock = await startMock({ serviceNames: true });
-    const answer = await sent(mock, inService(documentOf({ server: { schema_base: NAMESPACE } }, smallestFind())));
+    const answer = await sent(mock, inService(makeDocument({ server: { schema_base: NAMESPACE } }, smallestFind())));
     expect([answer.status, answer.headers.get('location')]).toEqual([
       201,
       `https://api.aiscr.cz/id/${answer.headers.get('x-record-id')}`,
@@ -71,13 +71,13 @@ describe('Addresses that stay', () => {
     const local = await new Promise<string>((resolve, reject) => {
       const asked = request(
         { host: '127.0.0.1', port: mock.server.port, path: '/2.2/oai?verb=ListIdentifiers&metadataPrefix=oai_dc&set=heslo' },
-        (said) => {
-          said.setEncoding('utf8');
+        (incoming) => {
+          incoming.setEncoding('utf8');
           let text = '';
-          said.on('data', (chunk: string) => {
+          incoming.on('data', (chunk: string) => {
             text += chunk;
           });
-          said.on('end', () => resolve(text));
+          incoming.on('end', () => resolve(text));
         },
       );
       asked.on('error', reject).end();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { smallestFind } from '../support/contract-find.ts';
-import { setNumber, tokenOf } from '../support/contract-requests.ts';
+import { fetchToken, setNumber } from '../support/contract-requests.ts';
 import { useMock } from './contract-import.ts';
 
 const { mock, control, record, send, token } = useMock();
@@ -10,7 +10,7 @@ describe('Clock', () => {
     await control('POST', '/clock', { set: '2031-02-03T04:05:06.789Z', frozen: true });
     expect((await control('GET', '/clock')).value).toMatchObject({ now: '2031-02-03T04:05:06.789Z', frozen: true });
     await control('POST', '/clock', { advance_ms: 1000 });
-    const renewed = await tokenOf(mock(), 'archaeologist');
+    const renewed = await fetchToken(mock(), 'archaeologist');
     const answer = await send(smallestFind(), { token: renewed });
     expect(answer.headers.get('date')).toBe('Mon, 03 Feb 2031 04:05:07 GMT');
     expect((await record(answer.headers.get('x-record-id') ?? '')).datestamp).toBe('2031-02-03T04:05:07.789Z');
@@ -50,7 +50,7 @@ describe('Journal', () => {
   test('it holds every request with user, status and the gaps since the same user’s and address’s last write', async () => {
     await control('DELETE', '/journal');
     await control('POST', '/clock', { frozen: true });
-    const archivist = await tokenOf(mock(), 'archivist');
+    const archivist = await fetchToken(mock(), 'archivist');
     const knock = (as: string) => setNumber(mock(), 'X', '', as);
     await knock(token());
     await control('POST', '/clock', { advance_ms: 120.5 });

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { CLAUSES } from '../conformance/clauses.ts';
 import { CHECKS } from '../conformance/suite.ts';
-import { conform, everythingOf, readingOf } from '../support/conform.ts';
+import { conform, listEverything, listReading } from '../support/conform.ts';
 import { freePort } from '../support/free-port.ts';
 import { serveMock } from '../support/mock-process.ts';
-import { outerFaceOf } from '../support/outer-face.ts';
+import { startOuterFace } from '../support/outer-face.ts';
 import { PROJECT } from '../support/run-pas.ts';
 
 /** Options for two mock servers: one that is written to, one whose vocabularies are read. */
@@ -42,7 +42,7 @@ test('The suite shares no code with the client or the mock server', () => {
 describe('The conformance suite', () => {
   test('finds nothing broken in the mock server, and has no answer that it needs left out', async () => {
     await using mock = await serveMock('--min-interval', '0');
-    const run = await conform(everythingOf(mock));
+    const run = await conform(listEverything(mock));
     expect(run.results.filter(({ result }) => result === 'break' || result === 'outage')).toEqual([]);
     expect(run.results.filter(({ result }) => result === 'skipped').map(({ id }) => id)).toEqual([
       'throttle',
@@ -65,7 +65,7 @@ describe('An outage', () => {
 describe('Writing', () => {
   test('is refused where the host is not named', async () => {
     await using mock = await serveMock();
-    const run = await conform([...readingOf(mock), ...IN_PROJECT, '--write', 'training.example.org']);
+    const run = await conform([...listReading(mock), ...IN_PROJECT, '--write', 'training.example.org']);
     expect({ code: run.code, results: run.results, requests: (await mock.journal()).length }).toEqual({
       code: 2,
       results: [],
@@ -75,7 +75,7 @@ describe('Writing', () => {
 
   test('is refused where the host harvests, too', async () => {
     await using mock = await serveMock();
-    await using other = await outerFaceOf(mock);
+    await using other = await startOuterFace(mock);
     const host = new URL(other.base_url).host;
     const run = await conform([
       '--base-url',
@@ -91,7 +91,7 @@ describe('Writing', () => {
 
   test('stops after the first record where that can be harvested: it was no training instance', async () => {
     await using mock = await serveMock('--min-interval', '0');
-    await using production = await outerFaceOf(mock);
+    await using production = await startOuterFace(mock);
     const { finds } = await mock.state();
     const flags = ['--base-url', production.base_url, '--oai-base', mock.oai_base, ...IN_PROJECT];
     const run = await conform([...flags, '--write', new URL(production.base_url).host]);
@@ -117,7 +117,7 @@ describe('Wrong usage', () => {
 
   test('an account that is not let in: 4', async () => {
     await using mock = await serveMock('--min-interval', '0');
-    const run = await conform(readingOf(mock), { PAS_USERNAME: 'archaeologist', PAS_PASSWORD: 'wrong' });
+    const run = await conform(listReading(mock), { PAS_USERNAME: 'archaeologist', PAS_PASSWORD: 'wrong' });
     expect({ code: run.code, results: run.results }).toEqual({ code: 4, results: [] });
   });
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
 import type { MockServerOptions } from '../../mock-server/server.ts';
-import { documentOf } from '../support/contract-find.ts';
-import { importXml, type RawAnswer, tokenOf, type WriteOptions } from '../support/contract-requests.ts';
+import { makeDocument } from '../support/contract-find.ts';
+import { fetchToken, importXml, type RawAnswer, type WriteOptions } from '../support/contract-requests.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 
 type ShownRecord = {
@@ -38,7 +38,7 @@ export function useMock(options: MockServerOptions = {}): Suite {
   });
   beforeEach(async () => {
     await running().reset();
-    token = await tokenOf(running(), 'archaeologist');
+    token = await fetchToken(running(), 'archaeologist');
   });
   afterAll(() => mock?.close());
   const control: TestMock['control'] = (...request) => running().control(...request);
@@ -47,7 +47,7 @@ export function useMock(options: MockServerOptions = {}): Suite {
     control,
     record: async (ident) => (await control('GET', `/records/${ident}`)).value as ShownRecord,
     token: () => token,
-    send: (content, write) => importXml(running(), documentOf(running(), content), { token, ...write }),
+    send: (content, write) => importXml(running(), makeDocument(running(), content), { token, ...write }),
     finds: async () => ((await control('GET', '/state')).value as { counts: { finds: number } }).counts.finds,
   };
 }

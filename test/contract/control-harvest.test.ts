@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { ask, errorOf, headersOf, listAll, pagesOf, recordsOf } from '../support/raw-harvest.ts';
+import { ask, fetchPages, listAll, parseError, parseHeaders, parseRecords } from '../support/raw-harvest.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 
 // Histories and clocks that the control interface can set: a service should not have them, and sometimes has.
@@ -27,15 +27,15 @@ describe.each([
     entity: 'osoba',
     body: { ident_cely: ident, jmeno: 'Eva', prijmeni: name, vypis: `${name}, E.`, vypis_cely: `${name}, Eva` },
   });
-  const headerOf = async (ident: string) => (await list()).find((header) => header.ident === ident);
+  const getHeader = async (ident: string) => (await list()).find((header) => header.ident === ident);
   const shown = (ident: string, as = 'anonymous') =>
     ask(mock, `verb=GetRecord&metadataPrefix=oai_svc&identifier=${mock.server.oai_base}/id/${ident}`, { as });
-  const reasonOf = (value: unknown) => (value as { error: string }).error;
+  const getReason = (value: unknown) => (value as { error: string }).error;
 
   describe('a datestamp by hand', () => {
     test('stands where a record is made, replaced or changed, however old it is', async () => {
       await mock.control('POST', '/records', { ...person('OS-990001', 'Nová'), datestamp: OLD });
-      expect((await headerOf('OS-990001'))?.datestamp).toBe('2019-03-04T05:06:07Z');
+      expect((await getHeader('OS-990001'))?.datestamp).toBe('2019-03-04T05:06:07Z');
       const change = { ident: 'OS-001533', changes: { rok_narozeni: '1950' }, datestamp: Date.parse(OLD) + 1000 };
       expect((await mock.control('POST', '/records', change)).value).toMatchObject({ datestamp: '2019-03-04T05:06:08.000Z' });
       expect((await list()).at(-2)).toMatchObject({ ident: 'OS-001533', datestamp: '2019-03-04T05:06:08Z' });
@@ -44,7 +44,7 @@ describe.each([
 
     test('stands where a record is deleted', async () => {
       await mock.control('POST', '/records/OS-001533/delete', { datestamp: OLD });
-      expect(await headerOf('OS-001533')).toMatchObject({ deleted: true, datestamp: '2019-03-04T05:06:07Z' });
+      expect(await getHeader('OS-001533')).toMatchObject({ deleted: true, datestamp: '2019-03-04T05:06:07Z' });
     });
 
     test('that is no time is refused, and nothing changes', async () => {
@@ -61,10 +61,10 @@ describe.each([
     const before = await list();
     expect((await mock.control('POST', '/records/OS-001533/delete', { permanent: true })).status).toBe(200);
     expect(await list()).toEqual(before.filter((header) => header.ident !== 'OS-001533'));
-    expect(errorOf((await shown('OS-001533')).text)).toBe('idDoesNotExist');
+    expect(parseError((await shown('OS-001533')).text)).toBe('idDoesNotExist');
     expect((await mock.control('GET', '/records/OS-001533')).status).toBe(404);
     const again = await mock.control('POST', '/records/OS-001533/delete', { permanent: true });
-    expect([again.status, reasonOf(again.value)]).toEqual([404, expect.stringContaining('OS-001533')]);
+    expect([again.status, getReason(again.value)]).toEqual([404, expect.stringContaining('OS-001533')]);
     const both = { permanent: true, datestamp: OLD };
     expect((await mock.control('POST', '/records/OS-001507/delete', both)).status).toBe(400);
   });
@@ -81,14 +81,14 @@ describe.each([
     const before = (await shown('OS-001533')).text;
     await mock.control('POST', '/records/OS-001533/delete');
     expect((await mock.control('POST', '/records/OS-001533/restore', { datestamp: OLD })).status).toBe(200);
-    expect(await headerOf('OS-001533')).toMatchObject({ deleted: false, datestamp: '2019-03-04T05:06:07Z' });
+    expect(await getHeader('OS-001533')).toMatchObject({ deleted: false, datestamp: '2019-03-04T05:06:07Z' });
     const content = (text: string) => /<svc:osoba>.*<\/svc:osoba>/s.exec(text)?.[0];
     expect(content((await shown('OS-001533')).text)).toBe(content(before));
     expect((await mock.control('POST', '/records/OS-001533/restore')).status).toBe(404);
     await mock.control('POST', '/records/OS-001533/delete');
     await mock.control('POST', '/clock', { advance_ms: 60_000 });
     await mock.control('POST', '/records/OS-001533/restore');
-    expect((await headerOf('OS-001533'))?.datestamp).toBe('2027-05-05T05:06:05Z');
+    expect((await getHeader('OS-001533'))?.datestamp).toBe('2027-05-05T05:06:05Z');
   });
 
   test('responseDate is off as far as the settings say, in turn; datestamps and tokens are not', async () => {
@@ -100,7 +100,7 @@ describe.each([
     expect(dates).toEqual(['2027-05-05T06:05:05Z', '2027-05-05T05:05:05Z', '2027-05-04T05:05:05Z', '2027-05-05T06:05:05Z']);
     await mock.control('POST', '/records', { ident: 'OS-001533', changes: { rok_narozeni: '1950' } });
     const { text } = await ask(mock, 'verb=ListIdentifiers&metadataPrefix=oai_dc&set=osoba');
-    expect(headersOf(text)[0]?.datestamp).toBe('2027-05-05T05:05:05Z');
+    expect(parseHeaders(text)[0]?.datestamp).toBe('2027-05-05T05:05:05Z');
     expect(text).toContain('expirationDate="2027-05-05T06:05:05Z"');
     expect((await mock.control('PUT', '/settings', { response_date_shifts_ms: 5 })).status).toBe(400);
   });
@@ -114,7 +114,7 @@ describe.each([
       await mock.control('POST', '/records', { ident: 'OS-001533', changes: { rok_narozeni: '1950' } });
       expect(await list()).toEqual(before.list);
       await later(59_999);
-      expect(recordsOf((await shown('OS-001533')).text)).toEqual(recordsOf(before.record));
+      expect(parseRecords((await shown('OS-001533')).text)).toEqual(parseRecords(before.record));
       await later(1);
       expect((await list())[0]).toMatchObject({ ident: 'OS-001533', datestamp: '2027-05-05T05:05:05Z' });
       expect((await shown('OS-001533')).text).toContain('<svc:rok_narozeni>1950<');
@@ -132,7 +132,7 @@ describe.each([
       expect(between.find((header) => header.ident === 'OS-001533')).toMatchObject({ deleted: true });
       expect(between.some((header) => header.ident === 'OS-001507')).toBe(false);
       await later(30_000);
-      expect((await headerOf('OS-001533'))?.deleted).toBe(false);
+      expect((await getHeader('OS-001533'))?.deleted).toBe(false);
     });
 
     test('counts what it lists, on every page', async () => {
@@ -141,8 +141,8 @@ describe.each([
       for (const ident of ['OS-001533', 'OS-001507']) await mock.control('POST', `/records/${ident}/delete`, { permanent: true });
       await mock.control('POST', '/records', person('OS-990001', 'Nová'));
       expect(await list()).toEqual(before);
-      const pages = await pagesOf(mock, 'verb=ListRecords&metadataPrefix=oai_svc&set=osoba');
-      expect(pages.flatMap((page) => headersOf(page))).toEqual(before);
+      const pages = await fetchPages(mock, 'verb=ListRecords&metadataPrefix=oai_svc&set=osoba');
+      expect(pages.flatMap((page) => parseHeaders(page))).toEqual(before);
       expect(pages[0]).toContain(`completeListSize="${before.length}"`);
     });
   });

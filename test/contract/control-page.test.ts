@@ -2,8 +2,8 @@ import { request } from 'node:http';
 import { createConnection } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { tinyPng } from '../support/a-season.ts';
-import { documentOf, findLines } from '../support/contract-find.ts';
-import { importXml, postFile, tokenOf } from '../support/contract-requests.ts';
+import { findLines, makeDocument } from '../support/contract-find.ts';
+import { fetchToken, importXml, postFile } from '../support/contract-requests.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 
 let mock: TestMock;
@@ -28,8 +28,8 @@ async function finds(query = ''): Promise<Finds> {
 }
 
 async function importFind(state: 1 | 2 = 2): Promise<string> {
-  const token = await tokenOf(mock, 'archaeologist');
-  const answer = await importXml(mock, documentOf(mock, findLines(state)), { token });
+  const token = await fetchToken(mock, 'archaeologist');
+  const answer = await importXml(mock, makeDocument(mock, findLines(state)), { token });
   return answer.headers.get('x-record-id') ?? '';
 }
 
@@ -100,8 +100,8 @@ describe('the page of the control interface', () => {
       headers: { origin: 'http://example.org' },
     });
     expect(foreign.status).toBe(403);
-    const own = await get('/health', { origin: new URL(mock.url).origin });
-    expect(own.status).toBe(200);
+    const ownResponse = await get('/health', { origin: new URL(mock.url).origin });
+    expect(ownResponse.status).toBe(200);
   });
 });
 
@@ -143,7 +143,7 @@ describe('GET /finds', () => {
   test('shows the newest find first, with its state, point and photographs', async () => {
     const ident = await importFind();
     const png = { name: 'file', fileName: 'nalez.png', type: 'image/png', bytes: tinyPng(7) };
-    await postFile(mock, `/api/pas/nalez/${ident}/upload-foto`, png, { token: await tokenOf(mock, 'archaeologist') });
+    await postFile(mock, `/api/pas/nalez/${ident}/upload-foto`, png, { token: await fetchToken(mock, 'archaeologist') });
     const [newest] = (await finds()).finds;
     expect(newest).toMatchObject({ ident, state: 2, label: 'lahev', point: [15.1700002, 49.84] });
     const photo = newest?.photos[0];

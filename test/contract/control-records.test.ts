@@ -6,7 +6,7 @@ import { useMock } from './contract-import.ts';
 
 const { mock, control, record, send, token } = useMock();
 
-const errorOf = (value: unknown) => (value as { error: string }).error;
+const getError = (value: unknown) => (value as { error: string }).error;
 
 describe('Records', () => {
   test('a change moves the datestamp and keeps the schema’s order', async () => {
@@ -51,7 +51,7 @@ describe('Records', () => {
     [{ entity: 'heslo', body: { heslo: 5 } }, 400, /body\.heslo/],
   ])('%j is refused', async (change, expected, reason) => {
     const { status, value } = await control('POST', '/records', change);
-    expect([status, errorOf(value)]).toEqual([expected, expect.stringMatching(reason)]);
+    expect([status, getError(value)]).toEqual([expected, expect.stringMatching(reason)]);
   });
 });
 
@@ -70,7 +70,7 @@ describe('Moves outside the write interface (A-STATE-6, A-STATE-8, A-HISTORY-3)'
     const ident = (await send(findLines(3).replace('<svc:stav>3<', '<svc:stav>1<'))).headers.get('x-record-id') ?? '';
     for (const name of ['submit', 'confirm']) expect((await move(ident, name)).status).toBe(200);
     const early = await move(ident, 'archive');
-    expect([early.status, errorOf(early.value)]).toEqual([409, expect.stringMatching(/photograph/)]);
+    expect([early.status, getError(early.value)]).toEqual([409, expect.stringMatching(/photograph/)]);
     await upload(ident);
     expect((await move(ident, 'archive')).value).toMatchObject({ stav: 4 });
     const archived = await record(ident);
@@ -86,10 +86,10 @@ describe('Moves outside the write interface (A-STATE-6, A-STATE-8, A-HISTORY-3)'
 
   test('an incomplete find cannot be submitted or confirmed', async () => {
     const bare = (await send(smallestFind())).headers.get('x-record-id') ?? '';
-    expect(errorOf((await move(bare, 'submit')).value)).toMatch(/obdobi/);
+    expect(getError((await move(bare, 'submit')).value)).toMatch(/obdobi/);
     const submitted =
       (await send(findLines(2, { predano: undefined, evidencni_cislo: undefined }))).headers.get('x-record-id') ?? '';
-    expect(errorOf((await move(submitted, 'confirm')).value)).toMatch(/evidencni_cislo.*predano/);
+    expect(getError((await move(submitted, 'confirm')).value)).toMatch(/evidencni_cislo.*predano/);
   });
 
   test.each([

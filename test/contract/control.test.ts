@@ -1,13 +1,13 @@
 import { networkInterfaces } from 'node:os';
 import { describe, expect, test } from 'vitest';
 import { findLines, smallestFind } from '../support/contract-find.ts';
-import { pagesOf, recordsOf } from '../support/raw-harvest.ts';
+import { fetchPages, parseRecords } from '../support/raw-harvest.ts';
 import { startMock } from '../support/start-mock.ts';
 import { useMock } from './contract-import.ts';
 
 const { mock, control, send, finds } = useMock();
 
-const errorOf = (value: unknown) => (value as { error: string }).error;
+const getError = (value: unknown) => (value as { error: string }).error;
 
 const text = (value: string) => ({ '@lang': 'cs', '#': value });
 const IN_PLACE_OF_A_TERM = {
@@ -16,8 +16,8 @@ const IN_PLACE_OF_A_TERM = {
 };
 
 async function allRecords(): Promise<ReadonlyMap<string, string>> {
-  const pages = await pagesOf(mock(), 'verb=ListRecords&metadataPrefix=oai_svc', { as: 'admin' });
-  return recordsOf(pages.join(''));
+  const pages = await fetchPages(mock(), 'verb=ListRecords&metadataPrefix=oai_svc', { as: 'admin' });
+  return parseRecords(pages.join(''));
 }
 
 describe('Health, state and reset', () => {
@@ -91,7 +91,7 @@ describe('Health, state and reset', () => {
   test('unknown paths and methods say what there is', async () => {
     expect(await control('GET', '/nothing')).toMatchObject({ status: 404 });
     const { status, value } = await control('DELETE', '/clock');
-    expect([status, errorOf(value)]).toEqual([405, expect.stringMatching(/GET, POST/)]);
+    expect([status, getError(value)]).toEqual([405, expect.stringMatching(/GET, POST/)]);
   });
 
   test('it answers on loopback only', async () => {
@@ -125,7 +125,7 @@ describe('Settings', () => {
   ])('%j is refused with the reason, and nothing changes', async (patch, reason) => {
     const before = (await control('GET', '/settings')).value;
     const { status, value } = await control('PUT', '/settings', patch);
-    expect([status, errorOf(value)]).toEqual([400, expect.stringMatching(reason)]);
+    expect([status, getError(value)]).toEqual([400, expect.stringMatching(reason)]);
     expect((await control('GET', '/settings')).value).toEqual(before);
   });
 

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openState } from '../../mock-server/state/database.ts';
-import { documentOf, findLines, smallestFind } from '../support/contract-find.ts';
+import { findLines, makeDocument, smallestFind } from '../support/contract-find.ts';
 import { jpeg } from '../support/contract-photographs.ts';
-import { elementText, importXml, postFile, setNumber, tokenOf } from '../support/contract-requests.ts';
+import { elementText, fetchToken, importXml, postFile, setNumber } from '../support/contract-requests.ts';
 import { eventually } from '../support/eventually.ts';
 import { canMountDisks } from '../support/hostile-disk.ts';
 import { startMockProcess } from '../support/mock-process.ts';
@@ -31,10 +31,10 @@ const counts = async (mock: TestMock) =>
 describe('The data file', () => {
   test('finds, numbers, photographs, new people and tokens are there after a restart', async () => {
     const first = await startMock({ data });
-    const token = await tokenOf(first, 'archaeologist');
+    const token = await fetchToken(first, 'archaeologist');
     const nalezce = '<svc:nalezce id=":tba">Trvalá, Jana</svc:nalezce>';
     const ident =
-      (await importXml(first, documentOf(first, findLines(2, { nalezce })), { token })).headers.get('x-record-id') ?? '';
+      (await importXml(first, makeDocument(first, findLines(2, { nalezce })), { token })).headers.get('x-record-id') ?? '';
     await setNumber(first, ident, '?evidencni_cislo=T1', token);
     await postFile(
       first,
@@ -139,7 +139,7 @@ describe('The data file', () => {
 
   test('reset goes back to the seed and takes the photographs away', async () => {
     await using mock = await startMock({ data });
-    const token = await tokenOf(mock, 'archaeologist');
+    const token = await fetchToken(mock, 'archaeologist');
     const photos = () => readdirSync(`${data}.photographs`).filter((name) => name !== 'incoming').length;
     await postFile(
       mock,
@@ -164,14 +164,14 @@ describe.skipIf(!canMountDisks)('A full disk', () => {
   const MIB = 1024 * 1024;
 
   /** Arguments of `unshare` to run a server on a disk of its own. */
-  const onDiskOf = (kilobytes: number): string[] => [
+  const makeFilesOnDisk = (kilobytes: number): string[] => [
     ...(process.getuid?.() === 0 ? ['-m'] : ['-rm']),
     ...['sh', '-c', 'mount -t tmpfs -o size="$1"k none "$2" && exec "$3" "$4" --json --min-interval 0 --data "$2/state.sqlite"'],
     ...['sh', `${kilobytes}`, folder, process.execPath, join(PROJECT, 'bin', 'pas-mock-server.js')],
   ];
 
   test.each([16, 200, 1000])('of %d kB takes no start, which says so', (kilobytes) => {
-    const { status, stderr } = spawnSync('unshare', onDiskOf(kilobytes), { encoding: 'utf8' });
+    const { status, stderr } = spawnSync('unshare', makeFilesOnDisk(kilobytes), { encoding: 'utf8' });
     expect(stderr).toMatch(/^pas-mock-server: .*state\.sqlite cannot be (written|used as a data file): /);
     expect(stderr).not.toMatch(/\n\s+at /);
     expect(status).toBe(2);
@@ -179,7 +179,7 @@ describe.skipIf(!canMountDisks)('A full disk', () => {
 
   /** A server on a small disk, and the disk as this process sees it. */
   async function onSmallDisk(): Promise<{ readonly url: string; readonly disk: string; readonly child: ChildProcess }> {
-    const child = tied(spawn('unshare', onDiskOf(12 * 1024), { stdio: ['ignore', 'pipe', 'ignore'] }));
+    const child = tied(spawn('unshare', makeFilesOnDisk(12 * 1024), { stdio: ['ignore', 'pipe', 'ignore'] }));
     const [line] = (await once(child.stdout, 'data')) as [Buffer];
     const { base_url } = JSON.parse(line.toString()) as { base_url: string };
     return { url: base_url, disk: join('/proc', `${child.pid}`, 'root', folder), child };
@@ -187,7 +187,7 @@ describe.skipIf(!canMountDisks)('A full disk', () => {
 
   test('refuses a photograph that has no room with JSON, and keeps no part of it', async () => {
     const { url, disk, child } = await onSmallDisk();
-    const token = await tokenOf({ url }, 'archaeologist');
+    const token = await fetchToken({ url }, 'archaeologist');
     const post = (bytes: Buffer) =>
       postFile({ url }, '/api/pas/nalez/C-202400101-N00007/upload-foto', { name: 'file', fileName: 'a.jpg', bytes }, { token });
     const before = readdirSync(join(disk, 'state.sqlite.photographs')).length;
@@ -205,19 +205,19 @@ describe.skipIf(!canMountDisks)('A full disk', () => {
   test('refuses imports with JSON until there is room, and a photograph that cannot be noted is not kept', async () => {
     const { url, disk, child } = await onSmallDisk();
     const served = { url, server: { schema_base: `${url}/schema/svc` } };
-    const token = await tokenOf(served, 'archaeologist');
-    const send = () => importXml(served, documentOf(served, smallestFind()), { token });
-    const made = await send();
+    const token = await fetchToken(served, 'archaeologist');
+    const send = () => importXml(served, makeDocument(served, smallestFind()), { token });
+    const answers = await send();
     const ballast = join(disk, 'ballast');
     const fill = () => spawnSync('sh', ['-c', 'cat /dev/zero >>"$0"', ballast], { stdio: 'ignore' });
-    let refused = made;
+    let refused = answers;
     for (let time = 0; time < 50 && refused.status === 201; time += 1) {
       fill();
       refused = await send();
     }
     expect([refused.status, JSON.parse(refused.text)]).toEqual([500, { detail: expect.any(String) }]);
     const photo = { name: 'file', fileName: 'a.jpg', bytes: jpeg(undefined) };
-    const path = `/api/pas/nalez/${made.headers.get('x-record-id')}/upload-foto`;
+    const path = `/api/pas/nalez/${answers.headers.get('x-record-id')}/upload-foto`;
     const unkept = await postFile(served, path, photo, { token });
     expect([unkept.status, JSON.parse(unkept.text)]).toEqual([500, { detail: expect.any(String) }]);
     rmSync(ballast);
@@ -232,12 +232,12 @@ describe('SIGKILL at any moment', () => {
   test('every acknowledged write is there when the server comes back, and no half of another', async () => {
     const server = await startMockProcess('--data', data, '--min-interval', '0');
     const mock = { url: server.base_url, server };
-    const token = await tokenOf(mock, 'archaeologist');
+    const token = await fetchToken(mock, 'archaeologist');
     const acknowledged: string[] = [];
     const photographed: string[] = [];
     const work = async () => {
       for (;;) {
-        const ident = (await importXml(mock, documentOf(mock, smallestFind()), { token })).headers.get('x-record-id');
+        const ident = (await importXml(mock, makeDocument(mock, smallestFind()), { token })).headers.get('x-record-id');
         if (ident === null) continue;
         acknowledged.push(ident);
         const file = { name: 'file', fileName: 'a.jpg', bytes: jpeg(undefined) };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { documentOf, smallestFind } from '../support/contract-find.ts';
-import { importXml, rawAnswer, setNumber, tokenOf } from '../support/contract-requests.ts';
+import { makeDocument, smallestFind } from '../support/contract-find.ts';
+import { fetchToken, importXml, rawAnswer, setNumber } from '../support/contract-requests.ts';
 import { eventually } from '../support/eventually.ts';
 import { expectDetail, useMock } from './contract-import.ts';
 
@@ -10,13 +10,13 @@ const MINE = 'C-202400101-N00007';
 const faults = (...rules: Record<string, unknown>[]) => mock().control('PUT', '/faults', rules);
 const number = (value: string) => setNumber(mock(), MINE, `?evidencni_cislo=${value}`, token());
 const statuses = async (count: number) => {
-  const found: number[] = [];
-  for (let index = 0; index < count; index += 1) found.push((await send(smallestFind())).status);
-  return found;
+  const seenStatuses: number[] = [];
+  for (let index = 0; index < count; index += 1) seenStatuses.push((await send(smallestFind())).status);
+  return seenStatuses;
 };
 /** Imports, and takes what comes as it comes. */
 const sendRaw = async (signal?: AbortSignal) => {
-  const xml = documentOf(mock(), smallestFind());
+  const xml = makeDocument(mock(), smallestFind());
   const { multipart, contentDigest } = await import('../support/contract-requests.ts');
   return fetch(`${mock().url}/api/pas/import-xml`, {
     method: 'POST',
@@ -44,9 +44,9 @@ describe('When a fault strikes', () => {
     const rule = { endpoint: 'number', fault: '503', when: { probability: 0.5, seed: 7 } };
     const run = async () => {
       await faults(rule);
-      const found: number[] = [];
-      for (let index = 0; index < 12; index += 1) found.push((await number('')).status);
-      return found;
+      const seenStatuses: number[] = [];
+      for (let index = 0; index < 12; index += 1) seenStatuses.push((await number('')).status);
+      return seenStatuses;
     };
     const first = await run();
     expect(await run()).toEqual(first);
@@ -167,15 +167,15 @@ describe('What faults do', () => {
     await faults({ endpoint: 'import', fault: 'token-expired', times: 1 });
     expectDetail(await send(smallestFind()), 401);
     expectDetail(await send(smallestFind()), 401);
-    const renewed = await tokenOf(mock(), 'archaeologist');
+    const renewed = await fetchToken(mock(), 'archaeologist');
     expect(renewed).not.toBe(token());
     expect((await send(smallestFind(), { token: renewed })).status).toBe(201);
   });
 
   test('token-expired at the token endpoint hands out a token that is over', async () => {
     await faults({ endpoint: 'token', fault: 'token-expired', times: 1 });
-    const stale = await tokenOf(mock(), 'archaeologist');
-    expectDetail(await importXml(mock(), documentOf(mock(), smallestFind()), { token: stale }), 401);
+    const stale = await fetchToken(mock(), 'archaeologist');
+    expectDetail(await importXml(mock(), makeDocument(mock(), smallestFind()), { token: stale }), 401);
   });
 
   test('a number that was saved before the connection was cut is the current one', async () => {
@@ -206,9 +206,9 @@ describe('What faults do', () => {
 describe('A fault', () => {
   test.each(['500-before-save', '503', 'throttle', 'status-before-save'])('%s speaks the language asked for', async (fault) => {
     await faults({ endpoint: 'import', fault });
-    const said = async (language: string) =>
+    const sendIn = async (language: string) =>
       (await send(smallestFind(), { headers: { 'accept-language': language } })).json?.['detail'];
-    const [english, czech] = [await said('en'), await said('cs')];
+    const [english, czech] = [await sendIn('en'), await sendIn('cs')];
     expect([english, czech]).toEqual([expect.stringMatching(/^[A-Z][ -~]+$/), expect.any(String)]);
     expect(czech).not.toBe(english);
   });

@@ -1,6 +1,6 @@
 import { tinyPng } from '../support/a-season.ts';
-import { documentOf, findLines, smallestFind } from '../support/contract-find.ts';
-import { tokenOf } from '../support/contract-requests.ts';
+import { findLines, makeDocument, smallestFind } from '../support/contract-find.ts';
+import { fetchToken } from '../support/contract-requests.ts';
 import { Described } from '../support/openapi.ts';
 import type { TestMock } from '../support/start-mock.ts';
 import { ask, Fuzz, type FuzzRequest, type Known } from './openapi-fuzz.ts';
@@ -19,15 +19,15 @@ export type Fuzzed = {
 
 /** Asks the write interface what its description makes. */
 export async function fuzzService(mock: TestMock, count: number, seed: number): Promise<Fuzzed> {
-  const tokens = await Promise.all(USERS.map((user) => tokenOf(mock, user)));
+  const tokens = await Promise.all(USERS.map((user) => fetchToken(mock, user)));
   const finds = ((await mock.control('GET', '/finds?limit=50')).value as { finds: { ident: string }[] }).finds;
   const documents = [smallestFind(), findLines(1), findLines(2), findLines(3)].map((lines) => ({
     fileName: 'find.xml',
     type: 'application/xml',
-    bytes: documentOf(mock, lines),
+    bytes: makeDocument(mock, lines),
   }));
   const photographs = [1, 2].map((size) => ({ fileName: 'a.png', type: 'image/png', bytes: tinyPng(size) }));
-  const known: Known = {
+  const knownValues: Known = {
     values: {
       ident_cely: finds.map(({ ident }) => ident),
       evidencni_cislo: ['A 1', 'A 2', 'B/3', ' C  4 '],
@@ -38,14 +38,14 @@ export async function fuzzService(mock: TestMock, count: number, seed: number): 
     signedIn: tokens.map((token) => ({ Authorization: `Bearer ${token}` })),
   };
   const described = new Described('service');
-  return run(mock.url, described, new Fuzz(described, known, seed), count);
+  return run(mock.url, described, new Fuzz(described, knownValues, seed), count);
 }
 
 /** Asks the control interface what its description makes. */
 export async function fuzzControl(mock: TestMock, count: number, seed: number): Promise<Fuzzed> {
   const finds = ((await mock.control('GET', '/finds?limit=20')).value as { finds: { ident: string }[] }).finds;
   const idents = [...finds.map(({ ident }) => ident), 'HES-000253', 'OS-001507', 'C-202400101'];
-  const known: Known = {
+  const knownValues: Known = {
     values: {
       ident: idents,
       id: ['1', '2', '5', '40'],
@@ -62,7 +62,7 @@ export async function fuzzControl(mock: TestMock, count: number, seed: number): 
     signedIn: [{}],
   };
   const described = new Described('control');
-  const fuzz = new Fuzz(described, known, seed);
+  const fuzz = new Fuzz(described, knownValues, seed);
   // An operation that empties everything would leave nothing to ask about; thousands of records take seconds, and add nothing.
   const skips = ({ method, target, body }: FuzzRequest, at: number): boolean =>
     (method === 'POST' && target === '/reset' && at % 50 !== 0) || /"records":\d{3}/.test(body?.toString('utf8') ?? '');

@@ -49,7 +49,7 @@ export const SMALLEST_FIND = `<svc:svc xmlns:svc="https://schemas.example/svc/2.
 export const lines = FIND.split('\n');
 
 /** Index into {@link lines}. */
-export function lineOf(element: string): number {
+export function getLine(element: string): number {
   const index = lines.findIndex((line) => line.startsWith(`<svc:${element}>`) || line.startsWith(`<svc:${element} `));
   if (index < 0) throw new Error(`no ${element} in the find`);
   return index;
@@ -57,5 +57,5 @@ export function lineOf(element: string): number {
 
 /** The full find with something else in the place of one element: nothing, other text, the element twice. */
 export function findWith(element: string, instead: string): string {
-  return lines.with(lineOf(element), instead).join('\n');
+  return lines.with(getLine(element), instead).join('\n');
 }

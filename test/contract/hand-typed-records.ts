@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../../src/base/package-root.ts';
 import type { SchemaVersion } from '../support/schema-validators.ts';
-import { type Shape, shapeOf } from './record-shapes.ts';
+import { getShape, type Shape } from './record-shapes.ts';
 
 /** One hand-typed file each, in version 2.2, with every element that the entity may have; the two kinds of record apart. */
 export const RECORDS = [
@@ -37,12 +37,12 @@ export type Found = {
 /** The lines of a record, without what a version does not have yet, but for the element that is to be kept all the same. */
 export function record(name: RecordName, version: SchemaVersion = '2.2', keep = ''): string[] {
   const lines = readFileSync(join(packageRoot, 'test/contract/records', `${name}.xml`), 'utf8').split('\n');
-  const tooNew = elementsOf(lines).filter(({ shape, path }) => shape.since > version && path !== keep);
-  return tooNew.reduceRight((kept, { start, end }) => kept.toSpliced(start, end - start + 1), lines);
+  const tooNew = parseElements(lines).filter(({ shape, path }) => shape.since > version && path !== keep);
+  return tooNew.reduceRight((keptLines, { start, end }) => keptLines.toSpliced(start, end - start + 1), lines);
 }
 
 /** Every element below the entity, in document order. The files give each its own line or lines, indented by two a level. */
-export function elementsOf(lines: readonly string[]): Found[] {
+export function parseElements(lines: readonly string[]): Found[] {
   const open: { name: string; start: number }[] = [];
   return lines.flatMap((line, start) => {
     const [, indent = '', name] = /^((?: {2})+)<svc:(\w+)/.exec(line) ?? [];
@@ -52,7 +52,7 @@ export function elementsOf(lines: readonly string[]): Found[] {
     const [parent, grandparent] = [open[depth - 1], open[depth - 2]];
     if (parent === undefined) return [];
     const path = open.map((element) => element.name).join('/');
-    const shape = shapeOf(grandparent?.name ?? '', parent.name)?.find((child) => child.name === name);
+    const shape = getShape(grandparent?.name ?? '', parent.name)?.find((child) => child.name === name);
     if (shape === undefined) throw new Error(`no shape for ${path}`);
     const end = line.includes(`</svc:${name}>`) ? start : lines.indexOf(`${indent}</svc:${name}>`, start);
     return [{ path, start, end, parentStart: parent.start, shape }];

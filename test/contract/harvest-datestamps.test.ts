@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { ask, errorOf, headersOf, listAll, type RawHeader, recordsOf } from '../support/raw-harvest.ts';
+import { ask, listAll, parseError, parseHeaders, parseRecords, type RawHeader } from '../support/raw-harvest.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 
 // `from` and `until` (B-DATE-1), deleted records (B-DATE-3), and what moves a datestamp (B-DATE-2).
@@ -16,7 +16,7 @@ const asArchivist = { as: 'archivist' } as const;
 
 async function within(window: string): Promise<RawHeader[]> {
   const { text } = await ask(mock, ALL + window, asArchivist);
-  return errorOf(text) === 'noRecordsMatch' ? [] : listAll(mock, ALL + window, asArchivist);
+  return parseError(text) === 'noRecordsMatch' ? [] : listAll(mock, ALL + window, asArchivist);
 }
 
 describe('from and until', () => {
@@ -55,8 +55,10 @@ describe('every change moves the datestamp', () => {
     await mock.control('POST', '/clock', { set: '2027-01-02T03:04:05.678Z', frozen: true });
     await mock.control('POST', '/records', { ident: 'HES-000253', changes: { razeni: '77' } });
     const { text } = await ask(mock, 'verb=ListRecords&metadataPrefix=oai_svc&set=heslo:obdobi&from=2027-01-02');
-    expect(headersOf(text).map(({ ident, datestamp }) => [ident, datestamp])).toEqual([['HES-000253', '2027-01-02T03:04:05Z']]);
-    expect(recordsOf(text).get('HES-000253')).toContain('<svc:razeni>77</svc:razeni>');
+    expect(parseHeaders(text).map(({ ident, datestamp }) => [ident, datestamp])).toEqual([
+      ['HES-000253', '2027-01-02T03:04:05Z'],
+    ]);
+    expect(parseRecords(text).get('HES-000253')).toContain('<svc:razeni>77</svc:razeni>');
   });
 
   test('responseDate follows the mock’s clock', async () => {
@@ -72,9 +74,9 @@ describe('a deleted record', () => {
     for (const version of ['2.0', '2.1', '2.2']) {
       for (const format of ['oai_dc', 'oai_svc']) {
         const { text } = await ask(mock, `verb=ListRecords&metadataPrefix=${format}&set=osoba&from=2027-05-05`, { version });
-        expect(headersOf(text)).toHaveLength(1);
-        expect(headersOf(text)[0]).toMatchObject({ ident: 'OS-001533', deleted: true, sets: ['osoba'] });
-        expect(headersOf(text)[0]?.datestamp).toBe('2027-05-05T05:05:05Z');
+        expect(parseHeaders(text)).toHaveLength(1);
+        expect(parseHeaders(text)[0]).toMatchObject({ ident: 'OS-001533', deleted: true, sets: ['osoba'] });
+        expect(parseHeaders(text)[0]?.datestamp).toBe('2027-05-05T05:05:05Z');
         expect(text).not.toContain('<metadata>');
       }
     }
@@ -93,10 +95,10 @@ describe('a deleted record', () => {
 
 describe('a new record, where the harvest index lags behind (index_delay_ms)', () => {
   const mine = `${ALL}&set=osoba&from=2027-05-05`;
-  const known = async (): Promise<Array<string | undefined>> => {
+  const listKnown = async (): Promise<Array<string | undefined>> => {
     const identifier = `${mock.server.oai_base}/id/OS-990001`;
-    const one = errorOf((await ask(mock, `verb=GetRecord&metadataPrefix=oai_dc&identifier=${identifier}`)).text);
-    return [errorOf((await ask(mock, mine)).text), one];
+    const one = parseError((await ask(mock, `verb=GetRecord&metadataPrefix=oai_dc&identifier=${identifier}`)).text);
+    return [parseError((await ask(mock, mine)).text), one];
   };
 
   test('appears late, under the time of its change', async () => {
@@ -104,11 +106,11 @@ describe('a new record, where the harvest index lags behind (index_delay_ms)', (
     await mock.control('PUT', '/settings', { index_delay_ms: 60_000 });
     const body = { ident_cely: 'OS-990001', jmeno: 'Eva', prijmeni: 'Nová', vypis: 'Nová, E.', vypis_cely: 'Nová, Eva' };
     expect((await mock.control('POST', '/records', { entity: 'osoba', body })).status).toBe(200);
-    expect(await known()).toEqual(['noRecordsMatch', 'idDoesNotExist']);
+    expect(await listKnown()).toEqual(['noRecordsMatch', 'idDoesNotExist']);
     await mock.control('POST', '/clock', { advance_ms: 59_999 });
-    expect(await known()).toEqual(['noRecordsMatch', 'idDoesNotExist']);
+    expect(await listKnown()).toEqual(['noRecordsMatch', 'idDoesNotExist']);
     await mock.control('POST', '/clock', { advance_ms: 1 });
-    expect(await known()).toEqual([undefined, undefined]);
-    expect(headersOf((await ask(mock, mine)).text)).toMatchObject([{ ident: 'OS-990001', datestamp: '2027-05-05T05:05:05Z' }]);
+    expect(await listKnown()).toEqual([undefined, undefined]);
+    expect(parseHeaders((await ask(mock, mine)).text)).toMatchObject([{ ident: 'OS-990001', datestamp: '2027-05-05T05:05:05Z' }]);
   });
 });

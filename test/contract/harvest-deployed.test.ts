@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { QUIRKS } from '../../mock-server/rules/quirks.ts';
-import { ask, basic, errorOf, headersOf, listAll, pagesOf, recordsOf, tokenOf } from '../support/raw-harvest.ts';
+import { ask, basic, fetchPages, listAll, parseError, parseHeaders, parseRecords, parseToken } from '../support/raw-harvest.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 
 // With --deployed: one test for each quirk of the list, and the facts' own account of a harvest (section 9).
@@ -15,8 +15,8 @@ afterAll(() => mock.close());
 const LIST = 'verb=ListRecords&metadataPrefix=oai_dc';
 const asked = async (query: string, options: Parameters<typeof ask>[2] = {}): Promise<string> =>
   (await ask(mock, query, options)).text;
-const codeOf = async (query: string, options: Parameters<typeof ask>[2] = {}): Promise<string | undefined> =>
-  errorOf(await asked(query, options));
+const getCode = async (query: string, options: Parameters<typeof ask>[2] = {}): Promise<string | undefined> =>
+  parseError(await asked(query, options));
 
 const QUIRK_TESTS: Readonly<Record<Extract<keyof typeof QUIRKS, `oai-${string}`>, () => Promise<void>>> = {
   'oai-request-unescaped': async () => {
@@ -40,24 +40,24 @@ const QUIRK_TESTS: Readonly<Record<Extract<keyof typeof QUIRKS, `oai-${string}`>
   },
   'oai-arguments-unchecked': async () => {
     for (const verb of ['Identify', 'ListSets', 'ListMetadataFormats']) {
-      expect(await codeOf(`verb=${verb}&x=1`)).toBeUndefined();
+      expect(await getCode(`verb=${verb}&x=1`)).toBeUndefined();
     }
-    expect(await codeOf(`${LIST}&x=1`)).toBe('badArgument');
+    expect(await getCode(`${LIST}&x=1`)).toBe('badArgument');
   },
   'oai-sets-everywhere': async () => {
     const text = await asked('verb=ListSets&resumptionToken=x', { version: '2.0' });
     expect(text.match(/<setSpec>/g)).toHaveLength(68);
-    expect(await codeOf(`${LIST}&set=heslo:obdobi`, { version: '2.0' })).toBeUndefined();
+    expect(await getCode(`${LIST}&set=heslo:obdobi`, { version: '2.0' })).toBeUndefined();
   },
   'oai-invalid-set': async () => {
     expect(await asked(`${LIST}&set=coins`)).toContain('<error code="badArgument">Invalid set</error>');
   },
   'oai-window-order': async () => {
-    expect(await codeOf(`${LIST}&from=2024-05-02&until=2024-05-01`)).toBe('noRecordsMatch');
+    expect(await getCode(`${LIST}&from=2024-05-02&until=2024-05-01`)).toBe('noRecordsMatch');
   },
   'oai-milliseconds': async () => {
     const find = async (window: string): Promise<string[]> =>
-      headersOf(await asked(`${LIST}&set=samostatny_nalez${window}`)).map((header) => header.datestamp);
+      parseHeaders(await asked(`${LIST}&set=samostatny_nalez${window}`)).map((header) => header.datestamp);
     expect(await find('&from=2024-05-06T11:31:07.750Z&until=2024-05-06T11:31:07.750Z')).toEqual(['2024-05-06T11:31:07.750Z']);
     expect(await find('&from=2024-05-06T11:31:07Z&until=2024-05-06T11:31:07Z')).toEqual([]);
     expect(await find('&from=2025-01-31&until=2025-01-31')).toEqual(['2025-01-31T23:59:59Z']);
@@ -69,8 +69,8 @@ const QUIRK_TESTS: Readonly<Record<Extract<keyof typeof QUIRKS, `oai-${string}`>
   },
   'oai-hidden-listed': async () => {
     const anonymous = await asked('verb=ListRecords&metadataPrefix=oai_svc&set=uzivatel');
-    expect(headersOf(anonymous)).toHaveLength(9);
-    for (const record of recordsOf(anonymous).values()) {
+    expect(parseHeaders(anonymous)).toHaveLength(9);
+    for (const record of parseRecords(anonymous).values()) {
       expect(record).toMatch(/<svc:svc [^>]*>HTTP\/1\.1 403 Forbidden<\/svc:svc>/);
     }
   },
@@ -90,30 +90,30 @@ const QUIRK_TESTS: Readonly<Record<Extract<keyof typeof QUIRKS, `oai-${string}`>
   },
   'oai-offsets': async () => {
     const first = await asked('verb=ListIdentifiers&metadataPrefix=oai_dc&set=ruian_katastr');
-    const oldest = headersOf((await pagesOf(mock, 'verb=ListIdentifiers&metadataPrefix=oai_dc&set=ruian_katastr'))[3] ?? '').at(
-      -1,
-    );
+    const oldest = parseHeaders(
+      (await fetchPages(mock, 'verb=ListIdentifiers&metadataPrefix=oai_dc&set=ruian_katastr'))[3] ?? '',
+    ).at(-1);
     await mock.control('POST', `/records/${oldest?.ident}/delete`, {});
-    const token = tokenOf(first)?.text ?? '';
+    const token = parseToken(first)?.text ?? '';
     const second = await asked(`verb=ListIdentifiers&resumptionToken=${token}`);
     // The record that moved to the front pushed the last one of the first page into the second.
-    expect(headersOf(second)[0]?.ident).toBe(headersOf(first).at(-1)?.ident);
+    expect(parseHeaders(second)[0]?.ident).toBe(parseHeaders(first).at(-1)?.ident);
   },
   'oai-last-token': async () => {
-    const pages = await pagesOf(mock, `${LIST}&set=ruian_katastr`);
-    expect(pages.map((page) => headersOf(page).length)).toEqual([100, 100, 100, 25, 0]);
-    expect(pages.map((page) => tokenOf(page)?.cursor)).toEqual([0, 100, 200, 300, undefined]);
+    const pages = await fetchPages(mock, `${LIST}&set=ruian_katastr`);
+    expect(pages.map((page) => parseHeaders(page).length)).toEqual([100, 100, 100, 25, 0]);
+    expect(pages.map((page) => parseToken(page)?.cursor)).toEqual([0, 100, 200, 300, undefined]);
     expect(pages.at(-1)).toMatch(/<ListRecords>\s*<\/ListRecords>/);
-    expect(await pagesOf(mock, `${LIST}&set=ruian_okres`)).toHaveLength(1);
+    expect(await fetchPages(mock, `${LIST}&set=ruian_okres`)).toHaveLength(1);
   },
   'oai-token-loose': async () => {
-    const token = tokenOf(await asked('verb=ListIdentifiers&metadataPrefix=oai_svc&set=heslo'))?.text ?? '';
+    const token = parseToken(await asked('verb=ListIdentifiers&metadataPrefix=oai_svc&set=heslo'))?.text ?? '';
     expect(token).toMatch(/^[0-9A-F]{32}$/);
     const text = await asked(`verb=ListRecords&resumptionToken=${token}`, { version: '2.0' });
-    expect(recordsOf(text).size).toBe(100);
+    expect(parseRecords(text).size).toBe(100);
     expect(text).toContain('/schema/svc/2.0/');
     await mock.control('POST', '/clock', { advance_ms: 3_600_001 });
-    expect(await codeOf(`verb=ListRecords&resumptionToken=${token}`)).toBe('badResumptionToken');
+    expect(await getCode(`verb=ListRecords&resumptionToken=${token}`)).toBe('badResumptionToken');
   },
   'oai-deleted-without-set': async () => {
     const deleted = (await listAll(mock, 'verb=ListIdentifiers&metadataPrefix=oai_dc')).filter((header) => header.deleted);
@@ -129,14 +129,16 @@ const QUIRK_TESTS: Readonly<Record<Extract<keyof typeof QUIRKS, `oai-${string}`>
   },
   'oai-identifier-cut': async () => {
     const sameLength = `${'x'.repeat(`${mock.server.oai_base}/id/`.length)}HES-000253`;
-    expect(headersOf(await asked(`verb=GetRecord&metadataPrefix=oai_dc&identifier=${sameLength}`))[0]?.ident).toBe('HES-000253');
-    expect(await codeOf('verb=GetRecord&metadataPrefix=oai_dc&identifier=HES-000253')).toBe('idDoesNotExist');
+    expect(parseHeaders(await asked(`verb=GetRecord&metadataPrefix=oai_dc&identifier=${sameLength}`))[0]?.ident).toBe(
+      'HES-000253',
+    );
+    expect(await getCode('verb=GetRecord&metadataPrefix=oai_dc&identifier=HES-000253')).toBe('idDoesNotExist');
   },
   'oai-unlisted-version': async () => {
     expect(await asked('verb=Identify', { version: 'v2.1' })).toContain('<Identify>');
     expect((await ask(mock, 'verb=Identify', { version: '3.7' })).status).toBe(500);
-    expect(await codeOf(LIST, { version: '3.7' })).toBe('badArgument');
-    expect(headersOf(await asked('verb=ListIdentifiers&metadataPrefix=oai_dc', { version: '3.7' }))).toHaveLength(100);
+    expect(await getCode(LIST, { version: '3.7' })).toBe('badArgument');
+    expect(parseHeaders(await asked('verb=ListIdentifiers&metadataPrefix=oai_dc', { version: '3.7' }))).toHaveLength(100);
   },
   'oai-post-redirect': async () => {
     const { status, headers } = await ask(mock, 'verb=Identify', { version: '', method: 'POST' });
@@ -148,7 +150,7 @@ const QUIRK_TESTS: Readonly<Record<Extract<keyof typeof QUIRKS, `oai-${string}`>
     expect(ignored).not.toContain('<svc:uzivatel>');
     const wrong = await ask(mock, users, { headers: { authorization: basic('archivist', 'wrong') } });
     expect([wrong.status, wrong.text, wrong.headers.get('www-authenticate')]).toEqual([401, 'Invalid credentials', null]);
-    expect(await codeOf(users, { headers: { authorization: 'Basic %%%' } })).toBe('badVerb');
+    expect(await getCode(users, { headers: { authorization: 'Basic %%%' } })).toBe('badVerb');
     const noColon = `Basic ${Buffer.from('archivist').toString('base64')}`;
     expect((await ask(mock, users, { headers: { authorization: noColon } })).status).toBe(500);
   },
@@ -169,5 +171,5 @@ test.each(Object.entries(QUIRK_TESTS))('%s', async (_quirk, run) => {
 test('a harvest of everything ends, and has every record once', async () => {
   const all = await listAll(mock, 'verb=ListIdentifiers&metadataPrefix=oai_svc');
   expect(new Set(all.map((header) => header.ident)).size).toBe(all.length);
-  expect(all.length).toBe(tokenOf(await asked('verb=ListIdentifiers&metadataPrefix=oai_svc'))?.size);
+  expect(all.length).toBe(parseToken(await asked('verb=ListIdentifiers&metadataPrefix=oai_svc'))?.size);
 });

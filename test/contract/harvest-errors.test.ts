@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ask, errorOf } from '../support/raw-harvest.ts';
+import { ask, parseError } from '../support/raw-harvest.ts';
 import { answerValidator, faults, SCHEMA_BASE } from '../support/schema-validators.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 
@@ -62,7 +62,7 @@ const BAD_ARGUMENT: ReadonlyArray<readonly [title: string, query: string]> = [
 describe('badVerb, when', () => {
   test.each(BAD_VERB)('%s', async (_title, query) => {
     const { status, text } = await ask(mock, query);
-    expect([status, errorOf(text)]).toEqual([200, 'badVerb']);
+    expect([status, parseError(text)]).toEqual([200, 'badVerb']);
     expect(text).toContain(`<request>${mock.server.oai_base}/2.2/oai</request>`);
   });
 });
@@ -70,7 +70,7 @@ describe('badVerb, when', () => {
 describe('badArgument, when', () => {
   test.each(BAD_ARGUMENT)('%s', async (_title, query) => {
     const { status, text } = await ask(mock, query);
-    expect([status, errorOf(text)]).toEqual([200, 'badArgument']);
+    expect([status, parseError(text)]).toEqual([200, 'badArgument']);
     expect(text).toContain(`<request>${mock.server.oai_base}/2.2/oai</request>`);
   });
 });
@@ -82,7 +82,7 @@ describe('cannotDisseminateFormat, when the format is not one of the two', () =>
     ['GetRecord', 'verb=GetRecord&metadataPrefix=oai_rdf&identifier=x'],
   ])('%s', async (_verb, query) => {
     const { text } = await ask(mock, query);
-    expect(errorOf(text)).toBe('cannotDisseminateFormat');
+    expect(parseError(text)).toBe('cannotDisseminateFormat');
     expect(text).toMatch(/<request verb="/);
   });
 });
@@ -98,7 +98,7 @@ describe('idDoesNotExist, when', () => {
   test.each(cases)('%s', async (_title, identifier) => {
     for (const rest of ['verb=GetRecord&metadataPrefix=oai_svc', 'verb=ListMetadataFormats']) {
       const { text } = await ask(mock, `${rest}&identifier=${encodeURIComponent(identifier())}`);
-      expect(errorOf(text)).toBe('idDoesNotExist');
+      expect(parseError(text)).toBe('idDoesNotExist');
     }
   });
 });
@@ -112,7 +112,7 @@ describe('noRecordsMatch, when', () => {
     ['the set has nothing for this reader', `${LIST}&set=uzivatel`],
   ])('%s', async (_title, query) => {
     const { text } = await ask(mock, query);
-    expect(errorOf(text)).toBe('noRecordsMatch');
+    expect(parseError(text)).toBe('noRecordsMatch');
     expect(text).not.toMatch(/resumptionToken|<record>/);
   });
 });
@@ -124,27 +124,27 @@ describe('badResumptionToken, when', () => {
   };
 
   test.each(['ListRecords', 'ListIdentifiers', 'ListSets'])('the token of %s is invented', async (verb) => {
-    expect(errorOf((await ask(mock, `verb=${verb}&resumptionToken=0123456789ABCDEF`)).text)).toBe('badResumptionToken');
+    expect(parseError((await ask(mock, `verb=${verb}&resumptionToken=0123456789ABCDEF`)).text)).toBe('badResumptionToken');
   });
 
   test('one character of it was changed', async () => {
     const good = await token(LIST);
     const last = good.at(-1) === 'A' ? 'B' : 'A';
     const { text } = await ask(mock, `verb=ListRecords&resumptionToken=${good.slice(0, 20)}${last}${good.slice(21)}`);
-    expect(errorOf(text)).toBe('badResumptionToken');
+    expect(parseError(text)).toBe('badResumptionToken');
   });
 
   test('there are blanks or other strange letters round it', async () => {
     const good = await token(LIST);
     for (const odd of [`%20${good}`, `${good}%20`, `%0A${good}`, `${good}=`, `${good.slice(0, 9)}%20${good.slice(9)}`]) {
-      expect(errorOf((await ask(mock, `verb=ListRecords&resumptionToken=${odd}`)).text)).toBe('badResumptionToken');
+      expect(parseError((await ask(mock, `verb=ListRecords&resumptionToken=${odd}`)).text)).toBe('badResumptionToken');
     }
   });
 
   test('it belongs to another verb, version or user', async () => {
     const good = await token(LIST);
     const asked = async (query: string, options: Parameters<typeof ask>[2] = {}): Promise<string | undefined> =>
-      errorOf((await ask(mock, query, options)).text);
+      parseError((await ask(mock, query, options)).text);
     expect(await asked(`verb=ListIdentifiers&resumptionToken=${good}`)).toBe('badResumptionToken');
     expect(await asked(`verb=ListRecords&resumptionToken=${good}`, { version: '2.1' })).toBe('badResumptionToken');
     expect(await asked(`verb=ListRecords&resumptionToken=${good}`, { as: 'archivist' })).toBe('badResumptionToken');
@@ -155,17 +155,17 @@ describe('badResumptionToken, when', () => {
     await mock.control('POST', '/clock', { frozen: true });
     const good = await token(LIST);
     await mock.control('POST', '/clock', { advance_ms: 3_599_000 });
-    expect(errorOf((await ask(mock, `verb=ListRecords&resumptionToken=${good}`)).text)).toBeUndefined();
+    expect(parseError((await ask(mock, `verb=ListRecords&resumptionToken=${good}`)).text)).toBeUndefined();
     await mock.control('POST', '/clock', { advance_ms: 2_000 });
-    expect(errorOf((await ask(mock, `verb=ListRecords&resumptionToken=${good}`)).text)).toBe('badResumptionToken');
+    expect(parseError((await ask(mock, `verb=ListRecords&resumptionToken=${good}`)).text)).toBe('badResumptionToken');
     await mock.reset();
   });
 
   test('a fault says so', async () => {
     const good = await token(LIST);
     await mock.control('PUT', '/faults', [{ endpoint: 'oai', fault: 'bad-resumption-token', times: 1 }]);
-    expect(errorOf((await ask(mock, `verb=ListRecords&resumptionToken=${good}`)).text)).toBe('badResumptionToken');
-    expect(errorOf((await ask(mock, `verb=ListRecords&resumptionToken=${good}`)).text)).toBeUndefined();
+    expect(parseError((await ask(mock, `verb=ListRecords&resumptionToken=${good}`)).text)).toBe('badResumptionToken');
+    expect(parseError((await ask(mock, `verb=ListRecords&resumptionToken=${good}`)).text)).toBeUndefined();
   });
 });
 
@@ -202,9 +202,9 @@ describe('whatever is asked', () => {
       fc.boolean(),
     )
     .map(([verb, pairs, isList]) => {
-      const given = pairs.map(([name, text]) => `${name}=${text}`);
+      const query = pairs.map(([name, text]) => `${name}=${text}`);
       const needed = isList && !pairs.some(([name]) => name === 'metadataPrefix') ? ['metadataPrefix=oai_dc'] : [];
-      return [`verb=${verb}`, ...needed, ...given].join('&');
+      return [`verb=${verb}`, ...needed, ...query].join('&');
     });
 
   test('the answer is valid by the schema of the protocol', async () => {

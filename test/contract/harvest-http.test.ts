@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { ask, basic, errorOf, headersOf, recordsOf, tokenOf } from '../support/raw-harvest.ts';
+import { ask, basic, parseError, parseHeaders, parseRecords, parseToken } from '../support/raw-harvest.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 
 // Addresses, methods, credentials and encodings of the harvesting interface.
@@ -58,7 +58,7 @@ describe('methods', () => {
     const query = 'verb=ListIdentifiers&metadataPrefix=oai_dc&set=heslo%3Aobdobi';
     const posted = await ask(mock, query, { method: 'POST' });
     const got = await ask(mock, query);
-    expect(headersOf(posted.text)).toEqual(headersOf(got.text));
+    expect(parseHeaders(posted.text)).toEqual(parseHeaders(got.text));
     expect(posted.text).toContain('set="heslo:obdobi"');
   });
 
@@ -70,7 +70,7 @@ describe('methods', () => {
         body,
       }).then((response) => response.text());
     expect(await post('?verb=Identify', '')).toContain('<Identify>');
-    expect(errorOf(await post('?verb=Identify', 'verb=Identify'))).toBe('badVerb');
+    expect(parseError(await post('?verb=Identify', 'verb=Identify'))).toBe('badVerb');
   });
 
   test('another kind of body, and an endless one, are refused', async () => {
@@ -99,7 +99,7 @@ describe('methods', () => {
 describe('credentials', () => {
   /** Whose records can be read: the others' hold the refusal. */
   const readable = (text: string): string[] =>
-    [...recordsOf(text)].filter(([, xml]) => !xml.includes('HTTP/1.1 403 Forbidden')).map(([ident]) => ident);
+    [...parseRecords(text)].filter(([, xml]) => !xml.includes('HTTP/1.1 403 Forbidden')).map(([ident]) => ident);
 
   test('are sent by HTTP Basic with every request, by user name or e-mail address', async () => {
     for (const name of ['archaeologist', 'archaeologist@example.org']) {
@@ -194,9 +194,9 @@ describe('faults', () => {
 
   test('a page that was cut can be asked for again with the same token', async () => {
     const first = await ask(mock, 'verb=ListIdentifiers&metadataPrefix=oai_dc');
-    const next = `verb=ListIdentifiers&resumptionToken=${encodeURIComponent(tokenOf(first.text)?.text ?? '')}`;
+    const next = `verb=ListIdentifiers&resumptionToken=${encodeURIComponent(parseToken(first.text)?.text ?? '')}`;
     await mock.control('PUT', '/faults', [{ endpoint: 'oai', fault: 'reset-after-save', times: 1 }]);
     await expect(ask(mock, next)).rejects.toThrow();
-    expect(headersOf((await ask(mock, next)).text)).toHaveLength(100);
+    expect(parseHeaders((await ask(mock, next)).text)).toHaveLength(100);
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Body } from '../../mock-server/state/records/record.ts';
-import { inVersion } from '../../mock-server/state/records/render-version.ts';
+import { toVersion } from '../../mock-server/state/records/render-version.ts';
 import { ask } from '../support/raw-harvest.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 
@@ -72,15 +72,15 @@ describe('the native format', () => {
       soubor: [{ id: '1', later: 'x' }, 'y'],
     };
     const { igsn: _, later: _later, ...plain } = find;
-    expect(inVersion('samostatny_nalez', find, version)).toEqual({
+    expect(toVersion('samostatny_nalez', find, version)).toEqual({
       ...plain,
       ...(version === '2.0' ? {} : { igsn: 'i' }),
       chranene_udaje: { lokalizace: 'Pole', geom_gml: point },
       soubor: [{ id: '1' }, 'y'],
     });
-    const known: Body = { kod: '116', email: 'a@example.org' };
-    expect(inVersion('ruian_kraj', known, version)).toEqual({ kod: '116' });
-    expect(inVersion('ruian_kraj', known, '2.2')).toEqual(known);
+    const body: Body = { kod: '116', email: 'a@example.org' };
+    expect(toVersion('ruian_kraj', body, version)).toEqual({ kod: '116' });
+    expect(toVersion('ruian_kraj', body, '2.2')).toEqual(body);
   });
 
   test('has the namespace and the schema location of the endpoint', async () => {
@@ -119,10 +119,10 @@ describe('Dublin Core', () => {
     );
 
   test('of a find', async () => {
-    const found = await elements('C-202400101-N00005');
-    const photograph = found.find((element) => element.includes('/file/')) ?? '';
+    const titles = await elements('C-202400101-N00005');
+    const photograph = titles.find((element) => element.includes('/file/')) ?? '';
     expect(photograph).toMatch(/^relation http.*\/id\/C-202400101-N00005\/file\/[0-9a-f-]{36}$/);
-    expect(found.filter((element) => element !== photograph).sort()).toEqual(
+    expect(titles.filter((element) => element !== photograph).sort()).toEqual(
       [
         'title@cs Archiv - samostatný nález C-202400101-N00005',
         'identifier C-202400101-N00005',
@@ -175,20 +175,20 @@ describe('Dublin Core', () => {
   });
 
   test('drops what a record does not have', async () => {
-    const found = await elements('C-202400101-N00008');
-    expect(found.every((element) => !/ $|undefined|\/id\/$/.test(element))).toBe(true);
-    expect(found.some((element) => element.startsWith('creator'))).toBe(false);
+    const titles = await elements('C-202400101-N00008');
+    expect(titles.every((element) => !/ $|undefined|\/id\/$/.test(element))).toBe(true);
+    expect(titles.some((element) => element.startsWith('creator'))).toBe(false);
   });
 
   test.each(['projekt C-202400101', 'dokument C-TX-202100311', 'let C-LET-01988', 'osoba OS-001507', 'pian P-1334-100021'])(
     'of %s has a title, its identifier, its source and something more',
     async (entry) => {
       const ident = entry.split(' ')[1] ?? '';
-      const found = await elements(ident);
-      expect(found.filter((element) => element.startsWith('title'))[0]).toMatch(new RegExp(`${ident}$`));
-      expect(found).toContain(`identifier ${ident}`);
-      expect(found).toContain(`source ${at(ident)}`);
-      expect(found.length).toBeGreaterThan(8);
+      const titles = await elements(ident);
+      expect(titles.filter((element) => element.startsWith('title'))[0]).toMatch(new RegExp(`${ident}$`));
+      expect(titles).toContain(`identifier ${ident}`);
+      expect(titles).toContain(`source ${at(ident)}`);
+      expect(titles.length).toBeGreaterThan(8);
     },
   );
 });

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { SLOW_RUNS } from '../support/property-runs.ts';
-import { ask, headersOf, listAll, pagesOf, tokenOf } from '../support/raw-harvest.ts';
+import { ask, fetchPages, listAll, parseHeaders, parseToken } from '../support/raw-harvest.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 
 // B-TOKEN-1 to B-TOKEN-5, and OAI-PMH 2.0, section 3.5.
@@ -18,9 +18,9 @@ const ALL = 'verb=ListIdentifiers&metadataPrefix=oai_dc';
 describe('a list in pages', () => {
   test('tells its size, the position of each page and when the token expires', async () => {
     await mock.control('POST', '/clock', { frozen: true });
-    const pages = await pagesOf(mock, ALL);
-    const tokens = pages.map(tokenOf);
-    const size = pages.flatMap(headersOf).length;
+    const pages = await fetchPages(mock, ALL);
+    const tokens = pages.map(parseToken);
+    const size = pages.flatMap(parseHeaders).length;
     const { value } = await mock.control('GET', '/clock');
     const expires = new Date(Math.floor(((value as { now_ms: number }).now_ms + 3_600_000) / 1000) * 1000);
     expect(pages.length).toBe(Math.ceil(size / 100));
@@ -34,23 +34,23 @@ describe('a list in pages', () => {
 
   test('of one page has no token at all', async () => {
     const { text } = await ask(mock, `${ALL}&set=ruian_okres`);
-    expect(headersOf(text)).toHaveLength(77);
-    expect(tokenOf(text)).toBeUndefined();
+    expect(parseHeaders(text)).toHaveLength(77);
+    expect(parseToken(text)).toBeUndefined();
   });
 
   test('that fills its page exactly has no token either', async () => {
     await mock.reset({ page_size: 77 });
-    expect(tokenOf((await ask(mock, `${ALL}&set=ruian_okres`)).text)).toBeUndefined();
+    expect(parseToken((await ask(mock, `${ALL}&set=ruian_okres`)).text)).toBeUndefined();
     await mock.reset({ page_size: 76 });
-    const [first = '', second = '', ...more] = await pagesOf(mock, `${ALL}&set=ruian_okres`);
-    expect([headersOf(first).length, headersOf(second).length, more.length]).toEqual([76, 1, 0]);
-    expect(tokenOf(second)).toMatchObject({ text: '', size: 77, cursor: 76 });
+    const [first = '', second = '', ...more] = await fetchPages(mock, `${ALL}&set=ruian_okres`);
+    expect([parseHeaders(first).length, parseHeaders(second).length, more.length]).toEqual([76, 1, 0]);
+    expect(parseToken(second)).toMatchObject({ text: '', size: 77, cursor: 76 });
   });
 
   test('a token may be used again while it lives', async () => {
     const first = await ask(mock, ALL);
-    const next = `verb=ListIdentifiers&resumptionToken=${encodeURIComponent(tokenOf(first.text)?.text ?? '')}`;
-    expect(headersOf((await ask(mock, next)).text)).toEqual(headersOf((await ask(mock, next)).text));
+    const next = `verb=ListIdentifiers&resumptionToken=${encodeURIComponent(parseToken(first.text)?.text ?? '')}`;
+    expect(parseHeaders((await ask(mock, next)).text)).toEqual(parseHeaders((await ask(mock, next)).text));
   });
 });
 
@@ -79,9 +79,9 @@ describe('while records change during a harvest', () => {
     await mock.reset({ page_size: 20 });
     const before = await listAll(mock, `${ALL}&set=heslo`);
     const [first = ''] = [(await ask(mock, `${ALL}&set=heslo`)).text];
-    const seen = headersOf(first);
+    const seen = parseHeaders(first);
     const changed = new Set<string>();
-    let token = tokenOf(first)?.text ?? '';
+    let token = parseToken(first)?.text ?? '';
     for (let round = 0; token !== ''; round += 1) {
       // One record of the page before and one that is still to come move to the front of the list.
       for (const header of [before[round * 20], before[before.length - 1 - round]]) {
@@ -90,8 +90,8 @@ describe('while records change during a harvest', () => {
         await mock.control('POST', '/records', { ident: header.ident, changes: { razeni: String(round) } });
       }
       const { text } = await ask(mock, `verb=ListIdentifiers&resumptionToken=${encodeURIComponent(token)}`);
-      seen.push(...headersOf(text));
-      token = tokenOf(text)?.text ?? '';
+      seen.push(...parseHeaders(text));
+      token = parseToken(text)?.text ?? '';
     }
     const idents = seen.map((header) => header.ident);
     expect(new Set(idents).size).toBe(idents.length);
@@ -106,7 +106,7 @@ describe('a token is opaque', () => {
         await using other = await startMock({ seedNumber, pageSize: 50 });
         const total = (await listAll(other, ALL)).length;
         expect(total).toBeGreaterThan(850);
-        return tokenOf((await ask(other, ALL)).text)?.text ?? '';
+        return parseToken((await ask(other, ALL)).text)?.text ?? '';
       }),
     );
     expect(new Set(spellings).size).toBe(4);

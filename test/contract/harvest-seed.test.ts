@@ -2,8 +2,8 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { addressesOf, SCHEMA_VERSIONS } from '../../mock-server/base/addresses.ts';
-import { type Entity, textOf } from '../../mock-server/state/records/record.ts';
+import { makeAddresses, SCHEMA_VERSIONS } from '../../mock-server/base/addresses.ts';
+import { type Entity, getText } from '../../mock-server/state/records/record.ts';
 import { renderRecord } from '../../mock-server/state/records/render.ts';
 import { loadSeed, SeedError, syntheticFinds } from '../../mock-server/state/seed/load-seed.ts';
 import type { SeedContent } from '../../mock-server/state/seed-content.ts';
@@ -12,7 +12,7 @@ import { entityValidator, faults, SCHEMA_BASE } from '../support/schema-validato
 import { startMock } from '../support/start-mock.ts';
 
 const DEMO = join(packageRoot, 'mock-server', 'seed', 'demo');
-const ADDRESSES = { ...addressesOf('https://schemas.example'), schemaBase: SCHEMA_BASE };
+const ADDRESSES = { ...makeAddresses('https://schemas.example'), schemaBase: SCHEMA_BASE };
 
 let demo: SeedContent;
 let scratch: string;
@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
-const bodiesOf = (entity: Entity) => demo.records.filter((record) => record.entity === entity).map((record) => record.body);
+const listBodies = (entity: Entity) => demo.records.filter((record) => record.entity === entity).map((record) => record.body);
 
 describe('a seed folder of one’s own', () => {
   test.each([
@@ -51,7 +51,7 @@ describe('the demo seed', () => {
   test('has a few entries at least of every vocabulary that the contract names', () => {
     const sets = JSON.parse(readFileSync(join(packageRoot, 'schemas/contract/set-specs.json'), 'utf8')) as { setSpec: string }[];
     const vocabularies = sets.flatMap(({ setSpec }) => (setSpec.startsWith('heslo:') ? [setSpec.slice(6)] : []));
-    const terms = bodiesOf('heslo').map((body) => textOf(body['nazev_heslare']));
+    const terms = listBodies('heslo').map((body) => getText(body['nazev_heslare']));
     expect(vocabularies).toHaveLength(50);
     for (const name of vocabularies) expect([name, terms.filter((one) => one === name).length > 1]).toEqual([name, true]);
   });
@@ -75,8 +75,8 @@ describe('the demo seed', () => {
   });
 
   test('its cadastral areas cover every place of the country exactly once', () => {
-    const areas = bodiesOf('ruian_katastr').map((body) => ringsOf(textOf(body['hranice_wkt']) ?? ''));
-    const regions = bodiesOf('ruian_kraj').map((body) => ringsOf(textOf(body['hranice_wkt']) ?? ''));
+    const areas = listBodies('ruian_katastr').map((body) => parseRings(getText(body['hranice_wkt']) ?? ''));
+    const regions = listBodies('ruian_kraj').map((body) => parseRings(getText(body['hranice_wkt']) ?? ''));
     let inside = 0;
     for (let longitude = 12.03; longitude < 19; longitude += 0.07) {
       for (let latitude = 48.51; latitude < 51.1; latitude += 0.043) {
@@ -91,7 +91,7 @@ describe('the demo seed', () => {
   });
 });
 
-function ringsOf(wkt: string): number[][][] {
+function parseRings(wkt: string): number[][][] {
   return [...wkt.matchAll(/\(([^()]+)\)/g)].map((ring) =>
     (ring[1] ?? '').split(',').map((pair) => pair.trim().split(' ').map(Number)),
   );

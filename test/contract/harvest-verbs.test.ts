@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ask, errorOf, headersOf, listAll, recordsOf } from '../support/raw-harvest.ts';
+import { ask, listAll, parseError, parseHeaders, parseRecords } from '../support/raw-harvest.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 
 // B-VERB-1 to B-VERB-8: one block for each verb.
@@ -119,15 +119,15 @@ describe('GetRecord', () => {
   test.each(['oai_dc', 'oai_svc'])('returns one record in %s', async (format) => {
     const identifier = `${mock.server.oai_base}/id/HES-000253`;
     const { text } = await ask(mock, `verb=GetRecord&metadataPrefix=${format}&identifier=${identifier}`);
-    expect([...recordsOf(text).keys()]).toEqual(['HES-000253']);
+    expect([...parseRecords(text).keys()]).toEqual(['HES-000253']);
     expect(text).toContain('paleolit');
-    expect(headersOf(text)[0]).toMatchObject({ identifier, sets: ['heslo:obdobi'], deleted: false });
+    expect(parseHeaders(text)[0]).toMatchObject({ identifier, sets: ['heslo:obdobi'], deleted: false });
   });
 
   test('returns a deleted record with its header alone', async () => {
     const identifier = `${mock.server.oai_base}/id/C-202400101-N00009`;
     const { text } = await ask(mock, `verb=GetRecord&metadataPrefix=oai_svc&identifier=${identifier}`, { as: 'archivist' });
-    expect(headersOf(text)[0]).toMatchObject({ deleted: true, datestamp: '2024-06-09T05:10:15Z' });
+    expect(parseHeaders(text)[0]).toMatchObject({ deleted: true, datestamp: '2024-06-09T05:10:15Z' });
     expect(text).not.toContain('<metadata>');
   });
 
@@ -135,7 +135,7 @@ describe('GetRecord', () => {
     const response = await fetch(`${mock.server.oai_base}/id/HES-000253`);
     const text = await response.text();
     expect(response.status).toBe(200);
-    expect([...recordsOf(text).keys()]).toEqual(['HES-000253']);
+    expect([...parseRecords(text).keys()]).toEqual(['HES-000253']);
     expect(text).toContain(`xmlns:svc="${mock.server.schema_base}/2.2/"`);
   });
 });
@@ -144,8 +144,8 @@ describe('ListRecords and ListIdentifiers', () => {
   test('give the same headers in the same order, bare in one and with metadata in the other', async () => {
     const records = (await ask(mock, 'verb=ListRecords&metadataPrefix=oai_svc&set=heslo:pristupnost')).text;
     const identifiers = (await ask(mock, 'verb=ListIdentifiers&metadataPrefix=oai_svc&set=heslo:pristupnost')).text;
-    expect(headersOf(records)).toEqual(headersOf(identifiers));
-    expect(headersOf(records)).toHaveLength(4);
+    expect(parseHeaders(records)).toEqual(parseHeaders(identifiers));
+    expect(parseHeaders(records)).toHaveLength(4);
     expect(records.match(/<metadata>/g)).toHaveLength(4);
     expect(identifiers).not.toMatch(/<record>|<metadata>/);
   });
@@ -172,7 +172,7 @@ describe('ListRecords and ListIdentifiers', () => {
 
   test('a set that version 2.0 lacks has no records there', async () => {
     const { text } = await ask(mock, 'verb=ListRecords&metadataPrefix=oai_dc&set=heslo:obdobi', { version: '2.0' });
-    expect(errorOf(text)).toBe('noRecordsMatch');
+    expect(parseError(text)).toBe('noRecordsMatch');
   });
 
   test('lists run from the newest record to the oldest', async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Validator } from '../../src/xml/xsd.ts';
-import { ask, errorOf, headersOf, pagesOf, ROLES } from '../support/raw-harvest.ts';
+import { ask, fetchPages, parseError, parseHeaders, ROLES } from '../support/raw-harvest.ts';
 import { answerValidator, faults, SCHEMA_BASE, SCHEMA_VERSIONS, type SchemaVersion } from '../support/schema-validators.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 
@@ -34,7 +34,7 @@ function expectValid(version: SchemaVersion, text: string): void {
   valid.add(timeless);
 }
 
-async function setsOf(version: SchemaVersion): Promise<string[]> {
+async function listSets(version: SchemaVersion): Promise<string[]> {
   const { text } = await ask(mock, 'verb=ListSets', { version });
   return [...text.matchAll(/<setSpec>([^<]*)</g)].map((match) => match[1] ?? '');
 }
@@ -57,33 +57,33 @@ describe.each(SCHEMA_VERSIONS)('version %s', (version) => {
     ];
     for (const query of queries) {
       const { text } = await ask(mock, query, { version });
-      expect(errorOf(text)).toBeDefined();
+      expect(parseError(text)).toBeDefined();
       expectValid(version, text);
     }
   });
 
   describe.each(version === SCHEMA_VERSIONS.at(-1) ? ROLES : (['anonymous', 'archivist'] as const))('%s', (as) => {
     test('lists of every set in both formats', async () => {
-      for (const set of await setsOf(version)) {
+      for (const set of await listSets(version)) {
         for (const format of ['oai_dc', 'oai_svc']) {
           const query = `metadataPrefix=${format}&set=${set}`;
-          for (const page of await pagesOf(mock, `verb=ListRecords&${query}`, { version, as })) expectValid(version, page);
+          for (const page of await fetchPages(mock, `verb=ListRecords&${query}`, { version, as })) expectValid(version, page);
         }
         const query = `verb=ListIdentifiers&metadataPrefix=oai_dc&set=${set}`;
-        for (const page of await pagesOf(mock, query, { version, as })) expectValid(version, page);
+        for (const page of await fetchPages(mock, query, { version, as })) expectValid(version, page);
       }
     });
 
     test('one record of every set, with its formats', async () => {
-      for (const set of await setsOf(version)) {
+      for (const set of await listSets(version)) {
         // View of an archivist; other roles may get the refusal in place of it.
         const { text } = await ask(mock, `verb=ListIdentifiers&metadataPrefix=oai_dc&set=${set}`, { version, as: 'archivist' });
-        const identifier = encodeURIComponent(headersOf(text)[0]?.identifier ?? '');
+        const identifier = encodeURIComponent(parseHeaders(text)[0]?.identifier ?? '');
         for (const format of ['oai_dc', 'oai_svc']) {
           const query = `verb=GetRecord&metadataPrefix=${format}&identifier=${identifier}`;
           const record = await ask(mock, query, { version, as });
           // Users are hidden from the anonymous: for them there is no such record.
-          expect(errorOf(record.text)).toBe(as === 'anonymous' && set === 'uzivatel' ? 'idDoesNotExist' : undefined);
+          expect(parseError(record.text)).toBe(as === 'anonymous' && set === 'uzivatel' ? 'idDoesNotExist' : undefined);
           expectValid(version, record.text);
         }
         expectValid(version, (await ask(mock, `verb=ListMetadataFormats&identifier=${identifier}`, { version, as })).text);

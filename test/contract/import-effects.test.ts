@@ -1,18 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import { findLines, smallestFind } from '../support/contract-find.ts';
-import { elementText, type RawAnswer, tokenOf } from '../support/contract-requests.ts';
+import { elementText, fetchToken, type RawAnswer } from '../support/contract-requests.ts';
 import { useMock } from './contract-import.ts';
 
 const { mock, record, send } = useMock();
 
 const persons = async () => ((await mock().control('GET', '/state')).value as { counts: { persons: number } }).counts.persons;
 const finder = (text: string) => `<svc:nalezce id=":tba">${text}</svc:nalezce>`;
-const finderOf = (answer: RawAnswer) => /<svc:nalezce id="(OS-\d{6})">([^<]*)</.exec(answer.text)?.slice(1);
+const getFinder = (answer: RawAnswer) => /<svc:nalezce id="(OS-\d{6})">([^<]*)</.exec(answer.text)?.slice(1);
 
 describe('A finder :tba (A-FIELD-16, A-FINDER-1 to A-FINDER-5)', () => {
   test('an unknown person is created together with the find', async () => {
     const before = await persons();
-    const [ident, text] = finderOf(await send(findLines(2, { nalezce: finder('Hrdličková, Marie  Anna') }))) ?? [];
+    const [ident, text] = getFinder(await send(findLines(2, { nalezce: finder('Hrdličková, Marie  Anna') }))) ?? [];
     expect(text).toBe('Hrdličková, Marie Anna');
     expect(await persons()).toBe(before + 1);
     expect((await record(ident ?? '')).body).toEqual({
@@ -25,26 +25,26 @@ describe('A finder :tba (A-FIELD-16, A-FINDER-1 to A-FINDER-5)', () => {
   });
 
   test('hyphenated given names keep their hyphen in the initials', async () => {
-    const [ident] = finderOf(await send(findLines(2, { nalezce: finder('Petit, Jean-Pierre') }))) ?? [];
+    const [ident] = getFinder(await send(findLines(2, { nalezce: finder('Petit, Jean-Pierre') }))) ?? [];
     expect((await record(ident ?? '')).body).toMatchObject({ vypis: 'Petit, J.-P.' });
   });
 
   test('the same name is the same person the next time', async () => {
     const before = await persons();
-    const first = finderOf(await send(findLines(2, { nalezce: finder('Hrdličková, Marie') })));
-    const second = finderOf(await send(findLines(2, { nalezce: finder('  Hrdličková  ,   Marie ') })));
+    const first = getFinder(await send(findLines(2, { nalezce: finder('Hrdličková, Marie') })));
+    const second = getFinder(await send(findLines(2, { nalezce: finder('  Hrdličková  ,   Marie ') })));
     expect(second).toEqual(first);
     expect(await persons()).toBe(before + 1);
   });
 
   test('matching is exact and case-sensitive', async () => {
-    const first = finderOf(await send(findLines(2, { nalezce: finder('Hrdličková, Marie') })));
-    const second = finderOf(await send(findLines(2, { nalezce: finder('hrdličková, Marie') })));
+    const first = getFinder(await send(findLines(2, { nalezce: finder('Hrdličková, Marie') })));
+    const second = getFinder(await send(findLines(2, { nalezce: finder('hrdličková, Marie') })));
     expect(second?.[0]).not.toBe(first?.[0]);
   });
 
   test('the text is split at the first comma', async () => {
-    const [, text] = finderOf(await send(findLines(2, { nalezce: finder('Novák, Jan, ml.') }))) ?? [];
+    const [, text] = getFinder(await send(findLines(2, { nalezce: finder('Novák, Jan, ml.') }))) ?? [];
     expect(text).toBe('Novák, Jan, ml.');
   });
 
@@ -60,7 +60,7 @@ describe('A finder :tba (A-FIELD-16, A-FINDER-1 to A-FINDER-5)', () => {
   });
 
   test('with a known identifier the text is not read', async () => {
-    expect(finderOf(await send(findLines(2, { nalezce: '<svc:nalezce id="OS-001507">Nobody</svc:nalezce>' })))?.[1]).not.toBe(
+    expect(getFinder(await send(findLines(2, { nalezce: '<svc:nalezce id="OS-001507">Nobody</svc:nalezce>' })))?.[1]).not.toBe(
       'Nobody',
     );
   });
@@ -85,7 +85,7 @@ describe('History of an imported find (A-HISTORY-1, A-HISTORY-2)', () => {
 
   test('the time is the mock clock’s', async () => {
     await mock().control('POST', '/clock', { set: '2031-02-03T04:05:06Z', frozen: true });
-    const token = await tokenOf(mock(), 'archaeologist');
+    const token = await fetchToken(mock(), 'archaeologist');
     expect(elementText((await send(findLines(1), { token })).text, 'datum_zmeny')).toMatch(/^2031-02-03T04:05:06/);
   });
 });
@@ -120,7 +120,7 @@ describe('Identifiers (A-ASSIGN-2, A-ASSIGN-3)', () => {
   test('a number that is given again belongs to who imported it last', async () => {
     const ident = (await send(smallestFind())).headers.get('x-record-id');
     await mock().control('POST', `/records/${ident}/delete`);
-    await send(smallestFind(), { token: await tokenOf(mock(), 'researcher') });
+    await send(smallestFind(), { token: await fetchToken(mock(), 'researcher') });
     expect(await record(ident ?? '')).toMatchObject({ creator: 'U-000102', organisation: 'ORG-000001' });
   });
 });

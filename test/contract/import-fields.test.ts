@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { documentOf, findLines, smallestFind } from '../support/contract-find.ts';
-import { importXml, tokenOf } from '../support/contract-requests.ts';
+import { findLines, makeDocument, smallestFind } from '../support/contract-find.ts';
+import { fetchToken, importXml } from '../support/contract-requests.ts';
 import { expectDetail, expectEntries, expectInvalid, useMock } from './contract-import.ts';
 
 const { mock, send } = useMock();
@@ -104,20 +104,20 @@ describe('Import: project and role (A-PROJECT-1 to A-PROJECT-7)', () => {
 
   test('a Researcher without active cooperation answers 403', async () => {
     await mock().control('POST', '/records', { ident: 'U-000102', changes: { spoluprace_nadrizeni: null } });
-    const researcher = await tokenOf(mock(), 'researcher');
-    expectDetail(await importXml(mock(), documentOf(mock(), smallestFind()), { token: researcher }), 403);
+    const researcher = await fetchToken(mock(), 'researcher');
+    expectDetail(await importXml(mock(), makeDocument(mock(), smallestFind()), { token: researcher }), 403);
   });
 
   test.each([2, 3] as const)('a Researcher who asks for state %s answers 403', async (stav) => {
-    const researcher = await tokenOf(mock(), 'researcher');
-    expectDetail(await importXml(mock(), documentOf(mock(), findLines(stav)), { token: researcher }), 403);
-    expect((await importXml(mock(), documentOf(mock(), findLines(1)), { token: researcher })).status).toBe(201);
+    const researcher = await fetchToken(mock(), 'researcher');
+    expectDetail(await importXml(mock(), makeDocument(mock(), findLines(stav)), { token: researcher }), 403);
+    expect((await importXml(mock(), makeDocument(mock(), findLines(1)), { token: researcher })).status).toBe(201);
   });
 
   test('an Archivist may import into a survey of any organisation and state', async () => {
-    const archivist = await tokenOf(mock(), 'archivist');
+    const archivist = await fetchToken(mock(), 'archivist');
     for (const project of ['M-202300316', 'C-202200058', 'C-202400303']) {
-      const answer = await importXml(mock(), documentOf(mock(), inProject(project)), { token: archivist });
+      const answer = await importXml(mock(), makeDocument(mock(), inProject(project)), { token: archivist });
       expect(answer.status, answer.text).toBe(201);
     }
   });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { documentOf, smallestFind } from '../support/contract-find.ts';
+import { makeDocument, smallestFind } from '../support/contract-find.ts';
 import { contentDigest, importXml, multipart, rawAnswer } from '../support/contract-requests.ts';
 import { expectDetail, useMock } from './contract-import.ts';
 
@@ -14,7 +14,7 @@ describe('Import: gates (A-GATE-4, A-IMPORT-12, A-IMPORT-15, A-IMPORT-17)', () =
   });
 
   test('an Accept header without JSON answers 406', async () => {
-    const answer = await importXml(mock(), documentOf(mock(), smallestFind()), {
+    const answer = await importXml(mock(), makeDocument(mock(), smallestFind()), {
       token: token(),
       headers: { accept: 'application/xml' },
     });
@@ -25,7 +25,7 @@ describe('Import: gates (A-GATE-4, A-IMPORT-12, A-IMPORT-15, A-IMPORT-17)', () =
     ['no token', undefined],
     ['an unknown token', '0000000000000000000000000000000000000000'],
   ])('%s answers 401 with a challenge', async (_, bad) => {
-    const answer = await importXml(mock(), documentOf(mock(), smallestFind()), bad === undefined ? {} : { token: bad });
+    const answer = await importXml(mock(), makeDocument(mock(), smallestFind()), bad === undefined ? {} : { token: bad });
     expectDetail(answer, 401);
     expect(answer.headers.get('www-authenticate')).toBe('Bearer');
   });
@@ -58,7 +58,7 @@ describe('Import: gates (A-GATE-4, A-IMPORT-12, A-IMPORT-15, A-IMPORT-17)', () =
     const response = await fetch(`${mock().url}/api/pas/import-xml`, {
       method: 'POST',
       headers: { authorization: `Bearer ${token()}`, 'content-type': 'application/xml' },
-      body: documentOf(mock(), smallestFind()),
+      body: makeDocument(mock(), smallestFind()),
     });
     expectDetail(await rawAnswer(response), 415);
   });
@@ -69,25 +69,25 @@ describe('Import: bodies made to exhaust', () => {
     ['files', Array.from({ length: 300 }, () => ({ name: 'x', fileName: 'x', bytes: 'x' }))],
     ['fields', Array.from({ length: 3000 }, () => ({ name: 'x', bytes: 'x' }))],
   ])('thousands of %s in one form answer 400', async (_, parts) => {
-    expectDetail(await importXml(mock(), documentOf(mock(), smallestFind()), { token: token(), parts }), 400);
+    expectDetail(await importXml(mock(), makeDocument(mock(), smallestFind()), { token: token(), parts }), 400);
   });
 
   test('two million blanks in a geometry are refused at once', async () => {
     const geom_wkt = `<svc:geom_wkt EPSG="4326">POINT${' '.repeat(2_000_000)}x</svc:geom_wkt>`;
-    const answer = await importXml(mock(), documentOf(mock(), smallestFind({ geom_wkt })), { token: token() });
+    const answer = await importXml(mock(), makeDocument(mock(), smallestFind({ geom_wkt })), { token: token() });
     expect([answer.status, answer.text]).toEqual([422, expect.stringContaining('geom_wkt: ')]);
   });
 });
 
 describe('Import: file and digest (A-DIGEST-1 to A-DIGEST-3, A-IMPORT-7, A-IMPORT-8, A-IMPORT-11)', () => {
   test('no part named file answers 400', async () => {
-    const bytes = Buffer.from(documentOf(mock(), smallestFind()));
+    const bytes = Buffer.from(makeDocument(mock(), smallestFind()));
     const parts = [{ name: 'document', fileName: 'find.xml', bytes }];
     expectDetail(await importXml(mock(), bytes.toString(), { token: token(), parts }), 400);
   });
 
   test('a part named file that names no file is a field, whatever type it claims', async () => {
-    const bytes = Buffer.from(documentOf(mock(), smallestFind()));
+    const bytes = Buffer.from(makeDocument(mock(), smallestFind()));
     const parts = [{ name: 'file', type: 'application/octet-stream', bytes }];
     expectDetail(await importXml(mock(), bytes.toString(), { token: token(), parts }), 400);
     const beside = [...parts, { name: 'file', fileName: 'find.xml', bytes }];
@@ -95,7 +95,7 @@ describe('Import: file and digest (A-DIGEST-1 to A-DIGEST-3, A-IMPORT-7, A-IMPOR
   });
 
   test('a field named file that is no file answers 400', async () => {
-    const xml = documentOf(mock(), smallestFind());
+    const xml = makeDocument(mock(), smallestFind());
     const response = await fetch(`${mock().url}/api/pas/import-xml`, {
       method: 'POST',
       headers: { authorization: `Bearer ${token()}`, 'content-type': 'application/x-www-form-urlencoded' },
@@ -105,7 +105,7 @@ describe('Import: file and digest (A-DIGEST-1 to A-DIGEST-3, A-IMPORT-7, A-IMPOR
   });
 
   test('no Content-Digest answers 400', async () => {
-    expectDetail(await importXml(mock(), documentOf(mock(), smallestFind()), { token: token(), digest: null }), 400);
+    expectDetail(await importXml(mock(), makeDocument(mock(), smallestFind()), { token: token(), digest: null }), 400);
   });
 
   test.each([
@@ -115,13 +115,13 @@ describe('Import: file and digest (A-DIGEST-1 to A-DIGEST-3, A-IMPORT-7, A-IMPOR
     ['no closing colon', (xml: string) => contentDigest(xml).slice(0, -1)],
     ['bare Base64', (xml: string) => contentDigest(xml).slice('sha-512=:'.length, -1)],
   ])('a Content-Digest of %s answers 400', async (_, spoil) => {
-    const xml = documentOf(mock(), smallestFind());
+    const xml = makeDocument(mock(), smallestFind());
     expectDetail(await importXml(mock(), xml, { token: token(), digest: spoil(xml) }), 400);
   });
 
   test('a Content-Digest that is no Base64 answers 400', async () => {
     for (const digest of ['sha-512=:A:', 'sha-512=::', 'sha-512=:']) {
-      expectDetail(await importXml(mock(), documentOf(mock(), smallestFind()), { token: token(), digest }), 400);
+      expectDetail(await importXml(mock(), makeDocument(mock(), smallestFind()), { token: token(), digest }), 400);
     }
   });
 
@@ -129,11 +129,11 @@ describe('Import: file and digest (A-DIGEST-1 to A-DIGEST-3, A-IMPORT-7, A-IMPOR
     ['of other bytes', contentDigest('other')],
     ['over the hexadecimal digest', contentDigest('cf83e1357eefb8bd')],
   ])('a Content-Digest %s answers 400', async (_, digest) => {
-    expectDetail(await importXml(mock(), documentOf(mock(), smallestFind()), { token: token(), digest }), 400);
+    expectDetail(await importXml(mock(), makeDocument(mock(), smallestFind()), { token: token(), digest }), 400);
   });
 
   test('a Content-Digest over the whole multipart body answers 400', async () => {
-    const bytes = Buffer.from(documentOf(mock(), smallestFind()));
+    const bytes = Buffer.from(makeDocument(mock(), smallestFind()));
     const digest = contentDigest(multipart([{ name: 'file', fileName: 'find.xml', type: 'application/xml', bytes }]));
     expectDetail(await importXml(mock(), bytes.toString(), { token: token(), digest }), 400);
   });

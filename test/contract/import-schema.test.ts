@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { documentOf, findLines, smallestFind } from '../support/contract-find.ts';
+import { findLines, makeDocument, smallestFind } from '../support/contract-find.ts';
 import { importXml } from '../support/contract-requests.ts';
 import { expectAgainstSchema, expectDetail, expectInvalid, useMock } from './contract-import.ts';
 
@@ -7,7 +7,7 @@ const { mock, token, send, finds } = useMock();
 
 describe('Import: schema declaration (A-DECLARE-1 to A-DECLARE-4, A-IMPORT-10)', () => {
   const document = (replace: (xml: string) => string) =>
-    importXml(mock(), replace(documentOf(mock(), smallestFind())), { token: token() });
+    importXml(mock(), replace(makeDocument(mock(), smallestFind())), { token: token() });
 
   test.each([
     ['another version of the namespace', (xml: string) => xml.replaceAll('/2.2/', '/2.1/')],
@@ -65,7 +65,7 @@ describe('Import: schema and root (A-DECLARE-5, A-IMPORT-2, A-IMPORT-9, A-IMPORT
 
   test.each(['"x"', 'SYSTEM "file:///etc/hostname"'])('a reference to an entity (%s) is not read', async (entity) => {
     const content = smallestFind({ poznamka: '<svc:poznamka>&e;</svc:poznamka>' });
-    const xml = documentOf(mock(), content).replace('?>', `?><!DOCTYPE svc [<!ENTITY e ${entity}>]>`);
+    const xml = makeDocument(mock(), content).replace('?>', `?><!DOCTYPE svc [<!ENTITY e ${entity}>]>`);
     expectAgainstSchema(await importXml(mock(), xml, { token: token() }));
   });
 

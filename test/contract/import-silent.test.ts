@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { documentOf, findLines, smallestFind } from '../support/contract-find.ts';
-import { contentDigest, importXml, multipart, rawAnswer, tokenOf } from '../support/contract-requests.ts';
+import { findLines, makeDocument, smallestFind } from '../support/contract-find.ts';
+import { contentDigest, fetchToken, importXml, multipart, rawAnswer } from '../support/contract-requests.ts';
 import { useMock } from './contract-import.ts';
 
 // The mock follows the deployed service where the contract is silent.
@@ -8,13 +8,13 @@ import { useMock } from './contract-import.ts';
 const { mock, send, token, control } = useMock();
 
 /** An import whose body is typed by hand. */
-async function sendBody(body: Buffer, digestOf: string) {
+async function sendBody(body: Buffer, digestText: string) {
   const response = await fetch(`${mock().url}/api/pas/import-xml`, {
     method: 'POST',
     headers: {
       'content-type': 'multipart/form-data; boundary=xYzZY',
       authorization: `Bearer ${token()}`,
-      'content-digest': contentDigest(digestOf),
+      'content-digest': contentDigest(digestText),
     },
     body: new Uint8Array(body),
   });
@@ -23,7 +23,7 @@ async function sendBody(body: Buffer, digestOf: string) {
 
 describe('A document', () => {
   test('that names the namespace twice is judged by the last pair', async () => {
-    const xml = documentOf(mock(), smallestFind());
+    const xml = makeDocument(mock(), smallestFind());
     const pair = /xsi:schemaLocation="(\S+) (\S+)"/;
     const twice = (first: string, last: string) =>
       importXml(mock(), xml.replace(pair, `xsi:schemaLocation="$1 ${first} $1 ${last}"`), { token: token() });
@@ -50,13 +50,13 @@ describe('A document', () => {
 
 describe('A part of a form', () => {
   test.each(['', '.', '..', '/', 'a/..', 'C:\\', '\u200b', '..\u0085'])('named %j is no file', async (fileName) => {
-    const xml = documentOf(mock(), smallestFind());
+    const xml = makeDocument(mock(), smallestFind());
     const answer = await send('', { parts: [{ name: 'file', fileName, bytes: xml }], digest: contentDigest(xml) });
     expect(answer.status, answer.text).toBe(400);
   });
 
   test('is taken as it stands, in Base64 or under a long head', async () => {
-    const xml = documentOf(mock(), smallestFind());
+    const xml = makeDocument(mock(), smallestFind());
     const withHead = (line: string, text: string) =>
       Buffer.from(
         multipart([{ name: 'file', fileName: 'a.xml', bytes: text }])
@@ -92,8 +92,8 @@ describe('The other questions of the write interface', () => {
   });
 
   test('user information is for GET alone', async () => {
-    const headers = { authorization: `Bearer ${await tokenOf(mock(), 'researcher')}` };
-    const { status, headers: said } = await fetch(`${mock().url}/api/uzivatel-info/`, { method: 'HEAD', headers });
-    expect([status, said.get('allow')]).toEqual([405, 'GET']);
+    const headers = { authorization: `Bearer ${await fetchToken(mock(), 'researcher')}` };
+    const { status, headers: answerHeaders } = await fetch(`${mock().url}/api/uzivatel-info/`, { method: 'HEAD', headers });
+    expect([status, answerHeaders.get('allow')]).toEqual([405, 'GET']);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { findLines, smallestFind } from '../support/contract-find.ts';
-import { elementText, tokenOf } from '../support/contract-requests.ts';
+import { elementText, fetchToken } from '../support/contract-requests.ts';
 import { useMock } from './contract-import.ts';
 
 const { mock, send } = useMock();
@@ -48,7 +48,7 @@ describe('Import answer (A-ANSWER-1 to A-ANSWER-8)', () => {
   });
 
   test('the protected part is shown to the caller in full, whatever its accessibility', async () => {
-    const researcher = await tokenOf(mock(), 'researcher');
+    const researcher = await fetchToken(mock(), 'researcher');
     const { text, status } = await send(findLines(1), { token: researcher });
     expect(status).toBe(201);
     expect(elementText(text, 'lokalizace')).toBe('Pole u lesa');
@@ -74,7 +74,7 @@ describe('Derived place and geometry (A-POINT-2, A-POINT-7 to A-POINT-9)', () =>
     );
   });
 
-  const pointOf = (xml: string, name: string) => (elementText(xml, name)?.match(/-?[\d.]+/g) ?? []).map(Number);
+  const getPoint = (xml: string, name: string) => (elementText(xml, name)?.match(/-?[\d.]+/g) ?? []).map(Number);
 
   // Most of what is left is the movement of the plate since 1989; the plain projection is off by 0.00, 1.06, 1.15 and 0.96 m.
   test.each([
@@ -88,7 +88,7 @@ describe('Derived place and geometry (A-POINT-2, A-POINT-7 to A-POINT-9)', () =>
       const fromDegrees = await send(
         smallestFind({ geom_wkt: `<svc:geom_wkt EPSG="4326">POINT (${lon} ${lat})</svc:geom_wkt>` }),
       );
-      const [derivedX = 0, derivedY = 0] = pointOf(fromDegrees.text, 'geom_sjtsk_wkt');
+      const [derivedX = 0, derivedY = 0] = getPoint(fromDegrees.text, 'geom_sjtsk_wkt');
       expect(Math.hypot(derivedX - x, derivedY - y)).toBeLessThan(offM);
       const fromMetres = await send(
         smallestFind({
@@ -96,7 +96,7 @@ describe('Derived place and geometry (A-POINT-2, A-POINT-7 to A-POINT-9)', () =>
           geom_sjtsk_wkt: `<svc:geom_sjtsk_wkt EPSG="5514">POINT (${x} ${y})</svc:geom_sjtsk_wkt>`,
         }),
       );
-      const [derivedLon = 0, derivedLat = 0] = pointOf(fromMetres.text, 'geom_wkt');
+      const [derivedLon = 0, derivedLat = 0] = getPoint(fromMetres.text, 'geom_wkt');
       expect(Math.hypot((derivedLon - lon) * 72_000, (derivedLat - lat) * 111_200)).toBeLessThan(offM);
     },
   );

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { BodySample, exchangeOf } from '../../mock-server/base/exchange.ts';
+import { BodySample, makeExchange } from '../../mock-server/base/exchange.ts';
 import { Journal } from '../../mock-server/state/journal.ts';
 import { smallestFind } from '../support/contract-find.ts';
 import { setNumber } from '../support/contract-requests.ts';
@@ -138,13 +138,13 @@ describe('The journal, filtered', () => {
       const entry = journal.open({ method: 'POST', path: '/api/pas/import-xml', address: '127.0.0.1', atMs: 0 }, true);
       const sample = new BodySample();
       sample.take(body);
-      journal.close(entry, { rules: [], change: null, ms: 1 }, () => exchangeOf({ headers: {}, sample }, undefined));
+      journal.close(entry, { rules: [], change: null, ms: 1 }, () => makeExchange({ headers: {}, sample }, undefined));
       return entry.id;
     });
     const isKept = (id: number | undefined) => (journal.whole(id ?? 0) as { request: unknown }).request !== null;
     expect([isKept(ids[0]), isKept(ids.at(-1))]).toEqual([false, true]);
-    const kept = ids.filter(isKept).length * 16 * 1024;
-    expect(kept).toBeLessThanOrEqual(32 * 1024 * 1024);
-    expect(kept).toBeGreaterThan(24 * 1024 * 1024);
+    const keptBytes = ids.filter(isKept).length * 16 * 1024;
+    expect(keptBytes).toBeLessThanOrEqual(32 * 1024 * 1024);
+    expect(keptBytes).toBeGreaterThan(24 * 1024 * 1024);
   });
 });

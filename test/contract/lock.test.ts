@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { setNumber, tokenOf } from '../support/contract-requests.ts';
+import { fetchToken, setNumber } from '../support/contract-requests.ts';
 import { eventually } from '../support/eventually.ts';
 import { expectDetail, useMock } from './contract-import.ts';
 
@@ -54,7 +54,7 @@ describe('Record lock (A-LOCK-1 to A-LOCK-6)', () => {
   test('it expires by itself on the mock’s clock', async () => {
     await lock(300_000);
     await mock().control('POST', '/clock', { advance_ms: 300_000 });
-    const signedInAgain = await tokenOf(mock(), 'archaeologist');
+    const signedInAgain = await fetchToken(mock(), 'archaeologist');
     expect((await setNumber(mock(), FIND, '?evidencni_cislo=A1', signedInAgain)).status).toBe(200);
   });
 

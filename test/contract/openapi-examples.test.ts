@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { contentDigest, multipart, tokenOf } from '../support/contract-requests.ts';
+import { contentDigest, fetchToken, multipart } from '../support/contract-requests.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 
 type Example = { readonly value: unknown };
@@ -27,12 +27,12 @@ const operations = ({ paths }: Described) =>
     ),
   );
 
-function exampleOf({ components }: Described, { example, examples = {} }: Content): unknown {
+function getExample({ components }: Described, { example, examples = {} }: Content): unknown {
   const name = Object.values(examples)[0]?.$ref.split('/').at(-1) ?? '';
   return example ?? components.examples?.[name]?.value;
 }
 
-function pathOf({ components }: Described, path: string, { parameters = [] }: Operation): string {
+function getPath({ components }: Described, path: string, { parameters = [] }: Operation): string {
   return path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const inPath = parameters
       .map((one) => (one.$ref === undefined ? one : components.parameters?.[one.$ref.split('/').at(-1) ?? '']))
@@ -42,7 +42,7 @@ function pathOf({ components }: Described, path: string, { parameters = [] }: Op
 }
 
 async function sent(mock: TestMock, type: string, url: string, method: string, value: unknown): Promise<Response> {
-  const headers = { authorization: `Bearer ${await tokenOf(mock, 'archaeologist')}`, 'content-type': type };
+  const headers = { authorization: `Bearer ${await fetchToken(mock, 'archaeologist')}`, 'content-type': type };
   if (type === 'application/x-www-form-urlencoded')
     return fetch(url, { method, headers, body: new URLSearchParams(value as Record<string, string>).toString() });
   if (type !== 'multipart/form-data') return fetch(url, { method, headers, body: JSON.stringify(value) });
@@ -81,9 +81,9 @@ describe('Every body that a description shows', () => {
     const all = operations(description);
     expect(all.length).toBeGreaterThan(4);
     for (const { path: template, method, type, content, operation } of all) {
-      const value = exampleOf(description, content);
+      const value = getExample(description, content);
       expect([operation.operationId, value === undefined]).toEqual([operation.operationId, false]);
-      const url = `${server?.url}${pathOf(description, template, operation)}`;
+      const url = `${server?.url}${getPath(description, template, operation)}`;
       const answer = await sent(mock, type, url, method.toUpperCase(), value);
       expect([operation.operationId, answer.status, await answer.text()]).toEqual([
         operation.operationId,

@@ -91,11 +91,11 @@ export class Fuzz {
     const of = (place: string): Array<readonly [string, string]> =>
       parameters.flatMap((parameter) => {
         if (parameter.in !== place || this.#chance(0.07)) return [];
-        return [[parameter.name, this.#textOf(parameter)] as const];
+        return [[parameter.name, this.#getText(parameter)] as const];
       });
     const target = path.replaceAll(/\{([^}]*)\}/g, (_, name: string) => {
       const parameter = parameters.find((one) => one.name === name);
-      return segmentOf(parameter === undefined ? 'x' : this.#textOf(parameter)) || 'x';
+      return getSegment(parameter === undefined ? 'x' : this.#getText(parameter)) || 'x';
     });
     const query = [...of('query'), ...(this.#chance(0.05) ? [[this.#oddText(), this.#oddText()] as const] : [])];
     const search = query.map(([name, value]) => `${escaped(name)}=${escaped(value)}`).join('&');
@@ -119,7 +119,7 @@ export class Fuzz {
     if (requestBody === undefined) return { body: this.#chance(0.03) ? this.#bytes() : undefined };
     const [type, { schema }] = this.#one(Object.entries(requestBody.content));
     if (this.#chance(0.04)) return { body: this.#chance(0.5) ? undefined : this.#bytes(), type };
-    const value = this.#valueOf(schema);
+    const value = this.#getValue(schema);
     if (type === 'application/json') {
       const text = JSON.stringify(value) ?? '';
       return { body: Buffer.from(this.#chance(0.04) ? this.#spoiled(text) : text), type };
@@ -145,17 +145,17 @@ export class Fuzz {
     };
   }
 
-  #textOf({ name, schema }: Parameter): string {
-    const known = this.#known.values[name];
-    if (known !== undefined && this.#chance(0.7)) return asText(this.#one(known));
+  #getText({ name, schema }: Parameter): string {
+    const values = this.#known.values[name];
+    if (values !== undefined && this.#chance(0.7)) return asText(this.#one(values));
     return this.#chance(0.4) ? this.#oddText() : asText(this.#made(schema));
   }
 
   /** By its schema; often with names that are known; sometimes with one thing wrong; seldom nonsense. */
-  #valueOf(schema: JsonSchema): unknown {
+  #getValue(schema: JsonSchema): unknown {
     if (this.#chance(0.05)) return this.#one(ODD_VALUES);
-    const made = this.#withKnown(this.#made(schema));
-    return this.#chance(0.4) ? this.#wronged(made) : made;
+    const value = this.#withKnown(this.#made(schema));
+    return this.#chance(0.4) ? this.#wronged(value) : value;
   }
 
   #made(schema: JsonSchema): unknown {
@@ -174,8 +174,8 @@ export class Fuzz {
     if (Array.isArray(value)) return value.map((item) => this.#withKnown(item));
     if (!isObject(value)) return value;
     const entries = Object.entries(value).map(([name, item]) => {
-      const known = this.#known.values[name];
-      return [name, known !== undefined && this.#chance(0.8) ? this.#one(known) : this.#withKnown(item)];
+      const values = this.#known.values[name];
+      return [name, values !== undefined && this.#chance(0.8) ? this.#one(values) : this.#withKnown(item)];
     });
     return Object.fromEntries(entries);
   }
@@ -257,10 +257,10 @@ export function ask(base: string, { method, target, headers, body }: FuzzRequest
       response.on('data', (chunk: Buffer) => void chunks.push(chunk));
       response.once('error', reject);
       response.once('end', () => {
-        const given = Object.entries(response.headers).map(([name, value]) => [name, String(value)]);
+        const headers = Object.entries(response.headers).map(([name, value]) => [name, String(value)]);
         const [plain = ''] = target.split('?');
         const text = Buffer.concat(chunks).toString('utf8');
-        resolve({ method, path: plain, status: response.statusCode ?? 0, headers: Object.fromEntries(given), body: text });
+        resolve({ method, path: plain, status: response.statusCode ?? 0, headers: Object.fromEntries(headers), body: text });
       });
     });
     sent.once('error', reject);
@@ -282,6 +282,6 @@ function escaped(text: string): string {
 }
 
 /** Sometimes a bare percent sign, as no client should send it. */
-function segmentOf(text: string): string {
+function getSegment(text: string): string {
   return text === '%' ? text : escaped(text);
 }

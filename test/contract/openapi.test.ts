@@ -4,8 +4,8 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { describe, expect, test } from 'vitest';
 import { packageRoot } from '../../src/base/package-root.ts';
 import { tinyPng } from '../support/a-season.ts';
-import { documentOf, findLines, smallestFind } from '../support/contract-find.ts';
-import { contentDigest, importXml, multipart, type Part, tokenOf } from '../support/contract-requests.ts';
+import { findLines, makeDocument, smallestFind } from '../support/contract-find.ts';
+import { contentDigest, fetchToken, importXml, multipart, type Part } from '../support/contract-requests.ts';
 import { Described } from '../support/openapi.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 
@@ -79,25 +79,25 @@ describe('every status that is described of the service can be met', () => {
 
   test('by a client, an operator or a gateway, and each is as described', async () => {
     await using mock = await startMock();
-    const bearer = { authorization: `Bearer ${await tokenOf(mock, 'archaeologist')}` };
-    const researcher = { authorization: `Bearer ${await tokenOf(mock, 'researcher')}` };
+    const bearer = { authorization: `Bearer ${await fetchToken(mock, 'archaeologist')}` };
+    const researcher = { authorization: `Bearer ${await fetchToken(mock, 'researcher')}` };
     const xmlPart = (text: string): Part => ({ name: 'file', fileName: 'find.xml', type: 'application/xml', bytes: text });
     const photo: Part = { name: 'file', fileName: 'a.png', type: 'image/png', bytes: tinyPng(1) };
-    const find = (lines = smallestFind()) => form(xmlPart(documentOf(mock, lines)));
+    const find = (lines = smallestFind()) => form(xmlPart(makeDocument(mock, lines)));
     const as = (who: Record<string, string>, asking: Asking): Asking => ({ ...asking, headers: { ...asking.headers, ...who } });
     const json = (value: unknown): Asking => ({ headers: { 'content-type': 'application/json' }, body: JSON.stringify(value) });
-    const own = { username: 'archaeologist', password: 'archaeologist' };
+    const ownUser = { username: 'archaeologist', password: 'archaeologist' };
 
     // Behaviour of a client.
-    expect(await ask(mock, 'token', json(own))).toBe(200);
-    expect(await ask(mock, 'token', json({ ...own, password: 'x' }))).toBe(400);
+    expect(await ask(mock, 'token', json(ownUser))).toBe(200);
+    expect(await ask(mock, 'token', json({ ...ownUser, password: 'x' }))).toBe(400);
     expect(await ask(mock, 'token', json({}))).toBe(400);
     expect(await ask(mock, 'token', { method: 'GET' })).toBe(405);
-    expect(await ask(mock, 'token', json({ ...own, more: 'x'.repeat(70_000) }))).toBe(413);
+    expect(await ask(mock, 'token', json({ ...ownUser, more: 'x'.repeat(70_000) }))).toBe(413);
     expect(await ask(mock, 'token', { headers: { 'content-type': 'text/plain' }, body: 'x' })).toBe(415);
     expect(await ask(mock, 'info', as(bearer, {}))).toBe(200);
-    const made = await importXml(mock, documentOf(mock, smallestFind()), { token: bearer.authorization.slice(7) });
-    const ident = made.headers.get('x-record-id') ?? '';
+    const imported = await importXml(mock, makeDocument(mock, smallestFind()), { token: bearer.authorization.slice(7) });
+    const ident = imported.headers.get('x-record-id') ?? '';
     const number = (value: string) => ({ path: `/api/pas/nalez/${ident}/evidencni-cislo`, query: `?evidencni_cislo=${value}` });
     const photoPath = { path: `/api/pas/nalez/${ident}/upload-foto` };
     expect(await ask(mock, 'import', as(bearer, find()))).toBe(201);
@@ -144,7 +144,7 @@ describe('every status that is described of the service can be met', () => {
     await mock.control('PUT', '/settings', { body_max_bytes: 10_000_000 });
     const endpoints = { token: 'token', info: 'user-info', import: 'import', number: 'number', photo: 'photo' } as const;
     const sound: Record<Name, Asking> = {
-      token: json(own),
+      token: json(ownUser),
       info: as(bearer, {}),
       import: as(bearer, find()),
       number: as(bearer, number('A9')),
@@ -157,13 +157,13 @@ describe('every status that is described of the service can be met', () => {
         expect([fault, name, await ask(mock, name, sound[name])]).toEqual([fault, name, expected]);
       }
     await mock.control('PUT', '/faults', []);
-    await mock.control('POST', `/records/${await userOf(mock, 'archaeologist')}/delete`, {});
+    await mock.control('POST', `/records/${await fetchUser(mock, 'archaeologist')}/delete`, {});
     expect(await ask(mock, 'info', as(bearer, {}))).toBe(404);
     const left = service.all().filter((described) => !service.met.has(described));
     expect(left).toEqual([]);
   });
 
-  async function userOf(mock: TestMock, username: string): Promise<string> {
+  async function fetchUser(mock: TestMock, username: string): Promise<string> {
     const { accounts } = (await mock.control('GET', '/state')).value as { accounts: { username: string; user: string }[] };
     return accounts.find((account) => account.username === username)?.user ?? '';
   }

@@ -5,15 +5,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { type MockServerOptions, startMockServer } from '../../mock-server/server.ts';
-import { documentOf, smallestFind } from '../support/contract-find.ts';
-import { importXml, tokenOf } from '../support/contract-requests.ts';
+import { makeDocument, smallestFind } from '../support/contract-find.ts';
+import { fetchToken, importXml } from '../support/contract-requests.ts';
 import { PROJECT } from '../support/run-pas.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'pas-mock-mistakes-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-async function programOf(...flags: string[]): Promise<{ readonly code: number | null; readonly text: string }> {
+async function startProgram(...flags: string[]): Promise<{ readonly code: number | null; readonly text: string }> {
   const program = join(PROJECT, 'bin', 'pas-mock-server.js');
   const child = spawn(process.execPath, [program, ...flags], { stdio: ['ignore', 'ignore', 'pipe'] });
   let text = '';
@@ -59,13 +59,13 @@ describe('flags of the program', () => {
     [['--schema-versions', 'abc'], /must be a version/],
     [['--control-token', 'words '], /ends with a blank/],
   ])('%j end it with 2', async (flags, reason) => {
-    const { code, text } = await programOf(...flags);
+    const { code, text } = await startProgram(...flags);
     expect(text).toMatch(reason);
     expect(code).toBe(2);
   });
 
   test('a help page ends it with 0', async () => {
-    expect((await programOf('--help')).code).toBe(0);
+    expect((await startProgram('--help')).code).toBe(0);
   });
 });
 
@@ -88,7 +88,7 @@ describe('files with a byte order mark', () => {
   test('of faults are read', async () => {
     const file = join(folder, 'faults.json');
     writeFileSync(file, '\uFEFF[{"endpoint": "import", "fault": "throtle"}]');
-    expect((await programOf('--faults', file)).text).toContain('must be one of');
+    expect((await startProgram('--faults', file)).text).toContain('must be one of');
   });
 
   test('of a seed are read', async () => {
@@ -127,7 +127,7 @@ describe('the control interface', () => {
   });
 
   const imported = async (mock: TestMock, name: string) =>
-    (await importXml(mock, documentOf(mock, smallestFind()), { token: await tokenOf(mock, name) })).status;
+    (await importXml(mock, makeDocument(mock, smallestFind()), { token: await fetchToken(mock, name) })).status;
 
   test('takes a user name in rules as it takes an e-mail address', async () => {
     await using mock = await startMock();
@@ -147,12 +147,12 @@ describe('a clock that is put back', () => {
 
   test('lengthens no interval, no window and no lock', async () => {
     await using mock = await startMock({ minIntervalMs: 1000 });
-    const token = await tokenOf(mock, 'archaeologist');
+    const token = await fetchToken(mock, 'archaeologist');
     await mock.control('PUT', '/settings', {
       rate_limits: [{ scope: 'user', value: 'archaeologist@example.org', rate: '3/m' }],
     });
     const send = async () => {
-      const { status, headers } = await importXml(mock, documentOf(mock, smallestFind()), { token });
+      const { status, headers } = await importXml(mock, makeDocument(mock, smallestFind()), { token });
       return [status, Number(headers.get('retry-after') ?? 0)];
     };
     await mock.control('POST', '/clock', { frozen: true });
@@ -178,7 +178,7 @@ describe('a clock that is put back', () => {
     await mock.control('POST', lock, { ms: 1000 });
     await mock.control('POST', '/clock', { advance_ms: -DAY_MS });
     await mock.control('POST', '/clock', { advance_ms: 1000 });
-    const token = await tokenOf(mock, 'archaeologist');
+    const token = await fetchToken(mock, 'archaeologist');
     const answer = await fetch(`${mock.url}/api/pas/nalez/C-202400101-N00001/evidencni-cislo?evidencni_cislo=Z1`, {
       method: 'PATCH',
       headers: { authorization: `Bearer ${token}` },

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { ARCHIVES, isoMedia, jpeg, png, tiff } from '../support/contract-photographs.ts';
-import { contentDigest, elementText, type Part, postFile, tokenOf, type WriteOptions } from '../support/contract-requests.ts';
+import { contentDigest, elementText, fetchToken, type Part, postFile, type WriteOptions } from '../support/contract-requests.ts';
 import { expectDetail, useMock } from './contract-import.ts';
 
 const { mock, token } = useMock();
@@ -241,7 +241,7 @@ describe('Upload: success (A-PHOTO-8, A-FILE-1, A-FILE-5)', () => {
     ['an Archaeologist elsewhere', 'outsider', MINE, 403],
     ['an Archivist', 'archivist', 'M-202300316-N00003', 201],
   ])('%s', async (_, username, find, status) => {
-    expect((await upload(PHOTO, { find, token: await tokenOf(mock(), username) })).status).toBe(status);
+    expect((await upload(PHOTO, { find, token: await fetchToken(mock(), username) })).status).toBe(status);
   });
 
   test('the stored bytes can be fetched at the url of the soubor', async () => {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { documentOf, findLines } from '../support/contract-find.ts';
+import { findLines, makeDocument } from '../support/contract-find.ts';
 import { jpeg } from '../support/contract-photographs.ts';
-import { importXml, postFile, setNumber, tokenOf } from '../support/contract-requests.ts';
-import { ask, errorOf, pagesOf } from '../support/raw-harvest.ts';
+import { fetchToken, importXml, postFile, setNumber } from '../support/contract-requests.ts';
+import { ask, fetchPages, parseError } from '../support/raw-harvest.ts';
 import { entityValidator, faults, SCHEMA_BASE, SCHEMA_VERSIONS } from '../support/schema-validators.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 
@@ -35,8 +35,8 @@ describe('a deployment with a prefix of its own', () => {
   });
 
   test('takes finds, numbers and photographs in it, and refuses another', async () => {
-    const token = await tokenOf(mock, 'archaeologist');
-    const typed = documentOf(mock, findLines(2));
+    const token = await fetchToken(mock, 'archaeologist');
+    const typed = makeDocument(mock, findLines(2));
     const refused = await importXml(mock, typed, { token });
     expect([refused.status, refused.text]).toEqual([422, expect.stringContaining('amcr')]);
     const accepted = await importXml(mock, inPrefix(typed), { token });
@@ -51,14 +51,14 @@ describe('a deployment with a prefix of its own', () => {
   });
 
   test('harvests in a format of that name, valid by its own schema in every version', async () => {
-    expect(errorOf((await ask(mock, 'verb=ListRecords&metadataPrefix=oai_svc')).text)).toBe('cannotDisseminateFormat');
+    expect(parseError((await ask(mock, 'verb=ListRecords&metadataPrefix=oai_svc')).text)).toBe('cannotDisseminateFormat');
     for (const version of SCHEMA_VERSIONS) {
       const formats = (await ask(mock, 'verb=ListMetadataFormats', { version })).text;
       expect(formats).toContain(
         `<metadataPrefix>oai_amcr</metadataPrefix><schema>${mock.server.schema_base}/${version}/amcr.xsd<`,
       );
       const validator = await entityValidator(version, 'amcr');
-      for (const page of await pagesOf(mock, 'verb=ListRecords&metadataPrefix=oai_amcr', { version, as: 'archivist' })) {
+      for (const page of await fetchPages(mock, 'verb=ListRecords&metadataPrefix=oai_amcr', { version, as: 'archivist' })) {
         expect(page).not.toContain('svc:');
         for (const [, document = ''] of page.matchAll(/<metadata>(.*?)<\/metadata>/gs)) {
           expect(faults(validator, document.replaceAll(mock.server.schema_base, SCHEMA_BASE)).slice(0, 2)).toEqual([]);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { QUIRKS } from '../../mock-server/rules/quirks.ts';
-import { documentOf, findLines, smallestFind } from '../support/contract-find.ts';
+import { findLines, makeDocument, smallestFind } from '../support/contract-find.ts';
 import { jpeg } from '../support/contract-photographs.ts';
 import { contentDigest, elementText, postFile } from '../support/contract-requests.ts';
 import { useMock } from './contract-import.ts';
@@ -18,7 +18,7 @@ describe('Quirks of the deployed service (--deployed)', () => {
 
   const QUIRK_TESTS: Readonly<Record<WriteQuirk, () => Promise<void>>> = {
     'import-repeated-file-part': async () => {
-      const xml = documentOf(mock(), smallestFind());
+      const xml = makeDocument(mock(), smallestFind());
       const last = { name: 'file', fileName: 'b.xml', bytes: xml };
       const answer = await send('', {
         parts: [...twoFiles, last, { name: 'other', fileName: 'c.xml', bytes: 'c' }],

@@ -116,7 +116,7 @@ const parsed = new Map(Object.entries(SHAPES).map(([parent, text]) => [parent, t
 export const allShapes: readonly Shape[] = [...parsed.values()].flat();
 
 /** The children that an element may have, found by its own and its parent's name (`pian/chranene_udaje`), else by its own. */
-export function shapeOf(parent: string, element: string): readonly Shape[] | undefined {
+export function getShape(parent: string, element: string): readonly Shape[] | undefined {
   return parsed.get(`${parent}/${element}`) ?? parsed.get(element);
 }
 

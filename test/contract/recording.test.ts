@@ -8,8 +8,8 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { replay } from '../../mock-server/replay.ts';
 import { parseRecording } from '../../mock-server/state/recording.ts';
 import { tinyPng } from '../support/a-season.ts';
-import { documentOf, smallestFind } from '../support/contract-find.ts';
-import { importXml, postFile, setNumber, tokenOf } from '../support/contract-requests.ts';
+import { makeDocument, smallestFind } from '../support/contract-find.ts';
+import { fetchToken, importXml, postFile, setNumber } from '../support/contract-requests.ts';
 import { freePort } from '../support/free-port.ts';
 import { PROJECT } from '../support/run-pas.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
@@ -21,16 +21,16 @@ const folder = mkdtempSync(join(tmpdir(), 'pas-recording-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const options = { schemaBase: SCHEMA_BASE };
-const document = documentOf({ server: { schema_base: SCHEMA_BASE } }, smallestFind());
+const document = makeDocument({ server: { schema_base: SCHEMA_BASE } }, smallestFind());
 
 /** A find with its number and photograph, and two requests that are refused. */
 async function work(mock: TestMock): Promise<string> {
-  const token = await tokenOf(mock, 'archaeologist');
-  const made = await importXml(mock, document, { token });
-  const ident = made.headers.get('x-record-id') ?? '';
+  const token = await fetchToken(mock, 'archaeologist');
+  const imported = await importXml(mock, document, { token });
+  const ident = imported.headers.get('x-record-id') ?? '';
   const photo = { name: 'file', fileName: 'a.png', type: 'image/png', bytes: tinyPng(3) };
   expect([
-    made.status,
+    imported.status,
     (await setNumber(mock, ident, '?evidencni_cislo=A%201', token)).status,
     (await postFile(mock, `/api/pas/nalez/${ident}/upload-foto`, photo, { token })).status,
     (await importXml(mock, document, { token: 'no-token' })).status,
@@ -80,7 +80,7 @@ describe('a recording', () => {
   test('what is too long to be asked again, or was answered by a fault, is left out', async () => {
     const record = join(folder, 'long.jsonl');
     const first = await startMock({ ...options, record });
-    const token = await tokenOf(first, 'archaeologist');
+    const token = await fetchToken(first, 'archaeologist');
     await importXml(first, `${document}<!--${'x'.repeat(1024 * 1024)}-->`, { token });
     await first.control('PUT', '/faults', [{ endpoint: 'import', fault: '500-after-save', times: 1 }]);
     await importXml(first, document, { token });
@@ -97,7 +97,7 @@ describe('a recording', () => {
     const [line] = (await once(child.stdout, 'data')) as [Buffer];
     const { base_url } = JSON.parse(line.toString()) as { base_url: string };
     const served = { url: base_url };
-    const token = await tokenOf(served, 'archaeologist');
+    const token = await fetchToken(served, 'archaeologist');
     let answered = 0;
     const sending = (async () => {
       for (;;) {
@@ -108,25 +108,25 @@ describe('a recording', () => {
     })();
     await expect(sending).rejects.toThrow();
     const text = readFileSync(record, 'utf8');
-    const kept = parseRecording(text).length;
+    const keptRequests = parseRecording(text).length;
     // The token and the answered imports; what was answered is recorded right after.
-    expect(kept).toBeGreaterThanOrEqual(1 + 4);
+    expect(keptRequests).toBeGreaterThanOrEqual(1 + 4);
     writeFileSync(record, text + text.slice(0, 300));
-    expect(parseRecording(readFileSync(record, 'utf8'))).toHaveLength(kept);
+    expect(parseRecording(readFileSync(record, 'utf8'))).toHaveLength(keptRequests);
 
     await using mock = await startMock(options);
     const replayed = async () => {
       const child = tied(spawn(process.execPath, [COMMAND, 'replay', record, '--base-url', mock.url]));
-      const said: string[] = [];
-      child.stdout.on('data', (chunk) => void said.push(String(chunk)));
+      const output: string[] = [];
+      child.stdout.on('data', (chunk) => void output.push(String(chunk)));
       const [code] = (await once(child, 'close')) as [number];
-      return [code, said.join('')];
+      return [code, output.join('')];
     };
-    expect(await replayed()).toEqual([0, `${kept - 1} answered as recorded, 0 otherwise, 1 not asked\n`]);
+    expect(await replayed()).toEqual([0, `${keptRequests - 1} answered as recorded, 0 otherwise, 1 not asked\n`]);
     await mock.control('PUT', '/settings', { access_mode: 'closed' });
     expect(await replayed()).toEqual([
       1,
-      `${Array.from({ length: kept - 1 }, (_, at) => `line ${at + 2}: POST /api/pas/import-xml was answered with 201, now with 503\n`).join('')}0 answered as recorded, ${kept - 1} otherwise, 1 not asked\n`,
+      `${Array.from({ length: keptRequests - 1 }, (_, at) => `line ${at + 2}: POST /api/pas/import-xml was answered with 201, now with 503\n`).join('')}0 answered as recorded, ${keptRequests - 1} otherwise, 1 not asked\n`,
     ]);
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { findLines } from '../support/contract-find.ts';
-import { elementText, rawAnswer, setNumber, tokenOf } from '../support/contract-requests.ts';
+import { elementText, fetchToken, rawAnswer, setNumber } from '../support/contract-requests.ts';
 import { expectDetail, useMock } from './contract-import.ts';
 
 const { mock, record, send, token } = useMock();
@@ -40,11 +40,11 @@ describe('PATCH evidencni-cislo: refusals (A-NUMBER-8 to A-NUMBER-16)', () => {
   });
 
   test('403: a Researcher never, not even for an own find', async () => {
-    expectDetail(await set('C-202400101-N00001', 'A 1', await tokenOf(mock(), 'researcher')), 403);
+    expectDetail(await set('C-202400101-N00001', 'A 1', await fetchToken(mock(), 'researcher')), 403);
   });
 
   test('403: an Archaeologist without part in the record', async () => {
-    expectDetail(await set(MINE, 'A 1', await tokenOf(mock(), 'outsider')), 403);
+    expectDetail(await set(MINE, 'A 1', await fetchToken(mock(), 'outsider')), 403);
     expectDetail(await set('M-202300316-N00003', 'A 1'), 403);
   });
 
@@ -120,7 +120,7 @@ describe('PATCH evidencni-cislo: success (A-NUMBER-2, A-NUMBER-3, A-NUMBER-7, A-
     ['an Archivist', 'archivist', 'M-202300316-N00003'],
     ['an Administrator', 'admin', 'M-202300316-N00003'],
   ])('%s may', async (_, username, ident) => {
-    expect((await set(ident, 'A 1', await tokenOf(mock(), username))).status).toBe(200);
+    expect((await set(ident, 'A 1', await fetchToken(mock(), username))).status).toBe(200);
   });
 
   test('an Archaeologist of the receiving organisation may', async () => {

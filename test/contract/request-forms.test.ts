@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { documentOf, smallestFind } from '../support/contract-find.ts';
+import { makeDocument, smallestFind } from '../support/contract-find.ts';
 import { contentDigest, multipart } from '../support/contract-requests.ts';
 import { useMock } from './contract-import.ts';
 
@@ -24,28 +24,28 @@ async function exchange(head: readonly string[], more?: Buffer): Promise<string>
   });
 }
 
-const statusesOf = (text: string) => [...text.matchAll(/^HTTP\/1\.1 (\d+)/gm)].map(([, status]) => Number(status));
+const parseStatuses = (text: string) => [...text.matchAll(/^HTTP\/1\.1 (\d+)/gm)].map(([, status]) => Number(status));
 
 describe('A request target', () => {
   test('in absolute form is answered as any other, and its host is the one that the client used', async () => {
     const { port } = new URL(mock().url);
     const used = `http://localhost:${port}`;
     const text = await exchange([`GET ${used}/2.2/oai?verb=Identify HTTP/1.1`, 'Host: other.example', 'Connection: close']);
-    expect([statusesOf(text), text.includes(`<baseURL>${used}/2.2/oai</baseURL>`)]).toEqual([[200], true]);
-    expect(statusesOf(await exchange([`GET ${used} HTTP/1.1`, 'Host: x', 'Connection: close']))).toEqual([404]);
+    expect([parseStatuses(text), text.includes(`<baseURL>${used}/2.2/oai</baseURL>`)]).toEqual([[200], true]);
+    expect(parseStatuses(await exchange([`GET ${used} HTTP/1.1`, 'Host: x', 'Connection: close']))).toEqual([404]);
   });
 
   test('with percent signs that it needs not is the same path', async () => {
     const number = '/api/pas/nalez/C%2D202400101%2dN00007/evidencni%2Dcislo?evidencni_cislo=A%2D1';
     const head = [`PATCH ${number} HTTP/1.1`, 'Host: x', `Authorization: Bearer ${token()}`, 'Connection: close'];
-    expect(statusesOf(await exchange(head))).toEqual([200]);
+    expect(parseStatuses(await exchange(head))).toEqual([200]);
     const password = 'username=archivist&password=archivist';
     const signIn = ['POST /api/token%2Dauth/ HTTP/1.1', 'Host: x', 'Content-Type: application/x-www-form-urlencoded'];
     const answered = await exchange([...signIn, 'Connection: close', `Content-Length: ${password.length}`, '', password]);
-    expect(statusesOf(answered)).toEqual([200]);
+    expect(parseStatuses(answered)).toEqual([200]);
     const journal = (await control('GET', '/journal')).value as { id: number; path: string }[];
-    const kept = JSON.stringify((await control('GET', `/journal/${journal.at(-1)?.id}`)).value);
-    expect([kept.includes('token-auth'), kept.includes('password=archivist')]).toEqual([true, false]);
+    const journalText = JSON.stringify((await control('GET', `/journal/${journal.at(-1)?.id}`)).value);
+    expect([journalText.includes('token-auth'), journalText.includes('password=archivist')]).toEqual([true, false]);
   });
 });
 
@@ -59,11 +59,11 @@ describe('A body that waits to be asked for (Expect: 100-continue)', () => {
     `Content-Length: ${changes.length ?? body().length}`,
     'Expect: 100-continue',
   ];
-  const document = () => documentOf(mock(), smallestFind());
+  const document = () => makeDocument(mock(), smallestFind());
   const body = () => multipart([{ name: 'file', fileName: 'find.xml', bytes: document() }]);
 
   test('is asked for where nothing in the head speaks against it', async () => {
-    expect(statusesOf(await exchange([...head()], body()))).toEqual([100, 201]);
+    expect(parseStatuses(await exchange([...head()], body()))).toEqual([100, 201]);
   });
 
   test.each([
@@ -73,13 +73,13 @@ describe('A body that waits to be asked for (Expect: 100-continue)', () => {
     ['a length that is too large', { length: 20_000_000 }, 413],
   ])('is not asked for with %s', async (_, changes, status) => {
     const text = await exchange(head(changes), body());
-    expect([statusesOf(text), /^connection: close\r$/im.test(text)]).toEqual([[status], true]);
+    expect([parseStatuses(text), /^connection: close\r$/im.test(text)]).toEqual([[status], true]);
   });
 });
 
 describe('The addresses that a client gets', () => {
   const importedAt = async (headers: readonly string[], host: string, schemaBase: string) => {
-    const xml = documentOf({ server: { schema_base: schemaBase } }, smallestFind());
+    const xml = makeDocument({ server: { schema_base: schemaBase } }, smallestFind());
     const bytes = multipart([{ name: 'file', fileName: 'find.xml', bytes: xml }]);
     const answer = await exchange([
       'POST /api/pas/import-xml HTTP/1.1',
@@ -94,15 +94,15 @@ describe('The addresses that a client gets', () => {
       bytes.toString('latin1'),
     ]);
     const location = /^location: (\S+)\/id\//im.exec(answer)?.[1];
-    return [statusesOf(answer)[0], location, /xmlns:svc="(.*?)\/2\.2\/"/.exec(answer)?.[1]];
+    return [parseStatuses(answer)[0], location, /xmlns:svc="(.*?)\/2\.2\/"/.exec(answer)?.[1]];
   };
 
   test('are below the host that it used, and a document may name the schema there or where the server listens', async () => {
     const used = 'http://finds.test:32768';
     const schema = `${used}/schema/svc`;
     expect(await importedAt([], 'finds.test:32768', schema)).toEqual([201, used, schema]);
-    const own = mock().server.schema_base;
-    expect(await importedAt([], 'finds.test:32768', own)).toEqual([201, used, own]);
+    const schemaBase = mock().server.schema_base;
+    expect(await importedAt([], 'finds.test:32768', schemaBase)).toEqual([201, used, schemaBase]);
     expect((await importedAt([], 'finds.test:32768', 'http://else.test/schema/svc'))[0]).toBe(422);
     const served = await exchange(['GET /schema/svc/2.2/svc.xsd HTTP/1.1', 'Host: finds.test:32768', 'Connection: close']);
     expect(served).toContain(`targetNamespace="${schema}/2.2/"`);
@@ -112,14 +112,14 @@ describe('The addresses that a client gets', () => {
 
   test('are those that a proxy reports, where it is a trusted one', async () => {
     const reported = ['X-Forwarded-Host: finds.example.org', 'X-Forwarded-Proto: https'];
-    const own = mock().server.schema_base;
-    expect((await importedAt(reported, 'inner:8080', own))[1]).toBe('http://inner:8080');
+    const schemaBase = mock().server.schema_base;
+    expect((await importedAt(reported, 'inner:8080', schemaBase))[1]).toBe('http://inner:8080');
     await control('PUT', '/settings', { trusted_proxies: ['127.0.0.1'] });
-    expect((await importedAt(reported, 'inner:8080', own))[1]).toBe('https://finds.example.org');
+    expect((await importedAt(reported, 'inner:8080', schemaBase))[1]).toBe('https://finds.example.org');
   });
 
   test('are the server’s own where a host is none', async () => {
-    const own = mock().server.schema_base;
-    expect((await importedAt([], '"><x', own))[1]).toBe(mock().url);
+    const schemaBase = mock().server.schema_base;
+    expect((await importedAt([], '"><x', schemaBase))[1]).toBe(mock().url);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { check, SCHEMA_VERSIONS, type SchemaVersion } from '../support/schema-validators.ts';
-import { elementsOf, RECORDS, type RecordName, record } from './hand-typed-records.ts';
+import { parseElements, RECORDS, type RecordName, record } from './hand-typed-records.ts';
 import { allShapes } from './record-shapes.ts';
 
 // Harvested records of every kind in every version (S-TYPE-1 to S-TYPE-9, S-ENTITY-2 to S-ENTITY-15): each element of each
@@ -10,7 +10,7 @@ const CASES = RECORDS.flatMap((name) => SCHEMA_VERSIONS.map((version) => ({ name
 
 describe.each(CASES)('$name in $version', ({ name, version }) => {
   const lines = record(name, version);
-  const elements = elementsOf(lines);
+  const elements = parseElements(lines);
   const faults = (document: readonly string[]) => check(document.join('\n'), version);
 
   test('is valid', () => {
@@ -20,7 +20,7 @@ describe.each(CASES)('$name in $version', ({ name, version }) => {
   test('can do without its optional elements, and only without these', () => {
     for (const { path, parentStart, shape } of elements) {
       const siblings = elements.filter((other) => other.path === path && other.parentStart === parentStart);
-      const rest = siblings.reduceRight((kept, { start, end }) => kept.toSpliced(start, end - start + 1), lines);
+      const rest = siblings.reduceRight((keptElements, { start, end }) => keptElements.toSpliced(start, end - start + 1), lines);
       expect(faults(rest).length === 0, `without ${path}`).toBe(!shape.required);
     }
   });
@@ -57,12 +57,12 @@ describe.each(CASES)('$name in $version', ({ name, version }) => {
     for (const { path, start } of elements) {
       expect(faults(lines.toSpliced(start, 0, '<svc:neznamy/>')), `before ${path}`).not.toEqual([]);
     }
-    expect(faults(lines.toSpliced(lines.lastIndexOf(`  </svc:${entityOf(name)}>`), 0, '<svc:neznamy/>'))).not.toEqual([]);
+    expect(faults(lines.toSpliced(lines.lastIndexOf(`  </svc:${getEntity(name)}>`), 0, '<svc:neznamy/>'))).not.toEqual([]);
   });
 });
 
 test('every element that an entity may have stands in one of the records', () => {
-  const seen = new Set(RECORDS.flatMap((name) => elementsOf(record(name)).map(({ shape }) => shape)));
+  const seen = new Set(RECORDS.flatMap((name) => parseElements(record(name)).map(({ shape }) => shape)));
   const missing = allShapes.filter((shape) => shape.until === undefined && !seen.has(shape));
   expect(missing.map(({ name }) => name)).toEqual([]);
 });
@@ -111,6 +111,6 @@ function spoil(element: string, type: string, version: SchemaVersion): string[] 
   }
 }
 
-function entityOf(name: RecordName): string {
+function getEntity(name: RecordName): string {
   return name.split('-')[0] ?? name;
 }

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { check, SCHEMA_VERSIONS, type SchemaVersion } from '../support/schema-validators.ts';
-import { elementsOf, RECORDS, record } from './hand-typed-records.ts';
+import { parseElements, RECORDS, record } from './hand-typed-records.ts';
 
 // Differences between versions (S-DIFF-1 to S-DIFF-3).
 
 const ADDED = RECORDS.flatMap((name) =>
-  elementsOf(record(name)).flatMap(({ path, shape }) => (shape.since === '2.0' ? [] : [{ name, path, since: shape.since }])),
+  parseElements(record(name)).flatMap(({ path, shape }) => (shape.since === '2.0' ? [] : [{ name, path, since: shape.since }])),
 );
 
 test('2.1 and 2.2 added what the service says they did', () => {

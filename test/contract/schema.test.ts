@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { check } from '../support/schema-validators.ts';
-import { FIND, findWith, lineOf, lines, SMALLEST_FIND } from './hand-typed-find.ts';
+import { FIND, findWith, getLine, lines, SMALLEST_FIND } from './hand-typed-find.ts';
 
 // A-FIELD-5 to A-FIELD-25, one by one, and A-FIELD-4 on the elements that are ignored but checked.
 
@@ -135,7 +135,7 @@ test('exactly five elements are required: without any other one a find is valid'
 });
 
 describe('the order of elements', () => {
-  const bodyStart = lineOf('ident_cely');
+  const bodyStart = getLine('ident_cely');
   const pairs = lines.flatMap((line, index) => {
     const next = lines[index + 1];
     const inBody = index >= bodyStart && next?.startsWith('<svc:') === true && !line.startsWith('</');
@@ -153,9 +153,9 @@ describe('the order of elements', () => {
   });
 
   test('chranene_udaje follows pristupnost, history follows it, files come last', () => {
-    const [accessibility, history, file] = ['pristupnost', 'historie', 'soubor'].map((element) => lines[lineOf(element)] ?? '');
-    const protectedPart = lines.slice(lineOf('chranene_udaje'), lineOf('historie')).join('\n');
-    const start = lines.slice(0, lineOf('pristupnost')).join('\n');
+    const [accessibility, history, file] = ['pristupnost', 'historie', 'soubor'].map((element) => lines[getLine(element)] ?? '');
+    const protectedPart = lines.slice(getLine('chranene_udaje'), getLine('historie')).join('\n');
+    const start = lines.slice(0, getLine('pristupnost')).join('\n');
     const document = (...parts: string[]) => [start, ...parts, '</svc:samostatny_nalez></svc:svc>'].join('\n');
     expect(check(document(`${accessibility}`, protectedPart, `${history}`, `${history}`, `${file}`, `${file}`))).toEqual([]);
     expect(check(document(protectedPart, `${accessibility}`))).not.toEqual([]);
@@ -176,16 +176,16 @@ describe('history and files in an import', () => {
     ['soubor', '<svc:rozsah>1', '<svc:rozsah>one'],
     ['soubor', '<svc:url>https://files.example/1</svc:url>', ''],
   ])('are ignored, but %s with %s made to "%s" is refused', (element, part, instead) => {
-    const line = lines[lineOf(element)] ?? '';
+    const line = lines[getLine(element)] ?? '';
     expect(line).toContain(part);
     expect(check(findWith(element, line.replace(part, instead)))).not.toEqual([]);
   });
 
   test('need neither a note nor a page count', () => {
-    expect(check(findWith('historie', (lines[lineOf('historie')] ?? '').replace('<svc:poznamka>x</svc:poznamka>', '')))).toEqual(
+    expect(check(findWith('historie', (lines[getLine('historie')] ?? '').replace('<svc:poznamka>x</svc:poznamka>', '')))).toEqual(
       [],
     );
-    expect(check(findWith('soubor', (lines[lineOf('soubor')] ?? '').replace('<svc:rozsah>1</svc:rozsah>', '')))).toEqual([]);
+    expect(check(findWith('soubor', (lines[getLine('soubor')] ?? '').replace('<svc:rozsah>1</svc:rozsah>', '')))).toEqual([]);
   });
 });
 
@@ -213,6 +213,6 @@ test('several violations are reported together, each with its line and element',
   const document = FIND.replace('<svc:hloubka>12<', '<svc:hloubka>x<')
     .replace('>2024-05-06<', '>včera<')
     .replace(' EPSG="4326"', '');
-  const at = (element: string) => `${lineOf(element) + 1} ${element}`;
+  const at = (element: string) => `${getLine(element) + 1} ${element}`;
   expect(check(document).map((fault) => fault.split(':')[0])).toEqual([at('hloubka'), at('datum_nalezu'), at('geom_wkt')]);
 });

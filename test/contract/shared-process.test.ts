@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
 import { compileSchema } from '../../src/xml/xsd.ts';
-import { documentOf, smallestFind } from '../support/contract-find.ts';
-import { importXml, tokenOf } from '../support/contract-requests.ts';
+import { makeDocument, smallestFind } from '../support/contract-find.ts';
+import { fetchToken, importXml } from '../support/contract-requests.ts';
 import { startMock } from '../support/start-mock.ts';
 
 const NOTHING = '<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" targetNamespace="urn:nothing"/>';
 
 async function statusOfImport(): Promise<number> {
   await using mock = await startMock();
-  const token = await tokenOf(mock, 'archaeologist');
-  return (await importXml(mock, documentOf(mock, smallestFind()), { token })).status;
+  const token = await fetchToken(mock, 'archaeologist');
+  return (await importXml(mock, makeDocument(mock, smallestFind()), { token })).status;
 }
 
 test('mock servers take finds also where a client in their process compiles schemas of its own', async () => {

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { documentOf, smallestFind } from '../support/contract-find.ts';
-import { importXml, tokenOf } from '../support/contract-requests.ts';
+import { makeDocument, smallestFind } from '../support/contract-find.ts';
+import { fetchToken, importXml } from '../support/contract-requests.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
 import { startMockProcess } from '../support/mock-process.ts';
@@ -75,7 +75,7 @@ describe('an assertion that would take for ever', () => {
     ['the expression of a body', 'answer_body', { json: '$.detail', matches: '(.*a)*a*(a|a)*(a+)+b$' }],
   ])('in %s is refused as well', async (_name, side, check) => {
     await using mock = await startMock();
-    const authorization = `Bearer ${await tokenOf(mock, 'archaeologist')}`;
+    const authorization = `Bearer ${await fetchToken(mock, 'archaeologist')}`;
     await importXml(mock, `<a>${'<b/>'.repeat(500)}</a>`, { token: authorization.slice(7) });
     // The answer repeats the type.
     const headers = { authorization, 'content-type': 'a'.repeat(60) };
@@ -185,7 +185,7 @@ describe('a writer that keeps its pace', () => {
 
   test('is not refused where the server computes a large page meanwhile', async () => {
     await using mock = await startMockProcess('--records', '20000', '--page-size', '1000', '--min-interval', '100');
-    const token = await tokenOf({ url: mock.base_url }, 'archaeologist');
+    const token = await fetchToken({ url: mock.base_url }, 'archaeologist');
     let isOver = false;
     const harvest = async (): Promise<void> => {
       while (!isOver) await (await fetch(`${mock.oai_base}/2.2/oai?verb=ListRecords&metadataPrefix=oai_svc`)).arrayBuffer();
@@ -207,7 +207,7 @@ describe('a writer that keeps its pace', () => {
 
   test('is refused where it does not keep it, however busy the server is', async () => {
     await using mock = await startMockProcess('--records', '5000', '--page-size', '1000', '--min-interval', '100');
-    const token = await tokenOf({ url: mock.base_url }, 'archaeologist');
+    const token = await fetchToken({ url: mock.base_url }, 'archaeologist');
     const harvesting = fetch(`${mock.oai_base}/2.2/oai?verb=ListRecords&metadataPrefix=oai_svc`);
     const beganMs = performance.now();
     const answers = await Promise.all(Array.from({ length: 60 }, () => knock(mock.base_url, token)));
@@ -226,6 +226,6 @@ test('the journal forgets its oldest entries earlier where their paths are long'
   const journal = await (await fetch(`${mock.url}/t/small/__mock__/journal`)).text();
   expect(journal.length).toBeLessThan(2.3 * 1024 * 1024);
   expect(journal.length).toBeGreaterThan(1.5 * 1024 * 1024);
-  const import_ = await importXml(mock, documentOf(mock, smallestFind()), { token: await tokenOf(mock, 'archaeologist') });
+  const import_ = await importXml(mock, makeDocument(mock, smallestFind()), { token: await fetchToken(mock, 'archaeologist') });
   expect(import_.status).toBe(201);
 });

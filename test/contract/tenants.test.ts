@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { documentOf, smallestFind } from '../support/contract-find.ts';
-import { importXml, tokenOf } from '../support/contract-requests.ts';
+import { makeDocument, smallestFind } from '../support/contract-find.ts';
+import { fetchToken, importXml } from '../support/contract-requests.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 
 type Tenant = { readonly name: string; readonly base_url: string; readonly schema_base: string; readonly control_url: string };
 
-async function tenantOf(mock: TestMock, wanted: Readonly<Record<string, unknown>> = {}): Promise<Tenant> {
+async function makeTenant(mock: TestMock, wanted: Readonly<Record<string, unknown>> = {}): Promise<Tenant> {
   const { status, value } = await mock.control('POST', '/tenants', wanted);
   expect([status, value]).toEqual([200, expect.objectContaining({ base_url: expect.any(String) })]);
   return value as Tenant;
@@ -19,22 +19,22 @@ async function ask(tenant: Tenant, method: string, path: string, body?: unknown)
   return { status: response.status, value: await response.json() };
 }
 
-const countOf = async (tenant: Tenant) =>
+const countCount = async (tenant: Tenant) =>
   ((await ask(tenant, 'GET', '/state')).value as { counts: { finds: number } }).counts.finds;
 
 async function send(tenant: Tenant, note: string): Promise<number> {
   const url = tenant.base_url;
-  const token = await tokenOf({ url }, 'archaeologist');
+  const token = await fetchToken({ url }, 'archaeologist');
   const find = smallestFind({ poznamka: `<svc:poznamka>${note}</svc:poznamka>` });
-  const answer = await importXml({ url }, documentOf({ server: tenant }, find), { token });
+  const answer = await importXml({ url }, makeDocument({ server: tenant }, find), { token });
   return answer.status;
 }
 
 describe('Tenants', () => {
   test('twenty at once do not touch each other: records, throttle, clock, faults and journal are each one’s own', async () => {
     await using mock = await startMock();
-    const tenants = await Promise.all(Array.from({ length: 20 }, (_, index) => tenantOf(mock, { name: `job-${index}` })));
-    const before = await countOf(tenants[0] as Tenant);
+    const tenants = await Promise.all(Array.from({ length: 20 }, (_, index) => makeTenant(mock, { name: `job-${index}` })));
+    const before = await countCount(tenants[0] as Tenant);
     await ask(tenants[0] as Tenant, 'PUT', '/faults', [{ endpoint: 'import', fault: '503', when: { every: 1 } }]);
     await ask(tenants[1] as Tenant, 'POST', '/clock', { set: '2031-01-01T00:00:00Z', frozen: true });
     await ask(tenants[2] as Tenant, 'PUT', '/settings', { access_mode: 'closed' });
@@ -50,8 +50,8 @@ describe('Tenants', () => {
     expect(statuses.flatMap((sent, index) => (index === 0 || index === 2 ? [] : sent)).every((status) => status === 201)).toBe(
       true,
     );
-    const made = await Promise.all(tenants.map(async (tenant) => (await countOf(tenant)) - before));
-    expect(made).toEqual(tenants.map((_, index) => (index === 0 || index === 2 ? 0 : (index % 3) + 1)));
+    const counts = await Promise.all(tenants.map(async (tenant) => (await countCount(tenant)) - before));
+    expect(counts).toEqual(tenants.map((_, index) => (index === 0 || index === 2 ? 0 : (index % 3) + 1)));
     const journals = await Promise.all(
       tenants.map(async (tenant) => (await ask(tenant, 'GET', '/journal')).value as { path: string }[]),
     );
@@ -62,7 +62,7 @@ describe('Tenants', () => {
 
   test('are harvested at addresses of their own, and share the namespace of documents', async () => {
     await using mock = await startMock();
-    const tenant = await tenantOf(mock, { name: 'harvested' });
+    const tenant = await makeTenant(mock, { name: 'harvested' });
     const text = await (await fetch(`${tenant.base_url}/2.2/oai?verb=Identify`)).text();
     expect(text).toContain(`<baseURL>${tenant.base_url}/2.2/oai</baseURL>`);
     const page = await (await fetch(`${tenant.base_url}/2.2/oai?verb=ListRecords&metadataPrefix=oai_svc&set=heslo`)).text();
@@ -75,10 +75,10 @@ describe('Tenants', () => {
 
   test('are made with what they ask for, listed, and removed with all that they have', async () => {
     await using mock = await startMock();
-    const named = await tenantOf(mock, { name: 'small', seed: 'empty', training: true, settings: { page_size: 7 } });
+    const named = await makeTenant(mock, { name: 'small', seed: 'empty', training: true, settings: { page_size: 7 } });
     expect((await ask(named, 'GET', '/settings')).value).toMatchObject({ page_size: 7 });
     expect((await fetch(`${named.base_url}/2.2/oai?verb=Identify`)).status).toBe(404);
-    const nameless = await tenantOf(mock);
+    const nameless = await makeTenant(mock);
     expect(((await mock.control('GET', '/tenants')).value as Tenant[]).map(({ name }) => name)).toEqual(['small', nameless.name]);
     expect((await mock.control('DELETE', '/tenants/small')).status).toBe(200);
     expect((await fetch(`${named.base_url}/api/token-auth/`, { method: 'POST' })).status).toBe(404);
@@ -101,11 +101,11 @@ describe('Tenants', () => {
 
   test('are bounded, have names of their own, and have no tenants', async () => {
     await using mock = await startMock({ seed: 'empty' });
-    for (let made = 0; made < 100; made += 1) await tenantOf(mock, { name: `t-${made}` });
+    for (let tenantCount = 0; tenantCount < 100; tenantCount += 1) await makeTenant(mock, { name: `t-${tenantCount}` });
     expect((await mock.control('POST', '/tenants', {})).status).toBe(409);
     await mock.control('DELETE', '/tenants/t-7');
     expect((await mock.control('POST', '/tenants', { name: 't-8' })).status).toBe(409);
-    const again = await tenantOf(mock, { name: 't-7' });
+    const again = await makeTenant(mock, { name: 't-7' });
     expect((await ask(again, 'POST', '/tenants', {})).status).toBe(404);
   });
 });

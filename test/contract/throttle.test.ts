@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { smallestFind } from '../support/contract-find.ts';
-import { setNumber, tokenOf } from '../support/contract-requests.ts';
+import { fetchToken, setNumber } from '../support/contract-requests.ts';
 import { expectDetail, useMock } from './contract-import.ts';
 
 const { mock, send, token } = useMock();
@@ -56,14 +56,14 @@ describe('Minimum interval (A-RATE-1 to A-RATE-3, A-RATE-7 to A-RATE-11, A-RATE-
     await freeze();
     await intervals(0, 100);
     await knock();
-    expect((await knock(await tokenOf(mock(), 'archivist'))).status).toBe(429);
+    expect((await knock(await fetchToken(mock(), 'archivist'))).status).toBe(429);
   });
 
   test('each account has its own interval', async () => {
     await freeze();
     await intervals(100, 0);
     await knock();
-    expect((await knock(await tokenOf(mock(), 'archivist'))).status).toBe(400);
+    expect((await knock(await fetchToken(mock(), 'archivist'))).status).toBe(400);
     expect((await knock()).status).toBe(429);
   });
 
@@ -87,7 +87,7 @@ describe('Minimum interval (A-RATE-1 to A-RATE-3, A-RATE-7 to A-RATE-11, A-RATE-
     await advance(90);
     expect((await knock()).status).toBe(429);
     await advance(10);
-    expect((await knock(await tokenOf(mock(), 'archivist'))).status).toBe(400);
+    expect((await knock(await fetchToken(mock(), 'archivist'))).status).toBe(400);
   });
 
   test('all write endpoints share the clocks', async () => {
@@ -136,7 +136,7 @@ describe('Rate limits (A-RATE-4, A-RATE-13 to A-RATE-18)', () => {
     await limit({ scope: 'user', value: ME, rate: '1/h' });
     await knock();
     expect((await knock()).status).toBe(429);
-    expect((await knock(await tokenOf(mock(), 'archivist'))).status).toBe(400);
+    expect((await knock(await fetchToken(mock(), 'archivist'))).status).toBe(400);
   });
 
   test('an address rule counts each address of its block alone', async () => {
@@ -152,7 +152,7 @@ describe('Rate limits (A-RATE-4, A-RATE-13 to A-RATE-18)', () => {
   test('a record rule is shared by all callers of PATCH and upload, and leaves import alone', async () => {
     await limit({ scope: 'record', rate: '1/m' });
     await knock();
-    expect((await knock(await tokenOf(mock(), 'archivist'))).status).toBe(429);
+    expect((await knock(await fetchToken(mock(), 'archivist'))).status).toBe(429);
     expect((await setNumber(mock(), 'C-202400101-N00002', '', token())).status).toBe(400);
     const upload = await fetch(`${mock().url}/api/pas/nalez/${FIND}/upload-foto`, {
       method: 'POST',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { smallestFind } from '../support/contract-find.ts';
-import { elementText, rawAnswer, tokenOf } from '../support/contract-requests.ts';
+import { elementText, fetchToken, rawAnswer } from '../support/contract-requests.ts';
 import { expectDetail, useMock } from './contract-import.ts';
 
 const { mock, send } = useMock();
@@ -65,19 +65,19 @@ describe('POST /api/token-auth/ (A-AUTH-2 to A-AUTH-13)', () => {
   });
 
   test('one token per account: asked again it is the same, with its old age', async () => {
-    const first = await tokenOf(mock(), 'researcher');
+    const first = await fetchToken(mock(), 'researcher');
     await mock().control('POST', '/clock', { advance_ms: 23 * HOUR_MS });
-    expect(await tokenOf(mock(), 'researcher')).toBe(first);
+    expect(await fetchToken(mock(), 'researcher')).toBe(first);
     await mock().control('POST', '/clock', { advance_ms: HOUR_MS });
     expectDetail(await send(smallestFind(), { token: first }), 401);
-    const second = await tokenOf(mock(), 'researcher');
+    const second = await fetchToken(mock(), 'researcher');
     expect(second).not.toBe(first);
     expect((await send(smallestFind(), { token: second })).status).toBe(201);
     expectDetail(await send(smallestFind(), { token: first }), 401);
   });
 
   test('a deactivated account gets a token that does not work', async () => {
-    const token = await tokenOf(mock(), 'inactive');
+    const token = await fetchToken(mock(), 'inactive');
     expect(token).toMatch(/^[0-9a-f]{40}$/);
     expectDetail(await send(smallestFind(), { token }), 401);
   });
@@ -100,14 +100,14 @@ describe('POST /api/token-auth/ (A-AUTH-2 to A-AUTH-13)', () => {
 
 describe('Bearer use (A-AUTH-1, A-AUTH-14)', () => {
   test.each(['Bearer', 'bearer', 'BEARER'])('the scheme word %s is understood', async (scheme) => {
-    const token = await tokenOf(mock(), 'archaeologist');
+    const token = await fetchToken(mock(), 'archaeologist');
     expect((await userInfo({ authorization: `${scheme} ${token}` })).status).toBe(200);
   });
 
   test.each(['Token {}', 'Basic {}', '{}', 'Bearer', 'Bearer {} x'])(
     'the header "%s" counts as no credentials',
     async (header) => {
-      const token = await tokenOf(mock(), 'archaeologist');
+      const token = await fetchToken(mock(), 'archaeologist');
       const answer = await userInfo({ authorization: header.replace('{}', token) });
       expectDetail(answer, 401);
       expect(answer.headers.get('www-authenticate')).toBe('Bearer');
@@ -122,7 +122,7 @@ describe('GET /api/uzivatel-info/ (A-USER-1 to A-USER-4)', () => {
     ['archivist', 'U-000020', 'Archivář'],
     ['admin', 'U-000001', 'Administrátor'],
   ])('%s sees who the account is', async (username, ident, group) => {
-    const answer = await userInfo({ authorization: `Bearer ${await tokenOf(mock(), username)}` });
+    const answer = await userInfo({ authorization: `Bearer ${await fetchToken(mock(), username)}` });
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-type')).toBe('application/xml; charset=utf-8');
     expect(answer.text).toContain('<svc:uzivatel>');
@@ -133,14 +133,14 @@ describe('GET /api/uzivatel-info/ (A-USER-1 to A-USER-4)', () => {
   });
 
   test('it offers XML only, and its errors are JSON', async () => {
-    const authorization = `Bearer ${await tokenOf(mock(), 'archivist')}`;
+    const authorization = `Bearer ${await fetchToken(mock(), 'archivist')}`;
     expectDetail(await userInfo({ authorization, accept: 'application/json' }), 406);
     expect((await userInfo({ authorization, accept: 'application/xml' })).status).toBe(200);
     expectDetail(await userInfo({ accept: 'application/xml' }), 401);
   });
 
   test('only GET is served, and never throttled', async () => {
-    const authorization = `Bearer ${await tokenOf(mock(), 'archivist')}`;
+    const authorization = `Bearer ${await fetchToken(mock(), 'archivist')}`;
     await mock().control('PUT', '/settings', { min_request_intervals: { user_ms: 60_000, ip_ms: 60_000 } });
     expectDetail(await userInfo({ authorization }, 'POST'), 405);
     for (let count = 0; count < 3; count += 1) expect((await userInfo({ authorization })).status).toBe(200);

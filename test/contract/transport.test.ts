@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { documentOf, smallestFind } from '../support/contract-find.ts';
+import { makeDocument, smallestFind } from '../support/contract-find.ts';
 import { jpeg } from '../support/contract-photographs.ts';
 import { contentDigest, multipart, postFile, type RawAnswer } from '../support/contract-requests.ts';
 import { eventually } from '../support/eventually.ts';
@@ -95,7 +95,7 @@ describe('Bodies that are too large (A-WIRE-2)', () => {
 
 describe('Bodies that stop half-way', () => {
   test('a connection that breaks off saves nothing and leaves nothing on the disk', async () => {
-    const bytes = multipart([{ name: 'file', fileName: 'find.xml', bytes: documentOf(mock(), smallestFind()) }]);
+    const bytes = multipart([{ name: 'file', fileName: 'find.xml', bytes: makeDocument(mock(), smallestFind()) }]);
     const { socket } = await dial();
     socket.write(head('/api/pas/import-xml', { 'Content-Length': bytes.length, 'Content-Digest': 'sha-512=:AAAA:' }));
     socket.write(bytes.subarray(0, bytes.length / 2));
@@ -109,10 +109,10 @@ describe('Bodies that stop half-way', () => {
   test('a photograph that breaks off leaves no temporary file', async () => {
     const { mkdtempSync, rmSync } = await import('node:fs');
     const folder = mkdtempSync(`${(await import('node:os')).tmpdir()}/pas-mock-transport-`);
-    await using own = await startMock({ data: `${folder}/mock.sqlite` });
-    const { tokenOf } = await import('../support/contract-requests.ts');
-    const bearer = await tokenOf(own, 'archaeologist');
-    const { hostname, port, host } = new URL(own.url);
+    await using ownMock = await startMock({ data: `${folder}/mock.sqlite` });
+    const { fetchToken } = await import('../support/contract-requests.ts');
+    const bearer = await fetchToken(ownMock, 'archaeologist');
+    const { hostname, port, host } = new URL(ownMock.url);
     const socket = connect(Number(port), hostname);
     const incoming = () => readdirSync(`${folder}/mock.sqlite.photographs/incoming`);
     socket.write(
@@ -126,8 +126,8 @@ describe('Bodies that stop half-way', () => {
   });
 
   test('a slow body does not hold up others', async () => {
-    const bytes = multipart([{ name: 'file', fileName: 'find.xml', bytes: documentOf(mock(), smallestFind()) }]);
-    const digest = contentDigest(documentOf(mock(), smallestFind()));
+    const bytes = multipart([{ name: 'file', fileName: 'find.xml', bytes: makeDocument(mock(), smallestFind()) }]);
+    const digest = contentDigest(makeDocument(mock(), smallestFind()));
     const { socket, answer } = await dial();
     socket.write(head('/api/pas/import-xml', { 'Content-Length': bytes.length, 'Content-Digest': digest }));
     socket.write(bytes.subarray(0, 100));

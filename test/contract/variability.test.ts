@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { documentOf, smallestFind } from '../support/contract-find.ts';
-import { importXml, tokenOf } from '../support/contract-requests.ts';
+import { makeDocument, smallestFind } from '../support/contract-find.ts';
+import { fetchToken, importXml } from '../support/contract-requests.ts';
 import { startMock } from '../support/start-mock.ts';
 
 /** Behaviour that a client might rely on although the contract does not promise it. */
 async function accidents(seedNumber: number) {
   await using mock = await startMock({ seedNumber });
-  const token = await tokenOf(mock, 'archaeologist');
+  const token = await fetchToken(mock, 'archaeologist');
   const refused = await importXml(mock, '', { token });
-  const created = await importXml(mock, documentOf(mock, smallestFind()), { token });
+  const created = await importXml(mock, makeDocument(mock, smallestFind()), { token });
   const settings = (await mock.control('GET', '/settings')).value as { page_size: number };
   expect([refused.status, created.status]).toEqual([400, 201]);
   return { detail: refused.json?.['detail'], ident: created.headers.get('x-record-id'), pageSize: settings.page_size };
@@ -29,10 +29,10 @@ describe('Where the contract is silent, seed numbers differ', () => {
 
   test.each([0, 1, 2, 3])('with number %i each find of a project gets an identifier of its own', async (seedNumber) => {
     await using mock = await startMock({ seedNumber });
-    const token = await tokenOf(mock, 'archaeologist');
-    const send = () => importXml(mock, documentOf(mock, smallestFind()), { token });
-    const made = [await send(), await send(), await send()];
-    expect(made.map(({ status }) => status)).toEqual([201, 201, 201]);
-    expect(new Set(made.map(({ headers }) => headers.get('x-record-id'))).size).toBe(3);
+    const token = await fetchToken(mock, 'archaeologist');
+    const send = () => importXml(mock, makeDocument(mock, smallestFind()), { token });
+    const answers = [await send(), await send(), await send()];
+    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201]);
+    expect(new Set(answers.map(({ headers }) => headers.get('x-record-id'))).size).toBe(3);
   });
 });

@@ -3,8 +3,8 @@ import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { verify as ask } from '../../mock-server/control/verify.ts';
 import { Journal } from '../../mock-server/state/journal.ts';
-import { documentOf, smallestFind } from '../support/contract-find.ts';
-import { postFile, setNumber, tokenOf } from '../support/contract-requests.ts';
+import { makeDocument, smallestFind } from '../support/contract-find.ts';
+import { fetchToken, postFile, setNumber } from '../support/contract-requests.ts';
 import { startMock } from '../support/start-mock.ts';
 import { useMock } from './contract-import.ts';
 
@@ -26,19 +26,19 @@ describe('An assertion about what was asked', () => {
     await send(find('second'));
     await setNumber(mock(), ident, '?evidencni_cislo=A1', token());
     await setNumber(mock(), ident, '', token());
-    const met = async (request: unknown, count?: unknown) =>
+    const countMatches = async (request: unknown, count?: unknown) =>
       (await verify({ request, ...(count === undefined ? {} : { count }) })).status;
-    expect(await met(IMPORT, 2)).toBe(200);
-    expect(await met(IMPORT, 1)).toBe(406);
-    expect(await met({ path_matches: '^/api/.*evidencni_cislo=A1$', status: 200, user: 'archaeologist' }, 1)).toBe(200);
-    expect(await met({ rule: 'number-missing', find: ident }, { at_least: 1, at_most: 1 })).toBe(200);
-    expect(await met({ ...IMPORT, request_body: [{ xpath: '//svc:poznamka', equals: 'second' }] }, 1)).toBe(200);
-    expect(await met({ ...IMPORT, request_body: [{ xpath: '//svc:poznamka', equals: 'third' }] }, 0)).toBe(200);
-    expect(await met({ ...IMPORT, request_body: [{ xpath: 'count(//svc:projekt/@id)', equals: '1' }] }, 2)).toBe(200);
-    expect(await met({ ...IMPORT, answer_body: [{ xpath: '//svc:ident_cely', equals: ident }] }, 1)).toBe(200);
-    expect(await met({ status: 400, answer_body: [{ json: '$.detail', matches: '.' }] })).toBe(200);
-    expect(await met({ status: 400, answer_body: [{ json: '$.nothing' }] })).toBe(406);
-    expect(await met({ fault: '503' })).toBe(406);
+    expect(await countMatches(IMPORT, 2)).toBe(200);
+    expect(await countMatches(IMPORT, 1)).toBe(406);
+    expect(await countMatches({ path_matches: '^/api/.*evidencni_cislo=A1$', status: 200, user: 'archaeologist' }, 1)).toBe(200);
+    expect(await countMatches({ rule: 'number-missing', find: ident }, { at_least: 1, at_most: 1 })).toBe(200);
+    expect(await countMatches({ ...IMPORT, request_body: [{ xpath: '//svc:poznamka', equals: 'second' }] }, 1)).toBe(200);
+    expect(await countMatches({ ...IMPORT, request_body: [{ xpath: '//svc:poznamka', equals: 'third' }] }, 0)).toBe(200);
+    expect(await countMatches({ ...IMPORT, request_body: [{ xpath: 'count(//svc:projekt/@id)', equals: '1' }] }, 2)).toBe(200);
+    expect(await countMatches({ ...IMPORT, answer_body: [{ xpath: '//svc:ident_cely', equals: ident }] }, 1)).toBe(200);
+    expect(await countMatches({ status: 400, answer_body: [{ json: '$.detail', matches: '.' }] })).toBe(200);
+    expect(await countMatches({ status: 400, answer_body: [{ json: '$.nothing' }] })).toBe(406);
+    expect(await countMatches({ fault: '503' })).toBe(406);
   });
 
   test('says what was met and why it does not hold', async () => {
@@ -127,13 +127,13 @@ describe('An assertion about what was sent', () => {
   test('counts what is no node as found where it is true', async () => {
     await control('DELETE', '/journal');
     await send(find('one'));
-    const met = async (xpath: string) => (await verify({ request: { ...IMPORT, request_body: [{ xpath }] } })).ok;
-    expect([await met('boolean(//svc:poznamka)'), await met('string(//svc:poznamka)')]).toEqual([true, true]);
-    expect([await met('boolean(//svc:pocet)'), await met('string(//svc:pocet)'), await met('count(//svc:pocet)')]).toEqual([
-      false,
-      false,
-      false,
-    ]);
+    const isMatched = async (xpath: string) => (await verify({ request: { ...IMPORT, request_body: [{ xpath }] } })).ok;
+    expect([await isMatched('boolean(//svc:poznamka)'), await isMatched('string(//svc:poznamka)')]).toEqual([true, true]);
+    expect([
+      await isMatched('boolean(//svc:pocet)'),
+      await isMatched('string(//svc:pocet)'),
+      await isMatched('count(//svc:pocet)'),
+    ]).toEqual([false, false, false]);
   });
 
   test.each([
@@ -141,7 +141,7 @@ describe('An assertion about what was sent', () => {
     ['windows-1250', (xml: string) => Buffer.from(xml.replace('UTF-8', 'windows-1250').replace('ž', '\x9e'), 'latin1')],
   ])('reads a document in %s', async (_, encoded) => {
     await control('DELETE', '/journal');
-    const bytes = encoded(documentOf(mock(), find('žito')));
+    const bytes = encoded(makeDocument(mock(), find('žito')));
     const answer = await postFile(mock(), IMPORT.path, { name: 'file', fileName: 'a.xml', bytes }, { token: token() });
     expect(answer.status, answer.text).toBe(201);
     const noted = (equals: string) => verify({ request: { ...IMPORT, request_body: [{ xpath: '//svc:poznamka', equals }] } });
@@ -150,7 +150,7 @@ describe('An assertion about what was sent', () => {
 
   test('reads of a sign-in who signs in, and no secret', async () => {
     await control('DELETE', '/journal');
-    await tokenOf(mock(), 'researcher');
+    await fetchToken(mock(), 'researcher');
     const signIn = { path: '/api/token-auth/' };
     const named = (json: string, equals: string) => ({ request: { ...signIn, request_body: [{ json, equals }] } });
     expect([(await verify(named('$.username', 'researcher'))).ok, (await verify(named('$.username', 'other'))).ok]).toEqual([
@@ -164,14 +164,14 @@ describe('An assertion about what was sent', () => {
   test('compares headers of requests and answers', async () => {
     await control('DELETE', '/journal');
     await send(find('one'));
-    const met = async (request: object) => (await verify({ request: { ...IMPORT, ...request } })).ok;
-    expect(await met({ request_headers: [{ name: 'Content-Digest', matches: '^sha-512=:' }, { name: 'authorization' }] })).toBe(
-      true,
-    );
-    expect(await met({ request_headers: [{ name: 'expect', absent: true }] })).toBe(true);
-    expect(await met({ request_headers: [{ name: 'content-digest', absent: true }] })).toBe(false);
-    expect(await met({ answer_headers: [{ name: 'content-type', equals: 'application/xml' }] })).toBe(true);
-    expect(await met({ answer_headers: [{ name: 'retry-after' }] })).toBe(false);
+    const isMatched = async (request: object) => (await verify({ request: { ...IMPORT, ...request } })).ok;
+    expect(
+      await isMatched({ request_headers: [{ name: 'Content-Digest', matches: '^sha-512=:' }, { name: 'authorization' }] }),
+    ).toBe(true);
+    expect(await isMatched({ request_headers: [{ name: 'expect', absent: true }] })).toBe(true);
+    expect(await isMatched({ request_headers: [{ name: 'content-digest', absent: true }] })).toBe(false);
+    expect(await isMatched({ answer_headers: [{ name: 'content-type', equals: 'application/xml' }] })).toBe(true);
+    expect(await isMatched({ answer_headers: [{ name: 'retry-after' }] })).toBe(false);
   });
 
   test('measures the time between one such request and the next', async () => {
@@ -202,7 +202,7 @@ describe('An assertion about what was sent', () => {
   test('is refused where entries were dropped that it may have been about', async () => {
     const journal = new Journal(1024 * 1024);
     const request = { method: 'GET', path: '/', address: '127.0.0.1', atMs: 0 };
-    for (let made = 0; made < 20_000; made += 1) journal.open(request, true);
+    for (let importCount = 0; importCount < 20_000; importCount += 1) journal.open(request, true);
     const asked = (count: unknown) => ask(journal, { request: { path: '/nowhere' }, count });
     expect(await asked(0)).toMatchObject({ ok: true });
     journal.open(request, true);
@@ -234,8 +234,12 @@ describe('A control token', () => {
   test('is the token of each tenant as well', async () => {
     await using guarded = await startMock({ controlToken: 'secret' });
     const authorization = 'Bearer secret';
-    const made = await fetch(`${guarded.server.control_url}/tenants`, { method: 'POST', headers: { authorization }, body: '{}' });
-    const { control_url } = (await made.json()) as { control_url: string };
+    const response = await fetch(`${guarded.server.control_url}/tenants`, {
+      method: 'POST',
+      headers: { authorization },
+      body: '{}',
+    });
+    const { control_url } = (await response.json()) as { control_url: string };
     expect([
       (await asked(`${control_url}/state`)).status,
       (await asked(`${control_url}/state`, { authorization })).status,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ask, pagesOf, recordsOf } from '../support/raw-harvest.ts';
+import { ask, fetchPages, parseRecords } from '../support/raw-harvest.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 
 // B-MASK-1 to B-MASK-7, and B-SEE-4 on projekt/oznamovatel.
@@ -100,13 +100,13 @@ describe('masking', () => {
 
 describe('projekt/oznamovatel', () => {
   const announced = async (as: string): Promise<Map<string, boolean>> => {
-    const pages = await pagesOf(mock, 'verb=ListRecords&metadataPrefix=oai_svc&set=projekt', { as });
-    const found = new Map<string, boolean>();
-    for (const [ident, xml] of pages.flatMap((page) => [...recordsOf(page)])) {
+    const pages = await fetchPages(mock, 'verb=ListRecords&metadataPrefix=oai_svc&set=projekt', { as });
+    const shownByRole = new Map<string, boolean>();
+    for (const [ident, xml] of pages.flatMap((page) => [...parseRecords(page)])) {
       const content = /<svc:oznamovatel>(.*?)<\/svc:oznamovatel>/s.exec(xml)?.[1];
-      if (content !== undefined) found.set(ident, content !== FORBIDDEN);
+      if (content !== undefined) shownByRole.set(ident, content !== FORBIDDEN);
     }
-    return found;
+    return shownByRole;
   };
 
   test('is left out for anonymous readers and researchers, from whom it is always hidden', async () => {

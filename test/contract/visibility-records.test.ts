@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ask, errorOf, headersOf, listAll, pagesOf, recordsOf } from '../support/raw-harvest.ts';
+import { ask, fetchPages, listAll, parseError, parseHeaders, parseRecords } from '../support/raw-harvest.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 
 // B-SEE-3 to B-SEE-18: one test for each row and role. The table is typed again here, over
@@ -51,14 +51,17 @@ const readers = new Map<string, Reader>([['anonymous', { user: '', organisation:
 beforeAll(async () => {
   mock = await startMock();
   const users = await liveRecords('uzivatel');
-  const organisationOf = new Map([...users].map(([ident, xml]) => [ident, idIn(xml, 'organizace')]));
+  const organisationByName = new Map([...users].map(([ident, xml]) => [ident, idIn(xml, 'organizace')]));
   for (const [ident, xml] of users) {
     readers.set(textIn(xml, 'email').split('@')[0] ?? '', { user: ident, organisation: idIn(xml, 'organizace') });
   }
   for (const set of Object.keys(TABLE)) {
     const seen = [...(await liveRecords(set))].map(([ident, xml]): [string, Seen] => {
       const creator = set === 'uzivatel' ? ident : idIn(xml.slice(xml.indexOf('<svc:historie>')), 'uzivatel');
-      return [ident, { stav: Number(textIn(xml, 'stav(?:_pom)?')), creator, organisation: organisationOf.get(creator) ?? '' }];
+      return [
+        ident,
+        { stav: Number(textIn(xml, 'stav(?:_pom)?')), creator, organisation: organisationByName.get(creator) ?? '' },
+      ];
     });
     records.set(set, new Map(seen));
   }
@@ -66,8 +69,8 @@ beforeAll(async () => {
 afterAll(() => mock.close());
 
 async function liveRecords(set: string): Promise<Map<string, string>> {
-  const pages = await pagesOf(mock, `verb=ListRecords&metadataPrefix=oai_svc&set=${set}`, { as: 'archivist' });
-  return new Map(pages.flatMap((page) => [...recordsOf(page)]).filter(([, xml]) => xml.includes('<metadata>')));
+  const pages = await fetchPages(mock, `verb=ListRecords&metadataPrefix=oai_svc&set=${set}`, { as: 'archivist' });
+  return new Map(pages.flatMap((page) => [...parseRecords(page)]).filter(([, xml]) => xml.includes('<metadata>')));
 }
 
 function textIn(xml: string, name: string): string {
@@ -94,8 +97,8 @@ describe.each(ROLES)('%s', (role) => {
     for (const format of ['oai_svc', 'oai_dc']) {
       const headers = await listAll(mock, `verb=ListIdentifiers&metadataPrefix=${format}&set=${set}`, { as: role });
       expect(new Set(headers.filter((header) => !header.deleted).map((header) => header.ident))).toEqual(new Set(listed));
-      const pages = await pagesOf(mock, `verb=ListRecords&metadataPrefix=${format}&set=${set}`, { as: role });
-      const shown = pages.flatMap((page) => [...recordsOf(page)]).filter(([, xml]) => xml.includes('<metadata>'));
+      const pages = await fetchPages(mock, `verb=ListRecords&metadataPrefix=${format}&set=${set}`, { as: role });
+      const shown = pages.flatMap((page) => [...parseRecords(page)]).filter(([, xml]) => xml.includes('<metadata>'));
       expect(new Set(shown.map(([ident]) => ident))).toEqual(new Set(listed));
       const readable = shown.filter(([, xml]) => !isRefusal(xml)).map(([ident]) => ident);
       expect(new Set(readable)).toEqual(new Set(expected));
@@ -122,8 +125,8 @@ describe('a record that this reader may not see', () => {
     const identifier = `${mock.server.oai_base}/id/C-202400101-N00001`;
     for (const format of ['oai_svc', 'oai_dc']) {
       const { text } = await ask(mock, `verb=GetRecord&metadataPrefix=${format}&identifier=${identifier}`);
-      expect(errorOf(text)).toBeUndefined();
-      expect(headersOf(text)[0]?.ident).toBe('C-202400101-N00001');
+      expect(parseError(text)).toBeUndefined();
+      expect(parseHeaders(text)[0]?.ident).toBe('C-202400101-N00001');
       expect(text).toMatch(/>HTTP\/1\.1 403 Forbidden</);
       expect(text).not.toMatch(/ident_cely|hloubka|remízem|pazourek/);
     }
@@ -140,7 +143,7 @@ describe('a record that is always hidden from a role', () => {
   test('does not exist for it', async () => {
     const identifier = `${mock.server.oai_base}/id/U-000102`;
     for (const query of ['verb=GetRecord&metadataPrefix=oai_svc', 'verb=ListMetadataFormats']) {
-      expect(errorOf((await ask(mock, `${query}&identifier=${identifier}`)).text)).toBe('idDoesNotExist');
+      expect(parseError((await ask(mock, `${query}&identifier=${identifier}`)).text)).toBe('idDoesNotExist');
     }
   });
 
@@ -160,14 +163,14 @@ describe('an account', () => {
     });
     expect(value).toMatchObject({ ident: 'U-000102' });
     const query = 'verb=ListRecords&metadataPrefix=oai_dc&set=samostatny_nalez';
-    const records = async (as: string) => (await pagesOf(mock, query, { as })).flatMap((page) => [...recordsOf(page)]);
+    const records = async (as: string) => (await fetchPages(mock, query, { as })).flatMap((page) => [...parseRecords(page)]);
     expect(await records('researcher')).toEqual(await records('anonymous'));
     await mock.reset();
   });
 
   test('on the write interface’s black list may still harvest', async () => {
-    const pages = await pagesOf(mock, 'verb=ListRecords&metadataPrefix=oai_dc&set=uzivatel', { as: 'blocked' });
-    const own = pages.flatMap((page) => [...recordsOf(page)]).filter(([, xml]) => !isRefusal(xml));
-    expect(own.map(([ident]) => ident)).toEqual(['U-000666']);
+    const pages = await fetchPages(mock, 'verb=ListRecords&metadataPrefix=oai_dc&set=uzivatel', { as: 'blocked' });
+    const ownRecords = pages.flatMap((page) => [...parseRecords(page)]).filter(([, xml]) => !isRefusal(xml));
+    expect(ownRecords.map(([ident]) => ident)).toEqual(['U-000666']);
   });
 });

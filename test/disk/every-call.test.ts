@@ -29,7 +29,7 @@ test
     stage.rewind();
     const { calls, code, stderr } = await pasWatched(home.copy(), scenario.args);
     expect([code, stderr.includes('bug in pas')], stderr).toEqual([0, false]);
-    const cases = casesOf(calls).filter((_, index) => isOfShares(index));
+    const cases = listCases(calls).filter((_, index) => isOfShares(index));
     const problems: string[] = [];
     const startedMs = performance.now();
     for (const fault of cases) problems.push(...(await play(scenario, home, stage, fault)));
@@ -42,7 +42,7 @@ test
 );
 
 /** Each call in each way, or in one of them, another for the next call. */
-function casesOf(calls: readonly Call[]): (readonly [number, Fault])[] {
+function listCases(calls: readonly Call[]): (readonly [number, Fault])[] {
   return calls.flatMap((call) => {
     const faults = FAULTS.filter((fault) => canHave(call, fault));
     const chosen = IN_EACH_WAY ? faults : faults.filter((_, index) => index === call.number % faults.length);
@@ -65,12 +65,14 @@ async function play(scenario: Scenario, prepared: Home, stage: Stage, fault: rea
 
 function unclear({ code, signal, stderr }: Run): string[] {
   if (signal === 'SIGKILL') return [];
-  const said = stderr.split('\n').filter((line) => line.startsWith('pas: '));
+  const errorLines = stderr.split('\n').filter((line) => line.startsWith('pas: '));
   return [
     code !== null && DOCUMENTED.includes(code) && !NOT_A_DISKS.includes(code)
       ? ''
       : `the code ${code ?? signal} with other values`,
     /\n\s+at |bug in pas/.test(stderr) ? 'a stack in place of a message' : '',
-    said.length <= 1 && (said.length === 1 || [0, 3, 5, 6].includes(code ?? 1)) ? '' : `${said.length} messages`,
+    errorLines.length <= 1 && (errorLines.length === 1 || [0, 3, 5, 6].includes(code ?? 1))
+      ? ''
+      : `${errorLines.length} messages`,
   ].filter((problem) => problem !== '');
 }

@@ -1,4 +1,4 @@
-import { recordsOf } from '../simulation/service.ts';
+import { listRecords } from '../simulation/service.ts';
 import { expectDone, type Home } from '../support/run-pas.ts';
 import type { Stage } from './stage.ts';
 
@@ -35,7 +35,7 @@ async function settleByHand(home: Home, stage: Stage, open: readonly Open[]): Pr
   for (const { find, entry, kind } of open) {
     const { entries } = await home.json<{ entries: { entry: number; sha512?: string; value?: string }[] }>('show', find);
     const sent = entries.find((each) => each.entry === entry);
-    const record = recordsOf(stage, PROJECT).find(({ note }) => note === find.replace('K-', 'nález '));
+    const record = listRecords(stage, PROJECT).find(({ note }) => note === find.replace('K-', 'nález '));
     const isThere =
       kind === 'import' ? record !== undefined : kind === 'photo' && record?.digests.includes(sent?.sha512 ?? '') === true;
     const decision = isThere ? ['--created', String(record?.ident), '--yes'] : ['--resend'];
@@ -45,7 +45,7 @@ async function settleByHand(home: Home, stage: Stage, open: readonly Open[]): Pr
 
 /** Differences between the service and the plan, each once, in words. */
 export async function compare(home: Home, stage: Stage, planned: readonly Planned[]): Promise<string[]> {
-  const made = recordsOf(stage, PROJECT).filter(({ note }) => note.startsWith('nález '));
+  const made = listRecords(stage, PROJECT).filter(({ note }) => note.startsWith('nález '));
   const listed = await home.json<{ local_id: string; state: string; ident_cely: string | null }[]>('list');
   const problems = planned.flatMap(({ localId, note, number, photos }) => {
     const records = made.filter((record) => record.note === note);
@@ -62,6 +62,6 @@ export async function compare(home: Home, stage: Stage, planned: readonly Planne
       record?.number === number ? '' : `${localId} has the number ${record?.number}`,
     ].filter((problem) => problem !== '');
   });
-  const others = made.filter(({ note }) => !planned.some((plan) => plan.note === note));
-  return [...problems, ...others.map(({ note }) => `nobody planned ${note}`)];
+  const otherRecords = made.filter(({ note }) => !planned.some((plan) => plan.note === note));
+  return [...problems, ...otherRecords.map(({ note }) => `nobody planned ${note}`)];
 }

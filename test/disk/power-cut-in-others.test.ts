@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { seededRandom } from '../support/random.ts';
 import { makeHome, settledAfter, signedIn } from '../support/run-pas.ts';
-import { diskOf, type Image, imagesAt, lay, readTrace } from './recorded-disk.ts';
+import { type Image, imagesAt, lay, makeDisk, readTrace } from './recorded-disk.ts';
 import { goOn, SCENARIOS, type Scenario } from './scenarios.ts';
 import { IMAGES, isOfShares, SEED } from './shares.ts';
 import { openStage, type Stage } from './stage.ts';
@@ -24,7 +24,7 @@ test.skipIf(!canWatchCalls && process.env['CI'] === undefined).each(CUT)(
     await scenario.prepare(home, stage);
     stage.mark();
     stage.rewind();
-    const disk = diskOf(home.folder);
+    const disk = makeDisk(home.folder);
     const trace = `${home.folder}.trace`;
     const run = await pasWatched(home, scenario.args, { trace });
     expect(run).toMatchObject({ code: 0 });
@@ -41,7 +41,7 @@ test.skipIf(!canWatchCalls && process.env['CI'] === undefined).each(CUT)(
       if (!isOfShares(index)) continue;
       for (const image of imagesAt(disk, Math.ceil(IMAGES / steps.length), random)) {
         const hasSaidAll = index >= lastSaid;
-        const digest = digestOf(image, hasSaidAll);
+        const digest = hashDigest(image, hasSaidAll);
         if (seen.has(digest)) continue;
         seen.add(digest);
         if (seen.size % GOES_ON_EVERY !== 0) continue;
@@ -59,7 +59,7 @@ test.skipIf(!canWatchCalls && process.env['CI'] === undefined).each(CUT)(
 );
 
 /** A changed file after the program has said all is another state. */
-function digestOf(image: Image, hasSaidAll: boolean): string {
+function hashDigest(image: Image, hasSaidAll: boolean): string {
   const hash = createHash('sha256').update(String(hasSaidAll));
   for (const [path, bytes] of [...image].toSorted(([one], [other]) => (one < other ? -1 : 1)))
     hash.update(`\0${path}\0${bytes.length}\0`).update(bytes);

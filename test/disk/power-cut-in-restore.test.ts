@@ -8,7 +8,7 @@ import { damage } from '../support/hostile-disk.ts';
 import { seededRandom } from '../support/random.ts';
 import { expectDone, type Home, homeWithoutNetwork } from '../support/run-pas.ts';
 import { outboxFolder } from './places.ts';
-import { diskOf, type Image, imagesAt, lay, readTrace } from './recorded-disk.ts';
+import { type Image, imagesAt, lay, makeDisk, readTrace } from './recorded-disk.ts';
 import { IMAGES, isOfShares, SEED } from './shares.ts';
 import { canWatchCalls, pasWatched } from './watched-disk.ts';
 
@@ -46,7 +46,7 @@ test.skipIf(!canWatchCalls && process.env['CI'] === undefined).each(KINDS)(
   async ({ what, prepare, old }) => {
     const home = await homeWithBackup();
     prepare(home);
-    const disk = diskOf(home.folder);
+    const disk = makeDisk(home.folder);
     const outbox = relative(home.folder, join(outboxFolder(home.folder), 'outbox.sqlite'));
     const before = readFileSync(join(home.folder, outbox));
     const isOld = (image: Image, path: string): boolean =>
@@ -70,8 +70,9 @@ test.skipIf(!canWatchCalls && process.env['CI'] === undefined).each(KINDS)(
         seen.restored += 1;
         const held = entriesIn(image, outbox);
         if (String(held) !== String(RESTORED)) problems.push(`after step ${index} the outbox has ${held}`);
-        const kept = [...image.keys()].filter((path) => /outbox-replaced-[\dTZ-]+\.sqlite$/.test(path));
-        if (!kept.some((path) => isOld(image, path))) problems.push(`after step ${index} the old one is not among ${kept}`);
+        const keptPaths = [...image.keys()].filter((path) => /outbox-replaced-[\dTZ-]+\.sqlite$/.test(path));
+        if (!keptPaths.some((path) => isOld(image, path)))
+          problems.push(`after step ${index} the old one is not among ${keptPaths}`);
       }
     }
     process.stdout.write(`disk: ${JSON.stringify({ [`power cut in a restore over ${what}`]: seen })}\n`);

@@ -13,7 +13,7 @@ import { type Random, seededRandom } from '../support/random.ts';
 import { expectDone, type Home, makeHome, settledAfter, signedIn } from '../support/run-pas.ts';
 import { compare, finish } from './finish.ts';
 import { journalIn, outboxFolder, outboxIn } from './places.ts';
-import { diskOf, type Image, imagesAt, lay, readTrace, type Step } from './recorded-disk.ts';
+import { type Image, imagesAt, lay, makeDisk, readTrace, type Step } from './recorded-disk.ts';
 import { finds } from './scenarios.ts';
 import { IMAGES, isOfShares, SEED } from './shares.ts';
 import { openStage, type Stage } from './stage.ts';
@@ -41,7 +41,7 @@ test.skipIf(!canWatchCalls && process.env['CI'] === undefined)(
     });
     const home = await signedIn(stage, 'archaeologist', [...settledAfter(0, 0), '--max-in-flight', '1']);
     const season = writeSeason(home, FINDS, { photos: true });
-    const disk = diskOf(home.folder);
+    const disk = makeDisk(home.folder);
     const trace = `${home.folder}.trace`;
     stage.mark('served_0');
     let older = Buffer.alloc(0);
@@ -135,9 +135,9 @@ function look(image: Image, { promised, begun }: Known, random: Random): 'damage
     const remembered = journal === undefined ? 0 : attemptsIn(join(folder, journal));
     return [
       ...finds(promised).flatMap(({ localId, photos: [sha512] }) => {
-        const own = rows.filter((row) => row.localId === localId);
-        const isWhole = own.some(({ kind }) => kind === 'import') && own.some(({ carries }) => carries === sha512);
-        return isWhole ? [] : [`${localId} is lost: ${JSON.stringify(own)}`];
+        const ownRows = rows.filter((row) => row.localId === localId);
+        const isWhole = ownRows.some(({ kind }) => kind === 'import') && ownRows.some(({ carries }) => carries === sha512);
+        return isWhole ? [] : [`${localId} is lost: ${JSON.stringify(ownRows)}`];
       }),
       ...rows.flatMap(({ kind, carries, localId }) => {
         const bytes = kind === 'photo' ? image.get(join(dirname(inImage), 'photos', carries.slice(0, 2), carries)) : undefined;

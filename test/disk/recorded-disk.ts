@@ -25,12 +25,12 @@ export type Disk = {
 };
 
 /** A home as it lies there, all of it certain. */
-export function diskOf(folder: string): Disk {
+export function makeDisk(folder: string): Disk {
   const disk: Disk = { files: new Map(), named: new Map([['', undefined]]), namings: [] };
   for (const path of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
-    const found = statSync(join(folder, path));
-    const file = found.isDirectory() ? undefined : { flushed: readFileSync(join(folder, path)), changes: [] };
-    if (file !== undefined) disk.files.set(found.ino, file);
+    const stats = statSync(join(folder, path));
+    const file = stats.isDirectory() ? undefined : { flushed: readFileSync(join(folder, path)), changes: [] };
+    if (file !== undefined) disk.files.set(stats.ino, file);
     disk.named.set(path, file);
   }
   return disk;
@@ -64,9 +64,9 @@ export function readTrace(trace: string, folder: string): Step[] {
 type Written = { what: string; ino: number; at: number; path: string; other: string; second: Buffer };
 
 function apply(disk: Disk, { what, ino, at, path, other, second }: Written): void {
-  const change = (made: Change): void => {
+  const change = (created: Change): void => {
     const file = disk.files.get(ino);
-    if (file !== undefined) file.changes = [...file.changes, made];
+    if (file !== undefined) file.changes = [...file.changes, created];
   };
   const name = (...namings: Naming[]): void => {
     disk.namings = [...disk.namings, ...namings];
@@ -95,7 +95,7 @@ function apply(disk: Disk, { what, ino, at, path, other, second }: Written): voi
       disk.namings = [];
       return;
     case 'F': {
-      const [flushed, open] = partition(disk.namings, (each) => folderOf(each.path) === path);
+      const [flushed, open] = partition(disk.namings, (each) => getFolder(each.path) === path);
       for (const each of flushed) rename(disk.named, each);
       disk.namings = open;
       return;
@@ -118,10 +118,10 @@ function apply(disk: Disk, { what, ino, at, path, other, second }: Written): voi
 }
 
 function flush(file: StoredFile): void {
-  Object.assign(file, { flushed: contentOf(file, file.changes), changes: [] });
+  Object.assign(file, { flushed: getContent(file, file.changes), changes: [] });
 }
 
-function folderOf(path: string): string {
+function getFolder(path: string): string {
   const folder = dirname(path);
   return folder === '.' ? '' : folder;
 }
@@ -143,7 +143,7 @@ function standing({ named, namings }: Disk): Map<string, Named> {
   return seen;
 }
 
-function contentOf({ flushed }: StoredFile, changes: readonly Change[]): Buffer {
+function getContent({ flushed }: StoredFile, changes: readonly Change[]): Buffer {
   let content = flushed;
   for (const change of changes) {
     if ('sizeBytes' in change) {
@@ -184,7 +184,7 @@ export function* imagesAt(disk: Disk, most: number, random: Random): Generator<I
   const files = [...new Set(names)];
   const count = disk.namings.length + files.reduce((sum, { changes }) => sum + changes.length, 0);
   const draw = (fates: (index: number) => Fate): Image =>
-    imageOf(
+    makeImage(
       disk,
       files,
       Array.from({ length: count }, (_, index) => fates(index)),
@@ -207,10 +207,10 @@ export function* imagesAt(disk: Disk, most: number, random: Random): Generator<I
     () => () => random.pick(['kept', 'lost']),
     () => () => random.pick(['kept', 'kept', 'kept', 'half', 'lost']),
   ];
-  for (let made = 2; made < most; made += 1) yield draw(random.pick(shapes)(pick()));
+  for (let imageCount = 2; imageCount < most; imageCount += 1) yield draw(random.pick(shapes)(pick()));
 }
 
-function imageOf(disk: Disk, files: readonly StoredFile[], fates: readonly Fate[], random: Random): Image {
+function makeImage(disk: Disk, files: readonly StoredFile[], fates: readonly Fate[], random: Random): Image {
   const named = new Map(disk.named);
   for (const [index, naming] of disk.namings.entries()) if (fates[index] !== 'lost') rename(named, naming);
   let next = disk.namings.length;
@@ -219,9 +219,9 @@ function imageOf(disk: Disk, files: readonly StoredFile[], fates: readonly Fate[
     const changes = file.changes.flatMap((change) => {
       const fate = fates[next++];
       if (fate === 'lost') return [];
-      return fate === 'half' && 'bytes' in change ? sectorsOf(change, random) : [change];
+      return fate === 'half' && 'bytes' in change ? listSectors(change, random) : [change];
     });
-    contents.set(file, contentOf(file, changes));
+    contents.set(file, getContent(file, changes));
   }
   const image = new Map<string, Buffer>();
   for (const [path, file] of named) {
@@ -232,7 +232,7 @@ function imageOf(disk: Disk, files: readonly StoredFile[], fates: readonly Fate[
 }
 
 /** As a disk writes it, which cuts at its own bounds. */
-function sectorsOf({ at, bytes }: { readonly at: number; readonly bytes: Buffer }, random: Random): Change[] {
+function listSectors({ at, bytes }: { readonly at: number; readonly bytes: Buffer }, random: Random): Change[] {
   const pieces: Change[] = [];
   for (let begin = 0; begin < bytes.length; ) {
     const end = Math.min(bytes.length, begin + SECTOR_BYTES - ((at + begin) % SECTOR_BYTES));
@@ -243,7 +243,7 @@ function sectorsOf({ at, bytes }: { readonly at: number; readonly bytes: Buffer 
 }
 
 function hasFolders(named: ReadonlyMap<string, Named>, path: string): boolean {
-  for (let folder = folderOf(path); folder !== ''; folder = folderOf(folder)) if (!named.has(folder)) return false;
+  for (let folder = getFolder(path); folder !== ''; folder = getFolder(folder)) if (!named.has(folder)) return false;
   return true;
 }
 

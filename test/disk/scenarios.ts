@@ -71,29 +71,29 @@ const namesIn = (path: string): string[] => {
   }
 };
 
-const outboxOf = ({ folder }: Home): string => join(outboxFolder(folder), 'outbox.sqlite');
-const copyOf = ({ folder }: Home): string => join(folder, 'copy.sqlite');
+const getOutbox = ({ folder }: Home): string => join(outboxFolder(folder), 'outbox.sqlite');
+const getCopy = ({ folder }: Home): string => join(folder, 'copy.sqlite');
 
 /** A backup that was struck is what was there before, or a whole new one, and can be restored. */
 async function lookAtCopy(home: Home, isDone: boolean, old: string): Promise<string[]> {
   const problems = lookAtNames(home, isDone, old);
-  const names = String(namesIn(copyOf(home)));
+  const names = String(namesIn(getCopy(home)));
   if (names === 'nothing') return problems;
   const other = home.copy();
   const { code, stderr } = await other.pas('restore', 'copy.sqlite', '--replace');
-  const isTaken = code === 0 && String(namesIn(outboxOf(other))) === names;
+  const isTaken = code === 0 && String(namesIn(getOutbox(other))) === names;
   rmSync(other.folder, { recursive: true, force: true });
   return isTaken ? problems : [...problems, `the backup cannot be put back: ${code} ${stderr}`];
 }
 
 function lookAtNames(home: Home, isDone: boolean, old: string): string[] {
-  const names = String(namesIn(copyOf(home)));
+  const names = String(namesIn(getCopy(home)));
   return names === 'K-1,K-2' || (names === old && !isDone) ? [] : [`the backup has ${names}`];
 }
 
 function lookAtPhotographs(home: Home): string[] {
   return finds(2).flatMap(({ localId, photos: [sha512 = ''] }) => {
-    const path = join(`${copyOf(home)}.photos`, sha512.slice(0, 2), sha512);
+    const path = join(`${getCopy(home)}.photos`, sha512.slice(0, 2), sha512);
     const isThere = existsSync(path) && createHash('sha512').update(readFileSync(path)).digest('hex') === sha512;
     return isThere ? [] : [`the backup lacks the photograph of ${localId}`];
   });
@@ -101,12 +101,12 @@ function lookAtPhotographs(home: Home): string[] {
 
 /** Contents of the outbox are in it, or beside it. */
 function lookForOld(home: Home): string[] {
-  if (String(namesIn(outboxOf(home))) === 'K-1,K-2,K-3') return [];
+  if (String(namesIn(getOutbox(home))) === 'K-1,K-2,K-3') return [];
   const asides = readdirSync(outboxFolder(home.folder)).filter((name) => /^outbox-replaced-.*\.sqlite$/.test(name));
-  const kept = asides.map((name) => String(namesIn(join(outboxFolder(home.folder), name))));
-  return kept.includes('K-1,K-2,K-3')
+  const keptNames = asides.map((name) => String(namesIn(join(outboxFolder(home.folder), name))));
+  return keptNames.includes('K-1,K-2,K-3')
     ? []
-    : [`the outbox has ${namesIn(outboxOf(home))}, and beside it is ${kept.join(' and ')}`];
+    : [`the outbox has ${namesIn(getOutbox(home))}, and beside it is ${keptNames.join(' and ')}`];
 }
 
 const BACKUP: Scenario = {
@@ -114,7 +114,7 @@ const BACKUP: Scenario = {
   args: ['backup', 'copy.sqlite', '--photos', '--force'],
   prepare: async (home) => {
     await importSeason(home, 1);
-    await expectDone(home.pas('backup', copyOf(home)));
+    await expectDone(home.pas('backup', getCopy(home)));
     await importSeason(home, 2);
   },
   look: async (home, isDone) => [...(await lookAtCopy(home, isDone, 'K-1')), ...(isDone ? lookAtPhotographs(home) : [])],
@@ -127,7 +127,7 @@ const RESTORE: Scenario = {
   args: ['restore', 'copy.sqlite', '--replace'],
   prepare: async (home) => {
     await importSeason(home, 2);
-    await expectDone(home.pas('backup', copyOf(home), '--photos'));
+    await expectDone(home.pas('backup', getCopy(home), '--photos'));
     await importSeason(home, 3);
   },
   look: lookForOld,
@@ -197,9 +197,9 @@ export const SCENARIOS: readonly Scenario[] = [
     command: 'restore a damaged one',
     prepare: async (home, stage) => {
       await RESTORE.prepare(home, stage);
-      copyFileSync(outboxOf(home), join(home.folder, 'whole.sqlite'));
-      damage(outboxOf(home));
-      copyFileSync(outboxOf(home), join(home.folder, 'damaged.sqlite'));
+      copyFileSync(getOutbox(home), join(home.folder, 'whole.sqlite'));
+      damage(getOutbox(home));
+      copyFileSync(getOutbox(home), join(home.folder, 'damaged.sqlite'));
     },
     look: (home) => {
       const folder = outboxFolder(home.folder);

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { addressesOf } from '../../mock-server/base/addresses.ts';
+import { makeAddresses } from '../../mock-server/base/addresses.ts';
 import { serve } from '../../mock-server/server.ts';
 import { createMock } from '../../mock-server/state/create-mock.ts';
 import type { Service } from '../support/run-pas.ts';
@@ -18,7 +18,10 @@ export type Stage = Service & {
 export async function openStage(onServed: (path: string) => void = () => {}): Promise<Stage> {
   const server = createServer();
   await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
-  const mock = await createMock({ minIntervalMs: 0 }, addressesOf(`http://127.0.0.1:${(server.address() as AddressInfo).port}`));
+  const mock = await createMock(
+    { minIntervalMs: 0 },
+    makeAddresses(`http://127.0.0.1:${(server.address() as AddressInfo).port}`),
+  );
   server.on('request', async (message, response) => {
     await serve(mock, message, response);
     onServed(message.url ?? '');

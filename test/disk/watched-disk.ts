@@ -75,12 +75,12 @@ export async function pasWatched(
   const struck = lines.find((line) => line.startsWith('fault '))?.slice('fault '.length);
   return {
     ...{ code, signal, ...written },
-    calls: lines.filter((line) => !line.startsWith('fault ')).map(callOf),
-    struck: struck === undefined ? undefined : callOf(struck),
+    calls: lines.filter((line) => !line.startsWith('fault ')).map(parseCall),
+    struck: struck === undefined ? undefined : parseCall(struck),
   };
 }
 
-function callOf(line: string): Call {
+function parseCall(line: string): Call {
   const [number = '', name = '', needs = '', ...path] = line.split(' ');
   return { number: Number(number), name, needs: Number(needs), path: path.join(' ') };
 }

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parseHarvestedFind } from '../../src/find/harvested-find.ts';
-import { makingOf } from '../../src/flows/reconcile/judge-import.ts';
-import { descendantsOf } from '../../src/xml/element.ts';
+import { findCreation } from '../../src/flows/reconcile/judge-import.ts';
+import { walkDescendants } from '../../src/xml/element.ts';
 import { parseXml } from '../../src/xml/parse.ts';
 import { tinyPng } from '../support/a-season.ts';
 import { freePort } from '../support/free-port.ts';
@@ -161,7 +161,7 @@ async function serverFinds({ oai_base }: RunningMock): Promise<ServerFind[]> {
       headers: { authorization: `Basic ${Buffer.from('archivist:archivist').toString('base64')}` },
     });
     const { root } = parseXml(Buffer.from(await answer.arrayBuffer()));
-    const metadata = [...descendantsOf(root, 'metadata', root.namespace)];
+    const metadata = [...walkDescendants(root, 'metadata', root.namespace)];
     for (const { children } of metadata) {
       const find = children[0]?.children[0] === undefined ? undefined : parseHarvestedFind(children[0].children[0]);
       if (find === undefined) continue;
@@ -170,11 +170,11 @@ async function serverFinds({ oai_base }: RunningMock): Promise<ServerFind[]> {
         identCely: find.identCely,
         note: text(find.elements.poznamka),
         number: text(find.elements.evidencni_cislo),
-        maker: makingOf(find)?.user,
+        maker: findCreation(find)?.user,
         digests: find.files.map(({ sha512Hex }) => sha512Hex),
       });
     }
-    const token = [...descendantsOf(root, 'resumptionToken', root.namespace)][0]?.text.trim();
+    const token = [...walkDescendants(root, 'resumptionToken', root.namespace)][0]?.text.trim();
     if (token === undefined || token === '') return found;
     query = `resumptionToken=${encodeURIComponent(token)}`;
   }

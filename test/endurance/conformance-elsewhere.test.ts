@@ -1,19 +1,19 @@
 import { describe, expect, test } from 'vitest';
-import { conform, everythingOf, readingOf } from '../support/conform.ts';
+import { conform, listEverything, listReading } from '../support/conform.ts';
 import { serveMock } from '../support/mock-process.ts';
-import { outerFaceOf } from '../support/outer-face.ts';
+import { startOuterFace } from '../support/outer-face.ts';
 
 describe('The conformance suite', () => {
   test('names what the deployed service does otherwise, and nothing else', async () => {
     await using mock = await serveMock('--min-interval', '0', '--deployed');
-    const run = await conform(everythingOf(mock));
+    const run = await conform(listEverything(mock));
     expect(run.broken).toEqual(['A-FIELD-24', 'A-FIELD-25', 'A-WIRE-1', 'B-SEE-12', 'B-SEE-4', 'B-SET-4']);
     expect(run.code).toBe(15);
   });
 
   test('sees the throttle at its permitted pace', async () => {
     await using mock = await serveMock();
-    const run = await conform([...everythingOf(mock), '--interval-ms', '110', '--only', 'throttle']);
+    const run = await conform([...listEverything(mock), '--interval-ms', '110', '--only', 'throttle']);
     expect(run.results.map(({ id, result }) => `${id}: ${result}`)).toEqual([
       'throttle: pass',
       'throttle-is-shared: pass',
@@ -25,7 +25,7 @@ describe('The conformance suite', () => {
   test('changes nothing unless it is told to write', async () => {
     await using mock = await serveMock('--min-interval', '0');
     const before = await mock.control('GET', '/state');
-    const run = await conform(readingOf(mock));
+    const run = await conform(listReading(mock));
     const journal = await mock.journal();
     const { journal: _, ...counts } = (
       (await mock.control('GET', '/state')) as typeof before & { counts: Record<string, number> }
@@ -38,7 +38,7 @@ describe('The conformance suite', () => {
   test('goes through on a training instance, where nothing tells that it is a mock server, with identifiers that another has, too', async () => {
     await using training = await serveMock('--min-interval', '0', '--training');
     await using production = await serveMock('--min-interval', '0');
-    await using face = await outerFaceOf(training);
+    await using face = await startOuterFace(training);
     const { finds } = await production.state();
     const flags = [
       '--base-url',
@@ -70,7 +70,7 @@ describe('An outage', () => {
   ])('is none of the contract’s breaks: %s', async (_, settings) => {
     await using mock = await serveMock('--min-interval', '0');
     await mock.control('PUT', '/settings', settings);
-    const run = await conform([...readingOf(mock), '--pause-ms', '1']);
+    const run = await conform([...listReading(mock), '--pause-ms', '1']);
     expect({ broken: run.broken, code: run.code }).toEqual({ broken: [], code: 5 });
     expect(run.results.some(({ result }) => result === 'outage')).toBe(true);
   });
@@ -78,7 +78,7 @@ describe('An outage', () => {
   test.each(['reset-before-save', 'truncate', '502', '504', 'throttle'])('in every answer of a write: %s', async (fault) => {
     await using mock = await serveMock('--min-interval', '0');
     await mock.faults(...['import', 'number', 'photo'].map((endpoint) => ({ endpoint, fault })));
-    const run = await conform([...everythingOf(mock), '--pause-ms', '1', '--only', 'States and transitions: import into']);
+    const run = await conform([...listEverything(mock), '--pause-ms', '1', '--only', 'States and transitions: import into']);
     expect(run.broken).toEqual([]);
     expect(run.code).toBe(5);
   });
@@ -86,7 +86,7 @@ describe('An outage', () => {
   test('is no excuse for a 500 to one request alone', async () => {
     await using mock = await serveMock('--min-interval', '0');
     await mock.faults({ endpoint: 'import', fault: '500-before-save' });
-    const run = await conform([...everythingOf(mock), '--pause-ms', '1', '--only', 'import-state-1']);
+    const run = await conform([...listEverything(mock), '--pause-ms', '1', '--only', 'import-state-1']);
     expect(run.broken).toEqual(['A-STATE-2']);
   });
 });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { conform, everythingOf, readingOf } from '../support/conform.ts';
+import { conform, listEverything, listReading } from '../support/conform.ts';
 import { startAlteredMock } from '../support/mock-process.ts';
 import { PROJECT } from '../support/run-pas.ts';
 import { PLANTED_IN_HARVEST } from './planted-harvest.ts';
@@ -26,13 +26,13 @@ test.each(PLANTED)('$name: stands once in the source', ({ file, from }) => {
 describe.concurrent('A mock server that differs from the contract', () => {
   test.each(looked(PLANTED_IN_HARVEST))('$name: is told by its clauses, by reading alone', async (planted) => {
     await using mock = await startAlteredMock(planted, '--min-interval', '0');
-    const run = await conform(readingOf(mock));
+    const run = await conform(listReading(mock));
     expect({ broken: run.broken, code: run.code }).toEqual({ broken: [...planted.clauses].sort(), code: 15 });
   });
 
   test.each(looked(PLANTED_IN_WRITES))('$name: is told by its clauses, and nothing else is', async (planted) => {
     await using mock = await startAlteredMock(planted, ...(planted.isOfPace ? [] : ['--min-interval', '0']));
-    const run = await conform([...everythingOf(mock), ...(planted.isOfPace ? OF_PACE : [])]);
+    const run = await conform([...listEverything(mock), ...(planted.isOfPace ? OF_PACE : [])]);
     expect({ broken: run.broken, code: run.code }).toEqual({ broken: [...planted.clauses].sort(), code: 15 });
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { conform, everythingOf } from '../support/conform.ts';
+import { conform, listEverything } from '../support/conform.ts';
 import { serveMock } from '../support/mock-process.ts';
 
 /** More of them by hand: the goal is none in a hundred. */
@@ -33,7 +33,7 @@ describe('A mock server that keeps to the contract', () => {
     const variety = seed % 3 === 0 ? ['--seed-number', String(seed), '--page-size', '40'] : [];
     await using mock = await serveMock('--min-interval', '0', ...variety);
     if (seed % 2 === 0) await mock.faults(...oddities(seed));
-    const run = await conform(everythingOf(mock));
+    const run = await conform(listEverything(mock));
     expect(run.results.filter(({ result }) => result === 'break')).toEqual([]);
     if (seed % 2 === 1) expect(run.last).toMatchObject({ break: 0, outage: 0, skipped: 3 });
   });

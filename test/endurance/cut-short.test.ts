@@ -3,7 +3,7 @@ import { appendFileSync, chmodSync, existsSync, readFileSync, statSync, writeFil
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
-import { digestOf, everythingIn, pasAsOrdinaryUser, pasWithFilesUpTo } from '../support/hostile-disk.ts';
+import { everythingIn, hashFile, pasAsOrdinaryUser, pasWithFilesUpTo } from '../support/hostile-disk.ts';
 import { outboxFolder } from '../support/outbox-files.ts';
 import { expectDone, type Home, PROJECT, type Run, signedIn } from '../support/run-pas.ts';
 import { useMockProcess } from '../support/use-mock.ts';
@@ -70,9 +70,9 @@ const REWRITTEN = [
 beforeEach(async () => {
   home = await signedIn(mock.service, 'archaeologist', ['--min-interval-ms', '20'], {
     name: 'a season',
-    prepare: async (made) => {
-      await expectDone(made.pas('import', writeSeason(made, 500)));
-      await expectDone(made.pas('harvest-vocab', 'heslo:obdobi'));
+    prepare: async (home) => {
+      await expectDone(home.pas('import', writeSeason(home, 500)));
+      await expectDone(home.pas('harvest-vocab', 'heslo:obdobi'));
     },
   });
 });
@@ -90,15 +90,15 @@ test.each(REWRITTEN)(
   async ({ file, enlarge, args }) => {
     const path = join(home.folder, file);
     enlarge(path);
-    const before = digestOf(path);
+    const before = hashFile(path);
     const run = pasWithFilesUpTo(home, Math.floor(statSync(path).size / 1024), ...args);
     // SQLite does not say what the disk refused.
     if (file.endsWith('.sqlite')) expectClear(run, /the disk reported an error/, 12);
     else expectClear(run);
-    expect(digestOf(path)).toBe(before);
+    expect(hashFile(path)).toBe(before);
     expect(drafts()).toEqual([]);
     await expectDone(home.pas(...args));
-    expect(digestOf(path)).not.toBe(before);
+    expect(hashFile(path)).not.toBe(before);
   },
 );
 

@@ -6,8 +6,8 @@ import { tinyPng, writeSeason } from '../support/a-season.ts';
 import {
   canMountDisks,
   damage,
-  digestOf,
   everythingIn,
+  hashFile,
   pasAsOrdinaryUser,
   pasOnFullDisk,
   pasWithFilesUpTo,
@@ -97,9 +97,9 @@ describe('a disk without room', () => {
   test('in the middle of a push leaves in doubt what could not be written down, and nothing is made twice', async () => {
     await expectDone(home.pas('import', writeSeason(home, 30)));
     expectClear(pasWithFilesUpTo(home, 160, 'push'), 12, /the disk reported an error/);
-    const made = (await mock.service.state()).finds - findsBefore;
-    expect(made).toBeGreaterThan(0);
-    expect(made).toBeLessThan(30);
+    const count = (await mock.service.state()).finds - findsBefore;
+    expect(count).toBeGreaterThan(0);
+    expect(count).toBeLessThan(30);
     // Requests that may be in flight according to the disk are looked up once the service must be done with them.
     await home.pas('push');
     await mock.service.control('POST', '/clock', { advance_ms: 31 * 60_000 });
@@ -196,10 +196,10 @@ describe('a damaged outbox', () => {
   });
 
   test('is said to be damaged, exit 12, and is left as it is', async () => {
-    const before = digestOf(outbox);
+    const before = hashFile(outbox);
     for (const args of [['list'], ['push'], ['import', 'season.csv'], ['backup', 'other.sqlite']]) {
       expectClear(await home.pas(...args), 12, /damaged|not a database/);
-      expect(digestOf(outbox)).toBe(before);
+      expect(hashFile(outbox)).toBe(before);
     }
     expect(existsSync(join(home.folder, 'other.sqlite'))).toBe(false);
     expect((await mock.service.state()).finds).toBe(findsBefore);
@@ -215,9 +215,9 @@ describe('a damaged outbox', () => {
 
   test('that is no database at all is named', async () => {
     writeFileSync(outbox, 'a text, or what a broken drive returned for one. '.repeat(50));
-    const before = digestOf(outbox);
+    const before = hashFile(outbox);
     expectClear(await home.pas('status'), 12, /not a database/);
-    expect(digestOf(outbox)).toBe(before);
+    expect(hashFile(outbox)).toBe(before);
   });
 });
 

@@ -138,8 +138,8 @@ test('a broken page is kept aside as it came, and can be skipped record by recor
   });
   const run = await home.pas('harvest', ODD_SET, '--out', 'out.jsonl');
   expect([run.code, run.stderr]).toEqual([14, expect.stringMatching(/saved in .*malformed-answer.*control character.*A-4/s)]);
-  const kept = readdirSync(join(home.folder, 'pas')).find((name) => name.startsWith('malformed-answer'));
-  expect(readFileSync(join(home.folder, 'pas', kept ?? ''), 'utf8')).toContain('\u0001A-4');
+  const keptText = readdirSync(join(home.folder, 'pas')).find((name) => name.startsWith('malformed-answer'));
+  expect(readFileSync(join(home.folder, 'pas', keptText ?? ''), 'utf8')).toContain('\u0001A-4');
   service.odd((response, n) => {
     // Asked three times for the page, then for what changed since the harvest began.
     if (n > 2) send(response, nothingSince);

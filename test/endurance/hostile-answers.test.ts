@@ -57,11 +57,11 @@ test('of answers that could not be read, the newest twenty are kept, and 16 MiB 
   service.odd((response) => send(response, page(['A-1'], { size: 1, next: '' }) + ' '.repeat(20 * MEBI) + '&'));
   const run = await home.pas('harvest', ODD_SET, '--out', 'out.jsonl');
   expect([run.code, run.stderr]).toEqual([14, expect.stringMatching(/The first 16 MiB of the original answer are saved in/)]);
-  const kept = readdirSync(folder).filter((name) => /^malformed-answer-\d+\.xml$/.test(name));
-  expect(kept).toHaveLength(20);
-  const newest = kept.sort((a, b) => Number(a.replace(/\D/g, '')) - Number(b.replace(/\D/g, ''))).at(-1) ?? '';
+  const keptNames = readdirSync(folder).filter((name) => /^malformed-answer-\d+\.xml$/.test(name));
+  expect(keptNames).toHaveLength(20);
+  const newest = keptNames.sort((a, b) => Number(a.replace(/\D/g, '')) - Number(b.replace(/\D/g, ''))).at(-1) ?? '';
   expect(statSync(join(folder, newest)).size).toBe(16 * MEBI);
-  expect(kept).not.toContain('malformed-answer-1700000000010.xml');
+  expect(keptNames).not.toContain('malformed-answer-1700000000010.xml');
   expect(readdirSync(folder)).toContain('malformed-answer-of-mine.xml');
 });
 
@@ -77,7 +77,7 @@ test('doctor ends against a service that takes every question and answers none, 
   const clock = manualClock(begunMs);
   const stdout = new PassThrough();
   const streams = { stdin: new PassThrough(), stdout, stderr: new PassThrough() } as unknown as Runtime['streams'];
-  const run = main(['doctor', '--json'], { environment: home.env, streams, cwd: home.folder, given: { clock } });
+  const run = main(['doctor', '--json'], { environment: home.env, streams, cwd: home.folder, overrides: { clock } });
   // Both interfaces have been asked for a whole minute.
   for (const asked of [1, 2]) {
     await eventually(() => clock.advance(100).then(() => sockets.size)).toBe(asked);

@@ -5,7 +5,7 @@ import { makeOds } from '../support/make-ods.ts';
 import { makeDbf, makeShp, pointShape, type Shape, WGS_84, zipShapefile } from '../support/make-shapefile.ts';
 import { makeZip } from '../support/make-zip.ts';
 import { homeWithoutNetwork } from '../support/run-pas.ts';
-import { MEASURES_MEMORY, peakOf } from './peak-memory.ts';
+import { MEASURES_MEMORY, readPeak } from './peak-memory.ts';
 
 /** Limit of memory of `pas` for any file of at most 64 MiB. */
 const MAX_BYTES = 400 * 1024 * 1024;
@@ -109,7 +109,7 @@ describe.skipIf(!MEASURES_MEMORY)('a file that would fill the memory is one clea
     const home = await homeWithoutNetwork();
     const file = join(home.folder, name);
     writeFileSync(file, content());
-    const { run, peakBytes } = await peakOf(home, 'import', file, '--dry-run');
+    const { run, peakBytes } = await readPeak(home, 'import', file, '--dry-run');
     expect(run.stdout + run.stderr).toMatch(message);
     expect(run.stderr).not.toMatch(/\n\s+at |heap/);
     expect([2, 3]).toContain(run.code);
@@ -120,7 +120,7 @@ describe.skipIf(!MEASURES_MEMORY)('a file that would fill the memory is one clea
     const home = await homeWithoutNetwork();
     const parts = { '.shp': makeShp([longLine(4_000_000), [15, 49]]), '.dbf': dbf(2), '.prj': WGS_84 };
     for (const [ending, bytes] of Object.entries(parts)) writeFileSync(join(home.folder, `walk${ending}`), bytes);
-    const { run, peakBytes } = await peakOf(home, 'import', join(home.folder, 'walk.shp'), '--dry-run', '--json');
+    const { run, peakBytes } = await readPeak(home, 'import', join(home.folder, 'walk.shp'), '--dry-run', '--json');
     expect(JSON.parse(run.stdout)).toMatchObject({ added: 1, invalid: 1 });
     expect(peakBytes).toBeLessThan(MAX_BYTES);
   });

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { FileError } from '../../src/base/errors.ts';
 import { openSqlite } from '../../src/store/database.ts';
 import { parseTable } from '../../src/tables/csv-table.ts';
-import { readTableBytes } from '../../src/tables/readers.ts';
+import { parseTableBytes } from '../../src/tables/readers.ts';
 import { makeGeoPackage, pointBlob } from '../support/make-geopackage.ts';
 import { makeWorkbook, type WorkbookCell } from '../support/make-workbook.ts';
 import { makeZip } from '../support/make-zip.ts';
@@ -16,7 +16,7 @@ const HEADER = ['local_id', 'projekt', 'stav'];
 
 async function refusal(file: string, bytes: Buffer): Promise<string> {
   try {
-    await readTableBytes(file, bytes);
+    await parseTableBytes(file, bytes);
   } catch (thrown) {
     if (thrown instanceof FileError) return thrown.message;
     throw thrown;
@@ -171,7 +171,7 @@ describe('a table of text that no season has is one clear error:', () => {
     ['a text that is longer than any note', JSON.stringify({ type: 'Feature', properties: { poznamka: 'x'.repeat(1_100_000) } })],
   ])('but %s is an error of its row, and the others are read', async (_, feature) => {
     const sound = '{"type":"Feature","geometry":null,"properties":{"local_id":"A, ]} \\\\"}}';
-    const table = await readTableBytes(
+    const table = await parseTableBytes(
       'season.geojson',
       Buffer.from(`{"features":[${sound},${feature} , ${sound}],"type":"FeatureCollection"}`),
     );
@@ -239,7 +239,7 @@ describe('a table that would fill the memory is one clear error, in little room:
 describe('a long document is walked with little of it held:', () => {
   test('waypoints behind a track of a whole season', async () => {
     const track = `<trk><trkseg>${'<trkpt lat="49" lon="15"><ele>1</ele></trkpt>'.repeat(400_000)}</trkseg></trk>`;
-    const table = await readTableBytes(
+    const table = await parseTableBytes(
       'season.gpx',
       Buffer.from(gpx(`${track}\n${waypoint('a')}<rte><wpt lat="1" lon="1"/></rte>`)),
     );
@@ -252,7 +252,7 @@ describe('a long document is walked with little of it held:', () => {
   });
 
   test('text between the elements of every waypoint', async () => {
-    const table = await readTableBytes(
+    const table = await parseTableBytes(
       'season.gpx',
       Buffer.from(gpx('<wpt lat="49" lon="15"><name>A</name>\nx</wpt>\n'.repeat(50_000))),
     );

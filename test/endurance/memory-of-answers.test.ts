@@ -6,7 +6,7 @@ import { writeSeason } from '../support/a-season.ts';
 import { EVA_SAID, userInfo } from '../support/account-service.ts';
 import { envelope, ODD_SET, page, startOddService } from '../support/odd-service.ts';
 import { addressFlags, expectDone, type Home, makeHome, type Service } from '../support/run-pas.ts';
-import { MEASURES_MEMORY, type Peak, peakOf } from './peak-memory.ts';
+import { MEASURES_MEMORY, type Peak, readPeak } from './peak-memory.ts';
 
 const MEBI = 1024 * 1024;
 /** As much as is read of a page. */
@@ -111,7 +111,7 @@ describe.skipIf(!MEASURES_MEMORY)('the memory for an answer is bounded', () => {
     const sane = page(['A-1'], { size: 1, next: '' });
     // A refused request is repeated: the second meets what the first has left.
     service.odd((response, asked) => response.writeHead(200, { 'content-type': 'text/xml' }).end(asked < 2 ? answer : sane));
-    const peak = await peakOf(home, ...command);
+    const peak = await readPeak(home, ...command);
     expect(service.pagesAsked).toBeGreaterThan(0);
     return mebibytesBeyond(bytes, base, peak);
   }
@@ -126,7 +126,7 @@ describe.skipIf(!MEASURES_MEMORY)('the memory for an answer is bounded', () => {
     beforeAll(async () => {
       await using service = await startOddService();
       service.sane(['A-1']);
-      base = (await peakOf(await homeAt(service), ...command)).peakBytes;
+      base = (await readPeak(await homeAt(service), ...command)).peakBytes;
     });
 
     test.each(cases)('%s', async (_what, make) => {
@@ -159,7 +159,7 @@ describe.skipIf(!MEASURES_MEMORY)('the memory for an answer is bounded', () => {
       const secret = command === LOGIN ? { PAS_PASSWORD: 'planted-Pa55word' } : { PAS_TOKEN: 'planted-token' };
       const home = await homeAt(service, secret);
       if (command === PUSH) await expectDone(home.pas('import', writeSeason(home, 2 * said.length)));
-      const peak = await peakOf(home, ...command);
+      const peak = await readPeak(home, ...command);
       expect(asked).toBeGreaterThanOrEqual(said.length);
       return peak;
     }

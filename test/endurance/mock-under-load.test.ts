@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { documentOf, smallestFind } from '../support/contract-find.ts';
-import { importXml, tokenOf } from '../support/contract-requests.ts';
+import { makeDocument, smallestFind } from '../support/contract-find.ts';
+import { fetchToken, importXml } from '../support/contract-requests.ts';
 import { startMockProcess } from '../support/mock-process.ts';
 
 /** Longer by hand: ten minutes are 600. */
@@ -31,7 +31,7 @@ test.skipIf(process.platform !== 'linux')(
     const names = Array.from({ length: TENANTS }, (_, at) => `t${at}`);
     const tenants = (await Promise.all(names.map((name) => ask(mock.control_url, 'POST', '/tenants', { name })))) as Tenant[];
     // Before the snapshot, which knows the tokens then.
-    const tokens = await Promise.all(tenants.map(({ base_url }) => tokenOf({ url: base_url }, 'archaeologist')));
+    const tokens = await Promise.all(tenants.map(({ base_url }) => fetchToken({ url: base_url }, 'archaeologist')));
     for (const { control_url } of tenants) await ask(control_url, 'PUT', '/snapshots/start');
     const startMs = performance.now();
     const shareOver = () => (performance.now() - startMs) / (SECONDS * 1000);
@@ -42,7 +42,7 @@ test.skipIf(process.platform !== 'linux')(
       const tenant = tenants[at % TENANTS] as Tenant;
       const served = { url: tenant.base_url, server: tenant };
       const token = tokens[at % TENANTS] ?? '';
-      const document = documentOf(served, smallestFind());
+      const document = makeDocument(served, smallestFind());
       while (!isOver()) {
         expect((await importXml(served, document, { token })).status).toBe(201);
         expect((await fetch(`${tenant.oai_base}/2.2/oai?verb=Identify`)).status).toBe(200);

@@ -11,7 +11,7 @@ const mock = useMockProcess('--min-interval', '0');
 const ALL_IN_INDEX = [...WITHOUT_PAUSES, '--index-allowance-ms', '0'];
 
 /** Number of requests that a command makes. */
-async function requestsOf(work: () => Promise<unknown>): Promise<number> {
+async function countRequests(work: () => Promise<unknown>): Promise<number> {
   await mock.service.control('DELETE', '/journal');
   await work();
   return (await mock.service.journal()).length;
@@ -24,7 +24,7 @@ test('What a push asks before it sends grows with what was sent and waits, and n
     await expectDone(home.pas('import', writeSeason(home, 2 * finds)));
     await mock.service.faults({ endpoint: 'import', fault: '500-after-save', when: { nth: 5 }, times: 1 });
     await expectDone(home.pas('push', '--limit', String(finds)));
-    return requestsOf(() => expectDone(home.pas('push', '--limit', '1')));
+    return countRequests(() => expectDone(home.pas('push', '--limit', '1')));
   };
   const few = await asked(100);
   await mock.service.control('POST', '/reset');
@@ -38,7 +38,7 @@ test('A second laptop with the same finds asks once for all of them, and holds e
   await expectDone(first.pas('push'));
   const second = await signedIn(mock.service, 'archaeologist', ALL_IN_INDEX);
   await expectDone(second.pas('import', writeSeason(second, finds)));
-  const requests = await requestsOf(async () => expect((await second.pas('push')).code).toBe(6));
+  const requests = await countRequests(async () => expect((await second.pas('push')).code).toBe(6));
   expect(requests).toBeLessThan(finds / 2);
   expect(await second.json('list')).toHaveLength(finds);
   expect(new Set(Object.values(await findStates(second)))).toEqual(new Set(['queued']));

@@ -12,7 +12,7 @@ export const MEASURES_MEMORY = process.platform === 'linux';
 export type Peak = { readonly run: Run; readonly peakBytes: number };
 
 /** Runs `pas`, and says how much memory the largest of its processes had at most. */
-export async function peakOf(home: Home, ...args: string[]): Promise<Peak> {
+export async function readPeak(home: Home, ...args: string[]): Promise<Peak> {
   const peaks = join(home.folder, 'peaks');
   writeFileSync(peaks, '');
   const hook = `--import=data:text/javascript,${encodeURIComponent(AT_EXIT)}`;

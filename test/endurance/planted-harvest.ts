@@ -26,8 +26,8 @@ export const PLANTED_IN_HARVEST: readonly Planted[] = [
   {
     name: 'the newest namespace for each version',
     file: 'endpoints/oai/verbs.ts',
-    from: 'namespaceOf(addresses, version)]',
-    to: `namespaceOf(addresses, '2.2')]`,
+    from: 'getNamespace(addresses, version)]',
+    to: `getNamespace(addresses, '2.2')]`,
     clauses: ['B-VERB-3'],
   },
   {
@@ -46,14 +46,14 @@ export const PLANTED_IN_HARVEST: readonly Planted[] = [
   },
   {
     name: 'names of sets in one language',
-    file: 'endpoints/oai/set-list.ts',
+    file: 'endpoints/oai/verbs.ts',
     from: `\`\${cs} / \${en}\``,
     to: 'cs',
     clauses: ['B-SET-2'],
   },
   {
     name: 'descriptions of sets in one language',
-    file: 'endpoints/oai/set-list.ts',
+    file: 'endpoints/oai/verbs.ts',
     from: `of the set "\${en}".\`, 'en']`,
     to: `of the set "\${en}".\`, 'cs']`,
     clauses: ['B-SET-2'],

@@ -20,7 +20,7 @@ export const PLANTED_IN_WRITES: readonly Planted[] = [
   {
     name: 'no address of the record',
     file: 'endpoints/pas/find-answer.ts',
-    from: 'location: recordAddressOf(addresses, find.ident)',
+    from: 'location: getRecordAddress(addresses, find.ident)',
     to: `location: '/'`,
     clauses: ['A-ANSWER-1', 'A-NUMBER-7', 'A-PHOTO-8'],
   },
@@ -110,7 +110,7 @@ export const PLANTED_IN_WRITES: readonly Planted[] = [
   ...(['hloubka', 'lokalizace', 'nalezce'] as const).map(
     (name): Planted => ({
       name: `state 2 without ${name}`,
-      file: 'rules/state-rules.ts',
+      file: 'endpoints/pas/import-xml.ts',
       from: `['${name}', find.${name}],`,
       to: '',
       clauses: [CLAUSE_OF_ELEMENT[name]],
@@ -118,21 +118,21 @@ export const PLANTED_IN_WRITES: readonly Planted[] = [
   ),
   {
     name: 'state 3 without a handover',
-    file: 'rules/state-rules.ts',
+    file: 'endpoints/pas/import-xml.ts',
     from: 'find.predano ?',
     to: 'find.stav === 3 ?',
     clauses: [CLAUSE_OF_ELEMENT.predano],
   },
   {
     name: 'state 3 without a number',
-    file: 'rules/state-rules.ts',
+    file: 'endpoints/pas/import-xml.ts',
     from: '{ evidencni_cislo: find.evidencni_cislo, ',
     to: '{ ',
     clauses: [CLAUSE_OF_ELEMENT.evidencni_cislo],
   },
   {
     name: 'state 2 that needs a handover',
-    file: 'rules/state-rules.ts',
+    file: 'endpoints/pas/import-xml.ts',
     from: 'if (find.stav !== 3)',
     to: 'if (find.stav === 1)',
     clauses: [CLAUSE_OF_ELEMENT.predano],
@@ -146,7 +146,7 @@ export const PLANTED_IN_WRITES: readonly Planted[] = [
   },
   {
     name: 'points outside of the country',
-    file: 'rules/state-rules.ts',
+    file: 'endpoints/pas/import-xml.ts',
     from: 'find.geometry !== undefined && placement === undefined',
     to: 'find.geometry === null && placement === undefined',
     clauses: ['A-IMPORT-14'],
@@ -189,8 +189,8 @@ export const PLANTED_IN_WRITES: readonly Planted[] = [
   {
     name: 'a number without its inner blanks',
     file: 'endpoints/pas/registration-number.ts',
-    from: 'trimText(given)',
-    to: `trimText(given).replace(/\\s+/g, ' ')`,
+    from: 'trimText(rawValue)',
+    to: `trimText(rawValue).replace(/\\s+/g, ' ')`,
     clauses: ['A-NUMBER-2'],
   },
   {
@@ -203,7 +203,7 @@ export const PLANTED_IN_WRITES: readonly Planted[] = [
   {
     name: 'a number that is set twice',
     file: 'endpoints/pas/registration-number.ts',
-    from: `textOf(find.body['evidencni_cislo']) === value`,
+    from: `getText(find.body['evidencni_cislo']) === value`,
     to: `value === ''`,
     clauses: ['A-NUMBER-15'],
   },
@@ -259,8 +259,8 @@ export const PLANTED_IN_WRITES: readonly Planted[] = [
   {
     name: 'another status for what is no photograph',
     file: 'endpoints/pas/photograph.ts',
-    from: `refusal(422, say('photo-type', found.type))`,
-    to: `refusal(415, say('photo-type', found.type))`,
+    from: `refusal(422, say('photo-type', kind.type))`,
+    to: `refusal(415, say('photo-type', kind.type))`,
     clauses: ['A-PHOTO-2'],
   },
   {

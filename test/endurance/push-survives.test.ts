@@ -94,8 +94,8 @@ test('Ctrl-C lets what is under way finish, and the rest goes later', async () =
 
 test('a second Ctrl-C gives up what is under way and says so', async () => {
   // The first is answered: until then no other is under way beside it.
-  const others = Array.from({ length: FINDS - 1 }, (_, index) => index + 2);
-  await service.faults(...others.map((nth) => ({ endpoint: 'import', when: { nth }, fault: 'hang-after-save' })));
+  const otherNumbers = Array.from({ length: FINDS - 1 }, (_, index) => index + 2);
+  await service.faults(...otherNumbers.map((nth) => ({ endpoint: 'import', when: { nth }, fault: 'hang-after-save' })));
   const running = home.start('push', '--json');
   await untilRequests(3);
   running.child.kill('SIGINT');

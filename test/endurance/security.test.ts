@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
-import { everythingIn, isSuperuser, modeOf, pasAsOther } from '../support/hostile-disk.ts';
+import { everythingIn, getMode, isSuperuser, pasAsOther } from '../support/hostile-disk.ts';
 import { SLOW_RUNS } from '../support/property-runs.ts';
 import {
   addressFlags,
@@ -82,11 +82,11 @@ describe('secrets', () => {
     const [owner = ''] = Object.keys(secrets);
     const token = secrets[owner]?.token ?? '';
     expect(token).toMatch(/^[0-9a-f]{40}$/);
-    const own = makeHome({}, home.folder);
+    const homeCopy = makeHome({}, home.folder);
     const runs: Run[] = [];
     const seenArguments: string[] = [];
     const run = async (...args: string[]): Promise<void> => {
-      const started = own.start(...args, '--verbose');
+      const started = homeCopy.start(...args, '--verbose');
       seenArguments.push(readFileSync(`/proc/${started.child.pid}/cmdline`, 'latin1'));
       runs.push(await started.ended);
     };
@@ -124,12 +124,12 @@ describe('secrets', () => {
       const chunks: Buffer[] = [];
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
       request.on('end', () => {
-        const said = `${Buffer.concat(chunks)} ${JSON.stringify(request.headers)}`;
+        const output = `${Buffer.concat(chunks)} ${JSON.stringify(request.headers)}`;
         const spelt = [
-          said,
-          encodeURIComponent(said),
-          [...said].join(' '),
-          said.replace(/./g, (one) => `&#${one.charCodeAt(0)};`),
+          output,
+          encodeURIComponent(output),
+          [...output].join(' '),
+          output.replace(/./g, (one) => `&#${one.charCodeAt(0)};`),
         ];
         const page = `<html><body>debug ${spelt.join('<br>')}</body></html>`;
         response.writeHead(418, { 'content-type': 'text/html', 'x-you-said': String(request.headers.authorization) }).end(page);
@@ -171,8 +171,8 @@ describe('secrets', () => {
       pieces: fc.integer({ min: 1, max: 9 }),
     });
     const property = fc.asyncProperty(runs, async ({ secret, spell, status, isJson, pieces }) => {
-      const said = spell(secret);
-      const body = Buffer.from(isJson ? JSON.stringify({ detail: said }) : `<p>debug: ${said}</p>`);
+      const output = spell(secret);
+      const body = Buffer.from(isJson ? JSON.stringify({ detail: output }) : `<p>debug: ${output}</p>`);
       repeat = (response) => {
         response.writeHead(status, { 'content-type': isJson ? 'application/json' : 'text/html' });
         const length = Math.ceil(body.length / pieces);
@@ -189,7 +189,7 @@ describe('secrets', () => {
       ];
       const all = printed.map(({ stdout, stderr }) => stdout + stderr).join('\n') + written(copy);
       rmSync(copy.folder, { recursive: true });
-      for (const text of [secret, said]) expect(all.includes(text)).toBe(false);
+      for (const text of [secret, output]) expect(all.includes(text)).toBe(false);
       expect(all).not.toMatch(/TypeError|Bug in pas/);
     });
     await fc.assert(property, SLOW_RUNS);
@@ -219,7 +219,7 @@ describe('secrets', () => {
     );
     const login = await expectDone(withBus.pas('login', '--json'));
     expect(JSON.parse(login.stdout)).toMatchObject({ secrets: 'file' });
-    expect(modeOf(join(home.folder, 'pas', 'secrets.json'))).toBe('600');
+    expect(getMode(join(home.folder, 'pas', 'secrets.json'))).toBe('600');
     const whoami = await makeHome({}, home.folder).pas('whoami');
     expect(whoami.stderr).toMatch(/secrets\.json, which only you can read/);
   });
@@ -395,7 +395,7 @@ describe('a data folder or a file of secrets that others may read', () => {
     const [folder, secrets] = open(home);
     const status = await expectDone(home.pas('status'));
     expect(status.stderr).toContain(`Others could read ${folder}, ${secrets} until now; from now on only you can.`);
-    expect([modeOf(folder), modeOf(secrets)]).toEqual(['700', '600']);
+    expect([getMode(folder), getMode(secrets)]).toEqual(['700', '600']);
     expect((await expectDone(home.pas('status'))).stderr).not.toContain('Others');
   });
 
@@ -404,7 +404,7 @@ describe('a data folder or a file of secrets that others may read', () => {
     mkdirSync(join(home.folder, 'pas'), { mode: 0o755 });
     chmodSync(join(home.folder, 'pas'), 0o755);
     await home.pas('status');
-    expect(modeOf(join(home.folder, 'pas'))).toBe('755');
+    expect(getMode(join(home.folder, 'pas'))).toBe('755');
   });
 
   test.skipIf(!isSuperuser)('and is not ours to narrow is named, and secrets in it are not used', async () => {

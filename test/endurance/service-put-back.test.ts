@@ -30,7 +30,7 @@ type Told = { find: string; kind: string; verdict: string };
 const reconciled = async (): Promise<Told[]> => (await home.json<{ reconciled: Told[] }>('reconcile')).reconciled;
 
 type Listed = { readonly local_id: string; readonly ident_cely: string | null }[];
-const identOf = async (find: string): Promise<string> =>
+const getIdent = async (find: string): Promise<string> =>
   (await home.json<Listed>('list')).find(({ local_id }) => local_id === find)?.ident_cely ?? '';
 
 describe('a service that was put back from a backup', () => {
@@ -66,15 +66,15 @@ describe('a service that was put back from a backup', () => {
     await lose(() => pushed('B'));
     await queue('C');
     await expectDone(home.pas('photo', 'add', 'B', home.file('b.png', tinyPng(1))));
-    const ident = await identOf('B');
+    const ident = await getIdent('B');
     const run = await home.pas('push', 'C');
     expect(run.stderr).toMatch(new RegExp(`C: the service gave it the record ${ident}, which belonged to B`));
     expect(await findStates(home)).toMatchObject({ B: 'uncertain', C: 'accepted' });
-    expect(await identOf('C')).toBe(ident);
+    expect(await getIdent('C')).toBe(ident);
     // The service does not have B any more.
     expect(await reconciled()).toMatchObject([{ find: 'B', kind: 'import', verdict: 'absent' }]);
     await expectDone(home.pas('push'));
-    const again = await identOf('B');
+    const again = await getIdent('B');
     expect(again).not.toBe(ident);
     expect(await made()).toEqual({ finds: 2, photos: 1 });
     const uploads = (await restored.journal()).filter(({ method, path }) => method === 'POST' && path.includes('foto'));
@@ -83,13 +83,13 @@ describe('a service that was put back from a backup', () => {
 
   test('and gives it to a find of which no answer comes: that find is not sent again for it', async () => {
     await lose(() => pushed('B'));
-    const ident = await identOf('B');
+    const ident = await getIdent('B');
     await queue('C');
     await restored.faults({ endpoint: 'import', when: { nth: 1 }, times: 1, fault: '500-after-save' });
     await home.pas('push', 'C');
     await restored.faults();
     expect(await findStates(home)).toMatchObject({ C: 'accepted' });
-    expect(await identOf('C')).toBe(ident);
+    expect(await getIdent('C')).toBe(ident);
     await home.pas('reconcile');
     await home.pas('push');
     expect(await made()).toMatchObject({ finds: 2 });

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { PROJECT } from '../support/run-pas.ts';
 
 /** @returns the digest of all that happened in the first forty scenarios */
-function tracesOf(jobs: number, env: Readonly<Record<string, string>>): string {
+function runTraces(jobs: number, env: Readonly<Record<string, string>>): string {
   const args = [join(PROJECT, 'test/simulation/run.mjs'), '--seeds', '40', '--jobs', String(jobs)];
   const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', env: { ...process.env, ...env } });
   const [, digest] = /^40 scenarios from seed 1 .* traces ([\da-f]{16})$/m.exec(stdout) ?? [];
@@ -13,6 +13,6 @@ function tracesOf(jobs: number, env: Readonly<Record<string, string>>): string {
 }
 
 test('a simulated scenario is the same to the byte, whoever plays it and wherever', () => {
-  const here = tracesOf(1, { TZ: 'UTC', LANG: 'C' });
-  expect(tracesOf(2, { TZ: 'Asia/Tokyo', LANG: 'cs_CZ.UTF-8', LC_ALL: 'cs_CZ.UTF-8', PAS_LANG: 'cs' })).toBe(here);
+  const here = runTraces(1, { TZ: 'UTC', LANG: 'C' });
+  expect(runTraces(2, { TZ: 'Asia/Tokyo', LANG: 'cs_CZ.UTF-8', LC_ALL: 'cs_CZ.UTF-8', PAS_LANG: 'cs' })).toBe(here);
 });

@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
-import { everythingIn, modeOf } from '../support/hostile-disk.ts';
+import { everythingIn, getMode } from '../support/hostile-disk.ts';
 import { outboxFolder } from '../support/outbox-files.ts';
 import { expectDone, signedIn } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
@@ -20,7 +20,7 @@ test('every file and folder that pas makes is for its owner alone, whatever the 
     const made = [...everythingIn(join(home.folder, 'pas')), ...everythingIn(join(home.folder, 'state'))];
     expect(existsSync(join(outboxFolder(home), 'photos'))).toBe(true);
     expect(made.length).toBeGreaterThan(8);
-    const open = made.filter((path) => modeOf(path) !== (statSync(path).isDirectory() ? '700' : '600'));
+    const open = made.filter((path) => getMode(path) !== (statSync(path).isDirectory() ? '700' : '600'));
     expect(open).toEqual([]);
     expect((await home.pas('doctor', '--offline')).stdout).toMatch(/✓ permissions/);
   } finally {

@@ -2,12 +2,12 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /** The inputs that are kept of a target: one a line, in base64, the shortest first. */
-function fileOf(target: string): string {
+function getFile(target: string): string {
   return fileURLToPath(new URL(`corpus/${target}.txt`, import.meta.url));
 }
 
 export function readCorpus(target: string): Buffer[] {
-  return readFileSync(fileOf(target), 'utf8')
+  return readFileSync(getFile(target), 'utf8')
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => Buffer.from(line, 'base64'));
@@ -15,5 +15,5 @@ export function readCorpus(target: string): Buffer[] {
 
 export function writeCorpus(target: string, inputs: readonly Buffer[]): void {
   const lines = inputs.toSorted((a, b) => a.length - b.length || a.compare(b)).map((input) => `${input.toString('base64')}\n`);
-  writeFileSync(fileOf(target), lines.join(''));
+  writeFileSync(getFile(target), lines.join(''));
 }

@@ -82,7 +82,7 @@ export async function fuzz(target: Target, { seed, milliseconds, corpus }: Optio
   const reachesMore = (): boolean => {
     for (let at = 0; at < MAX_BLOCKS; at += 1) {
       const count = blocks[at];
-      if (count !== undefined && count !== 0 && (bucketOf(count) & ~(seen[at] ?? 0)) !== 0) return true;
+      if (count !== undefined && count !== 0 && (getBucket(count) & ~(seen[at] ?? 0)) !== 0) return true;
     }
     return false;
   };
@@ -107,7 +107,7 @@ export async function fuzz(target: Target, { seed, milliseconds, corpus }: Optio
     for (let at = 0; at < MAX_BLOCKS; at += 1) {
       const count = blocks[at] ?? 0;
       if (count === 0) continue;
-      seen[at] = (seen[at] ?? 0) | bucketOf(count);
+      seen[at] = (seen[at] ?? 0) | getBucket(count);
       const before = shortest.get(at);
       if (before === undefined || least.length < before.length) shortest.set(at, least);
     }
@@ -146,7 +146,7 @@ export async function fuzz(target: Target, { seed, milliseconds, corpus }: Optio
 }
 
 /** Rounded count: a loop that runs a hundred times is new beside one that runs twice. */
-function bucketOf(count: number): number {
+function getBucket(count: number): number {
   if (count < 4) return 1 << (count - 1);
   if (count < 8) return 8;
   if (count < 16) return 16;

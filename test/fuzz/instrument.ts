@@ -22,7 +22,7 @@ export function countBlocks(): Plugin {
     transform(code, id) {
       if (!COUNTED.test(id)) return undefined;
       const words = new Set<string>();
-      const inserted = insertionsOf(this.parse(code), () => blocks++ % MAX_BLOCKS, words);
+      const inserted = listInsertions(this.parse(code), () => blocks++ % MAX_BLOCKS, words);
       const head = `const counted_=globalThis.fuzzedBlocks??=new Uint8Array(${MAX_BLOCKS});for(const word of ${JSON.stringify([...words])})(globalThis.fuzzedWords??=new Set()).add(word);`;
       return { code: head + withInsertions(code, inserted), map: null };
     },
@@ -42,11 +42,11 @@ function withInsertions(code: string, insertions: readonly Insertion[]): string 
   return pieces.join('') + code.slice(from);
 }
 
-function insertionsOf(program: unknown, next: () => number, words: Set<string>): Insertion[] {
-  const found: Insertion[] = [];
+function listInsertions(program: unknown, next: () => number, words: Set<string>): Insertion[] {
+  const insertions: Insertion[] = [];
   const counter = (): string => `counted_[${next()}]++`;
-  const before = (at: number, text: string): void => void found.push({ at, text, behind: false });
-  const behind = (at: number, text: string): void => void found.push({ at, text, behind: true });
+  const before = (at: number, text: string): void => void insertions.push({ at, text, behind: false });
+  const behind = (at: number, text: string): void => void insertions.push({ at, text, behind: true });
   const around = (node: Node, open: string, close: string): void => {
     before(node.start, open);
     behind(node.end, close);
@@ -97,7 +97,7 @@ function insertionsOf(program: unknown, next: () => number, words: Set<string>):
     for (const child of Object.values(node)) for (const each of nodesIn(child)) visit(each);
   };
   for (const node of nodesIn(program)) visit(node);
-  return found;
+  return insertions;
 }
 
 function nodesIn(value: unknown): Node[] {

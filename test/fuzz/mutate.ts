@@ -27,17 +27,17 @@ export function stretched(input: Buffer, words: readonly Buffer[], random: Rando
 /** An input made of another: some bytes are changed, taken out, repeated, or come from a third, or from the format's words. */
 export function mutated(
   input: Buffer,
-  others: readonly Buffer[],
+  otherInputs: readonly Buffer[],
   words: readonly Buffer[],
   random: Random,
   maxBytes: number,
 ): Buffer {
   let bytes: Buffer = Buffer.from(input);
-  for (let left = random.between(1, MAX_CHANGES); left > 0; left -= 1) bytes = changed(bytes, others, words, random);
+  for (let left = random.between(1, MAX_CHANGES); left > 0; left -= 1) bytes = changed(bytes, otherInputs, words, random);
   return bytes.subarray(0, maxBytes);
 }
 
-function changed(bytes: Buffer, others: readonly Buffer[], words: readonly Buffer[], random: Random): Buffer {
+function changed(bytes: Buffer, otherInputs: readonly Buffer[], words: readonly Buffer[], random: Random): Buffer {
   const at = random.between(0, bytes.length);
   const length = Math.min(bytes.length - at, random.between(1, random.chance(0.2) ? Math.max(1, bytes.length) : MAX_PIECE));
   const put = (piece: Buffer, instead = 0): Buffer => Buffer.concat([bytes.subarray(0, at), piece, bytes.subarray(at + instead)]);
@@ -60,13 +60,13 @@ function changed(bytes: Buffer, others: readonly Buffer[], words: readonly Buffe
       return put(edge, edge.length);
     }
     case 7: {
-      const other = random.pick(others);
+      const other = random.pick(otherInputs);
       const from = random.between(0, other.length);
       return put(other.subarray(from, from + random.between(1, MAX_PIECE)), random.chance(0.5) ? length : 0);
     }
     case 8: {
       // The beginning of one and the end of another.
-      const other = random.pick(others);
+      const other = random.pick(otherInputs);
       return Buffer.concat([bytes.subarray(0, at), other.subarray(random.between(0, other.length))]);
     }
     default: {

@@ -12,8 +12,8 @@ export const PLANTED: Readonly<Record<string, (bytes: Buffer) => void>> = {
   },
   'a reader that goes back': (bytes) => void /(?:a|b)+!/.test(bytes.toString('latin1')),
   'much memory': (bytes) => {
-    if (bytes[0] === 0x4d) kept.push(Buffer.alloc(300_000_000, 1));
+    if (bytes[0] === 0x4d) keptParts.push(Buffer.alloc(300_000_000, 1));
   },
 };
 
-const kept: Buffer[] = [];
+const keptParts: Buffer[] = [];

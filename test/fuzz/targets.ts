@@ -10,13 +10,13 @@ import { parseColumnMap } from '../../src/columns/read-column-map.ts';
 import { readConfigFile } from '../../src/context/config.ts';
 import { parseHarvestedFind } from '../../src/find/harvested-find.ts';
 import { checkRules } from '../../src/find/rules.ts';
-import { readAccount } from '../../src/flows/push/resolve-account.ts';
+import { fetchAccount } from '../../src/flows/push/resolve-account.ts';
 import { parseRecordIdent } from '../../src/flows/push/send-entry.ts';
 import { openOaiClient } from '../../src/oai/client.ts';
 import { MalformedAnswerError } from '../../src/oai/malformed.ts';
-import { entityOf, type OaiRecord } from '../../src/oai/record.ts';
-import { headerJson, metadataText, recordJson, repeatedElementsOf } from '../../src/oai/record-json.ts';
-import { outcomeOf } from '../../src/pas-api/outcome.ts';
+import { findEntity, type OaiRecord } from '../../src/oai/record.ts';
+import { headerJson, listRepeatedElements, metadataText, recordJson } from '../../src/oai/record-json.ts';
+import { parseOutcome } from '../../src/pas-api/outcome.ts';
 import { bareJpeg } from '../../src/photo/jpeg.ts';
 import { readPhotoExif } from '../../src/photo/photo-exif.ts';
 import { inspectPhotograph } from '../../src/photo/photograph.ts';
@@ -25,14 +25,14 @@ import { parsePolygon } from '../../src/place/polygon.ts';
 import { parsePosition } from '../../src/place/read-position.ts';
 import { parseGeoPackagePoint } from '../../src/place/wkb.ts';
 import { openSqlite } from '../../src/store/database.ts';
-import { readTableBytes } from '../../src/tables/readers.ts';
-import { inUtf8 } from '../../src/tables/text-encoding.ts';
-import { readZip } from '../../src/tables/zip-entries.ts';
+import { parseTableBytes } from '../../src/tables/readers.ts';
+import { toUtf8 } from '../../src/tables/text-encoding.ts';
+import { unpackZip } from '../../src/tables/zip-entries.ts';
 import { JsonBytes } from '../../src/text/json-bytes.ts';
 import { parseTerm } from '../../src/vocabulary/read-term.ts';
-import { lineOf, sourceOf, type XmlElement } from '../../src/xml/element.ts';
+import { getLine, getSourceText, type XmlElement } from '../../src/xml/element.ts';
 import { parseXml, walkXml, XmlSyntaxError } from '../../src/xml/parse.ts';
-import { strayTextsWithin } from '../../src/xml/source-text.ts';
+import { listStrayTextsWithin } from '../../src/xml/source-text.ts';
 import { makeGeoPackage, pointBlob } from '../support/make-geopackage.ts';
 import { workbookParts } from '../support/make-workbook.ts';
 import { makeZip, type ZipPart } from '../support/make-zip.ts';
@@ -74,7 +74,7 @@ function demand(holds: boolean, what: string): void {
 /** Reads a table to its end, and its rows as finds. */
 async function readRows(file: string, bytes: Buffer): Promise<void> {
   await refusing([FileError], async () => {
-    const table = await readTableBytes(file, bytes);
+    const table = await parseTableBytes(file, bytes);
     let counted = 0;
     for (const { cells } of table.rows) {
       counted += 1;
@@ -117,12 +117,12 @@ const PARTS = '\u001e';
 const NOT_TO_BE_RUN =
   /attach|vacuum|recursive|pragma|extension|blob *\(|printf|format|replace|repeat|hex|group_concat|json|temp/i;
 
-function kindOf(bytes: Buffer, kinds: number): number {
+function getKind(bytes: Buffer, kinds: number): number {
   return (bytes[0] ?? 0) % kinds;
 }
 
 /** Parts between separators as the parts of an archive, each with the right sum, since no change by chance would get behind a wrong one. */
-function partsOf(bytes: Buffer): ZipPart[] {
+function splitParts(bytes: Buffer): ZipPart[] {
   const pieces = bytes.toString('latin1').split(PARTS);
   return Array.from({ length: pieces.length >> 1 }, (_, at) => ({
     name: pieces[2 * at] ?? '',
@@ -134,14 +134,14 @@ function joinedParts(parts: readonly ZipPart[]): Buffer {
   return Buffer.from(parts.flatMap(({ name, content }) => [name, content.toString('latin1')]).join(PARTS), 'latin1');
 }
 
-function readRecords(records: readonly OaiRecord[], repeated: ReturnType<typeof repeatedElementsOf>): void {
+function readRecords(records: readonly OaiRecord[], repeated: ReturnType<typeof listRepeatedElements>): void {
   const json = new JsonBytes();
   for (const record of records) {
     JSON.stringify(headerJson(record));
     JSON.stringify(recordJson(record, repeated));
     const text = metadataText(json, record, repeated);
     if (text !== null) JSON.parse(text);
-    const entity = entityOf(record);
+    const entity = findEntity(record);
     if (entity === undefined) continue;
     parseHarvestedFind(entity);
     const term = parseTerm(entity, record.header.setSpecs[0]);
@@ -149,14 +149,14 @@ function readRecords(records: readonly OaiRecord[], repeated: ReturnType<typeof 
   }
 }
 
-const REPEATED = repeatedElementsOf('2.2');
+const REPEATED = listRepeatedElements('2.2');
 
 function isThere(path: string): boolean {
   return existsSync(new URL(`../../${path}`, import.meta.url));
 }
 
 /** The file of a database that a script makes; undefined where SQLite does not take the script. */
-function imageOf(script: string): Buffer | undefined {
+function makeImage(script: string): Buffer | undefined {
   const database = openSqlite(':memory:');
   try {
     database.exec(script);
@@ -214,13 +214,13 @@ export const TARGETS: readonly Target[] = [
     maxBytes: 16_384,
     read: (bytes) =>
       refusing([XmlSyntaxError], () => {
-        const document = parseXml(bytes.subarray(1), CHARSETS[kindOf(bytes, CHARSETS.length)], 50_000);
+        const document = parseXml(bytes.subarray(1), CHARSETS[getKind(bytes, CHARSETS.length)], 50_000);
         walk(document.root);
-        lineOf(document, document.root);
-        sourceOf(document, document.root);
-        for (const { text } of strayTextsWithin(document, document.root)) String(text);
+        getLine(document, document.root);
+        getSourceText(document, document.root);
+        for (const { text } of listStrayTextsWithin(document, document.root)) String(text);
         const walked = walkXml(bytes.subarray(1), 50_000);
-        demand(walked.root.name === document.root.name || kindOf(bytes, CHARSETS.length) > 1, 'two readings differ');
+        demand(walked.root.name === document.root.name || getKind(bytes, CHARSETS.length) > 1, 'two readings differ');
       }),
   },
   {
@@ -268,7 +268,7 @@ export const TARGETS: readonly Target[] = [
       });
       await refusing([PasError], async () => {
         try {
-          switch (kindOf(bytes, 5)) {
+          switch (getKind(bytes, 5)) {
             case 0:
               return readRecords(
                 (await client.listRecords({ metadataPrefix: 'oai_svc' }, undefined, () => undefined)).items,
@@ -303,12 +303,12 @@ export const TARGETS: readonly Target[] = [
     maxBytes: 8192,
     read: async (bytes) => {
       const statuses = [200, 201, 400, 401, 403, 404, 409, 413, 422, 429, 500, 502, 503];
-      const response = { status: statuses[kindOf(bytes, statuses.length)] ?? 200, headers: {}, body: bytes.subarray(1) };
+      const response = { status: statuses[getKind(bytes, statuses.length)] ?? 200, headers: {}, body: bytes.subarray(1) };
       for (const operation of ['import', 'number', 'photo'] as const) {
-        JSON.stringify(outcomeOf(operation, response, NOW_MS, parseRecordIdent, 'C-1-N1'));
+        JSON.stringify(parseOutcome(operation, response, NOW_MS, parseRecordIdent, 'C-1-N1'));
       }
       const session = { token: async () => 't', renew: async () => 't' };
-      await refusing([PasError], () => readAccount({ baseUrl: 'https://x.example', session, send: async () => response }));
+      await refusing([PasError], () => fetchAccount({ baseUrl: 'https://x.example', session, send: async () => response }));
     },
   },
   {
@@ -423,7 +423,7 @@ export const TARGETS: readonly Target[] = [
       '<dimension ref="A1:B2"/>',
     ],
     maxBytes: 16_384,
-    read: (bytes) => readRows('finds.xlsx', makeZip(partsOf(bytes))),
+    read: (bytes) => readRows('finds.xlsx', makeZip(splitParts(bytes))),
   },
   {
     name: 'zip',
@@ -448,7 +448,7 @@ export const TARGETS: readonly Target[] = [
     maxBytes: 8192,
     read: async (bytes) => {
       await refusing([FileError], async () => {
-        for (const [name, entry] of await readZip('finds.xlsx', bytes))
+        for (const [name, entry] of await unpackZip('finds.xlsx', bytes))
           demand(entry.name === name && entry.unpack().length >= 0, 'a part has another name');
       });
       await readRows('finds.xlsx', bytes);
@@ -493,7 +493,7 @@ insert into a values (1, x'47500001000000000101000000000000000000004000000000000
     read: async (bytes) => {
       const script = bytes.toString();
       if (script.startsWith('SQLite format 3')) return readRows('finds.gpkg', bytes);
-      const image = NOT_TO_BE_RUN.test(script) ? undefined : imageOf(script);
+      const image = NOT_TO_BE_RUN.test(script) ? undefined : makeImage(script);
       if (image !== undefined) await readRows('finds.gpkg', image);
     },
   },
@@ -576,7 +576,7 @@ insert into a values (1, x'47500001000000000101000000000000000000004000000000000
     ],
     maxBytes: 8192,
     read: async (given) => {
-      const [type, ending] = MARKS[kindOf(given, MARKS.length)] ?? ['image/jpeg', 'jpg'];
+      const [type, ending] = MARKS[getKind(given, MARKS.length)] ?? ['image/jpeg', 'jpg'];
       const bytes = given.subarray(1);
       const file = join(folder, `photograph.${ending}`);
       writeFileSync(file, bytes);
@@ -623,7 +623,7 @@ insert into a values (1, x'47500001000000000101000000000000000000004000000000000
     maxBytes: 16_384,
     read: (bytes) =>
       refusing([FileError, UsageError], async () => {
-        const { text, issues } = await inUtf8('finds.csv', bytes.subarray(1), ENCODINGS[kindOf(bytes, ENCODINGS.length)]);
+        const { text, issues } = await toUtf8('finds.csv', bytes.subarray(1), ENCODINGS[getKind(bytes, ENCODINGS.length)]);
         demand(Buffer.isBuffer(text), 'no bytes');
         for (const { says } of issues) String(says);
       }),

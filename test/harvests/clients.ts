@@ -9,7 +9,7 @@ import type { RecordOutput } from '../../src/flows/harvest/record-output.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { assertSubject, openLedger } from '../../src/ledger/ledger.ts';
 import { type OaiClient, openOaiClient } from '../../src/oai/client.ts';
-import { repeatedElementsOf } from '../../src/oai/record-json.ts';
+import { listRepeatedElements } from '../../src/oai/record-json.ts';
 import { termsOfSet } from '../../src/vocabulary/terms.ts';
 import { openVocabulary } from '../../src/vocabulary/vocabulary-store.ts';
 import { type JsonLine, unseal } from '../support/record-harvest.ts';
@@ -47,7 +47,7 @@ export type HarvestClient = {
   close(): void;
 };
 
-function clientOf(exchange: Exchange): OaiClient {
+function makeClient(exchange: Exchange): OaiClient {
   return openOaiClient({ oaiBase: OAI_BASE, version: VERSION, exchange, credentials: { kind: 'none' } });
 }
 
@@ -71,10 +71,10 @@ export function recordsClient(): HarvestClient {
       try {
         ledger.change(() => assertSubject(ledger, { ...subject, account: '', form: 'jsonl' }, path));
         const { pass, sets } = await harvestRecords({
-          client: clientOf(exchange),
+          client: makeClient(exchange),
           clock,
           openOutput: async (opening) => {
-            output = jsonlOutput(await appendingFile(path, ledger, opening), repeatedElementsOf(VERSION), 'ListRecords');
+            output = jsonlOutput(await appendingFile(path, ledger, opening), listRepeatedElements(VERSION), 'ListRecords');
             return { ledger, output };
           },
           sets: [SET],
@@ -121,7 +121,7 @@ export function vocabularyClient(): HarvestClient {
       const store = openVocabulary(path, run.clock);
       try {
         const [harvested] = await harvestVocabulary({
-          client: clientOf(run.exchange),
+          client: makeClient(run.exchange),
           vocabulary: store.source(OAI_BASE),
           clock: run.clock,
           sets: [SET],

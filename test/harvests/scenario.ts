@@ -135,7 +135,7 @@ class Scenario {
       service.nowMs += HOUR_MS;
       outcome = await this.#run(false, QUIET);
     }
-    const difference = differenceOf(service.alive(), this.#client.holds());
+    const difference = getDifference(service.alive(), this.#client.holds());
     const isEmpty = service.size === 0;
     if (outcome !== 'believed' && !isEmpty) throw new Broken(`at the end: ${outcome}`);
     if (difference !== undefined) throw new Broken(`at the end: ${difference}`);
@@ -202,7 +202,7 @@ class Scenario {
   }
 }
 
-function differenceOf(shown: ReadonlyMap<string, string>, held: ReadonlyMap<string, string>): string | undefined {
+function getDifference(shown: ReadonlyMap<string, string>, held: ReadonlyMap<string, string>): string | undefined {
   const idents = [...new Set([...shown.keys(), ...held.keys()])].filter((ident) => shown.get(ident) !== held.get(ident));
   const [ident] = idents;
   if (ident === undefined) return undefined;

@@ -82,8 +82,8 @@ export class ListService {
     const query = new URL(url).searchParams;
     const verb = query.get('verb') ?? '';
     if (verb.startsWith('ListRec') || verb.startsWith('ListId')) this.#move();
-    const told = this.#answer(verb, query);
-    return answer(told.replace(/<responseDate>.*?</, `<responseDate>${stamp(this.nowMs + this.shiftMs)}<`));
+    const answerText = this.#answer(verb, query);
+    return answer(answerText.replace(/<responseDate>.*?</, `<responseDate>${stamp(this.nowMs + this.shiftMs)}<`));
   };
 
   /** Changes of a list while it is read. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
-import { tokenOf } from '../support/contract-requests.ts';
+import { fetchToken } from '../support/contract-requests.ts';
 import { findStates } from '../support/find-states.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { expectDone, signedIn } from '../support/run-pas.ts';
@@ -54,7 +54,7 @@ test('with the token of another account nothing is sent, and both accounts and t
   await expectDone(home.pas('import', writeSeason(home, 2)));
   await expectDone(home.pas('push', 'K-1'));
   const [{ finds }, { account }] = [await service.state(), await home.json<{ account: string }>('outbox', 'show')];
-  const lent = home.with({ PAS_TOKEN: await tokenOf({ url: service.base_url }, 'archivist') });
+  const lent = home.with({ PAS_TOKEN: await fetchToken({ url: service.base_url }, 'archivist') });
   const pushed = await lent.pas('push');
   expect(pushed).toMatchObject({
     code: 12,

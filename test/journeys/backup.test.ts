@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { openSqlite } from '../../src/store/database.ts';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
-import { everythingIn, modeOf } from '../support/hostile-disk.ts';
+import { everythingIn, getMode } from '../support/hostile-disk.ts';
 import { outboxFile, outboxFolder } from '../support/outbox-files.ts';
 import { expectDone, type Home, jsonLines, signedIn } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
@@ -27,7 +27,7 @@ test('a copy made while a push runs is whole, sound and private', async () => {
     expect(database.pragma('integrity_check', { simple: true })).toBe('ok');
     expect(database.prepare('select count(*) as n from finds').get()).toEqual({ n: 25 });
     database.close();
-    expect(modeOf(copy)).toBe('600');
+    expect(getMode(copy)).toBe('600');
   }
   expect((await running.ended).code).toBe(0);
   expect(readdirSync(home.folder).filter((name) => name.endsWith('.tmp'))).toEqual([]);

@@ -69,20 +69,20 @@ describe('a path that cannot be used', () => {
 });
 
 describe('a table with a mistake', () => {
-  async function issuesOf(...lines: string[]): Promise<{ code: number | null; issues: Imported['issues'] }> {
+  async function listIssues(...lines: string[]): Promise<{ code: number | null; issues: Imported['issues'] }> {
     const run = await home.pas('import', home.file('table.csv', lines.join('\n')), '--json');
     const parsed = run.stdout.startsWith('{') ? (JSON.parse(run.stdout) as Imported) : undefined;
     return { code: run.code, issues: parsed?.issues ?? [] };
   }
 
   test('in the name of a column says which one was meant', async () => {
-    const { code, issues } = await issuesOf('local_id;hlubka', 'K-1;3');
+    const { code, issues } = await listIssues('local_id;hlubka', 'K-1;3');
     expect(code).toBe(3);
     expect(issues[0]?.message).toMatch(/hlubka.*hloubka/s);
   });
 
   test('of two columns of one name says so', async () => {
-    const { code, issues } = await issuesOf('local_id;hloubka;hloubka', 'K-1;3;4');
+    const { code, issues } = await listIssues('local_id;hloubka;hloubka', 'K-1;3;4');
     expect(code).toBe(3);
     expect(issues[0]?.message).toMatch(/hloubka/);
   });
@@ -90,7 +90,7 @@ describe('a table with a mistake', () => {
   test('of a row with too many cells names the row and imports the others', async () => {
     const path = writeSeason(home, 2);
     const lines = readFileSync(path, 'utf8').split('\n');
-    const result = await issuesOf(lines[0] ?? '', `${lines[1]};too;many`, lines[2] ?? '');
+    const result = await listIssues(lines[0] ?? '', `${lines[1]};too;many`, lines[2] ?? '');
     expect(result.code).toBe(3);
     expect(result.issues.find(({ row }) => row === 2)?.message).toMatch(/cells/);
     expect(await home.json<unknown[]>('list')).toHaveLength(1);
@@ -105,8 +105,8 @@ describe('a depth that can be two numbers is refused with both,', () => {
   test('in a table', async () => {
     const table = home.file('depths.csv', 'local_id;hloubka\nP-1;"1,000"\nP-2;2.000\n');
     const { issues } = await home.json<Imported>('import', table, '--set', 'projekt=C-202400101', '--set', 'stav=1', '--dry-run');
-    const said = issues.filter(({ rule }) => rule === 'integer').map(({ row, message }) => `${row} ${message}`);
-    expect(said).toEqual([
+    const texts = issues.filter(({ rule }) => rule === 'integer').map(({ row, message }) => `${row} ${message}`);
+    expect(texts).toEqual([
       expect.stringContaining('2 "1,000" is ambiguous: it can mean 1 or 1000'),
       expect.stringContaining('3 "2.000" is ambiguous: it can mean 2 or 2000'),
     ]);

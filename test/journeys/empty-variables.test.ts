@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { placesFrom } from '../../src/context/places.ts';
+import { makePlaces } from '../../src/context/places.ts';
 import { addressFlags, expectDone, makeHome, signedIn } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -23,7 +23,7 @@ test('a place’s variable that is set to nothing writes nothing into the folder
 });
 
 test('the pace lies in one place, also where the variable of its folder is empty or relative', () => {
-  const usual = placesFrom({ HOME: '/home/eva' });
+  const usual = makePlaces({ HOME: '/home/eva' });
   for (const value of ['', 'state', './state'])
-    expect(placesFrom({ HOME: '/home/eva', XDG_STATE_HOME: value, XDG_DATA_HOME: value, PAS_HOME: '' })).toEqual(usual);
+    expect(makePlaces({ HOME: '/home/eva', XDG_STATE_HOME: value, XDG_DATA_HOME: value, PAS_HOME: '' })).toEqual(usual);
 });

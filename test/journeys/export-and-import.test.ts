@@ -142,10 +142,10 @@ test('an import that is killed has whole batches in the outbox, and goes on wher
   await eventually(() => count.get()).not.toBe(0);
   child.kill('SIGKILL');
   await ended;
-  const kept = count.get() as number;
+  const keptCount = count.get() as number;
   outbox.close();
-  expect(kept % 100).toBe(0);
-  expect(await killed.json<Report>('import', table)).toMatchObject({ added: 3000 - kept, updated: 0, unchanged: kept });
+  expect(keptCount % 100).toBe(0);
+  expect(await killed.json<Report>('import', table)).toMatchObject({ added: 3000 - keptCount, updated: 0, unchanged: keptCount });
 });
 
 test('a table that Excel saved as CSV is imported as it reads there, and a person may say what it is written in', async () => {

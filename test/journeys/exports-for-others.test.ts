@@ -40,8 +40,8 @@ describe('pas export --for lido', () => {
     using validator = await lidoValidator();
     expect(faults(validator, document)).toEqual([]);
     expect(document.split('<lido:lido>')).toHaveLength(4);
-    for (const told of ['<gml:pos>50.0876 14.4123</gml:pos>', 'volné pole', 'otevřená', 'Čermáková, Žofie', 'pole.png'])
-      expect(document).toContain(told);
+    for (const output of ['<gml:pos>50.0876 14.4123</gml:pos>', 'volné pole', 'otevřená', 'Čermáková, Žofie', 'pole.png'])
+      expect(document).toContain(output);
     expect(SECRET.filter((secret) => document.includes(secret))).toEqual([]);
     expect(document).toMatch(/<lido:recordInfoLink>http.*\/id\/C-202400101-N\d+<\/lido:recordInfoLink>/);
     expect(document).toContain('<lido:term xml:lang="cs">paleolit</lido:term>');
@@ -94,7 +94,7 @@ describe('pas export --for lido', () => {
 describe('pas export --for museum', () => {
   test('has Czech headings in either language, labels beside codes, and the point in both systems', async () => {
     await expectDone(home.pas('export', '--for', 'museum', '--out', path('museum.csv')));
-    const [header = '', open = '', kept = '', draft = ''] = read('museum.csv').replace('\ufeff', '').split('\r\n');
+    const [header = '', open = '', keptText = '', draft = ''] = read('museum.csv').replace('\ufeff', '').split('\r\n');
     for (const heading of [
       'Evidenční číslo',
       'Materiál',
@@ -108,8 +108,8 @@ describe('pas export --for museum', () => {
     expect(open).toMatch(
       /Čermáková, Žofie;;2024-06-01;.*;14,4123;50,0876;-74\d{4},\d\d;-104\d{4},\d\d;4326;pole\.png;pristupnost: .*$/,
     );
-    expect(kept).toMatch(/;OS-001507;.*;14,4\d{6};50,0\d{6};-743987,65;-1043876,54;5514;mez\.png;$/);
-    expect([open, kept, draft].map((row) => row.split(';').length)).toEqual(Array(3).fill(header.split(';').length));
+    expect(keptText).toMatch(/;OS-001507;.*;14,4\d{6};50,0\d{6};-743987,65;-1043876,54;5514;mez\.png;$/);
+    expect([open, keptText, draft].map((row) => row.split(';').length)).toEqual(Array(3).fill(header.split(';').length));
     const { stdout } = await expectDone(home.with({ PAS_LANG: 'cs' }).pas('export', '--for', 'museum'));
     expect(stdout).toBe(read('museum.csv'));
   });

@@ -27,10 +27,10 @@ const SET = ['projekt=C-202400101', 'stav=1', 'pristupnost=archeolog'].flatMap((
 
 /** Imports a file into a home of its own. */
 async function imported(name: string, content: string | Buffer, ...more: string[]) {
-  const own = home.copy();
-  const run = await own.pas('import', own.file(name, content), ...SET, ...more, '--json');
+  const homeCopy = home.copy();
+  const run = await homeCopy.pas('import', homeCopy.file(name, content), ...SET, ...more, '--json');
   const report = run.stdout === '' ? undefined : (JSON.parse(run.stdout) as Report);
-  return { own, run, report, finds: await own.json<Listed[]>('list') };
+  return { own: homeCopy, run, report, finds: await homeCopy.json<Listed[]>('list') };
 }
 
 const waypoint = (root: string): string => `${root}<wpt lat="49.84050" lon="15.17120"><name>A1</name></wpt></gpx>`;
@@ -137,10 +137,10 @@ describe('read are', () => {
 });
 
 test('a photograph with an absolute path is looked for by its name, and a find whose photograph is missing is taken', async () => {
-  const own = home.copy();
-  own.file('IMG_1.png', tinyPng(1));
-  const table = own.file('a.csv', 'local_id;photos\nA;C:\\Users\\eva\\IMG_1.png\nB;/storage/emulated/0/IMG_2.png\n');
-  const report = await own.json<Report>('import', table, ...SET, ...PLACED);
+  const homeCopy = home.copy();
+  homeCopy.file('IMG_1.png', tinyPng(1));
+  const table = homeCopy.file('a.csv', 'local_id;photos\nA;C:\\Users\\eva\\IMG_1.png\nB;/storage/emulated/0/IMG_2.png\n');
+  const report = await homeCopy.json<Report>('import', table, ...SET, ...PLACED);
   expect(report).toMatchObject({ added: 2, photos: 1, issues: [{ rule: 'photo-missing', severity: 'warning', row: 3 }] });
   expect(report.issues[0]?.message).toMatch(/absolute path, and there is no "IMG_2\.png"/);
 });
@@ -175,11 +175,11 @@ test('the mark against formulas is taken away by every reader, whatever program 
   ];
   for (const [name, content] of files)
     expect((await imported(name, content)).finds).toMatchObject([{ elements: { poznamka: '- okraj' } }]);
-  const { own } = await imported('a.csv', "local_id;poznamka\nA;\"''- okraj\"\nB;'okraj\n");
+  const { own: homeCopy } = await imported('a.csv', "local_id;poznamka\nA;\"''- okraj\"\nB;'okraj\n");
   for (const name of ['b.csv', 'b.xlsx', 'b.geojson', 'b.gpkg']) {
-    const out = join(own.folder, name);
-    await expectDone(own.pas('export', '--out', out));
-    expect(await own.json<Report>('import', out)).toMatchObject({ added: 0, updated: 0, unchanged: 2 });
+    const out = join(homeCopy.folder, name);
+    await expectDone(homeCopy.pas('export', '--out', out));
+    expect(await homeCopy.json<Report>('import', out)).toMatchObject({ added: 0, updated: 0, unchanged: 2 });
   }
   const terms = makeZip(
     workbookParts([
@@ -192,32 +192,32 @@ test('the mark against formulas is taken away by every reader, whatever program 
       },
     ]),
   );
-  const mapped = await own.pas('vocab', 'map', 'import', own.file('terms.xlsx', terms), '--json');
+  const mapped = await homeCopy.pas('vocab', 'map', 'import', homeCopy.file('terms.xlsx', terms), '--json');
   expect(mapped.stdout).not.toContain("'-pravěk");
 });
 
 test('a copy that was kept because two computers changed a file is said', async () => {
-  const own = home.copy();
+  const homeCopy = home.copy();
   const [table, copy] = ['season.csv', "season (Eva's conflicted copy 2024-06-01).csv"].map((name) =>
-    own.file(name, 'local_id\nA\n'),
+    homeCopy.file(name, 'local_id\nA\n'),
   );
-  expect(await own.json<Report>('import', table ?? '', ...SET, ...PLACED)).toMatchObject({
+  expect(await homeCopy.json<Report>('import', table ?? '', ...SET, ...PLACED)).toMatchObject({
     added: 1,
     issues: [{ rule: 'table-conflict-copy', message: expect.stringContaining('season (Eva') }],
   });
-  expect(await own.json<Report>('import', copy ?? '', ...SET, ...PLACED)).toMatchObject({
+  expect(await homeCopy.json<Report>('import', copy ?? '', ...SET, ...PLACED)).toMatchObject({
     issues: [{ rule: 'table-conflict-copy' }],
   });
-  const folder = join(own.folder, 'empty');
+  const folder = join(homeCopy.folder, 'empty');
   mkdirSync(folder);
   writeFileSync(join(folder, 'outbox.sqlite'), '');
-  const empty = await own.pas('import', join(folder, 'outbox.sqlite'));
+  const empty = await homeCopy.pas('import', join(folder, 'outbox.sqlite'));
   expect([empty.code, empty.stderr]).toEqual([2, expect.stringContaining('is empty')]);
 });
 
 test('a position that lies elsewhere as it is written, and a link of a route, are named and never taken as places here', async () => {
-  const own = home.copy();
-  const map = own.file(
+  const homeCopy = home.copy();
+  const map = homeCopy.file(
     'map.toml',
     'version = 1\n[columns]\n"č." = "local_id"\n"gps" = { element = "wkt", form = "position" }\n[fixed]\ngeom_system = "4326"\n',
   );
@@ -227,15 +227,15 @@ test('a position that lies elsewhere as it is written, and a link of a route, ar
     'https://www.google.com/maps/dir/50.0871,14.4208/49.19,16.6',
     '50.0871 S 14.4208 V',
   ];
-  const table = own.file('a.csv', ['č.;gps', ...positions.map((text, index) => `P-${index};${text}`)].join('\n'));
-  const run = await own.pas('import', table, '--map', map, ...SET, '--json');
+  const table = homeCopy.file('a.csv', ['č.;gps', ...positions.map((text, index) => `P-${index};${text}`)].join('\n'));
+  const run = await homeCopy.pas('import', table, '--map', map, ...SET, '--json');
   const { issues } = JSON.parse(run.stdout) as Report;
   expect(issues.filter(({ severity }) => severity === 'error').map(({ row, message }) => [row, message])).toEqual([
     [2, expect.stringMatching(/south of the equator or west of Greenwich.*not used/)],
     [3, expect.stringMatching(/"-14\.4208 50\.0871".*not used/)],
     [4, expect.stringContaining('is a link of a route')],
   ]);
-  expect(await own.json<Listed[]>('list')).toMatchObject([
+  expect(await homeCopy.json<Listed[]>('list')).toMatchObject([
     { local_id: 'P-3', elements: { geom_wkt: 'POINT (14.4208 50.0871)' } },
   ]);
   const routes = [

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-async function sheetOf(path: string, name: string): Promise<Record<string, string>[]> {
+async function makeSheet(path: string, name: string): Promise<Record<string, string>[]> {
   const { header, rows } = await readTable(path, { sheet: name, headerRows: { first: 1, last: 1 } });
   return [...rows].map(({ cells }) => Object.fromEntries(header.map((column, index) => [column, cells[index] ?? ''])));
 }
@@ -30,7 +30,7 @@ test('a form asks for every element of states 2 and 3, in Czech and English, and
   const { files } = await home.json<{ files: string[] }>('field', 'make', path, '--for', 'odk');
   expect(files[0]).toBe(path);
   expect(files.every((file) => existsSync(file))).toBe(true);
-  const survey = await sheetOf(path, 'survey');
+  const survey = await makeSheet(path, 'survey');
   const asked = survey.map(({ name }) => name);
   const needed = FIELDS.filter(
     ({ kind, requiredFrom }) => requiredFrom !== undefined && kind !== 'point' && kind !== 'geom-system',
@@ -50,7 +50,7 @@ test('a form asks for every element of states 2 and 3, in Czech and English, and
     [...JSON.stringify(row).matchAll(/\$\{(?:last-saved#)?(\w+)\}/g)].map(([, name = '']) => name),
   );
   expect(named.filter((name) => !names.has(name))).toEqual([]);
-  const [settings] = await sheetOf(path, 'settings');
+  const [settings] = await makeSheet(path, 'settings');
   expect(settings).toMatchObject({
     form_id: 'pas_finds',
     version: expect.stringMatching(/^\d{14}$/),
@@ -80,7 +80,7 @@ test('what the profile says of every find, a form begins with', async () => {
   other.file('form/.keep', '');
   await expectDone(other.pas('field', 'make', join(other.folder, 'form/finds.xlsx'), '--for', 'odk'));
   const defaults = new Map(
-    (await sheetOf(join(other.folder, 'form/finds.xlsx'), 'survey')).map((row) => [row['name'], row['default']]),
+    (await makeSheet(join(other.folder, 'form/finds.xlsx'), 'survey')).map((row) => [row['name'], row['default']]),
   );
   expect(
     Object.fromEntries(

@@ -25,7 +25,7 @@ const NAMES = [
 const table = (column: string): string =>
   [`local_id;${column}`, ...NAMES.map(([written], index) => `${column}-${index};${written}`)].join('\n');
 
-async function findersOf(column: string): Promise<(string | undefined)[]> {
+async function listFinders(column: string): Promise<(string | undefined)[]> {
   const listed = await home.json<Listed>('list');
   return NAMES.map((_, index) => listed.find(({ local_id }) => local_id === `${column}-${index}`)?.elements.nalezce?.text);
 }
@@ -35,7 +35,7 @@ describe('names that stand one way here and another there', () => {
     const run = await home.pas('import', home.file('season.csv', table('nalezce')), '--json');
     expect(run.code).toBe(3);
     const report = JSON.parse(run.stdout) as Report;
-    expect(await findersOf('nalezce')).toEqual(NAMES.map(([, name]) => name));
+    expect(await listFinders('nalezce')).toEqual(NAMES.map(([, name]) => name));
     expect(report.issues.filter(({ rule }) => rule === 'finder-name').map(({ row }) => row)).toEqual([8, 9]);
     expect(report.new_people).toEqual([
       { name: 'Dvořáková, Eva', finds: 4 },
@@ -57,6 +57,6 @@ describe('names that stand one way here and another there', () => {
     );
     const run = await home.pas('import', home.file(`${column}.csv`, table(column)), '--map', map);
     expect(run.code).toBe(3);
-    expect(await findersOf(column)).toEqual(NAMES.map(([written, name]) => (written === 'Kolář Hrubý' ? undecided : name)));
+    expect(await listFinders(column)).toEqual(NAMES.map(([written, name]) => (written === 'Kolář Hrubý' ? undecided : name)));
   });
 });

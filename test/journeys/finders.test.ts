@@ -38,7 +38,7 @@ const HEADER =
   'local_id;nalezce;projekt;stav;druh_nalezu;specifikace;obdobi;okolnosti;hloubka;datum_nalezu;lokalizace;geom_system;pristupnost;geom_x;geom_y';
 
 /** Complete finds, each beside the one before it. */
-function tableOf(finders: readonly string[], prefix = 'R', from = 0): string {
+function makeTable(finders: readonly string[], prefix = 'R', from = 0): string {
   const rows = finders.map((finder, index) => {
     const place = `15,17${String(120 + from + index)};49,84${String(50 + index)}`;
     return `${prefix}${index};"${finder.replaceAll('"', '""')}";${COMMON};${place}`;
@@ -47,11 +47,11 @@ function tableOf(finders: readonly string[], prefix = 'R', from = 0): string {
 }
 
 async function importing(home: Home, finders: readonly string[], ...flags: string[]) {
-  const run = await home.pas('import', home.file('finders.csv', tableOf(finders)), '--json', ...flags);
+  const run = await home.pas('import', home.file('finders.csv', makeTable(finders)), '--json', ...flags);
   return { code: run.code, ...(JSON.parse(run.stdout) as Reported) };
 }
 
-async function findersOf(home: Home): Promise<Record<string, string | undefined>> {
+async function readFinders(home: Home): Promise<Record<string, string | undefined>> {
   const listed = await home.json<Listed>('list');
   return Object.fromEntries(
     listed.map(({ local_id, elements: { nalezce } }) => [local_id, nalezce?.id === ':tba' ? `=${nalezce.text}` : nalezce?.id]),
@@ -73,7 +73,7 @@ describe('finders of a table', () => {
       ...['pí Dvořáková Eva', 'Novák, Jan', 'neznámý nálezce'],
     ]);
     expect([code, new_people]).toEqual([0, []]);
-    expect(await findersOf(home)).toEqual({
+    expect(await readFinders(home)).toEqual({
       ...{ R0: 'OS-001508', R1: 'OS-001508', R2: 'OS-001507', R3: 'OS-001507', R4: 'OS-001507', R5: 'OS-001508' },
       ...{ R6: 'OS-001508', R7: '=Novák, Jan', R8: 'OS-000001' },
     });
@@ -90,7 +90,7 @@ describe('finders of a table', () => {
   test('that several people may be are left out, until a mapping says who is meant', async () => {
     const home = started.copy();
     const { code, issues } = await importing(home, ['Kučera, Pavel', 'J. Novák', 'Mgr. KUČERA Pavel', 'Jan Novák (ml.)']);
-    expect([code, await findersOf(home)]).toEqual([3, {}]);
+    expect([code, await readFinders(home)]).toEqual([3, {}]);
     expect(issues).toMatchObject([
       {
         ...{ rule: 'term-ambiguous', row: 2, column: 'nalezce', written: 'Kučera, Pavel' },
@@ -106,7 +106,7 @@ describe('finders of a table', () => {
     for (const { message } of issues) expect((await typed(home, message, /pas vocab map set .*$/)).code).toBe(0);
     const again = await importing(home, ['Kučera, Pavel', 'J. Novák', 'Mgr. KUČERA Pavel', 'Jan Novák (ml.)', 'Pavel Kučera']);
     expect([again.code, again.issues]).toEqual([0, []]);
-    expect(await findersOf(home)).toEqual({
+    expect(await readFinders(home)).toEqual({
       R0: 'OS-000304',
       R1: 'OS-001507',
       R2: 'OS-000304',
@@ -163,11 +163,11 @@ describe('one finder that is given by hand', () => {
     await importing(home, ['Novák, Jan']);
     const edited = await home.json<Reported>('edit', 'R0', '--set', 'nalezce=DVOŘÁKOVÁ Eva');
     expect(edited.issues).toMatchObject([{ rule: 'finder-matched' }]);
-    expect(await findersOf(home)).toEqual({ R0: 'OS-001508' });
+    expect(await readFinders(home)).toEqual({ R0: 'OS-001508' });
     const refused = await home.pas('edit', 'R0', '--set', 'nalezce=Kučera Pavel', '--json');
     expect([refused.code, (JSON.parse(refused.stdout) as Reported).issues[0]?.rule]).toEqual([3, 'term-ambiguous']);
     expect((await home.pas('edit', 'R0', '--set', 'nalezce=OS-000305')).code).toBe(0);
-    expect(await findersOf(home)).toEqual({ R0: 'OS-000305' });
+    expect(await readFinders(home)).toEqual({ R0: 'OS-000305' });
   });
 
   test('is left alone by an edit of something else, although it could not be read any more', async () => {
@@ -176,7 +176,7 @@ describe('one finder that is given by hand', () => {
     await importing(home, ['Kučera, Pavel']);
     await home.pas('harvest-vocab', 'osoba', '--quiet');
     expect((await home.pas('edit', 'R0', '--set', 'depth_cm=7')).code).toBe(0);
-    expect(await findersOf(home)).toEqual({ R0: '=Kučera, Pavel' });
+    expect(await readFinders(home)).toEqual({ R0: '=Kučera, Pavel' });
   });
 });
 
@@ -191,7 +191,7 @@ test('a finder of a form from a phone is matched as in a table', async () => {
   const csv = [header, ...rows].join('\n');
   const run = await home.pas('import', home.file('finds.csv', csv), '--json');
   const { issues, new_people } = JSON.parse(run.stdout) as Reported;
-  expect(await findersOf(home)).toMatchObject({ 'F-0': '=Kolář, Jan', 'F-1': 'OS-001507' });
+  expect(await readFinders(home)).toMatchObject({ 'F-0': '=Kolář, Jan', 'F-1': 'OS-001507' });
   expect(issues.find(({ rule }) => rule === 'term-ambiguous')).toMatchObject({ row: 4, written: 'Pavel Kučera' });
   expect(new_people).toMatchObject([{ name: 'Kolář, Jan' }]);
 });
@@ -214,13 +214,13 @@ describe('a push that would make new people', () => {
       },
       { type: 'summary', accepted: 0, queued: 3, requests: 0 },
     ]);
-    const said = await home.pas('push');
-    expect(said.code).toBe(3);
-    expect(said.stderr).toContain('Novak, Jam: 2 finds, the first is R0');
-    expect(said.stderr).toContain('Nearest: Novák, Jan (OS-001507, 1961).');
-    expect(said.stderr).toContain('pas push --accept-new-people');
-    expect((await typed(home, said.stderr, /pas edit R0 --set nalezce=OS-001507/)).code).toBe(0);
-    expect(await findersOf(home)).toMatchObject({ R0: 'OS-001507', R2: '=Novak, Jam' });
+    const run = await home.pas('push');
+    expect(run.code).toBe(3);
+    expect(run.stderr).toContain('Novak, Jam: 2 finds, the first is R0');
+    expect(run.stderr).toContain('Nearest: Novák, Jan (OS-001507, 1961).');
+    expect(run.stderr).toContain('pas push --accept-new-people');
+    expect((await typed(home, run.stderr, /pas edit R0 --set nalezce=OS-001507/)).code).toBe(0);
+    expect(await readFinders(home)).toMatchObject({ R0: 'OS-001507', R2: '=Novak, Jam' });
     expect((await pushed(home, 'R0', 'R1', '--no-look')).lines.at(-1)).toMatchObject({ accepted: 2 });
   });
 
@@ -245,7 +245,7 @@ describe('a push that would make new people', () => {
     expect(await home.json('status')).toMatchObject({ new_people: [{ accepted: true }] });
     expect((await home.pas('status')).stdout).not.toContain('new person');
     expect(await pushed(home)).toMatchObject({ code: 0 });
-    await home.pas('import', home.file('more.csv', tableOf(['Kolář, Jan', 'Nový, Karel'], 'M', 30)));
+    await home.pas('import', home.file('more.csv', makeTable(['Kolář, Jan', 'Nový, Karel'], 'M', 30)));
     expect((await pushed(home)).lines[0]).toMatchObject({ people: [{ name: 'Nový, Karel' }] });
     expect(await pushed(home, 'M0')).toMatchObject({ code: 0 });
   });

@@ -67,29 +67,29 @@ const FILES: Readonly<Record<string, Buffer | string>> = {
 const SET = ['projekt=C-202400101', 'stav=1', 'pristupnost=archeolog'].flatMap((setting) => ['--set', setting]);
 
 test.each(Object.keys(FILES))('%s says what the others say: what one of them brought, another one only repeats', async (name) => {
-  const own = home.copy();
-  own.file('first.kml', kml());
-  own.file(name, FILES[name] ?? '');
-  expect(await own.json<Report>('import', name, ...SET, '--dry-run')).toMatchObject({ added: 1, invalid: 0 });
-  expect(await own.json<Report>('import', 'first.kml', ...SET)).toMatchObject({ added: 1 });
-  const again = await own.json<Report>('import', name, ...SET);
+  const homeCopy = home.copy();
+  homeCopy.file('first.kml', kml());
+  homeCopy.file(name, FILES[name] ?? '');
+  expect(await homeCopy.json<Report>('import', name, ...SET, '--dry-run')).toMatchObject({ added: 1, invalid: 0 });
+  expect(await homeCopy.json<Report>('import', 'first.kml', ...SET)).toMatchObject({ added: 1 });
+  const again = await homeCopy.json<Report>('import', name, ...SET);
   expect(again).toMatchObject({ added: 0, updated: 0, unchanged: 1, invalid: 0 });
   expect(again.issues.filter(({ severity }) => severity === 'error')).toEqual([]);
 });
 
 test('the files of a shapefile are read together, whichever of them is named and however their endings are written', async () => {
-  const own = home.copy();
+  const homeCopy = home.copy();
   for (const [ending, content] of [
     ['.SHP', shp],
     ['.DBF', dbf],
     ['.prj', WGS_84],
     ['.Cpg', 'UTF-8'],
   ] as const)
-    own.file(`Body${ending}`, content);
-  expect(await own.json<Report>('import', 'Body.SHP')).toMatchObject({ added: 1 });
-  expect(await own.json<Report>('import', 'Body.DBF')).toMatchObject({ added: 0, unchanged: 1 });
-  renameSync(join(own.folder, 'Body.prj'), join(own.folder, 'jiny.prj'));
-  const run = await own.pas('import', 'Body.SHP');
+    homeCopy.file(`Body${ending}`, content);
+  expect(await homeCopy.json<Report>('import', 'Body.SHP')).toMatchObject({ added: 1 });
+  expect(await homeCopy.json<Report>('import', 'Body.DBF')).toMatchObject({ added: 0, unchanged: 1 });
+  renameSync(join(homeCopy.folder, 'Body.prj'), join(homeCopy.folder, 'jiny.prj'));
+  const run = await homeCopy.pas('import', 'Body.SHP');
   expect([run.code, run.stderr]).toEqual([2, expect.stringContaining('has no .prj beside it')]);
 });
 
@@ -99,31 +99,31 @@ describe('photographs of an archive of KML', () => {
   const photograph = { name: 'files/p 1.png', content: tinyPng(7) };
 
   test('are queued with their find, once, and nothing is left of what was unpacked', async () => {
-    const own = home.copy();
-    own.file('walk.kmz', parts(photograph));
+    const homeCopy = home.copy();
+    homeCopy.file('walk.kmz', parts(photograph));
     const left = () =>
-      readdirSync(own.folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.includes('unpacked-'));
-    expect(await own.json<Report>('import', 'walk.kmz', '--dry-run')).toMatchObject({ added: 1, photos: 1 });
-    expect(await own.json<Report>('import', 'walk.kmz')).toMatchObject({ added: 1, photos: 1 });
-    expect(await own.json<Report>('import', 'walk.kmz')).toMatchObject({ added: 0, updated: 0, unchanged: 1, photos: 0 });
+      readdirSync(homeCopy.folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.includes('unpacked-'));
+    expect(await homeCopy.json<Report>('import', 'walk.kmz', '--dry-run')).toMatchObject({ added: 1, photos: 1 });
+    expect(await homeCopy.json<Report>('import', 'walk.kmz')).toMatchObject({ added: 1, photos: 1 });
+    expect(await homeCopy.json<Report>('import', 'walk.kmz')).toMatchObject({ added: 0, updated: 0, unchanged: 1, photos: 0 });
     expect(left()).toEqual([]);
-    expect((await own.pas('show', 'T-1')).stdout).toContain('p 1.png');
+    expect((await homeCopy.pas('show', 'T-1')).stdout).toContain('p 1.png');
   });
 
   test('that are not in it are looked for beside it, and told of where they are nowhere', async () => {
-    const own = home.copy();
-    own.file('walk.kmz', parts());
-    const missing = await own.json<Report>('import', 'walk.kmz');
+    const homeCopy = home.copy();
+    homeCopy.file('walk.kmz', parts());
+    const missing = await homeCopy.json<Report>('import', 'walk.kmz');
     expect(missing.issues).toContainEqual(expect.objectContaining({ rule: 'photo-missing' }));
-    mkdirSync(join(own.folder, 'files'));
-    own.file('files/p 1.png', tinyPng(7));
-    expect(await own.json<Report>('import', 'walk.kmz')).toMatchObject({ unchanged: 1, photos: 1 });
+    mkdirSync(join(homeCopy.folder, 'files'));
+    homeCopy.file('files/p 1.png', tinyPng(7));
+    expect(await homeCopy.json<Report>('import', 'walk.kmz')).toMatchObject({ unchanged: 1, photos: 1 });
   });
 
   test('cannot be left where they lie', async () => {
-    const own = home.copy();
-    own.file('walk.kmz', parts(photograph));
-    const run = await own.pas('import', 'walk.kmz', '--link');
+    const homeCopy = home.copy();
+    homeCopy.file('walk.kmz', parts(photograph));
+    const run = await homeCopy.pas('import', 'walk.kmz', '--link');
     expect([run.code, run.stderr]).toEqual([2, expect.stringContaining('The photographs lie in the archive')]);
   });
 });

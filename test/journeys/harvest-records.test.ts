@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openSqlite } from '../../src/store/database.ts';
 import { outboxFile } from '../support/outbox-files.ts';
-import { ask, recordsOf } from '../support/raw-harvest.ts';
+import { ask, parseRecords } from '../support/raw-harvest.ts';
 import { addressFlags, type Home, makeHome, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
-import { type HarvestSummary, identOf, lines, linesOf, served, testWholeHarvests } from '../support/whole-harvest.ts';
+import { getIdent, type HarvestSummary, lines, readLines, served, testWholeHarvests } from '../support/whole-harvest.ts';
 
 describe.each([
   ['in strict mode', false],
@@ -57,7 +57,7 @@ describe('a harvest', () => {
     const summary = await home.json<HarvestSummary>('harvest', 'heslo', '--out', 'kept.jsonl');
     expect(summary).toMatchObject({ written: 2, deleted: 1 });
     expect(summary.records).toBeLessThan(10);
-    const last = new Map(linesOf(home, 'kept.jsonl').map((line) => [identOf(line), line]));
+    const last = new Map(readLines(home, 'kept.jsonl').map((line) => [getIdent(line), line]));
     expect(last.get('HES-000253')?.metadata).toMatchObject({ heslo: { heslo: { '#text': 'starší doba kamenná' } } });
     expect(last.get('HES-000312')).toMatchObject({ deleted: true });
     expect(last.size).toBe(summary.held);
@@ -71,7 +71,7 @@ describe('a harvest', () => {
     const files = readdirSync(folder).filter((name) => name.endsWith('.xml'));
     expect(files.sort()).toEqual([...expected.keys()].map((ident) => `${ident}.xml`).sort());
     for (const name of files) {
-      expect(recordsOf(readFileSync(join(folder, name), 'utf8')).get(name.slice(0, -4))).toBe(expected.get(name.slice(0, -4)));
+      expect(parseRecords(readFileSync(join(folder, name), 'utf8')).get(name.slice(0, -4))).toBe(expected.get(name.slice(0, -4)));
     }
     const database = openSqlite(join(home.folder, 'projects.sqlite'), { readonly: true });
     const rows = database.prepare('select identifier, xml, masked from records').all() as { identifier: string; xml: string }[];
@@ -97,7 +97,7 @@ describe('a harvest', () => {
     const reader = await signedIn(mock.server, 'researcher', WITHOUT_PAUSES);
     const shown = async (): Promise<number> => {
       await reader.pas('harvest', 'samostatny_nalez', '--out', 'shown.jsonl');
-      const last = new Map(linesOf(reader, 'shown.jsonl').map((line) => [identOf(line), line]));
+      const last = new Map(readLines(reader, 'shown.jsonl').map((line) => [getIdent(line), line]));
       return [...last.values()].filter(({ masked }) => masked !== true).length;
     };
     const before = await shown();
@@ -137,13 +137,13 @@ describe('what is given on the command line', () => {
   test('without --out prints lines, and what is said beside them goes to stderr', async () => {
     const run = await home.pas('harvest', 'heslo:obdobi', '--json');
     expect(run.code, run.stderr).toBe(0);
-    expect(lines(run.stdout).map(identOf).sort()).toEqual([...(await served(mock, 'heslo:obdobi', 'oai_svc')).keys()].sort());
+    expect(lines(run.stdout).map(getIdent).sort()).toEqual([...(await served(mock, 'heslo:obdobi', 'oai_svc')).keys()].sort());
     expect(run.stderr).toMatch(/heslo:obdobi: \d+ records/);
   });
 
   test('--to xml prints a document', async () => {
     const run = await home.pas('harvest', 'let', '--to', 'xml');
-    expect(recordsOf(run.stdout)).toEqual(await served(mock, 'let', 'oai_svc'));
+    expect(parseRecords(run.stdout)).toEqual(await served(mock, 'let', 'oai_svc'));
     expect(run.stdout).toMatch(/^<\?xml .*<\/harvest>\n$/s);
   });
 

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { openSqlite } from '../../src/store/database.ts';
-import { headersOf, listAll, pagesOf, recordsOf } from '../support/raw-harvest.ts';
+import { fetchPages, listAll, parseHeaders, parseRecords } from '../support/raw-harvest.ts';
 import { type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
-import { type HarvestSummary, identOf, linesOf, REFUSAL, served } from '../support/whole-harvest.ts';
+import { getIdent, type HarvestSummary, REFUSAL, readLines, served } from '../support/whole-harvest.ts';
 
 let mock: TestMock;
 let signed: Home;
@@ -25,14 +25,14 @@ type Summary = HarvestSummary & {
   readonly sets: readonly (HarvestSummary & { readonly set: string | null })[];
 };
 
-const idents = (name: string): string[] => linesOf(home, name).map(identOf).sort();
+const idents = (name: string): string[] => readLines(home, name).map(getIdent).sort();
 
 test('everything that the service has is harvested without a set', async () => {
-  const pages = await pagesOf(mock, 'verb=ListRecords&metadataPrefix=oai_dc', { as: 'archaeologist' });
-  const expected = new Map(pages.flatMap((page) => [...recordsOf(page)]));
+  const pages = await fetchPages(mock, 'verb=ListRecords&metadataPrefix=oai_dc', { as: 'archaeologist' });
+  const expected = new Map(pages.flatMap((page) => [...parseRecords(page)]));
   const summary = await home.json<Summary>('harvest', '--all', '--format', 'oai_dc', '--out', 'all.xml');
   expect(summary).toMatchObject({ set: null, records: expected.size, held: expected.size });
-  expect(recordsOf(readFileSync(join(home.folder, 'all.xml'), 'utf8'))).toEqual(expected);
+  expect(parseRecords(readFileSync(join(home.folder, 'all.xml'), 'utf8'))).toEqual(expected);
   const again = await home.pas('harvest', '--all', '--format', 'oai_dc', '--out', 'all.xml');
   expect([again.code, again.stdout]).toEqual([0, expect.stringMatching(/^everything: changes, \d+ records, 0 new/)]);
 });
@@ -57,7 +57,7 @@ test('several sets that share records are one harvest, with each record once', a
   await mock.control('POST', `/records/${shared}/delete`);
   const changes = await home.json<Summary>('harvest', 'heslo', 'projekt', 'heslo:obdobi', '--out', 'several.jsonl');
   expect(changes).toMatchObject({ pass: 'changes', written: 1, deleted: 1, held: expected.length });
-  expect(linesOf(home, 'several.jsonl').at(-1)).toMatchObject({ deleted: true });
+  expect(readLines(home, 'several.jsonl').at(-1)).toMatchObject({ deleted: true });
   expect(await home.json<Summary>('harvest', ...sets, '--out', 'several.jsonl', '--verify')).toMatchObject({ mended: 0 });
 });
 
@@ -77,8 +77,8 @@ test('identifiers alone are harvested, and changes of them', async () => {
   const flags = ['samostatny_nalez', '--identifiers'];
   await home.json('harvest', ...flags, '--out', 'ids.jsonl');
   expect(JSON.stringify((await mock.control('GET', '/journal')).value)).not.toContain('ListRecords');
-  const found = linesOf(home, 'ids.jsonl');
-  expect(found.map(identOf).sort()).toEqual(expected.map(({ ident }) => ident).sort());
+  const found = readLines(home, 'ids.jsonl');
+  expect(found.map(getIdent).sort()).toEqual(expected.map(({ ident }) => ident).sort());
   for (const line of found)
     expect(Object.keys(line)).toEqual(['identifier', 'datestamp', 'sets', ...(line.deleted ? ['deleted'] : [])]);
 
@@ -86,7 +86,7 @@ test('identifiers alone are harvested, and changes of them', async () => {
   const text = readFileSync(join(home.folder, 'ids.xml'), 'utf8');
   expect(text).toMatch(/<ListIdentifiers[ >]/);
   expect(
-    headersOf(text)
+    parseHeaders(text)
       .map(({ ident }) => ident)
       .sort(),
   ).toEqual(expected.map(({ ident }) => ident).sort());
@@ -99,7 +99,7 @@ test('identifiers alone are harvested, and changes of them', async () => {
   await mock.control('POST', '/clock', { advance_ms: 3600_000 });
   await mock.control('POST', `/records/${first?.ident}/delete`);
   expect(await home.json<Summary>('harvest', ...flags, '--out', 'ids.jsonl')).toMatchObject({ written: 1, deleted: 1 });
-  expect(linesOf(home, 'ids.jsonl').at(-1)).toMatchObject({ deleted: true });
+  expect(readLines(home, 'ids.jsonl').at(-1)).toMatchObject({ deleted: true });
 });
 
 test('what the account could not see is taken anew by a full harvest once it may', async () => {
@@ -107,7 +107,7 @@ test('what the account could not see is taken anew by a full harvest once it may
   home = await signedIn(service.server, 'archaeologist', WITHOUT_PAUSES);
   const harvest = (...flags: string[]) => home.json<Summary>('harvest', 'samostatny_nalez', '--out', 'finds.jsonl', ...flags);
   const masked = (): string[] => {
-    const last = new Map(linesOf(home, 'finds.jsonl').map((line) => [identOf(line), line]));
+    const last = new Map(readLines(home, 'finds.jsonl').map((line) => [getIdent(line), line]));
     return [...last].filter(([, line]) => JSON.stringify(line).includes('"masked":true')).map(([ident]) => ident);
   };
   const hidden = async (): Promise<string[]> => {

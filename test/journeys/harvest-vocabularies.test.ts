@@ -200,6 +200,6 @@ test('of many records that are no terms the first are named, and JSON names all'
   expect([code, stderr]).toEqual([3, expect.stringMatching(/cannot read them as terms: A-0, .* A-19\.\n {2}… and 25 more/)]);
   expect(stderr).not.toContain('A-20');
   service.sane(names);
-  const told = await home.pas('harvest-vocab', ODD_SET, '--full', '--json');
-  expect(JSON.parse(told.stdout).sets[0].unreadable).toEqual(names);
+  const run = await home.pas('harvest-vocab', ODD_SET, '--full', '--json');
+  expect(JSON.parse(run.stdout).sets[0].unreadable).toEqual(names);
 });

@@ -57,11 +57,11 @@ async function imports(...args: string[]): Promise<{ run: Run; report: ImportRep
   return { run, report: JSON.parse(run.stdout) as ImportReport };
 }
 
-async function elementsOf(find: string): Promise<Record<string, unknown>> {
+async function readElements(find: string): Promise<Record<string, unknown>> {
   return (await home.json<Shown>('show', find)).elements;
 }
 
-function rulesOf({ issues }: ImportReport): unknown[] {
+function listRules({ issues }: ImportReport): unknown[] {
   return issues.map(({ rule }) => rule).filter((rule) => rule !== 'not-harvested');
 }
 
@@ -71,7 +71,7 @@ describe('a table that is imported again', () => {
     await expectDone(home.pas('import', season));
     await expectDone(home.pas('edit', 'R-1', '--set', 'poznamka=spona, bronz', '--set', 'hloubka=30'));
     expect((await imports(season)).report).toMatchObject({ updated: 0, unchanged: 1 });
-    expect(await elementsOf('R-1')).toMatchObject({ poznamka: 'spona, bronz', hloubka: 30 });
+    expect(await readElements('R-1')).toMatchObject({ poznamka: 'spona, bronz', hloubka: 30 });
   });
 
   test('changes what its row changed, and leaves an edit of another element', async () => {
@@ -80,7 +80,7 @@ describe('a table that is imported again', () => {
     await expectDone(home.pas('edit', 'R-1', '--set', 'hloubka=30'));
     table('season.csv', { id: 'R-1', note: 'spona, bronz' });
     expect((await imports(season)).report).toMatchObject({ updated: 1, conflicts: 0 });
-    expect(await elementsOf('R-1')).toMatchObject({ poznamka: 'spona, bronz', hloubka: 30 });
+    expect(await readElements('R-1')).toMatchObject({ poznamka: 'spona, bronz', hloubka: 30 });
     expect((await imports(season)).report).toMatchObject({ updated: 0, unchanged: 1 });
   });
 
@@ -95,12 +95,12 @@ describe('a table that is imported again', () => {
     expect(report.issues).toContainEqual(
       expect.objectContaining({ rule: 'conflict', find: 'R-1', element: 'poznamka', base: 'old', ours: 'here', theirs: 'table' }),
     );
-    expect(await elementsOf('R-1')).toMatchObject({ poznamka: 'here' });
-    expect(await elementsOf('R-1')).not.toHaveProperty('hloubka');
+    expect(await readElements('R-1')).toMatchObject({ poznamka: 'here' });
+    expect(await readElements('R-1')).not.toHaveProperty('hloubka');
 
     expect((await imports(season, '--theirs-of', 'R-1', '--ours-of', 'R-2')).report).toMatchObject({ conflicts: 0, updated: 1 });
-    expect(await elementsOf('R-1')).toMatchObject({ poznamka: 'table', hloubka: 20 });
-    expect(await elementsOf('R-2')).toMatchObject({ poznamka: 'here' });
+    expect(await readElements('R-1')).toMatchObject({ poznamka: 'table', hloubka: 20 });
+    expect(await readElements('R-2')).toMatchObject({ poznamka: 'here' });
     expect((await imports(season)).report).toMatchObject({ conflicts: 0, updated: 0, unchanged: 2 });
   });
 
@@ -110,10 +110,10 @@ describe('a table that is imported again', () => {
     await expectDone(home.pas('edit', 'R-1', '--set', 'poznamka=here'));
     table('season.csv', { id: 'R-1', note: 'table' });
     expect((await imports(season, '--ours')).report).toMatchObject({ conflicts: 0 });
-    expect(await elementsOf('R-1')).toMatchObject({ poznamka: 'here' });
+    expect(await readElements('R-1')).toMatchObject({ poznamka: 'here' });
     table('season.csv', { id: 'R-1', note: 'table again' });
     expect((await imports(season, '--theirs')).report).toMatchObject({ conflicts: 0, updated: 1 });
-    expect(await elementsOf('R-1')).toMatchObject({ poznamka: 'table again' });
+    expect(await readElements('R-1')).toMatchObject({ poznamka: 'table again' });
     expect((await home.pas('import', season, '--ours', '--theirs')).code).toBe(2);
   });
 
@@ -122,12 +122,12 @@ describe('a table that is imported again', () => {
     await expectDone(home.pas('import', season));
     home.file('season.csv', 'local_id;hloubka\nR-1;35\n');
     expect((await imports(season)).report).toMatchObject({ updated: 1 });
-    expect(await elementsOf('R-1')).toMatchObject({ hloubka: 35, poznamka: 'spona', druh_nalezu: { id: 'HES-000691' } });
+    expect(await readElements('R-1')).toMatchObject({ hloubka: 35, poznamka: 'spona', druh_nalezu: { id: 'HES-000691' } });
     await expectDone(home.pas('edit', 'R-1', '--set', 'pocet=2'));
     home.file('season.csv', 'local_id;hloubka;pocet\nR-1;;\n');
     expect((await imports(season)).report).toMatchObject({ updated: 1 });
-    expect(await elementsOf('R-1')).toMatchObject({ pocet: '2', poznamka: 'spona' });
-    expect(await elementsOf('R-1')).not.toHaveProperty('hloubka');
+    expect(await readElements('R-1')).toMatchObject({ pocet: '2', poznamka: 'spona' });
+    expect(await readElements('R-1')).not.toHaveProperty('hloubka');
   });
 
   test('is the same table however its accents and blanks are typed', async () => {
@@ -135,7 +135,7 @@ describe('a table that is imported again', () => {
     await expectDone(home.pas('import', season));
     table('season.csv', { id: ' Č\u00a01 '.normalize('NFD'), note: 'nůž\u00a0u cesty'.normalize('NFD') });
     expect((await imports(season)).report).toMatchObject({ added: 0, updated: 0, unchanged: 1 });
-    expect(await elementsOf('Č 1'.normalize('NFD'))).toMatchObject({ poznamka: 'nůž u cesty' });
+    expect(await readElements('Č 1'.normalize('NFD'))).toMatchObject({ poznamka: 'nůž u cesty' });
   });
 
   test('refuses both rows of a local id that stands twice', async () => {
@@ -147,7 +147,7 @@ describe('a table that is imported again', () => {
     expect(report.issues).toContainEqual(
       expect.objectContaining({ rule: 'local-id-twice', message: expect.stringMatching(/2 and 3/) }),
     );
-    expect(await elementsOf('R-1')).toMatchObject({ poznamka: 'a' });
+    expect(await readElements('R-1')).toMatchObject({ poznamka: 'a' });
   });
 
   test('names the finds that are no longer in it, with a command that takes them away', async () => {
@@ -214,8 +214,8 @@ describe('another table with the same local ids', () => {
     expect((await imports(other, '--id-prefix', 'PET-')).report).toMatchObject({ added: 1 });
     table('petrovice.csv', { id: '1', object: 'HES-000693', place: 'Petrovice', note: 'u cesty' });
     expect((await imports(other, '--id-prefix', 'PET-')).report).toMatchObject({ added: 0, updated: 1 });
-    expect(await elementsOf('PET-1')).toMatchObject({ poznamka: 'u cesty', lokalizace: 'Petrovice' });
-    expect(await elementsOf('1')).toMatchObject({ lokalizace: 'Všesoky' });
+    expect(await readElements('PET-1')).toMatchObject({ poznamka: 'u cesty', lokalizace: 'Petrovice' });
+    expect(await readElements('1')).toMatchObject({ lokalizace: 'Všesoky' });
   });
 
   test('is refused whatever the file is called, and taken with --same', async () => {
@@ -224,7 +224,7 @@ describe('another table with the same local ids', () => {
     table('season.csv', { id: '1', object: 'HES-000693', day: '2024-07-02' });
     expect((await imports(season)).report).toMatchObject({ other_finds: 1, updated: 0 });
     expect((await imports(season, '--same')).report).toMatchObject({ other_finds: 0, updated: 1 });
-    expect(await elementsOf('1')).toMatchObject({ datum_nalezu: '2024-07-02' });
+    expect(await readElements('1')).toMatchObject({ datum_nalezu: '2024-07-02' });
   });
 
   test('is no other find where an empty element is filled', async () => {
@@ -276,15 +276,15 @@ test('what differs from sent finds is listed for the curator, and numbers are qu
 });
 
 test('a number that the account may not set is a correction like the others', async () => {
-  const own = await signedIn(mock.service, 'researcher', WITHOUT_PAUSES);
-  const season = writeSeason(own, 1, { state: 1 });
-  await expectDone(own.pas('import', season));
-  await expectDone(own.pas('push'));
+  const homeCopy = await signedIn(mock.service, 'researcher', WITHOUT_PAUSES);
+  const season = writeSeason(homeCopy, 1, { state: 1 });
+  await expectDone(homeCopy.pas('import', season));
+  await expectDone(homeCopy.pas('push'));
   const text = readFileSync(season, 'utf8').split('\n');
-  own.file('season.csv', `${text[0]};evidencni_cislo\n${text[1]};A 12/2024\n`);
-  await own.pas('import', season, '--as-correction', 'corrections.csv');
-  expect(readFileSync(join(own.folder, 'corrections.csv'), 'utf8')).toMatch(/^K-1;[^;]+;evidencni_cislo;;A 12\/2024\r$/m);
-  expect((await own.json<Shown>('show', 'K-1')).entries).toMatchObject([{ kind: 'import' }]);
+  homeCopy.file('season.csv', `${text[0]};evidencni_cislo\n${text[1]};A 12/2024\n`);
+  await homeCopy.pas('import', season, '--as-correction', 'corrections.csv');
+  expect(readFileSync(join(homeCopy.folder, 'corrections.csv'), 'utf8')).toMatch(/^K-1;[^;]+;evidencni_cislo;;A 12\/2024\r$/m);
+  expect((await homeCopy.json<Shown>('show', 'K-1')).entries).toMatchObject([{ kind: 'import' }]);
 });
 
 describe('photographs', () => {
@@ -317,7 +317,7 @@ describe('photographs', () => {
     home.file('season.csv', readFileSync(path, 'utf8').replace(name, ''));
     const { report } = await imports(path);
     expect(report).toMatchObject({ photos_removed: 0 });
-    expect(rulesOf(report)).toContain('photo-name-sent');
+    expect(listRules(report)).toContain('photo-name-sent');
     expect(await names('K-1')).toEqual([name]);
   });
 });
@@ -336,7 +336,7 @@ describe('an export with labels', () => {
     );
     const { report } = await imports(path);
     expect(report).toMatchObject({ added: 1 });
-    expect(rulesOf(report)).toEqual(['label-contradicts', 'label-alone']);
+    expect(listRules(report)).toEqual(['label-contradicts', 'label-alone']);
   });
 
   test('whose codes were taken away is read by its labels, and says so', async () => {
@@ -346,7 +346,7 @@ describe('an export with labels', () => {
       'local_id;projekt;stav;pristupnost;geom_system;druh_nalezu_cs\nR-1;C-202400101;1;HES-000867;4326;spona\n',
     );
     const { report } = await imports(path);
-    expect(rulesOf(report)).toEqual(['label-column']);
-    expect(await elementsOf('R-1')).toMatchObject({ druh_nalezu: { id: 'HES-000605' } });
+    expect(listRules(report)).toEqual(['label-column']);
+    expect(await readElements('R-1')).toMatchObject({ druh_nalezu: { id: 'HES-000605' } });
   });
 });

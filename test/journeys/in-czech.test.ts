@@ -25,13 +25,13 @@ test('a table with errors is told in Czech, with numbers and nouns in the right 
     ].join('\n'),
   );
   const { code, stdout, stderr } = await czech.pas('import', table);
-  const said = stdout + stderr;
+  const output = stdout + stderr;
   expect(code).toBe(3);
-  expect(said).toContain('Řádek má jen 2 buňky, záhlaví 5.');
-  expect(said).toContain('Řádek má 7 buněk, záhlaví jen 5. Pokud text obsahuje „;“, dejte ho do uvozovek.');
-  expect(said).toContain('Řádky 2 a 5 mají stejné local_id „K-1“.');
-  expect(said).toContain('U nálezu pro stav 2 musí být vyplněn prvek okolnosti (nálezové okolnosti).');
-  expect(said).not.toMatch(/Give each find|Fill it in|The row has/);
+  expect(output).toContain('Řádek má jen 2 buňky, záhlaví 5.');
+  expect(output).toContain('Řádek má 7 buněk, záhlaví jen 5. Pokud text obsahuje „;“, dejte ho do uvozovek.');
+  expect(output).toContain('Řádky 2 a 5 mají stejné local_id „K-1“.');
+  expect(output).toContain('U nálezu pro stav 2 musí být vyplněn prvek okolnosti (nálezové okolnosti).');
+  expect(output).not.toMatch(/Give each find|Fill it in|The row has/);
 
   czech.file('bad.csv', 'local_id;hloubka;datum_nalezu;stav;predano\nK-1;1,5;03/04/2024;4;snad\nK-2;3');
   const again = (await czech.pas('import', table)).stdout;
@@ -43,9 +43,9 @@ test('a table with errors is told in Czech, with numbers and nouns in the right 
 
 test('the codes of issues are the same in both languages', async () => {
   const table = home.file('bad.csv', 'local_id;hloubka;stav\nK-1;1,5;4\n');
-  const issuesOf = async (from: Home): Promise<{ rule: string; element: string; column: string; message: string }[]> =>
+  const readIssues = async (from: Home): Promise<{ rule: string; element: string; column: string; message: string }[]> =>
     JSON.parse((await from.pas('import', table, '--json')).stdout).issues;
-  const [english, inCzech] = [await issuesOf(home), await issuesOf(czech)];
+  const [english, inCzech] = [await readIssues(home), await readIssues(czech)];
   const codes = (issues: typeof english) => issues.map(({ message: _message, ...rest }) => rest);
   expect(codes(inCzech)).toEqual(codes(english));
   expect(inCzech.map(({ message }) => message)).not.toEqual(english.map(({ message }) => message));

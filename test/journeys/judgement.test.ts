@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DOUBTFUL_PROJECTS, JUDGED_FINDS } from '../contract/judged-finds.ts';
-import { documentOf } from '../support/contract-find.ts';
+import { makeDocument } from '../support/contract-find.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { expectDone, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 
@@ -16,19 +16,19 @@ beforeAll(async () => {
   await expectDone(home.pas('harvest-vocab'));
   await expectDone(home.pas('harvest-vocab', 'projekt'));
   const files = [...JUDGED_FINDS, ...DOUBTFUL_PROJECTS].map(({ content }, index) =>
-    home.file(fileOf(index), documentOf({ server: service }, content)),
+    home.file(getFile(index), makeDocument({ server: service }, content)),
   );
   issues = (await home.json<{ issues: readonly Judged[] }>('validate', ...files)).issues;
 });
 afterAll(() => service.stop());
 
-const fileOf = (index: number) => `judged-${index}.xml`;
+const getFile = (index: number) => `judged-${index}.xml`;
 
 describe('a document that somebody typed is judged without a network as the service judges it', () => {
   test.each(JUDGED_FINDS.map(({ title, status }, index) => [title, status, index] as const))(
     '%s, where the service answers %i',
     (_, status, index) => {
-      const errors = issues.filter(({ file, severity }) => severity === 'error' && file.endsWith(`/${fileOf(index)}`));
+      const errors = issues.filter(({ file, severity }) => severity === 'error' && file.endsWith(`/${getFile(index)}`));
       expect(errors.length > 0, errors.map(({ message }) => message).join('\n')).toBe(status !== 201);
     },
   );
@@ -37,7 +37,7 @@ describe('a document that somebody typed is judged without a network as the serv
 test.each(DOUBTFUL_PROJECTS.map(({ title, status }, index) => [title, status, JUDGED_FINDS.length + index] as const))(
   '%s, where the service answers %i, is pointed out',
   (_, __, index) => {
-    const ofFile = issues.filter(({ file }) => file.endsWith(`/${fileOf(index)}`));
+    const ofFile = issues.filter(({ file }) => file.endsWith(`/${getFile(index)}`));
     expect(ofFile).toMatchObject([{ severity: 'warning', element: 'projekt', line: 5 }]);
   },
 );

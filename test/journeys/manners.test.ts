@@ -106,8 +106,8 @@ test('a reader that has seen enough of an export ends it without an error', asyn
     for (let n = 1; n <= 3000; n += 1) insertFind(outbox, { localId: `K-${n}`, elements: { poznamka: 'x'.repeat(100) } });
   });
   outbox.close();
-  const said = await inBash(many.folder, `set -o pipefail; ${PAS} export | head -c 11; echo " ended with $?"`, many.env);
-  expect(said).toBe('\ufefflocal_id ended with 0\n');
+  const output = await inBash(many.folder, `set -o pipefail; ${PAS} export | head -c 11; echo " ended with $?"`, many.env);
+  expect(output).toBe('\ufefflocal_id ended with 0\n');
 });
 
 test('a document is validated from standard input', async () => {

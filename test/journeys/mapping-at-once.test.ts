@@ -19,19 +19,22 @@ type Row = { set: string; term: string; id: string; label: string; note: string;
 type Tally = { added: number; changed: number; unconfirmed: number; issues: { rule: string; message: string }[] };
 
 test('a list with one term a line begins with a term, and what was proposed of it can be imported', async () => {
-  const own = home.copy();
-  own.file('terms.txt', 'fibule\nqqqxyzw\nsekyrka\n');
-  const { proposals } = await own.json<{ proposals: { term: string }[] }>('vocab', 'map', 'suggest', 'terms.txt');
+  const homeCopy = home.copy();
+  homeCopy.file('terms.txt', 'fibule\nqqqxyzw\nsekyrka\n');
+  const { proposals } = await homeCopy.json<{ proposals: { term: string }[] }>('vocab', 'map', 'suggest', 'terms.txt');
   expect(proposals.map(({ term }) => term)).toEqual(['fibule', 'qqqxyzw', 'sekyrka']);
-  await expectDone(own.pas('vocab', 'map', 'suggest', 'terms.txt', '--out', 'proposals.csv'));
-  expect(await own.json<Tally>('vocab', 'map', 'import', 'proposals.csv')).toMatchObject({
+  await expectDone(homeCopy.pas('vocab', 'map', 'suggest', 'terms.txt', '--out', 'proposals.csv'));
+  expect(await homeCopy.json<Tally>('vocab', 'map', 'import', 'proposals.csv')).toMatchObject({
     added: 0,
     unconfirmed: 2,
     issues: [],
   });
-  const said = readFileSync(join(own.folder, 'proposals.csv'), 'utf8').replace(/^((?:heslo:[^;]*);fibule;.*);;$/m, '$1;yes;');
-  own.file('reviewed.csv', said);
-  expect(await own.json<Tally>('vocab', 'map', 'import', 'reviewed.csv')).toMatchObject({ added: 1, issues: [] });
+  const output = readFileSync(join(homeCopy.folder, 'proposals.csv'), 'utf8').replace(
+    /^((?:heslo:[^;]*);fibule;.*);;$/m,
+    '$1;yes;',
+  );
+  homeCopy.file('reviewed.csv', output);
+  expect(await homeCopy.json<Tally>('vocab', 'map', 'import', 'reviewed.csv')).toMatchObject({ added: 1, issues: [] });
 });
 
 test('a list of a single term is a list', async () => {
@@ -47,51 +50,51 @@ test('the name of a column stays one', async () => {
 });
 
 test('four terms that are mapped at once are all mapped', async () => {
-  const own = home.copy();
+  const homeCopy = home.copy();
   const terms = ['bronz', 'laten', 'neo', 'stredovek'];
   const codes = await Promise.all(
-    terms.map((term) => own.start('vocab', 'map', 'set', 'druh_nalezu', term, 'spona').ended.then(({ code }) => code)),
+    terms.map((term) => homeCopy.start('vocab', 'map', 'set', 'druh_nalezu', term, 'spona').ended.then(({ code }) => code)),
   );
   expect(codes).toEqual([0, 0, 0, 0]);
-  const rows = await own.json<Row[]>('vocab', 'map', 'list');
+  const rows = await homeCopy.json<Row[]>('vocab', 'map', 'list');
   expect(rows.map(({ term }) => term).sort()).toEqual(terms);
 });
 
 test('a note stays when a table without notes is imported, or the term is mapped again', async () => {
-  const own = home.copy();
-  await expectDone(own.pas('vocab', 'map', 'set', 'druh_nalezu', 'fibule', 'spona', '--note', 'podle kartotéky'));
-  own.file('again.csv', 'set;term;id;confirmed\ndruh_nalezu;fibule;HES-000605;yes\n');
-  await own.pas('vocab', 'map', 'import', 'again.csv');
-  await expectDone(own.pas('vocab', 'map', 'set', 'druh_nalezu', 'fibule', 'mince'));
-  const rows = await own.json<Row[]>('vocab', 'map', 'list');
+  const homeCopy = home.copy();
+  await expectDone(homeCopy.pas('vocab', 'map', 'set', 'druh_nalezu', 'fibule', 'spona', '--note', 'podle kartotéky'));
+  homeCopy.file('again.csv', 'set;term;id;confirmed\ndruh_nalezu;fibule;HES-000605;yes\n');
+  await homeCopy.pas('vocab', 'map', 'import', 'again.csv');
+  await expectDone(homeCopy.pas('vocab', 'map', 'set', 'druh_nalezu', 'fibule', 'mince'));
+  const rows = await homeCopy.json<Row[]>('vocab', 'map', 'list');
   expect(rows).toMatchObject([{ term: 'fibule', label: 'mince', note: 'podle kartotéky' }]);
 });
 
 test('two rows of one table that contradict one another are named, and neither counts', async () => {
-  const own = home.copy();
-  own.file('both.csv', 'set;term;id;label\ndruh_nalezu;fibule;;spona\nobject_type;FIBULE;;mince\n');
-  const run = await own.pas('vocab', 'map', 'import', 'both.csv', '--confirmed', '--json');
+  const homeCopy = home.copy();
+  homeCopy.file('both.csv', 'set;term;id;label\ndruh_nalezu;fibule;;spona\nobject_type;FIBULE;;mince\n');
+  const run = await homeCopy.pas('vocab', 'map', 'import', 'both.csv', '--confirmed', '--json');
   expect([run.code, JSON.parse(run.stdout)]).toMatchObject([3, { added: 0, issues: [{ rule: 'mapping-twice' }] }]);
 });
 
 test('a mapping that was saved in Windows-1250 is read', async () => {
-  const own = home.copy();
-  await expectDone(own.pas('vocab', 'map', 'set', 'druh_nalezu', 'přeska', 'přezka'));
-  const file = join(own.folder, 'pas', 'mapping.csv');
+  const homeCopy = home.copy();
+  await expectDone(homeCopy.pas('vocab', 'map', 'set', 'druh_nalezu', 'přeska', 'přezka'));
+  const file = join(homeCopy.folder, 'pas', 'mapping.csv');
   writeFileSync(file, iconv.encode(readFileSync(file, 'utf8').replace(/^\uFEFF/, ''), 'win1250'));
-  const rows = await own.json<Row[]>('vocab', 'map', 'list');
+  const rows = await homeCopy.json<Row[]>('vocab', 'map', 'list');
   expect(rows).toMatchObject([{ term: 'přeska', label: 'přezka' }]);
-  await expectDone(own.pas('vocab', 'map', 'set', 'druh_nalezu', 'fibule', 'spona'));
+  await expectDone(homeCopy.pas('vocab', 'map', 'set', 'druh_nalezu', 'fibule', 'spona'));
   expect(readFileSync(file, 'utf8')).toContain('přeska');
 });
 
 test('a mapping that is no text stops no other command, and is told with what to do', async () => {
-  const own = home.copy();
-  writeFileSync(join(own.folder, 'pas', 'mapping.csv'), Buffer.from([0x50, 0x4b, 3, 4, 0, 0, 0xff, 0xfe, 0]));
-  own.file('t.csv', 'local_id;projekt;stav;geom_system;pristupnost\nM-1;C-202400101;1;4326;archeolog\n');
-  const run = await own.pas('import', 't.csv');
+  const homeCopy = home.copy();
+  writeFileSync(join(homeCopy.folder, 'pas', 'mapping.csv'), Buffer.from([0x50, 0x4b, 3, 4, 0, 0, 0xff, 0xfe, 0]));
+  homeCopy.file('t.csv', 'local_id;projekt;stav;geom_system;pristupnost\nM-1;C-202400101;1;4326;archeolog\n');
+  const run = await homeCopy.pas('import', 't.csv');
   expect([run.code, run.stdout]).toEqual([3, expect.stringContaining('Save it as CSV in UTF-8')]);
   expect(run.stdout).toContain('Imported 1 find');
-  expect((await own.pas('validate', 'M-1')).code).toBe(0);
-  expect((await own.pas('vocab', 'map', 'set', 'druh_nalezu', 'x', 'spona')).code).not.toBe(0);
+  expect((await homeCopy.pas('validate', 'M-1')).code).toBe(0);
+  expect((await homeCopy.pas('vocab', 'map', 'set', 'druh_nalezu', 'x', 'spona')).code).not.toBe(0);
 });

@@ -58,7 +58,7 @@ describe('a museum’s list of terms, with abbreviations and typing errors', () 
     );
     expect({ added, left }).toEqual({ added: 0, left: readMuseumTerms(MUSEUM_TERMS).length });
 
-    const run = await home.pas('import', home.file('museum.csv', tableOf(terms)), '--json');
+    const run = await home.pas('import', home.file('museum.csv', makeTable(terms)), '--json');
     expect(run.code).toBe(3);
     const { issues } = JSON.parse(run.stdout) as { issues: Issue[] };
     const finds = new Map((await home.json<Listed[]>('list')).map((find) => [find.local_id, find]));
@@ -75,7 +75,7 @@ describe('a museum’s list of terms, with abbreviations and typing errors', () 
 });
 
 /** A table with one find a term, which stands in its own element; everything else is well. */
-function tableOf(terms: readonly MuseumTerm[]): string {
+function makeTable(terms: readonly MuseumTerm[]): string {
   const good = {
     ...{ projekt: 'C-202400101', stav: '1', geom_system: '4326', pristupnost: 'HES-000867', hloubka: '10' },
     ...{ okolnosti: 'HES-000560', obdobi: 'HES-000253', druh_nalezu: 'HES-000605', specifikace: 'HES-000961' },

@@ -31,8 +31,8 @@ type Numbers = {
 
 describe('the example of a museum', () => {
   test('has the column map that the wizard writes for its table', async () => {
-    const given = ['--set', 'projekt=C-202400101', '--set', 'pristupnost=archeolog'];
-    const args = ['import', 'nalezy.csv', '--wizard', '--yes', ...given, '--map', 'made.toml', '--json'];
+    const flags = ['--set', 'projekt=C-202400101', '--set', 'pristupnost=archeolog'];
+    const args = ['import', 'nalezy.csv', '--wizard', '--yes', ...flags, '--map', 'made.toml', '--json'];
     const run = await home.with({ PAS_LANG: 'cs' }).pas(...args);
     expect([run.code, JSON.parse(run.stdout)]).toMatchObject([0, { undecided: [], rows: 40, fixed: { geom_system: '5514' } }]);
     expect(read('made.toml')).toBe(read('nalezy.map.toml'));
@@ -42,8 +42,8 @@ describe('the example of a museum', () => {
 
   test('is not needed to see degrees, minutes and seconds that belong together', async () => {
     home.file('gps.csv', 'inv. č.;zs_st;zs_min;zs_vt;zd_st;zd_min;zd_vt\nG 1;49;27;25,8;16;38;4,5\n');
-    const given = ['--set', 'projekt=C-202400101', '--set', 'pristupnost=archeolog'];
-    expect((await home.pas('import', 'gps.csv', '--wizard', '--yes', ...given)).code).toBe(0);
+    const flags = ['--set', 'projekt=C-202400101', '--set', 'pristupnost=archeolog'];
+    expect((await home.pas('import', 'gps.csv', '--wizard', '--yes', ...flags)).code).toBe(0);
     expect(read('gps.map.toml')).toContain('"zs_vt" = { element = "lat", part = "seconds" }');
     const other = home.copy();
     expect(await other.json('import', join(home.folder, 'gps.csv'), '--map', join(home.folder, 'gps.map.toml'))).toMatchObject({

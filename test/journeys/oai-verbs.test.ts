@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ask, tokenOf } from '../support/raw-harvest.ts';
+import { ask, parseToken } from '../support/raw-harvest.ts';
 import { addressFlags, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 
@@ -80,7 +80,7 @@ describe('each verb prints its answer as JSON', () => {
     }
     expect(met.size).toBe(size);
     const { text } = await ask(mock, 'verb=ListIdentifiers&metadataPrefix=oai_dc&set=heslo');
-    expect(tokenOf(text)?.size).toBe(size);
+    expect(parseToken(text)?.size).toBe(size);
   });
 
   test('one record, with what may repeat as lists', async () => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { readZip } from '../../src/tables/zip-entries.ts';
+import { unpackZip } from '../../src/tables/zip-entries.ts';
 import { tinyPng } from '../support/a-season.ts';
 import { makeWorkbook } from '../support/make-workbook.ts';
 import { expectDone, type Home, PROJECT, signedIn } from '../support/run-pas.ts';
@@ -23,63 +23,67 @@ type Issue = { rule: string; row: number | null; severity: string; message: stri
 type Report = { added: number; invalid: number; drafts: number; photos: number; issues: Issue[] };
 
 test('a table with a title and a header of two lines is imported, and its rows keep the numbers of the file', async () => {
-  const own = home.copy();
+  const homeCopy = home.copy();
   const table = odd('title-and-two-lines.csv');
-  const run = await own.pas('import', table, '--dry-run');
+  const run = await homeCopy.pas('import', table, '--dry-run');
   expect(run.stdout).toContain('Rows 4 and 5 together are read as the names of the columns');
-  own.file('wrong.csv', readFileSync(table, 'utf8').replace('2024-06-02', '2024-06-31'));
-  const wrong = await own.pas('import', 'wrong.csv', '--json');
+  homeCopy.file('wrong.csv', readFileSync(table, 'utf8').replace('2024-06-02', '2024-06-31'));
+  const wrong = await homeCopy.pas('import', 'wrong.csv', '--json');
   const report = JSON.parse(wrong.stdout) as Report;
   expect([wrong.code, report.added, report.invalid]).toEqual([3, 1, 1]);
   expect(report.issues.find(({ severity }) => severity === 'error')).toMatchObject({ rule: 'date', row: 7 });
-  expect((await own.pas('import', table, '--header-row', '5')).code).not.toBe(0);
-  expect(await own.json<Report>('import', table, '--header-row', '4-5')).toMatchObject({ added: 1, unchanged: 1, invalid: 0 });
+  expect((await homeCopy.pas('import', table, '--header-row', '5')).code).not.toBe(0);
+  expect(await homeCopy.json<Report>('import', table, '--header-row', '4-5')).toMatchObject({
+    added: 1,
+    unchanged: 1,
+    invalid: 0,
+  });
 });
 
 test('a photograph that is missing is told of its row, which is imported without it; --strict leaves the row out', async () => {
-  const own = home.copy();
-  own.file('season.csv', readFileSync(odd('missing-photographs.csv'), 'utf8'));
-  own.file('IMG_0002.jpg', tinyPng(2));
-  const strict = await own.pas('import', 'season.csv', '--strict', '--json');
+  const homeCopy = home.copy();
+  homeCopy.file('season.csv', readFileSync(odd('missing-photographs.csv'), 'utf8'));
+  homeCopy.file('IMG_0002.jpg', tinyPng(2));
+  const strict = await homeCopy.pas('import', 'season.csv', '--strict', '--json');
   expect([strict.code, JSON.parse(strict.stdout)]).toMatchObject([3, { added: 1, invalid: 2 }]);
-  const report = await own.json<Report>('import', 'season.csv');
+  const report = await homeCopy.json<Report>('import', 'season.csv');
   expect(report).toMatchObject({ added: 2, unchanged: 1, invalid: 0, photos: 1 });
   expect(report.issues.filter(({ rule }) => rule === 'photo-missing')).toMatchObject([
     { row: 2, severity: 'warning', message: expect.stringMatching(/"IMG_0001\.jpg" in \/.*pas photo add P-1/) },
     { row: 3, severity: 'warning', message: expect.stringContaining('IMG_0003.jpg') },
   ]);
-  own.file('IMG_0001.jpg', tinyPng(1));
-  expect(await own.json<Report>('import', 'season.csv')).toMatchObject({ added: 0, photos: 1 });
+  homeCopy.file('IMG_0001.jpg', tinyPng(1));
+  expect(await homeCopy.json<Report>('import', 'season.csv')).toMatchObject({ added: 0, photos: 1 });
 });
 
 test('many errors are counted by their kind, with the first rows of each, and --issues-to has all', async () => {
-  const own = home.copy();
+  const homeCopy = home.copy();
   const rows = Array.from(
     { length: 60 },
     (_, index) => `G-${index + 1};${index < 40 ? '6/2024' : '2024-06-01'};${index < 50 ? 'x' : '5'}`,
   );
-  own.file('season.csv', ['local_id;datum_nalezu;hloubka', ...rows.reverse()].join('\n'));
-  const run = await own.pas('import', 'season.csv');
+  homeCopy.file('season.csv', ['local_id;datum_nalezu;hloubka', ...rows.reverse()].join('\n'));
+  const run = await homeCopy.pas('import', 'season.csv');
   expect(run.code).toBe(3);
   expect(run.stdout).toContain('✗ 40 × date (datum_nalezu): rows 22, 23, 24, 25, 26 …');
   expect(run.stdout).toContain('✗ 50 × integer (hloubka): rows 12, 13, 14, 15, 16 …');
   expect(run.stdout.indexOf('50 × integer')).toBeLessThan(run.stdout.indexOf('40 × date'));
   expect(run.stdout.split('\n').length).toBeLessThan(30);
   expect(run.stderr).toContain('--issues-to FILE writes all of them');
-  const copied = await own.pas('import', 'season.csv', '--issues-to', 'mend.csv', '--only-bad', '--json');
+  const copied = await homeCopy.pas('import', 'season.csv', '--issues-to', 'mend.csv', '--only-bad', '--json');
   expect((JSON.parse(copied.stdout) as Report).issues.filter(({ severity }) => severity === 'error').length).toBeGreaterThan(89);
-  expect(readFileSync(join(own.folder, 'mend.csv'), 'utf8').trimEnd().split('\r\n')).toHaveLength(61);
+  expect(readFileSync(join(homeCopy.folder, 'mend.csv'), 'utf8').trimEnd().split('\r\n')).toHaveLength(61);
 });
 
 test('the workbook of rows to mend keeps days as days, and its columns are as wide as what they hold', async () => {
-  const own = home.copy();
+  const homeCopy = home.copy();
   const rows = [
     ['local_id', 'datum_nalezu', 'hloubka', 'poznamka'],
     ['M-1', { day: 45444 }, 'x', 'dlouhá poznámka o tom, kde nález ležel a co leželo kolem'],
   ] as const;
-  own.file('season.xlsx', makeWorkbook([{ name: 'nálezy', rows }]));
-  expect((await own.pas('import', 'season.xlsx', '--issues-to', 'mend.xlsx')).code).toBe(3);
-  const parts = await readZip('mend.xlsx', readFileSync(join(own.folder, 'mend.xlsx')));
+  homeCopy.file('season.xlsx', makeWorkbook([{ name: 'nálezy', rows }]));
+  expect((await homeCopy.pas('import', 'season.xlsx', '--issues-to', 'mend.xlsx')).code).toBe(3);
+  const parts = await unpackZip('mend.xlsx', readFileSync(join(homeCopy.folder, 'mend.xlsx')));
   const sheet = parts.get('xl/worksheets/sheet1.xml')?.unpack().toString('utf8') ?? '';
   expect(sheet).toContain('<v>45444</v>');
   const widths = [...sheet.matchAll(/<col [^>]*width="([\d.]+)"/g)].map(([, width]) => Number(width));
@@ -89,8 +93,8 @@ test('the workbook of rows to mend keeps days as days, and its columns are as wi
 });
 
 test('days as people write them are read where they are one day, and explained where they are none', async () => {
-  const own = home.copy();
-  const run = await own.pas('import', odd('dates-of-people.csv'), '--json');
+  const homeCopy = home.copy();
+  const run = await homeCopy.pas('import', odd('dates-of-people.csv'), '--json');
   const report = JSON.parse(run.stdout) as Report;
   expect([run.code, report.added]).toEqual([3, 5]);
   const problems = report.issues.filter(({ rule }) => rule === 'date').map(({ row, message }) => [row, message]);
@@ -102,7 +106,7 @@ test('days as people write them are read where they are one day, and explained w
     [11, expect.stringContaining("a spreadsheet's day number: 2024-06-01")],
     [12, expect.stringContaining('can be two different days')],
   ]);
-  const finds = await own.json<{ local_id: string; elements: Record<string, unknown> }[]>('list');
+  const finds = await homeCopy.json<{ local_id: string; elements: Record<string, unknown> }[]>('list');
   const day = (id: string) => finds.find(({ local_id }) => local_id === id)?.elements['datum_nalezu'];
   expect(['D-1', 'D-2', 'D-3', 'D-4', 'D-5'].map(day)).toEqual([
     '2024-06-01',
@@ -114,13 +118,13 @@ test('days as people write them are read where they are one day, and explained w
 });
 
 test('links of maps and full plus codes are points, in tables, in pas add and in pas edit', async () => {
-  const own = home.copy();
-  const run = await own.pas('import', odd('links-of-maps.csv'), '--json');
+  const homeCopy = home.copy();
+  const run = await homeCopy.pas('import', odd('links-of-maps.csv'), '--json');
   const report = JSON.parse(run.stdout) as Report;
   expect([run.code, report.added, report.invalid]).toEqual([3, 3, 2]);
   expect(report.issues.filter(({ severity }) => severity === 'error').map(({ row }) => row)).toEqual([5, 6]);
   const points = async () =>
-    (await own.json<{ local_id: string; elements: Record<string, unknown> }[]>('list')).map(({ local_id, elements }) => [
+    (await homeCopy.json<{ local_id: string; elements: Record<string, unknown> }[]>('list')).map(({ local_id, elements }) => [
       local_id,
       elements['geom_wkt'],
     ]);
@@ -130,10 +134,10 @@ test('links of maps and full plus codes are points, in tables, in pas add and in
     'L-3': 'POINT (14.4208 50.0871)',
   });
   const link = 'https://mapy.cz/zakladni?source=coor&id=15.5%2C49.5&x=15&y=49&z=17';
-  expect((await own.pas('edit', 'L-1', '--point', link)).code).toBe(0);
-  expect((await own.pas('edit', 'L-2', '--point', 'https://mapy.cz/zakladni?x=15.5&y=49.5')).code).toBe(3);
-  const given = ['--set', 'local_id=L-9', '--set', 'projekt=C-202400101', '--set', 'stav=1', '--set', 'pristupnost=HES-000865'];
-  expect((await own.pas('add', ...given, '--point', 'geo:49.5,15.5')).code).toBe(0);
+  expect((await homeCopy.pas('edit', 'L-1', '--point', link)).code).toBe(0);
+  expect((await homeCopy.pas('edit', 'L-2', '--point', 'https://mapy.cz/zakladni?x=15.5&y=49.5')).code).toBe(3);
+  const flags = ['--set', 'local_id=L-9', '--set', 'projekt=C-202400101', '--set', 'stav=1', '--set', 'pristupnost=HES-000865'];
+  expect((await homeCopy.pas('add', ...flags, '--point', 'geo:49.5,15.5')).code).toBe(0);
   expect(Object.fromEntries(await points())).toMatchObject({
     'L-1': 'POINT (15.5 49.5)',
     'L-2': 'POINT (14.4208125 50.0870625)',
@@ -142,20 +146,20 @@ test('links of maps and full plus codes are points, in tables, in pas add and in
 });
 
 test('the numbers of a register are imported by a column map, which the wizard writes', async () => {
-  const own = home.copy();
-  own.file('season.csv', readFileSync(odd('missing-photographs.csv'), 'utf8'));
-  await own.json<Report>('import', 'season.csv');
-  own.file('register.csv', readFileSync(odd('register-of-numbers.csv'), 'utf8'));
-  expect((await own.pas('number', 'import', 'register.csv', '--dry-run')).code).toBe(3);
-  const looked = await own.pas('number', 'import', 'register.csv', '--wizard', '--yes', '--json');
+  const homeCopy = home.copy();
+  homeCopy.file('season.csv', readFileSync(odd('missing-photographs.csv'), 'utf8'));
+  await homeCopy.json<Report>('import', 'season.csv');
+  homeCopy.file('register.csv', readFileSync(odd('register-of-numbers.csv'), 'utf8'));
+  expect((await homeCopy.pas('number', 'import', 'register.csv', '--dry-run')).code).toBe(3);
+  const looked = await homeCopy.pas('number', 'import', 'register.csv', '--wizard', '--yes', '--json');
   expect([looked.code, JSON.parse(looked.stdout)]).toEqual([0, { map: 'register.map.toml', undecided: [] }]);
-  const map = readFileSync(join(own.folder, 'register.map.toml'), 'utf8');
+  const map = readFileSync(join(homeCopy.folder, 'register.map.toml'), 'utf8');
   for (const line of ['"č. sáčku" = "local_id"', '"evid. č. muzea" = "evidencni_cislo"', '"předmět" = "ignore"'])
     expect(map).toContain(line);
-  expect((await own.pas('number', 'import', 'register.csv', '--wizard', '--yes')).code).toBe(2);
-  const named = await own.pas('number', 'import', 'register.csv', '--wizard', '--yes', '--force', '--header-row', '2');
+  expect((await homeCopy.pas('number', 'import', 'register.csv', '--wizard', '--yes')).code).toBe(2);
+  const named = await homeCopy.pas('number', 'import', 'register.csv', '--wizard', '--yes', '--force', '--header-row', '2');
   expect(named.stderr).toContain('pas number import register.csv --map register.map.toml --header-row 2 --dry-run');
-  const done = await own.json<{ queued: number; numbers: unknown[] }>(
+  const done = await homeCopy.json<{ queued: number; numbers: unknown[] }>(
     'number',
     'import',
     'register.csv',

@@ -16,14 +16,14 @@ beforeAll(async () => {
   home = await signedIn(mock.server, 'archaeologist', ['--min-interval-ms', '0']);
   await expectDone(home.pas('import', writeSeason(home, 2)));
   await expectDone(home.pas('push'));
-  const made = await expectDone(
+  const run = await expectDone(
     home.pas(
       ...['init', '--name', MUSEUM, '--kind', 'production', '--username', 'archaeologist'],
       ...['--base-url', 'https://finds.example.org', '--oai-base', 'https://api.example.org/oai'],
       ...['--schema-base', 'https://api.example.org/schema/svc'],
     ),
   );
-  expect(made.stderr).toContain(`\`pas login --profile ${MUSEUM}\``);
+  expect(run.stderr).toContain(`\`pas login --profile ${MUSEUM}\``);
   const [first] = await home.json<{ ident_cely: string }[]>('list');
   ident = first?.ident_cely ?? '';
 });

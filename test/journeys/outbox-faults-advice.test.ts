@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { openOutbox, updateHeader } from '../../src/outbox/open-outbox.ts';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
-import { tokenOf } from '../support/contract-requests.ts';
+import { fetchToken } from '../support/contract-requests.ts';
 import { configFile, keepJournalInState, outboxFile } from '../support/outbox-files.ts';
 import { addressFlags, expectDone, type Home, type Run, settledAfter, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
@@ -19,7 +19,7 @@ async function laptop(flags: readonly string[] = NEVER_SETTLED): Promise<Home> {
   return home.with({ PAS_PASSWORD: 'archaeologist', EDITOR: 'true' });
 }
 
-const photoOf = (home: Home): string => home.file('p.png', tinyPng(1));
+const readPhoto = (home: Home): string => home.file('p.png', tinyPng(1));
 
 async function sent(home: Home): Promise<Home> {
   await expectDone(home.pas('import', writeSeason(home, 1)));
@@ -27,7 +27,7 @@ async function sent(home: Home): Promise<Home> {
   return home;
 }
 
-async function identOf(home: Home): Promise<string> {
+async function readIdent(home: Home): Promise<string> {
   const [first] = await home.json<{ ident_cely: string | null }[]>('list');
   return first?.ident_cely ?? '';
 }
@@ -36,7 +36,7 @@ async function curatorSets(ident: string, value: string): Promise<void> {
   const { base_url } = mock.service;
   const answer = await fetch(`${base_url}/api/pas/nalez/${ident}/evidencni-cislo?evidencni_cislo=${value}`, {
     method: 'PATCH',
-    headers: { authorization: `Bearer ${await tokenOf({ url: base_url }, 'archivist')}` },
+    headers: { authorization: `Bearer ${await fetchToken({ url: base_url }, 'archivist')}` },
   });
   expect(answer.status).toBe(200);
 }
@@ -74,7 +74,7 @@ const SCENES: Readonly<Record<string, () => Promise<Scene>>> = {
   },
   'a draft with a photograph and a number': async () => {
     const scene = await made('a draft');
-    await expectDone(scene.home.pas('photo', 'add', FIND, photoOf(scene.home)));
+    await expectDone(scene.home.pas('photo', 'add', FIND, readPhoto(scene.home)));
     await expectDone(scene.home.pas('number', 'set', FIND, 'X1'));
     return scene;
   },
@@ -92,7 +92,7 @@ const SCENES: Readonly<Record<string, () => Promise<Scene>>> = {
   },
   'a refused photograph': async () => {
     const home = await sent(await laptop());
-    await expectDone(home.pas('photo', 'add', FIND, photoOf(home)));
+    await expectDone(home.pas('photo', 'add', FIND, readPhoto(home)));
     return { home: await pushWith(home, 'photo', 'virus'), find: FIND, state: 'refused' };
   },
   'a refused number': async () => {
@@ -108,7 +108,7 @@ const SCENES: Readonly<Record<string, () => Promise<Scene>>> = {
   },
   'a photograph of unknown end': async () => {
     const home = await sent(await laptop());
-    await expectDone(home.pas('photo', 'add', FIND, photoOf(home)));
+    await expectDone(home.pas('photo', 'add', FIND, readPhoto(home)));
     return { home: await pushWith(home, 'photo', '500-before-save'), find: FIND, state: 'uncertain' };
   },
   'a number of unknown end': async () => {
@@ -132,7 +132,7 @@ const SCENES: Readonly<Record<string, () => Promise<Scene>>> = {
     await expectDone(home.pas('import', writeSeason(home, 1)));
     await expectDone(home.pas('number', 'set', FIND, 'X1'));
     await expectDone(home.pas('push'));
-    await curatorSets(await identOf(home), 'CURATOR');
+    await curatorSets(await readIdent(home), 'CURATOR');
     await expectDone(home.pas('pull'));
     return { home, find: FIND, state: 'accepted' };
   },
@@ -153,7 +153,7 @@ const SCENES: Readonly<Record<string, () => Promise<Scene>>> = {
   'a number whose record has got another one': async () => {
     const home = await sent(await laptop());
     await expectDone(home.pas('number', 'set', FIND, 'X1'));
-    await curatorSets(await identOf(home), 'CURATOR');
+    await curatorSets(await readIdent(home), 'CURATOR');
     await home.pas('push');
     return { home, find: FIND, state: 'queued', basis: 'number-changed' };
   },
@@ -226,7 +226,7 @@ function commandsIn(
   subcommands: ReadonlySet<string>,
   fill: Readonly<Record<string, string>> = {},
 ): string[] {
-  const found = [...`${stdout}\n${stderr}`.matchAll(/\bpas ((?:[^\s`]+[ \t]?)+)/g)].flatMap(([, rest = '']) => {
+  const matches = [...`${stdout}\n${stderr}`.matchAll(/\bpas ((?:[^\s`]+[ \t]?)+)/g)].flatMap(([, rest = '']) => {
     const words: string[] = [];
     for (const raw of rest.split(/\s+/)) {
       const word = raw.replace(/[.,;:)]+$/, '').replace(/^["']|["']$/g, '');
@@ -238,7 +238,7 @@ function commandsIn(
     }
     return subcommands.has(words[0] ?? '') ? [words.join(' ')] : [];
   });
-  return [...new Set(found)];
+  return [...new Set(matches)];
 }
 
 /** Commands that name no find and have worked in a scene before. */
@@ -257,13 +257,13 @@ describe('Each command that is advised works when it is typed, for', () => {
 
     const help = await home.pas('help', '--all');
     const subcommands = new Set([...help.stdout.matchAll(/^ +(?:pas )?([a-z-]+)/gm)].map(([, word = '']) => word));
-    const fill = { FIND: find, FILE: photoOf(home), IDENT: 'C-202400101-N00001', NAME: 'fresh', PROFILE: 'fresh' };
+    const fill = { FIND: find, FILE: readPhoto(home), IDENT: 'C-202400101-N00001', NAME: 'fresh', PROFILE: 'fresh' };
     const waiting = new Set<string>();
     const printed: string[] = [];
     for (const words of [['status'], ['show', find], ['list'], ['resolve', find], ['push', find], ['push'], ['reconcile']]) {
       const run = await home
         .copy()
-        .with(readsOf(home))
+        .with(getReads(home))
         .pas(...words);
       expect(run.code, `pas ${words.join(' ')}\n${run.stderr}`).not.toBe(1);
       for (const command of commandsIn(run, subcommands, fill)) waiting.add(command);
@@ -277,7 +277,7 @@ describe('Each command that is advised works when it is typed, for', () => {
       const args = command.split(' ');
       const run = await home
         .copy()
-        .with(readsOf(home))
+        .with(getReads(home))
         .pas(...args, ...(ASKS.some((asks) => asks.test(command)) ? ['--yes'] : []));
       // Without a terminal it names the answers instead of asking.
       const namesAnswers = run.code === 2 && /^resolve \S+(?: --entry \d+)?$/.test(command) && /Decide about/.test(run.stderr);
@@ -295,7 +295,7 @@ describe('Each command that is advised works when it is typed, for', () => {
   });
 });
 
-function readsOf({ env }: Home): NodeJS.ProcessEnv {
+function getReads({ env }: Home): NodeJS.ProcessEnv {
   const { PAS_PROFILE } = env;
   return { PAS_PASSWORD: 'archaeologist', EDITOR: 'true', ...(PAS_PROFILE === undefined ? {} : { PAS_PROFILE }) };
 }

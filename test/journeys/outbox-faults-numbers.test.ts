@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
-import { tokenOf } from '../support/contract-requests.ts';
+import { fetchToken } from '../support/contract-requests.ts';
 import { eventually } from '../support/eventually.ts';
 import type { RunningMock } from '../support/mock-process.ts';
 import { addressFlags, expectDone, type Home, settledAfter, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
@@ -19,12 +19,12 @@ async function numberAt({ oai_base }: RunningMock, ident: string): Promise<strin
 async function curatorSets({ base_url }: RunningMock, ident: string, value: string): Promise<void> {
   const answer = await fetch(`${base_url}/api/pas/nalez/${ident}/evidencni-cislo?evidencni_cislo=${encodeURIComponent(value)}`, {
     method: 'PATCH',
-    headers: { authorization: `Bearer ${await tokenOf({ url: base_url }, 'archivist')}` },
+    headers: { authorization: `Bearer ${await fetchToken({ url: base_url }, 'archivist')}` },
   });
   expect(answer.status).toBe(200);
 }
 
-async function identOf(home: Home, find: string): Promise<string> {
+async function readIdent(home: Home, find: string): Promise<string> {
   const listed = await home.json<{ local_id: string; ident_cely: string | null }[]>('list');
   return listed.find(({ local_id }) => local_id === find)?.ident_cely ?? '';
 }
@@ -66,7 +66,7 @@ async function killedDuringNumber(
   const home = await signedIn(service, 'archaeologist', flags);
   await expectDone(home.pas('import', writeSeason(home, 1)));
   await expectDone(home.pas('push'));
-  const ident = await identOf(home, 'K-1');
+  const ident = await readIdent(home, 'K-1');
   await expectDone(home.pas('number', 'set', 'K-1', 'MMK 1/2026'));
   await service.faults({ endpoint: 'number', fault: 'hang-before-save', times: 1 });
   const push = home.start('push');
@@ -100,7 +100,7 @@ test('A number that a curator has changed is set back only after the change was 
   await expectDone(home.pas('import', writeSeason(home, 1)));
   await expectDone(home.pas('number', 'set', 'K-1', 'MMK 1/2026'));
   await expectDone(home.pas('push'));
-  const ident = await identOf(home, 'K-1');
+  const ident = await readIdent(home, 'K-1');
   await curatorSets(service, ident, 'WRONG');
   await expectDone(home.pas('pull'));
   expect((await expectDone(home.pas('show', 'K-1'))).stdout).toContain('WRONG');

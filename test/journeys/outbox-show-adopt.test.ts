@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { openSqlite } from '../../src/store/database.ts';
 import { writeSeason } from '../support/a-season.ts';
-import { configFile, keepJournalInState, outboxFile, outboxFolder, outboxIdOf } from '../support/outbox-files.ts';
+import { configFile, getOutboxId, keepJournalInState, outboxFile, outboxFolder } from '../support/outbox-files.ts';
 import { addressFlags, expectDone, type Home, makeHome, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -21,7 +21,7 @@ test('an outbox says what it is for, and becomes this machine’s with the first
   await expectDone(home.pas('import', writeSeason(home, 2)));
   const before = await home.json<Shown>('outbox', 'show');
   expect(before).toMatchObject({
-    outbox: outboxIdOf(home),
+    outbox: getOutboxId(home),
     service: mock.service.base_url,
     profiles: ['mock'],
     belongs_to: 'new',
@@ -29,7 +29,7 @@ test('an outbox says what it is for, and becomes this machine’s with the first
   });
   await expectDone(home.pas('push'));
   expect(await home.json<Shown>('outbox', 'show')).toMatchObject({ belongs_to: 'own', finds: 2, unsent: 0 });
-  expect(await home.json<Shown[]>('outbox', 'show', '--all')).toMatchObject([{ outbox: outboxIdOf(home) }]);
+  expect(await home.json<Shown[]>('outbox', 'show', '--all')).toMatchObject([{ outbox: getOutboxId(home) }]);
   expect((await expectDone(home.pas('outbox', 'show'))).stdout).toContain(outboxFile(home));
 });
 
@@ -81,7 +81,7 @@ test('an outbox from another machine is not pushed before it is adopted, and sen
 test('a data home that is lost is filled from the journal, and new finds of the account continue the earlier outbox', async () => {
   await expectDone(home.pas('import', writeSeason(home, 3)));
   await expectDone(home.pas('push', 'K-1', 'K-2'));
-  const earlier = outboxIdOf(home);
+  const earlier = getOutboxId(home);
   rmSync(outboxFolder(home), { recursive: true });
   const listed = await home.pas('list', '--json');
   expect(listed.stderr).toMatch(/recreated. 2 finds that were sent are restored from the journal/);
@@ -109,7 +109,7 @@ test('a data home that is lost is filled from the journal, and new finds of the 
   const refused = await home.pas('push');
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining(`pas outbox adopt --continue ${earlier}`)]);
   expect(await home.json('outbox', 'adopt', '--continue', earlier, '--yes')).toMatchObject({ added: 1, same: 2 });
-  expect(outboxIdOf(home)).toBe(earlier);
+  expect(getOutboxId(home)).toBe(earlier);
   await expectDone(home.pas('push'));
   expect(await mock.made()).toMatchObject({ finds: 3 });
 });
@@ -139,7 +139,7 @@ test('an outbox that is to be separate is asked about once', async () => {
     home.pas('import', home.file('other.csv', 'local_id,note\nN-1,x\n'), ...flags).then((run) => ({ ...run, code: 0 })),
   );
   await expectDone(home.pas('login', ...flags));
-  expect(await home.json('outbox', 'adopt', '--separate', ...flags)).toMatchObject({ separate_from: [outboxIdOf(home)] });
+  expect(await home.json('outbox', 'adopt', '--separate', ...flags)).toMatchObject({ separate_from: [getOutboxId(home)] });
 });
 
 describe('a profile', () => {
@@ -160,23 +160,23 @@ describe('a profile', () => {
 
   test('whose outbox holds nothing gets another one', async () => {
     await expectDone(home.pas('list'));
-    const before = outboxIdOf(home);
+    const before = getOutboxId(home);
     const other = 'http://127.0.0.1:9';
     await expectDone(
       home.pas('init', '--name', 'mock', '--kind', 'training', '--base-url', other, '--schema-base', `${other}/schema`),
     );
     await expectDone(home.pas('list'));
-    expect(outboxIdOf(home)).not.toBe(before);
+    expect(getOutboxId(home)).not.toBe(before);
   });
 
   test('that names the service and account of another one shares its outbox', async () => {
-    const made = await expectDone(
+    const run = await expectDone(
       home.pas('init', '--name', 'twin', '--kind', 'training', '--username', 'archaeologist', ...addressFlags(mock.service)),
     );
-    expect(made.stderr).toMatch(/shares the outbox of mock/);
+    expect(run.stderr).toMatch(/shares the outbox of mock/);
     await expectDone(home.pas('import', writeSeason(home, 1)));
     expect(await home.json('list', '--profile', 'twin')).toMatchObject([{ local_id: 'K-1' }]);
-    expect(outboxIdOf(home, 'twin')).toBe(outboxIdOf(home));
+    expect(getOutboxId(home, 'twin')).toBe(getOutboxId(home));
   });
 
   test('that is removed leaves its outbox', async () => {
@@ -192,5 +192,5 @@ describe('a profile', () => {
 test('two commands at once give the profile one outbox', async () => {
   await Promise.all([1, 2, 3, 4].map(() => expectDone(home.start('list').ended)));
   const all = await home.json<Shown[]>('outbox', 'show', '--all');
-  expect(all.map(({ outbox }) => outbox)).toEqual([outboxIdOf(home)]);
+  expect(all.map(({ outbox }) => outbox)).toEqual([getOutboxId(home)]);
 });

@@ -60,7 +60,7 @@ function held(out: string): ReadonlyMap<string, string> {
 
 const identIn = (record: string): string => /<identifier>.*?([^/<]+)<\/identifier>/.exec(record)?.[1] ?? '';
 
-function linesOf(out: string): string[] {
+function readLines(out: string): string[] {
   return readFileSync(at(out), 'utf8').split('\n').filter(Boolean);
 }
 
@@ -78,7 +78,7 @@ function beginWith(out: string): void {
 }
 
 function expectWholeLines(out: string): void {
-  const idents = linesOf(out).map((line) => (JSON.parse(line) as { identifier: string }).identifier.split('/').at(-1));
+  const idents = readLines(out).map((line) => (JSON.parse(line) as { identifier: string }).identifier.split('/').at(-1));
   expect(idents.sort()).toEqual([...expected.keys()].sort());
 }
 
@@ -187,7 +187,7 @@ describe('while a file of lines is written,', () => {
   ])('%s is noticed by that run, and by the next one', async (_, words, change) => {
     await mock.control('PUT', '/faults', BUSY_AFTER_SOME_PAGES);
     const running = home.start('harvest', SET, '--out', 'out.jsonl');
-    await eventually(() => existsSync(at('out.jsonl')) && linesOf('out.jsonl').length).toBeGreaterThan(7);
+    await eventually(() => existsSync(at('out.jsonl')) && readLines('out.jsonl').length).toBeGreaterThan(7);
     change(at('out.jsonl'));
     await mock.control('PUT', '/faults', []);
     const run = await running.ended;

@@ -258,8 +258,8 @@ describe('an archaeologist’s finds', () => {
     // An older record of the seed, that the list of changes does not show any more.
     await expectDone(home.pas('resolve', 'K-6', '--created', 'C-202400101-N00001', '--yes'));
     await become('production', 'basic');
-    const [only, ...others] = await news();
-    expect([only?.find, others]).toEqual(['K-6', []]);
+    const [only, ...otherFinds] = await news();
+    expect([only?.find, otherFinds]).toEqual(['K-6', []]);
     expect(only?.standing).not.toBe('missing');
   });
 

@@ -66,7 +66,7 @@ async function imported(...args: string[]): Promise<Report> {
   return JSON.parse((await home.pas('import', ...args, '--json')).stdout) as Report;
 }
 
-async function elementsOf(localId: string): Promise<Readonly<Record<string, unknown>>> {
+async function readElements(localId: string): Promise<Readonly<Record<string, unknown>>> {
   const found = (await home.json<{ local_id: string; elements: Record<string, unknown> }[]>('list')).find(
     (find) => find.local_id === localId,
   );
@@ -132,7 +132,7 @@ describe('what comes back in a form', () => {
     database.close();
     expect(await imported(folder)).toMatchObject({ added: 2, photos: 3, issues: [] });
     expect(await imported(join(folder, 'finds.gpkg'))).toMatchObject({ added: 0, unchanged: 2, photos: 0 });
-    expect(await elementsOf('b1')).toMatchObject({ geom_system: '4326', geom_wkt: 'POINT (15.1700002 49.84)', hloubka: 20 });
+    expect(await readElements('b1')).toMatchObject({ geom_system: '4326', geom_wkt: 'POINT (15.1700002 49.84)', hloubka: 20 });
   });
 
   test('updates what was corrected and not sent', async () => {
@@ -141,7 +141,7 @@ describe('what comes back in a form', () => {
     database.prepare(`update finds set hloubka = 35 where local_id = 'c1'`).run();
     database.close();
     expect(await imported(folder)).toMatchObject({ added: 0, updated: 1 });
-    expect(await elementsOf('c1')).toMatchObject({ hloubka: 35 });
+    expect(await readElements('c1')).toMatchObject({ hloubka: 35 });
   });
 
   test('is named where it is missing, belongs to nothing, or was added by hand', async () => {
@@ -167,8 +167,8 @@ describe('what comes back in a form', () => {
         .map(({ column }) => column)
         .sort(),
     ).toEqual(['barva', 'obraz', 'popisek']);
-    expect(await elementsOf('o1')).toMatchObject({ poznamka: 'barva: zelená' });
-    expect(await elementsOf('o2')).toMatchObject({ nalezce: { id: ':tba', text: 'Nová, Eva' } });
+    expect(await readElements('o1')).toMatchObject({ poznamka: 'barva: zelená' });
+    expect(await readElements('o2')).toMatchObject({ nalezce: { id: ':tba', text: 'Nová, Eva' } });
     const again = await imported(folder);
     expect({ ...again, issues: [] }).toMatchObject({ added: 0, updated: 0, unchanged: 2, photos: 0 });
   });
@@ -179,7 +179,7 @@ describe('what comes back in a form', () => {
     database.close();
     const { added, issues } = await imported(folder);
     expect(added).toBe(1);
-    expect(await elementsOf('m1')).toMatchObject({ geom_system: '5514', geom_sjtsk_wkt: 'POINT (-693174.81 -1077354.270)' });
+    expect(await readElements('m1')).toMatchObject({ geom_system: '5514', geom_sjtsk_wkt: 'POINT (-693174.81 -1077354.270)' });
     expect(issues.map(({ rule, find }) => `${rule} ${find}`)).toEqual(['point-twice m2']);
   });
 

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
-import { tokenOf } from '../support/contract-requests.ts';
+import { fetchToken } from '../support/contract-requests.ts';
 import { expectDone, type Home, type Run, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -75,7 +75,7 @@ describe('a number that the service has', () => {
     const { base_url } = mock.service;
     const answer = await fetch(`${base_url}/api/pas/nalez/${idents[1]}/evidencni-cislo?evidencni_cislo=CURATOR`, {
       method: 'PATCH',
-      headers: { authorization: `Bearer ${await tokenOf({ url: base_url }, 'archivist')}` },
+      headers: { authorization: `Bearer ${await fetchToken({ url: base_url }, 'archivist')}` },
     });
     expect(answer.status).toBe(200);
     await expectDone(home.pas('pull'));
@@ -112,18 +112,18 @@ describe('a row of a table of numbers', () => {
 });
 
 test('a researcher is told offline that the service takes no number of that account, and nothing is queued', async () => {
-  const own = await signedIn(mock.service, 'researcher', WITHOUT_PAUSES);
-  await expectDone(own.pas('import', writeSeason(own, 1)));
-  const file = own.file('numbers.csv', 'local_id;evidencni_cislo\nK-1;A 1\n');
+  const homeCopy = await signedIn(mock.service, 'researcher', WITHOUT_PAUSES);
+  await expectDone(homeCopy.pas('import', writeSeason(homeCopy, 1)));
+  const file = homeCopy.file('numbers.csv', 'local_id;evidencni_cislo\nK-1;A 1\n');
   for (const args of [
     ['set', 'K-1', 'A 1'],
     ['import', file],
     ['import', file, '--dry-run'],
   ]) {
-    const run = await own.pas('number', ...args);
+    const run = await homeCopy.pas('number', ...args);
     expect([run.code, run.stderr]).toEqual([2, expect.stringMatching(/researcher.*may not set/)]);
   }
-  expect(await own.json('status')).toMatchObject({ entries: { number: { queued: 0 } } });
+  expect(await homeCopy.json('status')).toMatchObject({ entries: { number: { queued: 0 } } });
 });
 
 test('nothing is queued for a record that a pull has shown to be deleted', async () => {

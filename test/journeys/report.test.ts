@@ -32,9 +32,9 @@ const text = (name: string): string => readFileSync(path(name), 'utf8');
 
 describe('a report', () => {
   test('is one file that only its owner can read, and says its size', async () => {
-    const made = await home.json<Made>('report', path('season.html'));
-    expect(made).toMatchObject({ file: path('season.html'), finds: 29, photos: 19, photos_missing: 0 });
-    expect(made.size_bytes).toBe(statSync(path('season.html')).size);
+    const report = await home.json<Made>('report', path('season.html'));
+    expect(report).toMatchObject({ file: path('season.html'), finds: 29, photos: 19, photos_missing: 0 });
+    expect(report.size_bytes).toBe(statSync(path('season.html')).size);
     expect(statSync(path('season.html')).mode & 0o777).toBe(0o600);
     for (const place of PLACES.slice(4)) expect(text('season.html')).toContain(place);
     expect(readdirSync(home.folder).filter((name) => name.endsWith('.tmp'))).toEqual([]);
@@ -53,8 +53,8 @@ describe('a report', () => {
   });
 
   test('leaves photographs out where they are not wanted, and takes only the finds that are named', async () => {
-    const made = await home.json<Made>('report', path('two.html'), 'KH24-001', 'KR24-014', 'KH24-001', '--no-photos');
-    expect(made).toMatchObject({ finds: 2, photos: 0 });
+    const report = await home.json<Made>('report', path('two.html'), 'KH24-001', 'KR24-014', 'KH24-001', '--no-photos');
+    expect(report).toMatchObject({ finds: 2, photos: 0 });
     expect(text('two.html')).not.toContain('data:image');
     expect(text('two.html').match(/<article /g)?.length).toBe(2);
   });
@@ -76,8 +76,8 @@ describe('a report', () => {
     writeFileSync(path('lost.png'), readFileSync(join(PROJECT, 'examples', 'photos', 'KH24-003.png')));
     await home.pas('import', table, '--link');
     writeFileSync(path('lost.png'), 'something else');
-    const made = await home.json<Made>('report', path('lost.html'), 'L-1');
-    expect(made).toMatchObject({ photos: 0, photos_missing: 1 });
+    const report = await home.json<Made>('report', path('lost.html'), 'L-1');
+    expect(report).toMatchObject({ photos: 0, photos_missing: 1 });
     expect(text('lost.html')).toContain('the file was changed since it was queued');
   });
 });

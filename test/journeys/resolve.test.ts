@@ -48,9 +48,9 @@ describe('what a person takes for the record of a find', () => {
   test.each([
     ['hello', 'is not an identifier of a find'],
     ['C-209900101-N00001', 'is a find of another project'],
-  ])('is none that is written %s', async (ident, told) => {
+  ])('is none that is written %s', async (ident, output) => {
     const run = await home.pas('resolve', 'K-2', '--created', ident, '--yes');
-    expect([run.code, run.stderr]).toEqual([2, expect.stringContaining(told)]);
+    expect([run.code, run.stderr]).toEqual([2, expect.stringContaining(output)]);
     expect((await findStates(home))['K-2']).toBe('uncertain');
   });
 

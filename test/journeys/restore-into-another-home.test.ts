@@ -5,7 +5,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { acquirePushLock } from '../../src/outbox/push-lock.ts';
 import { openSqlite } from '../../src/store/database.ts';
 import { writeSeason } from '../support/a-season.ts';
-import { keepJournalInState, outboxFile, outboxFolder, outboxIdOf } from '../support/outbox-files.ts';
+import { getOutboxId, keepJournalInState, outboxFile, outboxFolder } from '../support/outbox-files.ts';
 import { expectDone, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -31,7 +31,7 @@ test('a backup that is put back knows from the journal what was sent since', asy
     finds: 4,
     journal_finds: 1,
     uncertain: 0,
-    outbox: outboxIdOf(home),
+    outbox: getOutboxId(home),
   });
   expect(await home.json('list')).toMatchObject(Array(4).fill({ state: 'accepted' }));
   await expectDone(home.pas('import', writeSeason(home, 4)));
@@ -48,7 +48,7 @@ test('a backup of another home is put back there under its own identifier, and t
   await expectDone(other.pas('import', other.file('own.csv', readFileSync(writeSeason(home, 1), 'utf8').replaceAll('K-', 'L-'))));
   const before = outboxFolder(other);
   await expectDone(other.pas('restore', copy));
-  expect(outboxIdOf(other)).toBe(outboxIdOf(home));
+  expect(getOutboxId(other)).toBe(getOutboxId(home));
   expect(await other.json('list')).toMatchObject([{ local_id: 'K-1' }, { local_id: 'K-2' }]);
   expect(existsSync(before)).toBe(true);
   // An outbox that nothing was done with goes.
@@ -67,7 +67,7 @@ test('a damaged backup is refused each time, and leaves nothing behind', async (
   database.close();
   const [folder, before] = [join(home.folder, 'pas', 'outboxes'), readFileSync(outboxFile(home))];
   for (const _ of [1, 2]) expect((await home.pas('restore', copy, '--replace')).code).toBe(12);
-  expect(readdirSync(folder)).toEqual([outboxIdOf(home)]);
+  expect(readdirSync(folder)).toEqual([getOutboxId(home)]);
   expect([asides(outboxFolder(home)), readFileSync(outboxFile(home)).equals(before)]).toEqual([[], true]);
   expect(await home.json('list')).toHaveLength(1);
 });
@@ -100,7 +100,7 @@ test('nothing is put back, adopted or moved while a push holds the outbox', asyn
   await expectDone(home.pas('backup', copy));
   const lock = acquirePushLock({
     folder: join(home.folder, 'state', 'pas', 'locks'),
-    ...{ outboxId: outboxIdOf(home), clock: systemClock, holder: { pid: 17, host: 'office' } },
+    ...{ outboxId: getOutboxId(home), clock: systemClock, holder: { pid: 17, host: 'office' } },
   });
   try {
     for (const args of [

@@ -20,8 +20,8 @@ const FINDS = ['Z-1;spona;2024-06-01;5;', 'Z-2;nůž;2024-06-01;12;'];
 const season = (...rows: readonly string[]): string => ['local_id;druh_nalezu;datum_nalezu;hloubka;poznamka', ...rows].join('\n');
 
 test('totals, lines, repeated names and remarks are named with their rows and left out; the import is done', async () => {
-  const own = home.copy();
-  const others = [
+  const homeCopy = home.copy();
+  const otherNames = [
     'Celkem:;;;17;',
     'Σ;;;17;',
     'Součet: 2;;;;',
@@ -30,11 +30,11 @@ test('totals, lines, repeated names and remarks are named with their rows and le
     'local_id;druh_nalezu;;;',
     'Zapsala Nováková;;;;',
   ];
-  const table = own.file('season.csv', season(...FINDS, ...others, 'Z-3;mince;2024-06-02;1;Celkem zachovalá'));
-  const report = await own.json<Report>('import', table, ...SET);
+  const table = homeCopy.file('season.csv', season(...FINDS, ...otherNames, 'Z-3;mince;2024-06-02;1;Celkem zachovalá'));
+  const report = await homeCopy.json<Report>('import', table, ...SET);
   expect(report).toMatchObject({ added: 3, invalid: 0 });
   expect(report.issues.map(({ rule, severity, row }) => [rule, severity, row])).toEqual(
-    others.map((_, index) => ['row-no-find', 'warning', index + 4]),
+    otherNames.map((_, index) => ['row-no-find', 'warning', index + 4]),
   );
   expect(report.issues.map(({ message }) => message)).toEqual([
     ...['Celkem:', 'Σ', 'Součet: 2', 'Grand total'].map((word) => expect.stringContaining(`contains totals ("${word}")`)),
@@ -42,26 +42,30 @@ test('totals, lines, repeated names and remarks are named with their rows and le
     expect.stringContaining('repeats the names'),
     expect.stringMatching(/"Zapsala Nováková".*no object, place or day.*--keep-rows/),
   ]);
-  const kept = await own.pas('import', table, ...SET, '--keep-rows', '--json');
-  expect(kept.code).toBe(3);
-  expect(JSON.parse(kept.stdout)).toMatchObject({ added: 5, invalid: 2 });
+  const run = await homeCopy.pas('import', table, ...SET, '--keep-rows', '--json');
+  expect(run.code).toBe(3);
+  expect(JSON.parse(run.stdout)).toMatchObject({ added: 5, invalid: 2 });
 });
 
 test('a find that only has a number and a remark stays, as do tables in which nothing tells finds from remarks', async () => {
-  const own = home.copy();
+  const homeCopy = home.copy();
   const rows = [...FINDS, 'Z-3;;;;ztraceno', 'Z-4;;;;'];
-  expect(await own.json<Report>('import', own.file('season.csv', season(...rows)), ...SET)).toMatchObject({
+  expect(await homeCopy.json<Report>('import', homeCopy.file('season.csv', season(...rows)), ...SET)).toMatchObject({
     added: 4,
     issues: [],
   });
-  const bare = await own.json<Report>('import', own.file('bare.csv', 'local_id;poznamka\nB-1;spona\nkonec;x\n'), ...SET);
+  const bare = await homeCopy.json<Report>(
+    'import',
+    homeCopy.file('bare.csv', 'local_id;poznamka\nB-1;spona\nkonec;x\n'),
+    ...SET,
+  );
   expect(bare).toMatchObject({ added: 2, issues: [] });
-  const few = await own.json<Report>('import', own.file('few.csv', season('F-1;spona;;;', 'dál;;;;x')), ...SET);
+  const few = await homeCopy.json<Report>('import', homeCopy.file('few.csv', season('F-1;spona;;;', 'dál;;;;x')), ...SET);
   expect(few).toMatchObject({ added: 2 });
 });
 
 test('also through the map that the wizard proposes, in workbooks, and among registration numbers', async () => {
-  const own = home.copy();
+  const homeCopy = home.copy();
   const rows = [
     ['č.', 'Předmět', 'Ks', 'X', 'Y'],
     ['Z-1', 'spona', 1, -693_922.37, -1_076_044.69],
@@ -69,14 +73,14 @@ test('also through the map that the wizard proposes, in workbooks, and among reg
     ['Celkem', null, { xml: '<c r="@"><f>SUM(C2:C3)</f><v>3</v></c>' }],
     ['Měřil Jan Novák'],
   ];
-  const table = own.file('museum.xlsx', makeWorkbook([{ name: 'A', rows }]));
-  const wizard = await own.json<{ rows: number }>('import', table, '--wizard', '--yes', ...SET.slice(0, 6));
+  const table = homeCopy.file('museum.xlsx', makeWorkbook([{ name: 'A', rows }]));
+  const wizard = await homeCopy.json<{ rows: number }>('import', table, '--wizard', '--yes', ...SET.slice(0, 6));
   expect(JSON.stringify(wizard)).not.toContain('Celkem');
-  const report = await own.json<Report>('import', table, '--map', join(own.folder, 'museum.map.toml'));
+  const report = await homeCopy.json<Report>('import', table, '--map', join(homeCopy.folder, 'museum.map.toml'));
   expect(report).toMatchObject({ added: 2, invalid: 0 });
   expect(report.issues.filter(({ rule }) => rule === 'row-no-find').map(({ row }) => row)).toEqual([4, 5]);
-  const numbers = own.file('numbers.csv', 'local_id;evidencni_cislo\nZ-1;A 1\nZ-2;A 2\nCelkem;2\n');
-  expect(await own.json('number', 'import', numbers)).toMatchObject({
+  const numbers = homeCopy.file('numbers.csv', 'local_id;evidencni_cislo\nZ-1;A 1\nZ-2;A 2\nCelkem;2\n');
+  expect(await homeCopy.json('number', 'import', numbers)).toMatchObject({
     issues: [{ rule: 'row-no-find', row: 4, severity: 'warning' }],
   });
 });

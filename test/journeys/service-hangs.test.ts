@@ -54,9 +54,11 @@ async function runUntilGivenUp(args: readonly string[], meant: (url: string) => 
   const streams = { stdin, stdout: new PassThrough().resume(), stderr: new PassThrough().resume() };
   const given = { clock, openConnections: async () => ({ ...connections, send }) };
   let code: number | undefined;
-  const running = main(args, { environment: home.env, cwd: home.folder, streams: streams as never, given }).then((ended) => {
-    code = ended;
-  });
+  const running = main(args, { environment: home.env, cwd: home.folder, streams: streams as never, overrides: given }).then(
+    (ended) => {
+      code = ended;
+    },
+  );
   while (code === undefined) {
     await Promise.race([running, delay(5)]);
     if (hangs && underWay === 0) await clock.advance(5000);

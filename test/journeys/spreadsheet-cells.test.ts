@@ -31,10 +31,10 @@ function workbook(...rows: readonly (readonly WorkbookCell[])[]): Buffer {
   return makeZip(parts.map((part) => (part.name.endsWith('styles.xml') ? { ...part, content: STYLES } : part)));
 }
 
-async function imported(own: Home, name: string, bytes: Buffer | string, ...more: string[]) {
-  const run = await own.pas('import', own.file(name, bytes), ...SET, ...more, '--json');
+async function imported(homeCopy: Home, name: string, bytes: Buffer | string, ...more: string[]) {
+  const run = await homeCopy.pas('import', homeCopy.file(name, bytes), ...SET, ...more, '--json');
   const { issues, ...counts } = JSON.parse(run.stdout) as Report;
-  const finds = new Map((await own.json<Listed[]>('list')).map(({ local_id, elements }) => [local_id, elements]));
+  const finds = new Map((await homeCopy.json<Listed[]>('list')).map(({ local_id, elements }) => [local_id, elements]));
   return { code: run.code, ...counts, issues, finds, named: issues.map(({ rule, row, column }) => [rule, row, column]) };
 }
 
@@ -78,8 +78,8 @@ describe('texts are what a cell shows, numbers and days what it stores', () => {
   });
 
   test('also through a column map, where a day may stand in the note under the name of its own column', async () => {
-    const own = home.copy();
-    own.file(
+    const homeCopy = home.copy();
+    homeCopy.file(
       'map.toml',
       [
         'version = 1\n[columns]\n"inv." = "local_id"\n"text" = "poznamka"',
@@ -91,36 +91,36 @@ describe('texts are what a cell shows, numbers and days what it stores', () => {
       [styled(2, 7), styled(3, 1.5), styled(1, 45_444)],
       ['b', styled(4, 45_444), null],
     );
-    const { finds, named } = await imported(own, 'museum.xlsx', bytes, '--map', join(own.folder, 'map.toml'));
+    const { finds, named } = await imported(homeCopy, 'museum.xlsx', bytes, '--map', join(homeCopy.folder, 'map.toml'));
     expect(finds.get('00007')).toMatchObject({ poznamka: '1.50; revize: 1.6.2024' });
     expect(named).toEqual([['cell-date', 3, 'text']]);
   });
 
   test('and in a shapefile, whose columns have decimals', async () => {
-    const own = home.copy();
+    const homeCopy = home.copy();
     const columns = [
       { name: 'local_id', type: 'N', width: 6 },
       { name: 'poznamka', type: 'N', width: 6 },
     ] as const;
     const parts = { 'a.dbf': makeDbf(columns, [['000012', ' 12.10']]), 'a.prj': WGS_84, 'a.shp': makeShp([[15, 49.8]]) };
-    for (const [name, content] of Object.entries(parts)) writeFileSync(join(own.folder, name), content);
-    await expectDone(own.pas('import', join(own.folder, 'a.shp'), ...SET));
-    expect(await own.json<Listed[]>('list')).toMatchObject([{ local_id: '000012', elements: { poznamka: '12.10' } }]);
+    for (const [name, content] of Object.entries(parts)) writeFileSync(join(homeCopy.folder, name), content);
+    await expectDone(homeCopy.pas('import', join(homeCopy.folder, 'a.shp'), ...SET));
+    expect(await homeCopy.json<Listed[]>('list')).toMatchObject([{ local_id: '000012', elements: { poznamka: '12.10' } }]);
   });
 
   test('also of registration numbers, own terms and a copy with issues', async () => {
-    const own = home.copy();
-    await imported(own, 'finds.csv', 'local_id;druh_nalezu\n00012;\nR-3;\n');
-    const numbers = own.file(
+    const homeCopy = home.copy();
+    await imported(homeCopy, 'finds.csv', 'local_id;druh_nalezu\n00012;\nR-3;\n');
+    const numbers = homeCopy.file(
       'numbers.xlsx',
       workbook(['local_id', 'evidencni_cislo'], [styled(2, 12), styled(2, 345)], ['R-3', styled(4, 45_627)]),
     );
-    const run = await own.pas('number', 'import', numbers, '--json');
+    const run = await homeCopy.pas('number', 'import', numbers, '--json');
     expect(run.code).toBe(3);
     expect(JSON.parse(run.stdout)).toMatchObject({ issues: [{ rule: 'cell-date', row: 3, column: 'evidencni_cislo' }] });
     expect(run.stdout).toContain('"00345"');
 
-    const terms = own.file(
+    const terms = homeCopy.file(
       'terms.xlsx',
       workbook(
         ['set', 'term', 'id', 'confirmed'],
@@ -128,17 +128,17 @@ describe('texts are what a cell shows, numbers and days what it stores', () => {
         ['heslo:obdobi', styled(4, 45_627), '', null],
       ),
     );
-    const mapped = JSON.parse((await own.pas('vocab', 'map', 'import', terms, '--json')).stdout) as { issues: Issue[] };
+    const mapped = JSON.parse((await homeCopy.pas('vocab', 'map', 'import', terms, '--json')).stdout) as { issues: Issue[] };
     expect(mapped.issues).toMatchObject([{ row: 3, message: expect.stringContaining('"pro-24" is a date') }]);
 
     const table = workbook(
       ['local_id', 'poznamka', 'hloubka', 'lon', 'lat'],
       [styled(2, 7), styled(3, 1.5), 'deep', styled(3, 15.171_234), 49.8],
     );
-    const copy = join(own.folder, 'to-mend.csv');
-    await own.pas('import', own.file('bad.xlsx', table), '--issues-to', copy);
+    const copy = join(homeCopy.folder, 'to-mend.csv');
+    await homeCopy.pas('import', homeCopy.file('bad.xlsx', table), '--issues-to', copy);
     expect(
-      (await imported(own, 'mended.csv', readFileSync(copy, 'utf8').replace(';deep;', ';5;'))).finds.get('00007'),
+      (await imported(homeCopy, 'mended.csv', readFileSync(copy, 'utf8').replace(';deep;', ';5;'))).finds.get('00007'),
     ).toMatchObject({
       poznamka: '1.50',
       geom_wkt: 'POINT (15.171234 49.8)',
@@ -182,9 +182,9 @@ describe('a cell that is not what was typed is named', () => {
   });
 
   test('a number of more digits than programs keep', async () => {
-    const own = home.copy();
+    const homeCopy = home.copy();
     const feature = '{"type":"Feature","geometry":null,"properties":{"local_id":"G","poznamka":12345678901234567890}}';
-    const geojson = await imported(own, 'a.geojson', `{"type":"FeatureCollection","features":[${feature}]}`);
+    const geojson = await imported(homeCopy, 'a.geojson', `{"type":"FeatureCollection","features":[${feature}]}`);
     expect(geojson.issues).toMatchObject([
       { rule: 'table-number', severity: 'error', message: expect.stringContaining('poznamka') },
     ]);
@@ -193,7 +193,7 @@ describe('a cell that is not what was typed is named', () => {
       ['X-1', { xml: '<c r="@"><v>1.2345678901234567E+19</v></c>' }],
       ['X-2', 9_007_199_254_740_991],
     );
-    expect((await imported(own, 'a.xlsx', xlsx)).named).toEqual([['table-number', 2, 'poznamka']]);
+    expect((await imported(homeCopy, 'a.xlsx', xlsx)).named).toEqual([['table-number', 2, 'poznamka']]);
   });
 
   test('days of clocks that had none, and HTML in a description', async () => {

@@ -16,42 +16,42 @@ function table(home: Home, finds: readonly string[], finder = 'OS-001507'): stri
 }
 
 /** The words of a command as a shell takes them. */
-function wordsOf(command: string): string[] {
+function splitWords(command: string): string[] {
   return [...command.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '').slice(1);
 }
 
 describe('pas status says what comes next, with commands that work as they are typed', () => {
   const mock = useMock();
-  const nextOf = async (home: Home): Promise<string[]> => (await home.json<{ next: string[] }>('status')).next;
+  const readNext = async (home: Home): Promise<string[]> => (await home.json<{ next: string[] }>('status')).next;
 
   test('from nothing to all is sent', async () => {
     const home = makeHome();
     const nothing = await home.pas('status');
     expect([nothing.code, nothing.stderr]).toEqual([12, expect.stringContaining('pas init ADDRESS')]);
     await expectDone(home.pas('init', mock.service.base_url, '--username', 'archaeologist', ...WITHOUT_PAUSES));
-    expect(await nextOf(home)).toEqual(['pas login', 'pas harvest-vocab', 'pas add']);
+    expect(await readNext(home)).toEqual(['pas login', 'pas harvest-vocab', 'pas add']);
     await expectDone(home.with({ PAS_PASSWORD: 'archaeologist' }).pas('login'));
-    expect(await nextOf(home)).toEqual(['pas harvest-vocab', 'pas add']);
+    expect(await readNext(home)).toEqual(['pas harvest-vocab', 'pas add']);
     await expectDone(home.pas('harvest-vocab'));
-    expect(await nextOf(home)).toEqual(['pas add']);
+    expect(await readNext(home)).toEqual(['pas add']);
 
     await expectDone(home.pas('import', table(home, ['N-1'], '"Nová, Božena"')));
-    const [send = '', ...others] = await nextOf(home);
-    expect([send, ...others]).toEqual(['pas push --accept-new-people']);
+    const [send = '', ...otherNames] = await readNext(home);
+    expect([send, ...otherNames]).toEqual(['pas push --accept-new-people']);
     expect((await home.pas('status')).stdout).toContain('Nová, Božena: 1 find, the first is N-1');
-    await expectDone(home.pas(...wordsOf(send)));
+    await expectDone(home.pas(...splitWords(send)));
 
-    const done = await nextOf(home);
+    const done = await readNext(home);
     expect(done).toEqual(['pas pull']);
     expect((await home.pas('status')).stdout).toContain('Everything is sent.');
-    for (const command of done) await expectDone(home.pas(...wordsOf(command)));
+    for (const command of done) await expectDone(home.pas(...splitWords(command)));
   });
 
   test('a known finder is not announced, and a draft is completed before anything is sent', async () => {
     const home = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
     await expectDone(home.pas('harvest-vocab', '--quiet'));
     await expectDone(home.pas('import', table(home, ['K-1'], '"Dvořáková, Eva"')));
-    expect(await nextOf(home)).toEqual(['pas push']);
+    expect(await readNext(home)).toEqual(['pas push']);
     await home.pas('edit', 'K-1', '--set', 'okolnosti=');
     expect(await home.json('status')).toMatchObject({ next: [], needs_person: [{ state: 'draft', command: 'pas edit K-1' }] });
   });

@@ -25,57 +25,60 @@ type Column = {
 };
 type Looked = { columns: Column[]; left_out: number; issues: { rule: string; message: string }[] };
 
-async function look(own: Home, file: string, text: string) {
-  own.file(file, text);
-  const run = await own.pas('import', file, '--wizard', '--yes', ...GIVEN, '--json');
+async function look(homeCopy: Home, file: string, text: string) {
+  homeCopy.file(file, text);
+  const run = await homeCopy.pas('import', file, '--wizard', '--yes', ...GIVEN, '--json');
   return { code: run.code, stderr: run.stderr, value: JSON.parse(run.stdout) as Looked };
 }
 
 test('two tables that both count from 1 come in beside one another', async () => {
-  const own = home.copy();
+  const homeCopy = home.copy();
   for (const [file, east] of [
     ['vsesoky.csv', '-693922,37'],
     ['petrovice.csv', '-683922,37'],
   ] as const) {
-    const { code } = await look(own, file, `č.;Předmět;X;Y\n1;spona;${east};-1076044,69\n2;nůž;${east};-1076050,00\n`);
+    const { code } = await look(homeCopy, file, `č.;Předmět;X;Y\n1;spona;${east};-1076044,69\n2;nůž;${east};-1076050,00\n`);
     expect(code).toBe(0);
-    expect(await own.json('import', file, '--map', file.replace('.csv', '.map.toml'))).toMatchObject({ added: 2, updated: 0 });
+    expect(await homeCopy.json('import', file, '--map', file.replace('.csv', '.map.toml'))).toMatchObject({
+      added: 2,
+      updated: 0,
+    });
   }
-  const finds = await own.json<{ local_id: string }[]>('list');
+  const finds = await homeCopy.json<{ local_id: string }[]>('list');
   expect(finds.map(({ local_id }) => local_id).sort()).toEqual(['petrovice-1', 'petrovice-2', 'vsesoky-1', 'vsesoky-2']);
 });
 
 test('a number that stands twice is named with its rows, in both languages', async () => {
-  const own = home.copy();
-  const { value } = await look(own, 'twice.csv', 'č.;Předmět\n1;spona\n2;mince\n2;nůž\n');
+  const homeCopy = home.copy();
+  const { value } = await look(homeCopy, 'twice.csv', 'č.;Předmět\n1;spona\n2;mince\n2;nůž\n');
   expect(value.columns[0]).toMatchObject({ element: 'local_id', doubt: expect.stringContaining('"2" in rows 3, 4') });
   expect([value.left_out, value.issues[0]?.rule]).toEqual([2, 'local-id-twice']);
-  const czech = await own.with({ PAS_LANG: 'cs' }).pas('import', 'twice.csv', '--wizard', '--yes', ...GIVEN, '--force');
+  const czech = await homeCopy.with({ PAS_LANG: 'cs' }).pas('import', 'twice.csv', '--wizard', '--yes', ...GIVEN, '--force');
   expect(czech.stderr).toContain(' ? č. → local_id');
   expect(czech.stderr).toContain('„2“ na řádcích 3, 4');
 });
 
 test('depths in two units are a question, and the map is refused until it is answered', async () => {
-  const own = home.copy();
-  const { code, stderr } = await look(own, 'deep.csv', 'č.;hloubka\nA1;"0,3"\nA2;"0,45"\nA3;35\n');
+  const homeCopy = home.copy();
+  const { code, stderr } = await look(homeCopy, 'deep.csv', 'č.;hloubka\nA1;"0,3"\nA2;"0,45"\nA3;35\n');
   expect([code, stderr]).toEqual([3, expect.stringContaining('Which unit are they in?')]);
-  const map = join(own.folder, 'deep.map.toml');
-  const refused = await own.pas('import', 'deep.csv', '--map', 'deep.map.toml');
+  const map = join(homeCopy.folder, 'deep.map.toml');
+  const refused = await homeCopy.pas('import', 'deep.csv', '--map', 'deep.map.toml');
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('unit is "?". Write "mm"')]);
   writeFileSync(map, readFileSync(map, 'utf8').replace('unit = "?"', 'unit = "m"'));
-  expect(await own.json('import', 'deep.csv', '--map', 'deep.map.toml')).toMatchObject({ added: 3 });
+  expect(await homeCopy.json('import', 'deep.csv', '--map', 'deep.map.toml')).toMatchObject({ added: 3 });
 });
 
 test('what no element is like is counted, and stands in the note of the find', async () => {
-  const own = home.copy();
-  const { value } = await look(own, 'scale.csv', 'č.;váha (g);Popis místa\nA1;12,5;U brodu\nA2;;Pod hradem\n');
+  const homeCopy = home.copy();
+  const { value } = await look(homeCopy, 'scale.csv', 'č.;váha (g);Popis místa\nA1;12,5;U brodu\nA2;;Pod hradem\n');
   expect(value.columns[1]).toMatchObject({
     element: 'poznamka',
     filled: 1,
     reasons: ['1 value, like no element: kept in the note'],
   });
-  await expectDone(own.pas('import', 'scale.csv', '--map', 'scale.map.toml', '--set', 'geom_system=4326'));
-  const { elements } = await own.json<{ elements: Record<string, unknown> }>('show', 'A1');
+  await expectDone(homeCopy.pas('import', 'scale.csv', '--map', 'scale.map.toml', '--set', 'geom_system=4326'));
+  const { elements } = await homeCopy.json<{ elements: Record<string, unknown> }>('show', 'A1');
   expect(elements).toMatchObject({ poznamka: 'váha (g): 12,5', lokalizace: 'U brodu' });
-  expect(existsSync(join(own.folder, 'scale.terms.csv'))).toBe(false);
+  expect(existsSync(join(homeCopy.folder, 'scale.terms.csv'))).toBe(false);
 });

@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
-import { tokenOf } from '../support/contract-requests.ts';
+import { fetchToken } from '../support/contract-requests.ts';
 import { findStates } from '../support/find-states.ts';
-import { configFile, keepJournalInState, outboxIdOf } from '../support/outbox-files.ts';
+import { configFile, getOutboxId, keepJournalInState } from '../support/outbox-files.ts';
 import { addressFlags, expectDone, type Home, makeHome, type Run, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 
 const tokenOfOther = async (): Promise<Home> =>
-  home.with({ PAS_PASSWORD: undefined, PAS_TOKEN: await tokenOf({ url: mock.service.base_url }, 'archivist') });
+  home.with({ PAS_PASSWORD: undefined, PAS_TOKEN: await fetchToken({ url: mock.service.base_url }, 'archivist') });
 
 const initFlags = (name: string, username: string): string[] => [
   ...['init', '--name', name, '--kind', 'training', '--username', username, '--oai-auth', 'basic'],
@@ -32,16 +32,16 @@ function advised({ stderr }: Run, begin: string): string[] {
   return command.split(' ');
 }
 
-const flagOf = (command: readonly string[], flag: string): string => command[command.indexOf(flag) + 1] ?? '';
+const getFlag = (command: readonly string[], flag: string): string => command[command.indexOf(flag) + 1] ?? '';
 
 /** Makes the profile that the message advises for the other account, and sends a find with it. */
 async function sendFromAdvisedProfile(refused: Run, as: Home): Promise<void> {
   const init = advised(refused, 'init');
   await expectDone(as.pas(...init));
-  const profile = flagOf(init, '--name');
+  const profile = getFlag(init, '--name');
   const table = home.file('other.csv', readFileSync(writeSeason(home, 1), 'utf8').replaceAll('pole 1', 'les'));
   await expectDone(as.pas('import', table, '--profile', profile));
-  expect(outboxIdOf(home, profile)).not.toBe(outboxIdOf(home));
+  expect(getOutboxId(home, profile)).not.toBe(getOutboxId(home));
   await expectDone(as.pas('push', '--profile', profile));
 }
 
@@ -76,7 +76,7 @@ describe('an outbox from which nothing was sent is not bound to another user tha
     expect([refused.code, refused.stderr]).toEqual([12, expect.stringMatching(/is for the user archaeologist.*PAS_TOKEN/s)]);
     await expectUntouched();
     await sendFromAdvisedProfile(refused, other);
-    const own = await tokenOf({ url: mock.service.base_url }, 'archaeologist');
+    const own = await fetchToken({ url: mock.service.base_url }, 'archaeologist');
     await expectDone(home.with({ PAS_PASSWORD: undefined, PAS_TOKEN: own }).pas('push'));
   });
 
@@ -103,11 +103,11 @@ describe('an outbox that sends as one account', () => {
   });
 
   test('is not given to another user, and both ways out work', async () => {
-    const [before, config] = [outboxIdOf(home), readFileSync(configFile(home), 'utf8')];
+    const [before, config] = [getOutboxId(home), readFileSync(configFile(home), 'utf8')];
     const refused = await home.pas(...initFlags('mock', 'archivist'));
     expect([refused.code, readFileSync(configFile(home), 'utf8')]).toEqual([12, config]);
     await sendFromAdvisedProfile(refused, home.with({ PAS_PASSWORD: 'archivist' }));
-    expect(outboxIdOf(home)).toBe(before);
+    expect(getOutboxId(home)).toBe(before);
     const renamed = await home.with({ PAS_PASSWORD: 'archivist' }).pas(...advised(refused, 'login'));
     expect([renamed.code, renamed.stderr]).toEqual([12, expect.stringContaining('sends as the account')]);
     await expectDone(home.pas('push'));
@@ -123,9 +123,9 @@ describe('an outbox that sends as one account', () => {
       text.split(' '),
     );
     await expectDone(other.pas(...(forward ?? [])));
-    const own = flagOf(forward ?? [], '--name');
+    const own = getFlag(forward ?? [], '--name');
     await expectDone(other.pas('push', '--profile', own));
-    expect(outboxIdOf(home, own)).not.toBe(outboxIdOf(home));
+    expect(getOutboxId(home, own)).not.toBe(getOutboxId(home));
     await expectDone(home.pas(...(back ?? [])));
     await expectDone(home.pas('push'));
   });
@@ -142,7 +142,7 @@ describe('an outbox that sends as one account', () => {
     }
     await expectDone(other.pas(...advised(await other.pas('list'), 'init')));
     expect(await other.json('list', '--profile', 'copied')).toEqual([]);
-    expect(outboxIdOf(home, 'copied')).not.toBe(outboxIdOf(home));
+    expect(getOutboxId(home, 'copied')).not.toBe(getOutboxId(home));
     await expectDone(home.pas('push'));
   });
 });

@@ -27,12 +27,15 @@ const document = () =>
 
 test('a find is made, numbered and photographed, each request in its slot', async () => {
   expect(await client.account()).toMatchObject({ role: 'archaeologist' });
-  const made = await client.importFind(Buffer.from(document()));
-  if (made.kind !== 'accepted') throw new Error(`not accepted: ${made.kind}`);
-  expect(await client.setNumber(made.identCely, 'A 12/2024')).toMatchObject({ kind: 'accepted', identCely: made.identCely });
-  expect(await client.setNumber(made.identCely, 'A 12/2024')).toMatchObject({ kind: 'already-applied' });
+  const outcome = await client.importFind(Buffer.from(document()));
+  if (outcome.kind !== 'accepted') throw new Error(`not accepted: ${outcome.kind}`);
+  expect(await client.setNumber(outcome.identCely, 'A 12/2024')).toMatchObject({
+    kind: 'accepted',
+    identCely: outcome.identCely,
+  });
+  expect(await client.setNumber(outcome.identCely, 'A 12/2024')).toMatchObject({ kind: 'already-applied' });
   const photo = join(PROJECT, 'examples', 'photos', 'KH24-001.jpg');
-  expect(await client.addPhoto(made.identCely, photo)).toMatchObject({ kind: 'accepted' });
+  expect(await client.addPhoto(outcome.identCely, photo)).toMatchObject({ kind: 'accepted' });
   const { value } = await mock.control('GET', '/journal');
   expect((value as { status: number }[]).filter(({ status }) => status === 429)).toEqual([]);
 });

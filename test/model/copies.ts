@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { serverMs } from '../../src/base/clock.ts';
 import { passFence } from '../../src/flows/outbox/fence.ts';
 import { resolveEntries, undoDecision } from '../../src/flows/reconcile/resolve-entries.ts';
-import { sha512Of } from '../../src/http/request-body.ts';
+import { hashSha512 } from '../../src/http/request-body.ts';
 import { type Claim, claim, recoverInFlight, type Settlement, settle } from '../../src/outbox/claims.ts';
 import { addImport } from '../../src/outbox/entries.ts';
 import type { ImportEntry } from '../../src/outbox/entry.ts';
@@ -21,7 +21,7 @@ const PROJECT = 'C-202400101';
 const MACHINE = 'machine';
 const clock = manualClock();
 
-export const identOf = (record: number): string => `${PROJECT}-N${String(record).padStart(5, '0')}`;
+export const getIdent = (record: number): string => `${PROJECT}-N${String(record).padStart(5, '0')}`;
 
 /** The files of one outbox, each in a copy of its own, and the journal of their machine. */
 export class Copies {
@@ -38,7 +38,7 @@ export class Copies {
     for (const name of finds) {
       const document = Buffer.from(`<document>${name}</document>`);
       const findId = insertFind(first, { localId: name, elements: { poznamka: name } });
-      addImport(first, findId, { document, documentSha512: sha512Of(document), digest: name, project: PROJECT, issues: [] });
+      addImport(first, findId, { document, documentSha512: hashSha512(document), digest: name, project: PROJECT, issues: [] });
     }
     passFence(first, MACHINE);
   }
@@ -142,13 +142,13 @@ export class Copies {
   /** The service gave the record of another find to this one: both are uncertain. */
   reassign(name: string, claimed: Claim, record: number): void {
     const outbox = this.outbox(name);
-    reassignRecord(outbox, claimed.entry, identOf(record));
+    reassignRecord(outbox, claimed.entry, getIdent(record));
     settle(outbox, claimed, { state: 'uncertain', reason: '' }, { outcome: 'accepted' });
   }
 
   look(name: string, find: number, record: number | null): void {
     const entry = this.entry(name, find);
-    const verdict = record === null ? ({ kind: 'absent' } as const) : ({ kind: 'found', identCely: identOf(record) } as const);
+    const verdict = record === null ? ({ kind: 'absent' } as const) : ({ kind: 'found', identCely: getIdent(record) } as const);
     const about = { basis: '', reason: '', candidates: [], serverAt: null };
     if (entry !== undefined) recordEvidence(this.outbox(name), entry, verdict, about, null);
   }
@@ -163,7 +163,7 @@ export class Copies {
 
   /** @param isLocked no push runs */
   decide(name: string, find: number, kind: 'created' | 'resend' | 'drop', record: number | null, isLocked: boolean): void {
-    const decision = kind === 'created' ? { kind, identCely: identOf(record ?? 0) } : { kind };
+    const decision = kind === 'created' ? { kind, identCely: getIdent(record ?? 0) } : { kind };
     resolveEntries(this.outbox(name), this.#finds[find] ?? '', decision, undefined, (work) => work(isLocked));
   }
 

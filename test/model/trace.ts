@@ -1,6 +1,6 @@
 import type { Claim, Settlement } from '../../src/outbox/claims.ts';
 import type { Random } from '../support/random.ts';
-import { Copies, identOf } from './copies.ts';
+import { Copies, getIdent } from './copies.ts';
 import { ReferenceFind } from './reference.ts';
 
 const FINDS = ['F-1', 'F-2', 'F-3'];
@@ -215,7 +215,7 @@ class Trace {
     if (draw === 0) return [{ state: 'refused', reason: '', issues: [] }, null];
     if (draw === 1) return [{ state: 'queued', reason: '', notBeforeAt: 0 }, null];
     find.made.push(++this.#records);
-    return [{ state: 'accepted', identCely: identOf(this.#records) }, this.#records];
+    return [{ state: 'accepted', identCely: getIdent(this.#records) }, this.#records];
   }
 
   #differs(): string | undefined {
@@ -231,11 +231,13 @@ class Trace {
       const entry = this.#copies.entry(name, at);
       return entry?.state === 'accepted' ? `accepted ${Number(entry.identCely?.slice(-5))}` : `${entry?.state}`;
     });
-    const told = this.#finds.map((find, at) => {
+    const differences = this.#finds.map((find, at) => {
       const isUnseen = !isHolder && this.#holder !== undefined && this.#seen.get(name)?.has(at) !== true;
       const state = isUnseen ? find.stateBefore : find.state;
       return state === 'accepted' ? `accepted ${find.record}` : state;
     });
-    return String(real) === String(told) ? undefined : `${name} says ${real.join()}, and the history ${told.join()}`;
+    return String(real) === String(differences)
+      ? undefined
+      : `${name} says ${real.join()}, and the history ${differences.join()}`;
   }
 }

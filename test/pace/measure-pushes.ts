@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { documentOf, smallestFind } from '../support/contract-find.ts';
-import { importXml, tokenOf } from '../support/contract-requests.ts';
+import { makeDocument, smallestFind } from '../support/contract-find.ts';
+import { fetchToken, importXml } from '../support/contract-requests.ts';
 import type { RunningMock } from '../support/mock-process.ts';
 import { expectDone, type Home, jsonLines } from '../support/run-pas.ts';
 import { tempFolder } from '../support/temp-outbox.ts';
@@ -26,8 +26,8 @@ export const FINDS_EACH = Number(process.env['PACE_FINDS_EACH'] ?? 25);
 /** A service that meets its first import has a schema to load, and everything that arrives meanwhile waits in line. */
 export async function warmUp(service: RunningMock): Promise<void> {
   const served = { url: service.base_url, server: service };
-  const token = await tokenOf(served, 'archaeologist');
-  const answer = await importXml(served, documentOf(served, smallestFind()), { token });
+  const token = await fetchToken(served, 'archaeologist');
+  const answer = await importXml(served, makeDocument(served, smallestFind()), { token });
   if (answer.status !== 201) throw new Error(`the first import was answered with ${answer.status}: ${answer.text}`);
 }
 

@@ -32,13 +32,13 @@ export async function startRedisSwitch(first: RedisProcess): Promise<RedisSwitch
     }
     client.pipe(redis);
     redis.on('data', (chunk: Buffer) => {
-      const told = chunk
+      const output = chunk
         .toString('latin1')
         .replace(
           TIME_IN_ANSWER,
           (_, head: string, seconds: string, tail: string) => `${head}${Number(seconds) + aheadSeconds}${tail}`,
         );
-      client.write(Buffer.from(told, 'latin1'));
+      client.write(Buffer.from(output, 'latin1'));
     });
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));

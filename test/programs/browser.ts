@@ -104,9 +104,9 @@ export async function expectAccessible(page: Page): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });
     const { violations } = await page.evaluate<AxeResults>('axe.run()');
-    const found = violations.map(
+    const matches = violations.map(
       ({ id, nodes }) => `${colorScheme}, ${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`,
     );
-    expect(found).toEqual([]);
+    expect(matches).toEqual([]);
   }
 }

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { readFinds } from '../support/read-finds.ts';
 import { tempFolder } from '../support/temp-outbox.ts';
 import { COLUMNS, type RandomRow, randomRow, wrongCells } from '../unit/tables/random-cells.ts';
-import { openDocumentOf, workbookOf } from '../unit/tables/random-spreadsheets.ts';
+import { makeOpenDocument, makeWorkbook } from '../unit/tables/random-spreadsheets.ts';
 
 /** Rows of six random cells each, of every way to write them. */
 const ROWS = Number(process.env['CELL_ROWS'] ?? 800);
@@ -62,12 +62,12 @@ book.save(path)
 describe('a cell that another program wrote is queued as it is meant, or named in an issue', () => {
   test('as Excel writes it', async () => {
     const rows = sample(1);
-    expect(wrongCells(rows, await readFinds('season.xlsx', workbookOf(rows)))).toEqual([]);
+    expect(wrongCells(rows, await readFinds('season.xlsx', makeWorkbook(rows)))).toEqual([]);
   });
 
   test.each(['.', ','] as const)('as LibreOffice writes it with the decimal separator %s', async (decimal) => {
     const rows = sample(2);
-    expect(wrongCells(rows, await readFinds('season.ods', openDocumentOf(rows, decimal)), withPoints)).toEqual([]);
+    expect(wrongCells(rows, await readFinds('season.ods', makeOpenDocument(rows, decimal)), withPoints)).toEqual([]);
   });
 
   test.skipIf(!hasOpenpyxl)('by openpyxl', async () => {
@@ -80,7 +80,7 @@ describe('a cell that another program wrote is queued as it is meant, or named i
   test.skipIf(!hasOffice).each(['ods', 'fods', 'xlsx'])('by LibreOffice as %s', async (ending) => {
     const rows = sample(4, true);
     const folder = tempFolder();
-    writeFileSync(join(folder, 'season.xlsx'), workbookOf(rows));
+    writeFileSync(join(folder, 'season.xlsx'), makeWorkbook(rows));
     const out = join(folder, 'out');
     const profile = `-env:UserInstallation=file://${join(folder, 'profile')}`;
     execFileSync('soffice', [profile, '--headless', '--convert-to', ending, '--outdir', out, join(folder, 'season.xlsx')], {

@@ -40,13 +40,13 @@ describe('the action', () => {
   test('starts the mock with the flags that it is given, and tells the next steps where it is', async () => {
     expect(runs.using).toBe('composite');
     const port = String(await freePort());
-    const said = await run(
+    const output = await run(
       { port, flags: '--min-interval 0 --seed empty' },
       'curl -sf "$MOCK_CONTROL/state"; echo "$MOCK_SCHEMA_BASE"',
     );
-    expect(said).toContain(`"schema_base":"http://127.0.0.1:${port}/schema/svc"`);
-    expect(said).toContain('"finds":0');
-    expect(said.trim().split('\n').at(-1)).toMatch(`http://127.0.0.1:${port}/schema/svc`);
+    expect(output).toContain(`"schema_base":"http://127.0.0.1:${port}/schema/svc"`);
+    expect(output).toContain('"finds":0');
+    expect(output.trim().split('\n').at(-1)).toMatch(`http://127.0.0.1:${port}/schema/svc`);
   });
 
   test('fails at once where the mock does not start, and says why', async () => {
@@ -78,9 +78,9 @@ test('the job with a service container is YAML, and its lines work on a mock tha
   try {
     const lines = steps.flatMap(({ run }) => run?.replace('make test', 'true') ?? []);
     const script = `set -e\n${lines.join('\n')}\ncat journal.json`;
-    const said = await inBash(home.folder, script, { ...home.env, MOCK_URL: mock.base_url, MOCK_TOKEN: token });
-    expect(said).toContain('"ip_ms":0');
-    expect(said.trim().endsWith('[]')).toBe(true);
+    const output = await inBash(home.folder, script, { ...home.env, MOCK_URL: mock.base_url, MOCK_TOKEN: token });
+    expect(output).toContain('"ip_ms":0');
+    expect(output.trim().endsWith('[]')).toBe(true);
   } finally {
     await mock.stop();
   }
@@ -107,8 +107,11 @@ test('the shell job tests a client in shell', async () => {
   const home = makeHome();
   const port = String(await freePort());
   layOut(home.folder, port);
-  const said = await inBash(home.folder, 'sh examples/ci/job.sh sh examples/ci/client-test.sh', { ...home.env, MOCK_PORT: port });
-  expect(said).toContain('ok: a throttled import is sent again, and arrives once');
+  const output = await inBash(home.folder, 'sh examples/ci/job.sh sh examples/ci/client-test.sh', {
+    ...home.env,
+    MOCK_PORT: port,
+  });
+  expect(output).toContain('ok: a throttled import is sent again, and arrives once');
 });
 
 describe('the jobs for CI services', () => {

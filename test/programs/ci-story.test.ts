@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { tinyPng } from '../support/a-season.ts';
-import { documentOf, smallestFind } from '../support/contract-find.ts';
+import { makeDocument, smallestFind } from '../support/contract-find.ts';
 import { contentDigest } from '../support/contract-requests.ts';
 import { eventually } from '../support/eventually.ts';
 import { startMockProcess } from '../support/mock-process.ts';
@@ -141,7 +141,7 @@ test('a generated client, curl, harvesters in Perl and Python, and a browser pla
   // A find with a number and a photograph.
   await clients.describe('service', `${tenant.base_url}/openapi.json`);
   const { story } = await clients.load<ServiceClient>('service-client', SERVICE_CLIENT);
-  const xml = documentOf({ server: tenant }, smallestFind());
+  const xml = makeDocument({ server: tenant }, smallestFind());
   const photo = tinyPng(2);
   const files = [xml, contentDigest(xml), new Blob([new Uint8Array(photo)]), contentDigest(photo)] as const;
   const { statuses, ident } = await story(tenant.base_url, ...files);

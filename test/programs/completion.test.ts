@@ -133,13 +133,13 @@ test.skipIf(!has('zsh')).each([
   [['number', 'import', ''], ['FILES']],
   [['photo', 'match', ''], ['FILES -/']],
 ])('in zsh pas %j offers %j', async (words, offers) => {
-  const said = await shell(
+  const texts = await shell(
     'zsh',
     '-fc',
     `functions[compdef]=:; _describe() { print -rl -- $described }; _files() { print -- FILES $@ }; source '${SCRIPTS}/pas.zsh'
      words=(pas ${words.map((word) => `'${word}'`).join(' ')}); CURRENT=${words.length + 1}; _pas`,
   );
-  expect(said.map((line) => line.split(/(?<!\\):/)[0])).toEqual(offers);
+  expect(texts.map((line) => line.split(/(?<!\\):/)[0])).toEqual(offers);
 });
 
 test.skipIf(!has('fish')).each([
@@ -147,8 +147,8 @@ test.skipIf(!has('fish')).each([
   ['pas push --profile mu', ['museum']],
   ['pas number import se', ['season.csv']],
 ])('in fish %s offers %j', async (line, offers) => {
-  const said = await shell('fish', '--no-config', '-c', `source '${SCRIPTS}/pas.fish'; complete -C '${line}'`);
-  expect(said.map((each) => each.split('\t')[0])).toEqual(offers);
+  const texts = await shell('fish', '--no-config', '-c', `source '${SCRIPTS}/pas.fish'; complete -C '${line}'`);
+  expect(texts.map((each) => each.split('\t')[0])).toEqual(offers);
 });
 
 test.skipIf(!has('fish'))('in fish the completion offers names with their meaning', async () => {

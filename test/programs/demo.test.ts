@@ -3,8 +3,10 @@ import { expectDone, makeHome } from '../support/run-pas.ts';
 
 test('the demo ends with its counts, and says that the server has the same', async () => {
   const { stdout } = await expectDone(makeHome().pas('demo'));
-  const told = /^(\d+) finds: (\d+) accepted with (\d+) photographs and (\d+) numbers, (\d+) read back the same\.$/m.exec(stdout);
-  const [finds, accepted, photographs, numbers, same] = told?.slice(1).map(Number) ?? [];
+  const match = /^(\d+) finds: (\d+) accepted with (\d+) photographs and (\d+) numbers, (\d+) read back the same\.$/m.exec(
+    stdout,
+  );
+  const [finds, accepted, photographs, numbers, same] = match?.slice(1).map(Number) ?? [];
   expect([accepted, same]).toEqual([finds, finds]);
   expect(finds).toBeGreaterThan(5);
   expect(numbers).toBeGreaterThan(0);

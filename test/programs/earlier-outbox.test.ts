@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
 import { findStates } from '../support/find-states.ts';
 import { type RunningMock, startMockProcess } from '../support/mock-process.ts';
-import { keepJournalInState, outboxIdOf } from '../support/outbox-files.ts';
+import { getOutboxId, keepJournalInState } from '../support/outbox-files.ts';
 import { addressFlags, expectDone, type Home, makeHome, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
 
@@ -33,7 +33,7 @@ beforeEach(async () => {
   await signIn();
   await expectDone(home.pas('import', writeSeason(home, 3)));
   await expectDone(home.pas('push', 'K-1', 'K-2'));
-  earlier = outboxIdOf(home);
+  earlier = getOutboxId(home);
   rmSync(join(home.folder, 'pas'), { recursive: true });
   await signIn();
   await expectDone(home.pas('import', writeSeason(home, 3)));
@@ -48,7 +48,7 @@ test('a new outbox that continues an earlier one is asked about on a terminal, a
   await terminal.expect('Does this outbox continue the other one?', '❯ yes: move');
   await terminal.press('Enter');
   expect((await terminal.ended()).code).toBe(0);
-  expect(outboxIdOf(home)).toBe(earlier);
+  expect(getOutboxId(home)).toBe(earlier);
   expect(await findStates(home)).toEqual({ 'K-1': 'accepted', 'K-2': 'accepted', 'K-3': 'accepted' });
   expect((await mock.state()).finds).toBe(finds + 1);
 });
@@ -68,7 +68,7 @@ test('one that is kept separate is asked about once, and holds what the earlier 
     await terminal.press('Enter');
   }
   expect((await terminal.ended()).code).toBe(6);
-  expect(outboxIdOf(home)).not.toBe(earlier);
+  expect(getOutboxId(home)).not.toBe(earlier);
   expect((await mock.state()).finds).toBe(finds + 1);
   const again = await home.pas('push');
   expect([again.code, again.stderr]).toEqual([6, expect.not.stringContaining('--separate')]);

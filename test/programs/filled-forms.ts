@@ -73,7 +73,7 @@ export type OpenForm = {
   question(path: string): EngineNode;
   answer(path: string, value: string): void;
   addPhotograph(name: string, bytes: Buffer): void;
-  violationOf(path: string): string | undefined;
+  getViolation(path: string): string | undefined;
   /** The submission as it would be sent; throws where the form is not filled in as it demands. */
   submit(): Promise<Submission>;
 };
@@ -158,7 +158,7 @@ function openNew(root: EngineRoot): OpenForm {
       if (photographs > 1) question('more/photos').addInstances();
       question(`more/photos[${photographs}]/photo`).setValue(new File([new Uint8Array(bytes)], name, { type: 'image/png' }));
     },
-    violationOf: (path) => question(path).validationState.violation?.message.asString,
+    getViolation: (path) => question(path).validationState.violation?.message.asString,
     async submit() {
       const payload = await root.prepareInstancePayload({ payloadType: 'monolithic' });
       if (payload.status !== 'ready') {

@@ -16,36 +16,36 @@ afterAll(() => service?.stop());
 beforeEach(({ skip }) => skip(whyNoTerminal !== undefined, whyNoTerminal));
 
 const HEADER = 'local_id;nalezce;projekt;stav;geom_system;pristupnost';
-const tableOf = (...finders: string[]): string =>
+const makeTable = (...finders: string[]): string =>
   [HEADER, ...finders.map((finder, index) => `R${index};"${finder}";C-202400101;1;4326;badatel`)].join('\n');
 
-async function findersOf(home: Home): Promise<Record<string, string | undefined>> {
+async function readFinders(home: Home): Promise<Record<string, string | undefined>> {
   const listed = await home.json<{ local_id: string; elements: { nalezce?: { id: string } } }[]>('list');
   return Object.fromEntries(listed.map(({ local_id, elements: { nalezce } }) => [local_id, nalezce?.id]));
 }
 
 test('an import asks once who is meant where several people may be, and leaves out whom nobody is', async () => {
   const home = started.copy();
-  home.file('finds.csv', tableOf('Kučera, Pavel', 'J. Novák', 'Kučera, Pavel'));
+  home.file('finds.csv', makeTable('Kučera, Pavel', 'J. Novák', 'Kučera, Pavel'));
   await using terminal = await startTerminal(['import', 'finds.csv'], home);
   await answer(terminal, 'Who is the finder "Kučera, Pavel"?', '1989', '❯ Kučera, Pavel, 1989, OS-000305');
   await answer(terminal, 'Who is the finder "J. Novák"?', 'none', '❯ none of them');
   expect((await terminal.ended()).code).toBe(3);
-  expect(await findersOf(home)).toEqual({ R0: 'OS-000305', R2: 'OS-000305' });
+  expect(await readFinders(home)).toEqual({ R0: 'OS-000305', R2: 'OS-000305' });
 });
 
 test('a push asks who each new person is, and does as it is told', async () => {
   const home = started.copy();
-  await expectDone(home.pas('import', home.file('finds.csv', tableOf('Novak, Jam', 'Kolář, Jan', 'Novak, Jam'))));
-  const questionOf = (finder: string): string => `The service knows no finder "${finder}"`;
+  await expectDone(home.pas('import', home.file('finds.csv', makeTable('Novak, Jam', 'Kolář, Jan', 'Novak, Jam'))));
+  const getQuestion = (finder: string): string => `The service knows no finder "${finder}"`;
   const stopped = await startTerminal(['push'], home);
-  await answer(stopped, questionOf('Novak, Jam'), 'send', '❯ send nothing now');
+  await answer(stopped, getQuestion('Novak, Jam'), 'send', '❯ send nothing now');
   expect((await stopped.ended()).code).toBe(3);
   await stopped.end();
 
   await using terminal = await startTerminal(['push'], home);
-  await answer(terminal, questionOf('Novak, Jam'), '', '❯ Novák, Jan, 1961, OS-001507');
-  await answer(terminal, questionOf('Kolář, Jan'), 'new', '❯ a new person');
+  await answer(terminal, getQuestion('Novak, Jam'), '', '❯ Novák, Jan, 1961, OS-001507');
+  await answer(terminal, getQuestion('Kolář, Jan'), 'new', '❯ a new person');
   expect((await terminal.ended()).code).toBe(0);
-  expect(await findersOf(home)).toEqual({ R0: 'OS-001507', R1: ':tba', R2: 'OS-001507' });
+  expect(await readFinders(home)).toEqual({ R0: 'OS-001507', R1: ':tba', R2: 'OS-001507' });
 });

@@ -26,7 +26,7 @@ function parse(xml: string): JsdomDocument {
 }
 
 /** The fields of a form, from its primary instance, its binds and its repeats. */
-function fieldsOf(form: string): readonly Field[] {
+function listFields(form: string): readonly Field[] {
   const document = parse(form);
   const types = new Map(
     [...document.querySelectorAll('bind')].map((bind) => [bind.getAttribute('nodeset'), bind.getAttribute('type')]),
@@ -66,7 +66,7 @@ export type CentralOptions = { readonly media?: boolean };
 
 /** The archive that Central's "Download submissions (.zip)" gives, by its parts. */
 export function centralParts(form: string, submissions: readonly Sent[], { media = true }: CentralOptions = {}): ZipPart[] {
-  const fields = fieldsOf(form);
+  const fields = listFields(form);
   const formId = parse(form).querySelector('instance > *')?.getAttribute('id') ?? '';
   const header = (of: readonly Field[], path: readonly string[] = []): string[] =>
     of.flatMap((field) => {
@@ -161,7 +161,7 @@ export type KoboSheets = { readonly name: string; readonly rows: readonly (reado
 
 /** The sheets of an export of KoboToolbox (XLS): the forms, and one for each repeated group. */
 export function koboSheets(form: string, submissions: readonly Sent[], { labels, groups = false }: KoboOptions = {}): KoboSheets {
-  const fields = fieldsOf(form);
+  const fields = listFields(form);
   const document = parse(form);
   const language = labels === 'cs' ? 'Čeština (cs)' : 'English (en)';
   const texts = new Map(
@@ -177,22 +177,22 @@ export function koboSheets(form: string, submissions: readonly Sent[], { labels,
       texts.get(item.querySelector('itextId')?.textContent ?? '') ?? '',
     ]),
   );
-  const listOf = new Map(
+  const listByName = new Map(
     [...document.querySelectorAll('select1')].map((select) => [
       select.getAttribute('ref'),
       /instance\('([^']+)'\)/.exec(select.querySelector('itemset')?.getAttribute('nodeset') ?? '')?.[1],
     ]),
   );
-  const titleOf = ({ name, path }: Field): string => (labels === undefined ? name : (texts.get(`${path}:label`) ?? name));
-  const columnsOf = (
+  const getTitle = ({ name, path }: Field): string => (labels === undefined ? name : (texts.get(`${path}:label`) ?? name));
+  const getColumns = (
     of: readonly Field[],
     before: string,
     start: string,
   ): { header: string; field: Field; path: string; part?: number }[] =>
     of.flatMap((field) => {
       if (field.kind === 'repeat' || field.name === 'meta') return [];
-      const title = titleOf(field);
-      if (field.kind === 'group') return columnsOf(field.fields, groups ? `${before}${title}/` : before, start);
+      const title = getTitle(field);
+      if (field.kind === 'group') return getColumns(field.fields, groups ? `${before}${title}/` : before, start);
       const column = { header: `${before}${title}`, field, path: field.path.slice(start.length + 1) };
       if (field.kind !== 'geopoint') return [column];
       const parts = ['latitude', 'longitude', 'altitude', 'precision'].map((part, index) => ({
@@ -207,9 +207,9 @@ export function koboSheets(form: string, submissions: readonly Sent[], { labels,
   const cell = (root: JsdomElement, { field, path, part }: { field: Field; path: string; part?: number }): string => {
     const text = textAt(root, path);
     if (part !== undefined) return text.split(/\s+/)[part] ?? '';
-    return (labels === undefined ? undefined : itemsets.get(`${listOf.get(field.path)} ${text}`)) || text;
+    return (labels === undefined ? undefined : itemsets.get(`${listByName.get(field.path)} ${text}`)) || text;
   };
-  const top = columnsOf(fields, '', `/${document.querySelector('instance > *')?.localName}`);
+  const top = getColumns(fields, '', `/${document.querySelector('instance > *')?.localName}`);
   const main: WorkbookCell[][] = [
     [
       ...top.map(({ header }) => header),
@@ -230,7 +230,7 @@ export function koboSheets(form: string, submissions: readonly Sent[], { labels,
   const repeatFields = (of: readonly Field[]): Field[] =>
     of.flatMap((field) => [...(field.kind === 'repeat' ? [field] : []), ...repeatFields(field.fields)]);
   for (const repeat of repeatFields(fields)) {
-    const columns = columnsOf(repeat.fields, groups ? `${repeat.path.split('/').slice(2).join('/')}/` : '', repeat.path);
+    const columns = getColumns(repeat.fields, groups ? `${repeat.path.split('/').slice(2).join('/')}/` : '', repeat.path);
     const rows: WorkbookCell[][] = [
       [
         ...columns.flatMap(({ header }) => [header, `${header}_URL`]),

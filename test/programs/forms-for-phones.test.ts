@@ -24,7 +24,7 @@ type Report = {
 };
 
 /** Answers of the person with the phone about one find, by question. */
-function answersOf(index: number): Record<string, string> {
+function makeAnswers(index: number): Record<string, string> {
   return {
     'frame/projekt': ':tba',
     'frame/projekt_cislo': 'C-202400101',
@@ -46,22 +46,22 @@ function answersOf(index: number): Record<string, string> {
   };
 }
 
-function photographOf(index: number, number: number): readonly [name: string, bytes: Buffer] {
+function makePhotograph(index: number, number: number): readonly [name: string, bytes: Buffer] {
   return [`17179${String(index).padStart(5, '0')}${number}.png`, tinyPng(index * PHOTOS_EACH + number)];
 }
 
 async function fill(form: OpenForm, index: number): Promise<Submission> {
-  for (const [path, value] of Object.entries(answersOf(index))) if (value !== '') form.answer(path, value);
-  for (let number = 0; number < PHOTOS_EACH; number += 1) form.addPhotograph(...photographOf(index, number));
+  for (const [path, value] of Object.entries(makeAnswers(index))) if (value !== '') form.answer(path, value);
+  for (let number = 0; number < PHOTOS_EACH; number += 1) form.addPhotograph(...makePhotograph(index, number));
   return form.submit();
 }
 
 /** Expected values of the find, by the columns of an export. */
-function expectedOf(index: number): Record<string, string> {
-  const answers = Object.entries(answersOf(index)).map(([path, value]) => [path.split('/')[1] ?? '', value] as const);
+function getExpected(index: number): Record<string, string> {
+  const answers = Object.entries(makeAnswers(index)).map(([path, value]) => [path.split('/')[1] ?? '', value] as const);
   const { projekt_cislo: projekt = '', nalezce_jmeno: name, nalezce = '', point = '', ...rest } = Object.fromEntries(answers);
   const [lat = '', lon = ''] = point.split(' ');
-  const photos = Array.from({ length: PHOTOS_EACH }, (_, number) => photographOf(index, number)[0]).join(';');
+  const photos = Array.from({ length: PHOTOS_EACH }, (_, number) => makePhotograph(index, number)[0]).join(';');
   return { ...rest, projekt, nalezce: name ?? nalezce, geom_x: plain(lon), geom_y: plain(lat), geom_system: '4326', photos };
 }
 
@@ -92,15 +92,19 @@ describe.skipIf(!hasPyxform())('a form for ODK, converted by pyxform and opened 
   }, FILLING_LIMIT_MS);
   afterAll(() => service.stop());
 
-  async function expectExact(home: Home, count: number, localIdOf: (submission: Submission) => string = ownIdOf): Promise<void> {
+  async function expectExact(
+    home: Home,
+    count: number,
+    getLocalId: (submission: Submission) => string = getOwnId,
+  ): Promise<void> {
     const path = join(home.folder, 'exported.csv');
     await expectDone(home.pas('export', '--out', path, '--force'));
     const { header, rows } = parseTable(path, readFileSync(path));
     const found = new Map([...rows].map(({ cells }) => [cells[header.indexOf('local_id')] ?? '', cells]));
     expect(found.size).toBe(count);
     for (const [index, submission] of filled.slice(0, count).entries()) {
-      const expected = expectedOf(index);
-      const cells = found.get(localIdOf(submission)) ?? [];
+      const expected = getExpected(index);
+      const cells = found.get(getLocalId(submission)) ?? [];
       expect(Object.fromEntries(Object.keys(expected).map((name) => [name, cells[header.indexOf(name)] ?? '']))).toEqual(
         expected,
       );
@@ -145,9 +149,9 @@ describe.skipIf(!hasPyxform())('a form for ODK, converted by pyxform and opened 
     form.answer('frame/nalezce', ':tba');
     form.answer('frame/projekt', ':tba');
     form.answer(path, wrong);
-    expect(form.violationOf(path)).toMatch(says);
+    expect(form.getViolation(path)).toMatch(says);
     form.answer(path, right);
-    expect(form.violationOf(path)).toBeUndefined();
+    expect(form.getViolation(path)).toBeUndefined();
   });
 
   test('makes a long list short by its group, with both languages in each choice', async () => {
@@ -224,19 +228,19 @@ describe.skipIf(!hasPyxform())('a form for ODK, converted by pyxform and opened 
     const corrected = one.xml.replace(oldId, 'uuid:00000000-0000-4000-8000-000000000001').replace(/<hloubka>\d+/, '<hloubka>77');
     const archive = home.file('again.zip', centralExport(made.xml, [{ ...one, xml: corrected, rootId: oldId }, two]));
     expect(await home.json<Report>('import', archive)).toMatchObject({ added: 0, updated: 1, unchanged: 1 });
-    const shown = await home.pas('show', ownIdOf(one));
+    const shown = await home.pas('show', getOwnId(one));
     expect(shown.stdout).toContain('77');
 
-    const [lost] = photographOf(1, 0);
+    const [lost] = makePhotograph(1, 0);
     const without = { ...two, files: new Map([...two.files].filter(([name]) => name !== lost)) };
     const other = prepared.copy();
     const run = await other.pas('import', other.file('finds.zip', centralExport(made.xml, [one, without])));
     expect(run.stdout).toContain(lost);
-    expect(run.stdout).toContain(ownIdOf(two));
+    expect(run.stdout).toContain(getOwnId(two));
   });
 });
 
-function ownIdOf({ xml }: Submission): string {
+function getOwnId({ xml }: Submission): string {
   return /<local_id>([^<]+)/.exec(xml)?.[1] ?? '';
 }
 

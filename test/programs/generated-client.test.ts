@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { tinyPng } from '../support/a-season.ts';
-import { documentOf, smallestFind } from '../support/contract-find.ts';
+import { makeDocument, smallestFind } from '../support/contract-find.ts';
 import { contentDigest } from '../support/contract-requests.ts';
 import { startMock } from '../support/start-mock.ts';
 import { makeClientFolder, SERVICE_CLIENT, type ServiceClient } from './generated-client.ts';
@@ -11,7 +11,7 @@ test('a client that is generated from the served description imports a find, set
   await using mock = await startMock();
   await folder.describe('service', `${mock.url}/openapi.json`);
   const { story } = await folder.load<ServiceClient>('client', SERVICE_CLIENT);
-  const xml = documentOf(mock, smallestFind());
+  const xml = makeDocument(mock, smallestFind());
   const photo = tinyPng(2);
   const { statuses, ident } = await story(
     mock.url,

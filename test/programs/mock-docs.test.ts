@@ -27,19 +27,19 @@ async function openDocs(control: string) {
 }
 
 /** Every operation of a description. */
-function operationsOf(of: 'service' | 'control'): number {
+function countOperations(of: 'service' | 'control'): number {
   return Object.values(new Described(of).description.paths).flatMap(Object.keys).length;
 }
 
 test('the page of the descriptions shows every operation of both, and asks nobody else', async () => {
   const { page, requested, complaints } = await openDocs(mock.server.control_url);
   const operations = page.locator('summary .method');
-  await eventually(() => operations.count()).toBe(operationsOf('service'));
+  await eventually(() => operations.count()).toBe(countOperations('service'));
   await page.getByText('Create a find').click();
   await page.getByText('Content-Digest', { exact: true }).first().waitFor();
   await page.getByRole('link', { name: 'Control interface' }).click();
   await page.getByRole('heading', { name: 'Control interface of the mock server' }).waitFor();
-  await eventually(() => operations.count()).toBe(operationsOf('control'));
+  await eventually(() => operations.count()).toBe(countOperations('control'));
   // A shape is reached from where it is named.
   await page.goto(`${mock.server.control_url}/docs#control/schema/ClockCommand`);
   await page.locator('details[open] code', { hasText: 'advance_ms' }).first().waitFor();

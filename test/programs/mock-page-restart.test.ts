@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { tokenOf } from '../support/contract-requests.ts';
+import { fetchToken } from '../support/contract-requests.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
 import { startMockProcess } from '../support/mock-process.ts';
@@ -12,7 +12,7 @@ test('The page says when the server is gone, and starts afresh with the next one
   const port = String(await freePort());
   await using first = await startMockProcess('--port', port);
   await using browser = await startBrowser();
-  await tokenOf({ url: first.base_url }, 'researcher');
+  await fetchToken({ url: first.base_url }, 'researcher');
   const { page, complaints } = await browser.open(first.control_url);
   const rows = page.locator('#journal-rows tr');
   await eventually(() => rows.count()).toBe(1);

@@ -6,7 +6,7 @@ import { tinyPng } from '../support/a-season.ts';
 import { postFile, setNumber } from '../support/contract-requests.ts';
 import { eventually } from '../support/eventually.ts';
 import { evaluateScript, expectReadable } from './browser.ts';
-import { expectText, useMockPage, widthOf } from './mock-page.ts';
+import { expectText, getWidth, useMockPage } from './mock-page.ts';
 
 /** Names of colours: what is written, or drawn on the map, and its ground. */
 const TEXTS = [
@@ -57,7 +57,7 @@ describe('the map and the finds', () => {
     const find = (await suite.finds()).find(({ ident }) => ident === WITH_PHOTOGRAPHS);
     const pictures = view.locator('.photos img');
     await eventually(() => pictures.count()).toBe(find?.photos.length);
-    await eventually(() => widthOf(pictures.first())).toBeGreaterThan(1);
+    await eventually(() => getWidth(pictures.first())).toBeGreaterThan(1);
     await eventually(() => view.locator('dl').textContent()).toContain('druh_nalezu');
     await eventually(() => view.locator('.history li').first().textContent()).toContain('registered');
     await page.goBack();
@@ -68,7 +68,7 @@ describe('the map and the finds', () => {
     const page = suite.page();
     await page.locator('#photos button').first().click();
     const large = page.locator('#photo-large');
-    await eventually(() => widthOf(large)).toBeGreaterThan(1);
+    await eventually(() => getWidth(large)).toBeGreaterThan(1);
     await page.keyboard.press('Escape');
     await large.waitFor({ state: 'hidden' });
   });
@@ -101,7 +101,7 @@ describe('the map and the finds', () => {
     await page.locator('#count-state-1 button').click();
     await page.goto(`${suite.mock().server.control_url}/#${WITH_PHOTOGRAPHS}`);
     await page.locator('#find-view').getByRole('heading', { name: WITH_PHOTOGRAPHS }).waitFor();
-    await eventually(() => widthOf(page.locator('#find-view .photos img').first())).toBeGreaterThan(1);
+    await eventually(() => getWidth(page.locator('#find-view .photos img').first())).toBeGreaterThan(1);
   });
 
   test('offers a photograph that no browser draws as a file', async () => {

@@ -1,7 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
-import { documentOf, type FindLines, findLines } from '../support/contract-find.ts';
-import { importXml, type RawAnswer, tokenOf } from '../support/contract-requests.ts';
+import { type FindLines, findLines, makeDocument } from '../support/contract-find.ts';
+import { fetchToken, importXml, type RawAnswer } from '../support/contract-requests.ts';
 import { eventually } from '../support/eventually.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 import { reasonWithoutBrowser, startBrowser, type TestBrowser, type WatchedPage } from './browser.ts';
@@ -48,7 +48,7 @@ export function useMockPage(): PageSuite {
     if (browser === undefined) return context.skip(reasonWithoutBrowser());
     expected = [];
     await running().reset();
-    token = await tokenOf(running(), 'archaeologist');
+    token = await fetchToken(running(), 'archaeologist');
     watched = await browser.open(running().server.control_url);
     await watched.page.locator('#connection.live').waitFor();
   });
@@ -67,7 +67,7 @@ export function useMockPage(): PageSuite {
     mock: running,
     page,
     token: () => token,
-    importFind: (changes) => importXml(running(), documentOf(running(), findLines(2, changes)), { token }),
+    importFind: (changes) => importXml(running(), makeDocument(running(), findLines(2, changes)), { token }),
     finds: async () => ((await running().control('GET', '/finds')).value as { finds: FindView[] }).finds,
     figure: (key) => page().locator(`#count-${key} .figure`),
     expectComplaint: (message) => void expected.push(message),
@@ -84,6 +84,6 @@ export async function expectText(place: Locator, text: string | RegExp): Promise
 }
 
 /** Width of a picture by its own data: 0 until it has arrived, or where it is none. */
-export async function widthOf(picture: Locator): Promise<number> {
+export async function getWidth(picture: Locator): Promise<number> {
   return Number(await picture.evaluate((image) => Reflect.get(image, 'naturalWidth')));
 }

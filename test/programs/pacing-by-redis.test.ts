@@ -10,7 +10,7 @@ const SECRET = 'sesame-open';
 const PLACES = ['--base-url', 'https://a.example.org', '--schema-base', 'https://a.example.org/schema/svc', '--kind', 'training'];
 
 type Report = { checks: { name: string; level: string; message: string; todo: string | null }[] };
-const pacingOf = async (home: Home, ...flags: string[]) =>
+const readPacing = async (home: Home, ...flags: string[]) =>
   (await home.json<Report>('doctor', ...flags)).checks.find(({ name }) => name === 'pacing');
 
 test('an address with a password is refused with 12, in a flag and in the file, and is not repeated', async () => {
@@ -61,33 +61,33 @@ describe.skipIf(!HAS_REDIS)('with a redis-server that wants a password', () => {
     expect(jsonLines(wrong.stderr).at(-1)).toMatchObject({ type: 'exit', code: 12 });
     expect(JSON.stringify(wrong)).not.toContain('sesame');
     expect((await service.journal()).filter(({ path }) => path.startsWith('/api/pas/'))).toEqual([]);
-    const kept = await home.with({ PAS_PACING_PASSWORD: 'sesame-shut' }).pas('login', '--pacing-password');
-    expect(kept.code).toBe(12);
-    expect(await pacingOf(home)).toMatchObject({ level: 'problem', message: expect.stringContaining('refuses') });
+    const run = await home.with({ PAS_PACING_PASSWORD: 'sesame-shut' }).pas('login', '--pacing-password');
+    expect(run.code).toBe(12);
+    expect(await readPacing(home)).toMatchObject({ level: 'problem', message: expect.stringContaining('refuses') });
   });
 
   test('the right one is kept where secrets are, outlives a new sign-in, and is printed nowhere', async () => {
-    const kept = await expectDone(home.with({ PAS_PACING_PASSWORD: SECRET }).pas('login', '--pacing-password', '--json'));
-    expect(JSON.parse(kept.stdout)).toMatchObject({ checked: true, pacing: redis.url });
+    const run = await expectDone(home.with({ PAS_PACING_PASSWORD: SECRET }).pas('login', '--pacing-password', '--json'));
+    expect(JSON.parse(run.stdout)).toMatchObject({ checked: true, pacing: redis.url });
     await expectDone(home.pas('login'));
     const debugged = await expectDone(home.with({ DEBUG: '*' }).pas('push', '--json', '--verbose'));
     expect(jsonLines(debugged.stdout).at(-1)).toMatchObject({ type: 'summary', accepted: 2 });
     const shown = await expectDone(home.pas('profile', 'show', '--json'));
     const doctor = await home.pas('doctor', '--json', '--verbose');
-    expect(JSON.stringify([kept, debugged, shown, doctor])).not.toContain(SECRET);
+    expect(JSON.stringify([run, debugged, shown, doctor])).not.toContain(SECRET);
     expect(readFileSync(join(home.folder, 'pas', 'config.toml'), 'utf8')).not.toContain(SECRET);
-    expect(await pacingOf(home)).toMatchObject({
+    expect(await readPacing(home)).toMatchObject({
       level: 'ok',
       message: expect.stringMatching(
         /^Redis \d.* at 127\.0\.0\.1:\d+\/0 answers in \d+\.\d ms; its clock differs from this machine's by [+−]\d+ ms/,
       ),
     });
-    expect(await pacingOf(home, '--offline')).toMatchObject({ level: 'unchecked' });
+    expect(await readPacing(home, '--offline')).toMatchObject({ level: 'unchecked' });
   });
 
   test('is said by doctor to travel in the open, but on this machine', async () => {
     const far = await signedIn(service, 'archaeologist', ['--pacing', `redis://0.0.0.0:${redis.port}/0`]);
-    expect(await pacingOf(far.with({ PAS_PACING_PASSWORD: SECRET }))).toMatchObject({
+    expect(await readPacing(far.with({ PAS_PACING_PASSWORD: SECRET }))).toMatchObject({
       level: 'warning',
       message: expect.stringContaining('the password is sent unencrypted'),
       todo: expect.stringContaining('rediss://'),
@@ -111,7 +111,7 @@ describe.skipIf(!HAS_REDIS)('with a redis-server that wants a password', () => {
 
   test('where nothing answers, doctor says so, and a push that has nothing to send ends at once', async () => {
     await redis.kill();
-    expect(await pacingOf(home)).toMatchObject({
+    expect(await readPacing(home)).toMatchObject({
       level: 'problem',
       message: expect.stringContaining('ECONNREFUSED'),
       todo: expect.stringContaining('one request every 2 s'),

@@ -179,11 +179,11 @@ describe.skipIf(!hasQgis)('a form for QField in QGIS (Debian python3-qgis; skipp
 function said(elements: Readonly<Record<string, unknown>> = {}): Answers {
   const { geom_wkt: degrees, geom_sjtsk_wkt: metres, ...others } = elements;
   const [, x = '', y = ''] = /^POINT \(?(\S+) (\S+)\)$/.exec(String(degrees ?? metres)) ?? [];
-  const answers = Object.entries(others).map(([name, value]) => [name, typeof value === 'object' ? cellOf(value) : value]);
+  const answers = Object.entries(others).map(([name, value]) => [name, typeof value === 'object' ? getCell(value) : value]);
   return { ...Object.fromEntries(answers), x, y };
 }
 
-function cellOf(value: unknown): unknown {
+function getCell(value: unknown): unknown {
   const { id, text } = value as { id: string; text: string };
   return id === ':tba' ? text : id;
 }

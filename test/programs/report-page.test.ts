@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readAssets } from '../../src/report/assets.ts';
-import { html, markupOf } from '../../src/report/html.ts';
+import { html, renderPart } from '../../src/report/html.ts';
 import { writeSeason } from '../support/a-season.ts';
 import { eventually } from '../support/eventually.ts';
 import { expectDone, type Home, PROJECT, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
@@ -279,7 +279,7 @@ test('a browser reads exactly the texts that were put in, whatever they are', as
   const texts = fc.sample(fc.string({ unit: 'binary', minLength: 1, maxLength: 30 }), 400);
   const { policy } = readAssets();
   const body = texts.map((text) => html`<p title="${text}">${text}</p>`);
-  const source = markupOf(
+  const source = renderPart(
     html`<!doctype html><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${policy}">${body}`,
   );
   await page().goto(pathToFileURL(home.file('texts.html', source)).href);

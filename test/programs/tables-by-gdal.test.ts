@@ -107,7 +107,7 @@ const FORMS: Readonly<Record<string, Form>> = {
   },
 };
 
-function textOf(letters: string): fc.Arbitrary<string> {
+function arbitraryText(letters: string): fc.Arbitrary<string> {
   if (letters === '') return fc.constantFrom(...CZECH_WORDS).chain((word) => fc.nat(99).map((number) => `${word} ${number}`));
   const word = fc.array(fc.constantFrom(...letters), { minLength: 1, maxLength: 12 }).map((all) => all.join(''));
   const mark = fc.constantFrom(' ', ' ', ', ', '; ', ' "', '" ', ' & ', ' < ', " '", ' 1,5 ');
@@ -127,7 +127,11 @@ const DAY = fc
   .date({ min: new Date('1990-01-01'), max: new Date('2024-12-31'), noInvalidDate: true })
   .map((day) => day.toISOString().slice(0, 10));
 
-function featuresOf({ system = '4326', letters = OF_UNICODE, needsPoint = false }: Form): fc.Arbitrary<readonly Feature[]> {
+function arbitraryFeatures({
+  system = '4326',
+  letters = OF_UNICODE,
+  needsPoint = false,
+}: Form): fc.Arbitrary<readonly Feature[]> {
   const round = (digits: number) => (value: number) => Number(value.toFixed(digits));
   const between = (min: number, max: number) => fc.double({ min, max, noNaN: true }).map(round(system === '4326' ? 8 : 3));
   const point =
@@ -137,17 +141,17 @@ function featuresOf({ system = '4326', letters = OF_UNICODE, needsPoint = false 
   const perhaps = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { freq: 4 });
   const feature = fc.record<Feature>({
     point: needsPoint ? point : fc.option(point, { freq: 8 }),
-    poznamka: letters === '' ? textOf(letters) : perhaps(textOf(letters)),
-    lokalizace: perhaps(textOf(letters)),
+    poznamka: letters === '' ? arbitraryText(letters) : perhaps(arbitraryText(letters)),
+    lokalizace: perhaps(arbitraryText(letters)),
     hloubka: perhaps(fc.integer({ min: 0, max: 9999 })),
     datum_nalezu: perhaps(DAY),
-    presna_datace: perhaps(textOf(letters)),
+    presna_datace: perhaps(arbitraryText(letters)),
   });
   return fc.array(feature, { minLength: 1, maxLength: 25 });
 }
 
 /** Input for GDAL, with the point also in columns where it writes no other. */
-function sourceOf(features: readonly Feature[], { system = '4326', inColumns = false }: Form): string {
+function makeSource(features: readonly Feature[], { system = '4326', inColumns = false }: Form): string {
   return JSON.stringify({
     type: 'FeatureCollection',
     crs: { type: 'name', properties: { name: `urn:ogc:def:crs:EPSG::${system}` } },
@@ -164,7 +168,7 @@ function sourceOf(features: readonly Feature[], { system = '4326', inColumns = f
 }
 
 /** As one compares them: the texts, and the point as numbers. */
-function expectedOf(features: readonly Feature[]) {
+function getExpected(features: readonly Feature[]) {
   return features.map(({ point, ...fields }, index) => {
     const filled = Object.entries(fields).filter(([, value]) => value !== null);
     return { localId: `G-${index}`, point, ...Object.fromEntries(filled) };
@@ -198,7 +202,7 @@ const NEAR: Readonly<Record<GeomSystem, number>> = { '4326': 9e-8, '5514': 0.01 
 /** The same with the points that are near enough as they should be. */
 function rounded(
   found: Awaited<ReturnType<typeof readBack>>['finds'],
-  wanted: ReturnType<typeof expectedOf>,
+  wanted: ReturnType<typeof getExpected>,
   system: GeomSystem,
 ) {
   return found.map((find, index) => {
@@ -214,14 +218,14 @@ const run = promisify(execFile);
 describe.skipIf(!available())('files that GDAL wrote (Debian gdal-bin) say what it was told:', () => {
   test.each(Object.entries(FORMS))('%s', async (_, form) => {
     const folder = tempFolder();
-    const seasons = fc.sample(featuresOf(form), { seed: SEED, numRuns: FILES_EACH });
+    const seasons = fc.sample(arbitraryFeatures(form), { seed: SEED, numRuns: FILES_EACH });
     for (const [index, features] of seasons.entries()) {
       const [source, file] = [join(folder, `${index}.source.json`), join(folder, `season-${index}.${form.ending}`)];
-      writeFileSync(source, sourceOf(features, form));
+      writeFileSync(source, makeSource(features, form));
       await run('ogr2ogr', ['-f', form.driver, file, source, ...(form.options ?? [])]);
       if (form.without !== undefined) rmSync(file.replace(/\.[a-z]+$/, form.without));
       const { errors, finds } = await readBack(file, form);
-      const wanted = expectedOf(features);
+      const wanted = getExpected(features);
       expect(errors).toEqual([]);
       expect(rounded(finds, wanted, form.system ?? '4326')).toEqual(wanted);
     }

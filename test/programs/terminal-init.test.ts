@@ -94,10 +94,10 @@ describe('a profile that an institution hands out', () => {
     ['addresses without TLS', `${PROFILE}allow_http = true\n`, 'asks for addresses without TLS'],
     ['a key that is none', `${PROFILE}password = "x"\n`, 'unknown key password'],
     ['no TOML', '<html>', 'it is not valid TOML'],
-  ])('is refused with %s, and no profile is made', async (_, text, told) => {
+  ])('is refused with %s, and no profile is made', async (_, text, output) => {
     const home = makeHome();
     const run = await home.pas('init', '--from', home.file('profile.toml', text));
-    expect([run.code, run.stderr]).toEqual([12, expect.stringContaining(told)]);
+    expect([run.code, run.stderr]).toEqual([12, expect.stringContaining(output)]);
     expect(await home.json('profile', 'list')).toEqual([]);
   });
 });

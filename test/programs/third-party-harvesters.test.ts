@@ -93,12 +93,12 @@ describe.skipIf(!available('catmandu', '--version'))('Catmandu (Debian libcatman
 describe.skipIf(!available('oai-pmh', '--version'))('oai-pmh (npm)', () => {
   test('lists every set and harvests every record', async () => {
     const endpoint = `${service.oai_base}/2.2/oai`;
-    expect(await linesOf('list-sets', endpoint)).toHaveLength(68);
-    expect(await linesOf('list-records', endpoint, '-p', 'oai_dc')).toHaveLength(visible);
+    expect(await readLines('list-sets', endpoint)).toHaveLength(68);
+    expect(await readLines('list-records', endpoint, '-p', 'oai_dc')).toHaveLength(visible);
   });
 
   // It ends by process.exit, which throws away what still waits for a pipe; a file gets all of it.
-  async function linesOf(...args: string[]): Promise<string[]> {
+  async function readLines(...args: string[]): Promise<string[]> {
     const file = join(tempFolder(), 'lines.jsonl');
     await run('sh', ['-c', 'out=$1; shift; exec oai-pmh "$@" > "$out"', 'sh', file, ...args]);
     return readFileSync(file, 'utf8').trim().split('\n');

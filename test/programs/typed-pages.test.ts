@@ -4,8 +4,8 @@ import { runPage } from '../support/run-page.ts';
 /** Text of a page, word by word, except for what it leaves out with `…`. */
 function whereShown(shown: string): RegExp {
   const parts = shown.trim().split('…');
-  const said = parts.map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
-  return new RegExp(`^${said.join('[\\s\\S]*?')}$`);
+  const texts = parts.map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  return new RegExp(`^${texts.join('[\\s\\S]*?')}$`);
 }
 
 test.concurrent.each([

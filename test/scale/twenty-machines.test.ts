@@ -15,12 +15,12 @@ const FINDS_EACH = 9;
 async function laptops(service: MockProcess, account: string, pacing: string): Promise<Home[]> {
   const first = await signedIn(service, account, ['--pacing', pacing]);
   await expectDone(first.pas('import', writeSeason(first, FINDS_EACH)));
-  const others = Array.from({ length: MACHINES_EACH - 1 }, () => {
+  const home = Array.from({ length: MACHINES_EACH - 1 }, () => {
     const folder = tempFolder();
     cpSync(first.folder, folder, { recursive: true });
     return makeHome({ PAS_PASSWORD: account }, folder);
   });
-  return [first, ...others];
+  return [first, ...home];
 }
 
 // An institution: twenty laptops, four accounts, one outward address. Departures held in every round measured; the rate also

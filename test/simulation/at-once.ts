@@ -4,7 +4,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { Readable } from 'node:stream';
 import { seededRandom } from '../support/random.ts';
 
-type Work = (...given: unknown[]) => unknown;
+type Work = (...args: unknown[]) => unknown;
 type Callback = (failed: unknown, ...results: unknown[]) => void;
 
 /**
@@ -12,28 +12,28 @@ type Callback = (failed: unknown, ...results: unknown[]) => void;
  * everybody wait: a scenario is to be the same on any machine, and its disk is memory.
  */
 export function answerAtOnce(): void {
-  const own = fs as unknown as Record<string, Work>;
+  const functions = fs as unknown as Record<string, Work>;
   const promised = fs.promises as unknown as Record<string, Work>;
-  const atOnce = Object.keys(own).flatMap((name) =>
-    name !== 'exists' && typeof own[`${name}Sync`] === 'function' ? [name] : [],
+  const atOnce = Object.keys(functions).flatMap((name) =>
+    name !== 'exists' && typeof functions[`${name}Sync`] === 'function' ? [name] : [],
   );
   for (const name of atOnce) {
-    const work = own[`${name}Sync`] as Work;
-    own[name] = (...given) => calledBack(given, work, BESIDE[name]);
-    if (promised[name] !== undefined) promised[name] = async (...given) => work(...given);
+    const work = functions[`${name}Sync`] as Work;
+    functions[name] = (...args) => calledBack(args, work, BESIDE[name]);
+    if (promised[name] !== undefined) promised[name] = async (...args) => work(...args);
   }
-  promised['open'] = async (...given) => new OpenFile((own['openSync'] as Work)(...given) as number);
+  promised['open'] = async (...args) => new OpenFile((functions['openSync'] as Work)(...args) as number);
   syncBuiltinESMExports();
 }
 
 /** Facts of these calls beside the number of bytes. */
 const BESIDE: Readonly<Record<string, number>> = { read: 1, readv: 1, write: 1, writev: 1 };
 
-function calledBack(given: unknown[], work: Work, beside: number | undefined): void {
-  const callback = given.pop() as Callback;
+function calledBack(args: unknown[], work: Work, beside: number | undefined): void {
+  const callback = args.pop() as Callback;
   try {
-    const result = work(...given);
-    process.nextTick(callback, null, result, ...(beside === undefined ? [] : [given[beside]]));
+    const result = work(...args);
+    process.nextTick(callback, null, result, ...(beside === undefined ? [] : [args[beside]]));
   } catch (failed) {
     process.nextTick(callback, failed);
   }
@@ -95,8 +95,8 @@ class OpenFile {
  */
 export function drawUuids(): (seed: number) => void {
   let random = seededRandom(0);
-  const own = crypto as unknown as { randomUUID: () => string };
-  own.randomUUID = () => {
+  const functions = crypto as unknown as { randomUUID: () => string };
+  functions.randomUUID = () => {
     const digits = Array.from({ length: 32 }, () => random.between(0, 15).toString(16)).join('');
     return digits.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/, '$1-$2-4$3-8$4-$5');
   };

@@ -20,8 +20,8 @@ export function breakDisk(folder: string, { afterWrites, kind }: DiskFault): () 
   const { SqliteError } = probe.constructor as unknown as { SqliteError: new (message: string, code: string) => Error };
   probe.close();
   let writes = 0;
-  const write = (told: Told): void => {
-    const { database, readonly, source } = told;
+  const write = (written: Told): void => {
+    const { database, readonly, source } = written;
     // A transaction is written when it is committed.
     const isWritten = database.inTransaction ? /^commit$/i.test(source) : !readonly && !/^begin/i.test(source);
     if (!isWritten || !database.name.startsWith(folder)) return;
@@ -32,7 +32,7 @@ export function breakDisk(folder: string, { afterWrites, kind }: DiskFault): () 
   for (const [name, real] of whole) {
     kinds[name] = function (this: Told, ...values: unknown[]): never {
       write(this);
-      return (real as (...given: unknown[]) => never).apply(this, values);
+      return (real as (...args: unknown[]) => never).apply(this, values);
     };
   }
   return () => {

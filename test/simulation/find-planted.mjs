@@ -40,8 +40,8 @@ const finds = new Map();
 await Promise.all(Array.from({ length: Number(values.jobs) }, work));
 process.stdout.write(`\n| fault | scenario | steps |\n|---|---|---|\n`);
 for (const { name } of rows) {
-  const found = finds.get(name);
-  process.stdout.write(`| ${name} | ${found?.seed ?? 'none'} | ${found?.steps ?? ''} |\n`);
+  const finding = finds.get(name);
+  process.stdout.write(`| ${name} | ${finding?.seed ?? 'none'} | ${finding?.steps ?? ''} |\n`);
 }
 process.stdout.write(`${finds.size} of ${rows.length} planted faults were found\n`);
 process.exitCode = finds.size === rows.length ? 0 : 1;
@@ -51,14 +51,14 @@ async function work() {
     const { row, built } = next;
     const { name } = row;
     const folder = built();
-    const found = await lookFor(row, folder);
+    const finding = await lookFor(row, folder);
     rmSync(folder, { recursive: true, force: true });
-    if (found !== undefined) finds.set(name, found);
-    if (found !== undefined && values.write) keep(name, found.seed);
+    if (finding !== undefined) finds.set(name, finding);
+    if (finding !== undefined && values.write) keep(name, finding.seed);
     process.stdout.write(
-      found === undefined
+      finding === undefined
         ? `NOT FOUND in ${values.known ? `scenario ${row.seed}` : `${values.seeds} scenarios`}: ${name}\n`
-        : `scenario ${found.seed}, ${found.steps} steps: ${name} (${found.violation.slice(0, 150)})\n`,
+        : `scenario ${finding.seed}, ${finding.steps} steps: ${name} (${finding.violation.slice(0, 150)})\n`,
     );
   }
 }

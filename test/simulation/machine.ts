@@ -74,7 +74,7 @@ export class Machine {
     this.#lastPid += 1;
     const pid = this.#lastPid;
     const state = { alive: true, looks: 0, wasPutAside: false };
-    const said = { stdout: collected(), stderr: collected() };
+    const output = { stdout: collected(), stderr: collected() };
     let tellKilled: (ended: Ended) => void = () => {};
     const death = new Promise<Ended>((resolve) => {
       tellKilled = resolve;
@@ -83,7 +83,7 @@ export class Machine {
       if (!state.alive) return;
       state.alive = false;
       this.#leaveBehind();
-      tellKilled({ code: null, stdout: said.stdout.text(), stderr: said.stderr.text() });
+      tellKilled({ code: null, stdout: output.stdout.text(), stderr: output.stderr.text() });
     };
     const look = (): void => {
       if (!state.alive) return;
@@ -127,9 +127,9 @@ export class Machine {
         PAS_KEYRING: 'off',
         ...env,
       },
-      streams: { stdin: ended(), stdout: said.stdout.stream, stderr: said.stderr.stream } as unknown as Runtime['streams'],
+      streams: { stdin: ended(), stdout: output.stdout.stream, stderr: output.stderr.stream } as unknown as Runtime['streams'],
       cwd: this.folder,
-      given: {
+      overrides: {
         clock,
         system: this.#system(),
         holder: { pid, host: this.name },
@@ -148,8 +148,8 @@ export class Machine {
     const before = new Set(SIGNALS.flatMap((signal) => process.listeners(signal)));
     const mend = disk === undefined ? undefined : breakDisk(this.folder, disk);
     const run = main([...args], world).then(
-      (code): Ended => ({ code, stdout: said.stdout.text(), stderr: said.stderr.text() }),
-      (thrown: unknown): Ended => ({ code: 1, stdout: said.stdout.text(), stderr: String(thrown) }),
+      (code): Ended => ({ code, stdout: output.stdout.text(), stderr: output.stderr.text() }),
+      (thrown: unknown): Ended => ({ code: 1, stdout: output.stdout.text(), stderr: String(thrown) }),
     );
     const result = await Promise.race([run, death]).finally(mend);
     if (result.code === null)
@@ -170,8 +170,8 @@ export class Machine {
   }
 
   /** The disk is as it was when it was kept, as a restored snapshot of a virtual machine is. */
-  rollBack(kept: string): void {
-    this.#leaveBehind(kept);
+  rollBack(keptFolder: string): void {
+    this.#leaveBehind(keptFolder);
   }
 
   /** From here on in a copy of what lies on the disk now: the old place is for the one that is gone. */

@@ -50,7 +50,7 @@ export type Departure = {
 };
 
 /** Draws what becomes of each write and each harvested page. */
-type Weather = { fateOf(request: HttpRequest): Fate };
+type Weather = { getFate(request: HttpRequest): Fate };
 
 type Sender = {
   readonly address: string;
@@ -69,7 +69,7 @@ export class Network {
   readonly #random: Random;
   /** By each token, the service that gave it. */
   readonly #tokens = new Map<string, Service>();
-  weather: Weather = { fateOf: () => 'arrives' };
+  weather: Weather = { getFate: () => 'arrives' };
   /** All requests take as long as one another, so that the service sees the gaps that the client leaves. */
   isSteady = false;
   /** Longest wait for a request. */
@@ -95,7 +95,7 @@ export class Network {
     await this.#time.sleep(this.#random.between(0, this.maxConnectMs));
     if (!from.isAlive()) return never();
     if (request.signal?.aborted === true) throw new TransportError('aborted', false, 'stopped before it was sent');
-    const body = await bytesOf(request.body?.open() ?? Buffer.alloc(0)).catch((thrown: Error) => {
+    const body = await readBytes(request.body?.open() ?? Buffer.alloc(0)).catch((thrown: Error) => {
       throw new TransportError('body', false, thrown.message, { cause: thrown });
     });
     if (!from.isAlive()) return never();
@@ -110,7 +110,7 @@ export class Network {
     };
     const { method, url } = request;
     this.departures.push({ atMs: this.#time.nowMs, method, url, isWrite: isWrite(request), from: from.name, pid: from.pid });
-    const fate = this.weather.fateOf(request);
+    const fate = this.weather.getFate(request);
     this.onEvent(`${from.name} ${request.method} ${new URL(request.url).pathname} ${fate}`);
     const giver = this.#tokens.get(request.headers?.['authorization']?.replace(/^Bearer /, '') ?? '');
     if (giver !== undefined && giver !== service) this.betrayed.push(`a token of ${giver.origin} went to ${service.origin}`);
@@ -118,7 +118,7 @@ export class Network {
     if (fate === 'dies') from.die();
     return this.#within(
       request,
-      answer.then((said) => (from.isAlive() ? said : never())),
+      answer.then((response) => (from.isAlive() ? response : never())),
     );
   }
 
@@ -131,10 +131,10 @@ export class Network {
       this.onItsWay += 1;
       await this.#time.sleep(afterMs);
       this.onItsWay -= 1;
-      const said = await service.take(arrival);
-      if (new URL(arrival.url).pathname === '/api/token-auth/' && said.status === 200)
-        this.#tokens.set(JSON.parse(said.body.toString()).token, service);
-      return said;
+      const response = await service.take(arrival);
+      if (new URL(arrival.url).pathname === '/api/token-auth/' && response.status === 200)
+        this.#tokens.set(JSON.parse(response.body.toString()).token, service);
+      return response;
     };
     const drawnMs = this.#random.between(1, 20);
     this.wasLate ||= fate === 'late' || fate === 'astray' || fate === 'repeated';
@@ -160,18 +160,18 @@ export class Network {
         await take(wayMs);
         return never();
       case 'slow-answer': {
-        const said = await take(wayMs);
+        const response = await take(wayMs);
         await this.#time.sleep(this.#random.between(500, 40_000));
-        return said;
+        return response;
       }
       case 'answer-cut': {
         const head = await take(wayMs);
         throw new TransportError('body', true, 'the answer was cut', { head });
       }
       case 'drips': {
-        const said = await take(wayMs);
+        const response = await take(wayMs);
         await this.#time.sleep(this.#random.between(20_000, 200_000));
-        return said;
+        return response;
       }
       case 'bad-gateway-after':
         await take(wayMs);
@@ -191,9 +191,9 @@ export class Network {
         throw new TransportError('reset', true, 'the connection was cut');
       }
       default: {
-        const said = await take(wayMs);
+        const response = await take(wayMs);
         await this.#time.sleep(this.#random.between(1, 60));
-        return said;
+        return response;
       }
     }
   }
@@ -212,7 +212,7 @@ export class Network {
       };
       signal?.addEventListener('abort', onAbort, { once: true });
       answer.then(
-        (said) => over(() => resolve(said)),
+        (response) => over(() => resolve(response)),
         (thrown: unknown) => over(() => reject(thrown)),
       );
     });
@@ -228,7 +228,7 @@ function page(status: number): HttpResponse {
   return { status, headers: { 'content-type': 'text/html' }, body: Buffer.from('<html><body>Bad Gateway</body></html>') };
 }
 
-async function bytesOf(body: Buffer | NodeJS.ReadableStream): Promise<Buffer> {
+async function readBytes(body: Buffer | NodeJS.ReadableStream): Promise<Buffer> {
   return Buffer.isBuffer(body) ? body : buffer(body);
 }
 

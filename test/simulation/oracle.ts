@@ -50,9 +50,9 @@ function judgeFind(asked: Asked, evidence: Evidence): string[] {
   const { id, note, services } = asked;
   const { records, service, homes, wasPutBack } = evidence;
   if (asked.wasRehearsed && !services.has(service)) return [];
-  const twins = twinsOf(asked, evidence);
+  const twins = findTwins(asked, evidence);
   const alike = records.filter((record) => record.note === note);
-  const made = madeOf(asked, evidence);
+  const made = findMade(asked, evidence);
   const all = homes.flat().filter((entry) => entry.service === service);
   const imports = all.filter(({ find, kind }) => find === id && kind === 'import');
   const inState = (...states: readonly string[]) => imports.filter(({ state }) => states.includes(state));
@@ -61,30 +61,32 @@ function judgeFind(asked: Asked, evidence: Evidence): string[] {
     ({ ident }) => !evidence.freed.has(ident ?? '') && !made.some((record) => record.ident === ident),
   );
   const makers = [BY_HAND, ...twins.map(({ account }) => ACCOUNT_IDS[account])];
-  const others = alike.filter(({ maker }) => !makers.includes(maker));
+  const otherRecords = alike.filter(({ maker }) => !makers.includes(maker));
   const most = twins.filter((twin) => twin.account === asked.account).length;
-  const known = made.filter((record) => accepted.some(({ ident }) => ident === record.ident));
+  const knownRecords = made.filter((record) => accepted.some(({ ident }) => ident === record.ident));
   const sharers = all.filter((entry) => entry.kind === 'import' && entry.state === 'accepted' && entry.find !== id);
   // An outbox learns of a lost record when the service gives its identifier to another of its finds.
   const isGivenAgain = ({ ident }: Entry): boolean => wasPutBack || evidence.freed.has(ident ?? '');
   const mayBeKnown = sharers.filter((entry) => !isGivenAgain(entry) || accepted.some(({ outbox }) => outbox === entry.outbox));
   const shared = mayBeKnown.filter((entry) =>
-    known.some((record) => record.ident === entry.ident && !isForNobodyToTell(record, asked, evidence)),
+    knownRecords.some((record) => record.ident === entry.ident && !isForNobodyToTell(record, asked, evidence)),
   );
   const sharedInOne = homes.flatMap((entries) =>
     entries.filter(
       (entry) =>
         sharers.includes(entry) &&
-        entries.some((own) => accepted.includes(own) && own.ident === entry.ident && own.outbox === entry.outbox),
+        entries.some(
+          (ownEntry) => accepted.includes(ownEntry) && ownEntry.ident === entry.ident && ownEntry.outbox === entry.outbox,
+        ),
     ),
   );
   const isForThis = twins.some((twin) => twin.services.has(service));
   const open = inState('queued', 'sending').filter(({ isHidden }) => isHidden === 0);
   const edited = made.filter((record) => asked.edited !== undefined && record.place !== asked.edited);
-  return said([
+  return describeEyes([
     [made.length > most && !asked.wasRehearsed, `${id} was made ${made.length} times: ${made.map(({ ident }) => ident)}`],
     [made.length > 0 && !isForThis, `${id} was made at ${service}, for which nobody queued it`],
-    [others.length > 0, `${id} was created by ${others[0]?.maker}, who did not queue it`],
+    [otherRecords.length > 0, `${id} was created by ${otherRecords[0]?.maker}, who did not queue it`],
     [
       wrong.length > 0 && !wasPutBack,
       `${id} is called ${wrong[0]?.ident}, and the service calls it ${made.map(({ ident }) => ident)}`,
@@ -114,13 +116,13 @@ function judgeFind(asked: Asked, evidence: Evidence): string[] {
 /** Nothing has happened that may leave it to a person which record the find is. */
 function isPlain(asked: Asked, evidence: Evidence): boolean {
   const { wasCopied, wereClocksSet, wasPutBack, isAnonymous, curated, records } = evidence;
-  const isAlone = records.filter(({ note }) => note === asked.note).length === 1 && twinsOf(asked, evidence).length === 1;
+  const isAlone = records.filter(({ note }) => note === asked.note).length === 1 && findTwins(asked, evidence).length === 1;
   return isAlone && !isAnonymous && !wasCopied && !wereClocksSet && !wasPutBack && !asked.wasGivenUp && !curated.has(asked.id);
 }
 
 /** Finds that are the same in all, entered by one person at two places and sent at one time, cannot be told apart. */
 function isForNobodyToTell({ ident, madeMs }: ServiceRecord, asked: Asked, evidence: Evidence): boolean {
-  const ids = twinsOf(asked, evidence).map(({ id }) => id);
+  const ids = findTwins(asked, evidence).map(({ id }) => id);
   return (
     ids.length > 1 &&
     (evidence.wereClocksSet ||
@@ -144,30 +146,30 @@ function judgeChanges(asked: Asked, evidence: Evidence): string[] {
   const { id } = asked;
   const { service, homes, curated, wasPutBack } = evidence;
   if (asked.wasRehearsed && !asked.services.has(service)) return [];
-  const twins = twinsOf(asked, evidence);
+  const twins = findTwins(asked, evidence);
   const [numbers, photos] = [twins.flatMap((twin) => twin.numbers), twins.flatMap((twin) => twin.photos)];
   const newest = asked.numbers.at(-1)?.value;
-  const made = madeOf(asked, evidence);
+  const records = findMade(asked, evidence);
   // A number may be set for the record by itself, in an outbox that does not have the find.
   const imported = homes.flat().filter((entry) => entry.service === service && entry.find === id && isAccepted(entry));
   const isOfFind = (entry: Entry): boolean =>
     entry.service === service && (entry.find === id || imported.some(({ ident }) => ident === entry.find));
   const ofFind = homes.map((entries) => entries.filter(isOfFind));
   const changes = ofFind.flatMap((entries) => {
-    const own = entries.find(isAccepted);
+    const ownEntry = entries.find(isAccepted);
     return entries.flatMap((entry) => {
-      const accepted = entry.find === id ? own : imported[0];
+      const accepted = entry.find === id ? ownEntry : imported[0];
       return entry.kind === 'import' || accepted === undefined ? [] : [{ ...entry, accepted }];
     });
   });
   const inState = (...states: readonly string[]) => changes.filter(({ state }) => states.includes(state));
   // One that is on its way meanwhile may meet another find under the identifier of its own.
   const expected = wasPutBack || evidence.freed.size > 0 ? evidence.asked.flatMap((each) => each.photos) : photos;
-  const strange = made.flatMap(({ digests }) => digests).filter((digest) => !expected.includes(digest));
+  const strange = records.flatMap(({ digests }) => digests).filter((digest) => !expected.includes(digest));
   const astray = inState('accepted').filter(({ ident, accepted }) => ident !== accepted.ident);
-  const recordOf = ({ ident }: Pick<Entry, 'ident'>) => made.find((record) => record.ident === ident);
+  const findRecord = ({ ident }: Pick<Entry, 'ident'>) => records.find((record) => record.ident === ident);
   const gone = inState('accepted').filter((entry) => {
-    const record = recordOf(entry);
+    const record = findRecord(entry);
     return entry.kind === 'photo' && record !== undefined && !record.digests.includes(entry.digest ?? '');
   });
   const sent = ofFind.flat().filter(({ kind }) => kind === 'number');
@@ -175,19 +177,19 @@ function judgeChanges(asked: Asked, evidence: Evidence): string[] {
   const last =
     new Set(sent.map(({ outbox }) => outbox)).size === 1 ? sent.findLast(({ state }) => state === 'accepted') : undefined;
   const isAtRest = sent.every(({ state }) => state === 'accepted' || state === 'dropped') && imported.length === 1;
-  const number = recordOf(imported[0] ?? { ident: null })?.number ?? '';
+  const number = findRecord(imported[0] ?? { ident: null })?.number ?? '';
   // Without lookups, the person who pushes last decides.
   const isOfOne = !evidence.isAnonymous || new Set(asked.numbers.map(({ by }) => by)).size === 1;
   const isOnce = twins.length === 1 && isOfOne && !evidence.wasCopied && asked.numbers.every((each) => each.service === service);
   // An outbox that was restored and did nothing since does not know what was sent after it was copied.
-  const orderOf = (wanted: string | null) => numbers.findLastIndex(({ value }) => value === wanted);
-  const isLater = evidence.wasCopied && orderOf(number) > orderOf(last?.value ?? null);
+  const getOrder = (wanted: string | null) => numbers.findLastIndex(({ value }) => value === wanted);
+  const isLater = evidence.wasCopied && getOrder(number) > getOrder(last?.value ?? null);
   const isUntouched = !curated.has(id) && !wasPutBack && !asked.wasGivenUp;
   // Without a look a curator's number is not seen, and a request that comes late is not to be called back.
   const isSeen =
     isUntouched || (curated.has(id) && !evidence.isAnonymous && !evidence.isLate && !wasPutBack && !asked.wasGivenUp);
   const unseen = inState('uncertain').filter((entry) => {
-    const record = recordOf(entry);
+    const record = findRecord(entry);
     return entry.kind === 'photo' && record?.isDeleted === false && record.digests.includes(entry.digest ?? '');
   });
   // A later number waits behind one of unknown outcome.
@@ -195,9 +197,9 @@ function judgeChanges(asked: Asked, evidence: Evidence): string[] {
     entry.kind === 'number' && ofFind.flat().some(({ kind, state }) => kind === 'number' && state === 'uncertain');
   const [left] = inState('queued', 'sending').filter((entry) => entry.isHidden === 0 && !isWaiting(entry));
   const [refused] = inState('refused');
-  return said([
+  return describeEyes([
     [strange.length > 0, `${id} has a photograph that nobody gave it`],
-    [made.some(({ digests }) => new Set(digests).size < digests.length), `${id} has a photograph twice`],
+    [records.some(({ digests }) => new Set(digests).size < digests.length), `${id} has a photograph twice`],
     [gone.length > 0 && !wasPutBack, `${id} has not the photograph that is called accepted`],
     [unseen.length > 0 && !wasPutBack && !evidence.isAnonymous, `${id} has the photograph that is in doubt for ever`],
     [astray.length > 0, `a ${astray[0]?.kind} of ${id} is called accepted for ${astray[0]?.ident}`],
@@ -212,7 +214,7 @@ function judgeChanges(asked: Asked, evidence: Evidence): string[] {
       `${id} has the number ${number}, and ${last?.value} was accepted last`,
     ],
     [
-      isSeen && isAtRest && isOnce && number !== '' && newest !== number && made[0]?.isDeleted === false,
+      isSeen && isAtRest && isOnce && number !== '' && newest !== number && records[0]?.isDeleted === false,
       `${id} has the number ${number}, and ${newest} was asked for last`,
     ],
   ]);
@@ -220,15 +222,15 @@ function judgeChanges(asked: Asked, evidence: Evidence): string[] {
 
 const isAccepted = ({ kind, state }: Entry): boolean => kind === 'import' && state === 'accepted';
 
-const said = (eyes: readonly (readonly [sees: boolean, says: string])[]): string[] =>
+const describeEyes = (eyes: readonly (readonly [sees: boolean, says: string])[]): string[] =>
   eyes.flatMap(([sees, says]) => (sees ? [says] : []));
 
 /** The finds that are the same in all that the service is told, itself among them. */
-function twinsOf({ note }: Asked, { asked }: Evidence): Asked[] {
+function findTwins({ note }: Asked, { asked }: Evidence): Asked[] {
   return asked.filter((other) => other.note === note);
 }
 
-function madeOf(asked: Asked, evidence: Evidence): ServiceRecord[] {
+function findMade(asked: Asked, evidence: Evidence): ServiceRecord[] {
   return evidence.records.filter(({ note, maker }) => note === asked.note && maker === ACCOUNT_IDS[asked.account]);
 }
 

@@ -43,9 +43,9 @@ const ENTRIES = `select entries.id, coalesce(local_id, entries.ident_cely) as fi
   from entries left join finds on finds.id = find_id order by entries.id`;
 
 /** Entries of all outboxes of a home. */
-export function entriesOf(home: string): Entry[] {
-  const profiles = profilesOf(home);
-  return outboxesOf(home).flatMap((outbox) => {
+export function readEntries(home: string): Entry[] {
+  const profiles = listProfiles(home);
+  return listOutboxes(home).flatMap((outbox) => {
     const read = readOutbox<Omit<Entry, 'profile'>>(home, outbox, ENTRIES);
     return read.map((entry) => ({ ...entry, profile: profiles.get(outbox) }));
   });
@@ -54,17 +54,17 @@ export function entriesOf(home: string): Entry[] {
 /** Tells if every outbox with entries in a home was pushed: its header says from where. */
 export function arePushed(home: string): boolean {
   const query = `select journal <> '' or not exists (select 1 from entries) as isPushed from header`;
-  return outboxesOf(home).every((outbox) => readOutbox<{ isPushed: 0 | 1 }>(home, outbox, query)[0]?.isPushed === 1);
+  return listOutboxes(home).every((outbox) => readOutbox<{ isPushed: 0 | 1 }>(home, outbox, query)[0]?.isPushed === 1);
 }
 
 /** The folders of a home that have an outbox. */
-export function outboxesOf(home: string): string[] {
+export function listOutboxes(home: string): string[] {
   const folder = join(home, 'outboxes');
   return existsSync(folder) ? readdirSync(folder).filter((name) => existsSync(join(folder, name, 'outbox.sqlite'))) : [];
 }
 
 /** The profile that names an outbox, by its UUID. */
-export function profilesOf(home: string): Map<string, Profile> {
+export function listProfiles(home: string): Map<string, Profile> {
   const config = join(home, 'config.toml');
   if (!existsSync(config)) return new Map();
   const tables = readFileSync(config, 'utf8')
@@ -78,14 +78,14 @@ export function profilesOf(home: string): Map<string, Profile> {
   );
 }
 
-export function outboxOf(home: string, profile: Profile): string | undefined {
-  return [...profilesOf(home)].find(([, name]) => name === profile)?.[0];
+export function findOutbox(home: string, profile: Profile): string | undefined {
+  return [...listProfiles(home)].find(([, name]) => name === profile)?.[0];
 }
 
-export function documentOf(home: string, find: string): Buffer | undefined {
+export function readDocument(home: string, find: string): Buffer | undefined {
   const query = `select document from entries join finds on finds.id = find_id
     where kind = 'import' and document is not null and local_id = '${find}'`;
-  return outboxesOf(home).flatMap((outbox) => readOutbox<{ document: Buffer }>(home, outbox, query))[0]?.document;
+  return listOutboxes(home).flatMap((outbox) => readOutbox<{ document: Buffer }>(home, outbox, query))[0]?.document;
 }
 
 function readOutbox<T>(home: string, outbox: string, query: string): T[] {

@@ -14,51 +14,54 @@ export type Known = {
 };
 
 /** The find that an entry is about, also where it got another name because its own was taken. */
-export function askedOf({ find }: Pick<Entry, 'find'>, { asked, records }: Pick<Known, 'asked' | 'records'>): Asked | undefined {
-  const known = asked.get(find) ?? asked.get(find.replace(/-\d+$/, ''));
-  if (known !== undefined) return known;
+export function findAsked(
+  { find }: Pick<Entry, 'find'>,
+  { asked, records }: Pick<Known, 'asked' | 'records'>,
+): Asked | undefined {
+  const plannedFind = asked.get(find) ?? asked.get(find.replace(/-\d+$/, ''));
+  if (plannedFind !== undefined) return plannedFind;
   const note = records.find(({ ident }) => ident === find)?.note;
   return [...asked.values()].find((each) => each.note === note);
 }
 
 /** Answer of a truthful person about a held or uncertain entry; undefined where it cannot be known yet. */
-export function answerTo(entry: Entry, known: Known): readonly string[] | undefined {
-  const asked = askedOf(entry, known);
+export function answerTo(entry: Entry, knowledge: Known): readonly string[] | undefined {
+  const asked = findAsked(entry, knowledge);
   if (asked === undefined) return undefined;
-  const record = known.records.find(({ ident }) => ident === entry.ident);
+  const record = knowledge.records.find(({ ident }) => ident === entry.ident);
   if (entry.kind !== 'import' && record?.isDeleted === true) return ['--drop'];
   switch (entry.kind) {
     case 'import':
-      return answerToImport(entry, asked, known);
+      return answerToImport(entry, asked, knowledge);
     case 'photo':
       if (record?.digests.includes(entry.digest ?? '') === true) return created(record);
-      return known.isQuiet ? ['--resend'] : undefined;
+      return knowledge.isQuiet ? ['--resend'] : undefined;
     case 'number':
       if (record !== undefined && record.number === entry.value) return created(record);
       if (entry.value !== asked.numbers.at(-1)?.value) return ['--drop'];
-      return known.isQuiet ? ['--resend'] : undefined;
+      return knowledge.isQuiet ? ['--resend'] : undefined;
   }
 }
 
-function answerToImport(entry: Entry, asked: Asked, known: Known): readonly string[] | undefined {
-  const others = known.entries.filter(({ kind, service }) => kind === 'import' && service === entry.service);
-  const isSame = (other: Entry): boolean => askedOf(other, known) === asked;
-  const namesake = others.find(
+function answerToImport(entry: Entry, asked: Asked, knowledge: Known): readonly string[] | undefined {
+  const otherEntries = knowledge.entries.filter(({ kind, service }) => kind === 'import' && service === entry.service);
+  const isSame = (other: Entry): boolean => findAsked(other, knowledge) === asked;
+  const namesake = otherEntries.find(
     (other) => other.outbox === entry.outbox && other.id !== entry.id && other.state !== 'dropped' && isSame(other),
   );
   if (namesake !== undefined) return ['--drop'];
-  const accepted = others.filter(({ state }) => state === 'accepted');
+  const accepted = otherEntries.filter(({ state }) => state === 'accepted');
   const owners = accepted.filter((other) => !isSame(other));
-  const made = known.records.filter(({ note, maker }) => note === asked.note && maker === ACCOUNT_IDS[asked.account]);
+  const records = knowledge.records.filter(({ note, maker }) => note === asked.note && maker === ACCOUNT_IDS[asked.account]);
   // A service that was restored gives identifiers again: one that still is another find's here cannot be named.
   const isAnothers = ({ ident }: ServiceRecord): boolean =>
-    owners.some((owner) => owner.ident === ident && askedOf(owner, known)?.note !== asked.note);
-  if (made.some(isAnothers)) return undefined;
-  const free = made.filter(({ ident }) => !owners.some((owner) => owner.ident === ident));
+    owners.some((owner) => owner.ident === ident && findAsked(owner, knowledge)?.note !== asked.note);
+  if (records.some(isAnothers)) return undefined;
+  const free = records.filter(({ ident }) => !owners.some((owner) => owner.ident === ident));
   const elsewhere = accepted.find(isSame)?.ident;
   const record = free.find(({ ident }) => ident === elsewhere) ?? free.find(({ isDeleted }) => !isDeleted) ?? free[0];
   if (record !== undefined) return record.isDeleted ? ['--drop'] : created(record);
-  return known.isQuiet ? ['--resend'] : undefined;
+  return knowledge.isQuiet ? ['--resend'] : undefined;
 }
 
 function created({ ident }: ServiceRecord): string[] {

@@ -109,8 +109,8 @@ export const PLANTED: readonly Planted[] = [
     seed: 165,
     themes: ['a colleague enters what is in doubt'],
     file: 'src/flows/reconcile/verdict.ts',
-    from: 'if (!accounts.has(made.user)) return false;',
-    to: `if (!new Set([...accounts, 'U-000409']).has(made.user)) return false;`,
+    from: 'if (!accounts.has(event.user)) return false;',
+    to: `if (!new Set([...accounts, 'U-000409']).has(event.user)) return false;`,
   },
   {
     name: 'the time of a record does not matter',
@@ -149,7 +149,7 @@ export const PLANTED: readonly Planted[] = [
     seed: 152,
     themes: ['photographs of which nobody knows whether they arrived'],
     file: 'src/flows/reconcile/judge-photograph.ts',
-    from: 'tooEarly(judged.window, view, record.changedMs) ?? {',
+    from: 'explainTooEarly(judged.window, view, record.changedMs) ?? {',
     to: '{',
   },
   {
@@ -160,7 +160,7 @@ export const PLANTED: readonly Planted[] = [
     from: 'if (byDigest !== undefined && !isTaken) {',
     to: 'if (byDigest !== undefined && find.files.length > 99) {',
     also: {
-      from: 'const mine = free.filter((file) => isFileOf(judged, file));',
+      from: 'const mine = free.filter((file) => isStoredAs(judged, file));',
       to: 'const mine = free.filter(() => false);',
     },
   },
@@ -364,7 +364,7 @@ export const PLANTED: readonly Planted[] = [
     seed: 3275,
     themes: ['two windows of one outbox'],
     file: 'src/outbox/push-lock.ts',
-    from: 'if (lock === undefined) throw heldBy(readHolder(outbox));',
+    from: 'if (lock === undefined) throw makeHeldError(readHolder(outbox));',
     to: 'if (lock === undefined) return { release() {} };',
   },
   {
@@ -413,7 +413,7 @@ export const PLANTED: readonly Planted[] = [
     seed: 5,
     themes: ['a machine is rolled back'],
     file: 'src/flows/push/push-all.ts',
-    from: `return harvesting.auth === 'none' && !headerOf(outbox).mustLook ? 'anonymous' : undefined;`,
+    from: `return harvesting.auth === 'none' && !readHeader(outbox).mustLook ? 'anonymous' : undefined;`,
     to: `return 'anonymous';`,
   },
   {
@@ -447,8 +447,8 @@ export const PLANTED: readonly Planted[] = [
     themes: ['two outboxes of one account on one machine'],
     anonymous: true,
     file: 'src/flows/push/check-gate.ts',
-    from: 'hasOthers: assertJournal(outbox).outboxesOf(account, address, own).length > 0,',
-    to: 'hasOthers: assertJournal(outbox).outboxesOf(account, address, own).length < 0,',
+    from: 'hasOthers: assertJournal(outbox).listOtherOutboxes(account, address, ownOutbox).length > 0,',
+    to: 'hasOthers: assertJournal(outbox).outboxesOf(account, address, ownOutbox).length < 0,',
   },
   {
     name: 'a record that is found for one find stays with another',
@@ -479,7 +479,7 @@ export const PLANTED: readonly Planted[] = [
     seed: 118,
     themes: ['what waits for a find that is in doubt'],
     file: 'src/flows/push/push-all.ts',
-    from: 'if (again.length === 0) return withStopCauseForRemaining(given, result);',
+    from: 'if (again.length === 0) return withStopCauseForRemaining(options, result);',
     to: 'if (again.length >= 0) return result;',
   },
   {
@@ -526,8 +526,8 @@ export const PLANTED: readonly Planted[] = [
     seed: 24,
     themes: ['a training service beside the real one'],
     file: 'src/context/open-service.ts',
-    from: '  return ownerOf({ baseUrl, username });',
-    to: `  return ownerOf({ baseUrl: baseUrl === '' ? '' : 'https://any.test', username });`,
+    from: '  return getOwner({ baseUrl, username });',
+    to: `  return getOwner({ baseUrl: baseUrl === '' ? '' : 'https://any.test', username });`,
   },
   {
     name: 'the guard of the pace is turned round',

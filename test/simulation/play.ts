@@ -20,8 +20,8 @@ import { seededRandom } from '../support/random.ts';
 import { type Ended, Machine } from './machine.ts';
 import { isWrite, Network } from './network.ts';
 import { type Asked, judge } from './oracle.ts';
-import { arePushed, documentOf, type Entry, entriesOf, outboxesOf, outboxOf, profilesOf } from './outboxes.ts';
-import { answerTo, askedOf, type Known } from './person.ts';
+import { arePushed, type Entry, findOutbox, listOutboxes, listProfiles, readDocument, readEntries } from './outboxes.ts';
+import { answerTo, findAsked, type Known } from './person.ts';
 import {
   ACCOUNT_IDS,
   ACCOUNTS,
@@ -38,7 +38,7 @@ import {
   type Scenario,
   type Step,
 } from './scenario.ts';
-import { changeRecord, openService, recordsOf, type Service, type ServiceRecord } from './service.ts';
+import { changeRecord, listRecords, openService, type Service, type ServiceRecord } from './service.ts';
 import { VirtualTime } from './virtual-time.ts';
 
 /** After all that the mock's own records tell of: what was changed later than a find was sent could be it. */
@@ -130,8 +130,8 @@ export async function openStage(folder: string, drawAnew: Stage['drawAnew']): Pr
   const network = new Network(time, [service], seededRandom(1));
   const templates = new Map<MachineName, Machine>();
   for (const name of MACHINES) {
-    const own = mkdtempSync(join(folder, 'template-'));
-    const machine = new Machine(name, '10.0.0.1', own, { time, network, random: seededRandom(1) });
+    const templateFolder = mkdtempSync(join(folder, 'template-'));
+    const machine = new Machine(name, '10.0.0.1', templateFolder, { time, network, random: seededRandom(1) });
     await furnish(machine, time);
     templates.set(name, machine);
   }
@@ -151,14 +151,14 @@ async function furnish(machine: Machine, time: VirtualTime): Promise<void> {
   for (const profile of PROFILES) {
     const [origin, kind] = profile === 'training' ? [OTHER_ORIGIN, 'training'] : [ORIGIN, 'production'];
     const addresses = ['--base-url', origin, '--oai-base', origin, '--schema-base', `${origin}/schema/svc`];
-    await run('init', '--name', profile, '--kind', kind, '--username', accountOf(profile), '--oai-auth', 'basic', ...addresses);
+    await run('init', '--name', profile, '--kind', kind, '--username', getAccount(profile), '--oai-auth', 'basic', ...addresses);
   }
   await run('vocab', 'sets');
   // Outboxes that are made with a scenario are made again and again.
   for (const profile of ACCOUNTS) await run('status', '--profile', profile);
 }
 
-function accountOf(profile: Profile): Account {
+function getAccount(profile: Profile): Account {
   return profile === 'training' ? 'archaeologist' : profile;
 }
 
@@ -246,9 +246,9 @@ class Scene {
     this.#folder = mkdtempSync(join(folder, 'scenario-'));
     this.#machines = new Map(
       MACHINES.map((name, index) => {
-        const own = join(this.#folder, name);
-        cpSync(templates.get(name)?.folder ?? '', own, { recursive: true });
-        const machine = new Machine(name, `10.0.0.${index + 1}`, own, { time, network: this.#network, random });
+        const homeFolder = join(this.#folder, name);
+        cpSync(templates.get(name)?.folder ?? '', homeFolder, { recursive: true });
+        const machine = new Machine(name, `10.0.0.${index + 1}`, homeFolder, { time, network: this.#network, random });
         this.#looked.set(name, []);
         return [name, machine];
       }),
@@ -260,7 +260,7 @@ class Scene {
   }
 
   #machine(name: MachineName): Machine {
-    return this.#machines.get(machineOf(name)) as Machine;
+    return this.#machines.get(getMachine(name)) as Machine;
   }
 
   #home(name: MachineName): string {
@@ -272,12 +272,12 @@ class Scene {
     return HOMES.filter((name) => existsSync(this.#home(name)));
   }
 
-  #serviceOf(name: MachineName): string {
+  #getService(name: MachineName): string {
     return this.#pointed.get(name) ?? ORIGIN;
   }
 
   #point(name: MachineName, to: string): void {
-    const [config, from] = [join(this.#home(name), 'config.toml'), this.#serviceOf(name)];
+    const [config, from] = [join(this.#home(name), 'config.toml'), this.#getService(name)];
     if (from === to || !existsSync(config)) return;
     const text = readFileSync(config, 'utf8').replace(/^\[profiles\.(?!training).*\n(?:(?!\[).*\n)*/gm, (table) =>
       table
@@ -290,22 +290,22 @@ class Scene {
 
   /** In its one spelling. */
   #origin(name: MachineName, profile: Profile = 'archaeologist'): string {
-    return profile === 'training' || this.#serviceOf(name) === OTHER_ORIGIN ? OTHER_ORIGIN : ORIGIN;
+    return profile === 'training' || this.#getService(name) === OTHER_ORIGIN ? OTHER_ORIGIN : ORIGIN;
   }
 
   #entries(name: MachineName): readonly Entry[] {
-    const entries = this.#looked.get(name) ?? entriesOf(this.#home(name));
+    const entries = this.#looked.get(name) ?? readEntries(this.#home(name));
     this.#looked.set(name, entries);
     return entries;
   }
 
   #isPushedFrom(name: MachineName, outbox: string): boolean {
-    return (this.#owners.get(outbox) ?? machineOf(name)) === machineOf(name);
+    return (this.#owners.get(outbox) ?? getMachine(name)) === getMachine(name);
   }
 
   /** A person pushes an outbox at one place. */
   #mayPush(name: MachineName, profile: Profile): boolean {
-    return this.#isPushedFrom(name, outboxOf(this.#home(name), profile) ?? '');
+    return this.#isPushedFrom(name, findOutbox(this.#home(name), profile) ?? '');
   }
 
   /** Runs `pas` for an account, with what befalls its requests. */
@@ -322,7 +322,7 @@ class Scene {
 
   async #pas(name: MachineName, profile: Profile, args: readonly string[], trouble: Trouble = {}): Promise<Ended> {
     const { killedAfter, disk, putAside } = trouble;
-    const env = { PAS_PASSWORD: accountOf(profile), PAS_PROFILE: profile, PAS_HOME: this.#home(name) };
+    const env = { PAS_PASSWORD: getAccount(profile), PAS_PROFILE: profile, PAS_HOME: this.#home(name) };
     const ended = await this.#machine(name).pas(args, env, {
       ...(killedAfter === undefined ? {} : { killed: { afterLooks: killedAfter } }),
       ...(putAside === undefined ? {} : { putAside }),
@@ -344,7 +344,7 @@ class Scene {
     const isBetrayed = this.#network.departures.slice(before).some(({ isWrite: leaves }) => leaves);
     if (!mayPush && isBetrayed)
       this.#violations.push(
-        `${name} pushes an outbox that is pushed from ${this.#owners.get(outboxOf(this.#home(name), profile) ?? '')}`,
+        `${name} pushes an outbox that is pushed from ${this.#owners.get(findOutbox(this.#home(name), profile) ?? '')}`,
       );
     return ended;
   }
@@ -353,7 +353,7 @@ class Scene {
     const byNumber = { all: new Map(fates), writes: new Map(writes) };
     const seen = { all: 0, writes: 0 };
     this.#network.weather = {
-      fateOf: (request) => {
+      getFate: (request) => {
         const ofWrite = isWrite(request) ? byNumber.writes.get(seen.writes++) : undefined;
         const fate = ofWrite ?? byNumber.all.get(seen.all) ?? 'arrives';
         seen.all += 1;
@@ -446,23 +446,23 @@ class Scene {
         this.#copyOutbox(this.#home(step.machine), join(this.#folder, `kept-${step.machine}`), true);
         return;
       case 'put-copy-back': {
-        const kept = join(this.#folder, `kept-${step.machine}`);
-        if (existsSync(kept)) this.#copyOutbox(kept, this.#home(step.machine), step.withLog);
+        const keptFolder = join(this.#folder, `kept-${step.machine}`);
+        if (existsSync(keptFolder)) this.#copyOutbox(keptFolder, this.#home(step.machine), step.withLog);
         this.#looked.delete(step.machine);
         return;
       }
       case 'backup':
-        await this.#run(step.machine, 'archaeologist', ['backup', this.#backupOf(step.machine), '--force', '--photos']);
+        await this.#run(step.machine, 'archaeologist', ['backup', this.#makeBackup(step.machine), '--force', '--photos']);
         return;
       case 'copy-home':
         // An outbox that was never pushed is no copy: two machines then have one table, which another theme covers.
-        if (machineOf(step.from) !== machineOf(step.to) && !arePushed(this.#home(step.from))) return;
+        if (getMachine(step.from) !== getMachine(step.to) && !arePushed(this.#home(step.from))) return;
         rmSync(this.#home(step.to), { recursive: true, force: true });
         cpSync(this.#home(step.from), this.#home(step.to), { recursive: true, filter: (path) => !path.endsWith('-shm') });
         this.#looked.delete(step.to);
-        this.#pointed.set(step.to, this.#serviceOf(step.from));
-        for (const outbox of outboxesOf(this.#home(step.from)))
-          if (!this.#owners.has(outbox)) this.#owners.set(outbox, machineOf(step.from));
+        this.#pointed.set(step.to, this.#getService(step.from));
+        for (const outbox of listOutboxes(this.#home(step.from)))
+          if (!this.#owners.has(outbox)) this.#owners.set(outbox, getMachine(step.from));
         for (const { machines } of this.#tables.values()) if (machines.has(step.from)) machines.add(step.to);
         return;
       case 'new-home':
@@ -475,8 +475,8 @@ class Scene {
         this.#machine(step.machine).keep(join(this.#folder, `kept-machine-${step.machine}`));
         return;
       case 'roll-back': {
-        const kept = join(this.#folder, `kept-machine-${step.machine}`);
-        if (existsSync(kept)) this.#machine(step.machine).rollBack(kept);
+        const keptFolder = join(this.#folder, `kept-machine-${step.machine}`);
+        if (existsSync(keptFolder)) this.#machine(step.machine).rollBack(keptFolder);
         for (const name of HOMES) this.#looked.delete(name);
         this.#note(`${step.machine} is as it was`);
         return;
@@ -542,9 +542,9 @@ class Scene {
 
   async #sync(step: Extract<Step, { readonly kind: 'push' | 'reconcile' | 'pull' }>): Promise<void> {
     const { kind, machine, account } = step;
-    const owner = this.#owners.get(outboxOf(this.#home(machine), account) ?? '');
+    const owner = this.#owners.get(findOutbox(this.#home(machine), account) ?? '');
     // The place that pushed it before it was adopted.
-    if (kind !== 'pull' && owner !== undefined && owner !== machineOf(machine) && machine === 'laptop') return;
+    if (kind !== 'pull' && owner !== undefined && owner !== getMachine(machine) && machine === 'laptop') return;
     const { code, stderr } =
       kind === 'push' ? await this.#push(machine, account, step) : await this.#run(machine, account, [kind], step);
     if (kind === 'push' && code === 0) this.#expectNothingLeft(machine, account);
@@ -560,10 +560,10 @@ class Scene {
   }: Extract<Step, { readonly kind: 'number' }>): Promise<void> {
     const asked = this.#asked.get(find);
     const isOwn = account === asked?.account;
-    const made = this.#homes().flatMap((name) =>
+    const entries = this.#homes().flatMap((name) =>
       this.#entries(name).filter((entry) => entry.find === find && entry.kind === 'import'),
     );
-    const ident = made.find(({ state, service }) => state === 'accepted' && service === ORIGIN)?.ident;
+    const ident = entries.find(({ state, service }) => state === 'accepted' && service === ORIGIN)?.ident;
     if (!isOwn && ident == null) return;
     const { code } = await this.#run(machine, account, ['number', 'set', isOwn ? find : (ident ?? ''), value, '--replace']);
     if (code === 0) asked?.numbers.push({ value, service: this.#origin(machine, account), by: account });
@@ -576,9 +576,9 @@ class Scene {
     const run = (...args: string[]): Promise<Ended> => time.until(this.#pas(machine, account, args));
     switch (does) {
       case 'edit': {
-        const before = this.#importOf(machine, find);
+        const before = this.#getImport(machine, find);
         const { code } = await run('edit', find, '--set', `lokalizace=${value}`);
-        const after = this.#importOf(machine, find);
+        const after = this.#getImport(machine, find);
         const isUnsent = before?.state === 'queued' && before.attempts === 0 && after?.state === 'queued' && after.attempts === 0;
         if (code === 0 && isUnsent && asked !== undefined && !this.#wasCopied) asked.edited = value;
         return;
@@ -610,7 +610,7 @@ class Scene {
         return;
       }
       case 'restore':
-        if (existsSync(this.#backupOf(machine))) await run('restore', this.#backupOf(machine), '--replace');
+        if (existsSync(this.#makeBackup(machine))) await run('restore', this.#makeBackup(machine), '--replace');
         return;
       case 'adopt':
         await this.#adopt(machine, account);
@@ -626,7 +626,7 @@ class Scene {
     }
   }
 
-  #importOf(name: MachineName, find: string): Entry | undefined {
+  #getImport(name: MachineName, find: string): Entry | undefined {
     return this.#entries(name).find((entry) => entry.find === find && entry.kind === 'import');
   }
 
@@ -634,8 +634,8 @@ class Scene {
   async #adopt(name: MachineName, account: Account): Promise<void> {
     const { code } = await this.#stage.time.until(this.#pas(name, account, ['outbox', 'adopt', '--yes']));
     if (code !== 0) return;
-    const outbox = outboxOf(this.#home(name), account);
-    if (outbox !== undefined) this.#owners.set(outbox, machineOf(name));
+    const outbox = findOutbox(this.#home(name), account);
+    if (outbox !== undefined) this.#owners.set(outbox, getMachine(name));
     for (const table of new Set(this.#tables.values()))
       if (table.account === account && !table.machines.has(name)) await this.#import(name, table.finds[0]?.id);
   }
@@ -654,12 +654,12 @@ class Scene {
     const later = time.sleep(apartMs).then(() => push(second));
     await time.until(Promise.all([push(first), later]));
     if (!this.#areOne(first, second)) this.#wereBeside = true;
-    if (machineOf(first[0]) === machineOf(second[0]) && first[1] === second[1] && this.#areOne(first, second))
+    if (getMachine(first[0]) === getMachine(second[0]) && first[1] === second[1] && this.#areOne(first, second))
       this.#expectOneAfterTheOther(this.#network.departures.slice(before));
   }
 
   #areOne(first: Pusher, second: Pusher): boolean {
-    return outboxOf(this.#home(first[0]), first[1]) === outboxOf(this.#home(second[0]), second[1]);
+    return findOutbox(this.#home(first[0]), first[1]) === findOutbox(this.#home(second[0]), second[1]);
   }
 
   /** One outbox is pushed by one process at a time. */
@@ -688,7 +688,7 @@ class Scene {
   #records(origin: string): ServiceRecord[] {
     const { service, other } = this.#stage;
     const named = origin === OTHER_ORIGIN ? other : service;
-    return named === undefined ? [] : recordsOf(named, PROJECT);
+    return named === undefined ? [] : listRecords(named, PROJECT);
   }
 
   #curate({ find, does, value }: Extract<Step, { readonly kind: 'curator' }>): void {
@@ -725,13 +725,13 @@ class Scene {
     if (open.length > 0) this.#violations.push(`a push ended with 0, and ${open[0]?.find} is ${open[0]?.state}`);
   }
 
-  #backupOf(name: MachineName): string {
+  #makeBackup(name: MachineName): string {
     return join(this.#folder, `backup-${name}.sqlite`);
   }
 
   /** The outbox of the archaeologist, as a person copies files. */
   #copyOutbox(from: string, to: string, withLog: boolean): void {
-    const outbox = outboxesOf(from).find(
+    const outbox = listOutboxes(from).find(
       (name) => existsSync(join(from, 'outboxes', name, 'outbox.sqlite')) && this.#isOfArchaeologist(name),
     );
     if (outbox === undefined) return;
@@ -747,7 +747,7 @@ class Scene {
   }
 
   #isOfArchaeologist(outbox: string): boolean {
-    return this.#homes().some((name) => profilesOf(this.#home(name)).get(outbox) === 'archaeologist');
+    return this.#homes().some((name) => listProfiles(this.#home(name)).get(outbox) === 'archaeologist');
   }
 
   /** A home as it was made, without outboxes. */
@@ -774,7 +774,7 @@ class Scene {
   /** The document that `pas` would send, sent by a colleague. */
   async #enterByHand(find: string): Promise<void> {
     const { time, service } = this.#stage;
-    const document = this.#homes().flatMap((name) => documentOf(this.#home(name), find) ?? [])[0];
+    const document = this.#homes().flatMap((name) => readDocument(this.#home(name), find) ?? [])[0];
     if (document === undefined) return;
     const post = (path: string, headers: Record<string, string>, body: Buffer) =>
       time.until(service.take({ method: 'POST', url: `${ORIGIN}${path}`, headers, body, address: '10.9.9.9' }));
@@ -862,10 +862,10 @@ class Scene {
       (entry) => entry.profile === profile && entry.kind === 'photo' && entry.state === 'refused',
     );
     for (const { digest, find, ident, service } of refused) {
-      const known = this.#photographs.get(digest ?? '');
+      const photograph = this.#photographs.get(digest ?? '');
       const record = this.#records(service).find((each) => each.ident === ident);
-      if (known === undefined || record?.isDeleted === true) continue;
-      const file = this.#machine(name).file(known.name, tinyPng(known.shade));
+      if (photograph === undefined || record?.isDeleted === true) continue;
+      const file = this.#machine(name).file(photograph.name, tinyPng(photograph.shade));
       await this.#run(name, profile, ['photo', 'add', find, file]);
     }
   }
@@ -882,7 +882,7 @@ class Scene {
     const [, earlier] = /--continue ([\da-f-]{36})/.exec(stderr) ?? [];
     if (earlier === undefined) return false;
     const isInUse = this.#homes().some(
-      (home) => machineOf(home) === machineOf(name) && profilesOf(this.#home(home)).has(earlier),
+      (home) => getMachine(home) === getMachine(name) && listProfiles(this.#home(home)).has(earlier),
     );
     const answer = isInUse ? ['--separate'] : ['--continue', earlier, '--yes'];
     const { code } = await this.#run(name, profile, ['outbox', 'adopt', ...answer]);
@@ -894,12 +894,17 @@ class Scene {
     const entry = this.#entries(name).find(({ id, outbox }) => id === before.id && outbox === before.outbox);
     if (entry === undefined || !isForPerson(entry)) return;
     const records = this.#records(entry.service);
-    const known: Known = { records, asked: this.#asked, entries: this.#inUse().flat(), isQuiet: this.#network.onItsWay === 0 };
-    const answer = answerTo(entry, known);
+    const knowledge: Known = {
+      records,
+      asked: this.#asked,
+      entries: this.#inUse().flat(),
+      isQuiet: this.#network.onItsWay === 0,
+    };
+    const answer = answerTo(entry, knowledge);
     if (answer === undefined) return;
     await this.#stage.time.until(this.#pas(name, profile, ['resolve', entry.find, '--entry', String(entry.id), ...answer]));
-    this.#acts.push({ note: askedOf(entry, known)?.note, atMs: this.#stage.time.nowMs });
-    const asked = askedOf(entry, known);
+    this.#acts.push({ note: findAsked(entry, knowledge)?.note, atMs: this.#stage.time.nowMs });
+    const asked = findAsked(entry, knowledge);
     if (entry.kind === 'import' && answer[0] === '--drop' && asked !== undefined) asked.wasGivenUp = true;
   }
 
@@ -952,7 +957,7 @@ class Scene {
     return used.flatMap((each) =>
       judge({
         service: each.origin,
-        records: recordsOf(each, PROJECT),
+        records: listRecords(each, PROJECT),
         homes: this.#inUse(),
         asked: [...this.#asked.values()],
         ...{ curated: this.#curated, freed: this.#freed, wasCopied: this.#wasCopied, wereClocksSet: this.#wereClocksSet },
@@ -972,7 +977,7 @@ class Scene {
     });
     // One that was sent from here as well is not another outbox's.
     const strange = this.#curatedNumbers.filter(
-      ({ ident, value }) => !numbers.some((own) => own.ident === ident && own.value === value),
+      ({ ident, value }) => !numbers.some((ownNumber) => ownNumber.ident === ident && ownNumber.value === value),
     );
     return strange.flatMap((curated) => {
       const note = records.find(({ ident }) => ident === curated.ident)?.note;
@@ -1023,7 +1028,7 @@ function isCopying(step: Step): boolean {
   return COPYING.includes(step.kind) || 'elsewhere' in step || ('does' in step && step.does === 'restore');
 }
 
-function machineOf(name: MachineName): (typeof MACHINES)[number] {
+function getMachine(name: MachineName): (typeof MACHINES)[number] {
   return name === 'second' ? 'laptop' : name;
 }
 

@@ -17,12 +17,12 @@ export function plantedFaults() {
 
 /**
  * Copies of the build, one for each file that differs.
- * @param {readonly { file: string, text: string }[]} others
+ * @param {readonly { file: string, text: string }[]} otherFiles
  * @returns for each of them where its copy is made once that is asked for
  */
-export function buildWith(others) {
+export function buildWith(otherFiles) {
   const sources = join(BUILT, 'sources');
-  const written = others.map(({ file, text }, nth) => {
+  const written = otherFiles.map(({ file, text }, nth) => {
     const source = join(sources, String(nth), file);
     mkdirSync(dirname(source), { recursive: true });
     writeFileSync(source, text);
@@ -31,7 +31,7 @@ export function buildWith(others) {
   const flags = '--ignoreConfig --noCheck --noResolve --target es2023 --module nodenext --verbatimModuleSyntax';
   const compiled = join(BUILT, 'compiled');
   compile([...flags.split(' '), '--rewriteRelativeImportExtensions', '--rootDir', sources, '--outDir', compiled, ...written]);
-  return others.map((_, nth) => () => {
+  return otherFiles.map((_, nth) => () => {
     const folder = join(BUILT, `other-${nth}`);
     cpSync(WHOLE, folder, { recursive: true });
     cpSync(join(compiled, String(nth)), folder, { recursive: true });

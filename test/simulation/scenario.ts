@@ -234,7 +234,7 @@ function drawLength(random: Random): number {
 }
 
 export function importing(random: Random, finds: PlannedFind[], machine: MachineName): Step[] {
-  const made = Array.from({ length: random.chance(0.6) ? 1 : random.between(2, 3) }, () => {
+  const rows = Array.from({ length: random.chance(0.6) ? 1 : random.between(2, 3) }, () => {
     const id = `F-${finds.length + 1}`;
     // Some finds are the same as another one in all that is said of them.
     const twin = finds.length > 0 && random.chance(0.08) ? finds.at(-1) : undefined;
@@ -247,16 +247,16 @@ export function importing(random: Random, finds: PlannedFind[], machine: Machine
     return find;
   });
   const account = random.chance(0.85) ? 'archaeologist' : 'researcher';
-  const changes = made.flatMap(({ id: find }): Step[] => [
+  const changes = rows.flatMap(({ id: find }): Step[] => [
     ...(random.chance(0.3) ? [{ kind: 'photo', machine, find, shade: random.between(0, 40_000) } as const] : []),
     ...(random.chance(0.2) && account === 'archaeologist'
-      ? [{ kind: 'number', machine, find, value: numberOf(random) } as const]
+      ? [{ kind: 'number', machine, find, value: getNumber(random) } as const]
       : []),
   ]);
-  return [{ kind: 'import', machine, account, finds: made }, ...changes];
+  return [{ kind: 'import', machine, account, finds: rows }, ...changes];
 }
 
-export function numberOf(random: Random): string {
+export function getNumber(random: Random): string {
   return `N-${random.between(1, 9999)}`;
 }
 
@@ -288,7 +288,7 @@ function nextSteps(random: Random, mood: Mood, finds: PlannedFind[]): Step[] {
   if (draw < 0.14) return importing(random, finds, machine);
   if (draw < 0.19) return [{ kind: 'import-again', machine, find }];
   if (draw < 0.26) return photographing(random, machine, find);
-  if (draw < 0.36) return [{ kind: 'number', machine, find, value: numberOf(random) }];
+  if (draw < 0.36) return [{ kind: 'number', machine, find, value: getNumber(random) }];
   if (draw < 0.46)
     return [
       {
@@ -318,7 +318,7 @@ function nextSteps(random: Random, mood: Mood, finds: PlannedFind[]): Step[] {
 const AT_ANY_TIME = ['edit', 'remove', 'validate', 'number-import', 'drop', 'undo', 'decide', 'check'] as const;
 
 export function doing(random: Random, machine: MachineName, find: string, among: readonly Doing[] = AT_ANY_TIME): Done {
-  return { machine, account: 'archaeologist', does: random.pick(among), find, value: numberOf(random) };
+  return { machine, account: 'archaeologist', does: random.pick(among), find, value: getNumber(random) };
 }
 
 /** A photograph whose file is sometimes changed once it is queued. */
@@ -332,7 +332,7 @@ function photographing(random: Random, machine: MachineName, find: string): Step
 
 export function curating(random: Random, find: string): Step {
   const does = random.pick(['number', 'correction', 'deletion'] as const);
-  return { kind: 'curator', find, does, value: numberOf(random) };
+  return { kind: 'curator', find, does, value: getNumber(random) };
 }
 
 /** Settings of an operator. */

@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
-import { addressesOf } from '../../mock-server/base/addresses.ts';
+import { makeAddresses } from '../../mock-server/base/addresses.ts';
 import { serve } from '../../mock-server/server.ts';
 import { createMock } from '../../mock-server/state/create-mock.ts';
 import type { MockServerOptions } from '../../mock-server/state/options.ts';
 import { inOrder } from '../../mock-server/state/records/child-order.ts';
 import { historyEntry } from '../../mock-server/state/records/history.ts';
-import { listOf } from '../../mock-server/state/records/record.ts';
+import { getList } from '../../mock-server/state/records/record.ts';
 import type { HttpResponse } from '../../src/http/exchange.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
@@ -36,7 +36,9 @@ export type Service = {
 };
 
 export async function openService(origin: string, time: VirtualTime, options: MockServerOptions = {}): Promise<Service> {
-  const mock = await createMock(options, addressesOf(origin), { time: { now: () => time.nowMs, sleep: (ms) => time.rest(ms) } });
+  const mock = await createMock(options, makeAddresses(origin), {
+    time: { now: () => time.nowMs, sleep: (ms) => time.rest(ms) },
+  });
   const { archive, database, harvestIndex } = mock;
   const state = { used: true, kept: false };
   return {
@@ -84,7 +86,7 @@ export function changeRecord({ mock }: Service, ident: string, does: 'number' | 
     return;
   }
   const changes = does === 'number' ? { evidencni_cislo: value } : { lokalizace: value, hloubka: '12', pocet: value };
-  const historie = [...listOf(record.body['historie']), historyEntry(counters, 'SN-UPD', 'U-000020', clock.now(), '')];
+  const historie = [...getList(record.body['historie']), historyEntry(counters, 'SN-UPD', 'U-000020', clock.now(), '')];
   archive.put({ entity: 'samostatny_nalez', body: inOrder('samostatny_nalez', { ...record.body, ...changes, historie }) });
 }
 
@@ -101,11 +103,11 @@ function answered(mock: Service['mock'], { method, url, headers, body, address }
     const head = { status: 0, headers: {} as Record<string, string> };
     // Changes of a response by the server, and no more.
     const response = {
-      writeHead(status: number, said: Record<string, string | number>) {
+      writeHead(status: number, headers: Record<string, string | number>) {
         head.status = status;
-        for (const [name, value] of Object.entries(said)) head.headers[name.toLowerCase()] = String(value);
+        for (const [name, value] of Object.entries(headers)) head.headers[name.toLowerCase()] = String(value);
       },
-      end: (said: Buffer | undefined) => resolve({ ...head, body: said ?? Buffer.alloc(0) }),
+      end: (body: Buffer | undefined) => resolve({ ...head, body: body ?? Buffer.alloc(0) }),
       destroy: () => {},
     };
     void serve(mock, message as unknown as IncomingMessage, response as unknown as ServerResponse);
@@ -126,7 +128,7 @@ export type ServiceRecord = {
 };
 
 /** All finds that were made in a project, as the service has them, also those that were deleted. */
-export function recordsOf({ mock }: Pick<Service, 'mock'>, project: string): ServiceRecord[] {
+export function listRecords({ mock }: Pick<Service, 'mock'>, project: string): ServiceRecord[] {
   const rows = mock.database
     .prepare(`select ident, creator, body, deleted from records where project = ? and entity = 'samostatny_nalez' order by ident`)
     .all(project) as { ident: string; creator: string; body: string; deleted: number }[];
@@ -137,14 +139,14 @@ export function recordsOf({ mock }: Pick<Service, 'mock'>, project: string): Ser
       isDeleted: deleted === 1,
       madeMs: Date.parse(/"datum_zmeny":"([^"]+)"/.exec(body)?.[1] ?? ''),
       maker: creator,
-      note: textOf(note),
+      note: getText(note),
       place: /"lokalizace":\s*"([^"]*)"/.exec(body)?.[1] ?? '',
-      number: textOf(number),
+      number: getText(number),
       digests: [...body.matchAll(/"sha_?512":\s*"([\da-f]{128})"/g)].map(([, digest = '']) => digest),
     };
   });
 }
 
-function textOf(value: unknown): string {
+function getText(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }

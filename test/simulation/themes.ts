@@ -6,9 +6,9 @@ import {
   type Doing,
   doing,
   type Fates,
+  getNumber,
   importing,
   type MachineName,
-  numberOf,
   type PlannedFind,
   type Profile,
   type Step,
@@ -72,7 +72,7 @@ function someFinds(random: Random, finds: PlannedFind[], least = 1, most = 2): P
   });
 }
 
-const lastOf = (finds: readonly PlannedFind[]): string => finds.at(-1)?.id ?? '';
+const getLast = (finds: readonly PlannedFind[]): string => finds.at(-1)?.id ?? '';
 
 export const THEMES: Readonly<Record<string, Theme>> = {
   'an outbox is put back': {
@@ -91,9 +91,9 @@ export const THEMES: Readonly<Record<string, Theme>> = {
   },
   'what the outbox does not know any more is entered again': {
     tell: (random, finds) => {
-      const known = finds.length;
+      const findCount = finds.length;
       const putBack = (): Step => ({ kind: 'put-copy-back', machine: 'laptop', withLog: random.chance(0.5) });
-      const again = (): Step => ({ kind: 'import-again', machine: 'laptop', find: finds[known]?.id ?? '' });
+      const again = (): Step => ({ kind: 'import-again', machine: 'laptop', find: finds[findCount]?.id ?? '' });
       return [
         pushing(),
         { kind: 'keep-copy', machine: 'laptop' },
@@ -165,7 +165,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
   'a museum changes its mind while a number is under way': {
     tell: (random, finds) => {
       const find = random.pick(finds).id;
-      const number = (): Step => ({ kind: 'number', machine: 'laptop', find, value: numberOf(random) });
+      const number = (): Step => ({ kind: 'number', machine: 'laptop', find, value: getNumber(random) });
       return [
         pushing(),
         number(),
@@ -184,7 +184,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
   'two people give a find a number': {
     tell: (random, finds) => {
       const find = random.pick(finds).id;
-      const by = (account: Account): Step => ({ kind: 'number', machine: 'laptop', find, account, value: numberOf(random) });
+      const by = (account: Account): Step => ({ kind: 'number', machine: 'laptop', find, account, value: getNumber(random) });
       const cut = [random.pick(['cut', 'lost', 'answer-lost', 'locked'] as const), random.pick(['arrives', 'cut'] as const)];
       return [
         pushing(),
@@ -203,7 +203,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
   'a curator is at the same record': {
     tell: (random, finds) => {
       const find = random.pick(finds).id;
-      const value = numberOf(random);
+      const value = getNumber(random);
       const number = { kind: 'number', machine: 'laptop', find, value } as const;
       const isEqual = random.chance(0.4);
       return [
@@ -301,10 +301,10 @@ export const THEMES: Readonly<Record<string, Theme>> = {
   },
   'what waits for a find that is in doubt': {
     tell: (random, finds) => {
-      const find = lastOf(finds);
+      const find = getLast(finds);
       const later: Step[] = [
         { kind: 'photo', machine: 'laptop', find, shade: random.between(0, 40_000) },
-        { kind: 'number', machine: 'laptop', find, value: numberOf(random) },
+        { kind: 'number', machine: 'laptop', find, value: getNumber(random) },
       ];
       return [
         ...later.filter(() => random.chance(0.7)),
@@ -398,7 +398,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
         ...(random.chance(0.6) ? [photo()] : []),
         pushing('laptop', 'archaeologist', meeting(fate(), fate())),
         ...(random.chance(0.5) ? [photo()] : []),
-        ...(random.chance(0.5) ? [{ kind: 'number', machine: 'laptop', find, value: numberOf(random) } as const] : []),
+        ...(random.chance(0.5) ? [{ kind: 'number', machine: 'laptop', find, value: getNumber(random) } as const] : []),
         ...(random.chance(0.5) ? [waiting(random, 0.1, 1, 3, 26)] : []),
         pushing(),
         looking(),
@@ -475,7 +475,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
         pushing('laptop', 'archaeologist', meeting(random.pick(['answer-lost', 'unanswered', 'bad-gateway-after']))),
         {
           ...{ kind: 'curator', find: finds[first]?.id ?? '' },
-          ...{ does: random.pick(['deletion', 'correction'] as const), value: numberOf(random) },
+          ...{ does: random.pick(['deletion', 'correction'] as const), value: getNumber(random) },
         },
         waiting(random, 26, 130),
         looking(),
@@ -486,7 +486,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
   'a disk is full': {
     tell: (random, finds) => [
       entering(random, finds, 'laptop', 1, 3),
-      { kind: 'photo', machine: 'laptop', find: lastOf(finds), shade: random.between(0, 40_000) },
+      { kind: 'photo', machine: 'laptop', find: getLast(finds), shade: random.between(0, 40_000) },
       pushing('laptop', 'archaeologist', {
         disk: { kind: random.pick(['full', 'broken'] as const), afterWrites: random.between(0, 40) },
         ...(random.chance(0.4) ? doubtful(random) : {}),
@@ -518,7 +518,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
       { kind: 'point', machine: 'laptop', to: random.pick(SPELLINGS) },
       { kind: 'import-again', machine: 'laptop', find: random.pick(finds).id },
       ...(random.chance(0.5)
-        ? [{ kind: 'number', machine: 'laptop', find: random.pick(finds).id, value: numberOf(random) } as const]
+        ? [{ kind: 'number', machine: 'laptop', find: random.pick(finds).id, value: getNumber(random) } as const]
         : []),
       pushing(),
     ],
@@ -538,12 +538,12 @@ export const THEMES: Readonly<Record<string, Theme>> = {
       ...(random.chance(0.7) ? [pushing()] : []),
       { kind: 'keep-service' },
       ...(random.chance(0.7) ? [entering(random, finds)] : []),
-      { kind: 'photo', machine: 'laptop', find: lastOf(finds), shade: random.between(0, 40_000) },
+      { kind: 'photo', machine: 'laptop', find: getLast(finds), shade: random.between(0, 40_000) },
       pushing('laptop', 'archaeologist', random.chance(0.5) ? meeting('arrives', random.pick(['closed', ...UNKNOWN])) : {}),
       { kind: 'put-service-back' },
       entering(random, finds),
       ...(random.chance(0.5)
-        ? [{ kind: 'number', machine: 'laptop', find: lastOf(finds), value: numberOf(random) } as const]
+        ? [{ kind: 'number', machine: 'laptop', find: getLast(finds), value: getNumber(random) } as const]
         : []),
       pushing('laptop', 'archaeologist', random.chance(0.5) ? meeting(random.pick(UNKNOWN)) : {}),
       waiting(random, 26, 130),
@@ -554,12 +554,12 @@ export const THEMES: Readonly<Record<string, Theme>> = {
     alone: true,
     tell: (random, finds) => {
       const find = random.pick(finds).id;
-      const value = numberOf(random);
+      const value = getNumber(random);
       const number = { kind: 'number', machine: 'laptop', find, value } as const;
       return [
         number,
         pushing(),
-        { kind: 'curator', find, does: 'number', value: numberOf(random) },
+        { kind: 'curator', find, does: 'number', value: getNumber(random) },
         waiting(random, 1, 26),
         { kind: 'pull', machine: 'laptop', account: 'archaeologist', fates: [] },
         number,
@@ -572,13 +572,13 @@ export const THEMES: Readonly<Record<string, Theme>> = {
       const find = random.pick(finds).id;
       return [
         pushing(),
-        { kind: 'number', machine: 'laptop', find, value: numberOf(random) },
+        { kind: 'number', machine: 'laptop', find, value: getNumber(random) },
         pushing(
           'laptop',
           'archaeologist',
           meeting(random.pick(['dies', 'dies', 'lost', 'unanswered', 'answer-lost', 'bad-gateway-after'])),
         ),
-        { kind: 'curator', find, does: 'number', value: numberOf(random) },
+        { kind: 'curator', find, does: 'number', value: getNumber(random) },
         ...(random.chance(0.5) ? [waiting(random, 1, 26, 130)] : []),
         pushing(),
         waiting(random, 26, 130),
@@ -589,16 +589,16 @@ export const THEMES: Readonly<Record<string, Theme>> = {
   'a machine is rolled back': {
     alone: true,
     tell: (random, finds) => {
-      const find = lastOf(finds);
+      const find = getLast(finds);
       const photo = (name?: string): Step => ({
         ...{ kind: 'photo', machine: 'laptop', find, shade: random.between(0, 40_000) },
         ...(name === undefined ? {} : { name }),
       });
-      const known = finds.length;
+      const findCount = finds.length;
       return [
         ...(random.chance(0.5) ? [pushing(), entering(random, finds), photo()] : [photo()]),
         ...(random.chance(0.4) ? [photo('photo.png')] : []),
-        ...(random.chance(0.3) ? [{ kind: 'number', machine: 'laptop', find, value: numberOf(random) } as const] : []),
+        ...(random.chance(0.3) ? [{ kind: 'number', machine: 'laptop', find, value: getNumber(random) } as const] : []),
         { kind: 'keep-machine', machine: 'laptop' },
         ...(random.chance(0.3) ? [entering(random, finds)] : []),
         ...(random.chance(0.3) ? [photo('photo.png')] : []),
@@ -607,7 +607,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
         waiting(random, 40, 130, 3000),
         { kind: 'roll-back', machine: 'laptop' },
         ...(random.chance(0.5)
-          ? [{ kind: 'import-again', machine: 'laptop', find: (finds[known] ?? finds[0])?.id ?? '' } as const]
+          ? [{ kind: 'import-again', machine: 'laptop', find: (finds[findCount] ?? finds[0])?.id ?? '' } as const]
           : []),
         pushing(),
         answering(),
@@ -638,7 +638,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
       const again = (): Step => ({ kind: 'import-again', machine: 'laptop', find: finds[0]?.id ?? '' });
       return [
         ...(random.chance(0.3) ? [entering(random, finds)] : []),
-        { kind: 'photo', machine: 'laptop', find: lastOf(finds), shade: random.between(0, 40_000) },
+        { kind: 'photo', machine: 'laptop', find: getLast(finds), shade: random.between(0, 40_000) },
         pushing('laptop', 'archaeologist', random.chance(0.6) ? doubtful(random) : meeting('dies')),
         { kind: 'lose-home', machine: 'laptop' },
         ...(random.chance(0.5) ? [entering(random, finds)] : []),
@@ -695,11 +695,11 @@ export const THEMES: Readonly<Record<string, Theme>> = {
         ...(random.chance(0.6) ? [pushing('laptop', 'archaeologist', random.chance(0.4) ? doubtful(random) : {})] : []),
         { kind: 'backup', machine: 'laptop' },
         entering(random, finds),
-        { kind: 'photo', machine: 'laptop', find: lastOf(finds), shade: random.between(0, 40_000) },
+        { kind: 'photo', machine: 'laptop', find: getLast(finds), shade: random.between(0, 40_000) },
         pushing('laptop', 'archaeologist', random.pick([doubtful(random), meeting('dies'), meeting('arrives', 'dies')])),
         ...(random.chance(0.2) ? [{ kind: 'lose-home', machine: 'laptop' } as const] : []),
         restoring,
-        ...(random.chance(0.5) ? [{ kind: 'import-again', machine: 'laptop', find: lastOf(finds) } as const] : []),
+        ...(random.chance(0.5) ? [{ kind: 'import-again', machine: 'laptop', find: getLast(finds) } as const] : []),
         pushing('laptop', 'archaeologist', random.chance(0.4) ? doubtful(random) : {}),
         ...(random.chance(0.3) ? [restoring, pushing()] : []),
       ];
@@ -750,7 +750,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
       });
       return [
         entering(random, finds, 'laptop', 1, 4),
-        { kind: 'photo', machine: 'laptop', find: lastOf(finds), shade: random.between(0, 40_000) },
+        { kind: 'photo', machine: 'laptop', find: getLast(finds), shade: random.between(0, 40_000) },
         ...(random.chance(0.4) ? [{ kind: 'backup', machine: 'laptop' } as const] : []),
         beside('edit', 'remove', 'validate', 'number-import', 'drop', 'restore', 'adopt', 'check'),
         beside('edit', 'remove', 'validate', 'number-import', 'undo', 'restore', 'check'),
@@ -763,7 +763,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
       const by = (does: Doing): Step => ({ kind: 'does', ...doing(random, 'laptop', random.pick(finds).id, [does]) });
       return [
         ...(random.chance(0.5)
-          ? [{ kind: 'number', machine: 'laptop', find: lastOf(finds), value: numberOf(random) } as const]
+          ? [{ kind: 'number', machine: 'laptop', find: getLast(finds), value: getNumber(random) } as const]
           : []),
         ...(random.chance(0.5) ? [by('rehearse')] : [by('copy'), pushing('laptop', 'training', doubtful(random))]),
         pushing('laptop', 'archaeologist', random.chance(0.3) ? doubtful(random) : {}),
@@ -780,7 +780,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
         ...{ kind: 'clock', machine: 'laptop' },
         byMs: Math.round((random.next() - 0.5) * random.pick([3_600_000, 90_000_000, 2_000_000_000])),
       });
-      const find = lastOf(finds);
+      const find = getLast(finds);
       return [
         set(),
         { kind: 'photo', machine: 'laptop', find, shade: random.between(0, 40_000) },

@@ -47,8 +47,8 @@ export class VirtualTime {
     while (at > 0 && later(this.#events[at - 1] as Event, event)) at -= 1;
     this.#events.splice(at, 0, event);
     return () => {
-      const found = this.#events.indexOf(event);
-      if (found >= 0) this.#events.splice(found, 1);
+      const index = this.#events.indexOf(event);
+      if (index >= 0) this.#events.splice(index, 1);
     };
   }
 

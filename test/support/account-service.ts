@@ -31,7 +31,7 @@ export type AskedService = OpenService & { readonly asked: HttpRequest[] };
 
 /** A service that returns this account for any token, and answers writes as it is told. */
 export function serviceSaying(
-  said: KnownAccount | HttpResponse | Error,
+  answer: KnownAccount | HttpResponse | Error,
   { usesExternalToken = false, onWrite }: { usesExternalToken?: boolean; onWrite?: (request: HttpRequest) => HttpResponse } = {},
 ): AskedService {
   const asked: HttpRequest[] = [];
@@ -45,8 +45,8 @@ export function serviceSaying(
       request.onDeparture?.();
       if (!request.url.endsWith('/api/uzivatel-info/'))
         return onWrite?.(request) ?? { status: 500, headers: {}, body: Buffer.alloc(0) };
-      if (said instanceof Error) throw said;
-      return 'status' in said ? said : userInfo(said);
+      if (answer instanceof Error) throw answer;
+      return 'status' in answer ? answer : userInfo(answer);
     },
   };
 }

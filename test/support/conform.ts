@@ -30,12 +30,12 @@ export async function conform(flags: readonly string[], environment: NodeJS.Proc
 }
 
 /** Flags for reading from a mock without a minimum interval. */
-export function readingOf({ base_url, oai_base }: Addresses): string[] {
+export function listReading({ base_url, oai_base }: Addresses): string[] {
   return ['--base-url', base_url, '--oai-base', oai_base, '--interval-ms', '0', '--pause-ms', '20'];
 }
 
 /** Flags for all that can be asked of it. */
-export function everythingOf(mock: Addresses): string[] {
+export function listEverything(mock: Addresses): string[] {
   const projects = ['--project', 'C-202400101', '--foreign-project', 'M-202300316'];
-  return [...readingOf(mock), '--write', new URL(mock.base_url).host, ...projects];
+  return [...listReading(mock), '--write', new URL(mock.base_url).host, ...projects];
 }

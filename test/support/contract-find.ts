@@ -31,16 +31,16 @@ const SMALLEST = ['ident_cely', 'projekt', 'geom_system', 'pristupnost'];
 /** A find for a state with some lines changed; order follows the keys, protected parts go into `chranene_udaje`. */
 export function findLines(stav: 1 | 2 | 3, changes: FindLines = {}): string {
   const lines: FindLines = { ...COMPLETE_FIND, stav: `<svc:stav>${stav}</svc:stav>`, ...changes };
-  return childrenOf(lines);
+  return listChildren(lines);
 }
 
 /** Only what every state needs, in state 1. */
 export function smallestFind(changes: FindLines = {}): string {
-  const kept = Object.entries(COMPLETE_FIND).map(([name, line]) => [name, SMALLEST.includes(name) ? line : undefined]);
-  return childrenOf({ ...Object.fromEntries(kept), stav: '<svc:stav>1</svc:stav>', ...changes });
+  const keptLines = Object.entries(COMPLETE_FIND).map(([name, line]) => [name, SMALLEST.includes(name) ? line : undefined]);
+  return listChildren({ ...Object.fromEntries(keptLines), stav: '<svc:stav>1</svc:stav>', ...changes });
 }
 
-function childrenOf(lines: FindLines): string {
+function listChildren(lines: FindLines): string {
   const open = Object.entries(lines).filter(([name]) => !GUARDED.includes(name));
   const guarded = GUARDED.map((name) => lines[name]).filter((line) => line !== undefined);
   const text = open.map(([, line]) => line).filter((line) => line !== undefined);
@@ -49,7 +49,7 @@ function childrenOf(lines: FindLines): string {
 }
 
 /** Line 1 is the declaration, line 2 the root's start tag, line 3 the first line of `content`. */
-export function documentOf(mock: { readonly server: { readonly schema_base: string } }, content: string): string {
+export function makeDocument(mock: { readonly server: { readonly schema_base: string } }, content: string): string {
   const base = mock.server.schema_base;
   return (
     '<?xml version="1.0" encoding="UTF-8"?>\n' +

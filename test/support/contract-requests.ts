@@ -4,7 +4,7 @@ import { Described } from './openapi.ts';
 const SERVICE = new Described('service');
 
 /** As the path is meant to be asked. */
-function methodOf(url: string): string {
+function getMethod(url: string): string {
   if (/evidencni-cislo/.test(url)) return 'PATCH';
   return /uzivatel-info/.test(url) ? 'GET' : 'POST';
 }
@@ -22,7 +22,7 @@ export type RawAnswer = {
 };
 
 /** @throws Error where a described answer is not as described; so every test of the contract holds the description, too */
-export async function rawAnswer(response: Response, method = methodOf(response.url)): Promise<RawAnswer> {
+export async function rawAnswer(response: Response, method = getMethod(response.url)): Promise<RawAnswer> {
   const text = await response.text();
   const { status, headers } = response;
   const path = new URL(response.url).pathname.replace(/^\/t\/[^/]+/, '');
@@ -35,7 +35,7 @@ export async function rawAnswer(response: Response, method = methodOf(response.u
   return { status: response.status, headers: response.headers, text, json: isJson ? JSON.parse(text) : undefined };
 }
 
-export async function tokenOf(mock: Served, username: string): Promise<string> {
+export async function fetchToken(mock: Served, username: string): Promise<string> {
   const response = await fetch(`${mock.url}/api/token-auth/`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

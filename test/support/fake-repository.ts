@@ -84,9 +84,9 @@ export class FakeRepository {
         return oaiXml(`<ListSets><set><setSpec>${SET}</setSpec></set></ListSets>`, { responseDate });
       case 'GetRecord': {
         const ident = query.get('identifier')?.split('/').at(-1) ?? '';
-        const kept = this.#records.get(ident);
-        if (kept === undefined) return oaiError('idDoesNotExist');
-        return oaiXml(`<GetRecord>${this.#record(ident, kept)}</GetRecord>`, { responseDate });
+        const keptRecord = this.#records.get(ident);
+        if (keptRecord === undefined) return oaiError('idDoesNotExist');
+        return oaiXml(`<GetRecord>${this.#record(ident, keptRecord)}</GetRecord>`, { responseDate });
       }
       default:
         return this.#list(query, responseDate);
@@ -99,9 +99,9 @@ export class FakeRepository {
       fromMs: Date.parse(query.get('from') ?? '1970-01-01'),
       untilMs: Date.parse(query.get('until') ?? '2100-01-01'),
     };
-    const known = token === null ? { ...asked, offset: 0 } : this.#tokens.get(token);
-    if (known === undefined) return oaiError('badResumptionToken');
-    const { fromMs, untilMs, offset } = known;
+    const listState = token === null ? { ...asked, offset: 0 } : this.#tokens.get(token);
+    if (listState === undefined) return oaiError('badResumptionToken');
+    const { fromMs, untilMs, offset } = listState;
     const sign = this.habits.order === 'newest-first' ? -1 : 1;
     const all = [...this.#records]
       .filter(([, { datestampMs }]) => datestampMs >= fromMs && datestampMs <= untilMs)
@@ -110,7 +110,7 @@ export class FakeRepository {
     const page = all.slice(offset, offset + this.habits.pageSize);
     const next = this.#next(all.length, { fromMs, untilMs, offset: offset + page.length }, page.length);
     const verb = query.get('verb') ?? '';
-    return oaiXml(`<${verb}>${page.map(([ident, kept]) => this.#record(ident, kept)).join('')}${next}</${verb}>`, {
+    return oaiXml(`<${verb}>${page.map(([ident, keptRecord]) => this.#record(ident, keptRecord)).join('')}${next}</${verb}>`, {
       responseDate,
     });
   }

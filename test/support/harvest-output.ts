@@ -9,15 +9,15 @@ export function labels(place: HarvestPlace): Map<string, string> {
   return new Map(
     [...last]
       .filter(([, { deleted }]) => deleted !== true)
-      .map(([identifier, line]) => [identOf(identifier), labelOf(line.metadata)]),
+      .map(([identifier, line]) => [getIdent(identifier), getLabel(line.metadata)]),
   );
 }
 
-export function labelOf(metadata: unknown): string {
+export function getLabel(metadata: unknown): string {
   return (metadata as { heslo: { heslo: string } }).heslo.heslo;
 }
 
-export const identOf = (identifier: string): string => identifier.slice(`${OAI_BASE}/id/`.length);
+export const getIdent = (identifier: string): string => identifier.slice(`${OAI_BASE}/id/`.length);
 
 /** Lines that say the same of the same record. */
 export function repetitions(place: HarvestPlace): string[] {

@@ -22,7 +22,7 @@ const hosts = new Map<string, Promise<Host>>();
 export async function hosted(args: readonly string[], env: NodeJS.ProcessEnv, cwd: string): Promise<Run | undefined> {
   if (args.some((arg) => arg.startsWith('--lang')) || args.length === 0 || env['PAS_LANG'] === '') return undefined;
   if (Object.keys(env).some((name) => name !== READ_BY_THE_HOST && !READ_BY_EACH_RUN.has(name))) return undefined;
-  const host = await hostOf(`${env['PAS_LANG'] ?? 'en'} ${env[READ_BY_THE_HOST] ?? ''}`, env);
+  const host = await makeHost(`${env['PAS_LANG'] ?? 'en'} ${env[READ_BY_THE_HOST] ?? ''}`, env);
   if (host.isBusy) return undefined;
   host.isBusy = true;
   try {
@@ -32,7 +32,7 @@ export async function hosted(args: readonly string[], env: NodeJS.ProcessEnv, cw
   }
 }
 
-async function hostOf(kind: string, env: NodeJS.ProcessEnv): Promise<Host> {
+async function makeHost(kind: string, env: NodeJS.ProcessEnv): Promise<Host> {
   const running = hosts.get(kind);
   if (running !== undefined) return running;
   if (hosts.size >= MAX_HOSTS) await endOldest();

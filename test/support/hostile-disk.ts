@@ -80,10 +80,10 @@ export function damage(path: string): void {
   closeSync(file);
 }
 
-export function digestOf(path: string): string {
+export function hashFile(path: string): string {
   return createHash('sha256').update(readFileSync(path)).digest('hex');
 }
 
-export function modeOf(path: string): string {
+export function getMode(path: string): string {
   return (statSync(path).mode & 0o777).toString(8);
 }

@@ -9,10 +9,10 @@ export function inWords<T>(value: T): T {
 /** Pieces of our texts between their values that no other language has. */
 export function piecesOfTexts(): { readonly en: readonly string[]; readonly cs: readonly string[] } {
   const czech = readPoFiles(poFolder('cs'));
-  return { en: piecesOf(Object.keys(czech)), cs: piecesOf(Object.values(czech).flat()) };
+  return { en: listPieces(Object.keys(czech)), cs: listPieces(Object.values(czech).flat()) };
 }
 
-function piecesOf(texts: readonly string[]): string[] {
+function listPieces(texts: readonly string[]): string[] {
   const pieces = texts.flatMap((text) => text.split(/\$\{\d+\}/)).map((piece) => piece.trim());
   return [...new Set(pieces)].filter((piece) => /\p{L}+ \p{L}+ \p{L}+/u.test(piece));
 }

@@ -40,17 +40,17 @@ function makeRows(count: number, seed: number): { readonly written: string; read
     state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fff_ffff;
     return (state >> 8) % limit;
   };
-  const oneOf = <T>(all: readonly T[]): T => all[upTo(all.length)] as T;
+  const pickOne = <T>(all: readonly T[]): T => all[upTo(all.length)] as T;
   return Array.from({ length: count }, (_, index) => {
-    const [person, day, month] = [oneOf(PEOPLE), 1 + upTo(28), 1 + upTo(12)];
+    const [person, day, month] = [pickOne(PEOPLE), 1 + upTo(28), 1 + upTo(12)];
     const [lon, lat] = [`15.1${two(upTo(90) + 5)}${1 + (index % 9)}`, `49.84${two(upTo(90) + 5)}1`];
     const meant = {
-      druh_nalezu: oneOf(TERMS.druh_nalezu),
-      specifikace: oneOf(TERMS.specifikace),
-      obdobi: oneOf(TERMS.obdobi),
+      druh_nalezu: pickOne(TERMS.druh_nalezu),
+      specifikace: pickOne(TERMS.specifikace),
+      obdobi: pickOne(TERMS.obdobi),
       datum_nalezu: `2023-${two(month)}-${two(day)}`,
       nalezce: person[0] ?? '',
-      okolnosti: oneOf(TERMS.okolnosti),
+      okolnosti: pickOne(TERMS.okolnosti),
       hloubka: String(upTo(60)),
       geom_wkt: `POINT(${lon} ${lat})`,
       lokalizace: `pole č. ${index + 1} „Za řekou“ – mez`,
@@ -61,8 +61,8 @@ function makeRows(count: number, seed: number): { readonly written: string; read
       meant.druh_nalezu,
       meant.specifikace,
       meant.obdobi,
-      oneOf(DATES)(day, month),
-      oneOf(person),
+      pickOne(DATES)(day, month),
+      pickOne(person),
       meant.okolnosti,
       meant.hloubka,
       lon.replace('.', ','),
@@ -82,15 +82,15 @@ export async function expectNothingChanged(home: Home, count: number, seed: numb
   const rows = makeRows(count, seed);
   const text = ['Nálezy detektorem, sezóna 2023', '', HEADER, ...rows.map(({ written }) => written)].join('\r\n');
   home.file('sezona.csv', iconv.encode(text, 'windows-1250'));
-  const given = ['--set', 'projekt=C-202400101', '--set', 'pristupnost=archeolog', '--set', 'stav=2'];
-  await expectDone(home.pas('import', 'sezona.csv', '--wizard', '--yes', ...given));
+  const flags = ['--set', 'projekt=C-202400101', '--set', 'pristupnost=archeolog', '--set', 'stav=2'];
+  await expectDone(home.pas('import', 'sezona.csv', '--wizard', '--yes', ...flags));
   const report = await home.json('import', 'sezona.csv', '--map', 'sezona.map.toml');
   expect(report).toMatchObject({ added: count, invalid: 0, drafts: 0 });
   await expectDone(home.pas('push', '--accept-new-people'));
   await expectDone(home.pas('harvest', 'samostatny_nalez', '--out', 'held.jsonl'));
   const held = new Map(
     lines(readFileSync(join(home.folder, 'held.jsonl'), 'utf8')).flatMap(({ metadata }) => {
-      const find = Object.fromEntries(leavesOf(metadata ?? {}).reverse());
+      const find = Object.fromEntries(listLeaves(metadata ?? {}).reverse());
       return find['poznamka'] === undefined ? [] : [[find['poznamka'], find] as const];
     }),
   );
@@ -102,11 +102,11 @@ export async function expectNothingChanged(home: Home, count: number, seed: numb
 }
 
 /** Texts by the names of their elements, however deep they stand; the history, which has notes too, comes last. */
-function leavesOf(json: Record<string, unknown>): [string, string][] {
+function listLeaves(json: Record<string, unknown>): [string, string][] {
   return Object.entries(json).flatMap(([name, value]): [string, string][] => {
     if (typeof value === 'string') return [[name, value]];
     if (typeof value !== 'object' || value === null) return [];
     const { '#text': text } = value as { '#text'?: unknown };
-    return typeof text === 'string' ? [[name, text]] : leavesOf(value as Record<string, unknown>);
+    return typeof text === 'string' ? [[name, text]] : listLeaves(value as Record<string, unknown>);
   });
 }

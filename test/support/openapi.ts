@@ -61,11 +61,11 @@ export class Described {
     const described = this.#paths.find(([, pattern]) => pattern.test(path))?.[0];
     if (described === undefined) return undefined;
     const operations = this.description.paths[described] ?? {};
-    const [name = '', own] =
+    const [name = '', operation] =
       Object.entries(operations).find(([one]) => one === method.toLowerCase()) ?? Object.entries(operations)[0] ?? [];
     // Another method is answered as one of the path's own is.
     const where = `${name.toUpperCase()} ${described} ${status}`;
-    const found = own?.responses[String(status)];
+    const found = operation?.responses[String(status)];
     if (found === undefined) return `${where} is not described`;
     this.met.add(where);
     const response = found.$ref === undefined ? found : this.#resolved(found.$ref);
@@ -76,7 +76,7 @@ export class Described {
       if (response.headers?.[name] !== undefined && headers[name.toLowerCase()] === undefined) return `${where} lacks ${name}`;
     if (media.schema === undefined || body === undefined || method === 'HEAD') return undefined;
     const value: unknown = type === 'application/json' ? JSON.parse(body) : body;
-    const validate = this.#validatorOf(media.schema);
+    const validate = this.#getValidator(media.schema);
     return validate(value) ? undefined : `${where}: ${this.#ajv.errorsText(validate.errors)}: ${body.slice(0, 300)}`;
   }
 
@@ -85,12 +85,12 @@ export class Described {
     return this.description.components[kind]?.[name] as Response;
   }
 
-  #validatorOf(schema: object): ValidateFunction {
+  #getValidator(schema: object): ValidateFunction {
     const text = JSON.stringify(schema).replaceAll('"#/', '"openapi#/');
-    const known = this.#validators.get(text);
-    if (known !== undefined) return known;
-    const made = this.#ajv.compile(JSON.parse(text) as object);
-    this.#validators.set(text, made);
-    return made;
+    const cached = this.#validators.get(text);
+    if (cached !== undefined) return cached;
+    const validator = this.#ajv.compile(JSON.parse(text) as object);
+    this.#validators.set(text, validator);
+    return validator;
   }
 }

@@ -4,7 +4,7 @@ import { parseToml } from '../../src/store/toml.ts';
 import type { Home } from './run-pas.ts';
 
 /** UUID of a profile's outbox, as config.toml has it. */
-export function outboxIdOf(home: Home, profile = 'mock'): string {
+export function getOutboxId(home: Home, profile = 'mock'): string {
   const { profiles } = parseToml(readFileSync(configFile(home), 'utf8')) as { profiles?: Record<string, { outbox?: string }> };
   const id = profiles?.[profile]?.outbox;
   if (id === undefined) throw new Error(`profile ${profile} has no outbox yet`);
@@ -13,7 +13,7 @@ export function outboxIdOf(home: Home, profile = 'mock'): string {
 
 /** The folder of a profile's outbox. */
 export function outboxFolder(home: Home, profile = 'mock'): string {
-  return join(home.folder, 'pas', 'outboxes', outboxIdOf(home, profile));
+  return join(home.folder, 'pas', 'outboxes', getOutboxId(home, profile));
 }
 
 export function outboxFile(home: Home, profile = 'mock'): string {

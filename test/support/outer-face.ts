@@ -6,7 +6,9 @@ import { buffer } from 'node:stream/consumers';
  * A mock server as a foreign deployment looks from outside: its write interface and its schemas, without the control interface that
  * would tell what it is, and without harvesting, which such a deployment has at another address.
  */
-export async function outerFaceOf(mock: { readonly base_url: string }): Promise<AsyncDisposable & { readonly base_url: string }> {
+export async function startOuterFace(mock: {
+  readonly base_url: string;
+}): Promise<AsyncDisposable & { readonly base_url: string }> {
   const server = createServer(async (request, response) => {
     const path = request.url ?? '/';
     if (!/^\/(?:api|schema)\//.test(path)) {

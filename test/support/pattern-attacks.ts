@@ -17,9 +17,9 @@ const ENDS = ['\u0001', '\n\u0001'];
  * A pattern without an unlimited repetition has none.
  */
 export function attacksOn(source: string, flags: string): Attack[] {
-  const found = new Found(flags);
-  found.visit(new RegExpParser().parsePattern(source, 0, source.length, { unicode: flags.includes('u') }), '');
-  const { starts, characters, words, ends } = found;
+  const patterns = new Found(flags);
+  patterns.visit(new RegExpParser().parsePattern(source, 0, source.length, { unicode: flags.includes('u') }), '');
+  const { starts, characters, words, ends } = patterns;
   if (starts.size === 0) return [];
   const pumps = [...new Set([...characters, ...words, ...ends])].filter((pump) => pump !== '').slice(0, MAX_PUMPS);
   const allEnds = [...ENDS, ...[...ends].map((end) => `${end}\n\u0001`).slice(-MAX_ENDS)];

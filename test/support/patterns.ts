@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { parseAst } from 'vitest/node';
 import { PROJECT } from './run-pas.ts';
-import { childrenOf, filesBelow, type Node } from './source-texts.ts';
+import { filesBelow, listChildren, type Node } from './source-texts.ts';
 
 /** A regular expression of the sources, and the files that have it. */
 export type Pattern = { readonly source: string; readonly flags: string; readonly files: readonly string[] };
@@ -12,15 +12,15 @@ const ARGUMENT = 'x';
 
 /** Finds the literals, and each `new RegExp` with the constants that it is made of. */
 export function findPatterns(...folders: readonly string[]): Pattern[] {
-  const found = new Map<string, Pattern>();
+  const patterns = new Map<string, Pattern>();
   for (const path of folders.flatMap(filesBelow)) {
     for (const { source, flags } of patternsIn(parseFile(path), path)) {
       const key = `/${source}/${flags}`;
-      const files = [...(found.get(key)?.files ?? []), relative(PROJECT, path)];
-      found.set(key, { source, flags, files: [...new Set(files)] });
+      const files = [...(patterns.get(key)?.files ?? []), relative(PROJECT, path)];
+      patterns.set(key, { source, flags, files: [...new Set(files)] });
     }
   }
-  return [...found.values()];
+  return [...patterns.values()];
 }
 
 function parseFile(path: string): Node {
@@ -33,17 +33,17 @@ function* patternsIn(root: Node, path: string): Generator<{ readonly source: str
     if (regex !== undefined) yield { source: regex.pattern, flags: regex.flags };
     if (callee?.['name'] !== 'RegExp') continue;
     const [source, flags] = node['arguments'] as Node[];
-    if (source !== undefined) yield { source: textOf(source, root, path), flags: flags ? textOf(flags, root, path) : '' };
+    if (source !== undefined) yield { source: readText(source, root, path), flags: flags ? readText(flags, root, path) : '' };
   }
 }
 
 function* nodesIn(node: Node): Generator<Node> {
   yield node;
-  for (const [, child] of childrenOf(node)) yield* nodesIn(child);
+  for (const [, child] of listChildren(node)) yield* nodesIn(child);
 }
 
-function textOf(node: Node, root: Node, path: string): string {
-  const text = (child: unknown): string => textOf(child as Node, root, path);
+function readText(node: Node, root: Node, path: string): string {
+  const text = (child: unknown): string => readText(child as Node, root, path);
   switch (node.type) {
     case 'Literal':
       return String(node['value']);
@@ -82,9 +82,9 @@ function constantText(name: string, root: Node, path: string): string {
     const declaration = (node['declaration'] ?? node) as { declarations?: { id: Node; init?: Node }[] };
     for (const { id, init } of declaration.declarations ?? []) {
       if (init === undefined) continue;
-      if (id['name'] === name) return textOf(init, root, path);
+      if (id['name'] === name) return readText(init, root, path);
       const at = ((id['elements'] ?? []) as Node[]).findIndex((element) => element['name'] === name);
-      if (at !== -1) return textOf((init['elements'] as Node[])[at] as Node, root, path);
+      if (at !== -1) return readText((init['elements'] as Node[])[at] as Node, root, path);
     }
   }
   return ARGUMENT;

@@ -35,18 +35,18 @@ export async function placedPhotograph(format: PlacedFormat, options: PlacedOpti
 function withDirectories(tiff: Buffer, jpeg: Buffer): Buffer {
   const exifAt = jpeg.indexOf('Exif\0\0', 0, 'latin1') + 6;
   const block = Buffer.from(jpeg.subarray(exifAt, exifAt - 8 + jpeg.readUInt16BE(exifAt - 8)));
-  const pointers = entriesOf(block, block.readUInt32LE(4)).filter((entry) => [0x8769, 0x8825].includes(entry.readUInt16LE(0)));
+  const pointers = listEntries(block, block.readUInt32LE(4)).filter((entry) => [0x8769, 0x8825].includes(entry.readUInt16LE(0)));
   const first = tiff.readUInt32LE(4);
   const blockAt = tiff.length + (tiff.length % 2);
   for (const pointer of pointers) {
     const at = pointer.readUInt32LE(8);
-    for (const entry of entriesOf(block, at)) {
+    for (const entry of listEntries(block, at)) {
       const bytes = (BYTES_OF_TYPE[entry.readUInt16LE(2)] ?? 1) * entry.readUInt32LE(4);
       if (bytes > 4) entry.writeUInt32LE(entry.readUInt32LE(8) + blockAt, 8);
     }
     pointer.writeUInt32LE(at + blockAt, 8);
   }
-  const entries = [...entriesOf(tiff, first), ...pointers].sort((a, b) => a.readUInt16LE(0) - b.readUInt16LE(0));
+  const entries = [...listEntries(tiff, first), ...pointers].sort((a, b) => a.readUInt16LE(0) - b.readUInt16LE(0));
   const count = Buffer.alloc(2);
   count.writeUInt16LE(entries.length, 0);
   const padding = Buffer.alloc(blockAt - tiff.length);
@@ -57,7 +57,7 @@ function withDirectories(tiff: Buffer, jpeg: Buffer): Buffer {
 
 const BYTES_OF_TYPE: readonly number[] = [1, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8];
 
-function entriesOf(bytes: Buffer, at: number): Buffer[] {
+function listEntries(bytes: Buffer, at: number): Buffer[] {
   const count = bytes.readUInt16LE(at);
   return Array.from({ length: count }, (_, index) => bytes.subarray(at + 2 + index * 12, at + 14 + index * 12));
 }

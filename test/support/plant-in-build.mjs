@@ -9,8 +9,8 @@ if (isMainThread) register(import.meta.url, { data: JSON.parse(process.env.PLANT
 let planted;
 
 /** In the thread that loads modules. */
-export function initialize(given) {
-  planted = given;
+export function initialize(data) {
+  planted = data;
 }
 
 export async function load(url, context, nextLoad) {

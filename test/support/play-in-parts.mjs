@@ -63,11 +63,11 @@ async function playPart(project, env) {
 /**
  * Subtracts two tallies, key by key; a key that one of them lacks counts as 0.
  * @param {Tally} some
- * @param {Tally} others
+ * @param {Tally} tally
  * @returns {Tally}
  */
-function sum(some = 0, others = 0) {
-  if (typeof some === 'number' && typeof others === 'number') return some + others;
-  const keys = new Set([...Object.keys(some), ...Object.keys(others)]);
-  return Object.fromEntries([...keys].map((key) => [key, sum(some[key], others[key])]));
+function sum(some = 0, tally = 0) {
+  if (typeof some === 'number' && typeof tally === 'number') return some + tally;
+  const keys = new Set([...Object.keys(some), ...Object.keys(tally)]);
+  return Object.fromEntries([...keys].map((key) => [key, sum(some[key], tally[key])]));
 }

@@ -35,7 +35,7 @@ export function basic(name: string, password: string): string {
 }
 
 /** The code of the protocol error, or undefined where the answer is none. */
-export function errorOf(text: string): string | undefined {
+export function parseError(text: string): string | undefined {
   return /<error code="(\w+)">/.exec(text)?.[1];
 }
 
@@ -48,7 +48,7 @@ export type RawHeader = {
 };
 
 /** The headers of an answer, in order. */
-export function headersOf(text: string): RawHeader[] {
+export function parseHeaders(text: string): RawHeader[] {
   return [...text.matchAll(/<header( status="deleted")?\s*>(.*?)<\/header>/gs)].map(([, deleted, content = '']) => {
     const identifier = /<identifier>([^<]*)</.exec(content)?.[1] ?? '';
     return {
@@ -62,9 +62,9 @@ export function headersOf(text: string): RawHeader[] {
 }
 
 /** The records of an answer, each as the text between its tags, by identifier. */
-export function recordsOf(text: string): ReadonlyMap<string, string> {
+export function parseRecords(text: string): ReadonlyMap<string, string> {
   const records = [...text.matchAll(/<record>(.*?)<\/record>/gs)].map((match) => match[1] ?? '');
-  return new Map(records.map((record) => [headersOf(record)[0]?.ident ?? '', record]));
+  return new Map(records.map((record) => [parseHeaders(record)[0]?.ident ?? '', record]));
 }
 
 export type RawToken = {
@@ -75,12 +75,12 @@ export type RawToken = {
 };
 
 /** The resumption token of an answer; its text is empty on the last page. */
-export function tokenOf(text: string): RawToken | undefined {
-  const found = /<resumptionToken([^>]*?)(?:\/>|>([^<]*)<\/resumptionToken>)/.exec(text);
-  if (found === null) return undefined;
-  const attribute = (name: string): string | undefined => new RegExp(`${name}="([^"]*)"`).exec(found[1] ?? '')?.[1];
+export function parseToken(text: string): RawToken | undefined {
+  const match = /<resumptionToken([^>]*?)(?:\/>|>([^<]*)<\/resumptionToken>)/.exec(text);
+  if (match === null) return undefined;
+  const attribute = (name: string): string | undefined => new RegExp(`${name}="([^"]*)"`).exec(match[1] ?? '')?.[1];
   return {
-    text: (found[2] ?? '').replaceAll('&amp;', '&'),
+    text: (match[2] ?? '').replaceAll('&amp;', '&'),
     size: Number(attribute('completeListSize')),
     cursor: Number(attribute('cursor')),
     expires: attribute('expirationDate'),
@@ -88,14 +88,14 @@ export function tokenOf(text: string): RawToken | undefined {
 }
 
 /** Every page of a list, following its tokens. */
-export async function pagesOf(mock: TestMock, query: string, options: AskOptions = {}): Promise<string[]> {
+export async function fetchPages(mock: TestMock, query: string, options: AskOptions = {}): Promise<string[]> {
   const verb = /verb=(\w+)/.exec(query)?.[1] ?? '';
   const pages: string[] = [];
   let next = query;
   for (;;) {
     const { text } = await ask(mock, next, options);
     pages.push(text);
-    const token = tokenOf(text)?.text ?? '';
+    const token = parseToken(text)?.text ?? '';
     if (token === '') return pages;
     if (pages.length > 10_000) throw new Error('the list does not end');
     next = `verb=${verb}&resumptionToken=${encodeURIComponent(token)}`;
@@ -104,5 +104,5 @@ export async function pagesOf(mock: TestMock, query: string, options: AskOptions
 
 /** The headers of a whole list. */
 export async function listAll(mock: TestMock, query: string, options: AskOptions = {}): Promise<RawHeader[]> {
-  return (await pagesOf(mock, query, options)).flatMap(headersOf);
+  return (await fetchPages(mock, query, options)).flatMap(parseHeaders);
 }

@@ -4,7 +4,7 @@ import { mapTable } from '../../src/columns/map-table.ts';
 import { parseConstants, withConstants } from '../../src/columns/settings.ts';
 import type { Find } from '../../src/find/find.ts';
 import { checkRules } from '../../src/find/rules.ts';
-import { readTableBytes } from '../../src/tables/readers.ts';
+import { parseTableBytes } from '../../src/tables/readers.ts';
 
 export type FindsRead = { readonly finds: readonly Find[]; readonly issues: readonly Issue[] };
 
@@ -17,7 +17,10 @@ export async function readFinds(
   options: ReadFindsOptions = {},
 ): Promise<FindsRead> {
   const { sheet, constants = [], checked = false } = options;
-  const table = withConstants(await readTableBytes(file, bytes, sheet === undefined ? {} : { sheet }), parseConstants(constants));
+  const table = withConstants(
+    await parseTableBytes(file, bytes, sheet === undefined ? {} : { sheet }),
+    parseConstants(constants),
+  );
   const { issues, rows } = mapTable(table, {
     lookupTerm: () => ({ kind: 'not-harvested' }),
     resolvePhoto: (name) => ({ value: `/season/${name}` }),

@@ -19,7 +19,7 @@ const TRAINING_PORT_OF_PAGES = '8098';
  */
 export async function runPage(page: string, heading?: string): Promise<PageBlock[]> {
   const [port, trainingPort] = [String(await freePort()), String(await freePort())];
-  const text = sectionOf(readFileSync(join(PROJECT, page), 'utf8'), heading)
+  const text = getSection(readFileSync(join(PROJECT, page), 'utf8'), heading)
     .replaceAll(PORT_OF_PAGES, port)
     .replaceAll(TRAINING_PORT_OF_PAGES, trainingPort);
   const blocks = [
@@ -35,7 +35,7 @@ export async function runPage(page: string, heading?: string): Promise<PageBlock
   return blocks.map((block, index) => ({ ...block, printed: printed.split('\u001e')[index] ?? '' }));
 }
 
-function sectionOf(text: string, heading: string | undefined): string {
+function getSection(text: string, heading: string | undefined): string {
   if (heading === undefined) return text;
   const [, section] = text.split(`## ${heading}\n`);
   if (section === undefined) throw new Error(`there is no heading ${heading}`);

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { tokenOf } from './contract-requests.ts';
+import { fetchToken } from './contract-requests.ts';
 import { found, makeNews } from './eventually.ts';
 import { hosted } from './hosted-runs.ts';
 import { tied } from './tied.ts';
@@ -195,7 +195,7 @@ export async function signedIn(
   const secrets = join(home.folder, 'pas', 'secrets.json');
   const kept = JSON.parse(readFileSync(secrets, 'utf8')) as Record<string, Record<string, string>>;
   const owner = `${service.base_url} ${user}`;
-  const token = await tokenOf({ url: service.base_url }, user);
+  const token = await fetchToken({ url: service.base_url }, user);
   writeFileSync(secrets, JSON.stringify({ ...kept, [owner]: { ...kept[owner], token } }));
   return home;
 }

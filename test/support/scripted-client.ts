@@ -3,7 +3,7 @@ import { type OaiClient, openOaiClient } from '../../src/oai/client.ts';
 import { OAI_BASE, type Script } from './scripted-oai.ts';
 
 /** A harvesting client whose service says what the script has. */
-export function clientOf(
+export function makeClient(
   exchange: Script,
   credentials: OaiCredentials = { kind: 'none' },
   endpoint: 'versioned' | 'generic' = 'versioned',

@@ -49,6 +49,6 @@ export function scripted(
 }
 
 /** The arguments of a request, in the order in which they were sent. */
-export function argumentsOf(request: HttpRequest | undefined): string[] {
+export function listArguments(request: HttpRequest | undefined): string[] {
   return [...new URL(request?.url ?? '').searchParams].map(([name, value]) => `${name}=${value}`);
 }

@@ -1,5 +1,5 @@
 import { InterruptedError } from '../../src/base/errors.ts';
-import type { Offer, Prompt } from '../../src/ui/prompt.ts';
+import type { Prompt, PromptOffer } from '../../src/ui/prompt.ts';
 
 /** Answers in the order in which they are asked for; `^C` stops. Every question, refusal and choice is in the transcript. */
 export type ScriptedPrompt = Prompt & { readonly transcript: readonly string[]; readonly left: readonly string[] };
@@ -24,10 +24,10 @@ export function scriptedPrompt(...answers: readonly string[]): ScriptedPrompt {
       transcript.push(`${question} ${answer}`);
       return answer === '' ? fallback : answer === 'y';
     },
-    async text({ message, fallback, problemOf }) {
+    async text({ message, fallback, findProblem }) {
       for (;;) {
         const answer = next(message) || fallback || '';
-        const problem = await problemOf(answer);
+        const problem = await findProblem(answer);
         transcript.push(`${message} ${answer}${problem === undefined ? '' : ` ✗ ${problem}`}`);
         if (problem === undefined) return answer;
       }
@@ -37,9 +37,11 @@ export function scriptedPrompt(...answers: readonly string[]): ScriptedPrompt {
       offers,
     }: Parameters<Prompt['search']>[0] & { offers(typed: string): readonly unknown[] }): Promise<T> {
       const typed = next(message);
-      const found = offers(typed);
-      const first = found.find((offer): offer is Offer<T> => typeof offer === 'object' && offer !== null && 'value' in offer);
-      if (first === undefined) throw new Error(`${message} offers nothing for "${typed}": ${JSON.stringify(found)}`);
+      const offered = offers(typed);
+      const first = offered.find(
+        (offer): offer is PromptOffer<T> => typeof offer === 'object' && offer !== null && 'value' in offer,
+      );
+      if (first === undefined) throw new Error(`${message} offers nothing for "${typed}": ${JSON.stringify(offered)}`);
       transcript.push(`${message} ${typed} → ${first.name}`);
       return first.value;
     },

@@ -39,29 +39,29 @@ function readSource(path: string): Source {
   const name = relative(PROJECT, path);
   const texts: SourceText[] = [];
   const literals: Literal[] = [];
-  const placeOf = ({ start }: Node): string => `${name}:${code.slice(0, start).split('\n').length}`;
-  const template = (node: Node): Template => templateOf(node, code);
+  const getPlace = ({ start }: Node): string => `${name}:${code.slice(0, start).split('\n').length}`;
+  const template = (node: Node): Template => parseTemplate(node, code);
 
   const visit = (node: Node, givenTo: readonly string[], loading: boolean): void => {
     if (isText(node)) {
-      const frozen = loading && nameOf(node['tag']) === 't';
-      texts.push({ place: placeOf(node), one: template(node['quasi'] as Node), many: undefined, frozen });
-    } else if (node.type === 'CallExpression' && ['ngettext', 'nmsg'].includes(nameOf(node['callee']))) {
+      const frozen = loading && getName(node['tag']) === 't';
+      texts.push({ place: getPlace(node), one: template(node['quasi'] as Node), many: undefined, frozen });
+    } else if (node.type === 'CallExpression' && ['ngettext', 'nmsg'].includes(getName(node['callee']))) {
       const [one, many] = (node['arguments'] as Node[]).map((each) =>
         each.type === 'TaggedTemplateExpression' ? (each['quasi'] as Node) : each,
       );
-      if (one === undefined || many === undefined) throw new Error(`${placeOf(node)}: write ngettext(msgid\`…\`, \`…\`, count)`);
-      const frozen = loading && nameOf(node['callee']) === 'ngettext';
-      texts.push({ place: placeOf(node), one: template(one), many: template(many), frozen });
+      if (one === undefined || many === undefined) throw new Error(`${getPlace(node)}: write ngettext(msgid\`…\`, \`…\`, count)`);
+      const frozen = loading && getName(node['callee']) === 'ngettext';
+      texts.push({ place: getPlace(node), one: template(one), many: template(many), frozen });
       return;
     } else if (node.type === 'TemplateLiteral' || (node.type === 'Literal' && typeof node['value'] === 'string')) {
-      literals.push({ place: placeOf(node), text: template(node).parts.join('…'), givenTo });
+      literals.push({ place: getPlace(node), text: template(node).parts.join('…'), givenTo });
     }
     const stillLoading = loading && !/Function/.test(node.type);
-    for (const [key, child] of childrenOf(node)) {
+    for (const [key, child] of listChildren(node)) {
       if (isText(node) && key === 'quasi') {
-        for (const [, inside] of childrenOf(child)) if (inside.type !== 'TemplateElement') visit(inside, [], stillLoading);
-      } else if (!isNoText(node, key)) visit(child, receiversOf(node, key, givenTo), stillLoading);
+        for (const [, inside] of listChildren(child)) if (inside.type !== 'TemplateElement') visit(inside, [], stillLoading);
+      } else if (!isNoText(node, key)) visit(child, listReceivers(node, key, givenTo), stillLoading);
     }
   };
   visit(parseAst(code, { lang: 'ts' }) as unknown as Node, [], true);
@@ -69,7 +69,7 @@ function readSource(path: string): Source {
 }
 
 function isText(node: Node): boolean {
-  return node.type === 'TaggedTemplateExpression' && ['t', 'msg'].includes(nameOf(node['tag']));
+  return node.type === 'TaggedTemplateExpression' && ['t', 'msg'].includes(getName(node['tag']));
 }
 
 /** Names of modules, types and properties are no texts. */
@@ -80,16 +80,16 @@ function isNoText(node: Node, key: string): boolean {
 }
 
 /** Receiver of a literal inside: the nearest call, tag or property on the way up. */
-function receiversOf(node: Node, key: string, outer: readonly string[]): readonly string[] {
+function listReceivers(node: Node, key: string, outer: readonly string[]): readonly string[] {
   if ((node.type === 'NewExpression' || node.type === 'CallExpression') && key === 'arguments') {
-    return [`${node.type === 'NewExpression' ? 'new ' : ''}${nameOf(node['callee'])}`];
+    return [`${node.type === 'NewExpression' ? 'new ' : ''}${getName(node['callee'])}`];
   }
-  if (node.type === 'TaggedTemplateExpression' && key === 'quasi') return [nameOf(node['tag'])];
-  if (node.type === 'Property' && key === 'value') return [`key:${nameOf(node['key'])}`, ...outer];
+  if (node.type === 'TaggedTemplateExpression' && key === 'quasi') return [getName(node['tag'])];
+  if (node.type === 'Property' && key === 'value') return [`key:${getName(node['key'])}`, ...outer];
   return /^(Binary|Conditional|Logical|Object|Array|Template|TSAs|TSSatisfies|Parenthesized)/.test(node.type) ? outer : [];
 }
 
-export function childrenOf(node: Node): (readonly [string, Node])[] {
+export function listChildren(node: Node): (readonly [string, Node])[] {
   return Object.entries(node).flatMap(([key, value]) =>
     (Array.isArray(value) ? (value as unknown[]) : [value]).filter(isNode).map((child) => [key, child] as const),
   );
@@ -100,32 +100,32 @@ function isNode(value: unknown): value is Node {
 }
 
 /** `terminal.line`, `t`; empty for what has no simple name. */
-function nameOf(value: unknown): string {
+function getName(value: unknown): string {
   if (!isNode(value)) return '';
   if (value.type === 'Identifier') return String(value['name']);
   if (value.type === 'Literal') return String(value['value']);
   if (value.type !== 'MemberExpression' || value['computed'] === true) return '';
-  const object = nameOf(value['object']);
-  return object === '' ? '' : `${object}.${nameOf(value['property'])}`;
+  const object = getName(value['object']);
+  return object === '' ? '' : `${object}.${getName(value['property'])}`;
 }
 
-function templateOf(node: Node, code: string): Template {
+function parseTemplate(node: Node, code: string): Template {
   if (node.type !== 'TemplateLiteral') return { parts: [String(node['value'])], expressions: [], plain: node.type === 'Literal' };
   const expressions = (node['expressions'] as Node[]).map(
-    (each) => commandOf(each, code) ?? code.slice(each.start, each['end'] as number),
+    (each) => getCommand(each, code) ?? code.slice(each.start, each['end'] as number),
   );
   return {
     parts: (node['quasis'] as Node[]).map((quasi) => (quasi['value'] as { readonly cooked: string }).cooked),
     expressions,
     plain: (node['expressions'] as Node[]).every(
-      (each) => commandOf(each, code) !== undefined || (nameOf(each) !== '' && each.type !== 'Literal'),
+      (each) => getCommand(each, code) !== undefined || (getName(each) !== '' && each.type !== 'Literal'),
     ),
   };
 }
 
 /** cmd`pas show ${find}` is called `pas show find` where it stands in a text. */
-function commandOf(node: Node, code: string): string | undefined {
-  if (node.type !== 'TaggedTemplateExpression' || nameOf(node['tag']) !== 'cmd') return undefined;
-  const { parts, expressions } = templateOf(node['quasi'] as Node, code);
+function getCommand(node: Node, code: string): string | undefined {
+  if (node.type !== 'TaggedTemplateExpression' || getName(node['tag']) !== 'cmd') return undefined;
+  const { parts, expressions } = parseTemplate(node['quasi'] as Node, code);
   return parts.map((part, index) => `${part}${expressions[index] ?? ''}`).join('');
 }

@@ -3,12 +3,12 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../../src/base/clock.ts';
-import { sha512Of } from '../../src/http/request-body.ts';
+import { hashSha512 } from '../../src/http/request-body.ts';
 import { bindAccount, type KnownAccount, rememberAccount } from '../../src/outbox/bound-account.ts';
 import { addImport } from '../../src/outbox/entries.ts';
 import type { EntryId, FindId } from '../../src/outbox/entry.ts';
 import { type Journal, openJournal } from '../../src/outbox/journal.ts';
-import { type Binding, headerOf, type Outbox, openOutbox, updateHeader } from '../../src/outbox/open-outbox.ts';
+import { type Binding, type Outbox, openOutbox, readHeader, updateHeader } from '../../src/outbox/open-outbox.ts';
 import { insertFind } from '../../src/outbox/stored-finds.ts';
 import { manualClock } from './manual-clock.ts';
 
@@ -56,14 +56,14 @@ export function openAt(
   const { journal } = outbox;
   if (journal === undefined) throw outbox.journalProblem ?? new Error('there is no journal');
   // As the first push does it.
-  if (headerOf(outbox).journal === '')
+  if (readHeader(outbox).journal === '')
     outbox.change(() => updateHeader(outbox, { journal: journal.id, machine: journal.machine }));
   return { ...outbox, journal, [Symbol.dispose]: () => outbox.close() };
 }
 
 /** A new file of the same outbox, as after its folder was lost; it has the journal. */
 export function openAnew(outbox: TempOutbox): TempOutbox {
-  return openAt(join(tempFolder(), 'outbox.sqlite'), outbox.journal.path, { clock: outbox.clock, id: headerOf(outbox).outbox });
+  return openAt(join(tempFolder(), 'outbox.sqlite'), outbox.journal.path, { clock: outbox.clock, id: readHeader(outbox).outbox });
 }
 
 /** A queued import, and the row of its find. `text` is what it says of the find: its digest depends on it. */
@@ -77,8 +77,8 @@ export function queueImport(
   const document = Buffer.from(`<document>${text}</document>`);
   const entryId = addImport(outbox, findId, {
     document,
-    documentSha512: sha512Of(document),
-    digest: digestOf(text),
+    documentSha512: hashSha512(document),
+    digest: hashDigest(text),
     project,
     issues: [],
   });
@@ -86,6 +86,6 @@ export function queueImport(
 }
 
 /** Stands for the digest of a find as it was found. */
-export function digestOf(text: string): string {
+export function hashDigest(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { storedState } from '../../src/oai/harvest-state.ts';
 import { startPass } from '../../src/oai/pass.ts';
-import { harvestOf } from '../../src/vocabulary/harvests.ts';
+import { getOrCreateVocabularyHarvest } from '../../src/vocabulary/harvests.ts';
 import type { TermDraft, Vocabulary } from '../../src/vocabulary/term.ts';
-import { putTerm } from '../../src/vocabulary/terms.ts';
+import { saveTerm } from '../../src/vocabulary/terms.ts';
 import { openVocabulary, type VocabularyStore } from '../../src/vocabulary/vocabulary-store.ts';
 import { manualClock } from './manual-clock.ts';
 import { OAI_BASE } from './scripted-oai.ts';
@@ -38,7 +38,7 @@ export function aTerm(ident: string, label: string, more: Partial<TermDraft> = {
 export function fill(store: VocabularyStore, ...drafts: readonly TermDraft[]): Vocabulary {
   const vocabulary = store.source(OAI_BASE);
   vocabulary.change(() => {
-    for (const draft of drafts) putTerm(vocabulary, draft, Date.UTC(2025, 0, 1));
+    for (const draft of drafts) saveTerm(vocabulary, draft, Date.UTC(2025, 0, 1));
   });
   return vocabulary;
 }
@@ -47,8 +47,8 @@ export function fill(store: VocabularyStore, ...drafts: readonly TermDraft[]): V
 export function markHarvested(vocabulary: Vocabulary, ...sets: readonly string[]): Vocabulary {
   vocabulary.change(() => {
     for (const set of sets) {
-      const state = storedState(vocabulary, harvestOf(vocabulary, set), () => vocabulary.clock.now());
-      state.putPass(startPass('full', { fromMs: null, untilMs: null }, 1, 1));
+      const state = storedState(vocabulary, getOrCreateVocabularyHarvest(vocabulary, set), () => vocabulary.clock.now());
+      state.savePass(startPass('full', { fromMs: null, untilMs: null }, 1, 1));
       state.complete();
     }
   });

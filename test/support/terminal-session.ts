@@ -144,7 +144,7 @@ type Screen = { readonly pid: number | undefined; readonly code: number | undefi
 function firstMissing(screen: string, texts: readonly (string | RegExp)[]): string | undefined {
   let from = 0;
   for (const text of texts) {
-    const end = endOf(text, screen, from);
+    const end = findEnd(text, screen, from);
     if (end === undefined)
       return `${String(text)} is not on the screen${from === 0 ? '' : ', behind what was expected before it'}`;
     from = end;
@@ -152,7 +152,7 @@ function firstMissing(screen: string, texts: readonly (string | RegExp)[]): stri
   return undefined;
 }
 
-function endOf(text: string | RegExp, screen: string, from: number): number | undefined {
+function findEnd(text: string | RegExp, screen: string, from: number): number | undefined {
   if (typeof text === 'string') {
     const start = screen.indexOf(text, from);
     return start < 0 ? undefined : start + text.length;

@@ -20,20 +20,20 @@ export function useMockProcess(...flags: readonly string[]): UsedMock {
 
 function useStarted(start: () => Promise<RunningMock>): UsedMock {
   let service: RunningMock | undefined;
-  let made: (() => Promise<MockState>) | undefined;
+  let makeState: (() => Promise<MockState>) | undefined;
   beforeAll(async () => {
     service = await start();
   });
   afterAll(() => service?.stop());
   beforeEach(async () => {
     await started(service).control('POST', '/reset');
-    made = await countMade(started(service));
+    makeState = await countMade(started(service));
   });
   return {
     get service() {
       return started(service);
     },
-    made: () => started(made)(),
+    made: () => started(makeState)(),
   };
 }
 

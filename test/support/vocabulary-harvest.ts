@@ -2,7 +2,7 @@ import { type HarvestProgress, harvestVocabulary, type SetHarvest } from '../../
 import type { Exchange } from '../../src/http/exchange.ts';
 import { openOaiClient } from '../../src/oai/client.ts';
 import { type HarvestState, storedState } from '../../src/oai/harvest-state.ts';
-import { harvestOf } from '../../src/vocabulary/harvests.ts';
+import { getOrCreateVocabularyHarvest } from '../../src/vocabulary/harvests.ts';
 import type { Vocabulary } from '../../src/vocabulary/term.ts';
 import { termsOfSet } from '../../src/vocabulary/terms.ts';
 import type { FakeRepository } from './fake-repository.ts';
@@ -60,8 +60,8 @@ export async function harvest(repository: FakeRepository, vocabulary: Vocabulary
 }
 
 /** Stored state of the set's harvest. */
-export function stateOf(vocabulary: Vocabulary): HarvestState {
-  return storedState(vocabulary, harvestOf(vocabulary, SET), () => vocabulary.clock.now());
+export function getState(vocabulary: Vocabulary): HarvestState {
+  return storedState(vocabulary, getOrCreateVocabularyHarvest(vocabulary, SET), () => vocabulary.clock.now());
 }
 
 export function stored(vocabulary: Vocabulary): Map<string, string> {

@@ -54,12 +54,12 @@ function called(path: string): string {
 function before<Name extends string>(
   holder: { [name in Name]: unknown },
   name: Name,
-  first: (...given: unknown[]) => void,
+  first: (...args: unknown[]) => void,
 ): () => void {
-  const original = holder[name] as (...given: unknown[]) => unknown;
-  holder[name] = function (this: unknown, ...given: unknown[]): unknown {
-    first.apply(this, given);
-    return original.apply(this, given);
+  const original = holder[name] as (...args: unknown[]) => unknown;
+  holder[name] = function (this: unknown, ...args: unknown[]): unknown {
+    first.apply(this, args);
+    return original.apply(this, args);
   };
   return () => {
     holder[name] = original;

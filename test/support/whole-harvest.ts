@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { pagesOf, recordsOf } from './raw-harvest.ts';
+import { fetchPages, parseRecords } from './raw-harvest.ts';
 import type { Home } from './run-pas.ts';
 import type { TestMock } from './start-mock.ts';
 
@@ -28,13 +28,13 @@ export const lines = (text: string): Line[] =>
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as Line);
-export const linesOf = (home: Home, name: string): Line[] => lines(readFileSync(join(home.folder, name), 'utf8'));
-export const identOf = ({ identifier }: Line): string => identifier.split('/').at(-1) ?? '';
+export const readLines = (home: Home, name: string): Line[] => lines(readFileSync(join(home.folder, name), 'utf8'));
+export const getIdent = ({ identifier }: Line): string => identifier.split('/').at(-1) ?? '';
 
 /** Every record that the mock lists, as the text between its tags, by identifier. */
 export async function served(mock: TestMock, set: string, prefix: string, options: { version?: string; as?: string } = {}) {
-  const pages = await pagesOf(mock, `verb=ListRecords&metadataPrefix=${prefix}&set=${set}`, options);
-  return new Map(pages.flatMap((page) => [...recordsOf(page)]));
+  const pages = await fetchPages(mock, `verb=ListRecords&metadataPrefix=${prefix}&set=${set}`, options);
+  return new Map(pages.flatMap((page) => [...parseRecords(page)]));
 }
 
 /** That every set is harvested whole, in both forms of output. Half of it is starting pas, so each version is asked for by name. */
@@ -52,17 +52,17 @@ export function testWholeHarvests(version: string, world: () => { readonly mock:
       const [name, xml] = ['jsonl', 'xml'].map((ending) => `${set}-${prefix}-${version}.${ending}`);
       const summary = await home.json<HarvestSummary>('harvest', set, ...flags, '--out', name ?? '');
       expect(summary).toMatchObject({ records: expected.size, written: expected.size, held: expected.size });
-      const found = linesOf(home, name ?? '');
-      expect(found.map(identOf).sort()).toEqual([...expected.keys()].sort());
-      for (const line of found) {
-        const source = expected.get(identOf(line)) ?? '';
+      const lines = readLines(home, name ?? '');
+      expect(lines.map(getIdent).sort()).toEqual([...expected.keys()].sort());
+      for (const line of lines) {
+        const source = expected.get(getIdent(line)) ?? '';
         expect(line.deleted === true).toBe(source.includes('status="deleted"'));
         expect(JSON.stringify(line)).not.toContain(REFUSAL);
         expect(JSON.stringify(line).includes('"masked":true')).toBe(source.includes(REFUSAL));
       }
       const run = await home.pas('harvest', set, ...flags, '--out', xml ?? '');
       expect(run.code, run.stderr).toBe(0);
-      expect(recordsOf(readFileSync(join(home.folder, xml ?? ''), 'utf8'))).toEqual(expected);
+      expect(parseRecords(readFileSync(join(home.folder, xml ?? ''), 'utf8'))).toEqual(expected);
     });
   });
 }

@@ -19,8 +19,8 @@ export function parseWindow(from: string | undefined, until: string | undefined,
   if (from !== undefined && until !== undefined && from.length !== until.length) {
     throw badArgument('from and until differ in granularity');
   }
-  const fromMs = from === undefined ? undefined : startOf('from', from, deployed);
-  const untilMs = until === undefined ? undefined : endOf(until, startOf('until', until, deployed), deployed);
+  const fromMs = from === undefined ? undefined : parseStart('from', from, deployed);
+  const untilMs = until === undefined ? undefined : parseEnd(until, parseStart('until', until, deployed), deployed);
   if (fromMs !== undefined && untilMs !== undefined && fromMs > untilMs) {
     if (deployed) throw new ProtocolError('noRecordsMatch', 'from is later than until');
     throw badArgument('from is later than until');
@@ -28,7 +28,7 @@ export function parseWindow(from: string | undefined, until: string | undefined,
   return { fromMs, untilMs };
 }
 
-function startOf(name: string, text: string, deployed: boolean): number {
+function parseStart(name: string, text: string, deployed: boolean): number {
   const isKnown = deployed
     ? DAY.test(text) || SECOND.test(text) || MILLISECOND.test(text)
     : (DAY.test(text) || SECOND.test(text)) && !YEAR_ZERO.test(text);
@@ -40,7 +40,7 @@ function startOf(name: string, text: string, deployed: boolean): number {
   return ms;
 }
 
-function endOf(text: string, startMs: number, deployed: boolean): number {
+function parseEnd(text: string, startMs: number, deployed: boolean): number {
   if (DAY.test(text)) return startMs + (deployed ? 86_399_000 : 86_399_999);
   return deployed ? startMs : startMs + 999;
 }

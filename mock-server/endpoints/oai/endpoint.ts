@@ -6,7 +6,7 @@ import { createWording } from '../../base/messages.ts';
 import { htmlPage } from '../../base/problem.ts';
 import { acceptedTypes } from '../../rules/preconditions.ts';
 import { runUnderFault, type SentAnswer } from '../../rules/run-under-fault.ts';
-import { signIn, throughSession, unauthorised, type Viewer } from '../../rules/viewer.ts';
+import { signIn, signInBySession, unauthorised, type Viewer } from '../../rules/viewer.ts';
 import type { JournalEntry } from '../../state/journal.ts';
 import type { Mock } from '../../state/mock.ts';
 import { answerText, type Envelope, errorText, type HarvestPath, parsePath } from './envelope.ts';
@@ -30,19 +30,19 @@ export async function answerHarvest(mock: Mock, incoming: Incoming, entry: Journ
   }
   try {
     if (path.kind === 'generic') return redirectToNewest(mock, incoming);
-    const given = path.kind === 'record' ? aliasQuery(incoming, path.ident) : await readArguments(incoming);
-    const basic = signedIn(mock, incoming, path, given);
-    const { viewer, cookie } = mock.deployed ? throughSession(mock, incoming, basic) : { viewer: basic, cookie: undefined };
+    const query = path.kind === 'record' ? aliasQuery(incoming, path.ident) : await readArguments(incoming);
+    const basic = authenticateReader(mock, incoming, path, query);
+    const { viewer, cookie } = mock.deployed ? signInBySession(mock, incoming, basic) : { viewer: basic, cookie: undefined };
     entry.user = viewer.username;
-    const rule = mock.faults.take('oai', given.get('identifier')?.split('/').at(-1) ?? given.get('set') ?? undefined);
+    const rule = mock.faults.take('oai', query.get('identifier')?.split('/').at(-1) ?? query.get('set') ?? undefined);
     entry.fault = rule?.fault ?? null;
     if (rule?.fault === 'token-expired') return unauthorised(mock.deployed);
     const say = createWording(incoming, mock.seedNumber);
     const answer = await runUnderFault(rule, { clock: mock.clock, say }, () =>
-      answerRequest(mock, incoming, path, given, viewer, rule?.fault === 'bad-resumption-token'),
+      answerRequest(mock, incoming, path, query, viewer, rule?.fault === 'bad-resumption-token'),
     );
     const headers = cookie === undefined ? answer.headers : { ...answer.headers, 'set-cookie': cookie };
-    return await compressed({ ...answer, headers }, incoming.headers['accept-encoding']);
+    return await compressBody({ ...answer, headers }, incoming.headers['accept-encoding']);
   } catch (thrown) {
     if (thrown instanceof HttpError) return thrown.answer;
     throw thrown;
@@ -73,13 +73,13 @@ async function readArguments(incoming: Incoming): Promise<URLSearchParams> {
 }
 
 /** @throws HttpError 401, and the deployed service's own answers to credentials that cannot be read (B-AUTH-3) */
-function signedIn(mock: Mock, incoming: Incoming, path: HarvestPath, given: URLSearchParams): Viewer {
+function authenticateReader(mock: Mock, incoming: Incoming, path: HarvestPath, query: URLSearchParams): Viewer {
   const viewer = signIn(mock, incoming);
   if (viewer === undefined) throw new HttpError(unauthorised(mock.deployed));
   if (typeof viewer === 'object') return viewer;
   if (!mock.deployed) throw new HttpError(unauthorised(false));
   if (viewer === 'no-colon') throw new HttpError(htmlPage(500, 'Internal Server Error'));
-  const envelope = envelopeOf(mock, incoming, path, given);
+  const envelope = makeEnvelope(mock, incoming, path, query);
   throw new HttpError(xmlAnswer(errorText(envelope, new ProtocolError('badVerb', ILLEGAL_VERB))));
 }
 
@@ -87,11 +87,11 @@ async function answerRequest(
   mock: Mock,
   incoming: Incoming,
   path: HarvestPath,
-  given: URLSearchParams,
+  parameters: URLSearchParams,
   viewer: Viewer,
   refuseTokens: boolean,
 ): Promise<Answer> {
-  const envelope = envelopeOf(mock, incoming, path, given);
+  const envelope = makeEnvelope(mock, incoming, path, parameters);
   const version = path.kind === 'version' ? path.version : NEWEST_VERSION;
   const harvest: Harvest = {
     mock,
@@ -104,29 +104,29 @@ async function answerRequest(
     refuseTokens,
   };
   try {
-    const query = parseQuery(given, mock.deployed);
-    if (path.kind === 'version' && !path.listed) refuseUnlisted(query);
+    const query = parseQuery(parameters, mock.deployed);
+    if (path.kind === 'version' && !path.listed) assertListedVersion(query);
     return xmlAnswer(answerText(envelope, await answerVerb(harvest, query)));
   } catch (thrown) {
     if (!(thrown instanceof ProtocolError)) throw thrown;
-    incoming.told.push(thrown.code);
+    incoming.reported.push(thrown.code);
     return xmlAnswer(errorText(envelope, thrown));
   }
 }
 
 /** A version that never was is no 404 on the deployed service: some verbs work all the same (B-ADDRESS-7). */
-function refuseUnlisted({ verb }: Query): void {
+function assertListedVersion({ verb }: Query): void {
   if (verb === 'Identify') throw new HttpError(htmlPage(500, 'Internal Server Error'));
   if (verb === 'ListRecords' || verb === 'GetRecord') throw badArgument('there is no such version');
 }
 
-function envelopeOf(mock: Mock, incoming: Incoming, path: HarvestPath, given: URLSearchParams): Envelope {
+function makeEnvelope(mock: Mock, incoming: Incoming, path: HarvestPath, query: URLSearchParams): Envelope {
   const segment = path.kind === 'version' ? path.segment : NEWEST_VERSION;
   return {
     nowMs: mock.clock.now(),
     responseMs: mock.harvestIndex.responseMs(mock.settings.response_date_shifts_ms),
     requestUrl: `${incoming.addresses.oaiBase}/${segment}/oai`,
-    given,
+    query,
     deployed: mock.deployed,
   };
 }
@@ -136,7 +136,7 @@ function xmlAnswer(body: string): Answer {
 }
 
 /** Gzips an answer for a client that accepts it, at the cheapest level: harvests are bound by the time of the server. */
-async function compressed(answer: SentAnswer, acceptEncoding: string | string[] | undefined): Promise<SentAnswer> {
+async function compressBody(answer: SentAnswer, acceptEncoding: string | string[] | undefined): Promise<SentAnswer> {
   const headers = { ...answer.headers, vary: 'Accept-Encoding' };
   const plain = Buffer.isBuffer(answer.body) ? answer.body : Buffer.from(answer.body);
   if (plain.length < WORTHWHILE_BYTES || !acceptsGzip(acceptEncoding)) return { ...answer, headers, body: plain };
@@ -148,6 +148,6 @@ async function compressed(answer: SentAnswer, acceptEncoding: string | string[] 
 function acceptsGzip(header: string | string[] | undefined): boolean {
   if (header === undefined) return false;
   const accepted = acceptedTypes(String(header));
-  const found = accepted.find(({ type }) => type === 'gzip') ?? accepted.find(({ type }) => type === '*');
-  return found !== undefined && found.quality > 0;
+  const match = accepted.find(({ type }) => type === 'gzip') ?? accepted.find(({ type }) => type === '*');
+  return match !== undefined && match.quality > 0;
 }

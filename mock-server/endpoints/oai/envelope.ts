@@ -10,12 +10,12 @@ export type Envelope = {
   readonly responseMs: number;
   /** The address that was used, without the query. */
   readonly requestUrl: string;
-  readonly given: URLSearchParams;
+  readonly query: URLSearchParams;
   readonly deployed: boolean;
 };
 
 export function answerText(envelope: Envelope, content: string): string {
-  return wrap(envelope, requestElement(envelope, envelope.given), content);
+  return wrap(envelope, requestElement(envelope, envelope.query), content);
 }
 
 /**
@@ -28,7 +28,7 @@ export function errorText(envelope: Envelope, error: ProtocolError): string {
     envelope.deployed && error.message === ILLEGAL_VERB
       ? { ...envelope, requestUrl: new URL(envelope.requestUrl).origin }
       : envelope,
-    bare ? new URLSearchParams() : envelope.given,
+    bare ? new URLSearchParams() : envelope.query,
   );
   const message = envelope.deployed ? deployedMessage(error) : error.message;
   return wrap(envelope, request, `<error code="${error.code}">${escapeText(message)}</error>`);
@@ -42,9 +42,9 @@ function deployedMessage({ code, message }: ProtocolError): string {
 }
 
 /** The deployed service repeats arguments without escaping them, so that some make its answer ill-formed (B-ADDRESS-5). */
-function requestElement({ requestUrl, deployed }: Envelope, given: URLSearchParams): string {
+function requestElement({ requestUrl, deployed }: Envelope, query: URLSearchParams): string {
   const quoted = deployed ? (text: string): string => text : escapeAttribute;
-  const attributes = [...given].map(([name, value]) => ` ${name}="${quoted(value)}"`).join('');
+  const attributes = [...query].map(([name, value]) => ` ${name}="${quoted(value)}"`).join('');
   return `<request${attributes}>${escapeText(requestUrl)}</request>`;
 }
 
@@ -72,7 +72,7 @@ export function parsePath(path: string, deployed: boolean): HarvestPath | undefi
   const segment = /^\/([^/]+)\/oai$/.exec(path)?.[1];
   if (segment === undefined) return undefined;
   const name = deployed ? segment.replace(/^v/, '') : segment;
-  const version = SCHEMA_VERSIONS.find((known) => known === name);
+  const version = SCHEMA_VERSIONS.find((version) => version === name);
   if (version !== undefined) return { kind: 'version', version, listed: true, segment };
   return deployed && /^\d+\.\d+$/.test(name) ? { kind: 'version', version: NEWEST_VERSION, listed: false, segment } : undefined;
 }

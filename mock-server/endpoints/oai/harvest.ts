@@ -1,6 +1,6 @@
-import { type Addresses, recordAddressOf, type SchemaVersion } from '../../base/addresses.ts';
+import { type Addresses, getRecordAddress, type SchemaVersion } from '../../base/addresses.ts';
 import type { Viewer, VisibilityCode } from '../../rules/viewer.ts';
-import { isHidden, isVisible, isVisibleDeployed, maskBody, visibilityCodeOfTerm } from '../../rules/visibility.ts';
+import { isHidden, isVisible, isVisibleAsDeployed, maskBody, visibilityCodeOfTerm } from '../../rules/visibility.ts';
 import type { Mock } from '../../state/mock.ts';
 import type { ArchiveRecord, RecordHeader } from '../../state/records/record.ts';
 import { escapeText, renderForbidden, renderRecord } from '../../state/records/render.ts';
@@ -23,13 +23,13 @@ export type Harvest = {
   readonly refuseTokens: boolean;
 };
 
-export function headerOf(harvest: Harvest, record: RecordHeader): string {
+export function renderHeader(harvest: Harvest, record: RecordHeader): string {
   const { addresses, version, deployed } = harvest;
   const datestamp = deployed ? toMilliseconds(record.datestampMs) : toSeconds(record.datestampMs);
   const set = `<setSpec>${setSpecIn(record.setSpec, version, deployed)}</setSpec>`;
   return (
     `<header${record.deleted ? ' status="deleted"' : ''}>` +
-    `<identifier>${escapeText(recordAddressOf(addresses, record.ident))}</identifier>` +
+    `<identifier>${escapeText(getRecordAddress(addresses, record.ident))}</identifier>` +
     `<datestamp>${datestamp}</datestamp>${deployed && lostItsSet(record) ? '' : set}</header>`
   );
 }
@@ -41,13 +41,13 @@ function lostItsSet({ deleted, ident }: RecordHeader): boolean {
 
 /** A record that the viewer may not see at all keeps its header; the refusal stands for its metadata. */
 export function recordElement(harvest: Harvest, record: ArchiveRecord, format: Format): string {
-  if (record.deleted) return `<record>${headerOf(harvest, record)}</record>`;
-  const metadata = mayRead(harvest, record) ? metadataOf(harvest, record, format) : forbidden(harvest, format);
-  return `<record>${headerOf(harvest, record)}<metadata>${metadata}</metadata></record>`;
+  if (record.deleted) return `<record>${renderHeader(harvest, record)}</record>`;
+  const metadata = mayRead(harvest, record) ? renderMetadata(harvest, record, format) : forbidden(harvest, format);
+  return `<record>${renderHeader(harvest, record)}<metadata>${metadata}</metadata></record>`;
 }
 
 function mayRead({ deployed, mock, viewer }: Harvest, record: ArchiveRecord): boolean {
-  return deployed ? isVisibleDeployed(mock.archive, record, viewer) : isVisible(record, viewer);
+  return deployed ? isVisibleAsDeployed(mock.archive, record, viewer) : isVisible(record, viewer);
 }
 
 /** Hidden from the viewer's role altogether; the deployed service omits nothing (B-SEE-19). */
@@ -55,9 +55,9 @@ export function isOmitted({ deployed, viewer }: Harvest, record: ArchiveRecord):
   return !deployed && isHidden(record, viewer);
 }
 
-function metadataOf(harvest: Harvest, record: ArchiveRecord, format: Format): string {
+function renderMetadata(harvest: Harvest, record: ArchiveRecord, format: Format): string {
   const { mock, addresses, version, viewer, deployed } = harvest;
-  const body = maskBody(record, viewer, { letterOf: (entry) => letterOf(mock, entry), deployed });
+  const body = maskBody(record, viewer, { getVisibilityCode: (entry) => getVisibilityCode(mock, entry), deployed });
   return format === 'native'
     ? renderRecord(body, record.entity, version, addresses)
     : renderDublinCore(body, record.entity, addresses, { deployed });
@@ -68,16 +68,16 @@ function forbidden({ version, addresses, deployed }: Harvest, format: Format): s
 }
 
 /** Every record of a page asks for the letters of the same few entries. */
-const lettersOf = new WeakMap<Mock, { readonly revision: number; readonly letters: Map<string, VisibilityCode> }>();
+const codesByMock = new WeakMap<Mock, { readonly revision: number; readonly letters: Map<string, VisibilityCode> }>();
 
-function letterOf(mock: Mock, entry: string): VisibilityCode {
+function getVisibilityCode(mock: Mock, entry: string): VisibilityCode {
   const revision = mock.archive.revision('heslo');
-  let known = lettersOf.get(mock);
-  if (known?.revision !== revision) {
-    known = { revision, letters: new Map() };
-    lettersOf.set(mock, known);
+  let cached = codesByMock.get(mock);
+  if (cached?.revision !== revision) {
+    cached = { revision, letters: new Map() };
+    codesByMock.set(mock, cached);
   }
-  const letter = known.letters.get(entry) ?? visibilityCodeOfTerm(mock.archive.live('heslo', entry)?.body);
-  known.letters.set(entry, letter);
+  const letter = cached.letters.get(entry) ?? visibilityCodeOfTerm(mock.archive.live('heslo', entry)?.body);
+  cached.letters.set(entry, letter);
   return letter;
 }

@@ -4,9 +4,9 @@ import { type ListQuery, type RecordFilter, toHeader, toRecord } from '../../sta
 import type { RecordHeader } from '../../state/records/record.ts';
 import { escapeText } from '../../state/records/render.ts';
 import { parseWindow, toSeconds } from './dates.ts';
-import { type Harvest, headerOf, recordElement } from './harvest.ts';
+import { type Harvest, recordElement, renderHeader } from './harvest.ts';
 import { badArgument, type Format, INVALID_SET, ProtocolError, parseFormat, type Query, type Verb } from './protocol.ts';
-import { setsOf } from './sets.ts';
+import { getSets } from './sets.ts';
 import { type ListState, signedTokens, storedTokens, type Tokens } from './tokens.ts';
 
 /** ListRecords and ListIdentifiers: one page, newest records first, with the token for the next. @throws ProtocolError */
@@ -53,29 +53,29 @@ const SLICE_MS = 3;
 
 /** Maps each item and lets other requests run in between, so that none is noticed late. */
 async function inSlices<T>(items: readonly T[], make: (item: T) => string): Promise<string[]> {
-  const made: string[] = [];
+  const texts: string[] = [];
   let startedMs = performance.now();
   for (const item of items) {
-    made.push(make(item));
+    texts.push(make(item));
     if (performance.now() - startedMs < SLICE_MS) continue;
     await nextTurn();
     startedMs = performance.now();
   }
   await nextTurn();
-  return made;
+  return texts;
 }
 
 /** The deployed service wraps headers as if they were records (B-RECORD-4). */
 function listedHeader(harvest: Harvest, header: RecordHeader): string {
-  return harvest.deployed ? `<record>${headerOf(harvest, header)}</record>` : headerOf(harvest, header);
+  return harvest.deployed ? `<record>${renderHeader(harvest, header)}</record>` : renderHeader(harvest, header);
 }
 
-function firstState(harvest: Harvest, { verb, arguments: given }: Query): ListState {
+function firstState(harvest: Harvest, { verb, arguments: args }: Query): ListState {
   const { mock, version, deployed, viewer } = harvest;
-  const set = given.get('set');
+  const set = args.get('set');
   // Malformed dates come first: every other refusal repeats them.
-  const { fromMs, untilMs } = parseWindow(given.get('from'), given.get('until'), deployed);
-  const prefix = given.get('metadataPrefix') ?? '';
+  const { fromMs, untilMs } = parseWindow(args.get('from'), args.get('until'), deployed);
+  const prefix = args.get('metadataPrefix') ?? '';
   parseFormat(harvest.addresses, prefix);
   if (set !== undefined) checkSet(harvest, set);
   const state = {
@@ -95,14 +95,14 @@ function firstState(harvest: Harvest, { verb, arguments: given }: Query): ListSt
 
 /** A set that the endpoint does not list has no records; the deployed service calls it invalid (B-SET-6). */
 function checkSet({ version, deployed }: Harvest, set: string): void {
-  if (setsOf(version, deployed).some((known) => known.setSpec === set)) return;
+  if (getSets(version, deployed).some((knownSet) => knownSet.setSpec === set)) return;
   throw deployed ? badArgument(INVALID_SET) : new ProtocolError('noRecordsMatch', `there is no set ${set}`);
 }
 
 /** A token is valid for the list that it was issued for, and for the account that began it. */
 function resumedState(harvest: Harvest, verb: Verb, token: string): ListState {
   if (harvest.refuseTokens) throw new ProtocolError('badResumptionToken', 'the token has expired');
-  const state = tokensOf(harvest).read(token, harvest.nowMs);
+  const state = getTokens(harvest).read(token, harvest.nowMs);
   if (harvest.deployed) return state;
   if (state.verb !== verb) throw new ProtocolError('badResumptionToken', `the token belongs to ${state.verb}`);
   if (state.version !== harvest.version) throw new ProtocolError('badResumptionToken', 'the token belongs to another version');
@@ -139,10 +139,10 @@ function tokenElement(harvest: Harvest, state: ListState, page: readonly RecordH
     after: deployed ? null : { datestampMs: last.datestampMs, ident: last.ident },
     cursor: state.cursor + (deployed ? mock.settings.page_size : page.length),
   };
-  const token = escapeText(tokensOf(harvest).issue(next, expiresMs));
+  const token = escapeText(getTokens(harvest).issue(next, expiresMs));
   return `\n<resumptionToken expirationDate="${toSeconds(expiresMs)}" ${size}>${token}</resumptionToken>`;
 }
 
-function tokensOf({ deployed, mock }: Harvest): Tokens {
+function getTokens({ deployed, mock }: Harvest): Tokens {
   return deployed ? storedTokens(mock.database) : signedTokens(mock.seedNumber);
 }

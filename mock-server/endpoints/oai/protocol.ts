@@ -17,7 +17,7 @@ export type Verb = (typeof VERBS)[number];
 export type Format = 'dublin-core' | 'native';
 
 /** The formats by the names that requests give them. */
-export function formatsOf({ prefix }: Addresses): ReadonlyMap<string, Format> {
+export function getFormats({ prefix }: Addresses): ReadonlyMap<string, Format> {
   return new Map([
     ['oai_dc', 'dublin-core'],
     [`oai_${prefix}`, 'native'],
@@ -58,11 +58,11 @@ const SYNTAX: Readonly<Record<string, RegExp>> = {
 export type Query = { readonly verb: Verb; readonly arguments: ReadonlyMap<string, string> };
 
 /** @throws ProtocolError `badVerb`, `badArgument` */
-export function parseQuery(given: URLSearchParams, deployed: boolean): Query {
-  const verb = readVerb(given);
-  const values = new Map([...given].filter(([name]) => name !== 'verb'));
+export function parseQuery(query: URLSearchParams, deployed: boolean): Query {
+  const verb = parseVerb(query);
+  const values = new Map([...query].filter(([name]) => name !== 'verb'));
   const checked = !deployed || CHECKED_WHEN_DEPLOYED.has(verb);
-  if (checked) checkArguments(verb, given, values);
+  if (checked) checkArguments(verb, query, values);
   if (!deployed) {
     for (const [name, value] of values) if (SYNTAX[name]?.test(value) === false) throw badArgument(`${name} is malformed`);
   }
@@ -72,21 +72,21 @@ export function parseQuery(given: URLSearchParams, deployed: boolean): Query {
 /** Error for an unknown verb. */
 export const ILLEGAL_VERB = 'Illegal OAI verb';
 
-function readVerb(given: URLSearchParams): Verb {
-  const names = given.getAll('verb');
+function parseVerb(query: URLSearchParams): Verb {
+  const names = query.getAll('verb');
   if (names.length === 0) throw new ProtocolError('badVerb', 'verb is absent');
   if (names.length > 1) throw new ProtocolError('badVerb', 'verb is repeated');
-  const verb = VERBS.find((known) => known === names[0]);
+  const verb = VERBS.find((verb) => verb === names[0]);
   if (verb === undefined) throw new ProtocolError('badVerb', ILLEGAL_VERB);
   return verb;
 }
 
-function checkArguments(verb: Verb, given: URLSearchParams, values: ReadonlyMap<string, string>): void {
+function checkArguments(verb: Verb, query: URLSearchParams, values: ReadonlyMap<string, string>): void {
   const { required, optional, exclusive } = ARGUMENTS[verb];
   for (const [name, value] of values) {
     const isKnown = required.includes(name) || optional.includes(name) || name === exclusive;
     if (!isKnown) throw badArgument(`${verb} takes no argument ${name}`);
-    if (given.getAll(name).length > 1) throw badArgument(`the argument ${name} is repeated`);
+    if (query.getAll(name).length > 1) throw badArgument(`the argument ${name} is repeated`);
     if (value === '') throw badArgument(`the argument ${name} is empty`);
   }
   if (exclusive !== undefined && values.has(exclusive)) {
@@ -106,7 +106,7 @@ export function badArgument(message: string): ProtocolError {
 
 /** @throws ProtocolError `cannotDisseminateFormat` */
 export function parseFormat(addresses: Addresses, text: string | undefined): Format {
-  const formats = formatsOf(addresses);
+  const formats = getFormats(addresses);
   const format = formats.get(text ?? '');
   if (format !== undefined) return format;
   throw new ProtocolError('cannotDisseminateFormat', `the formats are ${[...formats.keys()].join(' and ')}`);

@@ -14,7 +14,7 @@ export type HarvestSet = {
 const EVERY_SET = JSON.parse(readFileSync(packagePath('schemas', 'contract', 'set-specs.json'), 'utf8')) as readonly HarvestSet[];
 
 /** The sets of an endpoint. The deployed service lists all of them everywhere, against its contract. */
-export function setsOf(version: SchemaVersion, deployed: boolean): readonly HarvestSet[] {
+export function getSets(version: SchemaVersion, deployed: boolean): readonly HarvestSet[] {
   return deployed ? EVERY_SET : EVERY_SET.filter((set) => set.versions.includes(version));
 }
 
@@ -25,11 +25,11 @@ export function setSpecIn(setSpec: string, version: SchemaVersion, deployed: boo
 }
 
 const NAMES: Readonly<Record<SchemaVersion, ReadonlySet<string>>> = {
-  '2.0': namesOf('2.0'),
-  '2.1': namesOf('2.1'),
-  '2.2': namesOf('2.2'),
+  '2.0': listSetNames('2.0'),
+  '2.1': listSetNames('2.1'),
+  '2.2': listSetNames('2.2'),
 };
 
-function namesOf(version: SchemaVersion): ReadonlySet<string> {
-  return new Set(setsOf(version, false).map((set) => set.setSpec));
+function listSetNames(version: SchemaVersion): ReadonlySet<string> {
+  return new Set(getSets(version, false).map((set) => set.setSpec));
 }

@@ -1,12 +1,12 @@
-import { namespaceOf, xsdAddressOf } from '../../base/addresses.ts';
+import { getNamespace, getXsdAddress } from '../../base/addresses.ts';
 import type { ArchiveRecord } from '../../state/records/record.ts';
 import { escapeAttribute, escapeText } from '../../state/records/render.ts';
-import { dublinCoreOf, RIGHTS } from '../../state/records/render-dublin-core.ts';
+import { RIGHTS, renderDescription } from '../../state/records/render-dublin-core.ts';
 import { toMilliseconds, toSeconds } from './dates.ts';
 import { type Harvest, isOmitted, recordElement } from './harvest.ts';
 import { listPage } from './lists.ts';
-import { type Format, formatsOf, ProtocolError, parseFormat, type Query } from './protocol.ts';
-import { type HarvestSet, setsOf } from './sets.ts';
+import { type Format, getFormats, ProtocolError, parseFormat, type Query } from './protocol.ts';
+import { getSets, type HarvestSet } from './sets.ts';
 import { type ListState, signedTokens } from './tokens.ts';
 
 const NAME = 'Mock finds archive';
@@ -29,16 +29,16 @@ export function answerVerb(harvest: Harvest, query: Query): Promise<string> | st
   }
 }
 
-function listMetadataFormats(harvest: Harvest, { arguments: given }: Query): string {
-  const identifier = given.get('identifier');
-  if (identifier !== undefined) recordOf(harvest, identifier);
+function listMetadataFormats(harvest: Harvest, { arguments: args }: Query): string {
+  const identifier = args.get('identifier');
+  if (identifier !== undefined) findRecord(harvest, identifier);
   const { addresses, version } = harvest;
-  const addressesOf: Readonly<Record<Format, readonly [schema: string, namespace: string]>> = {
+  const addressesByFormat: Readonly<Record<Format, readonly [schema: string, namespace: string]>> = {
     'dublin-core': ['http://www.openarchives.org/OAI/2.0/oai_dc.xsd', 'http://www.openarchives.org/OAI/2.0/oai_dc/'],
-    native: [xsdAddressOf(addresses, version), namespaceOf(addresses, version)],
+    native: [getXsdAddress(addresses, version), getNamespace(addresses, version)],
   };
-  const formats = [...formatsOf(addresses)].map(([name, format]) => {
-    const [schema, namespace] = addressesOf[format];
+  const formats = [...getFormats(addresses)].map(([name, format]) => {
+    const [schema, namespace] = addressesByFormat[format];
     return (
       `<metadataFormat><metadataPrefix>${name}</metadataPrefix><schema>${schema}</schema>` +
       `<metadataNamespace>${namespace}</metadataNamespace></metadataFormat>`
@@ -51,9 +51,9 @@ function listMetadataFormats(harvest: Harvest, { arguments: given }: Query): str
  * A record or element that is not accessible is returned with the refusal in place of its content; what a table calls hidden
  * is omitted, and does not exist for that role when asked for by name.
  */
-function getRecord(harvest: Harvest, { arguments: given }: Query): string {
-  const format = parseFormat(harvest.addresses, given.get('metadataPrefix'));
-  const record = recordOf(harvest, given.get('identifier') ?? '');
+function getRecord(harvest: Harvest, { arguments: args }: Query): string {
+  const format = parseFormat(harvest.addresses, args.get('metadataPrefix'));
+  const record = findRecord(harvest, args.get('identifier') ?? '');
   return `<GetRecord>\n${recordElement(harvest, record, format)}\n</GetRecord>`;
 }
 
@@ -61,11 +61,11 @@ function getRecord(harvest: Harvest, { arguments: given }: Query): string {
  * The record of an identifier `{oai_base}/id/<ident_cely>`, by the address as the client used it or as the server announced it. The
  * deployed service cuts off as many characters as the prefix has, whatever they are (B-VERB-9).
  */
-function recordOf(harvest: Harvest, identifier: string): ArchiveRecord {
+function findRecord(harvest: Harvest, identifier: string): ArchiveRecord {
   const { addresses, mock, deployed } = harvest;
   const used = `${addresses.idBase}/`;
-  const known = [used, `${addresses.baseUrl}/id/`, `${mock.addresses.idBase}/`];
-  const prefix = deployed ? used : known.find((one) => identifier.startsWith(one));
+  const bases = [used, `${addresses.baseUrl}/id/`, `${mock.addresses.idBase}/`];
+  const prefix = deployed ? used : bases.find((one) => identifier.startsWith(one));
   const ident = prefix === undefined ? '' : identifier.slice(prefix.length);
   const record = mock.harvestIndex.recordIn(mock.archive, ident);
   if (record === undefined || isOmitted(harvest, record)) throw new ProtocolError('idDoesNotExist', 'there is no such record');
@@ -77,7 +77,7 @@ function identify({ mock, addresses, requestUrl, deployed, nowMs }: Harvest): st
   const earliestMs = mock.archive.earliestDatestampMs() ?? nowMs;
   // Milliseconds against the announced granularity are a habit of the deployed service (B-VERB-14).
   const earliest = deployed ? toMilliseconds(earliestMs) : toSeconds(earliestMs);
-  const about = dublinCoreOf([
+  const about = renderDescription([
     ['title', 'Zkušební archiv nálezů', 'cs'],
     ['title', NAME, 'en'],
     ['identifier', `${addresses.oaiBase}/oai`, 'cs'],
@@ -112,18 +112,18 @@ function rightsManifest(): string {
 }
 
 /** In pages where the page size is smaller than the list; the deployed service never pages sets and ignores tokens (B-SET-4). */
-function listSets(harvest: Harvest, { arguments: given }: Query): string {
+function listSets(harvest: Harvest, { arguments: args }: Query): string {
   const { deployed, version, mock } = harvest;
-  const sets = setsOf(version, deployed);
+  const sets = getSets(version, deployed);
   const pageSize = deployed ? sets.length : mock.settings.page_size;
-  const token = deployed ? undefined : given.get('resumptionToken');
-  const cursor = token === undefined ? 0 : cursorOf(harvest, token);
+  const token = deployed ? undefined : args.get('resumptionToken');
+  const cursor = token === undefined ? 0 : parseCursor(harvest, token);
   const page = sets.slice(cursor, cursor + pageSize);
   return `<ListSets>\n${page.map(setElement).join('\n')}${tokenElement(harvest, cursor, page.length, sets.length)}\n</ListSets>`;
 }
 
 function setElement({ setSpec, cs, en }: HarvestSet): string {
-  const description = dublinCoreOf([
+  const description = renderDescription([
     ['description', `Záznamy sady „${cs}“.`, 'cs'],
     ['description', `Records of the set "${en}".`, 'en'],
   ]);
@@ -133,7 +133,7 @@ function setElement({ setSpec, cs, en }: HarvestSet): string {
   );
 }
 
-function cursorOf(harvest: Harvest, token: string): number {
+function parseCursor(harvest: Harvest, token: string): number {
   if (harvest.refuseTokens) throw new ProtocolError('badResumptionToken', 'the token has expired');
   const state = signedTokens(harvest.mock.seedNumber).read(token, harvest.nowMs);
   if (state.verb === 'ListSets' && state.version === harvest.version) return state.cursor;

@@ -1,7 +1,7 @@
 import { type Answer, decodeSegment, HttpError, type Incoming } from '../../base/http-message.ts';
 import { createWording } from '../../base/messages.ts';
 import { detail } from '../../base/problem.ts';
-import { acceptedTypes, checkPreconditions, qualityOf } from '../../rules/preconditions.ts';
+import { acceptedTypes, checkPreconditions, getQuality } from '../../rules/preconditions.ts';
 import { runUnderFault, type SentAnswer } from '../../rules/run-under-fault.ts';
 import type { WriteRequest } from '../../rules/write-request.ts';
 import type { JournalEntry } from '../../state/journal.ts';
@@ -38,7 +38,7 @@ export async function answerWrite(mock: Mock, incoming: Incoming, entry: Journal
     const rule = mock.faults.take(endpoint.name, record);
     entry.fault = rule?.fault ?? null;
     if (rule?.fault === 'token-expired') {
-      mock.accounts.expireTokenOf(account.user);
+      mock.accounts.expireToken(account.user);
       return detail(401, say('token-expired'), { 'www-authenticate': 'Bearer' });
     }
     const latencyMs = mock.latency.next(mock.settings.latency_ms);
@@ -47,15 +47,15 @@ export async function answerWrite(mock: Mock, incoming: Incoming, entry: Journal
       endpoint.run(mock, { incoming, account, say, hooks, fault: rule?.fault }, record ?? ''),
     );
   } catch (thrown) {
-    if (thrown instanceof HttpError) return inAcceptedFormat(thrown.answer, incoming);
+    if (thrown instanceof HttpError) return toAcceptedFormat(thrown.answer, incoming);
     throw thrown;
   }
 }
 
 /** A client that prefers HTML to JSON gets errors as HTML (A-GATE-7). */
-function inAcceptedFormat(answer: Answer, incoming: Incoming): Answer {
+function toAcceptedFormat(answer: Answer, incoming: Incoming): Answer {
   const accepted = acceptedTypes(incoming.headers.accept);
-  const wantsHtml = qualityOf(accepted, 'text/html') > qualityOf(accepted, 'application/json');
+  const wantsHtml = getQuality(accepted, 'text/html') > getQuality(accepted, 'application/json');
   if (!wantsHtml || answer.headers['content-type'] !== 'application/json') return answer;
   const headers = { ...answer.headers, 'content-type': 'text/html; charset=utf-8' };
   return {

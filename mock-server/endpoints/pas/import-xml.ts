@@ -1,13 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { XmlDocument } from 'libxml2-wasm';
-import { type Addresses, NEWEST_VERSION, xsdAddressOf } from '../../base/addresses.ts';
+import { type Addresses, getXsdAddress, NEWEST_VERSION } from '../../base/addresses.ts';
 import { digestFault } from '../../base/digest.ts';
 import { type Answer, HttpError } from '../../base/http-message.ts';
 import type { Say } from '../../base/messages.ts';
 import { type FilePart, readFileParts } from '../../base/multipart.ts';
 import { htmlPage, type Problem, schemaErrors, validationErrors } from '../../base/problem.ts';
-import { treeOf } from '../../base/xml-tree.ts';
-import { checkDeclaration, type FindDocument, onlyFind, parseFindDocument } from '../../rules/find-document.ts';
+import { makeTree } from '../../base/xml-tree.ts';
+import { checkDeclaration, type FindDocument, parseFindDocument, requireOneFind } from '../../rules/find-document.ts';
 import { isAtLeast, mayImportInto } from '../../rules/permission.ts';
 import { resolveReferences } from '../../rules/references.ts';
 import { assertNoProblems, problem, refusal } from '../../rules/refusal.ts';
@@ -24,14 +24,14 @@ import { nextFindIdent, type PlannedFind, saveFind } from './save-find.ts';
  */
 export async function importFind(mock: Mock, request: WriteRequest): Promise<Answer> {
   const { say, incoming, hooks } = request;
-  const file = await onlyFile(mock, request);
+  const file = await requireOneFile(mock, request);
   const digest = digestFault(headerText(incoming.headers['content-digest']), file.sha512);
   if (digest !== undefined) throw refusal(400, say(digest));
   const find = await mock.schemas.withDocument(file.bytes, async (document, xml) => {
     const named = checkDeclaration(mock, incoming.addresses, document, say);
     await checkSchema(mock, request, document, named);
     await nextTurn();
-    return { named, ...parseFindDocument(onlyFind(treeOf(xml, document.root), say), say, mock.deployed) };
+    return { named, ...parseFindDocument(requireOneFind(makeTree(xml, document.root), say), say, mock.deployed) };
   });
   if (find === undefined) throw refusal(400, say('xml-malformed'));
   await nextTurn();
@@ -47,7 +47,7 @@ export async function importFind(mock: Mock, request: WriteRequest): Promise<Ans
 }
 
 /** Step 1. The contract wants exactly one file; the deployed service takes the last part of that name (A-WIRE-1). */
-async function onlyFile(mock: Mock, { incoming, say }: WriteRequest): Promise<FilePart> {
+async function requireOneFile(mock: Mock, { incoming, say }: WriteRequest): Promise<FilePart> {
   const maxBodyBytes = Math.min(mock.settings.body_max_bytes, MAX_DOCUMENT_BYTES);
   const parts = await readFileParts(incoming, { maxBodyBytes });
   if (parts === 'not-multipart') throw refusal(415, say('media-type', incoming.headers['content-type'] ?? ''));
@@ -62,12 +62,12 @@ async function onlyFile(mock: Mock, { incoming, say }: WriteRequest): Promise<Fi
 /** Steps 5 and 6: every violation is reported, with its line. */
 async function checkSchema(mock: Mock, { say, incoming }: WriteRequest, document: XmlDocument, named: Addresses): Promise<void> {
   if (!mock.settings.schema_reachable) {
-    const message = say('schema-unreachable', xsdAddressOf(named, NEWEST_VERSION));
+    const message = say('schema-unreachable', getXsdAddress(named, NEWEST_VERSION));
     throw new HttpError(validationErrors([{ line: null, column: null, message, error_type: 2 }]));
   }
-  const errors = await mock.schemas.errorsOf(document, NEWEST_VERSION, named.schemaBase);
+  const errors = await mock.schemas.findErrors(document, NEWEST_VERSION, named.schemaBase);
   if (errors.length === 0) return;
-  incoming.told.push('schema');
+  incoming.reported.push('schema');
   throw new HttpError(schemaErrors(errors.map((error) => ({ ...error, error_type: 2 }))));
 }
 
@@ -87,7 +87,7 @@ function plan(mock: Mock, { account, say }: WriteRequest, find: FindDocument): P
   assertNoProblems(geometryProblems(find, say));
   assertNoProblems(handoverProblems(find, say));
   const placement =
-    find.geometry === undefined ? undefined : mock.areas.placementOf([find.geometry.longitude, find.geometry.latitude]);
+    find.geometry === undefined ? undefined : mock.areas.findPlacement([find.geometry.longitude, find.geometry.latitude]);
   assertNoProblems(areaProblems(find, placement, say));
   assertNoProblems(completenessProblems(find, placement, say));
   return { ident, find, references, placement, creator: account.user };

@@ -9,7 +9,7 @@ import { type FilePart, readFileParts } from '../../base/multipart.ts';
 import { htmlPage } from '../../base/problem.ts';
 import { mayAttachPhotograph } from '../../rules/permission.ts';
 import { isEncryptedArchive } from '../../rules/photo/encrypted-archive.ts';
-import { fileKindOf, holdsVirus, type PhotographType } from '../../rules/photo/file-kind.ts';
+import { detectFileKind, holdsVirus, type PhotographType } from '../../rules/photo/file-kind.ts';
 import { readAt, removeGps, tiffAt } from '../../rules/photo/gps.ts';
 import { countPages } from '../../rules/photo/tiff.ts';
 import { refusal } from '../../rules/refusal.ts';
@@ -24,7 +24,7 @@ export async function attachPhotograph(mock: Mock, request: WriteRequest, ident:
   const parts = await readParts(mock, request);
   try {
     checkRecord(mock, request, ident);
-    const part = onlyFile(parts, request);
+    const part = requireOneFile(parts, request);
     const path = part.path;
     if (path === undefined) throw new Error('an uploaded photograph lies in no file');
     const type = await checkFile(mock, request, part, path);
@@ -57,7 +57,7 @@ function checkRecord(mock: Mock, { account, say }: WriteRequest, ident: string):
   if (!mayAttachPhotograph(mock, account, find)) throw refusal(403, say('find-refused', ident));
 }
 
-function onlyFile(parts: readonly FilePart[], { say }: WriteRequest): FilePart {
+function requireOneFile(parts: readonly FilePart[], { say }: WriteRequest): FilePart {
   const file = parts.find((part) => part.field === 'file');
   if (file === undefined) throw refusal(400, say('file-missing'));
   if (parts.length > 1) throw refusal(400, say('file-many'));
@@ -68,25 +68,25 @@ function onlyFile(parts: readonly FilePart[], { say }: WriteRequest): FilePart {
 async function checkFile(mock: Mock, { say }: WriteRequest, part: FilePart, path: string): Promise<PhotographType | undefined> {
   const limit = mock.settings.photo_max_bytes;
   if (part.sizeBytes > limit) throw refusal(422, say('photo-large', String(limit)));
-  const found = fileKindOf(part.bytes);
-  switch (found.kind) {
+  const kind = detectFileKind(part.bytes);
+  switch (kind.kind) {
     case 'photograph':
-      return found.type;
+      return kind.type;
     case 'unrecognised':
       return undefined;
     case 'other':
-      throw refusal(422, say('photo-type', found.type));
+      throw refusal(422, say('photo-type', kind.type));
     case 'archive': {
       const file = await open(path);
       try {
-        const encrypted = await isEncryptedArchive(found.format, (offset, length) => readAt(file, offset, length));
-        throw refusal(422, encrypted ? say('photo-encrypted') : say('photo-type', found.format));
+        const encrypted = await isEncryptedArchive(kind.format, (offset, length) => readAt(file, offset, length));
+        throw refusal(422, encrypted ? say('photo-encrypted') : say('photo-type', kind.format));
       } finally {
         await file.close();
       }
     }
     default:
-      return found satisfies never;
+      return kind satisfies never;
   }
 }
 
@@ -114,7 +114,7 @@ async function store(mock: Mock, request: WriteRequest, ident: string, { part, p
   } finally {
     await file.close();
   }
-  const sha512 = hadGps ? await sha512Of(path) : part.sha512;
+  const sha512 = hadGps ? await hashFile(path) : part.sha512;
   await hooks.beforeSave();
   const uuid = randomUUID();
   const photograph = {
@@ -135,7 +135,7 @@ async function store(mock: Mock, request: WriteRequest, ident: string, { part, p
   return findAnswer(request.incoming.addresses, 201, saved);
 }
 
-async function sha512Of(path: string): Promise<Buffer> {
+async function hashFile(path: string): Promise<Buffer> {
   const hash = createHash('sha512');
   await pipeline(createReadStream(path), hash);
   return hash.digest();

@@ -6,7 +6,7 @@ import { lockRecord, type WriteRequest } from '../../rules/write-request.ts';
 import type { Mock } from '../../state/mock.ts';
 import { inOrder } from '../../state/records/child-order.ts';
 import { historyEntry } from '../../state/records/history.ts';
-import { type ArchiveRecord, listOf, textOf } from '../../state/records/record.ts';
+import { type ArchiveRecord, getList, getText } from '../../state/records/record.ts';
 import { isXmlText } from '../../state/records/render.ts';
 import { findAnswer } from './find-answer.ts';
 
@@ -18,15 +18,15 @@ const MAX_CHARACTERS = 255;
  */
 export async function changeRegistrationNumber(mock: Mock, request: WriteRequest, ident: string): Promise<Answer> {
   const { say, account, hooks } = request;
-  const given = request.incoming.query.getAll('evidencni_cislo').at(-1);
-  if (given === undefined) throw refusal(400, say('number-missing'));
-  const value = trimText(given);
+  const rawValue = request.incoming.query.getAll('evidencni_cislo').at(-1);
+  if (rawValue === undefined) throw refusal(400, say('number-missing'));
+  const value = trimText(rawValue);
   if (value === '') throw refusal(422, say('number-empty'));
   if (Array.from(value).length > MAX_CHARACTERS) throw refusal(422, say('number-long'));
   const find = mock.archive.live('samostatny_nalez', ident);
   if (find === undefined) throw refusal(404, say('find-unknown', ident));
   if (!mayEditNumber(mock, account, find)) throw refusal(403, say('find-refused', ident));
-  if (textOf(find.body['evidencni_cislo']) === value) throw refusal(422, say('number-same'));
+  if (getText(find.body['evidencni_cislo']) === value) throw refusal(422, say('number-same'));
   const release = await lockRecord(mock, request, ident);
   try {
     await hooks.beforeSave();
@@ -46,10 +46,10 @@ function save(mock: Mock, { account, say }: WriteRequest, ident: string, value: 
     const find = mock.archive.live('samostatny_nalez', ident);
     if (find === undefined) throw refusal(404, say('find-unknown', ident));
     const atMs = mock.clock.now();
-    const note = `${say('number-label')}: ${textOf(find.body['evidencni_cislo']) ?? 'None'} -> ${value}`;
+    const note = `${say('number-label')}: ${getText(find.body['evidencni_cislo']) ?? 'None'} -> ${value}`;
     const entries = [historyEntry(mock.counters, 'SN-UPD', account.user, atMs, note)];
     if (find.stav === 4) entries.push(historyEntry(mock.counters, 'SN34', account.user, atMs));
-    const historie = [...listOf(find.body['historie']), ...entries];
+    const historie = [...getList(find.body['historie']), ...entries];
     const body = inOrder('samostatny_nalez', { ...find.body, evidencni_cislo: value, historie });
     return mock.archive.put({ entity: 'samostatny_nalez', body });
   })();

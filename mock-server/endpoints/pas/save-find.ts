@@ -53,7 +53,7 @@ export function saveFind(mock: Mock, planned: PlannedFind, say: Say): ArchiveRec
   return mock.database.transaction(() => {
     if (isTaken(mock, ident, references.newPerson)) throw refusal(422, say('collision'));
     if (references.newPerson !== undefined) mock.archive.put(references.newPerson);
-    const saved = mock.archive.put({ entity: 'samostatny_nalez', body: bodyOf(mock, planned, say), creator: planned.creator });
+    const saved = mock.archive.put({ entity: 'samostatny_nalez', body: makeBody(mock, planned, say), creator: planned.creator });
     rewriteProject(mock.archive, planned.find.projekt);
     return saved;
   })();
@@ -75,7 +75,7 @@ function isTaken(mock: Mock, ident: string, newPerson: RecordInput | undefined):
   );
 }
 
-function bodyOf(mock: Mock, { ident, find, references, placement, creator }: PlannedFind, say: Say): Body {
+function makeBody(mock: Mock, { ident, find, references, placement, creator }: PlannedFind, say: Say): Body {
   const atMs = mock.clock.now();
   const passed = (['SN01', 'SN12', 'SN23'] as const).slice(0, find.stav);
   const guarded = {

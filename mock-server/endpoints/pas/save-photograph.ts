@@ -5,7 +5,7 @@ import { refusal } from '../../rules/refusal.ts';
 import type { Mock } from '../../state/mock.ts';
 import { inOrder } from '../../state/records/child-order.ts';
 import { historyEntry } from '../../state/records/history.ts';
-import { type ArchiveRecord, type Body, childOf, listOf, textOf } from '../../state/records/record.ts';
+import { type ArchiveRecord, type Body, getChild, getList, getText } from '../../state/records/record.ts';
 
 const LAST_NUMBER = 99;
 /** Form of a generated name; other names are refused. */
@@ -17,8 +17,8 @@ const ALLOWED_NAME = /^[A-Za-z0-9]{1,80}F\d{2}(\.[A-Za-z0-9]{1,10})?$/;
  */
 export function nextPhotographName(mock: Mock, ident: string, uploadedName: string, say: Say): string {
   const find = mock.archive.live('samostatny_nalez', ident);
-  const numbers = listOf(find?.body['soubor']).map((file) =>
-    Number(/F(\d{2})(?:\.[^.]*)?$/.exec(textOf(childOf(file)?.['nazev']) ?? '')?.[1] ?? 0),
+  const numbers = getList(find?.body['soubor']).map((file) =>
+    Number(/F(\d{2})(?:\.[^.]*)?$/.exec(getText(getChild(file)?.['nazev']) ?? '')?.[1] ?? 0),
   );
   const next = Math.max(0, ...numbers) + 1;
   if (next > LAST_NUMBER) throw refusal(422, say('photo-names', ident));
@@ -48,9 +48,9 @@ export function savePhotograph(mock: Mock, photograph: NewPhotograph): ArchiveRe
     const { uuid, mimetype, sizeBytes } = photograph;
     mock.photographs.record({ uuid, find: photograph.find, mimetype, size_bytes: sizeBytes });
     const atMs = mock.clock.now();
-    const files = [...listOf(find.body['soubor']), fileElement(mock, photograph, atMs)].sort(byName);
+    const files = [...getList(find.body['soubor']), fileElement(mock, photograph, atMs)].sort(byName);
     const rearchived = find.stav === 4 ? [historyEntry(mock.counters, 'SN34', photograph.user, atMs)] : [];
-    const historie = [...listOf(find.body['historie']), ...rearchived];
+    const historie = [...getList(find.body['historie']), ...rearchived];
     return mock.archive.put({
       entity: 'samostatny_nalez',
       body: inOrder('samostatny_nalez', { ...find.body, historie, soubor: files }),
@@ -74,6 +74,6 @@ function fileElement(mock: Mock, photograph: NewPhotograph, atMs: number): Body 
 }
 
 function byName(a: string | Body, b: string | Body): number {
-  const [first, second] = [a, b].map((file) => textOf(childOf(file)?.['nazev']) ?? '');
+  const [first, second] = [a, b].map((file) => getText(getChild(file)?.['nazev']) ?? '');
   return (first ?? '') < (second ?? '') ? -1 : 1;
 }

@@ -32,7 +32,7 @@ export async function answerTokenAuth(mock: Mock, incoming: Incoming, entry: Jou
     entry.user = account.username;
     const token = mock.accounts.tokenFor(account.user, mock.settings.token_ms);
     // As when a shared token is at the end of its day: what was just handed out is refused at once.
-    if (rule?.fault === 'token-expired') mock.accounts.expireTokenOf(account.user);
+    if (rule?.fault === 'token-expired') mock.accounts.expireToken(account.user);
     return json(200, { token });
   });
 }
@@ -50,10 +50,10 @@ async function readCredentials(incoming: Incoming, say: Say): Promise<Map<string
     return new Map(new URLSearchParams(body.toString('utf8')));
   }
   if (!contentType.startsWith('application/json')) return detail(415, say('media-type', contentType));
-  return readJsonFields(body) ?? detail(400, say('body-malformed'));
+  return parseJsonFields(body) ?? detail(400, say('body-malformed'));
 }
 
-function readJsonFields(body: Buffer): Map<string, string> | undefined {
+function parseJsonFields(body: Buffer): Map<string, string> | undefined {
   try {
     const value: unknown = JSON.parse(body.toString('utf8'));
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
@@ -76,7 +76,7 @@ export async function answerUserInfo(mock: Mock, incoming: Incoming, entry: Jour
   const rule = mock.faults.take('user-info');
   entry.fault = rule?.fault ?? null;
   if (rule?.fault === 'token-expired') {
-    mock.accounts.expireTokenOf(account.user);
+    mock.accounts.expireToken(account.user);
     return detail(401, say('token-expired'), { 'www-authenticate': 'Bearer' });
   }
   return runUnderFault(rule, { clock: mock.clock, say }, () => {

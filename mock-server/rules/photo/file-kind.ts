@@ -39,7 +39,7 @@ const OTHERS: ReadonlyArray<readonly [string, string]> = [
 ];
 
 /** Neither the declared content type nor the file's name counts: the bytes do. */
-export function fileKindOf(head: Buffer): FileKind {
+export function detectFileKind(head: Buffer): FileKind {
   const hex = head.subarray(0, 12).toString('hex');
   const photograph = PHOTOGRAPHS.find(([magic]) => hex.startsWith(magic));
   if (photograph !== undefined) return { kind: 'photograph', type: photograph[1] };

@@ -45,13 +45,13 @@ export async function readAt(file: FileHandle, offset: number, length: number): 
 
 /** Walks the segments up to the picture itself. */
 async function removeFromJpeg(file: FileHandle): Promise<boolean> {
-  let found = false;
+  let isFound = false;
   for (let offset = 2; ; ) {
     const head = await readAt(file, offset, 10);
-    if (head.length < 4 || head[0] !== 0xff || head[1] === 0xda || head[1] === 0xd9) return found;
+    if (head.length < 4 || head[0] !== 0xff || head[1] === 0xda || head[1] === 0xd9) return isFound;
     const length = head.readUInt16BE(2);
     if (head[1] === 0xe1 && head.subarray(4, 10).equals(EXIF_MARK)) {
-      found = (await removeGpsDirectories(tiffAt(file, offset + 10, length - 8))) || found;
+      isFound = (await removeGpsDirectories(tiffAt(file, offset + 10, length - 8))) || isFound;
     }
     offset += 2 + length;
   }
@@ -59,15 +59,15 @@ async function removeFromJpeg(file: FileHandle): Promise<boolean> {
 
 /** The chunk `eXIf` holds a TIFF structure; its checksum is written again. */
 async function removeFromPng(file: FileHandle): Promise<boolean> {
-  let found = false;
+  let isFound = false;
   for (let offset = 8; ; ) {
     const head = await readAt(file, offset, 8);
-    if (head.length < 8) return found;
+    if (head.length < 8) return isFound;
     const length = head.readUInt32BE(0);
     const type = head.toString('latin1', 4, 8);
-    if (type === 'IEND') return found;
+    if (type === 'IEND') return isFound;
     if (type === 'eXIf' && (await removeGpsDirectories(tiffAt(file, offset + 8, length)))) {
-      found = true;
+      isFound = true;
       const checksum = Buffer.alloc(4);
       checksum.writeUInt32BE(crc32(await readAt(file, offset + 4, length + 4)));
       await file.write(checksum, 0, 4, offset + 8 + length);

@@ -31,7 +31,7 @@ type Directory = { readonly offset: number; readonly count: number; readonly byt
 
 /** Counts the pages of a TIFF; 1 where its structure cannot be followed. */
 export async function countPages(tiff: TiffBytes): Promise<number> {
-  const order = await orderOf(tiff);
+  const order = await readByteOrder(tiff);
   if (order === undefined) return 1;
   let pages = 0;
   for await (const _ of directories(tiff, order)) pages += 1;
@@ -44,20 +44,20 @@ export async function countPages(tiff: TiffBytes): Promise<number> {
  * @returns whether there was one
  */
 export async function removeGpsDirectories(tiff: TiffBytes): Promise<boolean> {
-  const order = await orderOf(tiff);
+  const order = await readByteOrder(tiff);
   if (order === undefined) return false;
-  let found = false;
+  let isFound = false;
   for await (const directory of directories(tiff, order)) {
-    const position = gpsEntryOf(directory, order);
+    const position = findGpsEntry(directory, order);
     if (position === undefined) continue;
-    found = true;
+    isFound = true;
     await eraseDirectory(tiff, order, order.u32(directory.bytes, position + 8));
     await dropEntry(tiff, order, directory, position);
   }
-  return found;
+  return isFound;
 }
 
-async function orderOf(tiff: TiffBytes): Promise<Order | undefined> {
+async function readByteOrder(tiff: TiffBytes): Promise<Order | undefined> {
   const mark = (await tiff.read(0, 4)).toString('hex');
   return mark === '49492a00' ? LITTLE : mark === '4d4d002a' ? BIG : undefined;
 }
@@ -85,7 +85,7 @@ async function readDirectory(tiff: TiffBytes, order: Order, offset: number): Pro
   return { offset, count, bytes, next: order.u32(bytes, length - 4) };
 }
 
-function gpsEntryOf({ bytes, count }: Directory, order: Order): number | undefined {
+function findGpsEntry({ bytes, count }: Directory, order: Order): number | undefined {
   for (let index = 0; index < count; index += 1) {
     const position = 2 + index * ENTRY_BYTES;
     if (order.u16(bytes, position) === GPS_TAG) return position;
@@ -95,13 +95,13 @@ function gpsEntryOf({ bytes, count }: Directory, order: Order): number | undefin
 
 /** The entries behind the dropped one and the link to the next page move up; the space left over is zero. */
 async function dropEntry(tiff: TiffBytes, order: Order, directory: Directory, position: number): Promise<void> {
-  const kept = Buffer.concat([
+  const remaining = Buffer.concat([
     directory.bytes.subarray(0, position),
     directory.bytes.subarray(position + ENTRY_BYTES),
     Buffer.alloc(ENTRY_BYTES),
   ]);
-  order.w16(kept, directory.count - 1, 0);
-  await tiff.write(directory.offset, kept);
+  order.w16(remaining, directory.count - 1, 0);
+  await tiff.write(directory.offset, remaining);
 }
 
 async function eraseDirectory(tiff: TiffBytes, order: Order, offset: number): Promise<void> {

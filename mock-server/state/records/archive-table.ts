@@ -1,4 +1,4 @@
-import { integer, nullable, object, oneOf, text } from '../../base/shape.ts';
+import { integer, nullable, object, readOneOf, text } from '../../base/shape.ts';
 import { type ArchiveRecord, ENTITIES, type Entity, type RecordHeader } from './record.ts';
 
 export const ARCHIVE_TABLES = `
@@ -46,7 +46,7 @@ export type ListQuery = RecordFilter & { readonly offset?: number; readonly limi
 
 const HEADER = { ident: text(), set_spec: text(), datestamp_ms: integer({}), deleted: integer({}) };
 const ROW = {
-  ...{ ...HEADER, entity: oneOf(ENTITIES), stav: nullable(integer({})), pristupnost: nullable(text()) },
+  ...{ ...HEADER, entity: readOneOf(ENTITIES), stav: nullable(integer({})), pristupnost: nullable(text()) },
   ...{ creator: nullable(text()), organisation: nullable(text()), project: nullable(text()), body: text() },
 };
 export const parseArchiveRow = object(ROW);
@@ -60,7 +60,7 @@ export const COLUMNS = Object.keys(ROW).join(', ');
 export const HEADER_COLUMNS = Object.keys(HEADER).join(', ');
 
 /** The `from` and `where` of a list. */
-export function selectionOf(query: RecordFilter): Selection {
+export function makeSelection(query: RecordFilter): Selection {
   const parts: string[] = [];
   const parameters: Record<string, string | number> = {};
   if (query.set !== undefined) {

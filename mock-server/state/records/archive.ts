@@ -1,15 +1,15 @@
 import type { Database, Statement } from 'better-sqlite3';
-import { integer, nullable, object, oneOf } from '../../base/shape.ts';
+import { integer, nullable, object, readOneOf } from '../../base/shape.ts';
 import { statementCache } from '../statements.ts';
 import {
   type ArchiveRow,
   COLUMNS,
   HEADER_COLUMNS,
   type ListQuery,
+  makeSelection,
   parseArchiveRow,
   parseHeaderRow,
   type RecordFilter,
-  selectionOf,
   toHeader,
   toRecord,
   toRow,
@@ -17,21 +17,21 @@ import {
 import {
   type ArchiveRecord,
   type Body,
-  creatorOf,
   ENTITIES,
   type Entity,
-  identOf,
-  idOf,
+  getCreator,
+  getId,
+  getIdent,
+  getSetSpec,
+  getStav,
   type RecordHeader,
   type RecordInput,
-  setSpecOf,
-  stavOf,
 } from './record.ts';
 
 /** A step of many rows takes a few milliseconds. */
 const ROWS_IN_STEP = 200;
 
-const parseStatistics = object({ entity: oneOf(ENTITIES), stav: nullable(integer({})), count: integer({}) });
+const parseStatistics = object({ entity: readOneOf(ENTITIES), stav: nullable(integer({})), count: integer({}) });
 
 /** All records of the mock, live and deleted, in one table. */
 export class Archive {
@@ -43,10 +43,10 @@ export class Archive {
 
   /**
    * @param now the mock's clock, in milliseconds since 1970
-   * @param noteWrite is told of every write before it is done, and can ask for what it replaces
+   * @param recordWrite is told of every write before it is done, and can ask for what it replaces
    */
-  constructor(database: Database, now: () => number, noteWrite: (ident: string, before: () => ArchiveRow | undefined) => void) {
-    this.#noteWrite = noteWrite;
+  constructor(database: Database, now: () => number, recordWrite: (ident: string, before: () => ArchiveRow | undefined) => void) {
+    this.#noteWrite = recordWrite;
     this.#prepare = statementCache(database);
     this.#now = now;
   }
@@ -75,24 +75,24 @@ export class Archive {
 
   /** Writes a record, new or not; its datestamp moves. */
   put(input: RecordInput): ArchiveRecord {
-    const ident = identOf(input.entity, input.body);
+    const ident = getIdent(input.entity, input.body);
     if (ident === undefined || ident === '') throw new Error(`a ${input.entity} record needs an identifier`);
     const before = this.get(ident);
     if (before !== undefined && before.entity !== input.entity) this.#touch(before.entity);
     // A deleted record's identifier can be given to a new one, which inherits nothing but the order of its datestamp.
     const living = before?.deleted === false ? before : undefined;
-    const creator = input.creator ?? living?.creator ?? creatorOf(input.entity, input.body);
+    const creator = input.creator ?? living?.creator ?? getCreator(input.entity, input.body);
     const record: ArchiveRecord = {
       ident,
       entity: input.entity,
-      setSpec: input.setSpec ?? setSpecOf(input.entity, input.body),
+      setSpec: input.setSpec ?? getSetSpec(input.entity, input.body),
       datestampMs: input.datestampMs ?? this.#nextDatestamp(before),
       deleted: false,
-      stav: stavOf(input.body),
-      pristupnost: idOf(input.body['pristupnost'] ?? input.body['pristupnost_pom']) ?? null,
+      stav: getStav(input.body),
+      pristupnost: getId(input.body['pristupnost'] ?? input.body['pristupnost_pom']) ?? null,
       creator,
-      organisation: input.organisation ?? living?.organisation ?? this.#organisationOf(creator, input.body),
-      project: input.entity === 'samostatny_nalez' ? (idOf(input.body['projekt']) ?? null) : null,
+      organisation: input.organisation ?? living?.organisation ?? this.#findOrganisation(creator, input.body),
+      project: input.entity === 'samostatny_nalez' ? (getId(input.body['projekt']) ?? null) : null,
       body: input.body,
     };
     return this.#write(record);
@@ -141,7 +141,7 @@ export class Archive {
   }
 
   /** A record as it was before; undefined: it was not there. */
-  putBack(ident: string, row: ArchiveRow | undefined): void {
+  restoreRow(ident: string, row: ArchiveRow | undefined): void {
     if (row === undefined) this.erase(ident);
     else this.#write(toRecord(row));
   }
@@ -162,7 +162,7 @@ export class Archive {
   }
 
   #select(columns: string, query: ListQuery): unknown[] {
-    const { sql, parameters } = selectionOf(query);
+    const { sql, parameters } = makeSelection(query);
     return this.#prepare(`select ${columns} ${sql} order by datestamp_ms desc, ident limit @limit offset @offset`).all({
       ...parameters,
       limit: query.limit,
@@ -172,7 +172,7 @@ export class Archive {
 
   /** Number of records of a whole list, whatever its page. */
   count(query: RecordFilter): number {
-    const { sql, parameters } = selectionOf(query);
+    const { sql, parameters } = makeSelection(query);
     return Number(this.#prepare(`select count(*) ${sql}`).pluck().get(parameters));
   }
 
@@ -197,7 +197,7 @@ export class Archive {
     return this.#texts('select ident from records where project = ? and deleted = 0 order by ident', project);
   }
 
-  allOf(entity: Entity): ArchiveRecord[] {
+  listAll(entity: Entity): ArchiveRecord[] {
     const rows = this.#prepare(`select ${COLUMNS} from records where entity = ? and deleted = 0 order by ident`).all(entity);
     return rows.map((row) => toRecord(parseArchiveRow(row)));
   }
@@ -254,9 +254,9 @@ export class Archive {
     return before === undefined ? now : Math.max(now, before.datestampMs + 1);
   }
 
-  #organisationOf(creator: string | null, body: Body): string | null {
+  #findOrganisation(creator: string | null, body: Body): string | null {
     const user = creator === null ? undefined : this.get(creator);
-    return idOf(user?.body['organizace']) ?? idOf(body['organizace']) ?? null;
+    return getId(user?.body['organizace']) ?? getId(body['organizace']) ?? null;
   }
 
   #write(record: ArchiveRecord): ArchiveRecord {

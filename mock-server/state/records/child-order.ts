@@ -6,11 +6,11 @@ import type { Body, Entity } from './record.ts';
 /** The children that a type has in the order of its schema, each with its own type. */
 export type Children = ReadonlyMap<string, string>;
 
-const typesOf = new Map<SchemaVersion, ReadonlyMap<string, Children>>();
+const typesByVersion = new Map<SchemaVersion, ReadonlyMap<string, Children>>();
 
 /** Returns the types of a schema that have children of ours, by their names. */
 export function typesIn(version: SchemaVersion): ReadonlyMap<string, Children> {
-  const present = typesOf.get(version);
+  const present = typesByVersion.get(version);
   if (present !== undefined) return present;
   const schema = readFileSync(packagePath('schemas', 'svc', version, 'svc.xsd'), 'utf8');
   const types = new Map<string, Children>();
@@ -18,7 +18,7 @@ export function typesIn(version: SchemaVersion): ReadonlyMap<string, Children> {
     const children = [...content.matchAll(/<xs:element name="([^"]+)" type="([^"]+)"/g)];
     if (children.length > 0) types.set(type, new Map(children.map(([, name = '', childType = '']) => [name, childType])));
   }
-  typesOf.set(version, types);
+  typesByVersion.set(version, types);
   return types;
 }
 

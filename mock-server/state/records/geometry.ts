@@ -39,7 +39,7 @@ const RANGES: Readonly<Record<GeomSystem, readonly [number, number, number, numb
  * Reads a WKT point and computes the other system.
  * @param deployed copy what is no plain decimal instead of computing, and fail on a third number, as the deployed service does
  */
-export function readGeometry(wkt: string, system: GeomSystem, deployed: boolean): FindGeometry | GeometryFault {
+export function parseFindPoint(wkt: string, system: GeomSystem, deployed: boolean): FindGeometry | GeometryFault {
   const match = WKT_POINT.exec(wkt);
   const texts = match?.[2]?.split(/ +/);
   if (match === null || texts === undefined) return 'wkt-syntax';

@@ -23,7 +23,7 @@ export class HarvestIndex {
   }
 
   /** @param delaysMs one for all, or one after the other in turn */
-  noteWrite(ident: string, before: () => ArchiveRow | undefined, delaysMs: number | readonly number[]): void {
+  recordWrite(ident: string, before: () => ArchiveRow | undefined, delaysMs: number | readonly number[]): void {
     const delayMs = typeof delaysMs === 'number' ? delaysMs : inTurn(delaysMs, this.#turns.delay++);
     const pending = this.#writes.get(ident);
     if (delayMs === 0 && pending === undefined) return;
@@ -36,10 +36,10 @@ export class HarvestIndex {
     const behind = new Map<string, ArchiveRow | undefined>();
     for (const [ident, writes] of this.#writes) {
       const seen = writes.findLastIndex(({ seenAtMs }) => seenAtMs <= nowMs);
-      const left = writes.slice(seen + 1);
-      if (seen >= 0) this.#writes.set(ident, left);
-      if (left[0] === undefined) this.#writes.delete(ident);
-      else behind.set(ident, left[0].replaced);
+      const remaining = writes.slice(seen + 1);
+      if (seen >= 0) this.#writes.set(ident, remaining);
+      if (remaining[0] === undefined) this.#writes.delete(ident);
+      else behind.set(ident, remaining[0].replaced);
     }
     return behind;
   }

@@ -57,7 +57,7 @@ export type ArchiveRecord = RecordHeader & {
 export type RecordInput = {
   readonly entity: Entity;
   readonly body: Body;
-  /** Default: what {@link setSpecOf} reads from the body. */
+  /** Default: what {@link getSetSpec} reads from the body. */
   readonly setSpec?: string;
   /** Default: user of the oldest history entry. */
   readonly creator?: string;
@@ -68,27 +68,27 @@ export type RecordInput = {
 };
 
 /** The text of a value: its own, or that beside its attributes. Of a repeated element: the first one's. */
-export function textOf(value: BodyValue | undefined): string | undefined {
-  const first = listOf(value)[0];
+export function getText(value: BodyValue | undefined): string | undefined {
+  const first = getList(value)[0];
   if (first === undefined || typeof first === 'string') return first;
   const text = first['#'];
   return typeof text === 'string' ? text : undefined;
 }
 
 /** The attribute `id` of a value. Of a repeated element: the first one's. */
-export function idOf(value: BodyValue | undefined): string | undefined {
-  return attributeOf(value, 'id');
+export function getId(value: BodyValue | undefined): string | undefined {
+  return getAttribute(value, 'id');
 }
 
-function attributeOf(value: BodyValue | undefined, name: string): string | undefined {
-  const first = listOf(value)[0];
+function getAttribute(value: BodyValue | undefined, name: string): string | undefined {
+  const first = getList(value)[0];
   if (first === undefined || typeof first === 'string') return undefined;
   const attribute = first[`@${name}`];
   return typeof attribute === 'string' ? attribute : undefined;
 }
 
 /** Every occurrence of an element, whether it stands once, several times or not at all. */
-export function listOf(value: BodyValue | undefined): ReadonlyArray<string | Body> {
+export function getList(value: BodyValue | undefined): ReadonlyArray<string | Body> {
   if (value === undefined) return [];
   return isList(value) ? value : [value];
 }
@@ -98,36 +98,36 @@ export function isList(value: BodyValue): value is ReadonlyArray<string | Body> 
 }
 
 /** The element as an object with children; undefined where it is absent or text only. */
-export function childOf(value: BodyValue | undefined): Body | undefined {
-  const first = listOf(value)[0];
+export function getChild(value: BodyValue | undefined): Body | undefined {
+  const first = getList(value)[0];
   return typeof first === 'object' ? first : undefined;
 }
 
-export function identOf(entity: Entity, body: Body): string | undefined {
-  return textOf(entity.startsWith('ruian_') ? body['kod'] : body['ident_cely']);
+export function getIdent(entity: Entity, body: Body): string | undefined {
+  return getText(entity.startsWith('ruian_') ? body['kod'] : body['ident_cely']);
 }
 
 /** The most specific set that a record belongs to. */
-export function setSpecOf(entity: Entity, body: Body): string {
+export function getSetSpec(entity: Entity, body: Body): string {
   switch (entity) {
     case 'heslo':
-      return `heslo:${textOf(body['nazev_heslare']) ?? ''}`;
+      return `heslo:${getText(body['nazev_heslare']) ?? ''}`;
     case 'archeologicky_zaznam':
       return body['lokalita'] === undefined ? 'archeologicky_zaznam:akce' : 'archeologicky_zaznam:lokalita';
     case 'dokument':
-      return /^(X-)?[CM]-3D-/.test(textOf(body['ident_cely']) ?? '') ? 'dokument:3d' : 'dokument';
+      return /^(X-)?[CM]-3D-/.test(getText(body['ident_cely']) ?? '') ? 'dokument:3d' : 'dokument';
     default:
       return entity;
   }
 }
 
-export function stavOf(body: Body): number | null {
-  const text = textOf(body['stav'] ?? body['stav_pom']);
+export function getStav(body: Body): number | null {
+  const text = getText(body['stav'] ?? body['stav_pom']);
   return text === undefined ? null : Number(text);
 }
 
-export function creatorOf(entity: Entity, body: Body): string | null {
-  if (entity === 'uzivatel') return textOf(body['ident_cely']) ?? null;
-  const oldest = childOf(body['historie']);
-  return idOf(oldest?.['uzivatel']) ?? null;
+export function getCreator(entity: Entity, body: Body): string | null {
+  if (entity === 'uzivatel') return getText(body['ident_cely']) ?? null;
+  const oldest = getChild(body['historie']);
+  return getId(oldest?.['uzivatel']) ?? null;
 }

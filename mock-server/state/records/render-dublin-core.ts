@@ -1,5 +1,5 @@
 import type { Addresses } from '../../base/addresses.ts';
-import { type Body, type Entity, identOf, listOf } from './record.ts';
+import { type Body, type Entity, getIdent, getList } from './record.ts';
 import { escapeAttribute, escapeText, FORBIDDEN } from './render.ts';
 import { DUBLIN_CORE, type Mapping } from './render-dublin-core-table.ts';
 
@@ -14,7 +14,7 @@ type DublinCoreOptions = {
 /** A record in unqualified Dublin Core (B-DC-1 to B-DC-3); what a record does not have is left out. */
 export function renderDublinCore(body: Body, entity: Entity, addresses: Addresses, options: DublinCoreOptions): string {
   const { title, subject, mappings } = DUBLIN_CORE[entity];
-  const ident = identOf(entity, body) ?? '';
+  const ident = getIdent(entity, body) ?? '';
   const address = (id: string): string => `${addresses.idBase}/${id}`;
   const elements = [
     element('title', `${title} ${ident}`, 'cs'),
@@ -38,7 +38,9 @@ export function renderForbiddenDublinCore(options: DublinCoreOptions): string {
 }
 
 /** Dublin Core elements as the description of a repository or a set. */
-export function dublinCoreOf(elements: ReadonlyArray<readonly [name: string, text: string, language?: 'cs' | 'en']>): string {
+export function renderDescription(
+  elements: ReadonlyArray<readonly [name: string, text: string, language?: 'cs' | 'en']>,
+): string {
   return container(elements.map(([name, text, language]) => element(name, text, language)).join(''), { deployed: false });
 }
 
@@ -66,21 +68,25 @@ function mapped(body: Body, mapping: Mapping, address: (id: string) => string, {
     const text = typeof value === 'string' ? value : value['#'];
     if (typeof text !== 'string' || text === '') return [];
     const language = typeof value === 'string' ? undefined : value['@lang'];
-    const own = typeof language === 'string' ? language : undefined;
+    const code = typeof language === 'string' ? language : undefined;
     return [
-      element(mapping.to, label === undefined ? text : label + text, label === undefined ? own : (own ?? languageOf(label))),
+      element(
+        mapping.to,
+        label === undefined ? text : label + text,
+        label === undefined ? code : (code ?? detectLanguage(label)),
+      ),
     ];
   });
 }
 
 /** Labels are Czech words before a colon; a prefix such as `doi:` is none. */
-function languageOf(label: string): string | undefined {
+function detectLanguage(label: string): string | undefined {
   return label.endsWith(': ') ? 'cs' : undefined;
 }
 
 /** Every occurrence of a path; a masked part has nothing below it. */
 function valuesAt(body: Body, [name, ...rest]: readonly string[]): ReadonlyArray<string | Body> {
-  const values = name === undefined ? [] : listOf(body[name]);
+  const values = name === undefined ? [] : getList(body[name]);
   if (rest.length === 0) return values;
   return values.flatMap((value) => (typeof value === 'string' ? [] : valuesAt(value, rest)));
 }
@@ -88,6 +94,6 @@ function valuesAt(body: Body, [name, ...rest]: readonly string[]): ReadonlyArray
 function coordinatesIn(value: string | Body): string[] {
   if (typeof value === 'string') return [];
   return Object.entries(value).flatMap(([name, child]) =>
-    name === 'gml:coordinates' && typeof child === 'string' ? [child] : listOf(child).flatMap(coordinatesIn),
+    name === 'gml:coordinates' && typeof child === 'string' ? [child] : getList(child).flatMap(coordinatesIn),
   );
 }

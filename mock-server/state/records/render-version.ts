@@ -3,12 +3,12 @@ import { type Children, typesIn } from './child-order.ts';
 import { type Body, type BodyValue, type Entity, isList } from './record.ts';
 
 /** The body with what the schema of an older version knows, and nothing else; of the newest version the body itself. */
-export function inVersion(entity: Entity, body: Body, version: SchemaVersion): Body {
-  return version === NEWEST_VERSION ? body : known(body, `${entity}Type`, typesIn(version));
+export function toVersion(entity: Entity, body: Body, version: SchemaVersion): Body {
+  return version === NEWEST_VERSION ? body : keepKnown(body, `${entity}Type`, typesIn(version));
 }
 
 /** Unchanged parts are shared with the original. A type without children of ours is copied as it is. */
-function known(body: Body, type: string, types: ReadonlyMap<string, Children>): Body {
+function keepKnown(body: Body, type: string, types: ReadonlyMap<string, Children>): Body {
   const children = types.get(type);
   if (children === undefined) return body;
   let copy: Record<string, BodyValue> | undefined;
@@ -19,16 +19,16 @@ function known(body: Body, type: string, types: ReadonlyMap<string, Children>): 
       delete copy[name];
       continue;
     }
-    const kept = childType === undefined ? value : knownIn(value, childType, types);
-    if (kept === value) continue;
+    const child = childType === undefined ? value : knownIn(value, childType, types);
+    if (child === value) continue;
     copy ??= { ...body };
-    copy[name] = kept;
+    copy[name] = child;
   }
   return copy ?? body;
 }
 
 function knownIn(value: BodyValue, type: string, types: ReadonlyMap<string, Children>): BodyValue {
-  const one = (item: string | Body): string | Body => (typeof item === 'string' ? item : known(item, type, types));
+  const one = (item: string | Body): string | Body => (typeof item === 'string' ? item : keepKnown(item, type, types));
   if (!isList(value)) return one(value);
   const items = value.map(one);
   return items.every((item, index) => item === value[index]) ? value : items;

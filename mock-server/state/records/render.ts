@@ -1,6 +1,6 @@
-import { type Addresses, FILE_BASE, namespaceOf, type SchemaVersion, xsdAddressOf } from '../../base/addresses.ts';
-import { type Body, type BodyValue, type Entity, isList, listOf } from './record.ts';
-import { inVersion } from './render-version.ts';
+import { type Addresses, FILE_BASE, getNamespace, getXsdAddress, type SchemaVersion } from '../../base/addresses.ts';
+import { type Body, type BodyValue, type Entity, getList, isList } from './record.ts';
+import { toVersion } from './render-version.ts';
 
 type RenderOptions = {
   /** Line breaks and two spaces of indentation. */
@@ -24,7 +24,7 @@ export function renderRecord(
   const depth = options.pretty === true ? 1 : undefined;
   const lineEnd = options.pretty === true ? '\n' : '';
   const { prefix } = addresses;
-  const element = renderElement(prefix, entity, inVersion(entity, body, version), depth).replaceAll(
+  const element = renderElement(prefix, entity, toVersion(entity, body, version), depth).replaceAll(
     FILE_BASE,
     addresses.fileBase,
   );
@@ -37,11 +37,11 @@ export function renderForbidden(version: SchemaVersion, addresses: Addresses): s
 }
 
 function rootStart(version: SchemaVersion, addresses: Addresses): string {
-  const namespace = namespaceOf(addresses, version);
+  const namespace = getNamespace(addresses, version);
   const { prefix } = addresses;
   return (
     `<${prefix}:${prefix} xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:gml="http://www.opengis.net/gml/3.2"` +
-    ` xmlns:${prefix}="${namespace}" xsi:schemaLocation="${namespace} ${xsdAddressOf(addresses, version)}">`
+    ` xmlns:${prefix}="${namespace}" xsi:schemaLocation="${namespace} ${getXsdAddress(addresses, version)}">`
   );
 }
 
@@ -68,7 +68,7 @@ function renderElement(prefix: string, name: string, value: string | Body, depth
 function renderChildren(prefix: string, name: string, value: BodyValue | undefined, depth: number | undefined): string {
   if (value !== undefined && !isList(value)) return renderElement(prefix, name, value, depth);
   let rendered = '';
-  for (const child of listOf(value)) rendered += renderElement(prefix, name, child, depth);
+  for (const child of getList(value)) rendered += renderElement(prefix, name, child, depth);
   return rendered;
 }
 

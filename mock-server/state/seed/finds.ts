@@ -18,7 +18,7 @@ import type { Body } from '../records/record.ts';
 import type { SeedPhotograph } from '../seed-content.ts';
 import type { Places } from './places.ts';
 import type { References } from './references.ts';
-import { present, TIMES } from './registers.ts';
+import { TIMES, withoutMissing } from './registers.ts';
 import { atRow, type SeedRow } from './seed-files.ts';
 
 const anything: Reader<unknown> = (value) => value;
@@ -45,39 +45,39 @@ export type SeedFind = { readonly body: Body; readonly project: string; readonly
 
 export function findBody(row: SeedRow, references: References, places: Places, folder: string): SeedFind {
   return atRow(row, () => {
-    const found = find(row.value);
-    const project = found.projekt ?? found.ident_cely.replace(/-N\d{5}$/, '');
-    const place = found.point === undefined ? undefined : places.ofPoint(found.point, 'point');
+    const values = find(row.value);
+    const project = values.projekt ?? values.ident_cely.replace(/-N\d{5}$/, '');
+    const place = values.point === undefined ? undefined : places.ofPoint(values.point, 'point');
     if (place !== undefined && place.area === undefined) throw new ShapeError('point', 'lies in no cadastral area of this seed');
-    const history = found.historie === undefined ? [] : references.history(found.historie, 'historie');
-    const files = (found.photographs ?? []).map((name) => {
-      const first = firstChange(found.historie);
-      return seedPhotograph(folder, found.ident_cely, name, first, references);
+    const history = values.historie === undefined ? [] : references.history(values.historie, 'historie');
+    const files = (values.photographs ?? []).map((name) => {
+      const first = firstChange(values.historie);
+      return seedPhotograph(folder, values.ident_cely, name, first, references);
     });
-    const reference = (name: keyof typeof found): Body => {
-      const ident = found[name];
+    const reference = (name: keyof typeof values): Body => {
+      const ident = values[name];
       return typeof ident === 'string' ? { [name]: references.to(ident, name) } : {};
     };
     const body = {
-      ...present(found, ['ident_cely', 'evidencni_cislo', 'igsn']),
+      ...withoutMissing(values, ['ident_cely', 'evidencni_cislo', 'igsn']),
       projekt: references.to(project, 'projekt'),
       ...(place?.district === undefined ? {} : { okres: references.to(place.district, 'okres') }),
-      ...present(found, ['hloubka']),
+      ...withoutMissing(values, ['hloubka']),
       ...reference('okolnosti'),
       ...reference('obdobi'),
-      ...present(found, ['presna_datace']),
+      ...withoutMissing(values, ['presna_datace']),
       ...reference('druh_nalezu'),
       ...reference('specifikace'),
-      ...present(found, ['pocet', 'poznamka']),
+      ...withoutMissing(values, ['pocet', 'poznamka']),
       ...reference('nalezce'),
-      ...present(found, ['datum_nalezu', 'stav']),
-      predano: String(found.predano ?? false),
+      ...withoutMissing(values, ['datum_nalezu', 'stav']),
+      predano: String(values.predano ?? false),
       ...reference('predano_organizace'),
-      geom_system: found.geom_system ?? '4326',
+      geom_system: values.geom_system ?? '4326',
       ...reference('pristupnost'),
       chranene_udaje: {
         ...(place?.area === undefined ? {} : { katastr: references.to(place.area, 'katastr') }),
-        ...present(found, ['lokalizace']),
+        ...withoutMissing(values, ['lokalizace']),
         ...place?.geometry,
       },
       ...(history.length === 0 ? {} : { historie: history }),
@@ -119,7 +119,7 @@ function seedPhotograph(
   }
   if (!existsSync(path)) throw new ShapeError('photographs', `${name} is not in the folder photographs`);
   const bytes = readFileSync(path);
-  const uuid = uuidOf(`${find}/${name}`);
+  const uuid = makeUuid(`${find}/${name}`);
   const history = [
     { typ_zmeny: 'SBR0', uzivatel: upload.user, datum_zmeny: upload.at, poznamka: `IMG_${uuid.slice(0, 4)}${extname(name)}` },
   ];
@@ -138,7 +138,7 @@ function seedPhotograph(
 }
 
 /** Always the same for the same photograph. */
-function uuidOf(text: string): string {
+function makeUuid(text: string): string {
   const hex = createHash('sha256').update(text).digest('hex');
   return [hex.slice(0, 8), hex.slice(8, 12), `4${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join('-');
 }

@@ -9,7 +9,7 @@ export function polygonsOfWkt(wkt: string, place: string): readonly Polygon[] {
   return polygons;
 }
 
-export function positionOf(numbers: readonly unknown[], place: string): Position {
+export function parsePosition(numbers: readonly unknown[], place: string): Position {
   const [x, y] = numbers;
   if (numbers.length !== 2 || typeof x !== 'number' || typeof y !== 'number' || Number.isNaN(x) || Number.isNaN(y)) {
     throw new ShapeError(place, 'a position is two numbers, longitude and latitude');

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { addressesOf, NEWEST_VERSION } from '../../base/addresses.ts';
+import { makeAddresses, NEWEST_VERSION } from '../../base/addresses.ts';
 import { packagePath } from '../../base/package-files.ts';
 import { renderRecord } from '../records/render.ts';
 import { Schemas } from '../schema.ts';
@@ -38,7 +38,7 @@ export async function loadSeed(source: SeedSource): Promise<SeedContent> {
 }
 
 /** Any origin will do: only the shape of the records is judged. */
-const ADDRESSES = addressesOf('http://seed.invalid');
+const ADDRESSES = makeAddresses('http://seed.invalid');
 
 /** Every record must be valid as it would be served in the newest version. @throws SeedError for the first that is not */
 async function checkAgainstSchema(seeded: readonly SeededRecord[]): Promise<void> {
@@ -46,7 +46,7 @@ async function checkAgainstSchema(seeded: readonly SeededRecord[]): Promise<void
   try {
     for (const { row, record } of seeded) {
       const xml = renderRecord(record.body, record.entity, NEWEST_VERSION, ADDRESSES);
-      const errors = await schemas.withDocument(Buffer.from(xml), (document) => schemas.errorsOf(document, NEWEST_VERSION));
+      const errors = await schemas.withDocument(Buffer.from(xml), (document) => schemas.findErrors(document, NEWEST_VERSION));
       const reason = errors === undefined ? 'holds a character that XML cannot' : errors[0]?.message;
       if (reason !== undefined) throw new SeedError(row.file, row.place, reason.replace(/\{[^{}]*\}/g, ''));
     }

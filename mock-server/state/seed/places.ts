@@ -1,8 +1,8 @@
 import { coverPoint, type Position } from '../../base/polygons.ts';
 import { ShapeError } from '../../base/shape.ts';
-import { geometryElements, readGeometry } from '../records/geometry.ts';
+import { geometryElements, parseFindPoint } from '../records/geometry.ts';
 import type { Body } from '../records/record.ts';
-import { gmlPolygons, polygonsOfWkt, positionOf, wktPolygons } from './geometry.ts';
+import { gmlPolygons, parsePosition, polygonsOfWkt, wktPolygons } from './geometry.ts';
 import type { Area } from './registers.ts';
 
 /** Derived values of a place: its geometry in both systems and the areas that it lies in. */
@@ -18,9 +18,9 @@ export class Places {
 
   /** @param value longitude and latitude. @throws ShapeError */
   ofPoint(value: unknown, place: string): Place {
-    const position = positionOf(Array.isArray(value) ? value : [], place);
+    const position = parsePosition(Array.isArray(value) ? value : [], place);
     const area = this.#areas.find(({ polygons }) => coverPoint(polygons, position));
-    const geometry = geometryElements(inBothSystems(position, place));
+    const geometry = geometryElements(toBothSystems(position, place));
     return { geometry, area: area?.ident, district: area?.district };
   }
 
@@ -28,7 +28,7 @@ export class Places {
   geometryOfPolygon(value: unknown, place: string): Body {
     if (typeof value !== 'string') throw new ShapeError(place, 'must be a WKT text');
     const polygons = polygonsOfWkt(value, place);
-    const inSJtsk = polygons.map((rings) => rings.map((ring) => ring.map((position) => projected(position, place))));
+    const inSJtsk = polygons.map((rings) => rings.map((ring) => ring.map((position) => projectPosition(position, place))));
     return {
       geom_gml: gmlPolygons(polygons, '4326'),
       geom_wkt: wktPolygons(polygons, '4326'),
@@ -38,13 +38,13 @@ export class Places {
   }
 }
 
-function inBothSystems([longitude, latitude]: Position, place: string): Exclude<ReturnType<typeof readGeometry>, string> {
-  const geometry = readGeometry(`POINT(${longitude} ${latitude})`, '4326', false);
+function toBothSystems([longitude, latitude]: Position, place: string): Exclude<ReturnType<typeof parseFindPoint>, string> {
+  const geometry = parseFindPoint(`POINT(${longitude} ${latitude})`, '4326', false);
   if (typeof geometry === 'string') throw new ShapeError(place, 'lies outside the range of S-JTSK: longitude comes first');
   return geometry;
 }
 
-function projected(position: Position, place: string): Position {
-  const [x, y] = inBothSystems(position, place).sjtsk;
+function projectPosition(position: Position, place: string): Position {
+  const [x, y] = toBothSystems(position, place).sjtsk;
   return [Number(x), Number(y)];
 }

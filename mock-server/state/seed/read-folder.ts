@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { ShapeError } from '../../base/shape.ts';
-import { type Body, childOf, type Entity, identOf, listOf, textOf } from '../records/record.ts';
+import { type Body, type Entity, getChild, getIdent, getList, getText } from '../records/record.ts';
 import type { SeedAccount, SeedContent, SeedPhotograph, SeedRecord } from '../seed-content.ts';
 import { readSettings } from '../settings.ts';
 import { elementsBody, type ProjectFinds, projectBody } from './archive-rows.ts';
@@ -11,7 +11,7 @@ import { References } from './references.ts';
 import { type Area, cadastralAreaBody, districtBody, organisationBody, personBody, regionBody } from './registers.ts';
 import { atRow, jsonFilesIn, readJson, readRows, SeedError, type SeedRow } from './seed-files.ts';
 import { type PlacedTerm, parseTermRow, termBodies } from './terms.ts';
-import { accountOf, userBody } from './users.ts';
+import { parseAccount, userBody } from './users.ts';
 
 /** Files whose rows are the records' elements as they stand. */
 const PLAIN_FILES = [
@@ -36,7 +36,7 @@ const KNOWN_FOLDERS = ['vocabularies', 'photographs'];
 
 /** Reads every file of a seed folder; each may be missing. @throws SeedError, also for a file that the seed does not read */
 export function readSeedFolder(folder: string): SeedFolder {
-  refuseUnknown(folder);
+  assertKnownFiles(folder);
   const rows = (file: string): SeedRow[] => readRows(folder, file);
   const files = {
     organisations: rows('organisations.json'),
@@ -52,20 +52,20 @@ export function readSeedFolder(folder: string): SeedFolder {
   const terms = jsonFilesIn(folder, 'vocabularies').flatMap((file) =>
     rows(file).map((row, index) => parseTermRow(row, basename(file, '.json'), index)),
   );
-  const others = [files.users, files.projects, files.finds, ...files.plain.map((plain) => plain.rows)].flat();
+  const otherRows = [files.users, files.projects, files.finds, ...files.plain.map((plain) => plain.rows)].flat();
   const references = new References(
     new Map([
       ...labels(files.organisations, 'nazev'),
       ...personLabels(files.persons),
       ...labels([...files.regions, ...files.districts, ...files.areas], 'nazev'),
       ...terms.map(({ term }) => [term.ident_cely, term.heslo] as const),
-      ...labels(others, 'ident_cely'),
+      ...labels(otherRows, 'ident_cely'),
     ]),
   );
   const areas = files.areas.map((row) => ({ row, ...cadastralAreaBody(row, references) }));
   const places = new Places(areas.map(({ area }): Area => area));
   const finds = files.finds.map((row) => ({ row, ...findBody(row, references, places, folder) }));
-  const findsOf = findsByProject(finds, terms);
+  const getFinds = findsByProject(finds, terms);
   const seeded = [
     ...files.organisations.map((row) => seed(row, 'organizace', organisationBody(row, references))),
     ...files.users.map((row) => seed(row, 'uzivatel', userBody(row, references))),
@@ -74,29 +74,29 @@ export function readSeedFolder(folder: string): SeedFolder {
     ...files.regions.map((row) => seed(row, 'ruian_kraj', regionBody(row))),
     ...files.districts.map((row) => seed(row, 'ruian_okres', districtBody(row, references))),
     ...areas.map(({ row, body }) => seed(row, 'ruian_katastr', body)),
-    ...files.projects.map((row) => seed(row, 'projekt', projectBody(row, references, places, findsOf(row)))),
+    ...files.projects.map((row) => seed(row, 'projekt', projectBody(row, references, places, getFinds(row)))),
     ...finds.map(({ row, body }) => seed(row, 'samostatny_nalez', body)),
     ...files.plain.flatMap(({ entity, rows: plain }) =>
       plain.map((row) => seed(row, entity, elementsBody(row, references, places))),
     ),
   ];
-  refuseRepeated(seeded);
+  assertDistinct(seeded);
   const content: SeedContent = {
-    accounts: files.users.map(accountOf).filter((account): account is SeedAccount => account !== undefined),
+    accounts: files.users.map(parseAccount).filter((account): account is SeedAccount => account !== undefined),
     records: seeded.map(({ record }) => record),
     photographs: finds.flatMap(({ photographs }): readonly SeedPhotograph[] => photographs),
-    settings: settingsOf(folder),
+    settings: readSettingsFile(folder),
   };
   return { content, seeded };
 }
 
 /** A file with a name that is nearly right would be left out in silence. What begins with a dot is the system's. */
-function refuseUnknown(folder: string): void {
-  const known = `known are ${[...KNOWN_FILES, ...KNOWN_FOLDERS.map((name) => `${name}/`)].join(', ')}`;
+function assertKnownFiles(folder: string): void {
+  const knownText = `known are ${[...KNOWN_FILES, ...KNOWN_FOLDERS.map((name) => `${name}/`)].join(', ')}`;
   const visible = (path: string) => readdirSync(path, { withFileTypes: true }).filter(({ name }) => !name.startsWith('.'));
   for (const entry of visible(folder)) {
     const isKnown = (entry.isDirectory() ? KNOWN_FOLDERS : KNOWN_FILES).includes(entry.name);
-    if (!isKnown) throw new SeedError(entry.name, '', `is nothing that a seed has; ${known}`);
+    if (!isKnown) throw new SeedError(entry.name, '', `is nothing that a seed has; ${knownText}`);
   }
   const vocabularies = join(folder, 'vocabularies');
   const other = existsSync(vocabularies) ? visible(vocabularies).find(({ name }) => !name.endsWith('.json')) : undefined;
@@ -113,9 +113,9 @@ function personLabels(rows: readonly SeedRow[]): Array<readonly [string, string]
 
 function seed(row: SeedRow, entity: Entity, body: Body): SeededRecord {
   return atRow(row, () => {
-    const ident = identOf(entity, body);
+    const ident = getIdent(entity, body);
     if (ident === undefined || ident === '') throw new ShapeError('', 'has no identifier');
-    const datestampMs = datestampOf(row.value, ident, body);
+    const datestampMs = parseDatestamp(row.value, ident, body);
     return { row, record: { entity, body, datestampMs, ...(row.value['deleted'] === undefined ? {} : { deleted: true }) } };
   });
 }
@@ -124,27 +124,29 @@ function seed(row: SeedRow, entity: Entity, body: Body): SeededRecord {
 function findsByProject(finds: readonly SeededFind[], terms: readonly PlacedTerm[]): (project: SeedRow) => ProjectFinds {
   const ranked = terms.filter(({ vocabulary }) => vocabulary === 'pristupnost').sort((a, b) => a.order - b.order);
   return (project) => {
-    const own = finds.filter((find) => find.project === project.value['ident_cely'] && find.row.value['deleted'] === undefined);
-    const used = new Set(own.map(({ row }) => row.value['pristupnost']));
+    const ownFinds = finds.filter(
+      (find) => find.project === project.value['ident_cely'] && find.row.value['deleted'] === undefined,
+    );
+    const used = new Set(ownFinds.map(({ row }) => row.value['pristupnost']));
     const lowest = ranked.find(({ term }) => used.has(term.ident_cely)) ?? ranked[0];
-    return { idents: own.map(({ row }) => String(row.value['ident_cely'])), accessibility: lowest?.term.ident_cely };
+    return { idents: ownFinds.map(({ row }) => String(row.value['ident_cely'])), accessibility: lowest?.term.ident_cely };
   };
 }
 
 type SeededFind = SeedFind & { readonly row: SeedRow };
 
-function refuseRepeated(seeded: readonly SeededRecord[]): void {
-  const known = new Map<string, SeedRow>();
+function assertDistinct(seeded: readonly SeededRecord[]): void {
+  const rowsByIdent = new Map<string, SeedRow>();
   for (const { row, record } of seeded) {
-    const ident = identOf(record.entity, record.body) ?? '';
-    const before = known.get(ident);
+    const ident = getIdent(record.entity, record.body) ?? '';
+    const before = rowsByIdent.get(ident);
     if (before !== undefined)
       throw new SeedError(row.file, row.place, `${ident} stands already in ${before.file}, ${before.place}`);
-    known.set(ident, row);
+    rowsByIdent.set(ident, row);
   }
 }
 
-function settingsOf(folder: string): SeedContent['settings'] {
+function readSettingsFile(folder: string): SeedContent['settings'] {
   const file = 'settings.json';
   try {
     return readSettings(readJson(folder, file) ?? {});
@@ -163,14 +165,14 @@ const SPREAD_MS = 400 * 86_400_000;
  * nothing but the identifier, so that datestamps spread over more than a year and never differ between two starts.
  * @throws ShapeError
  */
-function datestampOf(given: { readonly datestamp?: unknown; readonly deleted?: unknown }, ident: string, body: Body): number {
-  if (given.deleted !== undefined) return timeOf(given.deleted, 'deleted');
-  if (given.datestamp !== undefined) return timeOf(given.datestamp, 'datestamp');
-  const changes = listOf(body['historie']).map((entry) => timeOf(textOf(childOf(entry)?.['datum_zmeny']), 'historie'));
+function parseDatestamp(row: { readonly datestamp?: unknown; readonly deleted?: unknown }, ident: string, body: Body): number {
+  if (row.deleted !== undefined) return parseTime(row.deleted, 'deleted');
+  if (row.datestamp !== undefined) return parseTime(row.datestamp, 'datestamp');
+  const changes = getList(body['historie']).map((entry) => parseTime(getText(getChild(entry)?.['datum_zmeny']), 'historie'));
   return changes.length === 0 ? spread(ident) : Math.max(...changes);
 }
 
-function timeOf(text: unknown, place: string): number {
+function parseTime(text: unknown, place: string): number {
   const ms = typeof text === 'string' && /^\d{4}-\d\d-\d\dT/.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(ms)) throw new ShapeError(place, 'must be a time such as 2024-07-11T12:27:13.968Z');
   return ms;

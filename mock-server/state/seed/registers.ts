@@ -1,7 +1,7 @@
 import type { Polygon } from '../../base/polygons.ts';
 import { filledTexts, flag, integer, object, optional, optionalTexts } from '../../base/shape.ts';
 import type { Body } from '../records/record.ts';
-import { gmlPoint, gmlPolygons, polygonsOfWkt, positionOf, wktPoint, wktPolygons } from './geometry.ts';
+import { gmlPoint, gmlPolygons, parsePosition, polygonsOfWkt, wktPoint, wktPolygons } from './geometry.ts';
 import { inLanguage, type References } from './references.ts';
 import { atRow, type SeedRow } from './seed-files.ts';
 
@@ -21,22 +21,22 @@ const organisation = object({
 /** A licensed organisation that publishes after three years to archaeologists, unless the row says otherwise. */
 export function organisationBody(row: SeedRow, references: References): Body {
   return atRow(row, () => {
-    const { nazev_en, nazev_zkraceny_en, soucast, ...found } = organisation(row.value);
+    const { nazev_en, nazev_zkraceny_en, soucast, ...values } = organisation(row.value);
     return {
-      ident_cely: found.ident_cely,
-      nazev: inLanguage('cs', found.nazev),
+      ident_cely: values.ident_cely,
+      nazev: inLanguage('cs', values.nazev),
       ...(nazev_en === undefined ? {} : { nazev_en: inLanguage('en', nazev_en) }),
-      nazev_zkraceny: inLanguage('cs', found.nazev_zkraceny),
+      nazev_zkraceny: inLanguage('cs', values.nazev_zkraceny),
       nazev_zkraceny_en: inLanguage('en', nazev_zkraceny_en),
-      typ_organizace: references.to(found.typ_organizace, 'typ_organizace'),
-      oao: String(found.oao ?? true),
-      mesicu_do_zverejneni: String(found.mesicu_do_zverejneni ?? 36),
-      zverejneni_pristupnost: references.to(found.zverejneni_pristupnost ?? 'HES-000867', 'zverejneni_pristupnost'),
-      ...present(found, ['email', 'telefon', 'adresa', 'ico']),
+      typ_organizace: references.to(values.typ_organizace, 'typ_organizace'),
+      oao: String(values.oao ?? true),
+      mesicu_do_zverejneni: String(values.mesicu_do_zverejneni ?? 36),
+      zverejneni_pristupnost: references.to(values.zverejneni_pristupnost ?? 'HES-000867', 'zverejneni_pristupnost'),
+      ...withoutMissing(values, ['email', 'telefon', 'adresa', 'ico']),
       ...(soucast === undefined ? {} : { soucast: references.to(soucast, 'soucast') }),
-      zanikla: String(found.zanikla ?? false),
-      cteni_dokumentu: String(found.cteni_dokumentu ?? false),
-      ...present(found, ['ror']),
+      zanikla: String(values.zanikla ?? false),
+      cteni_dokumentu: String(values.cteni_dokumentu ?? false),
+      ...withoutMissing(values, ['ror']),
     };
   });
 }
@@ -50,20 +50,20 @@ const person = object({
 
 export function personBody(row: SeedRow): Body {
   return atRow(row, () => {
-    const found = person(row.value);
+    const values = person(row.value);
     return {
-      ...present(found, ['ident_cely', 'jmeno', 'prijmeni']),
-      vypis: `${found.prijmeni}, ${initials(found.jmeno)}`,
-      vypis_cely: `${found.prijmeni}, ${found.jmeno}`,
-      ...present(found, ['rok_narozeni', 'rok_umrti', 'rodne_prijmeni', 'orcid', 'wikidata']),
+      ...withoutMissing(values, ['ident_cely', 'jmeno', 'prijmeni']),
+      vypis: `${values.prijmeni}, ${initials(values.jmeno)}`,
+      vypis_cely: `${values.prijmeni}, ${values.jmeno}`,
+      ...withoutMissing(values, ['rok_narozeni', 'rok_umrti', 'rodne_prijmeni', 'orcid', 'wikidata']),
     };
   });
 }
 
 /** One initial per given name; hyphenated names keep their hyphen: `J.-P.` (A-FINDER-3). */
-function initials(given: string): string {
+function initials(givenName: string): string {
   const initial = (name: string): string => `${name.slice(0, 1)}.`;
-  return given
+  return givenName
     .split(/\s+/)
     .map((name) => name.split('-').map(initial).join('-'))
     .join(' ');
@@ -76,17 +76,23 @@ const cadastralArea = object({ ...PLACE, ...filledTexts('okres'), ...optionalTex
 
 export function regionBody(row: SeedRow): Body {
   return atRow(row, () => {
-    const found = region(row.value);
-    const names = { nazev: inLanguage('cs', found.nazev), nazev_en: inLanguage('en', found.nazev_en) };
-    return { kod: found.kod, ...names, rada_id: found.rada_id, ...outline(found).elements, ...present(found, ['email']) };
+    const values = region(row.value);
+    const names = { nazev: inLanguage('cs', values.nazev), nazev_en: inLanguage('en', values.nazev_en) };
+    return {
+      kod: values.kod,
+      ...names,
+      rada_id: values.rada_id,
+      ...outline(values).elements,
+      ...withoutMissing(values, ['email']),
+    };
   });
 }
 
 export function districtBody(row: SeedRow, references: References): Body {
   return atRow(row, () => {
-    const found = district(row.value);
-    const names = { nazev: inLanguage('cs', found.nazev), nazev_en: inLanguage('en', found.nazev_en) };
-    return { kod: found.kod, ...names, spz: found.spz, kraj: references.to(found.kraj, 'kraj'), ...outline(found).elements };
+    const values = district(row.value);
+    const names = { nazev: inLanguage('cs', values.nazev), nazev_en: inLanguage('en', values.nazev_en) };
+    return { kod: values.kod, ...names, spz: values.spz, kraj: references.to(values.kraj, 'kraj'), ...outline(values).elements };
   });
 }
 
@@ -98,25 +104,25 @@ export type Area = {
 
 export function cadastralAreaBody(row: SeedRow, references: References): { readonly body: Body; readonly area: Area } {
   return atRow(row, () => {
-    const found = cadastralArea(row.value);
-    const { elements, polygons } = outline(found);
+    const values = cadastralArea(row.value);
+    const { elements, polygons } = outline(values);
     const body = {
-      kod: found.kod,
-      nazev: inLanguage('cs', found.nazev),
-      okres: references.to(found.okres, 'okres'),
-      ...(found.pian === undefined ? {} : { pian: references.to(found.pian, 'pian') }),
+      kod: values.kod,
+      nazev: inLanguage('cs', values.nazev),
+      okres: references.to(values.okres, 'okres'),
+      ...(values.pian === undefined ? {} : { pian: references.to(values.pian, 'pian') }),
       ...elements,
     };
-    return { body, area: { ident: found.kod, district: found.okres, polygons } };
+    return { body, area: { ident: values.kod, district: values.okres, polygons } };
   });
 }
 
-function outline(found: { readonly point: string; readonly boundary: string }): {
+function outline(values: { readonly point: string; readonly boundary: string }): {
   readonly elements: Body;
   readonly polygons: readonly Polygon[];
 } {
-  const position = positionOf((/^POINT *\(([^()]*)\)$/.exec(found.point)?.[1] ?? '').trim().split(/ +/).map(Number), 'point');
-  const polygons = polygonsOfWkt(found.boundary, 'boundary');
+  const position = parsePosition((/^POINT *\(([^()]*)\)$/.exec(values.point)?.[1] ?? '').trim().split(/ +/).map(Number), 'point');
+  const polygons = polygonsOfWkt(values.boundary, 'boundary');
   const elements = {
     definicni_bod_gml: gmlPoint(position, WGS_84),
     definicni_bod_wkt: wktPoint(position, WGS_84),
@@ -127,6 +133,9 @@ function outline(found: { readonly point: string; readonly boundary: string }): 
 }
 
 /** The named properties that are there, as text, in this order. */
-export function present<K extends string>(found: { readonly [key in K]?: string | number | boolean }, names: readonly K[]): Body {
-  return Object.fromEntries(names.filter((name) => found[name] !== undefined).map((name) => [name, String(found[name])]));
+export function withoutMissing<K extends string>(
+  values: { readonly [key in K]?: string | number | boolean },
+  names: readonly K[],
+): Body {
+  return Object.fromEntries(names.filter((name) => values[name] !== undefined).map((name) => [name, String(values[name])]));
 }

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { messageOf } from '../../base/error-message.ts';
+import { getErrorMessage } from '../../base/error-message.ts';
 import { parseJson, ShapeError } from '../../base/shape.ts';
 
 /** A seed folder cannot be loaded; the message names the file, the place in it and the reason. */
@@ -26,7 +26,7 @@ export function readRows(folder: string, file: string): SeedRow[] {
   if (!Array.isArray(parsed)) throw new SeedError(file, '', 'must hold a list of entries, in square brackets');
   return parsed.map((value: unknown, index) => {
     if (!isObject(value)) throw new SeedError(file, `entry ${index + 1}`, 'must be an object, in braces');
-    return { file, place: placeOf(value, index), value };
+    return { file, place: getPlace(value, index), value };
   });
 }
 
@@ -37,7 +37,7 @@ export function readJson(folder: string, file: string): unknown {
   try {
     return parseJson(readFileSync(path, 'utf8'));
   } catch (thrown) {
-    throw new SeedError(file, '', `cannot be read as JSON (${messageOf(thrown)})`);
+    throw new SeedError(file, '', `cannot be read as JSON (${getErrorMessage(thrown)})`);
   }
 }
 
@@ -62,7 +62,7 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function placeOf(value: Readonly<Record<string, unknown>>, index: number): string {
+function getPlace(value: Readonly<Record<string, unknown>>, index: number): string {
   const name = value['ident_cely'] ?? value['kod'] ?? value['username'];
   return typeof name === 'string' ? `entry ${index + 1} (${name})` : `entry ${index + 1}`;
 }

@@ -1,6 +1,6 @@
 import { seededRandom } from '../../base/random.ts';
-import { geometryElements, readGeometry } from '../records/geometry.ts';
-import { type Body, type Entity, idOf, textOf } from '../records/record.ts';
+import { geometryElements, parseFindPoint } from '../records/geometry.ts';
+import { type Body, type Entity, getId, getText } from '../records/record.ts';
 import type { SeedContent } from '../seed-content.ts';
 import { SeedError } from './seed-files.ts';
 
@@ -32,7 +32,7 @@ const SCATTER_DEGREES = 0.002;
  */
 export function* syntheticFinds(count: number, seedNumber: number, content: SeedContent): Generator<SyntheticRow, void> {
   const random = seededRandom(seedNumber);
-  const stock = stockOf(content);
+  const stock = makeStock(content);
   const stepMs = (LAST_CHANGE_MS - FIRST_CHANGE_MS) / Math.max(1, count);
   for (let index = 0; index < count; index += 1) {
     const project = `C-${2010 + (Math.floor(index / FINDS_PER_PROJECT / 1000) % 14)}${String(Math.floor(index / FINDS_PER_PROJECT) + 80_000).padStart(5, '0')}`;
@@ -54,12 +54,12 @@ type Stock = {
 };
 
 /** Values that the rows draw from. @throws Error where the seed has none of a kind */
-function stockOf(content: SeedContent): Stock {
+function makeStock(content: SeedContent): Stock {
   const live = content.records.filter((record) => record.deleted !== true);
   const terms = (vocabulary: string): Body[] =>
     live
-      .filter(({ entity, body }) => entity === 'heslo' && textOf(body['nazev_heslare']) === vocabulary)
-      .map(({ body }) => ({ '@lang': 'cs', '@id': textOf(body['ident_cely']) ?? '', '#': textOf(body['heslo']) ?? '' }));
+      .filter(({ entity, body }) => entity === 'heslo' && getText(body['nazev_heslare']) === vocabulary)
+      .map(({ body }) => ({ '@lang': 'cs', '@id': getText(body['ident_cely']) ?? '', '#': getText(body['heslo']) ?? '' }));
   const organisation = live.find(({ entity }) => entity === 'organizace')?.body;
   const user = live.find(({ entity }) => entity === 'uzivatel')?.body;
   const stock = {
@@ -70,12 +70,12 @@ function stockOf(content: SeedContent): Stock {
       predmet_specifikace: terms('predmet_specifikace'),
     },
     accessibilities: terms('pristupnost'),
-    places: live.filter(({ entity }) => entity === 'ruian_katastr').map(({ body }) => placeOf(body)),
+    places: live.filter(({ entity }) => entity === 'ruian_katastr').map(({ body }) => findPlace(body)),
     people: live
       .filter(({ entity }) => entity === 'osoba')
-      .map(({ body }) => ({ '@id': textOf(body['ident_cely']) ?? '', '#': textOf(body['vypis_cely']) ?? '' })),
+      .map(({ body }) => ({ '@id': getText(body['ident_cely']) ?? '', '#': getText(body['vypis_cely']) ?? '' })),
     organisation: vocabReference(organisation, 'ident_cely', 'nazev'),
-    user: textOf(user?.['ident_cely']) ?? '',
+    user: getText(user?.['ident_cely']) ?? '',
   };
   const missing = [...Object.entries(stock.terms), ...Object.entries(stock)].find(
     ([, list]) => Array.isArray(list) && list.length === 0,
@@ -85,11 +85,11 @@ function stockOf(content: SeedContent): Stock {
 }
 
 function vocabReference(body: Body | undefined, ident: string, label: string): Body {
-  return { '@lang': 'cs', '@id': textOf(body?.[ident]) ?? '', '#': textOf(body?.[label]) ?? '' };
+  return { '@lang': 'cs', '@id': getText(body?.[ident]) ?? '', '#': getText(body?.[label]) ?? '' };
 }
 
-function placeOf(area: Body): Place {
-  const [longitude = 0, latitude = 0] = (textOf(area['definicni_bod_wkt']) ?? '')
+function findPlace(area: Body): Place {
+  const [longitude = 0, latitude = 0] = (getText(area['definicni_bod_wkt']) ?? '')
     .replace(/[^\d. ]/g, '')
     .trim()
     .split(/ +/)
@@ -107,7 +107,7 @@ function findRow(ident: string, project: string, changedMs: number, stock: Stock
   };
   const place = pick(stock.places);
   const scatter = (): number => (random() - 0.5) * 2 * SCATTER_DEGREES;
-  const geometry = readGeometry(
+  const geometry = parseFindPoint(
     `POINT(${(place.longitude + scatter()).toFixed(7)} ${(place.latitude + scatter()).toFixed(7)})`,
     '4326',
     false,
@@ -138,7 +138,12 @@ function findRow(ident: string, project: string, changedMs: number, stock: Stock
       { id: `hist-s${ident}`, datum_zmeny: changed, uzivatel: { '@id': stock.user, '#': stock.user }, typ_zmeny: 'SN34' },
     ],
   };
-  return { ...rowOf(ident, 'samostatny_nalez', changedMs, body, stock), stav: 4, pristupnost: idOf(pristupnost) ?? '', project };
+  return {
+    ...makeRow(ident, 'samostatny_nalez', changedMs, body, stock),
+    stav: 4,
+    pristupnost: getId(pristupnost) ?? '',
+    project,
+  };
 }
 
 function projectRow(ident: string, finds: number, changedMs: number, stock: Stock): SyntheticRow {
@@ -155,10 +160,10 @@ function projectRow(ident: string, finds: number, changedMs: number, stock: Stoc
     ...(place === undefined ? {} : { chranene_udaje: { hlavni_katastr: place.katastr } }),
     samostatny_nalez: idents.map((find) => ({ '@id': find, '#': find })),
   };
-  return { ...rowOf(ident, 'projekt', changedMs, body, stock), stav: 6, pristupnost: idOf(pristupnost) ?? '', project: null };
+  return { ...makeRow(ident, 'projekt', changedMs, body, stock), stav: 6, pristupnost: getId(pristupnost) ?? '', project: null };
 }
 
-function rowOf(ident: string, entity: Entity, changedMs: number, body: Body, stock: Stock) {
+function makeRow(ident: string, entity: Entity, changedMs: number, body: Body, stock: Stock) {
   return {
     ident,
     entity,
@@ -166,7 +171,7 @@ function rowOf(ident: string, entity: Entity, changedMs: number, body: Body, sto
     datestamp_ms: changedMs,
     deleted: 0,
     creator: stock.user,
-    organisation: idOf(stock.organisation) ?? '',
+    organisation: getId(stock.organisation) ?? '',
     body: JSON.stringify(body),
   } as const;
 }

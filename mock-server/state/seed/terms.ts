@@ -30,13 +30,13 @@ type Term = ReturnType<typeof term>;
 export type PlacedTerm = { readonly row: SeedRow; readonly vocabulary: string; readonly order: number; readonly term: Term };
 
 export function parseTermRow(row: SeedRow, vocabulary: string, index: number): PlacedTerm {
-  const found = atRow(row, () => term(row.value));
-  if (found.datace !== undefined && found.datace.length !== 4) {
+  const values = atRow(row, () => term(row.value));
+  if (values.datace !== undefined && values.datace.length !== 4) {
     atRow(row, () => {
       throw new ShapeError('datace', 'needs four years: earliest and latest beginning, earliest and latest end');
     });
   }
-  return { row, vocabulary, order: found.razeni ?? index + 1, term: found };
+  return { row, vocabulary, order: values.razeni ?? index + 1, term: values };
 }
 
 /** The bodies of all terms; each relation between two of them is told on both. */

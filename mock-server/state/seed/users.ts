@@ -2,7 +2,7 @@ import { array, filledTexts, flag, object, optional, optionalTexts, type Reader,
 import type { Body, BodyValue } from '../records/record.ts';
 import type { SeedAccount } from '../seed-content.ts';
 import { inLanguage, type References } from './references.ts';
-import { present, TIMES } from './registers.ts';
+import { TIMES, withoutMissing } from './registers.ts';
 import { atRow, isObject, type SeedRow } from './seed-files.ts';
 
 const anything: Reader<unknown> = (value) => value;
@@ -26,27 +26,27 @@ const user = object({
 
 export function userBody(row: SeedRow, references: References): Body {
   return atRow(row, () => {
-    const found = user(row.value);
-    const groups = array(text({ min: 1 }))([found.skupina].flat(), 'skupina');
+    const values = user(row.value);
+    const groups = array(text({ min: 1 }))([values.skupina].flat(), 'skupina');
     return {
-      ...present(found, ['ident_cely', 'jmeno', 'prijmeni', 'email']),
-      ...(found.osoba === undefined ? {} : { osoba: references.to(found.osoba, 'osoba') }),
-      ...present(found, ['orcid']),
-      organizace: references.to(found.organizace, 'organizace'),
-      jazyk: found.jazyk ?? 'cs',
-      ...present(found, ['telefon']),
-      aktivni: String(found.aktivni ?? true),
-      admin: String(found.admin ?? false),
-      superadmin: String(found.superadmin ?? false),
+      ...withoutMissing(values, ['ident_cely', 'jmeno', 'prijmeni', 'email']),
+      ...(values.osoba === undefined ? {} : { osoba: references.to(values.osoba, 'osoba') }),
+      ...withoutMissing(values, ['orcid']),
+      organizace: references.to(values.organizace, 'organizace'),
+      jazyk: values.jazyk ?? 'cs',
+      ...withoutMissing(values, ['telefon']),
+      aktivni: String(values.aktivni ?? true),
+      admin: String(values.admin ?? false),
+      superadmin: String(values.superadmin ?? false),
       skupina: groups.map((group) => inLanguage('cs', group)),
-      ...(found.notifikace === undefined ? {} : { notifikace: found.notifikace }),
-      ...(found.hlidaci_pes === undefined
+      ...(values.notifikace === undefined ? {} : { notifikace: values.notifikace }),
+      ...(values.hlidaci_pes === undefined
         ? {}
-        : { hlidaci_pes: found.hlidaci_pes.map((area) => references.to(area, 'hlidaci_pes')) }),
-      datum_registrace: found.datum_registrace,
-      ...(found.historie === undefined ? {} : { historie: references.history(found.historie, 'historie') }),
-      ...cooperations('spoluprace_nadrizeni', 'vedouci', found.spoluprace_nadrizeni, references),
-      ...cooperations('spoluprace_podrizeni', 'spolupracovnik', found.spoluprace_podrizeni, references),
+        : { hlidaci_pes: values.hlidaci_pes.map((area) => references.to(area, 'hlidaci_pes')) }),
+      datum_registrace: values.datum_registrace,
+      ...(values.historie === undefined ? {} : { historie: references.history(values.historie, 'historie') }),
+      ...cooperations('spoluprace_nadrizeni', 'vedouci', values.spoluprace_nadrizeni, references),
+      ...cooperations('spoluprace_podrizeni', 'spolupracovnik', values.spoluprace_podrizeni, references),
     };
   });
 }
@@ -65,7 +65,7 @@ function cooperations(name: string, partner: string, list: readonly unknown[] | 
 }
 
 /** Account of this user, if it can sign in. */
-export function accountOf(row: SeedRow): SeedAccount | undefined {
+export function parseAccount(row: SeedRow): SeedAccount | undefined {
   return atRow(row, () => {
     const { username, password, projects, ident_cely } = user(row.value);
     if (username === undefined && password === undefined) return undefined;

@@ -3,7 +3,7 @@ import { type ExitReason, InterruptedError, UsageError } from '../../base/errors
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
-import { addingSources, askAboutFinders, type KeepingFlags, offerSources } from '../../context/validation.ts';
+import { askAboutFinders, collectEntrySources, type KeepingFlags, offerSources } from '../../context/validation.ts';
 import type { Find } from '../../find/find.ts';
 import { findLine } from '../../flows/finds/find-texts.ts';
 import { type Asking, addFind, enterFind, findToResume, lastUnfinished } from '../../flows/interview/add-find.ts';
@@ -16,7 +16,7 @@ import {
 } from '../../flows/interview/entry-session.ts';
 import { keysText } from '../../flows/interview/interview.ts';
 import { collapseUnchecked } from '../../flows/queue/collapse-issues.ts';
-import { printable } from '../../text/characters.ts';
+import { toPrintable } from '../../text/characters.ts';
 import type { Prompt } from '../../ui/prompt.ts';
 import { issueValues, printIssues } from '../../ui/terminal.ts';
 import { collect, defineCommand, type Runner } from '../command.ts';
@@ -49,9 +49,9 @@ export function register(program: Command, run: Runner): void {
 async function add(context: Context, options: AddOptions): Promise<ExitReason> {
   const outbox = await context.outbox();
   outbox.command.words = 'add';
-  const given = await addingSources(context, options);
-  const known = await askAboutFinders(context, given.known, options);
-  const sources = { ...given, known };
+  const entrySources = await collectEntrySources(context, options);
+  const ruleContext = await askAboutFinders(context, entrySources.ruleContext, options);
+  const sources = { ...entrySources, ruleContext };
   const adding = openEntrySession(sources, options);
   const resumed =
     options.resume === undefined ? undefined : findToResume(outbox, options.resume === true ? undefined : options.resume);
@@ -73,7 +73,7 @@ async function addByAsking(
   isDraft: boolean,
 ): Promise<ExitReason> {
   const { terminal } = context;
-  const say = (text: string): void => terminal.note(printable(text));
+  const say = (text: string): void => terminal.note(toPrintable(text));
   const asking: Asking = { prompt: await context.prompt(), say, offers: await offerSources(context) };
   const unfinished = resumed === undefined ? lastUnfinished(adding.outbox) : undefined;
   if (unfinished !== undefined) say(t`${unfinished.localId} is unfinished. To continue it: ${cmd`pas add --resume`}`);
@@ -83,17 +83,17 @@ async function addByAsking(
     const { find, issues } = await adding.start(resumed ?? NEW_FIND, which);
     for (const issue of issues) say(`! ${issue.message}`);
     const saved = await enterFind(adding, find, isDraft, asking);
-    terminal.line(printable(savedText(saved)));
+    terminal.line(toPrintable(savedText(saved)));
     if (terminal.json || resumed !== undefined) {
       terminal.value(savedValue(saved));
       return 'done';
     }
-    if (!(await wantsAnother(asking.prompt))) return 'done';
+    if (!(await askForAnother(asking.prompt))) return 'done';
   }
 }
 
 /** Ctrl-C counts as no: the previous find is saved. */
-async function wantsAnother(prompt: Prompt): Promise<boolean> {
+async function askForAnother(prompt: Prompt): Promise<boolean> {
   try {
     return await prompt.confirm(t`Add another find?`, true);
   } catch (thrown) {

@@ -5,7 +5,7 @@ import { t } from '../../base/language.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { openValidation } from '../../context/validation.ts';
 import { documentOfFind } from '../../flows/queue/known-finds.ts';
-import { findsNamed } from '../../flows/queue/named-finds.ts';
+import { resolveFindNames } from '../../flows/queue/named-finds.ts';
 import { issueValues, printIssues } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 
@@ -20,7 +20,7 @@ export function register(program: Command, run: Runner): void {
 async function build(context: Context, name: string): Promise<ExitReason> {
   const { terminal, streams } = context;
   const outbox = await context.outbox();
-  const [stored] = findsNamed(outbox, [name]);
+  const [stored] = resolveFindNames(outbox, [name]);
   if (stored === undefined) return 'done';
   const { document, contentDigest, issues } = await documentOfFind(outbox, stored, () => openValidation(context));
   if (!terminal.json) streams.stdout.write(document);

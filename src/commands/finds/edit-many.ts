@@ -6,11 +6,11 @@ import type { Context, GlobalOptions } from '../../context/context.ts';
 import { openValidationContext } from '../../context/validation.ts';
 import { listFinds } from '../../flows/finds/chosen-finds.ts';
 import { type CellChange, planEdits } from '../../flows/interview/edit-find.ts';
-import { choiceFrom } from '../../flows/queue/chosen-by-filters.ts';
+import { parseChoice } from '../../flows/queue/chosen-by-filters.ts';
 import { collapseUnchecked } from '../../flows/queue/collapse-issues.ts';
-import { findsNamed } from '../../flows/queue/named-finds.ts';
+import { resolveFindNames } from '../../flows/queue/named-finds.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
-import { printable } from '../../text/characters.ts';
+import { toPrintable } from '../../text/characters.ts';
 import { issueValues, printIssues, requireConfirmation } from '../../ui/terminal.ts';
 import { findCount } from '../result-texts.ts';
 
@@ -38,28 +38,28 @@ export async function editMany(context: Context, names: readonly string[], optio
   if (set.length === 0 && point === undefined) throw new UsageError(t`Give the change for the finds: --set element=value.`);
   const outbox = await context.outbox();
   outbox.command.words = 'edit';
-  const known = await openValidationContext(context);
-  const chosen = where.length === 0 ? undefined : listFinds(outbox, choiceFrom(where)).map(({ find }) => find);
-  const named = names.length === 0 ? undefined : findsNamed(outbox, names);
-  const wanted = named?.filter((find) => chosen?.some(({ id }) => id === find.id) ?? true) ?? chosen ?? [];
-  const { planned, refused, issues } = planEdits({ outbox, known }, wanted, set, point);
-  for (const { find, because } of refused) terminal.warn(`${printable(find)}: ${because}`);
+  const ruleContext = await openValidationContext(context);
+  const chosen = where.length === 0 ? undefined : listFinds(outbox, parseChoice(where)).map(({ find }) => find);
+  const named = names.length === 0 ? undefined : resolveFindNames(outbox, names);
+  const requested = named?.filter((find) => chosen?.some(({ id }) => id === find.id) ?? true) ?? chosen ?? [];
+  const { planned, refused, issues } = planEdits({ outbox, ruleContext }, requested, set, point);
+  for (const { find, because } of refused) terminal.warn(`${toPrintable(find)}: ${because}`);
   for (const { stored, plan } of planned) printChanges(context, plan.changed, stored);
   if (yes !== true && planned.length > 0) await confirm(context, planned.length);
   for (const { stored, plan } of planned) {
     const edited = plan.store();
     if (edited.kind === 'stored') issues.push(...edited.issues.map((issue) => issue.with({ find: stored.localId })));
   }
-  const told = collapseUnchecked(issues);
-  printIssues(terminal, told);
-  const [all, of] = [findCount(planned.length), wanted.length];
+  const reported = collapseUnchecked(issues);
+  printIssues(terminal, reported);
+  const [all, of] = [findCount(planned.length), requested.length];
   terminal.line(t`Changed: ${all} of ${of}.`);
   terminal.value({
     changed: planned.map(({ stored, plan }) => ({ find: stored.localId, changed: plan.changed })),
     refused,
-    issues: issueValues(told),
+    issues: issueValues(reported),
   });
-  return refused.length > 0 || hasErrors(told) ? 'dataRefused' : 'done';
+  return refused.length > 0 || hasErrors(reported) ? 'dataRefused' : 'done';
 }
 
 async function confirm(context: Context, finds: number): Promise<void> {
@@ -69,6 +69,7 @@ async function confirm(context: Context, finds: number): Promise<void> {
 }
 
 export function printChanges({ terminal }: Context, changes: readonly CellChange[], stored: StoredFind): void {
-  terminal.line(terminal.color.bold(printable(stored.localId)));
-  for (const { element, was, is } of changes) terminal.line(`  ${element}: ${printable(was ?? '–')} → ${printable(is ?? '–')}`);
+  terminal.line(terminal.color.bold(toPrintable(stored.localId)));
+  for (const { element, was, is } of changes)
+    terminal.line(`  ${element}: ${toPrintable(was ?? '–')} → ${toPrintable(is ?? '–')}`);
 }

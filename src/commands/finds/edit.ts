@@ -5,17 +5,17 @@ import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import type { Context } from '../../context/context.ts';
 import { editFile } from '../../context/own-files.ts';
-import { addingSources, askAboutFinders, offerSources, openValidationContext } from '../../context/validation.ts';
+import { askAboutFinders, collectEntrySources, offerSources, openValidationContext } from '../../context/validation.ts';
 import { STATE_WORDS } from '../../flows/finds/entry-words.ts';
 import { findLine } from '../../flows/finds/find-texts.ts';
-import { questionsOf } from '../../flows/interview/add-find.ts';
+import { makeInterview } from '../../flows/interview/add-find.ts';
 import { askChanges, type Edited, type FindEdit, openEdit } from '../../flows/interview/edit-find.ts';
 import { openEntrySession } from '../../flows/interview/entry-session.ts';
 import type { Interviewed } from '../../flows/interview/interview-question.ts';
 import { collapseUnchecked } from '../../flows/queue/collapse-issues.ts';
-import { findsNamed } from '../../flows/queue/named-finds.ts';
+import { resolveFindNames } from '../../flows/queue/named-finds.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
-import { printable } from '../../text/characters.ts';
+import { toPrintable } from '../../text/characters.ts';
 import { issueValues, printIssues } from '../../ui/terminal.ts';
 import { collect, defineCommand, type Runner } from '../command.ts';
 import { type EditOptions, editMany, printChanges } from './edit-many.ts';
@@ -52,11 +52,11 @@ async function start(context: Context, finds: readonly string[], options: EditOp
 async function edit(context: Context, name: string, options: EditOptions): Promise<ExitReason> {
   const outbox = await context.outbox();
   outbox.command.words = 'edit';
-  const [stored] = findsNamed(outbox, [name]);
+  const [stored] = resolveFindNames(outbox, [name]);
   if (stored === undefined) return 'done';
   const { set, point } = options;
-  const known = await askAboutFinders(context, await openValidationContext(context), options);
-  const opened = openEdit({ outbox, known }, stored);
+  const ruleContext = await askAboutFinders(context, await openValidationContext(context), options);
+  const opened = openEdit({ outbox, ruleContext }, stored);
   if (options.ask === true && set === undefined && point === undefined) {
     return finish(context, stored, opened.byAnswers(await askForChanges(context, opened)));
   }
@@ -69,13 +69,13 @@ async function askForChanges(context: Context, { find }: FindEdit): Promise<Inte
   const { terminal } = context;
   if (!terminal.interactive)
     throw new UsageError(t`There is no terminal to ask on.`, { hint: t`Give the values with --set element=value.` });
-  const say = (text: string): void => terminal.note(printable(text));
-  const adding = openEntrySession(await addingSources(context), {});
+  const say = (text: string): void => terminal.note(toPrintable(text));
+  const adding = openEntrySession(await collectEntrySources(context), {});
   const asking = { prompt: await context.prompt(), say, offers: await offerSources(context) };
   say(t`Enter keeps a value · < back · - empty · > to the end · Ctrl-C changes nothing`);
   say(findLine(find));
   try {
-    return await askChanges(find, questionsOf(adding, asking));
+    return await askChanges(find, makeInterview(adding, asking));
   } catch (thrown) {
     throw thrown instanceof InterruptedError ? new InterruptedError(t`Interrupted. Nothing was changed.`) : thrown;
   }
@@ -111,7 +111,7 @@ function finish(context: Context, stored: StoredFind, edited: Edited): ExitReaso
     terminal,
     issues.map((issue) => issue.without('file', 'row', 'column', 'find')),
   );
-  const shown = printable(find);
+  const shown = toPrintable(find);
   if (edited.kind === 'unchanged') terminal.line(t`Nothing was changed.`);
   if (edited.kind === 'unreadable') terminal.line(t`${shown} was not changed: correct what is marked ✗.`);
   if (edited.kind === 'stored') {

@@ -3,7 +3,7 @@ import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
-import { documentProfileOf, openLabels, openLidoSource } from '../../context/validation.ts';
+import { getDocumentProfile, openLabels, openLidoSource } from '../../context/validation.ts';
 import type { FindScope } from '../../flows/finds/chosen-finds.ts';
 import { ENTRY_STATES } from '../../flows/finds/entry-words.ts';
 import { exportFinds } from '../../flows/finds/export-finds.ts';
@@ -15,7 +15,7 @@ import {
   type ExportFormat,
   formatOfExtension,
 } from '../../flows/finds/exporters.ts';
-import { findsNamed } from '../../flows/queue/named-finds.ts';
+import { resolveFindNames } from '../../flows/queue/named-finds.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { findCount } from '../result-texts.ts';
 
@@ -76,14 +76,14 @@ async function exportCommand(context: Context, names: readonly string[], options
       hint: t`For a page without places: \`${cmd`pas report --without-places`}\``,
     });
   const outbox = await context.outboxToRead();
-  const finds = names.length === 0 ? undefined : findsNamed(outbox, names);
+  const finds = names.length === 0 ? undefined : resolveFindNames(outbox, names);
   const progress = terminal.progress(t`Exporting`);
-  const documents = documentProfileOf(context.profile());
-  const labelsOf = options.for !== undefined || options.labels === true ? await openLabels(context) : undefined;
+  const documents = getDocumentProfile(context.profile());
+  const getLabels = options.for !== undefined || options.labels === true ? await openLabels(context) : undefined;
   const request = {
     ...options,
     exporter: options.for,
-    labelsOf,
+    getLabels,
     lidoSource: () => openLidoSource(context, options.withoutPlaces === true),
     photosFolder: context.outboxPlaces().photosFolder,
     format,
@@ -96,8 +96,8 @@ async function exportCommand(context: Context, names: readonly string[], options
   const exported = await exportFinds(outbox, request, destination).finally(progress.end);
   if (exported === undefined) return 'done';
   const { finds: count, changed } = exported;
-  const said = findCount(count);
-  terminal.note(toStdout ? t`${said} exported.` : t`${said} exported to ${options.out}.`);
+  const countText = findCount(count);
+  terminal.note(toStdout ? t`${countText} exported.` : t`${countText} exported to ${options.out}.`);
   if (changed > 0) {
     terminal.note(
       ngettext(
@@ -127,6 +127,6 @@ function formatNamed(out: string | undefined): ExportFormat {
   const extension = /\.(\w+)$/.exec(out ?? '')?.[1]?.toLowerCase();
   const format = extension === undefined ? 'csv' : formatOfExtension(extension);
   if (format !== undefined) return format;
-  const known = EXPORT_FORMATS.join(', ');
-  throw new UsageError(t`The name ${out} does not show the format.`, { hint: t`Give --format: ${known}.` });
+  const formatNames = EXPORT_FORMATS.join(', ');
+  throw new UsageError(t`The name ${out} does not show the format.`, { hint: t`Give --format: ${formatNames}.` });
 }

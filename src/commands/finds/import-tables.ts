@@ -2,19 +2,19 @@ import { resolve } from 'node:path';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { hasErrors, type Issue } from '../../base/issue.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
-import { cmd, joinMessages, msg, shellWord } from '../../base/message.ts';
+import { cmd, joinMessages, msg, quoteShellWord } from '../../base/message.ts';
 import type { ColumnMap } from '../../columns/column-rule.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
-import { lookInOtherOutboxes } from '../../context/other-outboxes.ts';
+import { makeOutboxSearch } from '../../context/other-outboxes.ts';
 import { readFileOrInput, readMappingFile, readTableOrInput, type TableOptions } from '../../context/own-files.ts';
-import { askAboutFinders, openValidationContext, photographKeeping, photoRootOf } from '../../context/validation.ts';
+import { askAboutFinders, getPhotoRoot, openValidationContext, photographKeeping } from '../../context/validation.ts';
 import type { LookupTerm } from '../../find/lookup.ts';
-import { nearestTo } from '../../flows/finds/outbox-status.ts';
+import { findNearestPeople } from '../../flows/finds/outbox-status.ts';
 import { collapseGpsWarnings, collapseUnchecked, collapseUnknownColumns } from '../../flows/queue/collapse-issues.ts';
 import type { Enqueued } from '../../flows/queue/enqueue-finds.ts';
 import { type CopiedTable, importTable, openCorrections } from '../../flows/queue/import-table.ts';
 import type { MergeAnswers } from '../../flows/queue/merge-find.ts';
-import { normalId } from '../../text/characters.ts';
+import { normalizeId } from '../../text/characters.ts';
 import { issueValues, printable, printIssues } from '../../ui/terminal.ts';
 import { findCount, photographCount, printNextStep } from '../result-texts.ts';
 import { personText } from '../sending/print-new-people.ts';
@@ -46,7 +46,7 @@ export type ImportOptions = GlobalOptions &
     readonly undo?: boolean;
   };
 
-type Report = Awaited<ReturnType<typeof importTable>>;
+type ImportReport = Awaited<ReturnType<typeof importTable>>;
 type Request = Awaited<ReturnType<typeof openRequest>>;
 
 export async function importTables(context: Context, files: readonly string[], options: ImportOptions): Promise<ExitReason> {
@@ -54,7 +54,7 @@ export async function importTables(context: Context, files: readonly string[], o
     options.asCorrection === undefined ? undefined : openCorrections(options.asCorrection, options.force === true);
   const request = await openRequest(context, files, options);
   const ofMapping = (await readMappingFile(context)).issues;
-  const reports: Report[] = [];
+  const reports: ImportReport[] = [];
   for (const file of files) reports.push(await importFile(context, file, request, options));
   const imported = joinReports(reports, ofMapping);
   const shown = request.map === undefined ? foldColumns(imported.issues, files, options) : imported.issues;
@@ -76,23 +76,23 @@ export async function importTables(context: Context, files: readonly string[], o
 
 /** Returns the settings that hold for all tables. */
 async function openRequest(context: Context, files: readonly string[], options: ImportOptions) {
-  const [copy, answers] = [copyOf(files, options), answersOf(options)];
-  const known = await openValidationContext(context);
+  const [copy, answers] = [parseIssuesCopy(files, options), parseMergeAnswers(options)];
+  const ruleContext = await openValidationContext(context);
   const outbox = await context.outbox();
   outbox.command.words = 'import';
   const { idPrefix, set, strict, keepRows } = options;
   return {
     ...photographKeeping(context, options),
-    ...{ outbox, answers, known, copy, idPrefix, set, strict, keepRows },
+    ...{ outbox, answers, ruleContext, copy, idPrefix, set, strict, keepRows },
     queueNumbers: options.asCorrection !== undefined,
-    issuedElsewhere: lookInOtherOutboxes(context, outbox),
+    findOtherIssuer: makeOutboxSearch(context, outbox),
     dryRun: options.dryRun === true,
     link: options.link === true,
-    map: options.map === undefined ? undefined : await readColumnMap(context, options.map, known.lookupTerm),
+    map: options.map === undefined ? undefined : await readColumnMap(context, options.map, ruleContext.lookupTerm),
   };
 }
 
-async function importFile(context: Context, file: string, request: Request, options: ImportOptions): Promise<Report> {
+async function importFile(context: Context, file: string, request: Request, options: ImportOptions): Promise<ImportReport> {
   const { terminal } = context;
   const table = await readTableOrInput(context, file, options);
   if (table.sheet !== undefined) {
@@ -100,14 +100,19 @@ async function importFile(context: Context, file: string, request: Request, opti
       table.unit === 'feature' ? t`${file}: layer ${table.sheet} is read.` : t`${file}: sheet ${table.sheet} is read.`,
     );
   }
-  const photoFolder = photoRootOf(table.file, options.photos);
-  const known = await askAboutFinders(context, request.known, { table, map: request.map, set: options.set });
-  const importIt = (more: Partial<Request>): Promise<Report> => {
+  const photoFolder = getPhotoRoot(table.file, options.photos);
+  const ruleContext = await askAboutFinders(context, request.ruleContext, { table, map: request.map, set: options.set });
+  const importIt = (more: Partial<Request>): Promise<ImportReport> => {
     const progress = terminal.progress(t`Importing ${file}`);
     const onProgress = (done: number): void => progress.update(done, table.rowCount);
-    return importTable(table, { ...request, ...more, known, photoFolder, onProgress, isPiped: file === '-' }).finally(
-      progress.end,
-    );
+    return importTable(table, {
+      ...request,
+      ...more,
+      ruleContext,
+      photoFolder,
+      onProgress,
+      isPiped: file === '-',
+    }).finally(progress.end);
   };
   const report = await importAsking(context, file, request, importIt);
   if (report.missing.length > 0) printMissing(context, file, report.missing);
@@ -117,12 +122,13 @@ async function importFile(context: Context, file: string, request: Request, opti
 
 type Imported = ReturnType<typeof joinReports>;
 
-function joinReports(reports: readonly Report[], ofMapping: readonly Issue[]) {
+function joinReports(reports: readonly ImportReport[], ofMapping: readonly Issue[]) {
   const issues = [...ofMapping, ...reports.flatMap((report) => report.issues)];
   const newPeople = new Map<string, number>();
   for (const report of reports)
     for (const [name, count] of report.newPeople) newPeople.set(name, (newPeople.get(name) ?? 0) + count);
-  const sum = (countOf: (report: Report) => number): number => reports.reduce((total, report) => total + countOf(report), 0);
+  const sum = (getCount: (report: ImportReport) => number): number =>
+    reports.reduce((total, report) => total + getCount(report), 0);
   return {
     finds: reports.flatMap(({ finds }) => finds),
     rows: sum(({ rows }) => rows),
@@ -137,15 +143,15 @@ function joinReports(reports: readonly Report[], ofMapping: readonly Issue[]) {
 }
 
 /** @throws UsageError where flags contradict each other */
-function answersOf({ ours, theirs, oursOf = [], theirsOf = [], same, rename, asNew }: ImportOptions): MergeAnswers {
+function parseMergeAnswers({ ours, theirs, oursOf = [], theirsOf = [], same, rename, asNew }: ImportOptions): MergeAnswers {
   if (ours === true && theirs === true) throw new UsageError(t`--ours and --theirs cannot be combined. Give one of them.`);
   if (rename === true && asNew === true) throw new UsageError(t`--rename and --as-new cannot be combined. Give one of them.`);
-  const [keep, take] = [new Set(oursOf.map(normalId)), new Set(theirsOf.map(normalId))];
+  const [keep, take] = [new Set(oursOf.map(normalizeId)), new Set(theirsOf.map(normalizeId))];
   const both = [...keep].find((find) => take.has(find));
   if (both !== undefined) throw new UsageError(t`--ours-of and --theirs-of both name ${both}. Give one of them.`);
   const general = ours === true ? 'ours' : theirs === true ? 'theirs' : undefined;
   return {
-    sideOf: (localId) => (keep.has(localId) ? 'ours' : take.has(localId) ? 'theirs' : general),
+    chooseSide: (localId) => (keep.has(localId) ? 'ours' : take.has(localId) ? 'theirs' : general),
     same: same === true,
     rename: rename === true,
     asNew: asNew === true,
@@ -157,21 +163,21 @@ async function importAsking(
   context: Context,
   file: string,
   { answers, copy, dryRun }: Request,
-  importIt: (more: Partial<Request>) => Promise<Report>,
-): Promise<Report> {
+  importIt: (more: Partial<Request>) => Promise<ImportReport>,
+): Promise<ImportReport> {
   const { terminal } = context;
   const first = await importIt({});
-  const asked = first.finds.filter(({ change }) => change === 'asked').length;
-  if (asked === 0 || dryRun || !terminal.interactive || terminal.json) return first;
+  const updatedContext = first.finds.filter(({ change }) => change === 'asked').length;
+  if (updatedContext === 0 || dryRun || !terminal.interactive || terminal.json) return first;
   printIssues(
     terminal,
     first.issues.filter(({ rule }) => rule === 'other-table'),
     terminal.note,
   );
   const question = ngettext(
-    msgid`Use the values of ${file} for ${asked} find that came from another table?`,
-    `Use the values of ${file} for ${asked} finds that came from another table?`,
-    asked,
+    msgid`Use the values of ${file} for ${updatedContext} find that came from another table?`,
+    `Use the values of ${file} for ${updatedContext} finds that came from another table?`,
+    updatedContext,
   );
   if (!(await (await context.prompt()).confirm(question, false))) return first;
   const again = copy === undefined ? {} : { copy: { ...copy, overwrite: true } };
@@ -185,7 +191,7 @@ async function importAsking(
 function printMissing({ terminal }: Context, file: string, missing: readonly string[]): void {
   const count = missing.length;
   const table = printable(file);
-  const words = missing.slice(0, MAX_MISSING).map((name) => shellWord(name));
+  const words = missing.slice(0, MAX_MISSING).map((name) => quoteShellWord(name));
   const names = printable(words.join(' '));
   const all = `${names}${count > MAX_MISSING ? ' …' : ''}`;
   terminal.warn(
@@ -202,16 +208,16 @@ const MAX_MISSING = 20;
 /** Advises the wizard, with the same options of reading. */
 function foldColumns(issues: readonly Issue[], files: readonly string[], { sheet, layer, headerRow }: ImportOptions) {
   const options = { sheet, layer, 'header-row': headerRow };
-  const said = Object.entries(options).flatMap(([name, value]) =>
-    value === undefined ? [] : [` --${name} ${shellWord(value)}`],
+  const flags = Object.entries(options).flatMap(([name, value]) =>
+    value === undefined ? [] : [` --${name} ${quoteShellWord(value)}`],
   );
   return collapseUnknownColumns(issues, (file) =>
-    files.includes('-') ? msg`${cmd`pas import`} TABLE --wizard` : joinMessages([cmd`pas import ${file} --wizard`, ...said], ''),
+    files.includes('-') ? msg`${cmd`pas import`} TABLE --wizard` : joinMessages([cmd`pas import ${file} --wizard`, ...flags], ''),
   );
 }
 
 /** @throws UsageError where flags contradict each other, or the copy could not be written later */
-function copyOf(files: readonly string[], { issuesTo: file, onlyBad, force }: ImportOptions) {
+function parseIssuesCopy(files: readonly string[], { issuesTo: file, onlyBad, force }: ImportOptions) {
   if (file === undefined) {
     if (onlyBad === true) throw new UsageError(t`--only-bad needs --issues-to FILE. Give both.`);
     return undefined;
@@ -225,9 +231,9 @@ function copyOf(files: readonly string[], { issuesTo: file, onlyBad, force }: Im
 }
 
 /** @throws UsageError where the map is invalid; its issues are printed before */
-export async function readColumnMap(context: Context, given: string, lookupTerm: LookupTerm): Promise<ColumnMap> {
-  const [file, bytes] = await readFileOrInput(context, given);
-  const { map, issues } = (await import('../../flows/queue/table-columns.ts')).readMap(file, bytes, lookupTerm);
+export async function readColumnMap(context: Context, mapFile: string, lookupTerm: LookupTerm): Promise<ColumnMap> {
+  const [file, bytes] = await readFileOrInput(context, mapFile);
+  const { map, issues } = (await import('../../flows/queue/table-columns.ts')).parseMap(file, bytes, lookupTerm);
   if (map !== undefined) return map;
   printIssues(context.terminal, issues, context.terminal.warn);
   const faults = issues.length;
@@ -241,7 +247,7 @@ export async function readColumnMap(context: Context, given: string, lookupTerm:
   );
 }
 
-function printCopied({ terminal }: Context, table: string, { file, rows: count, left }: CopiedTable): void {
+function printCopied({ terminal }: Context, table: string, { file, rows: count, left: remaining }: CopiedTable): void {
   terminal.note(
     ngettext(
       msgid`${file} has ${count} row, with its errors in the column issues. Correct it and import the file.`,
@@ -249,20 +255,20 @@ function printCopied({ terminal }: Context, table: string, { file, rows: count, 
       count,
     ),
   );
-  if (left.length === 0) return;
-  const rows = left.join(', ');
+  if (remaining.length === 0) return;
+  const rows = remaining.join(', ');
   terminal.warn(t`Rows that could not be parsed are not in the copy: ${rows}. Correct them in ${table}.`);
 }
 
 const MAX_PEOPLE = 20;
 
-function sayNewPeople({ terminal }: Context, people: Imported['newPeople'], lookupTerm: LookupTerm): void {
+function printUnknownPeople({ terminal }: Context, people: Imported['newPeople'], lookupTerm: LookupTerm): void {
   if (people.size === 0) return;
-  const shown = [...people].slice(0, MAX_PEOPLE).map(([name, count]) => {
-    const nearest = (nearestTo(name, lookupTerm) ?? []).map(personText).join(', ');
+  const shownTexts = [...people].slice(0, MAX_PEOPLE).map(([name, count]) => {
+    const nearest = (findNearestPeople(name, lookupTerm) ?? []).map(personText).join(', ');
     return `${printable(name)} (${nearest === '' ? count : t`${count}; nearest: ${nearest}`})`;
   });
-  const [names, count] = [[...shown, ...(people.size > MAX_PEOPLE ? ['…'] : [])].join('; '), people.size];
+  const [names, count] = [[...shownTexts, ...(people.size > MAX_PEOPLE ? ['…'] : [])].join('; '), people.size];
   terminal.note(
     ngettext(
       msgid`${count} finder is not among the harvested people; the service will create a new person (finds in brackets): ${names}`,
@@ -290,13 +296,13 @@ function changesText({ added, updated, unchanged, ...counts }: ReturnType<typeof
   const parts = [t`${added} added`, t`${updated} updated`, t`${unchanged} unchanged`];
   if (sent > 0) parts.push(t`${sent} already sent, unchanged`);
   if (conflicts > 0) parts.push(t`${conflicts} changed here and in the table, and left as they are`);
-  const others = counts.other_finds + counts.other_table + counts.equal;
-  if (others > 0) parts.push(t`${others} left as they are until you decide`);
+  const otherCount = counts.other_finds + counts.other_table + counts.equal;
+  if (otherCount > 0) parts.push(t`${otherCount} left as they are until you decide`);
   if (invalid > 0) parts.push(ngettext(msgid`${invalid} row skipped`, `${invalid} rows skipped`, invalid));
   return parts.join(', ');
 }
 
-function printSummary(context: Context, imported: Imported, { dryRun, known: { lookupTerm } }: Request): void {
+function printSummary(context: Context, imported: Imported, { dryRun, ruleContext: { lookupTerm } }: Request): void {
   const { terminal } = context;
   const { finds, newPeople, missing, issues } = imported;
   const counts = countChanges(imported);
@@ -324,14 +330,14 @@ function printSummary(context: Context, imported: Imported, { dryRun, known: { l
       ),
     );
   }
-  sayNewPeople(context, newPeople, lookupTerm);
+  printUnknownPeople(context, newPeople, lookupTerm);
   if (!dryRun && drafts < finds.length) printNextStep(context);
   terminal.value({
     dry_run: dryRun,
     ...counts,
     not_in_table: missing,
     new_people: [...newPeople].map(([name, count]) => {
-      const nearest = (nearestTo(name, lookupTerm) ?? []).map(({ id, label }) => ({ id, label }));
+      const nearest = (findNearestPeople(name, lookupTerm) ?? []).map(({ id, label }) => ({ id, label }));
       return { name, finds: count, ...(nearest.length === 0 ? {} : { nearest }) };
     }),
     issues: issueValues(issues),

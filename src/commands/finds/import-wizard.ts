@@ -7,29 +7,29 @@ import type { Preview, UnmappedTerm } from '../../columns/preview.ts';
 import type { TableProposal } from '../../columns/propose-columns.ts';
 import type { Context } from '../../context/context.ts';
 import { readTableOrInput } from '../../context/own-files.ts';
-import { offerSources, openValidationContext, photoRootOf } from '../../context/validation.ts';
+import { getPhotoRoot, offerSources, openValidationContext } from '../../context/validation.ts';
 import type { Decision } from '../../flows/interview/ask-about-table.ts';
 import { overviewLines, previewLines, unmappedTermLines } from '../../flows/interview/table-texts.ts';
 import { previewNumbers, previewTable, type TableLook } from '../../flows/queue/table-columns.ts';
 import type { Table } from '../../tables/table.ts';
-import { printable } from '../../text/characters.ts';
-import { wrapped } from '../../text/width.ts';
+import { toPrintable } from '../../text/characters.ts';
+import { wrapText } from '../../text/width.ts';
 import { issueValue } from '../../ui/terminal.ts';
 import { type ImportOptions, importTables } from './import-tables.ts';
 
 /**
  * Proposes the meanings of a table's columns, asks a person where there is a terminal, and writes the column map.
- * @throws UsageError as {@link whatToLookAt} does
+ * @throws UsageError as {@link resolveWizardFiles} does
  */
 export async function runWizard(context: Context, files: readonly string[], options: ImportOptions): Promise<ExitReason> {
   const { terminal } = context;
-  const { file, stem, mapFile, asks } = whatToLookAt(context, files, options);
+  const { file, stem, mapFile, asks } = resolveWizardFiles(context, files, options);
   const termsFile = `${stem}.terms.csv`;
   terminal.note(t`Reading ${file} …`);
-  const say = sayerOf(context);
+  const say = makeLinePrinter(context);
   const look = await openLook(context, file, mapFile, options);
   const { proposed } = look;
-  sayHowRead(look.table, say);
+  printReadNotes(look.table, say);
   const [name, rows] = [basename(file), look.table.rowCount];
   say([
     ngettext(msgid`${name}: ${rows} row. The columns seem to be:`, `${name}: ${rows} rows. The columns seem to be:`, rows),
@@ -63,7 +63,7 @@ export async function runWizard(context: Context, files: readonly string[], opti
 }
 
 /** @throws UsageError without a terminal and `--yes`, for several tables, and where the map's file exists */
-function whatToLookAt({ terminal }: Context, files: readonly string[], options: ImportOptions) {
+function resolveWizardFiles({ terminal }: Context, files: readonly string[], options: ImportOptions) {
   const [file, another] = files;
   if (file === undefined || another !== undefined || file === '-') {
     throw new UsageError(t`--wizard reads a single table, which must be a file.`);
@@ -84,13 +84,13 @@ function whatToLookAt({ terminal }: Context, files: readonly string[], options: 
 }
 
 /** Runs the wizard for a table of registration numbers, which has three columns. @throws UsageError as {@link runWizard} does */
-export async function runNumberWizard(context: Context, given: string, options: ImportOptions): Promise<ExitReason> {
+export async function runNumberWizard(context: Context, givenMapFile: string, options: ImportOptions): Promise<ExitReason> {
   const { terminal } = context;
-  const { file, mapFile, asks } = whatToLookAt(context, [given], options);
+  const { file, mapFile, asks } = resolveWizardFiles(context, [givenMapFile], options);
   const table = await readTableOrInput(context, file, options);
   const { proposed, write } = previewNumbers(table, mapFile, await openValidationContext(context));
-  const say = sayerOf(context);
-  sayHowRead(table, say);
+  const say = makeLinePrinter(context);
+  printReadNotes(table, say);
   say(overviewLines({ ...proposed, undecided: [] }));
   if (asks && !(await (await context.prompt()).confirm(t`Write the column map`))) return 'done';
   await write(options.force === true);
@@ -107,15 +107,15 @@ export async function runNumberWizard(context: Context, given: string, options: 
 }
 
 /** Prints notes on the reading, such as the detected header row. */
-function sayHowRead({ issues }: Table, say: (lines: readonly string[]) => void): void {
+function printReadNotes({ issues }: Table, say: (lines: readonly string[]) => void): void {
   for (const { severity, row, message } of issues) if (severity === 'warning' && row === undefined) say([message]);
 }
 
 async function openLook(context: Context, file: string, mapFile: string, options: ImportOptions) {
   const { set = [], photos, strict = false } = options;
   const table = await readTableOrInput(context, file, options);
-  const photoFolder = photoRootOf(resolve(context.cwd, file), photos);
-  return previewTable(table, { mapFile, set, photoFolder, strict, known: await openValidationContext(context) });
+  const photoFolder = getPhotoRoot(resolve(context.cwd, file), photos);
+  return previewTable(table, { mapFile, set, photoFolder, strict, knowledge: await openValidationContext(context) });
 }
 
 async function ask(context: Context, look: TableLook, say: (lines: readonly string[]) => void): Promise<Decision> {
@@ -126,13 +126,13 @@ async function ask(context: Context, look: TableLook, say: (lines: readonly stri
 }
 
 /** Makes a printer that wraps lines to the terminal's width with a hanging indent. */
-function sayerOf({ terminal, streams }: Context): (lines: readonly string[]) => void {
+function makeLinePrinter({ terminal, streams }: Context): (lines: readonly string[]) => void {
   const columns = streams.stderr.columns ?? 100;
-  const indented = (line: string): string => {
+  const indentLine = (line: string): string => {
     const [blanks = ''] = /^ */.exec(line) ?? [];
-    return blanks + wrapped(line.slice(blanks.length), columns - blanks.length).replaceAll('\n', `\n${blanks}`);
+    return blanks + wrapText(line.slice(blanks.length), columns - blanks.length).replaceAll('\n', `\n${blanks}`);
   };
-  return (lines) => terminal.note(lines.map((line) => indented(printable(line))).join('\n'));
+  return (lines) => terminal.note(lines.map((line) => indentLine(toPrintable(line))).join('\n'));
 }
 
 function wizardValue(
@@ -146,10 +146,10 @@ function wizardValue(
     map: mapFile,
     terms: termsFile ?? null,
     columns: columns.map(({ profile, rule, reasons, doubt }) => {
-      const { kind, ...said } = rule;
+      const { kind, ...details } = rule;
       return {
         column: profile.key,
-        ...(kind === 'ignored' ? { element: null } : said),
+        ...(kind === 'ignored' ? { element: null } : details),
         filled: profile.filled,
         examples: profile.examples,
         reasons,

@@ -1,11 +1,11 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
-import { shellWord } from '../../base/message.ts';
+import { quoteShellWord } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { type FindChoice, listFinds } from '../../flows/finds/chosen-finds.ts';
 import { ENTRY_STATES, STATE_WORDS } from '../../flows/finds/entry-words.ts';
-import { standingText } from '../../flows/finds/remote-state.ts';
+import { remoteStatusText } from '../../flows/finds/remote-state.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { heldValue } from '../result-texts.ts';
 
@@ -39,12 +39,12 @@ function day(text: string): string {
 async function list(context: Context, options: ListOptions): Promise<ExitReason> {
   const finds = listFinds(await context.outboxToRead(), options, options.limit);
   const rows = finds.map(({ find, entry, pulled }) => [
-    shellWord(find.localId),
+    quoteShellWord(find.localId),
     entry === undefined ? t`not queued` : entry.held === null ? STATE_WORDS[entry.state] : t`held`,
-    pulled === undefined ? '' : standingText(pulled),
+    pulled === undefined ? '' : remoteStatusText(pulled),
     entry?.identCely ?? '',
-    labelOf(find.elements['druh_nalezu']),
-    labelOf(find.elements['projekt']),
+    getLabelText(find.elements['druh_nalezu']),
+    getLabelText(find.elements['projekt']),
   ]);
   await context.terminal.table([t`FIND`, t`STATE`, t`AT SERVICE`, t`IDENTIFIER`, t`OBJECT`, t`PROJECT`], rows);
   context.terminal.value(
@@ -61,7 +61,7 @@ async function list(context: Context, options: ListOptions): Promise<ExitReason>
   return 'done';
 }
 
-function labelOf(value: unknown): string {
+function getLabelText(value: unknown): string {
   if (typeof value !== 'object' || value === null || !('id' in value)) return '';
   return 'text' in value && typeof value.text === 'string' && value.text !== '' ? value.text : String(value.id);
 }

@@ -60,12 +60,12 @@ async function set(context: Context, find: string, value: string, options: SetOp
   }
   const change = enqueueNumber(outbox, target, value);
   if (change !== 'kept') announceInstance(context);
-  const said = {
+  const resultTexts = {
     queued: t`Number ${number} for ${find} is queued.`,
     replaced: t`Number ${number} for ${find} replaces the queued number.`,
     kept: t`Number ${number} for ${find} is already queued or set.`,
   };
-  context.terminal.line(said[change]);
+  context.terminal.line(resultTexts[change]);
   context.terminal.value({ find, value: number, change, replaces: replaces ?? null });
   return 'done';
 }
@@ -94,7 +94,7 @@ function notReplaced({ terminal }: Context, { find, value, replaces }: Replaceme
   });
 }
 
-async function readMapOf(context: Context, file: string) {
+async function readNumberMap(context: Context, file: string) {
   const { readColumnMap } = await import('./import-tables.ts');
   return readColumnMap(context, file, (await openLookups(context)).lookupTerm);
 }
@@ -105,7 +105,7 @@ export async function importNumbers(context: Context, file: string, options: Num
   const outbox = await context.outbox();
   outbox.command.words = 'number-import';
   const dryRun = options.dryRun === true;
-  const map = options.map === undefined ? undefined : await readMapOf(context, options.map);
+  const map = options.map === undefined ? undefined : await readNumberMap(context, options.map);
   const table = await readTableOrInput(context, file, options);
   const planned = planNumbers(outbox, table, map);
   const replacements = planned.numbers.flatMap(({ replaces, ...number }) => (replaces === null ? [] : [{ ...number, replaces }]));

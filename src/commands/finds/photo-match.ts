@@ -4,11 +4,11 @@ import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { type KeepingFlags, photographKeeping } from '../../context/validation.ts';
-import { questionsAbout, rowOf } from '../../flows/interview/ask-about-matches.ts';
+import { formatMatchRow, questionsAbout } from '../../flows/interview/ask-about-matches.ts';
 import { collapseGpsWarnings } from '../../flows/queue/collapse-issues.ts';
 import {
   type FileStatus,
-  findOf,
+  getFindName,
   type MatchedFile,
   type MatchedFolder,
   matchFolder,
@@ -35,30 +35,30 @@ export async function matchPhotos(context: Context, folder: string, options: Mat
   const { terminal } = context;
   const outbox = await context.outbox();
   outbox.command.words = 'photo-match';
-  const { inspectPhotograph, keepPhotograph } = photographKeeping(context, options);
+  const { inspectPhotograph, storePhotograph: keepPhotograph } = photographKeeping(context, options);
   const progress = terminal.progress(t`Reading the photographs`);
-  const found = await matchFolder(folder, {
+  const matches = await matchFolder(folder, {
     outbox,
     inspectPhotograph,
     recursive: options.recursive === true,
     withinM: options.within ?? WITHIN_M,
     onProgress: progress.update,
   }).finally(progress.end);
-  await printFound(context, found);
+  await printFound(context, matches);
   const dryRun = options.dryRun === true;
   const asks = terminal.interactive && !terminal.json && options.yes !== true && !dryRun;
   const questions = asks ? questionsAbout(outbox, await context.prompt()) : undefined;
   const takesLikely = options.likely === true;
-  const queued = await queueMatches(found.fates, { outbox, keepPhotograph, dryRun, takesLikely, questions });
-  printEnd(context, found, queued, options);
-  return hasErrors(found.issues) ? 'dataRefused' : 'done';
+  const queued = await queueMatches(matches.fates, { outbox, storePhotograph: keepPhotograph, dryRun, takesLikely, questions });
+  printEnd(context, matches, queued, options);
+  return hasErrors(matches.issues) ? 'dataRefused' : 'done';
 }
 
 const MAX_FOLDERS = 5;
 
 async function printFound({ terminal }: Context, { fates, issues, unsearched }: MatchedFolder): Promise<void> {
   if (fates.length === 0) terminal.line(t`There are no files in this folder.`);
-  else await terminal.table([t`FILE`, t`FIND`, t`MATCH`, t`WHY`], fates.map(rowOf));
+  else await terminal.table([t`FILE`, t`FIND`, t`MATCH`, t`WHY`], fates.map(formatMatchRow));
   printIssues(terminal, collapseGpsWarnings(issues));
   if (unsearched.length > 0) terminal.warn(unsearchedText(unsearched));
 }
@@ -81,40 +81,40 @@ function printEnd(
 ): void {
   const { terminal } = context;
   const isDry = options.dryRun === true;
-  const done = queued.size;
+  const doneCount = queued.size;
   terminal.line(endText(fates, queued, isDry));
   if (stripped > 0) terminal.line(strippedText(stripped));
   printLeft(context, fates, queued, options);
-  if (done > 0 && !isDry) printNextStep(context);
+  if (doneCount > 0 && !isDry) printNextStep(context);
   terminal.value({
     dry_run: isDry,
-    queued: done,
+    queued: doneCount,
     gps_stripped: stripped,
     not_searched: unsearched,
-    files: fates.map((fate) => fateValue(fate, queued.get(fate.file))),
+    files: fates.map((fate) => toStatusValue(fate, queued.get(fate.file))),
     issues: issueValues(issues),
   });
 }
 
 function endText(fates: readonly FileStatus[], queued: ReadonlyMap<string, string>, isDry: boolean): string {
-  const [done, all, finds] = [queued.size, fates.length, new Set(queued.values()).size];
-  const known = fates.filter(({ kind }) => kind === 'known').length;
-  if (known > 0 && !fates.some(({ kind }) => kind === 'matched')) {
+  const [doneCount, all, finds] = [queued.size, fates.length, new Set(queued.values()).size];
+  const knownCount = fates.filter(({ kind }) => kind === 'known').length;
+  if (knownCount > 0 && !fates.some(({ kind }) => kind === 'matched')) {
     return ngettext(
-      msgid`Nothing to queue: ${known} photograph was queued before; the list shows what happened to it.`,
-      `Nothing to queue: ${known} photographs were queued before; the list shows what happened to them.`,
-      known,
+      msgid`Nothing to queue: ${knownCount} photograph was queued before; the list shows what happened to it.`,
+      `Nothing to queue: ${knownCount} photographs were queued before; the list shows what happened to them.`,
+      knownCount,
     );
   }
   return isDry
     ? ngettext(
-        msgid`Would queue ${done} of ${all} files, for ${finds} find.`,
-        `Would queue ${done} of ${all} files, for ${finds} finds.`,
+        msgid`Would queue ${doneCount} of ${all} files, for ${finds} find.`,
+        `Would queue ${doneCount} of ${all} files, for ${finds} finds.`,
         finds,
       )
     : ngettext(
-        msgid`Queued ${done} of ${all} files, for ${finds} find.`,
-        `Queued ${done} of ${all} files, for ${finds} finds.`,
+        msgid`Queued ${doneCount} of ${all} files, for ${finds} find.`,
+        `Queued ${doneCount} of ${all} files, for ${finds} finds.`,
         finds,
       );
 }
@@ -158,7 +158,7 @@ function printLeft(
   }
 }
 
-function fateValue(fate: FileStatus, queuedFor: string | undefined): Record<string, unknown> {
+function toStatusValue(fate: FileStatus, queuedFor: string | undefined): Record<string, unknown> {
   const nothing = { find: null, confidence: null, reasons: [], candidates: [], known: [], copy_of: null };
   switch (fate.kind) {
     case 'matched': {
@@ -167,8 +167,8 @@ function fateValue(fate: FileStatus, queuedFor: string | undefined): Record<stri
       return { file: fate.file, action, ...nothing, find: queuedFor ?? find, confidence, reasons, candidates };
     }
     case 'known': {
-      const known = fate.entries.map((entry) => ({ find: findOf(entry), state: entry.state }));
-      return { file: fate.file, action: 'known', ...nothing, known };
+      const knownEntries = fate.entries.map((entry) => ({ find: getFindName(entry), state: entry.state }));
+      return { file: fate.file, action: 'known', ...nothing, known: knownEntries };
     }
     case 'copy':
       return { file: fate.file, action: 'copy', ...nothing, copy_of: fate.of };

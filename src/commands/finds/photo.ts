@@ -77,7 +77,7 @@ async function add(context: Context, find: string, files: readonly string[], opt
     issues.push(...added.issues);
     if (added.queued === undefined) continue;
     entries.add(added.queued.entryId);
-    noteSameFile(context, basename(file), find, added.queued);
+    printSameFile(context, basename(file), find, added.queued);
     if (added.queued.change === 'kept') terminal.note(t`${file} is already queued or sent for ${find}.`);
     if (added.queued.change === 'kept') continue;
     if (queued === 0) announceInstance(context);
@@ -99,7 +99,7 @@ async function add(context: Context, find: string, files: readonly string[], opt
   return hasErrors(issues) ? 'dataRefused' : 'done';
 }
 
-function noteSameFile({ terminal }: Context, name: string, find: string, { sameFile, wasGone }: QueuedPhoto): void {
+function printSameFile({ terminal }: Context, name: string, find: string, { sameFile, wasGone }: QueuedPhoto): void {
   if (wasGone === true)
     terminal.note(t`${name} was sent for ${find} before, and the last pull shows the record without it; it is queued again.`);
   if (sameFile === 'replaced')

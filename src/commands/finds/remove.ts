@@ -5,7 +5,7 @@ import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { type PlannedRemoval, planRemoval, removeFinds } from '../../flows/queue/remove-finds.ts';
 import type { Entry } from '../../outbox/entry.ts';
-import { printable } from '../../text/characters.ts';
+import { toPrintable } from '../../text/characters.ts';
 import { requireConfirmation } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { numberCount, photographCount } from '../result-texts.ts';
@@ -27,43 +27,43 @@ async function remove(context: Context, names: readonly string[], { yes }: Remov
   const outbox = await context.outbox();
   outbox.command.words = 'remove';
   const planned = planRemoval(outbox, names);
-  const [removable, kept] = [[] as PlannedRemoval[], [] as { readonly name: string; readonly because: Entry }[]];
+  const [removable, keptPhotos] = [[] as PlannedRemoval[], [] as { readonly name: string; readonly because: Entry }[]];
   for (const each of planned) {
     if (each.because === undefined) removable.push(each);
-    else kept.push({ name: each.name, because: each.because });
+    else keptPhotos.push({ name: each.name, because: each.because });
   }
   // Printed before the question.
-  for (const one of kept) printKept(context, one);
+  for (const one of keptPhotos) printKept(context, one);
   if (yes !== true && removable.length > 0) await confirm(context, removable);
 
   const removed: string[] = [];
   for (const [index, removal] of removeFinds(outbox, removable, context.outboxPlaces().photosFolder).entries()) {
     const name = removable[index]?.name ?? '';
     if (removal.kind === 'kept') {
-      kept.push({ name, because: removal.because });
+      keptPhotos.push({ name, because: removal.because });
       printKept(context, { name, because: removal.because });
       continue;
     }
     removed.push(name);
-    const [find, parts] = [printable(name), partsText(removal.entries)];
+    const [find, parts] = [toPrintable(name), partsText(removal.entries)];
     terminal.line(t`${find} is removed, with ${parts}.`);
     if (removal.isHidden)
       terminal.note(t`It was sent once, so its local_id stays taken. To queue it again: ${cmd`pas resolve ${name} --resend`}`);
   }
   terminal.value({
     removed,
-    kept: kept.map(({ name, because }) => ({ find: name, entry: because.id, kind: because.kind, state: because.state })),
+    kept: keptPhotos.map(({ name, because }) => ({ find: name, entry: because.id, kind: because.kind, state: because.state })),
   });
-  return kept.length > 0 ? 'dataRefused' : 'done';
+  return keptPhotos.length > 0 ? 'dataRefused' : 'done';
 }
 
 function printKept({ terminal }: Context, { name, because }: { readonly name: string; readonly because: Entry }): void {
-  const find = printable(name);
-  terminal.warn(`${t`${find} cannot be removed.`} ${whyKept(because, name)}`);
+  const find = toPrintable(name);
+  terminal.warn(`${t`${find} cannot be removed.`} ${explainKept(because, name)}`);
 }
 
 async function confirm(context: Context, planned: readonly PlannedRemoval[]): Promise<void> {
-  const [finds, names] = [planned.length, planned.map(({ name }) => printable(name)).join(', ')];
+  const [finds, names] = [planned.length, planned.map(({ name }) => toPrintable(name)).join(', ')];
   const what = partsText(planned.flatMap(({ entries }) => entries));
   const question = ngettext(
     msgid`Remove ${finds} find: ${names} (${what})?`,
@@ -79,7 +79,7 @@ function partsText(entries: readonly Entry[]): string {
   return `${photographCount(count('photo'))}, ${numberCount(count('number'))}`;
 }
 
-function whyKept({ kind, state, identCely, localId, id }: Entry, find: string): string {
+function explainKept({ kind, state, identCely, localId, id }: Entry, find: string): string {
   const ident = identCely ?? '';
   switch (state) {
     case 'accepted':

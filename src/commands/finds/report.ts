@@ -8,7 +8,7 @@ import type { Context, GlobalOptions } from '../../context/context.ts';
 import { installSignalHandlers } from '../../context/interrupts.ts';
 import { ownHarvestBase } from '../../context/open-service.ts';
 import { readMappingFile } from '../../context/own-files.ts';
-import { findsNamed } from '../../flows/queue/named-finds.ts';
+import { resolveFindNames } from '../../flows/queue/named-finds.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { findCount, photographCount } from '../result-texts.ts';
@@ -50,8 +50,8 @@ async function report(context: Context, file: string, names: readonly string[], 
   const toStdout = file === '-';
   if (toStdout && options.json === true) throw new UsageError(t`The page and --json cannot both go to stdout. Name a file.`);
   const target = resolve(context.cwd, file);
-  if (!toStdout) refuseOwnFile(context, target);
-  const request = await requestOf(context, names, options);
+  if (!toStdout) assertNotOwnFile(context, target);
+  const request = await makeReportRequest(context, names, options);
   const progress = terminal.progress(t`Finds`);
   const { writeReport } = await import('../../flows/finds/write-report.ts');
   const write = (to: Parameters<typeof writeReport>[1]) =>
@@ -61,36 +61,36 @@ async function report(context: Context, file: string, names: readonly string[], 
     return 'done';
   }
   const {
-    report: told,
+    report: result,
     missing,
     sizeBytes,
-  } = await interruptible(context, (signal) => write({ file: target, overwrite: options.force === true, signal }));
+  } = await runInterruptibly(context, (signal) => write({ file: target, overwrite: options.force === true, signal }));
   const size = sizeText(sizeBytes);
-  const shown = options.photos === false ? 0 : told.photographs - missing;
-  const counted = findCount(told.finds);
+  const shown = options.photos === false ? 0 : result.photographs - missing;
+  const counted = findCount(result.finds);
   const photographs = photographCount(shown);
   const path = printable(target);
   terminal.line(t`${path}: ${counted}, ${photographs}, ${size}.`);
   if (missing > 0) terminal.note(t`Photographs without a picture: ${missing}. The page says why for each.`);
-  if (told.places === 'shown' && told.finds > 0)
+  if (result.places === 'shown' && result.finds > 0)
     terminal.note(t`It reveals exact findspots. For a page to share: --without-places`);
   if (sizeBytes > LARGE_BYTES)
     terminal.note(t`A phone may take long to open it: name some finds, or use --photo-size or --no-photos.`);
   terminal.value({
     file: target,
     size_bytes: sizeBytes,
-    finds: told.finds,
+    finds: result.finds,
     photos: shown,
     photos_missing: missing,
-    maps: told.maps.length,
-    places: told.places === 'shown',
+    maps: result.maps.length,
+    places: result.places === 'shown',
   });
   return 'done';
 }
 
 const LARGE_BYTES = 25e6;
 
-async function requestOf(context: Context, names: readonly string[], options: ReportOptions) {
+async function makeReportRequest(context: Context, names: readonly string[], options: ReportOptions) {
   const profile = context.profile();
   const outbox = await context.outboxToRead();
   const recordBase = ownHarvestBase(context);
@@ -98,8 +98,8 @@ async function requestOf(context: Context, names: readonly string[], options: Re
     outbox,
     vocabulary: (await context.vocabularyToRead()).source(profile.oaiBase ?? ''),
     recordBase,
-    ownTerms: ownTermsOf(await readMappingFile(context)),
-    finds: names.length === 0 ? undefined : findsNamed(outbox, [...new Set(names)]),
+    ownTerms: getConfirmedTerms(await readMappingFile(context)),
+    finds: names.length === 0 ? undefined : resolveFindNames(outbox, [...new Set(names)]),
     places: options.withoutPlaces === true ? 'left-out' : 'shown',
     pictures: options.photos === false ? 'left-out' : 'shown',
     photosFolder: context.outboxPlaces().photosFolder,
@@ -109,20 +109,20 @@ async function requestOf(context: Context, names: readonly string[], options: Re
   } as const;
 }
 
-function ownTermsOf({ rows }: Mapping): Map<string, string[]> {
+function getConfirmedTerms({ rows }: Mapping): Map<string, string[]> {
   const terms = new Map<string, string[]>();
   for (const { id, term, confirmed } of rows) if (confirmed) terms.set(id, [...(terms.get(id) ?? []), term]);
   return terms;
 }
 
-function refuseOwnFile({ places, outboxPlaces, journalPlaces }: Context, target: string): void {
-  const own = [places, outboxPlaces(), { journalFile: journalPlaces().journalFile }].flatMap((each) => Object.values(each));
-  const isThere = [target, ...own].filter((path) => existsSync(path));
+function assertNotOwnFile({ places, outboxPlaces, journalPlaces }: Context, target: string): void {
+  const ownPlaces = [places, outboxPlaces(), { journalFile: journalPlaces().journalFile }].flatMap((each) => Object.values(each));
+  const isThere = [target, ...ownPlaces].filter((path) => existsSync(path));
   const isOwn = isThere[0] === target && isThere.slice(1).some((path) => realpathSync(path) === realpathSync(target));
   if (isOwn) throw new FileError(target, t`${target} belongs to pas itself.`, { hint: t`Choose another place.` });
 }
 
-async function interruptible<T>(context: Context, write: (signal: AbortSignal) => Promise<T>): Promise<T> {
+async function runInterruptibly<T>(context: Context, write: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const { stop } = installSignalHandlers(context);
   try {
     return await write(stop);

@@ -5,11 +5,11 @@ import { cmd } from '../../base/message.ts';
 import { ATTEMPT_OUTCOMES } from '../../base/outcomes.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { KIND_WORDS, STATE_WORDS, VERDICT_WORDS } from '../../flows/finds/entry-words.ts';
-import { changeText, type RemoteState, remoteStateValue, standingText } from '../../flows/finds/remote-state.ts';
-import { knownFind, type Story } from '../../flows/queue/known-finds.ts';
+import { changeText, type RemoteState, remoteStateValue, remoteStatusText } from '../../flows/finds/remote-state.ts';
+import { type Story, toKnownFind } from '../../flows/queue/known-finds.ts';
 import { uncertainTexts } from '../../flows/reconcile/uncertain-text.ts';
 import type { Entry, Held } from '../../outbox/entry.ts';
-import { displayWidth, padded } from '../../text/width.ts';
+import { displayWidth, padText } from '../../text/width.ts';
 import { issueValues, printable, printIssues } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { answersFor, commandFor, heldValue } from '../result-texts.ts';
@@ -29,14 +29,14 @@ export function register(program: Command, run: Runner): void {
 async function show(context: Context, name: string, why: boolean): Promise<ExitReason> {
   const { terminal } = context;
   const outbox = await context.outboxToRead();
-  const { find, texts, stories, atService } = knownFind(outbox, name);
+  const { find, texts, stories, atService } = toKnownFind(outbox, name);
   const { settleMs } = context.profile();
   terminal.line(terminal.color.bold(printable(find?.localId ?? name)));
   if (find === undefined) terminal.line(`  ${t`a record of the service that is not stored here as a find`}`);
   else if (find.isHidden) terminal.line(`  ${t`removed here`}`);
   else if (find.sourceFile !== null) terminal.line(`  ${originText(printable(find.sourceFile), find.sourceRow)}`);
   printFacts(context, texts);
-  if (atService !== undefined) printAtService(context, atService);
+  if (atService !== undefined) printRemoteState(context, atService);
   for (const story of stories) {
     const isUncertain = story.entry.state === 'uncertain';
     printStory(
@@ -61,7 +61,7 @@ async function show(context: Context, name: string, why: boolean): Promise<ExitR
 function printFacts({ terminal }: Context, facts: readonly (readonly [name: string, text: string | undefined])[]): void {
   const width = Math.max(20, ...facts.map(([name]) => displayWidth(name)));
   for (const [name, text = ''] of facts) {
-    if (text !== '') terminal.line(`  ${padded(name, width)} ${printable(text).replaceAll('\n', `\n${' '.repeat(width + 3)}`)}`);
+    if (text !== '') terminal.line(`  ${padText(name, width)} ${printable(text).replaceAll('\n', `\n${' '.repeat(width + 3)}`)}`);
   }
 }
 
@@ -69,11 +69,11 @@ function originText(file: string, row: number | null): string {
   return row === null ? t`from ${file}` : t`from ${file}, row ${row}`;
 }
 
-function printAtService(context: Context, { pulled, record, changes }: RemoteState): void {
+function printRemoteState(context: Context, { pulled, record, changes }: RemoteState): void {
   const { terminal } = context;
   terminal.line();
-  const [standing, seen] = [terminal.color.bold(standingText(pulled)), momentText(pulled.seenMs)];
-  terminal.line(t`at the service: ${standing}, as of ${seen}`);
+  const [standing, seenText] = [terminal.color.bold(remoteStatusText(pulled)), momentText(pulled.seenMs)];
+  terminal.line(t`at the service: ${standing}, as of ${seenText}`);
   printFacts(context, [
     [t`number`, record?.elements.evidencni_cislo?.toString()],
     [t`photographs`, record?.files.map(({ name }) => name).join(', ')],
@@ -94,7 +94,7 @@ function printStory(context: Context, { entry, attempts, evidence }: Story, plai
     `${entryTitle(entry)}: ${terminal.color.bold(STATE_WORDS[entry.state])}${entry.identCely === null ? '' : `  ${entry.identCely}`}`,
   );
   if (plainly !== undefined) terminal.line(`  ${plainly}`);
-  for (const line of aboutEntry(entry, whole)) terminal.line(`  ${line}`);
+  for (const line of describeEntry(entry, whole)) terminal.line(`  ${line}`);
   printIssues(terminal, entry.issues, (text) => terminal.line(`  ${text}`));
   for (const attempt of attempts) {
     const ended = attempt.endedAt === null ? t`end not known` : `${attempt.endedAt - attempt.startedAt} ms`;
@@ -106,13 +106,13 @@ function printStory(context: Context, { entry, attempts, evidence }: Story, plai
       terminal.line(`    ${printable(String(attempt.reason))}`);
   }
   for (const { foundAt, verdict, reason, candidates } of whole ? evidence : []) {
-    const named = candidates.length === 0 ? '' : ` (${candidates.map(printable).join(', ')})`;
-    const [found, why] = [VERDICT_WORDS[verdict], printable(reason)];
-    terminal.line(`  ${momentText(foundAt)}  ${t`evidence: ${found}; ${why}`}${named}`);
+    const names = candidates.length === 0 ? '' : ` (${candidates.map(printable).join(', ')})`;
+    const [verdictText, why] = [VERDICT_WORDS[verdict], printable(reason)];
+    terminal.line(`  ${momentText(foundAt)}  ${t`evidence: ${verdictText}; ${why}`}${names}`);
   }
 }
 
-function aboutEntry(entry: Entry, whole: boolean): string[] {
+function describeEntry(entry: Entry, whole: boolean): string[] {
   const lines: string[] = [];
   // The values of the service are printed beside the elements below.
   if (whole && entry.reason !== null && (entry.state !== 'refused' || entry.issues.length === 0))
@@ -130,8 +130,8 @@ function aboutEntry(entry: Entry, whole: boolean): string[] {
 }
 
 function heldLines(entry: Entry, { question, candidates }: Held): string[] {
-  const [asked, named] = [printable(question), candidates.map(printable).join(', ')];
-  const lines = [t`held: ${asked}`, ...(named === '' ? [] : [t`candidates: ${named}`])];
+  const [asked, names] = [printable(question), candidates.map(printable).join(', ')];
+  const lines = [t`held: ${asked}`, ...(names === '' ? [] : [t`candidates: ${names}`])];
   return [...lines, ...answersFor(entry).map((command) => t`next: ${command}`)];
 }
 

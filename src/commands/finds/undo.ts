@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { momentText, t } from '../../base/language.ts';
-import { cmd, shellWord } from '../../base/message.ts';
+import { cmd, quoteShellWord } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { openValidation } from '../../context/validation.ts';
 import { commandLog, lastCommand, undoCommand as undoLogged } from '../../flows/queue/undo-command.ts';
-import { printable } from '../../text/characters.ts';
+import { toPrintable } from '../../text/characters.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { findCount } from '../result-texts.ts';
 
@@ -34,15 +34,15 @@ export async function undoCommand(context: Context, words?: string): Promise<Exi
   }
   const progress = terminal.progress(t`Undoing`);
   const validate = await openValidation(context);
-  const { finds, kept } = (() => {
+  const { finds, keptFinds } = (() => {
     try {
       return undoLogged(outbox, command, validate, progress.update);
     } finally {
       progress.end();
     }
   })();
-  for (const { localId, because } of kept) {
-    const find = printable(localId);
+  for (const { localId, because } of keptFinds) {
+    const find = toPrintable(localId);
     terminal.warn(
       because === 'attempted'
         ? t`${find} stays as it is: something of it has been sent or tried since.`
@@ -51,8 +51,8 @@ export async function undoCommand(context: Context, words?: string): Promise<Exi
   }
   const [all, name, at] = [findCount(finds), `pas ${command.command.replaceAll('-', ' ')}`, momentText(command.at)];
   terminal.line(t`Undone: ${name} of ${at}; ${all}.`);
-  terminal.value({ undone: command.id, finds, kept: kept.map(({ localId }) => localId) });
-  return kept.length > 0 ? 'dataRefused' : 'done';
+  terminal.value({ undone: command.id, finds, kept: keptFinds.map(({ localId }) => localId) });
+  return keptFinds.length > 0 ? 'dataRefused' : 'done';
 }
 
 async function log(context: Context): Promise<ExitReason> {
@@ -60,7 +60,7 @@ async function log(context: Context): Promise<ExitReason> {
   const outbox = await context.outboxToRead();
   const commands = commandLog(outbox);
   const rows = commands.map(({ at, command, finds }) => {
-    const names = finds.slice(0, MAX_NAMES).map(({ local_id }) => shellWord(local_id));
+    const names = finds.slice(0, MAX_NAMES).map(({ local_id }) => quoteShellWord(local_id));
     return [
       momentText(Date.parse(at)),
       `pas ${command}`,

@@ -6,7 +6,7 @@ import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { readFileOrInput, readMappingFile } from '../../context/own-files.ts';
 import { openLookups, openValidationContext } from '../../context/validation.ts';
-import { recordsNamed } from '../../flows/queue/named-finds.ts';
+import { resolveRecordNames } from '../../flows/queue/named-finds.ts';
 import { validateAll } from '../../flows/queue/validate-finds.ts';
 import { issueValues, printIssues } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
@@ -27,10 +27,10 @@ export async function validate(context: Context, names: readonly string[]): Prom
   const isAll = names.length === 0;
   const named = names.filter((name) => !files.includes(name));
   const { lookupTerm } = await openLookups(context);
-  const known = await openValidationContext(context);
+  const ruleContext = await openValidationContext(context);
   const progress = terminal.progress(t`Checking`);
   const outbox = await context.outbox();
-  const { valid, invalid, issues } = validateAll(outbox, known, {
+  const { valid, invalid, issues } = validateAll(outbox, ruleContext, {
     finds: isAll ? undefined : named,
     documents,
     terms: isAll ? { mapping: await readMappingFile(context), lookupTerm } : undefined,
@@ -39,7 +39,7 @@ export async function validate(context: Context, names: readonly string[]): Prom
   progress.end();
   if (!printIssues(terminal, issues)) terminal.note(t`To list all of them: ${cmd`pas validate --json`}`);
   terminal.line(t`${valid} valid, ${invalid} not.`);
-  const people = await findNewPeople(context, outbox, isAll ? undefined : recordsNamed(outbox, named));
+  const people = await findNewPeople(context, outbox, isAll ? undefined : resolveRecordNames(outbox, named));
   printNewPeople(context, people, terminal.line);
   terminal.value({ valid, invalid, issues: issueValues(issues), new_people: newPeopleValue(people) });
   return hasErrors(issues) ? 'dataRefused' : 'done';

@@ -15,12 +15,12 @@ type SetProgress = {
 export function progressPerSet(terminal: Terminal): { update(progress: SetProgress): void; end(): void } {
   let current: { readonly setSpec: string; readonly bar: Progress } | undefined;
   return {
-    update: ({ setSpec, done, total, perSecond }) => {
+    update: ({ setSpec, done: doneCount, total, perSecond }) => {
       if (current?.setSpec !== setSpec) {
         current?.bar.end();
         current = { setSpec, bar: terminal.progress(setSpec) };
       }
-      current.bar.update(done, total, perSecond);
+      current.bar.update(doneCount, total, perSecond);
     },
     end: () => current?.bar.end(),
   };

@@ -6,8 +6,8 @@ import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { type OutputSubject, openOutput } from '../../context/harvest-output.ts';
 import { deadlineSignal, installSignalHandlers } from '../../context/interrupts.ts';
-import { keepMalformedAnswer } from '../../context/malformed-answer.ts';
-import { accountOf, harvestBaseOf, harvestingAccount, openHarvestClient } from '../../context/open-service.ts';
+import { saveMalformedAnswer } from '../../context/malformed-answer.ts';
+import { getHarvestAccount, getHarvestBase, harvestingAccount, openHarvestClient } from '../../context/open-service.ts';
 import { harvestRecords, listName, type RecordHarvest, type SetFigures } from '../../flows/harvest/harvest-records.ts';
 import { OUTPUT_FORMS, OUTPUT_NAMES, type OutputName } from '../../flows/harvest/outputs.ts';
 import { printable } from '../../ui/terminal.ts';
@@ -61,12 +61,12 @@ export function register(program: Command, run: Runner): void {
     .action((sets: string[], options: HarvestOptions) => run(options, (context) => harvest(context, sets, options)));
 }
 
-export async function harvest(context: Context, given: readonly string[], options: HarvestOptions): Promise<ExitReason> {
+export async function harvest(context: Context, setArguments: readonly string[], options: HarvestOptions): Promise<ExitReason> {
   const { terminal, clock } = context;
   // Most objects of a harvest live for one page; without this flag the heap grows more than needed.
   setFlagsFromString('--heap-growing-percent=200');
-  const sets = setsFrom(given, options.all === true);
-  const subject = subjectFrom(context, sets, options);
+  const sets = parseSets(setArguments, options.all === true);
+  const subject = parseSubject(context, sets, options);
   const interrupts = installSignalHandlers(context, t`Stopping. The harvested records are kept.`);
   const show = progressPerSet(terminal);
   const { account, waitedMs } = await harvestingAccount(context);
@@ -89,43 +89,43 @@ export async function harvest(context: Context, given: readonly string[], option
     onProgress: show.update,
     signal: deadlineSignal(context, interrupts.stop, options.deadline),
   })
-    .catch((thrown: unknown) => keepMalformedAnswer(context, thrown))
+    .catch((thrown: unknown) => saveMalformedAnswer(context, thrown))
     .finally(show.end);
   return report(context, subject, options, result);
 }
 
 /** Sorts and deduplicates sets, so that the same sets are the same harvest; empty for everything. */
-function setsFrom(given: readonly string[], all: boolean): string[] {
+function parseSets(sets: readonly string[], all: boolean): string[] {
   const hint = t`Name sets, or give --all; see \`${cmd`pas oai sets`}\`.`;
-  if (all && given.length > 0) throw new UsageError(t`--all cannot be combined with a set.`, { hint });
-  if (!all && given.length === 0) throw new UsageError(t`No set is named.`, { hint });
-  return [...new Set(given)].sort();
+  if (all && sets.length > 0) throw new UsageError(t`--all cannot be combined with a set.`, { hint });
+  if (!all && sets.length === 0) throw new UsageError(t`No set is named.`, { hint });
+  return [...new Set(sets)].sort();
 }
 
-function subjectFrom(context: Context, sets: readonly string[], options: HarvestOptions): OutputSubject {
+function parseSubject(context: Context, sets: readonly string[], options: HarvestOptions): OutputSubject {
   const profile = context.profile();
   return {
-    oaiBase: harvestBaseOf(profile),
+    oaiBase: getHarvestBase(profile),
     version: options.schemaVersion ?? profile.schemaVersion,
     sets: sets.join(' '),
     verb: options.identifiers === true ? 'ListIdentifiers' : 'ListRecords',
     format: options.format ?? `oai_${profile.prefix}`,
     fromBound: options.from ?? '',
     untilBound: options.until ?? '',
-    account: accountOf(profile),
-    form: formFrom(options),
+    account: getHarvestAccount(profile),
+    form: parseForm(options),
   };
 }
 
-function formFrom({ to, out, identifiers }: HarvestOptions): OutputName {
-  const form = to ?? formOf(out);
+function parseForm({ to, out, identifiers }: HarvestOptions): OutputName {
+  const form = to ?? parseOutputName(out);
   if (identifiers === true && !OUTPUT_FORMS[form].takesIdentifiers) {
     throw new UsageError(t`A folder of files is for whole records, not for identifiers only.`, { hint: t`Give another --out.` });
   }
   return form;
 }
 
-function formOf(out: string): OutputName {
+function parseOutputName(out: string): OutputName {
   if (out === '-') return 'jsonl';
   const ending = /\.([A-Za-z0-9]+)$/.exec(out)?.[1]?.toLowerCase() ?? '';
   const form = OUTPUT_NAMES.find((name) => OUTPUT_FORMS[name].extensions.includes(ending));
@@ -156,8 +156,8 @@ function report(
     else terminal.line(line);
   }
   const { format, version, form, verb } = subject;
-  const each = sets.map(({ setSpec, broken: left, disbelief, ...figures }) => ({
-    ...{ set: setSpec || null, ...figures, broken: left, kept_in_doubt: disbelief?.kind ?? null },
+  const each = sets.map(({ setSpec, broken: remaining, disbelief, ...figures }) => ({
+    ...{ set: setSpec || null, ...figures, broken: remaining, kept_in_doubt: disbelief?.kind ?? null },
   }));
   const isDoubted = warnOfDisbelief(terminal, sets, 'harvest');
   const value = { set: each.length === 1 ? each[0]?.set : null, format, version, form, verb, out, ...sum, held, broken };
@@ -166,7 +166,7 @@ function report(
 }
 
 function figuresText({ setSpec, pass, records, written, deleted, vanished, masked }: SetFigures): string {
-  const met = recordCount(records);
-  const figures = t`${met}, ${written} new or changed, ${deleted} deleted, ${vanished} vanished, ${masked} not shown to this account`;
+  const countText = recordCount(records);
+  const figures = t`${countText}, ${written} new or changed, ${deleted} deleted, ${vanished} vanished, ${masked} not shown to this account`;
   return `${listName(setSpec)}: ${pass === 'full' ? figures : t`changes, ${figures}`}`;
 }

@@ -3,8 +3,8 @@ import type { ExitReason } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { installSignalHandlers } from '../../context/interrupts.ts';
-import { keepMalformedAnswer } from '../../context/malformed-answer.ts';
-import { harvestBaseOf, openHarvestClient } from '../../context/open-service.ts';
+import { saveMalformedAnswer } from '../../context/malformed-answer.ts';
+import { getHarvestBase, openHarvestClient } from '../../context/open-service.ts';
 import {
   type Asking,
   askFormats,
@@ -48,7 +48,7 @@ export function register(program: Command, run: Runner): void {
   ])
     .option('--identifier <identifier>', t`formats of this record; the short identifier is enough`)
     .action((options: IdentifierOptions) =>
-      run(options, (context) => ask(context, options, 'ListMetadataFormats', named(context, options), askFormats, showFormats)),
+      run(options, (context) => ask(context, options, 'ListMetadataFormats', toArgs(context, options), askFormats, showFormats)),
     );
   verb('sets', t`ListSets: the sets of the service.`, ['pas oai sets', 'pas oai sets --json'])
     .option('--resumption-token <token>', t`resumption token of the page`)
@@ -62,7 +62,7 @@ export function register(program: Command, run: Runner): void {
     ]),
   ).action((options: ListOptions) =>
     run(options, (context) =>
-      ask(context, options, 'ListIdentifiers', ofAList(context, listArguments(options)), askIdentifiers, showHeaders),
+      ask(context, options, 'ListIdentifiers', toListArgs(context, listArguments(options)), askIdentifiers, showHeaders),
     ),
   );
   asList(
@@ -72,7 +72,7 @@ export function register(program: Command, run: Runner): void {
     ]),
   ).action((options: ListOptions) =>
     run(options, (context) =>
-      ask(context, options, 'ListRecords', ofAList(context, listArguments(options)), askRecords, showRecords),
+      ask(context, options, 'ListRecords', toListArgs(context, listArguments(options)), askRecords, showRecords),
     ),
   );
   verb('get', t`GetRecord: one record.`, [
@@ -87,7 +87,7 @@ export function register(program: Command, run: Runner): void {
           context,
           options,
           'GetRecord',
-          named(context, { metadataPrefix: nativeFormat(context), ...options }),
+          toArgs(context, { metadataPrefix: nativeFormat(context), ...options }),
           askRecord,
           showRecord,
         ),
@@ -109,7 +109,7 @@ async function ask<Answer extends object>(
   context: Context,
   { xml, schemaVersion }: VerbOptions,
   verb: Verb,
-  given: OaiArguments,
+  args: OaiArguments,
   read: (asking: Asking) => Promise<Answer>,
   show: (context: Context, answer: Answer) => void | Promise<void>,
 ): Promise<ExitReason> {
@@ -117,14 +117,14 @@ async function ask<Answer extends object>(
   const version = schemaVersion ?? context.profile().schemaVersion;
   const client = await openHarvestClient(context, version);
   try {
-    if (xml === true) context.streams.stdout.write((await client.ask(verb, given, signal)).body);
+    if (xml === true) context.streams.stdout.write((await client.ask(verb, args, signal)).body);
     else {
-      const answer = await read({ client, version, given, signal });
+      const answer = await read({ client, version, args, signal });
       await show(context, answer);
       context.terminal.value(answer);
     }
   } catch (thrown) {
-    keepMalformedAnswer(context, thrown);
+    saveMalformedAnswer(context, thrown);
   }
   return 'done';
 }
@@ -135,16 +135,16 @@ function listArguments(options: ListOptions): OaiArguments {
   return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
 }
 
-function named(context: Context, { identifier, metadataPrefix }: IdentifierOptions): OaiArguments {
+function toArgs(context: Context, { identifier, metadataPrefix }: IdentifierOptions): OaiArguments {
   return {
-    ...(identifier === undefined ? {} : { identifier: resolveIdentifier(harvestBaseOf(context.profile()), identifier) }),
+    ...(identifier === undefined ? {} : { identifier: resolveIdentifier(getHarvestBase(context.profile()), identifier) }),
     ...(metadataPrefix === undefined ? {} : { metadataPrefix }),
   };
 }
 
 /** Adds the native format as a default; a resumption token implies its own. */
-function ofAList(context: Context, given: OaiArguments): OaiArguments {
-  return given.resumptionToken === undefined ? { metadataPrefix: nativeFormat(context), ...given } : given;
+function toListArgs(context: Context, args: OaiArguments): OaiArguments {
+  return args.resumptionToken === undefined ? { metadataPrefix: nativeFormat(context), ...args } : args;
 }
 
 function nativeFormat(context: Context): string {
@@ -167,7 +167,7 @@ async function showFormats({ terminal }: Context, { formats }: Answer<typeof ask
 async function showSets(context: Context, answer: Answer<typeof askSets>): Promise<void> {
   const rows = answer.sets.map(({ set, name }) => [set, name].map(printable));
   await context.terminal.table([t`SET`, t`NAME`], rows);
-  noteRest(context, answer, answer.sets, 'sets');
+  printPagingNote(context, answer, answer.sets, 'sets');
 }
 
 async function showHeaders(context: Context, answer: Answer<typeof askIdentifiers>): Promise<void> {
@@ -175,12 +175,12 @@ async function showHeaders(context: Context, answer: Answer<typeof askIdentifier
     [identifier, datestamp, sets.join(' '), deleted === true ? t`deleted` : ''].map(printable),
   );
   await context.terminal.table([t`IDENTIFIER`, t`DATESTAMP`, t`SETS`, ''], rows);
-  noteRest(context, answer, answer.headers, 'identifiers');
+  printPagingNote(context, answer, answer.headers, 'identifiers');
 }
 
 function showRecords(context: Context, answer: Answer<typeof askRecords>): void {
   for (const record of answer.records) showRecord(context, record);
-  noteRest(context, answer, answer.records, 'records');
+  printPagingNote(context, answer, answer.records, 'records');
 }
 
 function showRecord({ terminal }: Context, { identifier, ...rest }: { readonly [name: string]: Json }): void {
@@ -189,7 +189,7 @@ function showRecord({ terminal }: Context, { identifier, ...rest }: { readonly [
   terminal.line();
 }
 
-function noteRest({ terminal }: Context, paging: Paging, items: readonly unknown[], command: string): void {
+function printPagingNote({ terminal }: Context, paging: Paging, items: readonly unknown[], command: string): void {
   if (items.length === 0) terminal.note(t`The list is empty.`);
   if (paging.resumption_token === null) return;
   const reached = (paging.cursor ?? 0) + items.length;
@@ -211,6 +211,6 @@ function branchLines(name: string, value: Json): string[] {
   if ('masked' in value) return [`${name}: (${t`not shown to this account`})`];
   const { '@id': id, '@lang': lang, '#text': text, ...rest } = value as { readonly [name: string]: Json };
   const marks = [id, lang].filter((mark) => mark !== undefined).map((mark) => ` (${printable(String(mark))})`);
-  const own = text === undefined ? '' : ` ${printable(String(text))}`;
-  return [`${name}:${own}${marks.join('')}`, ...treeLines(rest).map((line) => `  ${line}`)];
+  const ownText = text === undefined ? '' : ` ${printable(String(text))}`;
+  return [`${name}:${ownText}${marks.join('')}`, ...treeLines(rest).map((line) => `  ${line}`)];
 }

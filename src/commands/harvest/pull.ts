@@ -4,12 +4,12 @@ import { msgid, ngettext, t } from '../../base/language.ts';
 import type { Profile } from '../../context/config.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { deadlineSignal, installSignalHandlers } from '../../context/interrupts.ts';
-import { keepMalformedAnswer } from '../../context/malformed-answer.ts';
+import { saveMalformedAnswer } from '../../context/malformed-answer.ts';
 import { harvestingAccount, openHarvestClient } from '../../context/open-service.ts';
-import { changeText, remoteStateValue, standingText } from '../../flows/finds/remote-state.ts';
+import { changeText, remoteStateValue, remoteStatusText } from '../../flows/finds/remote-state.ts';
 import { type PulledFind, pull } from '../../flows/harvest/pull-finds.ts';
 import { resolveAccount } from '../../flows/push/resolve-account.ts';
-import type { Standing } from '../../outbox/pulled.ts';
+import type { RemoteStatus } from '../../outbox/pulled.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { findCount } from '../result-texts.ts';
@@ -30,7 +30,7 @@ export function register(program: Command, run: Runner): void {
 async function pullCommand(context: Context, options: PullOptions): Promise<ExitReason> {
   const { terminal, clock } = context;
   const profile = context.profile();
-  refuseWithoutHarvesting(profile);
+  assertHarvesting(profile);
   const outbox = await context.outbox();
   const interrupts = installSignalHandlers(context, t`Stopping. Nothing was changed.`);
   const { waitedMs } = await harvestingAccount(context, async (service) => resolveAccount(outbox, service));
@@ -47,7 +47,7 @@ async function pullCommand(context: Context, options: PullOptions): Promise<Exit
     onNote: (text) => terminal.note(printable(text)),
     signal: deadlineSignal(context, interrupts.stop, options.deadline),
   })
-    .catch((thrown: unknown) => keepMalformedAnswer(context, thrown))
+    .catch((thrown: unknown) => saveMalformedAnswer(context, thrown))
     .finally(progress.end);
   await print(context, finds);
   terminal.value({
@@ -60,13 +60,13 @@ async function pullCommand(context: Context, options: PullOptions): Promise<Exit
     })),
   });
   if (withoutContent.length === 0) return 'done';
-  const named = withoutContent.map(({ find, identCely }) => printable(`${find} (${identCely})`)).join(', ');
-  terminal.warn(t`The service sent no content for these records, so the copies stay as they were: ${named}. Pull again later.`);
+  const names = withoutContent.map(({ find, identCely }) => printable(`${find} (${identCely})`)).join(', ');
+  terminal.warn(t`The service sent no content for these records, so the copies stay as they were: ${names}. Pull again later.`);
   return 'dataRefused';
 }
 
 /** @throws ConfigError where the profile has no harvesting interface */
-function refuseWithoutHarvesting({ name, kind, oaiBase }: Profile): void {
+function assertHarvesting({ name, kind, oaiBase }: Profile): void {
   if (oaiBase !== undefined || kind !== 'training') return;
   throw new ConfigError(t`Profile ${name} is a training instance without harvesting: pas cannot read back what was sent to it.`, {
     hint: t`Look it up on the website of the training instance.`,
@@ -81,17 +81,17 @@ async function print(context: Context, finds: readonly PulledFind[]): Promise<vo
   }
   const news = finds.filter(({ isNews }) => isNews);
   const header = [t`FIND`, t`IDENTIFIER`, t`STATE`, t`NUMBER`, t`PHOTOS`, t`AREA`, t`DISTRICT`, t`CHANGED SINCE IT WAS SENT`];
-  if (news.length > 0) await terminal.table(header, news.map(rowOf));
+  if (news.length > 0) await terminal.table(header, news.map(formatPulledRow));
   const [sent, changed] = [finds.length, news.length];
   terminal.line(ngettext(msgid`${sent} sent find, ${changed} changed.`, `${sent} sent finds, ${changed} changed.`, sent));
-  sayWhatIsAmiss(context, finds);
+  printPullWarnings(context, finds);
 }
 
-function rowOf({ sent, pulled, record, changes }: PulledFind): string[] {
+function formatPulledRow({ sent, pulled, record, changes }: PulledFind): string[] {
   return [
     sent.find,
     sent.identCely,
-    standingText(pulled),
+    remoteStatusText(pulled),
     record?.elements.evidencni_cislo?.toString() ?? '',
     record === undefined ? '' : String(record.files.length),
     record?.area?.text ?? (record?.protectedWithheld === true ? t`hidden` : ''),
@@ -100,13 +100,13 @@ function rowOf({ sent, pulled, record, changes }: PulledFind): string[] {
   ];
 }
 
-function sayWhatIsAmiss({ terminal, profile }: Context, finds: readonly PulledFind[]): void {
-  const named = (standing: Standing, wasShown?: boolean): string =>
+function printPullWarnings({ terminal, profile }: Context, finds: readonly PulledFind[]): void {
+  const listFindNames = (standing: RemoteStatus, wasShown?: boolean): string =>
     finds
       .filter(({ pulled }) => pulled.standing === standing && (wasShown ?? pulled.stav !== null) === (pulled.stav !== null))
       .map(({ sent }) => printable(`${sent.find} (${sent.identCely})`))
       .join(', ');
-  const [deleted, hidden, missing] = [named('deleted'), named('withheld'), named('missing', false)];
+  const [deleted, hidden, missing] = [listFindNames('deleted'), listFindNames('withheld'), listFindNames('missing', false)];
   const guarded = finds.filter(({ record }) => record?.protectedWithheld === true).length;
   if (deleted !== '') terminal.warn(t`Deleted at the service: ${deleted}.`);
   if (hidden !== '') {
@@ -118,7 +118,7 @@ function sayWhatIsAmiss({ terminal, profile }: Context, finds: readonly PulledFi
     const guardedFinds = findCount(guarded);
     terminal.warn(t`The location is hidden from this account and was not compared: ${guardedFinds}.`);
   }
-  const gone = named('missing', true);
+  const gone = listFindNames('missing', true);
   if (gone !== '') terminal.warn(t`The service no longer lists these records; the last known values are kept: ${gone}.`);
   if (missing !== '') terminal.warn(t`Not found by harvesting; the index of the service may be some minutes behind: ${missing}.`);
 }

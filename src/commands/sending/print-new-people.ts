@@ -2,7 +2,7 @@ import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import type { Context } from '../../context/context.ts';
 import type { TermCandidate } from '../../find/lookup.ts';
-import { acceptNewPeople, type NewPerson, newPeople } from '../../flows/finds/outbox-status.ts';
+import { acceptNewPeople, listNewPeople, type NewPerson } from '../../flows/finds/outbox-status.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { printable } from '../../ui/terminal.ts';
 import { findCount } from '../result-texts.ts';
@@ -15,12 +15,12 @@ export async function findNewPeople(context: Context, outbox: Outbox, recordKeys
     const { openLookups } = await import('../../context/validation.ts');
     return (await openLookups(context)).lookupTerm;
   };
-  return newPeople(outbox, openLookup, recordKeys);
+  return listNewPeople(outbox, openLookup, recordKeys);
 }
 
 export function printNewPeople({ terminal }: Context, people: readonly NewPerson[], print = terminal.warn): void {
-  const left = people.filter(({ isAccepted }) => !isAccepted);
-  const count = left.length;
+  const remaining = people.filter(({ isAccepted }) => !isAccepted);
+  const count = remaining.length;
   if (count === 0) return;
   print(
     ngettext(
@@ -29,13 +29,13 @@ export function printNewPeople({ terminal }: Context, people: readonly NewPerson
       count,
     ),
   );
-  for (const { name, finds, first, nearest } of left.slice(0, MAX_SHOWN)) {
-    const [written, all, find] = [printable(name), findCount(finds.length), printable(first)];
-    print(`  ${t`${written}: ${all}, the first is ${find}`}`);
+  for (const { name, finds, first, nearest } of remaining.slice(0, MAX_SHOWN)) {
+    const [text, all, find] = [printable(name), findCount(finds.length), printable(first)];
+    print(`  ${t`${text}: ${all}, the first is ${find}`}`);
     const [{ id } = { id: '' }] = nearest;
     if (id === '') continue;
-    const named = nearest.map(personText).join('; ');
-    print(`    ${t`Nearest: ${named}.`} ${t`To use the first: ${cmd`pas edit ${first} --set nalezce=${id}`}`}`);
+    const names = nearest.map(personText).join('; ');
+    print(`    ${t`Nearest: ${names}.`} ${t`To use the first: ${cmd`pas edit ${first} --set nalezce=${id}`}`}`);
   }
   const more = count - MAX_SHOWN;
   if (more > 0) print(`  ${t`… and ${more} more (${cmd`pas status --json`})`}`);
@@ -81,12 +81,12 @@ export async function admitNewPeople(
     const { askAboutNewPerson } = await import('../../flows/interview/choose-finders.ts');
     const { replaceFinder } = await import('../../flows/interview/edit-find.ts');
     const { openValidationContext } = await import('../../context/validation.ts');
-    const known = await openValidationContext(context);
+    const ruleContext = await openValidationContext(context);
     for (const person of open) {
       const answer = await askAboutNewPerson(person, await context.prompt());
       if (answer === 'stop') return false;
       if (answer === 'new') acceptNewPeople(outbox, [person]);
-      else replaceFinder({ outbox, known }, person.finds, answer.id);
+      else replaceFinder({ outbox, ruleContext }, person.finds, answer.id);
     }
     return true;
   }

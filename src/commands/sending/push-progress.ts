@@ -1,25 +1,25 @@
 import type { PasError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
-import { cmd, type Message, msg, templateOf } from '../../base/message.ts';
+import { cmd, getTemplate, type Message, msg } from '../../base/message.ts';
 import type { Context } from '../../context/context.ts';
 import { entryText, KIND_WORDS, STATE_WORDS, VERDICT_WORDS } from '../../flows/finds/entry-words.ts';
 import type { PushEvent } from '../../flows/push/push-context.ts';
 import type { Rest, WatchEvent } from '../../flows/push/watch.ts';
 import type { Reconciled } from '../../flows/reconcile/reconcile-entries.ts';
-import { reassignmentOf, uncertainTexts } from '../../flows/reconcile/uncertain-text.ts';
+import { findReassignment, uncertainTexts } from '../../flows/reconcile/uncertain-text.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { type Progress, printable } from '../../ui/terminal.ts';
 import { FoldedLines } from '../result-texts.ts';
 
 /** Says why an entry is uncertain, once per reason; alike texts are folded. */
 function uncertainSayer({ terminal, profile }: Context, outbox: Outbox, why: boolean, folded: FoldedLines) {
-  const said = new Map<number, string>();
+  const printedTexts = new Map<number, string>();
   return (what: Message, entryId: number): void => {
-    const reassignment = why ? undefined : reassignmentOf(outbox, entryId);
+    const reassignment = why ? undefined : findReassignment(outbox, entryId);
     const [plainly, ...reasons] = uncertainTexts(outbox, entryId, profile().settleMs);
     const lines = [`${what}: ${plainly}`, ...(why ? reasons.map((reason) => `  ${printable(reason)}`) : [])];
-    if (said.get(entryId) === lines.join('\n')) return;
-    said.set(entryId, lines.join('\n'));
+    if (printedTexts.get(entryId) === lines.join('\n')) return;
+    printedTexts.set(entryId, lines.join('\n'));
     if (reassignment !== undefined) folded.add(reassignment, what, plainly);
     else for (const line of lines) terminal.note(line);
   };
@@ -34,7 +34,7 @@ export function showPush(context: Context, outbox: Outbox, why: boolean) {
   const sayUncertain = uncertainSayer(context, outbox, why, folded);
   let bar: Progress | undefined;
   let isLooking = false;
-  let [done, total] = [0, 0];
+  let [doneCount, total] = [0, 0];
   const end = (): void => {
     bar?.end();
     bar = undefined;
@@ -51,20 +51,20 @@ export function showPush(context: Context, outbox: Outbox, why: boolean) {
     onRound: (queued: number) => {
       end();
       bar = terminal.progress(t`Sending`);
-      [done, total] = [0, queued];
+      [doneCount, total] = [0, queued];
     },
     report: (event: PushEvent) => {
       terminal.value(event);
       if (event.type === 'settled' && event.state !== 'queued') {
-        done += 1;
-        bar?.update(done, total);
+        doneCount += 1;
+        bar?.update(doneCount, total);
       }
       if (event.type === 'settled' && event.state === 'refused') refused.add(event.entry);
       if (event.type === 'settled' && event.state === 'queued' && refused.delete(event.entry)) {
         const [what, reason] = [entryText(event.kind, event.find), printable(event.reason ?? '')];
         terminal.note(t`${what} is queued again: ${reason}`);
-        done -= 1;
-      } else sayEvent(terminal, event, sayUncertain);
+        doneCount -= 1;
+      } else printEvent(terminal, event, sayUncertain);
     },
     onLook: (looked: number, all: number | undefined) => {
       if (!isLooking) {
@@ -81,7 +81,7 @@ export function showPush(context: Context, outbox: Outbox, why: boolean) {
         if (verdict.kind === 'undecided') sayUncertain(what, entry.id);
         else
           folded.add(
-            `${entry.kind} ${verdict.kind} ${templateOf(verdict.reason)}`,
+            `${entry.kind} ${verdict.kind} ${getTemplate(verdict.reason)}`,
             what,
             `${VERDICT_WORDS[verdict.kind]}; ${printable(verdict.reason)}`,
           );
@@ -96,7 +96,11 @@ export function showPush(context: Context, outbox: Outbox, why: boolean) {
   };
 }
 
-function sayEvent(terminal: Context['terminal'], event: PushEvent, sayUncertain: (what: Message, entryId: number) => void): void {
+function printEvent(
+  terminal: Context['terminal'],
+  event: PushEvent,
+  printUncertain: (what: Message, entryId: number) => void,
+): void {
   if (event.type === 'left_out') {
     terminal.warn(leftOutText(event));
     return;
@@ -110,13 +114,13 @@ function sayEvent(terminal: Context['terminal'], event: PushEvent, sayUncertain:
   const reason = printable(event.reason ?? '');
   const state = STATE_WORDS[event.state];
   if (event.state === 'queued') terminal.detail(`${what}: ${reason}`);
-  else if (event.state === 'uncertain') sayUncertain(what, event.entry);
+  else if (event.state === 'uncertain') printUncertain(what, event.entry);
   else if (event.state !== 'accepted') terminal.note(t`${what} ${state}: ${reason}`);
 }
 
 function leftOutText({ kind, project, record, status, reason, count }: Extract<PushEvent, { type: 'left_out' }>): string {
-  const [word, said] = [KIND_WORDS[kind], printable(reason)];
-  const answer = status === null ? said : t`${said} (status ${status})`;
+  const [word, reasonText] = [KIND_WORDS[kind], printable(reason)];
+  const answer = status === null ? reasonText : t`${reasonText} (status ${status})`;
   if (record !== null) return t`Not sent, still queued: ${word} of ${record}, ${count} in all. One got the answer: ${answer}`;
   return project === null
     ? t`Not sent, still queued: ${word}, ${count} in all. Several in a row got the same answer: ${answer}`
@@ -125,16 +129,16 @@ function leftOutText({ kind, project, record, status, reason, count }: Extract<P
 
 /** Reports each wait to programs, but only new ones to people. */
 export function showWaits({ terminal, clock }: Context): (event: WatchEvent, rest: () => Rest) => void {
-  let said = '';
+  let printed = '';
   return (event, rest) => {
     const { untilMs, reason, ...what } = event;
     terminal.value({ ...what, reason, until: untilMs === null ? null : new Date(untilMs).toISOString() });
     const isResting = event.for === 'entries';
     const text = isResting ? String(RESTING_WORDS[rest()]) : waitingText(event.for, event, clock.now());
     const topic = isResting ? text : event.for;
-    if (topic === said) terminal.detail(text);
+    if (topic === printed) terminal.detail(text);
     else terminal.note(text);
-    said = topic;
+    printed = topic;
   };
 }
 

@@ -64,10 +64,10 @@ export function register(program: Command, run: Runner): void {
 
 function kinds(text: string): EntryKind[] {
   return text.split(',').map((word) => {
-    const kind = SENDABLE_KINDS.find((known) => known === word.trim());
+    const kind = SENDABLE_KINDS.find((kind) => kind === word.trim());
     if (kind !== undefined) return kind;
-    const known = SENDABLE_KINDS.join(', ');
-    throw new InvalidArgumentError(t`There is no kind ${word}. Choose from ${known}.`);
+    const kindNames = SENDABLE_KINDS.join(', ');
+    throw new InvalidArgumentError(t`There is no kind ${word}. Choose from ${kindNames}.`);
   });
 }
 
@@ -79,19 +79,19 @@ export async function pushCommand(context: Context, names: readonly string[], op
   announceInstance(context);
   const kinds = options.only ?? SENDABLE_KINDS;
   const plan = planPush(outbox, names);
-  sayDrafts(context, plan.drafts);
+  printDrafts(context, plan.drafts);
   if (options.dryRun === true) {
     const people = kinds.includes('import') ? await findNewPeople(context, outbox, plan.recordKeys) : [];
-    return sayQueued(context, kinds, plan.queued, people);
+    return printQueued(context, kinds, plan.queued, people);
   }
   await confirmProduction(context, options.yes === true);
   const { end, ...telling } = showPush(context, outbox, options.why === true);
-  const given = { ...(await pushOptions(context, outbox, options, kinds, plan.recordKeys)), ...telling };
+  const pushAllOptions = { ...(await pushOptions(context, outbox, options, kinds, plan.recordKeys)), ...telling };
   try {
-    if (options.watch !== true) return summarise(context, outbox, plan.drafts, await pushAll(given).finally(end));
+    if (options.watch !== true) return summarise(context, outbox, plan.drafts, await pushAll(pushAllOptions).finally(end));
     const { pushWatching } = await import('../../flows/push/watch.ts');
     terminal.note(t`Watching: new entries are sent as soon as they can be. Press Ctrl-C to stop.`);
-    return summarise(context, outbox, plan.drafts, await pushWatching(given, showWaits(context)).finally(end));
+    return summarise(context, outbox, plan.drafts, await pushWatching(pushAllOptions, showWaits(context)).finally(end));
   } catch (thrown) {
     if (!(thrown instanceof UndecidedOutboxError) || !mayAsk(context, options)) throw thrown;
     const decided = await askAboutEarlier(context, options, thrown);
@@ -195,16 +195,16 @@ async function askHeld(context: Context, outbox: Outbox, held: readonly Entry[])
   }
 }
 
-function sayDrafts({ terminal }: Context, drafts: readonly string[]): void {
+function printDrafts({ terminal }: Context, drafts: readonly string[]): void {
   if (drafts.length === 0) return;
   const [first = ''] = drafts;
-  const named = drafts.slice(0, MAX_NAMED).join(', ');
-  terminal.warn(t`Not complete, so not sent: ${named}. \`${cmd`pas validate ${first}`}\` says what is missing.`);
+  const names = drafts.slice(0, MAX_NAMED).join(', ');
+  terminal.warn(t`Not complete, so not sent: ${names}. \`${cmd`pas validate ${first}`}\` says what is missing.`);
 }
 
 const MAX_NAMED = 10;
 
-function sayQueued(
+function printQueued(
   context: Context,
   kinds: readonly EntryKind[],
   queued: Readonly<Record<EntryKind, number>>,

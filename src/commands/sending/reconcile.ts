@@ -5,7 +5,7 @@ import type { Context, GlobalOptions } from '../../context/context.ts';
 import { openSync, withoutHarvesting } from '../../context/open-service.ts';
 import { entryText } from '../../flows/finds/entry-words.ts';
 import { reconcileNow } from '../../flows/push/push-all.ts';
-import { recordsNamed } from '../../flows/queue/named-finds.ts';
+import { resolveRecordNames } from '../../flows/queue/named-finds.ts';
 import type { Reconciled } from '../../flows/reconcile/reconcile-entries.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
@@ -21,17 +21,20 @@ export function register(program: Command, run: Runner): void {
 
 async function reconcileCommand(context: Context, names: readonly string[]): Promise<ExitReason> {
   const outbox = await context.outboxToPush();
-  const recordKeys = names.length === 0 ? undefined : recordsNamed(outbox, names);
+  const recordKeys = names.length === 0 ? undefined : resolveRecordNames(outbox, names);
   const { harvesting, ...sync } = await openSync(context);
   if (harvesting === undefined) throw withoutHarvesting(context.profile());
   const progress = context.terminal.progress(t`Checking the service`);
-  const { settled, left } = await reconcileNow({ ...sync, harvesting, recordKeys, onLook: progress.update }).finally(
-    progress.end,
-  );
+  const { settled, left: remainingCount } = await reconcileNow({
+    ...sync,
+    harvesting,
+    recordKeys,
+    onLook: progress.update,
+  }).finally(progress.end);
   for (const one of settled) context.terminal.line(sentence(one));
   if (settled.length === 0) context.terminal.line(t`Nothing is uncertain.`);
   context.terminal.value({ reconciled: settled.map(value) });
-  return left > 0 ? 'uncertain' : 'done';
+  return remainingCount > 0 ? 'uncertain' : 'done';
 }
 
 function sentence({ entry, verdict }: Reconciled): string {

@@ -49,10 +49,10 @@ async function resolve(context: Context, name: string, options: ResolveOptions):
   const { terminal } = context;
   const outbox = await context.outbox();
   const entryId = options.entry;
-  const given = decisionsIn(options);
-  if (options.undo === true && given.length === 0) return undo(context, outbox, name);
-  const [only] = given;
-  if (given.length > 1 || options.undo === true)
+  const decisions = parseDecisions(options);
+  if (options.undo === true && decisions.length === 0) return undo(context, outbox, name);
+  const [only] = decisions;
+  if (decisions.length > 1 || options.undo === true)
     throw new UsageError(t`Give one of --created IDENT, --resend, --drop and --undo.`);
   const decision = only ?? (await ask(context, outbox, name, entryId));
   if (decision === undefined) return 'done';
@@ -61,13 +61,13 @@ async function resolve(context: Context, name: string, options: ResolveOptions):
   const { settled, waiting } = resolveEntries(outbox, name, decision, entryId, withLockIfFree(context));
   const count = settled.length;
   terminal.line(ngettext(msgid`${count} entry of ${name} resolved.`, `${count} entries of ${name} resolved.`, count));
-  if (waiting !== undefined) sayWhatWaits(context, name, waiting);
+  if (waiting !== undefined) printWaiting(context, name, waiting);
   terminal.note(t`To take that back, as long as nothing was sent because of it: ${cmd`pas resolve ${name} --undo`}`);
   terminal.value({ find: name, settled: settled.map((entry) => ({ entry: entry.id, kind: entry.kind })) });
   return 'done';
 }
 
-function decisionsIn({ created, resend, drop }: ResolveOptions): Decision[] {
+function parseDecisions({ created, resend, drop }: ResolveOptions): Decision[] {
   return [
     ...(created === undefined ? [] : [{ kind: 'created', identCely: created.trim() } as const]),
     ...(resend === true ? [{ kind: 'resend' } as const] : []),
@@ -86,7 +86,7 @@ function undo(context: Context, outbox: Outbox, name: string): ExitReason {
   return 'done';
 }
 
-function sayWhatWaits({ terminal }: Context, name: string, waiting: number): void {
+function printWaiting({ terminal }: Context, name: string, waiting: number): void {
   if (waiting > 0)
     terminal.line(
       ngettext(
@@ -106,19 +106,19 @@ async function ask(context: Context, outbox: Outbox, name: string, entryId: numb
   const open = openDecision(outbox, name, entryId);
   if (!terminal.interactive) throw new UsageError(t`Decide about ${name}:`, { hint: waysText(open, name, entryId) });
   const prompt = await context.prompt();
-  const offers = [...offersOf(open), { value: undefined, name: t`leave it open` }];
+  const offers = [...listOffers(open), { value: undefined, name: t`leave it open` }];
   const chosen = await choose<Decision | 'other' | undefined>(prompt, t`Does the service have ${name}?`, offers);
   if (chosen !== 'other') return chosen;
-  const problemOf = async (text: string) => {
+  const findProblem = async (text: string) => {
     const problem = recordProblem(outbox, open.entry, text.trim());
     return problem === undefined ? undefined : `${problem.message} ${problem.hint ?? ''}`.trim();
   };
-  return { kind: 'created', identCely: (await prompt.text({ message: t`Identifier of the record`, problemOf })).trim() };
+  return { kind: 'created', identCely: (await prompt.text({ message: t`Identifier of the record`, findProblem })).trim() };
 }
 
 type Offered = { readonly value: Decision | 'other'; readonly name: string };
 
-function offersOf({ kinds, candidates, entry }: OpenDecision): Offered[] {
+function listOffers({ kinds, candidates, entry }: OpenDecision): Offered[] {
   const seen = candidates.map((identCely): Offered => {
     return { value: { kind: 'created', identCely }, name: t`the service has it, in the record ${identCely}` };
   });

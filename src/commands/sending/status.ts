@@ -5,15 +5,15 @@ import { momentText, msgid, ngettext, t } from '../../base/language.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { ownHarvestBase, placeOfSecrets } from '../../context/open-service.ts';
-import { sharedPause } from '../../context/pacing.ts';
+import { readSharedPause } from '../../context/pacing.ts';
 import { entryText, KIND_WORDS, STATE_WORDS } from '../../flows/finds/entry-words.ts';
 import { isVocabularyEmpty, type NewPerson, outboxStatus } from '../../flows/finds/outbox-status.ts';
-import { reassignmentOf, uncertainTexts } from '../../flows/reconcile/uncertain-text.ts';
+import { findReassignment, uncertainTexts } from '../../flows/reconcile/uncertain-text.ts';
 import type { Entry } from '../../outbox/entry.ts';
 import type { Delay, Waiting } from '../../outbox/overview.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import { andMore, answersFor, commandFor, findCount, heldValue, INSTANCE_WORDS } from '../result-texts.ts';
+import { answersFor, commandFor, findCount, formatMore, heldValue, INSTANCE_WORDS } from '../result-texts.ts';
 import { findNewPeople, newPeopleValue, printNewPeople } from './print-new-people.ts';
 
 const MAX_SHOWN = 10;
@@ -51,7 +51,7 @@ async function status(context: Context, options: StatusOptions): Promise<ExitRea
     );
   printWaiting(context, waiting);
   printDelays(context, delayed);
-  const pause = await sharedPause(context, profile);
+  const pause = await readSharedPause(context, profile);
   if (pause.text !== undefined) terminal.line(`${pause.text} ${t`End it: ${cmd`pas pace --clear`}`}`);
   printHeld(context, needsPerson);
   for (const step of STEPS)
@@ -60,7 +60,7 @@ async function status(context: Context, options: StatusOptions): Promise<ExitRea
         entry.state === 'uncertain'
           ? uncertainTexts(outbox, entry.id, profile.settleMs).slice(0, options.why === true ? undefined : 1)
           : [whyText(entry)],
-      kindOf: (entry) => reassignmentOf(outbox, entry.id) ?? String(entry.id),
+      getKind: (entry) => findReassignment(outbox, entry.id) ?? String(entry.id),
     });
   printDropped(context, dropped);
   if (people.some(({ isAccepted }) => !isAccepted)) terminal.line();
@@ -167,10 +167,10 @@ function printHeld({ terminal }: Context, person: readonly Entry[]): void {
   if (entries.length === 0) return;
   terminal.line(`\n${terminal.color.bold(t`Answer for them; they are held until then:`)}`);
   for (const entry of entries.slice(0, MAX_SHOWN)) {
-    const named = entry.held?.candidates.join(', ') ?? '';
+    const names = entry.held?.candidates.join(', ') ?? '';
     const what = printable(entryText(entry.kind, entry.localId ?? entry.identCely));
     terminal.line(`  ${what}: ${printable(entry.held?.question ?? '')}`);
-    if (named !== '') terminal.line(`    ${printable(t`candidates: ${named}`)}`);
+    if (names !== '') terminal.line(`    ${printable(t`candidates: ${names}`)}`);
     for (const command of answersFor(entry)) terminal.line(`    ${printable(command)}`);
   }
   printMore(terminal, entries.length - MAX_SHOWN);
@@ -183,7 +183,7 @@ function printMore(terminal: Context['terminal'], more: number): void {
 type EntryWords = {
   readonly why: (entry: Entry) => readonly string[];
   /** Equal for entries that are grouped. */
-  readonly kindOf: (entry: Entry) => string;
+  readonly getKind: (entry: Entry) => string;
 };
 
 /** Action for entries that only a person or evidence can settle. */
@@ -214,13 +214,13 @@ function printStep({ terminal }: Context, { title, takes, command }: Step, perso
   terminal.line(`\n${terminal.color.bold(title)}`);
   if (command !== undefined) terminal.line(`  ${command}`);
   const alike = new Map<string, Entry[]>();
-  for (const entry of group) alike.set(words.kindOf(entry), [...(alike.get(words.kindOf(entry)) ?? []), entry]);
+  for (const entry of group) alike.set(words.getKind(entry), [...(alike.get(words.getKind(entry)) ?? []), entry]);
   for (const [entry, ...more] of [...alike.values()].slice(0, MAX_SHOWN)) {
     if (entry === undefined) continue;
-    const [first = '', ...others] = words.why(entry);
+    const [first = '', ...otherReasons] = words.why(entry);
     const what = printable(entryText(entry.kind, entry.localId ?? entry.identCely));
-    terminal.line(`  ${andMore(what, more.length, printable(first))}`);
-    for (const line of others) terminal.line(`    ${printable(line)}`);
+    terminal.line(`  ${formatMore(what, more.length, printable(first))}`);
+    for (const line of otherReasons) terminal.line(`    ${printable(line)}`);
     terminal.line(`    ${printable(commandFor(entry))}`);
   }
   printMore(terminal, alike.size - MAX_SHOWN);
@@ -230,9 +230,9 @@ function whyText({ reason, issues }: Entry): string {
   const errors = issues.filter(({ severity }) => severity === 'error');
   const [first] = errors;
   if (first === undefined) return String(reason ?? '');
-  const said = first.element === undefined ? first.message : `${first.element}: ${first.message}`;
+  const firstText = first.element === undefined ? first.message : `${first.element}: ${first.message}`;
   const more = errors.length - 1;
-  return more === 0 ? said : `${said} ${ngettext(msgid`(and ${more} more)`, `(and ${more} more)`, more)}`;
+  return more === 0 ? firstText : `${firstText} ${ngettext(msgid`(and ${more} more)`, `(and ${more} more)`, more)}`;
 }
 
 /** Prints photographs that no other list names, since they wait without end. */

@@ -3,12 +3,12 @@ import { ConfigError, type ExitReason, UsageError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import { pointProfiles } from '../../context/change-config.ts';
-import { profilesOfOutbox } from '../../context/config.ts';
+import { listProfilesOfOutbox } from '../../context/config.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { openContinued, withLock, withLocks } from '../../context/other-outboxes.ts';
 import { isOutboxId } from '../../context/places.ts';
 import { describeOutbox } from '../../flows/outbox/describe-outbox.ts';
-import { adopt, earlierOutboxes, fenceOf, isUnattempted, keepSeparate } from '../../flows/outbox/fence.ts';
+import { adopt, findEarlierOutboxes, getFence, isUnattempted, storeSeparate } from '../../flows/outbox/fence.ts';
 import { type MergedOutbox, mergeOutbox } from '../../flows/outbox/merge-outbox.ts';
 import { printable, requireConfirmation } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
@@ -37,7 +37,7 @@ async function adoptCommand(context: Context, options: AdoptOptions): Promise<Ex
 async function adoptForeign(context: Context, yes: boolean): Promise<ExitReason> {
   const { terminal } = context;
   const outbox = await context.outboxToPush();
-  const { kind } = fenceOf(outbox, context.machine());
+  const { kind } = getFence(outbox, context.machine());
   if (kind === 'own' || kind === 'new') {
     terminal.line(t`The outbox is already pushed from here: there is nothing to adopt.`);
     terminal.value({ adopted: false, belongs_to: kind });
@@ -64,16 +64,16 @@ export async function separate(context: Context): Promise<ExitReason> {
   const sender = header.account ?? account?.identCely;
   if (sender === undefined)
     throw new UsageError(t`The account of this outbox is not known yet.`, { hint: t`Sign in first: ${cmd`pas login`}` });
-  const others = earlierOutboxes(outbox, sender).map((earlier) => earlier.outbox);
-  await withLock(context, async () => keepSeparate(outbox, others));
+  const otherOutboxes = findEarlierOutboxes(outbox, sender).map((earlier) => earlier.outbox);
+  await withLock(context, async () => storeSeparate(outbox, otherOutboxes));
   terminal.line(
     ngettext(
-      msgid`This outbox is separate from ${others.length} earlier one of the account.`,
-      `This outbox is separate from ${others.length} earlier ones of the account.`,
-      others.length,
+      msgid`This outbox is separate from ${otherOutboxes.length} earlier one of the account.`,
+      `This outbox is separate from ${otherOutboxes.length} earlier ones of the account.`,
+      otherOutboxes.length,
     ),
   );
-  terminal.value({ separate_from: others });
+  terminal.value({ separate_from: otherOutboxes });
   return 'done';
 }
 
@@ -96,10 +96,10 @@ export async function continueEarlier(context: Context, id: string, yes: boolean
   );
   const poured = await withLocks(context, [id, presentId], async () => {
     const earlier = await openContinued(context, id);
-    if (fenceOf(earlier, context.machine()).kind !== 'own') adopt(earlier, context.machine());
+    if (getFence(earlier, context.machine()).kind !== 'own') adopt(earlier, context.machine());
     const folders = { from: context.outboxPlaces(presentId).photosFolder, to: context.outboxPlaces(id).photosFolder };
     const done = await mergeOutbox(present, earlier, folders);
-    context.changeConfig((config) => pointProfiles(config, profilesOfOutbox(config, presentId), id));
+    context.changeConfig((config) => pointProfiles(config, listProfilesOfOutbox(config, presentId), id));
     return done;
   });
   print(context, poured);

@@ -49,18 +49,18 @@ async function backup(context: Context, file: string, options: BackupOptions): P
       ),
     );
   }
-  const left = copies.length - count + linked;
-  if (left > 0) {
+  const remainingCount = copies.length - count + linked;
+  if (remainingCount > 0) {
     const absent = ngettext(
-      msgid`The copy does not contain ${left} photograph that is not sent yet`,
-      `The copy does not contain ${left} photographs that are not sent yet`,
-      left,
+      msgid`The copy does not contain ${remainingCount} photograph that is not sent yet`,
+      `The copy does not contain ${remainingCount} photographs that are not sent yet`,
+      remainingCount,
     );
-    terminal.note(copies.length === left ? t`${absent} (--photos includes them).` : `${absent}.`);
+    terminal.note(copies.length === remainingCount ? t`${absent} (--photos includes them).` : `${absent}.`);
   }
   terminal.note(t`The copy does not contain profiles, passwords or vocabularies.`);
   const { name } = context.profile();
   terminal.note(t`Restore it with ${cmd`pas restore --profile ${name} ${file}`}: the journal adds what was sent since.`);
-  terminal.value({ file: target, size_bytes: sizeBytes, photos: count, photos_left_out: left });
+  terminal.value({ file: target, size_bytes: sizeBytes, photos: count, photos_left_out: remainingCount });
   return 'done';
 }

@@ -5,7 +5,7 @@ import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { openValidation } from '../../context/validation.ts';
 import { mergeOutbox } from '../../flows/outbox/merge-outbox.ts';
-import { canMergeOutbox, chosenToCopy } from '../../flows/outbox/rehearsal.ts';
+import { canMergeOutbox, selectFindsToCopy } from '../../flows/outbox/rehearsal.ts';
 import { type CopiedFind, copyFinds } from '../../flows/queue/copy-finds.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { printable } from '../../ui/terminal.ts';
@@ -34,9 +34,9 @@ async function copy(context: Context, names: readonly string[], options: CopyOpt
   const to = await target.outbox();
   to.command.words = 'copy';
   const folders = { from: context.outboxPlaces().photosFolder, to: target.outboxPlaces().photosFolder };
-  if (options.all === true && canMergeOutbox(from, to)) return pour(context, from, to, folders, options.to);
+  if (options.all === true && canMergeOutbox(from, to)) return copyIntoOutbox(context, from, to, folders, options.to);
   const progress = context.terminal.progress(t`Copying finds`);
-  const copies = await copyFinds(from, to, chosenToCopy(from, names), {
+  const copies = await copyFinds(from, to, selectFindsToCopy(from, names), {
     validate: await openValidation(target),
     photosFolders: folders,
     onProgress: progress.update,
@@ -49,7 +49,7 @@ function report({ terminal }: Context, copies: readonly CopiedFind[], profile: s
   const taken = copies.flatMap((each) => (each.kind === 'taken' ? [each.localId] : []));
   const drafts = copied.flatMap(({ state, localId }) => (state === 'draft' ? [localId] : []));
   const lost = copied.flatMap((each) => each.lost);
-  sayCopied(terminal, copied.length, profile);
+  printCopied(terminal, copied.length, profile);
   if (taken.length > 0) {
     const names = printable(taken.join(', '));
     terminal.warn(t`Not copied, because that outbox has finds with the same local ids: ${names}`);
@@ -60,13 +60,13 @@ function report({ terminal }: Context, copies: readonly CopiedFind[], profile: s
       t`Kept as drafts, because they are not complete for that service: ${names}. See ${cmd`pas validate --profile ${profile}`}`,
     );
   }
-  sayLost(terminal, lost, profile);
+  printLostPhotographs(terminal, lost, profile);
   const photos = copied.reduce((sum, { photographs }) => sum + photographs, 0);
   terminal.value({ to: profile, copied: copied.length, photos, taken, drafts, photos_lost: lost });
   return taken.length + lost.length > 0 ? 'dataRefused' : 'done';
 }
 
-function sayCopied({ line, note }: Context['terminal'], count: number, profile: string): void {
+function printCopied({ line, note }: Context['terminal'], count: number, profile: string): void {
   line(
     ngettext(
       msgid`${count} find is new in the outbox of ${profile}.`,
@@ -77,7 +77,7 @@ function sayCopied({ line, note }: Context['terminal'], count: number, profile: 
   if (count > 0) note(t`Send them with ${cmd`pas push --profile ${profile}`}. The finds here stay as they are.`);
 }
 
-function sayLost({ warn }: Context['terminal'], lost: readonly string[], profile: string): void {
+function printLostPhotographs({ warn }: Context['terminal'], lost: readonly string[], profile: string): void {
   if (lost.length === 0) return;
   const names = printable(lost.join(', '));
   warn(
@@ -87,15 +87,21 @@ function sayLost({ warn }: Context['terminal'], lost: readonly string[], profile
 
 type Folders = { readonly from: string; readonly to: string };
 
-async function pour({ terminal }: Context, from: Outbox, to: Outbox, folders: Folders, profile: string): Promise<ExitReason> {
+async function copyIntoOutbox(
+  { terminal }: Context,
+  from: Outbox,
+  to: Outbox,
+  folders: Folders,
+  profile: string,
+): Promise<ExitReason> {
   const { added, same, renamed, lost, changes } = await mergeOutbox(from, to, folders);
-  sayCopied(terminal, added + renamed.length, profile);
+  printCopied(terminal, added + renamed.length, profile);
   if (same > 0) terminal.line(ngettext(msgid`${same} find was already there.`, `${same} finds were already there.`, same));
   for (const { localId, now } of renamed) {
     const [before, after] = [printable(localId), printable(now)];
     terminal.warn(t`${before} is ${after} there and held: that outbox has another find ${before}.`);
   }
-  sayLost(terminal, lost, profile);
+  printLostPhotographs(terminal, lost, profile);
   terminal.value({ to: profile, copied: added + renamed.length, changes, same, renamed, photos_lost: lost });
   return renamed.length + lost.length > 0 ? 'dataRefused' : 'done';
 }

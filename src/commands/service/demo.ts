@@ -52,12 +52,12 @@ export async function demo(context: Context, options: DemoOptions): Promise<Exit
   } finally {
     await inner.close();
     await server.close();
-    if (options.keep === true) sayKept(context, join(folder, 'home'));
+    if (options.keep === true) printKeptHome(context, join(folder, 'home'));
     else await rm(folder, { recursive: true, force: true });
   }
 }
 
-function sayKept({ terminal }: Context, home: string): void {
+function printKeptHome({ terminal }: Context, home: string): void {
   terminal.line();
   terminal.line(t`The data folder is kept: PAS_HOME=${home} ${cmd`pas list`}`);
 }
@@ -89,7 +89,7 @@ async function tell(
   step: (text: string) => void,
   server: { base_url: string; oai_base: string; schema_base: string; control_url: string },
 ): Promise<Figures> {
-  const before = await stateOf(context, server.control_url);
+  const before = await fetchServerCounts(context, server.control_url);
   step(t`A mock of the finds service is listening at ${server.base_url}. Make a profile and sign in:`);
   await init(context, {
     name: PROFILE,
@@ -163,7 +163,7 @@ async function compare(context: Context): Promise<number> {
 
 type ServerCounts = { readonly finds: number; readonly photos: number };
 
-async function stateOf(context: Context, controlUrl: string): Promise<ServerCounts> {
+async function fetchServerCounts(context: Context, controlUrl: string): Promise<ServerCounts> {
   const { send } = await context.connections();
   const answer = await send({ method: 'GET', url: `${controlUrl}/state` });
   const { counts } = JSON.parse(answer.body.toString('utf8')) as { counts: ServerCounts };
@@ -171,7 +171,7 @@ async function stateOf(context: Context, controlUrl: string): Promise<ServerCoun
 }
 
 async function serverCounts(context: Context, controlUrl: string, before: ServerCounts): Promise<ServerCounts> {
-  const after = await stateOf(context, controlUrl);
+  const after = await fetchServerCounts(context, controlUrl);
   return { finds: after.finds - before.finds, photos: after.photos - before.photos };
 }
 

@@ -8,7 +8,7 @@ import { isProtected, type Profile } from '../../context/config.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { timeoutSignal } from '../../context/interrupts.ts';
 import { openHarvestClient, openService, placeOfSecrets, SECRET_PLACE_TEXTS } from '../../context/open-service.ts';
-import { checkPacing, openPace, sharedPause } from '../../context/pacing.ts';
+import { checkPacing, openPace, readSharedPause } from '../../context/pacing.ts';
 import {
   type Check,
   checkDatabase,
@@ -31,7 +31,7 @@ import {
   checkRows,
 } from '../../flows/checks/check-outbox.ts';
 import type { Exchange } from '../../http/exchange.ts';
-import { padded } from '../../text/width.ts';
+import { padText } from '../../text/width.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { INSTANCE_WORDS } from '../result-texts.ts';
@@ -171,8 +171,8 @@ async function outboxChecks(context: Context): Promise<Check[]> {
 }
 
 async function profileChecks(context: Context, profile: Profile): Promise<Check[]> {
-  const said = [INSTANCE_WORDS[profile.kind], profile.baseUrl, profile.username ?? t`no user name`].join(', ');
-  const named = `${profile.name}: ${said}`;
+  const parts = [INSTANCE_WORDS[profile.kind], profile.baseUrl, profile.username ?? t`no user name`].join(', ');
+  const named = `${profile.name}: ${parts}`;
   const secrets = await attemptCheck('secrets', async () => {
     const place = placeOfSecrets(context);
     const message = SECRET_PLACE_TEXTS[place](context.places.secretsFile);
@@ -205,7 +205,7 @@ async function vocabularyCheck(context: Context, profile: Profile): Promise<Chec
 }
 
 async function pauseChecks(context: Context, profile: Profile): Promise<Check[]> {
-  const { text } = await sharedPause(context, profile);
+  const { text } = await readSharedPause(context, profile);
   return text === undefined ? [] : [warning('pause', text, t`Wait for its end, or end it: ${cmd`pas pace --clear`}`)];
 }
 
@@ -277,17 +277,17 @@ function checkWord(name: string): string {
 
 /** Prints unchecked items with one reason in one line. */
 function printChecks(context: Context, checks: readonly Check[]): void {
-  const left = checks.filter(({ level }) => level === 'unchecked');
+  const remaining = checks.filter(({ level }) => level === 'unchecked');
   for (const check of checks) if (check.level !== 'unchecked') printCheck(context, check);
-  const [first] = left;
+  const [first] = remaining;
   if (first === undefined) return;
-  const names = left.map(({ name }) => checkWord(name)).join(', ');
+  const names = remaining.map(({ name }) => checkWord(name)).join(', ');
   printCheck(context, { ...first, name: '', message: t`not checked, because ${first.message}: ${names}` });
 }
 
 function printCheck({ terminal }: Context, { name, level, message, todo }: Check): void {
   const { color } = terminal;
   const mark = { ok: color.green('✓'), warning: color.yellow('!'), problem: color.red('✗'), unchecked: color.dim('–') }[level];
-  terminal.line(`${mark} ${padded(checkWord(name), 16)} ${printable(message)}`);
+  terminal.line(`${mark} ${padText(checkWord(name), 16)} ${printable(message)}`);
   if (todo !== undefined) terminal.line(`${' '.repeat(19)}→ ${printable(todo)}`);
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { addMockServerOptions, type MockServerFlags, parseMockServerOptions } from '../../../mock-server/state/options.ts';
-import { type ExitReason, messageOf, UsageError } from '../../base/errors.ts';
+import { type ExitReason, getErrorMessage, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { type Message, msg } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
@@ -13,7 +13,7 @@ export function register(program: Command, run: Runner): void {
     summary: t`Run a mock of the whole finds service on this machine.`,
     examples: ['pas mock-server --port 8080', 'pas mock-server --data mock.sqlite --json'],
   });
-  inOurWords(addMockServerOptions(command)).action((flags: GlobalOptions & MockServerFlags) =>
+  translateError(addMockServerOptions(command)).action((flags: GlobalOptions & MockServerFlags) =>
     run(flags, (context) => serve(context, flags)),
   );
 }
@@ -44,7 +44,7 @@ const FLAG_TEXTS: Readonly<Record<string, Message>> = {
   '--seed-number': msg`vary what the contract leaves open: page size, wording, identifiers`,
 };
 
-function inOurWords(command: Command): Command {
+function translateError(command: Command): Command {
   for (const option of command.options) option.description = String(FLAG_TEXTS[option.long ?? ''] ?? option.description);
   return command;
 }
@@ -69,7 +69,7 @@ async function start(flags: MockServerFlags) {
   try {
     return await startMockServer(parseMockServerOptions(flags));
   } catch (thrown) {
-    const why = messageOf(thrown);
+    const why = getErrorMessage(thrown);
     throw new UsageError(t`The mock server cannot start: ${why}`, { cause: thrown });
   }
 }

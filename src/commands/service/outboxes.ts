@@ -2,11 +2,11 @@ import type { Command } from 'commander';
 import { type ExitReason, PasError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { type Message, msg } from '../../base/message.ts';
-import { profilesOfOutbox } from '../../context/config.ts';
+import { listProfilesOfOutbox } from '../../context/config.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { withLock } from '../../context/other-outboxes.ts';
 import { isOutboxId } from '../../context/places.ts';
-import { bindingOf } from '../../context/profile-outbox.ts';
+import { getBinding } from '../../context/profile-outbox.ts';
 import {
   catchUnusable,
   type Description,
@@ -61,7 +61,7 @@ async function show(context: Context): Promise<ExitReason> {
     [msg`service`, header.address],
     [msg`documents`, `${header.prefix} ${header.schemaVersion}`],
     [msg`account`, [account?.name, username, header.account ?? t`not bound yet`].filter((part) => part !== undefined).join(', ')],
-    [msg`profiles`, profilesOfOutbox(context.config(), header.outbox).join(', ')],
+    [msg`profiles`, listProfilesOfOutbox(context.config(), header.outbox).join(', ')],
     [msg`journal`, outbox.journalProblem?.message ?? context.journalPlaces(header.outbox).journalFile],
     [msg`belongs to`, fence === undefined ? t`not known` : String(FENCE_WORDS[fence.kind])],
     [msg`content`, contentText(finds, unsent)],
@@ -94,7 +94,7 @@ function describedJson(
     account: header.account,
     account_name: account?.name ?? null,
     username: username ?? null,
-    profiles: profilesOfOutbox(context.config(), header.outbox),
+    profiles: listProfilesOfOutbox(context.config(), header.outbox),
     journal: {
       file: journalFile,
       layout,
@@ -111,27 +111,27 @@ function describedJson(
 async function showAll(context: Context): Promise<ExitReason> {
   const { terminal } = context;
   const ids = outboxFolders(context.places.outboxesFolder).filter(isOutboxId);
-  const all: { id: string; found: Description | PasError; file: string }[] = [];
+  const all: { id: string; description: Description | PasError; file: string }[] = [];
   for (const id of ids) {
-    const found = await catchUnusable(async () => describeOutbox(await context.outboxOf(id), context.machine()));
-    all.push({ id, found, file: context.outboxPlaces(id).outboxFile });
+    const description = await catchUnusable(async () => describeOutbox(await context.openOutboxById(id), context.machine()));
+    all.push({ id, description: description, file: context.outboxPlaces(id).outboxFile });
   }
-  const rows = all.map(({ id, found }) => {
-    const profiles = profilesOfOutbox(context.config(), id).join(', ');
-    if (found instanceof PasError) return [id, '', profiles, '', '', t`cannot be used`];
-    const { header, username, finds, unsent } = found;
+  const rows = all.map(({ id, description }) => {
+    const profiles = listProfilesOfOutbox(context.config(), id).join(', ');
+    if (description instanceof PasError) return [id, '', profiles, '', '', t`cannot be used`];
+    const { header, username, finds, unsent } = description;
     return [id, header.address, profiles, username ?? header.account ?? '', String(finds), String(unsent)];
   });
   await terminal.table([t`OUTBOX`, t`SERVICE`, t`PROFILES`, t`ACCOUNT`, t`FINDS`, t`NOT SENT`], rows);
-  for (const { found } of all) if (found instanceof PasError) terminal.warn(found.message);
+  for (const { description } of all) if (description instanceof PasError) terminal.warn(description.message);
   terminal.value(
-    all.map(({ id, found, file }) =>
-      found instanceof PasError
-        ? { outbox: id, file, profiles: profilesOfOutbox(context.config(), id), problem: found.message }
-        : describedJson(context, found, file),
+    all.map(({ id, description, file }) =>
+      description instanceof PasError
+        ? { outbox: id, file, profiles: listProfilesOfOutbox(context.config(), id), problem: description.message }
+        : describedJson(context, description, file),
     ),
   );
-  return all.some(({ found }) => found instanceof PasError) ? 'config' : 'done';
+  return all.some(({ description }) => description instanceof PasError) ? 'config' : 'done';
 }
 
 async function check(context: Context, { repair = false }: CheckOptions): Promise<ExitReason> {
@@ -160,7 +160,7 @@ async function repairOutboxHeader(context: Context): Promise<void> {
   const [profile, id] = [context.profile(), context.outboxId()];
   const { outboxFile } = context.outboxPlaces(id);
   await withLock(context, async () => {
-    if (!repairOutbox(outboxFile, clock, bindingOf(profile), id)) return;
+    if (!repairOutbox(outboxFile, clock, getBinding(profile), id)) return;
     terminal.line(t`The header of ${outboxFile} was damaged and has been rewritten, for ${profile.baseUrl}.`);
     terminal.line(t`Before sending, pas searches the service for entries that are not sent yet.`);
   });

@@ -29,11 +29,16 @@ async function pace(context: Context, { clear, keep }: PaceOptions): Promise<Exi
   const shared = await openPace(context, profile);
   const { keptMs, askedMs } = await shared.pause();
   const cleared = clear === true && keptMs + askedMs > 0;
-  const kept = keep === true && askedMs > keptMs;
-  if (cleared || kept) await shared.setPause(cleared ? 'ended' : 'whole');
+  const isKept = keep === true && askedMs > keptMs;
+  if (cleared || isKept) await shared.setPause(cleared ? 'ended' : 'whole');
   const { text, value } = describePause(cleared ? { keptMs, askedMs } : await shared.pause(), clock.now());
   terminal.line(text ?? t`There is no pause: a request may be sent every ${profile.minIntervalMs} ms.`);
   if (cleared) terminal.line(t`The pause is over. If the service still wants one, it will ask again.`);
-  terminal.value({ service: profile.baseUrl, ...(cleared ? { paused_until: null, asked_until: null } : value), cleared, kept });
+  terminal.value({
+    service: profile.baseUrl,
+    ...(cleared ? { paused_until: null, asked_until: null } : value),
+    cleared,
+    kept: isKept,
+  });
   return 'done';
 }

@@ -4,18 +4,18 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { Clock } from '../../base/clock.ts';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
-import { placeText } from '../../base/issue.ts';
+import { formatIssuePlace } from '../../base/issue.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { openValidation } from '../../context/validation.ts';
 import {
   assertTraining,
-  chosenToCopy,
-  findsToRehearse,
-  projectsOf,
+  collectRehearsed,
+  listProjectCodes,
   type Rehearsed,
-  rehearsed,
+  selectFindsToCopy,
+  selectFindsToRehearse,
 } from '../../flows/outbox/rehearsal.ts';
 import { copyFinds } from '../../flows/queue/copy-finds.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
@@ -54,10 +54,10 @@ async function rehearse(context: Context, names: readonly string[], options: Reh
   const training = context.asProfile(name).profile();
   assertTraining(training, production);
   const outbox = await context.outbox();
-  const finds = names.length === 0 ? findsToRehearse(outbox) : chosenToCopy(outbox, names);
+  const finds = names.length === 0 ? selectFindsToRehearse(outbox) : selectFindsToCopy(outbox, names);
   if (finds.length === 0) throw new UsageError(t`Nothing is queued that could be rehearsed.`);
   await confirm(context, finds.length, training.baseUrl, options.yes === true);
-  const projects = await projectMap(context, name, projectsOf(outbox, finds), options.projectMap ?? []);
+  const projects = await projectMap(context, name, listProjectCodes(outbox, finds), options.projectMap ?? []);
   const [result, ended] = await sendCopies(context, name, outbox, finds, projects);
   print(context, result);
   context.terminal.value({
@@ -74,7 +74,7 @@ function trainingProfile(context: Context, named: string | undefined): string {
   if (named !== undefined) return named;
   const all = [...context.config().profiles].flatMap(([name, { kind }]) => (kind === 'training' ? [name] : []));
   const [only] = all;
-  const known = all.join(', ');
+  const profileNames = all.join(', ');
   if (only !== undefined && all.length === 1) return only;
   throw new UsageError(
     only === undefined ? t`There is no profile of a training instance.` : t`There are several training profiles.`,
@@ -82,7 +82,7 @@ function trainingProfile(context: Context, named: string | undefined): string {
       hint:
         only === undefined
           ? t`Make one: ${cmd`pas init --kind training --name training`}`
-          : t`Name one of them with --to: ${known}`,
+          : t`Name one of them with --to: ${profileNames}`,
     },
   );
 }
@@ -106,8 +106,8 @@ async function projectMap(
   projects: readonly string[],
   flags: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
-  const kept = context.config().projectMaps?.get(profile) ?? {};
-  const map = new Map(Object.entries(kept));
+  const storedMap = context.config().projectMaps?.get(profile) ?? {};
+  const map = new Map(Object.entries(storedMap));
   for (const flag of flags) {
     const [from, to] = flag.split('=').map((part) => part.trim());
     if (from === undefined || to === undefined || from === '' || to === '')
@@ -122,7 +122,7 @@ async function projectMap(
       ).trim();
       if (answer !== '') map.set(project, answer);
     }
-  if (map.size > Object.keys(kept).length || flags.length > 0)
+  if (map.size > Object.keys(storedMap).length || flags.length > 0)
     context.changeConfig((config) => ({
       ...config,
       projectMaps: new Map([...(config.projectMaps ?? []), [profile, Object.fromEntries(map)]]),
@@ -153,8 +153,8 @@ async function sendCopies(
     });
     // No lookup: records of an earlier rehearsal are equal to these.
     const ended = await pushCommand(training, [], { yes: true, look: false, onMatch: 'send', acceptNewPeople: true });
-    const mapped = finds.filter((find) => projectsOf(from, [find]).every((project) => projects.has(project)));
-    return [rehearsed(to, copies, new Set(mapped.map(({ localId }) => localId))), ended];
+    const mapped = finds.filter((find) => listProjectCodes(from, [find]).every((project) => projects.has(project)));
+    return [collectRehearsed(to, copies, new Set(mapped.map(({ localId }) => localId))), ended];
   } finally {
     await training.close();
     rmSync(join(folder, id), { recursive: true, force: true });
@@ -168,7 +168,7 @@ function print({ terminal }: Context, { sent, accepted, refused, notTested }: Re
     const find = printable(localId);
     terminal.line(t`${find} would be refused:`);
     for (const issue of issues) {
-      const place = issue.element ?? placeText(issue);
+      const place = issue.element ?? formatIssuePlace(issue);
       terminal.line(`  ${place === '' ? '' : `${place}: `}${printable(issue.message)}`);
     }
   }
@@ -185,7 +185,7 @@ function sweepRehearsals(folder: string, clock: Clock): void {
   if (!existsSync(folder)) return;
   for (const name of readdirSync(folder)) {
     const path = join(folder, name);
-    const found = statSync(path, { throwIfNoEntry: false });
-    if (found !== undefined && found.mtimeMs < clock.now() - LEFT_AFTER_MS) rmSync(path, { recursive: true, force: true });
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats !== undefined && stats.mtimeMs < clock.now() - LEFT_AFTER_MS) rmSync(path, { recursive: true, force: true });
   }
 }

@@ -4,7 +4,7 @@ import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
-import { placesOfOutboxes, pointProfileTo } from '../../context/other-outboxes.ts';
+import { listOutboxPlaces, pointProfileTo } from '../../context/other-outboxes.ts';
 import { type Restored, restoreOutbox } from '../../flows/outbox/restore-outbox.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
@@ -30,7 +30,7 @@ async function restore(context: Context, file: string, options: RestoreFlags): P
   if (file === '-') throw new UsageError(t`A backup is a file; it cannot come from standard input.`);
   const progress = terminal.progress(t`Reading the photographs`);
   const restored = await restoreOutbox({
-    ...{ clock, placeOf: placesOfOutboxes(context), backup: resolve(context.cwd, file), outboxesFolder: places.outboxesFolder },
+    ...{ clock, getPlace: listOutboxPlaces(context), backup: resolve(context.cwd, file), outboxesFolder: places.outboxesFolder },
     service: { address: baseUrl, profile: name },
     replace: options.replace === true,
     point: (id) => pointProfileTo(context, id),
@@ -59,11 +59,11 @@ async function restore(context: Context, file: string, options: RestoreFlags): P
 function print(context: Context, restored: Restored): void {
   const { terminal } = context;
   const { aside, finds, photosCopied, uncertain } = restored;
-  const made = new Date(restored.madeMs).toISOString();
+  const madeAt = new Date(restored.madeMs).toISOString();
   terminal.line(
     ngettext(
-      msgid`The backup of ${made} is the outbox now, with ${finds} find.`,
-      `The backup of ${made} is the outbox now, with ${finds} finds.`,
+      msgid`The backup of ${madeAt} is the outbox now, with ${finds} find.`,
+      `The backup of ${madeAt} is the outbox now, with ${finds} finds.`,
       finds,
     ),
   );
@@ -85,7 +85,7 @@ function print(context: Context, restored: Restored): void {
         uncertain,
       ),
     );
-  terminal.note(t`Finds and photographs that were added after ${made} and not sent are not in it.`);
+  terminal.note(t`Finds and photographs that were added after ${madeAt} and not sent are not in it.`);
 }
 
 function printMerged({ terminal }: Context, { merged, journalProblem }: Restored): void {

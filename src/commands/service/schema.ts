@@ -4,9 +4,9 @@ import { t } from '../../base/language.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
 import { isProtected } from '../../context/config.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
-import { documentProfileOf, ownSchemaFolder } from '../../context/validation.ts';
+import { getDocumentProfile, ownSchemaFolder } from '../../context/validation.ts';
 import {
-  forgetSchema,
+  removeSchema,
   type SchemaChange,
   type SchemaInUse,
   schemaInUse,
@@ -33,16 +33,16 @@ export function register(program: Command, run: Runner): void {
 }
 
 async function show(context: Context): Promise<ExitReason> {
-  const profile = documentProfileOf(context.profile());
+  const profile = getDocumentProfile(context.profile());
   print(context, profile.schemaVersion, await schemaInUse(profile, ownSchemaFolder(context, profile)));
   return 'done';
 }
 
 async function update(context: Context, { bundled }: UpdateOptions): Promise<ExitReason> {
   const { terminal } = context;
-  const profile = documentProfileOf(context.profile());
+  const profile = getDocumentProfile(context.profile());
   const folder = ownSchemaFolder(context, profile);
-  const change = bundled === true ? forgetSchema(folder) : await fetchInto(context, folder);
+  const change = bundled === true ? removeSchema(folder) : await fetchInto(context, folder);
   if (bundled === true) {
     terminal.note(
       change === 'forgotten' ? t`The downloaded schema was removed.` : t`There is no downloaded schema; nothing was changed.`,
@@ -57,7 +57,7 @@ async function fetchInto(context: Context, folder: string): Promise<SchemaChange
   const { answerTimeoutMs, allowHttp } = context.profile();
   const { send } = await context.connections();
   return updateSchema({
-    profile: documentProfileOf(context.profile()),
+    profile: getDocumentProfile(context.profile()),
     folder,
     send,
     clock: context.clock,
@@ -72,32 +72,32 @@ async function fetchInto(context: Context, folder: string): Promise<SchemaChange
 }
 
 function print({ terminal }: Context, version: string, inUse: SchemaInUse, change?: SchemaChange): void {
-  const { url, namespace, kept, sha512Hex, sameAsBundled } = inUse;
+  const { url, namespace, keptFile, sha512Hex, sameAsBundled } = inUse;
   if (change !== undefined) terminal.line(`${SAID[change]} ${url}`);
   terminal.line(t`Schema ${version} for ${namespace}`);
-  for (const [name, text] of factsOf(inUse)) terminal.line(`${`${name}:`.padEnd(11)}${text}`);
+  for (const [name, text] of describeSchema(inUse)) terminal.line(`${`${name}:`.padEnd(11)}${text}`);
   terminal.value({
     ...(change === undefined ? {} : { change }),
     schema_version: version,
     namespace,
-    in_use: kept === undefined ? 'bundled' : 'own',
+    in_use: keptFile === undefined ? 'bundled' : 'own',
     url,
-    file: kept?.path ?? null,
+    file: keptFile?.path ?? null,
     sha512: sha512Hex,
-    fetched_at: kept === undefined ? null : iso(kept.fetchedAtMs),
-    checked_at: kept === undefined ? null : iso(kept.checkedAtMs),
+    fetched_at: keptFile === undefined ? null : iso(keptFile.fetchedAtMs),
+    checked_at: keptFile === undefined ? null : iso(keptFile.checkedAtMs),
     same_as_bundled: sameAsBundled,
   });
 }
 
-function factsOf({ kept, sha512Hex, sameAsBundled }: SchemaInUse): (readonly [string, string])[] {
+function describeSchema({ keptFile, sha512Hex, sameAsBundled }: SchemaInUse): (readonly [string, string])[] {
   const digest = ['sha-512', sha512Hex] as const;
-  if (kept === undefined) return [[t`in use`, t`the bundled schema`], digest];
-  const [fetched, asked] = [iso(kept.fetchedAtMs), iso(kept.checkedAtMs)];
+  if (keptFile === undefined) return [[t`in use`, t`the bundled schema`], digest];
+  const [fetched, asked] = [iso(keptFile.fetchedAtMs), iso(keptFile.checkedAtMs)];
   return [
     [t`in use`, t`the schema of the service, downloaded ${fetched}, last checked ${asked}`],
     [t`says`, sameAsBundled ? t`the same as the bundled schema` : t`different from the bundled schema`],
-    [t`file`, kept.path],
+    [t`file`, keptFile.path],
     digest,
   ];
 }

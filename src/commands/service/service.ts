@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { normalAddress } from '../../base/address.ts';
+import { normalizeAddress } from '../../base/address.ts';
 import { type ExitReason, PasError, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
-import { type Context, credentialKeysOf, type GlobalOptions } from '../../context/context.ts';
+import { type Context, type GlobalOptions, getCredentialKeys } from '../../context/context.ts';
 import { withLocks } from '../../context/other-outboxes.ts';
 import { isOutboxId } from '../../context/places.ts';
 import {
@@ -44,12 +44,12 @@ type Affected = {
 
 async function moved(context: Context, old: string, now: string, options: MovedOptions): Promise<ExitReason> {
   const { terminal } = context;
-  const affected = await planMove(context, old, now, options);
+  const affected = await planRename(context, old, now, options);
   const { from, move, outboxes, profiles } = affected;
   if (options.yes !== true) await confirm(context, affected);
   const ids = outboxes.map(({ header }) => header.outbox);
   await withLocks(context, ids, async () => {
-    for (const id of ids) moveOutbox(await context.outboxOf(id), move);
+    for (const id of ids) moveOutbox(await context.openOutboxById(id), move);
     moveProfiles(context, affected);
   });
   terminal.line(t`What was queued for and sent to ${from} belongs to ${move.address} from now on.`);
@@ -66,15 +66,15 @@ async function moved(context: Context, old: string, now: string, options: MovedO
  * @throws UsageError where the old address is unknown here, or the new one is invalid. The text is not quoted, since it may
  * contain a password.
  */
-async function planMove(context: Context, old: string, now: string, options: MovedOptions): Promise<Affected> {
-  const [from, address] = [normalAddress(old), normalAddress(now)];
-  const all = await allOutboxes(context);
+async function planRename(context: Context, old: string, now: string, options: MovedOptions): Promise<Affected> {
+  const [from, address] = [normalizeAddress(old), normalizeAddress(now)];
+  const all = await describeOutboxes(context);
   const named = [...context.config().profiles].map(([name, { base_url: url }]) => [name, String(url ?? '')] as const);
   const outboxes = all.filter(({ header }) => header.address === from);
   const profiles = named.flatMap(([name, url]) => (url === from ? [name] : []));
   if (from === undefined || (outboxes.length === 0 && profiles.length === 0)) {
-    const known = [...new Set([...all.map(({ header }) => header.address), ...named.map(([, url]) => url)])].join(', ');
-    throw new UsageError(t`The service that moved is not known here.`, { hint: t`Known services: ${known}` });
+    const addresses = [...new Set([...all.map(({ header }) => header.address), ...named.map(([, url]) => url)])].join(', ');
+    throw new UsageError(t`The service that moved is not known here.`, { hint: t`Known services: ${addresses}` });
   }
   if (address === undefined)
     throw new UsageError(t`The new address must be like https://finds.example.org, without a user name, a query or a #.`);
@@ -91,14 +91,14 @@ async function planMove(context: Context, old: string, now: string, options: Mov
   return { from, move, outboxes, profiles };
 }
 
-async function allOutboxes(context: Context): Promise<Description[]> {
-  const found: Description[] = [];
+async function describeOutboxes(context: Context): Promise<Description[]> {
+  const descriptions: Description[] = [];
   for (const id of outboxFolders(context.places.outboxesFolder).filter(isOutboxId)) {
-    const described = await catchUnusable(async () => describeOutbox(await context.outboxOf(id), context.machine()));
+    const described = await catchUnusable(async () => describeOutbox(await context.openOutboxById(id), context.machine()));
     if (described instanceof PasError) context.terminal.warn(described.message);
-    else found.push(described);
+    else descriptions.push(described);
   }
-  return found;
+  return descriptions;
 }
 
 /** Moves the secrets of the profiles, too, since they are stored by address. */
@@ -115,11 +115,11 @@ function moveProfiles(context: Context, { profiles, move }: Affected): void {
   }));
   const now = context.config();
   for (const name of profiles) {
-    const [[old], [owner]] = [credentialKeysOf(before, name), credentialKeysOf(now, name)];
+    const [[old], [owner]] = [getCredentialKeys(before, name), getCredentialKeys(now, name)];
     if (old === undefined || owner === undefined || old === owner) continue;
     try {
-      const kept = context.secrets.get(old);
-      if (Object.keys(kept).length > 0 && context.secrets.placeOf(owner) === 'nowhere') context.secrets.set(owner, kept);
+      const secrets = context.secrets.get(old);
+      if (Object.keys(secrets).length > 0 && context.secrets.getPlace(owner) === 'nowhere') context.secrets.set(owner, secrets);
     } catch (thrown) {
       if (!(thrown instanceof PasError)) throw thrown;
       context.terminal.warn(t`Profile ${name} must sign in again: ${cmd`pas login --profile ${name}`}`);

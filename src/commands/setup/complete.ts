@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { currentLanguage } from '../../base/language.ts';
-import { knownNames, type NameKind } from '../../context/known-names.ts';
-import { type Environment, placesFrom } from '../../context/places.ts';
+import { listKnownNames, type NameKind } from '../../context/known-names.ts';
+import { type Environment, makePlaces } from '../../context/places.ts';
 import type { Runner } from '../command.ts';
 import { type CommandOutline, type OptionOutline, type Outline, readOutline } from '../outline.ts';
 
@@ -36,26 +36,26 @@ async function answer(environment: Environment, typed: readonly string[], breaks
   const outline = readOutline(language);
   if (outline === undefined) return [];
   const { candidates, names, paths, before, partial } = suggestionsFor(outline, typed);
-  const places = placesFrom(environment);
-  const named = await Promise.all(names.map((kind) => knownNames(places, kind, partial, language)));
+  const places = makePlaces(environment);
+  const named = await Promise.all(names.map((kind) => listKnownNames(places, kind, partial, language)));
   const whole = [...candidates, ...named.flat()].filter(({ text }) => text.startsWith(partial));
-  const kept = keptByShell(before + partial, breaks);
-  const lines = whole.map(({ text, summary }) => `${(before + text).slice(kept)}\t${summary.replace(/\s+/g, ' ')}`);
+  const prefixLength = countKeptByShell(before + partial, breaks);
+  const lines = whole.map(({ text, summary }) => `${(before + text).slice(prefixLength)}\t${summary.replace(/\s+/g, ' ')}`);
   return paths === undefined ? lines : [...lines, `:${paths}\t`];
 }
 
 /** Bash replaces only the text behind the last of these characters, so candidates must not repeat the text before. */
-function keptByShell(word: string, breaks: string): number {
+function countKeptByShell(word: string, breaks: string): number {
   return Math.max(...[':', '='].map((mark) => (breaks.includes(mark) ? word.lastIndexOf(mark) + 1 : 0)));
 }
 
 /** Splits a shell's line into words without quotes and backslashes, and drops the program. */
 export function completionWords(line: string): string[] {
-  const words = [...line.matchAll(/(?:[^\s"'\\]|\\[\s\S]?|"(?:[^"\\]|\\[\s\S])*"?|'[^']*'?)+/g)].map(([word]) => unquoted(word));
+  const words = [...line.matchAll(/(?:[^\s"'\\]|\\[\s\S]?|"(?:[^"\\]|\\[\s\S])*"?|'[^']*'?)+/g)].map(([word]) => unquote(word));
   return [...words.slice(1), ...(/(?<!\\)\s$/.test(line) ? [''] : [])];
 }
 
-function unquoted(word: string): string {
+function unquote(word: string): string {
   return word.replace(/\\([\s\S]?)|"((?:[^"\\]|\\[\s\S])*)"?|'([^']*)'?/g, (_, escaped, double, single) => {
     return escaped ?? single ?? String(double).replace(/\\([\s\S])/g, '$1');
   });

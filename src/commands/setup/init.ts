@@ -5,13 +5,13 @@ import { cmd } from '../../base/message.ts';
 import { withSettings } from '../../context/change-config.ts';
 import {
   checkSettings,
-  flagOf,
+  findSimilarProfiles,
   PROFILE_FLAGS,
   PROFILE_KEYS,
   type ProfileKey,
   type ProfileSettings,
-  profilesAlike,
   requireTls,
+  toFlag,
   toProfile,
 } from '../../context/config.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
@@ -37,7 +37,7 @@ export function register(program: Command, run: Runner): void {
   command.option('--from <file>', t`file or https address of a profile from your institution`);
   for (const key of PROFILE_FLAGS) {
     const { kind, help } = PROFILE_KEYS[key];
-    const flag = flagOf(key);
+    const flag = toFlag(key);
     const option = new Option(kind === 'boolean' ? flag : `${flag} <value>`, String(help));
     command.addOption(typeof kind === 'object' ? option.choices([...kind]) : option);
   }
@@ -54,12 +54,12 @@ export async function init(context: Context, options: InitOptions, address?: str
     throw new ConfigError(t`${options.name} is not a valid profile name: use letters, digits, - and _.`);
   const isProfile = address !== undefined && /\.toml$/i.test(address);
   if (address !== undefined && options.from !== undefined) throw new UsageError(t`Give either an address or --from, not both.`);
-  const asked = await settingsFor(context, options, isProfile ? { from: address } : { from: options.from, address });
+  const answers = await collectSettings(context, options, isProfile ? { from: address } : { from: options.from, address });
   const before = config.profiles.get(options.name)?.outbox;
-  const withOutbox = (outbox: ProfileSettings['outbox']) => (outbox === undefined ? asked : { ...asked, outbox });
+  const withOutbox = (outbox: ProfileSettings['outbox']) => (outbox === undefined ? answers : { ...answers, outbox });
   // The whole profile is checked before anything is written.
   const profile = toProfile(options.name, withOutbox(before), context.environment, 'pas init');
-  const outbox = await chooseOutbox(context, profile, asked);
+  const outbox = await chooseOutbox(context, profile, answers);
   context.changeConfig((current) => ({
     ...withSettings(current, options.name, withOutbox(outbox)),
     defaultProfile: current.defaultProfile ?? options.name,
@@ -67,7 +67,7 @@ export async function init(context: Context, options: InitOptions, address?: str
   terminal.line(t`Profile ${options.name} is in ${places.configFile}.`);
   const flag = (config.defaultProfile ?? options.name) === options.name ? '' : ` --profile ${options.name}`;
   terminal.note(t`Next: \`${cmd`pas login`}${flag}\`, then \`${cmd`pas harvest-vocab`}${flag}\`.`);
-  const alike = profilesAlike(config, options.name, asked)
+  const alike = findSimilarProfiles(config, options.name, answers)
     .filter((other) => config.profiles.get(other)?.outbox === outbox)
     .join(', ');
   if (alike !== '') terminal.note(t`It shares the outbox of ${alike}: the service and the account are the same.`);
@@ -80,31 +80,31 @@ export async function init(context: Context, options: InitOptions, address?: str
 type Origin = { readonly from: string | undefined; readonly address?: string | undefined };
 
 /** Collects settings from flags, a shared profile, the service and finally the person. */
-async function settingsFor(context: Context, options: InitOptions, { from, address }: Origin): Promise<ProfileSettings> {
+async function collectSettings(context: Context, options: InitOptions, { from, address }: Origin): Promise<ProfileSettings> {
   const { terminal } = context;
   const offered = from === undefined ? {} : await fetchSharedProfile(context, from);
   for (const [key, value] of Object.entries(offered)) terminal.note(`  ${key} = ${printable(String(value))}`);
-  const given = { ...offered, ...checkSettings('pas init', settingsFromFlags(options)) };
-  const start = address ?? (isWhole(given) ? undefined : await startFor(context, given));
-  const { settings: found = {}, problem } = start === undefined ? {} : await findService(context, start, given);
-  const settings = { ...found, ...given };
-  if (start !== undefined) showFound(context, found, settings);
+  const givenSettings = { ...offered, ...checkSettings('pas init', parseFlagSettings(options)) };
+  const start = address ?? (isWhole(givenSettings) ? undefined : await startFor(context, givenSettings));
+  const { settings: foundSettings = {}, problem } = start === undefined ? {} : await findService(context, start, givenSettings);
+  const settings = { ...foundSettings, ...givenSettings };
+  if (start !== undefined) showFound(context, foundSettings, settings);
   if (!terminal.interactive) assertWhole(settings, problem);
   if (problem !== undefined) terminal.warn(problem);
   return terminal.interactive ? askForRest(context, settings) : settings;
 }
 
 /** Returns the address for the probes, where none is an argument. */
-async function startFor(context: Context, given: ProfileSettings): Promise<string | undefined> {
-  const known = given.base_url ?? given.oai_base;
-  if (known !== undefined) return String(known);
+async function startFor(context: Context, givenSettings: ProfileSettings): Promise<string | undefined> {
+  const address = givenSettings.base_url ?? givenSettings.oai_base;
+  if (address !== undefined) return String(address);
   return context.terminal.interactive ? askForAddress(context) : undefined;
 }
 
-function showFound({ terminal }: Context, found: ProfileSettings, settings: ProfileSettings): void {
+function showFound({ terminal }: Context, foundSettings: ProfileSettings, settings: ProfileSettings): void {
   for (const key of PROFILE_FLAGS)
-    if (found[key] !== undefined) terminal.note(`  ${PROFILE_KEYS[key].help}: ${printable(String(settings[key]))}`);
-  if (found.base_url !== undefined && settings.oai_base === undefined)
+    if (foundSettings[key] !== undefined) terminal.note(`  ${PROFILE_KEYS[key].help}: ${printable(String(settings[key]))}`);
+  if (foundSettings.base_url !== undefined && settings.oai_base === undefined)
     terminal.note(
       t`It has no harvesting interface. A training instance uses that of production: give it with --oai-base ADDRESS.`,
     );
@@ -122,13 +122,13 @@ function assertWhole(settings: ProfileSettings, problem: string | undefined): vo
   if (missing.length === 0) return;
   const words = missing.map((key) => String(PROFILE_KEYS[key].help)).join(', ');
   const flags = missing.map((key) => (key === 'kind' ? '--kind=production|training' : `--${key.replace('_', '-')}=ADDRESS`));
-  const said = flags.join(' ');
+  const flagNames = flags.join(' ');
   throw new ConfigError(problem ?? t`The service does not say: ${words}.`, {
-    hint: t`Check the address and the network, or add ${said}.`,
+    hint: t`Check the address and the network, or add ${flagNames}.`,
   });
 }
 
-function settingsFromFlags(options: InitOptions): Record<string, unknown> {
+function parseFlagSettings(options: InitOptions): Record<string, unknown> {
   const settings: Record<string, unknown> = {};
   for (const key of PROFILE_FLAGS) {
     const value = options[key.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())];
@@ -143,13 +143,13 @@ const ADDRESSES: readonly ProfileKey[] = ['base_url', 'oai_base'];
 async function askForAddress(context: Context): Promise<string> {
   const prompt = await context.prompt();
   const problem = async (text: string) => (text.trim() === '' ? t`This is required.` : undefined);
-  return prompt.text({ message: t`address of the service:`, problemOf: problem });
+  return prompt.text({ message: t`address of the service:`, findProblem: problem });
 }
 
 /** Asks for missing settings. Each answer is checked at once, and asked again if it is invalid. */
-async function askForRest(context: Context, given: ProfileSettings): Promise<ProfileSettings> {
+async function askForRest(context: Context, givenSettings: ProfileSettings): Promise<ProfileSettings> {
   const prompt = await context.prompt();
-  let settings = given;
+  let settings = givenSettings;
   for (const key of QUESTIONS) {
     if (settings[key] !== undefined) continue;
     const { help, kind } = PROFILE_KEYS[key];
@@ -159,7 +159,7 @@ async function askForRest(context: Context, given: ProfileSettings): Promise<Pro
         ? await choose(prompt, message, choices(key, kind))
         : await prompt.text({
             message,
-            problemOf: async (text) => problemOf(key, text.trim(), settings),
+            findProblem: async (text) => findSettingProblem(key, text.trim(), settings),
           });
     if (answer.trim() !== '') settings = { ...settings, ...checkSettings('pas init', { [key]: answer.trim() }) };
   }
@@ -179,7 +179,7 @@ function choices(key: ProfileKey, kind: readonly string[]) {
   );
 }
 
-function problemOf(key: ProfileKey, text: string, { allow_http: allowHttp }: ProfileSettings): string | undefined {
+function findSettingProblem(key: ProfileKey, text: string, { allow_http: allowHttp }: ProfileSettings): string | undefined {
   if (text === '') return 'required' in PROFILE_KEYS[key] ? t`This is required.` : undefined;
   try {
     const { [key]: value } = checkSettings('pas init', { [key]: text });

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { AuthError, ConfigError, type ExitReason, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { withSettings } from '../../context/change-config.ts';
-import { profilesOfOutbox } from '../../context/config.ts';
+import { listProfilesOfOutbox } from '../../context/config.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import {
   credentialKey,
@@ -13,8 +13,8 @@ import {
   profileUser,
   SECRET_PLACE_TEXTS,
 } from '../../context/open-service.ts';
-import { keepPacingPassword } from '../../context/pacing.ts';
-import { acceptAccount, ROLE_WORDS, readAccount, type Signer, signIn } from '../../flows/push/resolve-account.ts';
+import { savePacingPassword } from '../../context/pacing.ts';
+import { acceptAccount, fetchAccount, ROLE_WORDS, type Signer, signIn } from '../../flows/push/resolve-account.ts';
 import type { Account } from '../../pas-api/session.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
@@ -55,8 +55,8 @@ export async function login(context: Context, options: LoginOptions): Promise<Ex
     options.username ??
     profile.username ??
     (await askOrRefuse(context, t`No user name is given.`, (prompt) => prompt.ask(t`User name (e-mail):`)));
-  const own = profileUser(context);
-  const user = { ...own, username: options.username ?? own.username };
+  const profileAccount = profileUser(context);
+  const user = { ...profileAccount, username: options.username ?? profileAccount.username };
   const password = await askPassword(context, options.passwordStdin === true);
   const { send } = await context.connections();
   const owner = credentialKey({ ...profile, username });
@@ -72,12 +72,12 @@ export async function login(context: Context, options: LoginOptions): Promise<Ex
       hint: t`Check the user name and the password. If the password is lost or the account is closed, ask the operator of the service.`,
     });
   });
-  if (options.username !== undefined || profile.username === undefined) keepUsername(context, username);
+  if (options.username !== undefined || profile.username === undefined) saveUsername(context, username);
   const who = accountText(account);
   context.terminal.line(t`Signed in to ${profile.baseUrl} as ${who}.`);
   await warnOfOtherUser(context, { ...profile, username, usesExternalToken: false, profile: user }, account);
   await enableHarvestAuth(context, { username, password, identCely: account.identCely });
-  report(context, account, context.secrets.placeOf(owner));
+  report(context, account, context.secrets.getPlace(owner));
   return 'done';
 }
 
@@ -109,19 +109,19 @@ async function loginToPacing(context: Context, options: LoginOptions): Promise<E
       ? await firstLine(context.streams.stdin)
       : (environment['PAS_PACING_PASSWORD'] ??
         (await askOrRefuse(context, t`No password is given.`, (prompt) => prompt.askSecret(t`Password of the Redis:`))));
-  const checked = await keepPacingPassword(context, password);
+  const checked = await savePacingPassword(context, password);
   terminal.line(t`The password of ${pacing} is stored.`);
   if (!checked) terminal.warn(t`There was no answer, so pas cannot tell if it is right.`);
-  terminal.note(SECRET_PLACE_TEXTS[context.secrets.placeOf(pacing)](context.places.secretsFile));
-  terminal.value({ profile: name, pacing, checked, secrets: context.secrets.placeOf(pacing) });
+  terminal.note(SECRET_PLACE_TEXTS[context.secrets.getPlace(pacing)](context.places.secretsFile));
+  terminal.value({ profile: name, pacing, checked, secrets: context.secrets.getPlace(pacing) });
   return 'done';
 }
 
 /** Stores the user name, which a renewal of the token needs. Profiles of one outbox have one user. */
-function keepUsername({ changeConfig, outboxId, profile }: Context, username: string): void {
+function saveUsername({ changeConfig, outboxId, profile }: Context, username: string): void {
   const id = outboxId();
   changeConfig((config) =>
-    [profile().name, ...profilesOfOutbox(config, id)].reduce(
+    [profile().name, ...listProfilesOfOutbox(config, id)].reduce(
       (changed, name) => withSettings(changed, name, { ...changed.profiles.get(name), username }),
       config,
     ),
@@ -169,7 +169,7 @@ async function logout(context: Context): Promise<ExitReason> {
 async function whoami(context: Context): Promise<ExitReason> {
   const profile = context.profile();
   const service = await openService(context);
-  const account = await readAccount(service);
+  const account = await fetchAccount(service);
   const who = accountText(account);
   context.terminal.line(t`${profile.baseUrl} knows this account as ${who}.`);
   await warnOfOtherUser(context, service, account);

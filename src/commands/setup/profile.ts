@@ -3,8 +3,8 @@ import type { Command } from 'commander';
 import { ConfigError, type ExitReason } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd, type Message } from '../../base/message.ts';
-import { profilesOfOutbox } from '../../context/config.ts';
-import { type Context, credentialKeysOf, type GlobalOptions } from '../../context/context.ts';
+import { listProfilesOfOutbox } from '../../context/config.ts';
+import { type Context, type GlobalOptions, getCredentialKeys } from '../../context/context.ts';
 import { entryTotals } from '../../flows/finds/outbox-status.ts';
 import { requireConfirmation } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
@@ -84,11 +84,11 @@ async function remove(context: Context, name: string, yes: boolean): Promise<Exi
   const file = config();
   if (!file.profiles.has(name)) throw unknownProfile(name, [...file.profiles.keys()]);
   const outbox = file.profiles.get(name)?.outbox?.toString();
-  const isOnly = outbox !== undefined && profilesOfOutbox(file, outbox).length === 1;
-  const unsent = isOnly ? await countUnsentOf(context, outbox) : 0;
+  const isOnly = outbox !== undefined && listProfilesOfOutbox(file, outbox).length === 1;
+  const unsent = isOnly ? await countUnsentEntries(context, outbox) : 0;
   if (unsent > 0 && !yes) await confirmUnsent(context, name, unsent);
-  const shared = [...file.profiles.keys()].flatMap((other) => (other === name ? [] : credentialKeysOf(file, other)));
-  for (const owner of credentialKeysOf(file, name)) if (!shared.includes(owner)) secrets.remove(owner);
+  const shared = [...file.profiles.keys()].flatMap((other) => (other === name ? [] : getCredentialKeys(file, other)));
+  for (const owner of getCredentialKeys(file, name)) if (!shared.includes(owner)) secrets.remove(owner);
   context.changeConfig((current) => {
     const profiles = new Map(current.profiles);
     profiles.delete(name);
@@ -103,9 +103,9 @@ async function remove(context: Context, name: string, yes: boolean): Promise<Exi
   return 'done';
 }
 
-async function countUnsentOf(context: Context, id: string): Promise<number> {
+async function countUnsentEntries(context: Context, id: string): Promise<number> {
   if (!existsSync(context.outboxPlaces(id).outboxFile)) return 0;
-  const { accepted: _sent, dropped: _dropped, ...unsent } = entryTotals(await context.outboxOf(id));
+  const { accepted: _sent, dropped: _dropped, ...unsent } = entryTotals(await context.openOutboxById(id));
   return Object.values(unsent).reduce((sum, count) => sum + count, 0);
 }
 
@@ -120,8 +120,8 @@ async function confirmUnsent(context: Context, name: string, unsent: number): Pr
   await requireConfirmation(context, t`Remove the profile ${name} anyway?`, [what, hint], t`Nothing was removed.`);
 }
 
-function unknownProfile(name: string, known: readonly string[]): ConfigError {
-  const names = known.join(', ');
+function unknownProfile(name: string, profileNames: readonly string[]): ConfigError {
+  const names = profileNames.join(', ');
   return new ConfigError(t`There is no profile ${name}.`, {
     hint:
       names === ''

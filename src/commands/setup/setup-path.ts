@@ -15,11 +15,13 @@ export function register(program: Command, run: Runner): void {
   })
     .option('--remove', t`remove it from the path again`)
     .action((options: SetupPathOptions) =>
-      run(options, async (context) => (process.platform === 'win32' ? inRegistry : byLinks)(context, options.remove === true)),
+      run(options, async (context) =>
+        (process.platform === 'win32' ? changeRegistry : changeLinks)(context, options.remove === true),
+      ),
     );
 }
 
-function inRegistry({ terminal }: Context, remove: boolean): ExitReason {
+function changeRegistry({ terminal }: Context, remove: boolean): ExitReason {
   const folder = archiveFolder();
   const wasThere = changeUserPath(folder, remove ? 'gone' : 'there');
   if (remove) terminal.line(wasThere ? t`${folder} is no longer on your path.` : t`${folder} was not on your path.`);
@@ -28,7 +30,7 @@ function inRegistry({ terminal }: Context, remove: boolean): ExitReason {
   return 'done';
 }
 
-function byLinks({ terminal, environment }: Context, remove: boolean): ExitReason {
+function changeLinks({ terminal, environment }: Context, remove: boolean): ExitReason {
   const place = linkPlace(environment);
   if (remove) {
     const changed = unlinkPrograms(place);
@@ -36,12 +38,12 @@ function byLinks({ terminal, environment }: Context, remove: boolean): ExitReaso
     terminal.value({ folder: place.folder, on_path: false, changed });
     return 'done';
   }
-  const { folder, known } = linkPrograms(place, environment['PATH'] ?? '');
+  const { folder, isOnPath } = linkPrograms(place, environment['PATH'] ?? '');
   terminal.line(t`pas and pas-mock-server are in ${folder}.`);
-  if (!known)
+  if (!isOnPath)
     terminal.note(
       t`Your shell does not search there yet. Add to your ~/.profile (zsh: ~/.zprofile): export PATH="$HOME/.local/bin:$PATH"`,
     );
-  terminal.value({ folder, on_path: known, changed: true });
+  terminal.value({ folder, on_path: isOnPath, changed: true });
   return 'done';
 }

@@ -4,8 +4,14 @@ import { t } from '../../base/language.ts';
 import { type Message, msg } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { deadlineSignal, installSignalHandlers } from '../../context/interrupts.ts';
-import { keepMalformedAnswer } from '../../context/malformed-answer.ts';
-import { accountOf, entriesInUse, harvestBaseOf, harvestingAccount, openHarvestClient } from '../../context/open-service.ts';
+import { saveMalformedAnswer } from '../../context/malformed-answer.ts';
+import {
+  getHarvestAccount,
+  getHarvestBase,
+  harvestingAccount,
+  listEntriesInUse,
+  openHarvestClient,
+} from '../../context/open-service.ts';
 import { DEFAULT_SETS, harvestVocabulary, type SetHarvest } from '../../flows/harvest/harvest-vocabulary.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
@@ -42,24 +48,24 @@ export async function harvestVocab(context: Context, sets: readonly string[], op
   const { account, waitedMs } = await harvestingAccount(context);
   const results = await harvestVocabulary({
     client: await openHarvestClient(context, profile.schemaVersion, waitedMs),
-    vocabulary: store.source(harvestBaseOf(profile)),
+    vocabulary: store.source(getHarvestBase(profile)),
     clock,
     sets: sets.length === 0 ? DEFAULT_SETS : sets,
     metadataPrefix: `oai_${profile.prefix}`,
     full: options.full === true,
     skipBroken: options.skipBroken === true,
     acceptLosses: options.acceptLosses === true,
-    inUse: () => entriesInUse(context),
-    subject: `${profile.schemaVersion} ${accountOf(profile)}`,
+    inUse: () => listEntriesInUse(context),
+    subject: `${profile.schemaVersion} ${getHarvestAccount(profile)}`,
     rights: account === undefined ? undefined : `${account.role}, ${account.organisation}`,
     indexAllowanceMs: profile.indexAllowanceMs,
     onNote: (text) => terminal.note(printable(text)),
     onProgress: show.update,
     signal: deadlineSignal(context, interrupts.stop, options.deadline),
   })
-    .catch((thrown: unknown) => keepMalformedAnswer(context, thrown))
+    .catch((thrown: unknown) => saveMalformedAnswer(context, thrown))
     .finally(show.end);
-  await terminal.table([t`SET`, t`PASS`, t`RECORDS`, t`DELETED`, t`VANISHED`], results.map(rowOf));
+  await terminal.table([t`SET`, t`PASS`, t`RECORDS`, t`DELETED`, t`VANISHED`], results.map(formatHarvestRow));
   terminal.value({ sets: results.map(asJson) });
   const isDoubted = warnOfDisbelief(terminal, results, 'harvest-vocab');
   return warnOfLosses(context, results) || isDoubted ? 'dataRefused' : 'done';
@@ -83,7 +89,7 @@ function unreadableText(identifiers: string): string {
 
 const PASS_WORDS: Readonly<Record<SetHarvest['pass'], Message>> = { full: msg`full`, changes: msg`changes` };
 
-function rowOf({ setSpec, pass, records, deleted, vanished }: SetHarvest): Message[] {
+function formatHarvestRow({ setSpec, pass, records, deleted, vanished }: SetHarvest): Message[] {
   return [setSpec, PASS_WORDS[pass], String(records), String(deleted), String(vanished)];
 }
 

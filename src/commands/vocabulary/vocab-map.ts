@@ -116,18 +116,18 @@ async function importMapping(context: Context, file: string, { confirmed }: Impo
   return hasErrors(issues) ? 'dataRefused' : 'done';
 }
 
-async function set(context: Context, of: string, own: string, entry: string, { note }: SetOptions): Promise<ExitReason> {
+async function set(context: Context, of: string, ownTerm: string, entry: string, { note }: SetOptions): Promise<ExitReason> {
   const { lookupTerm } = await openLookups(context);
-  const given = { set: of, term: own, entry, note };
-  const mapped = await changeMappingFile(context, (mapping) => mapTerm(mapping, given, lookupTerm));
+  const row = { set: of, term: ownTerm, entry, note };
+  const mapped = await changeMappingFile(context, (mapping) => mapTerm(mapping, row, lookupTerm));
   const { set, term, id, label } = mapped.row;
   context.terminal.line(printable(t`"${term}" in ${set} means ${id} (${label}).`));
   context.terminal.value({ set, term, id, label, replaced: mapped.replaced });
   return 'done';
 }
 
-async function remove(context: Context, of: string, own: string): Promise<ExitReason> {
-  const { rows: _rows, ...gone } = await changeMappingFile(context, (mapping) => unmapTerm(mapping, of, own));
+async function remove(context: Context, of: string, ownTerm: string): Promise<ExitReason> {
+  const { rows: _rows, ...gone } = await changeMappingFile(context, (mapping) => unmapTerm(mapping, of, ownTerm));
   context.terminal.line(printable(t`"${gone.term}" in ${gone.set} is no longer mapped.`));
   context.terminal.value(gone);
   return 'done';
@@ -179,17 +179,17 @@ async function suggest(context: Context, file: string, options: SuggestOptions):
   const { terminal } = context;
   const list = await readTableOrInput(context, file);
   const progress = terminal.progress(t`Comparing`);
-  let found: Proposals;
+  let proposals: Proposals;
   try {
     const sources = { vocabulary: await openHarvested(context), mapping: await readMappingFile(context), set: options.set };
-    found = suggestMapping(list, { ...sources, onProgress: progress.update });
+    proposals = suggestMapping(list, { ...sources, onProgress: progress.update });
   } finally {
     progress.end();
   }
-  printIssues(terminal, found.issues, terminal.warn);
-  if (!terminal.json) await writeResult(context, options, [proposalsText(found.proposals)]);
-  report(context, found);
-  return hasErrors(found.issues) ? 'dataRefused' : 'done';
+  printIssues(terminal, proposals.issues, terminal.warn);
+  if (!terminal.json) await writeResult(context, options, [proposalsText(proposals.proposals)]);
+  report(context, proposals);
+  return hasErrors(proposals.issues) ? 'dataRefused' : 'done';
 }
 
 function report({ terminal }: Context, { proposals, alreadyMapped, notHarvested, issues }: Proposals): void {
@@ -223,7 +223,7 @@ function report({ terminal }: Context, { proposals, alreadyMapped, notHarvested,
 
 /** Writes the columns of the mapping, so that the reviewed file can be imported. */
 function proposalsText(proposals: readonly Proposal[]): string {
-  const lines = proposals.map(({ set, term, candidates: [best, ...others] }) => {
+  const lines = proposals.map(({ set, term, candidates: [best, ...otherCandidates] }) => {
     const cells = [
       best?.term.setSpec ?? set ?? '',
       term,
@@ -231,7 +231,7 @@ function proposalsText(proposals: readonly Proposal[]): string {
       best?.term.label ?? '',
       best === undefined ? '' : best.score.toFixed(2),
       best === undefined ? t`nothing resembles it` : best.why.join('; '),
-      others.map((other) => `${other.term.ident} ${other.term.label} (${other.score.toFixed(2)})`).join(', '),
+      otherCandidates.map((other) => `${other.term.ident} ${other.term.label} (${other.score.toFixed(2)})`).join(', '),
       '',
       '',
     ];
@@ -240,13 +240,13 @@ function proposalsText(proposals: readonly Proposal[]): string {
   return `${BYTE_ORDER_MARK}${[COLUMNS.join(';'), ...lines].join('\n')}\n`;
 }
 
-function proposalValue({ row, set, term, candidates: [best, ...others] }: Proposal): Record<string, unknown> {
+function proposalValue({ row, set, term, candidates: [best, ...otherCandidates] }: Proposal): Record<string, unknown> {
   return {
     row,
     set: best?.term.setSpec ?? set ?? null,
     term,
     ...(best === undefined ? { id: null, label: null, score: null, why: [] } : candidateValue(best)),
-    others: others.map(candidateValue),
+    others: otherCandidates.map(candidateValue),
   };
 }
 

@@ -8,10 +8,10 @@ import { writeResult } from '../../context/own-files.ts';
 import {
   EXPORT_FORMS,
   exportTerms,
+  findOtherSets,
   harvestedSets,
   listTerms,
   searchVocabulary,
-  setsElsewhere,
   type TermInPlace,
   termInPlace,
   termJson,
@@ -79,7 +79,7 @@ async function search(context: Context, typed: string, { set, limit }: SearchOpt
   const vocabulary = await openHarvested(context);
   const hits = searchVocabulary(vocabulary, typed, { limit, ...(set === undefined ? {} : { setSpec: set }) });
   const sought = printable(typed);
-  const elsewhere = set === undefined ? [] : setsElsewhere(vocabulary, typed, hits);
+  const elsewhere = set === undefined ? [] : findOtherSets(vocabulary, typed, hits);
   for (const other of elsewhere) {
     context.terminal.note(t`"${sought}" is in ${other}: ${cmd`pas vocab search ${typed} --set ${other}`}`);
   }
@@ -115,7 +115,7 @@ async function sets(context: Context): Promise<ExitReason> {
   const rows = counts.map(({ setSpec, terms, gone }) => [setSpec, String(terms), String(gone)]);
   await terminal.table([t`SET`, t`ENTRIES`, t`GONE`], rows);
   for (const harvest of harvests) {
-    const completed = isoOrNull(harvest.completedAtMs);
+    const completed = toIsoOrNull(harvest.completedAtMs);
     const when = completed === null ? t`never complete` : t`complete on ${completed}`;
     terminal.line(`${harvest.setSpec}: ${harvest.unfinished ? t`${when}, a harvest is unfinished` : when}`);
   }
@@ -124,15 +124,15 @@ async function sets(context: Context): Promise<ExitReason> {
     sets: counts.map(({ setSpec, terms, gone }) => ({ set: setSpec, entries: terms, gone })),
     harvests: harvests.map(({ setSpec, completedAtMs, watermarkMs, unfinished }) => ({
       set: setSpec,
-      completed_at: isoOrNull(completedAtMs),
-      current_as_of: isoOrNull(watermarkMs),
+      completed_at: toIsoOrNull(completedAtMs),
+      current_as_of: toIsoOrNull(watermarkMs),
       unfinished,
     })),
   });
   return 'done';
 }
 
-function isoOrNull(ms: number | null): string | null {
+function toIsoOrNull(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString();
 }
 
@@ -145,18 +145,18 @@ async function writeTerms(context: Context, sets: readonly string[], options: Ex
 async function show(context: Context, ident: string): Promise<ExitReason> {
   const { terminal } = context;
   const shown = termInPlace(await openHarvested(context), ident);
-  for (const line of linesOf(shown)) terminal.line(printable(line));
+  for (const line of formatTermLines(shown)) terminal.line(printable(line));
   const { term, path, above, below } = shown;
   terminal.value({
     ...termJson(term),
-    path: path.map(neighbourAsJson),
-    above: above.map(neighbourAsJson),
-    below: below.map(neighbourAsJson),
+    path: path.map(toNeighbourJson),
+    above: above.map(toNeighbourJson),
+    below: below.map(toNeighbourJson),
   });
   return 'done';
 }
 
-function linesOf({ term, path, above, below }: TermInPlace): string[] {
+function formatTermLines({ term, path, above, below }: TermInPlace): string[] {
   const { dating, links = [], facts = {} } = term.details;
   const lines: [string, string | null][] = [
     [t`id`, term.ident],
@@ -181,7 +181,7 @@ function linesOf({ term, path, above, below }: TermInPlace): string[] {
   return lines.flatMap(([name, value]) => (value === null ? [] : [`${name.padEnd(14)}${value}`]));
 }
 
-function neighbourAsJson({ ident, label, kind }: Neighbour): object {
+function toNeighbourJson({ ident, label, kind }: Neighbour): object {
   return { id: ident, label, kind };
 }
 

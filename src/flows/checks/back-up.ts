@@ -23,7 +23,7 @@ type BackupOptions = {
 export async function backUp(options: BackupOptions) {
   const { open, target } = options;
   const outbox = await open();
-  refuseTarget(options);
+  assertTarget(options);
   backUpOutbox(outbox, target);
   const waiting = unsentPhotoEntries(outbox).map(({ photograph }) => photograph);
   const copies = waiting.filter(({ link }) => link === undefined);
@@ -36,14 +36,16 @@ export async function backUp(options: BackupOptions) {
   };
 }
 
-function refuseTarget({ outboxFile, target, replace }: BackupOptions): void {
+function assertTarget({ outboxFile, target, replace }: BackupOptions): void {
   const folder = dirname(target);
   if (!existsSync(folder)) throw new FileError(target, t`The folder ${folder} does not exist.`);
   if (!existsSync(target)) return;
-  const found = statSync(target);
-  const own = statSync(outboxFile);
-  if (found.ino === own.ino && found.dev === own.dev) throw new FileError(target, t`${target} is the outbox itself.`);
-  if (!found.isFile()) throw new FileError(target, t`${target} is not a file.`, { hint: t`Give the name of the file to write.` });
+  const targetStats = statSync(target);
+  const ownStats = statSync(outboxFile);
+  if (targetStats.ino === ownStats.ino && targetStats.dev === ownStats.dev)
+    throw new FileError(target, t`${target} is the outbox itself.`);
+  if (!targetStats.isFile())
+    throw new FileError(target, t`${target} is not a file.`, { hint: t`Give the name of the file to write.` });
   if (!replace) throw new FileError(target, t`${target} already exists.`, { hint: t`Add --force to replace it.` });
 }
 
@@ -52,13 +54,13 @@ export async function backUpPhotographs(
   from: string,
   to: string,
   photographs: readonly Photograph[],
-  onProgress: (done: number, total: number) => void,
+  onProgress: (doneCount: number, total: number) => void,
 ): Promise<void> {
   const source = openContentStore(from);
   const copy = openContentStore(to);
   for (const [index, { name, sha512 }] of photographs.entries()) {
     onProgress(index, photographs.length);
-    const path = source.pathOf(sha512);
+    const path = source.getPath(sha512);
     const copied = existsSync(path) ? await copy.add(path) : undefined;
     if (copied?.sha512.equals(sha512) === true) continue;
     throw new DatabaseError(t`${path}: the queued photograph ${name} was removed or changed.`, {

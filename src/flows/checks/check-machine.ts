@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } 
 import { basename, dirname, join } from 'node:path';
 import { type ExitReason, PasError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
-import { cmd, type Message, shellWord } from '../../base/message.ts';
+import { cmd, type Message, quoteShellWord } from '../../base/message.ts';
 import { toDatabaseError } from '../../store/database.ts';
 import { findDamage } from '../../store/database-file.ts';
 import { isAccessibleToOthers } from '../../store/folder.ts';
@@ -100,7 +100,7 @@ function synchronisedAbove(folder: string): string | undefined {
 }
 
 export function checkSpace(home: string): Check {
-  const place = nearestExisting(home);
+  const place = findNearestExisting(home);
   const { bavail, bsize } = statfsSync(place);
   const freeBytes = bavail * bsize;
   const freeMebibytes = Math.floor(freeBytes / 1024 / 1024);
@@ -110,15 +110,15 @@ export function checkSpace(home: string): Check {
   return ok('disk', message);
 }
 
-function nearestExisting(path: string): string {
-  return existsSync(path) || dirname(path) === path ? path : nearestExisting(dirname(path));
+function findNearestExisting(path: string): string {
+  return existsSync(path) || dirname(path) === path ? path : findNearestExisting(dirname(path));
 }
 
 /** Checks that only the owner can read files with finds or secrets: folders 0700, files 0600. */
 export function checkPermissions(places: readonly string[], platform: NodeJS.Platform = process.platform): Check {
   if (platform === 'win32') return ok('permissions', t`left to the permissions of the user folder`);
   const there = places.filter((path) => existsSync(path));
-  const command = `chmod -R u+rwX,go-rwx ${there.map((path) => shellWord(path)).join(' ')}`;
+  const command = `chmod -R u+rwX,go-rwx ${there.map((path) => quoteShellWord(path)).join(' ')}`;
   let open: readonly string[];
   try {
     open = there.flatMap(openToOthers);

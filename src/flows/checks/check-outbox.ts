@@ -7,7 +7,7 @@ import type { Outbox } from '../../outbox/open-outbox.ts';
 import { isPushRunning } from '../../outbox/push-lock.ts';
 import { openContentStore } from '../../store/content-store.ts';
 import { isLockingReliable } from '../../store/lock-file.ts';
-import { fenceOf } from '../outbox/fence.ts';
+import { getFence } from '../outbox/fence.ts';
 import { type Check, checkDatabase, ok, problem } from './check-machine.ts';
 
 /** Checks each row of the outbox by its checksum. @throws DatabaseError where one is damaged */
@@ -27,14 +27,14 @@ export function checkLease(lock: Parameters<typeof isPushRunning>[0]): Check {
 export function checkPhotographs(
   outbox: Outbox | undefined,
   photosFolder: string,
-  onProgress: (done: number, total: number) => void,
+  onProgress: (doneCount: number, total: number) => void,
 ): Check {
   const copies = openContentStore(photosFolder);
   const waiting = outbox === undefined ? [] : unsentPhotoEntries(outbox).map(({ photograph }) => photograph);
   const count = waiting.length;
   const missing = waiting.filter(({ link, sha512, sizeBytes }, index) => {
     onProgress(index, count);
-    const path = link ?? copies.pathOf(sha512);
+    const path = link ?? copies.getPath(sha512);
     return !existsSync(path) || statSync(path).size !== sizeBytes;
   });
   if (missing.length === 0) {
@@ -45,13 +45,13 @@ export function checkPhotographs(
     );
     return ok('photographs', message);
   }
-  const named = missing
+  const names = missing
     .slice(0, 3)
     .map(({ name }) => name)
     .join(', ');
   return problem(
     'photographs',
-    t`${missing.length} of ${count} queued photographs were removed or changed: ${named}.`,
+    t`${missing.length} of ${count} queued photographs were removed or changed: ${names}.`,
     t`Queue them again with \`${cmd`pas photo add`} FIND FILE\`.`,
   );
 }
@@ -83,7 +83,7 @@ export function checkFence(outbox: Outbox, machine: string): Check {
     const todo = journalProblem.hint ?? t`Correct it and run \`${cmd`pas doctor`}\` again.`;
     return problem('belongs-to', journalProblem.message, todo, journalProblem.exitReason);
   }
-  const fence = journal === undefined ? 'new' : fenceOf(outbox, machine).kind;
+  const fence = journal === undefined ? 'new' : getFence(outbox, machine).kind;
   switch (fence) {
     case 'own':
       return ok('belongs-to', t`the outbox is pushed from this machine`);

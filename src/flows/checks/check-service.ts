@@ -15,7 +15,7 @@ import type { Account, Session } from '../../pas-api/session.ts';
 import { allHarvests } from '../../vocabulary/harvests.ts';
 import type { Vocabulary } from '../../vocabulary/term.ts';
 import { type Asker, askAccess } from '../push/peer-check.ts';
-import { ROLE_WORDS, readAccount } from '../push/resolve-account.ts';
+import { fetchAccount, ROLE_WORDS } from '../push/resolve-account.ts';
 import { type Check, failed, ok, problem, unchecked, warning } from './check-machine.ts';
 
 type ServiceToCheck = Asker & {
@@ -50,11 +50,11 @@ export async function checkService(service: ServiceToCheck): Promise<Check[]> {
   }
   const reached = [ok('service', t`${baseUrl} answers`), checkClock(answer, clock.now())];
   try {
-    const account = await readAccount({ baseUrl, session, send });
+    const account = await fetchAccount({ baseUrl, session, send });
     return [...reached, checkRole(service, account), await checkAccess(service), await checkSchema(service, account)];
   } catch (thrown) {
-    const left = unchecked(['writing'], t`not signed in`, t`Run \`${cmd`pas login`}\`.`);
-    return [...reached, failed('account', thrown), ...left, await checkSchema(service, undefined)];
+    const remaining = unchecked(['writing'], t`not signed in`, t`Run \`${cmd`pas login`}\`.`);
+    return [...reached, failed('account', thrown), ...remaining, await checkSchema(service, undefined)];
   }
 }
 
@@ -77,15 +77,20 @@ async function checkAccess(service: ServiceToCheck): Promise<Check> {
   if (answer instanceof TransportError)
     return problem('writing', t`The write interface did not answer: ${answer.message}.`, t`Check the network.`, 'unavailable');
   const body = parseErrorBody(answer.body);
-  const said = body.kind === 'detail' ? `: ${body.detail}` : '';
+  const detail = body.kind === 'detail' ? `: ${body.detail}` : '';
   switch (answer.status) {
     case 405:
     case 429:
       return ok('writing', t`the write interface accepts this account`);
     case 403:
-      return problem('writing', t`The account or address is refused${said}.`, t`Ask the operator of the service.`, 'notAllowed');
+      return problem(
+        'writing',
+        t`The account or address is refused${detail}.`,
+        t`Ask the operator of the service.`,
+        'notAllowed',
+      );
     case 503:
-      return problem('writing', t`The write interface is closed${said}.`, t`Push later; the queue is kept.`, 'unavailable');
+      return problem('writing', t`The write interface is closed${detail}.`, t`Push later; the queue is kept.`, 'unavailable');
     default:
       return warning('writing', t`The write interface answered with status ${answer.status}.`, t`Check base_url in the profile.`);
   }

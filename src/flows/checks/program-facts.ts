@@ -28,11 +28,11 @@ export function readProgramFacts(): ProgramFacts {
     runtime: { name: 'node', version: version.slice(1), platform, architecture: arch },
     sqlite,
     libxml2_wasm: versionOfPackage('libxml2-wasm'),
-    installed_from: { kind: installationKind(), folder: packageRoot },
+    installed_from: { kind: detectInstallationKind(), folder: packageRoot },
   };
 }
 
-export function installationKind(): ProgramFacts['installed_from']['kind'] {
+export function detectInstallationKind(): ProgramFacts['installed_from']['kind'] {
   if (existsSync(join(packageRoot, '..', RUNTIME_FOLDER))) return 'archive';
   return existsSync(join(packageRoot, 'tsconfig.json')) ? 'source' : 'npm';
 }

@@ -7,7 +7,7 @@ import { PROJECT_RULES } from '../../find/rules.ts';
 import type { RuleContext } from '../../find/value-rules.ts';
 import { isHarvested } from '../../vocabulary/harvests.ts';
 import type { Term, Vocabulary } from '../../vocabulary/term.ts';
-import { type Neighbour, superiorsOf, termByIdent, termsOfSet } from '../../vocabulary/terms.ts';
+import { listSuperiors, type Neighbour, termByIdent, termsOfSet } from '../../vocabulary/terms.ts';
 
 export type FormChoice = {
   readonly name: string;
@@ -38,34 +38,34 @@ export function formLists(vocabulary: Vocabulary, rules: RuleContext): ReadonlyM
       hint: t`Run \`${cmd`pas harvest-vocab`}\` while you are online.`,
     });
   }
-  const lists = new Map(listed.map(({ name, set }) => [name as string, listOf(vocabulary, set)]));
-  const projects = [...termsOfSet(vocabulary, PROJECT_SET)].filter((term) => takesFinds(term, rules)).map(choiceOf);
+  const lists = new Map(listed.map(({ name, set }) => [name as string, makeFormList(vocabulary, set)]));
+  const projects = [...termsOfSet(vocabulary, PROJECT_SET)].filter((term) => acceptsFinds(term, rules)).map(makeFormChoice);
   if (projects.length > 0) lists.set(PROJECT_SET, { choices: projects, groups: [] });
   return lists;
 }
 
-function takesFinds({ ident, details }: Term, rules: RuleContext): boolean {
+function acceptsFinds({ ident, details }: Term, rules: RuleContext): boolean {
   const elements = { projekt: { id: ident, text: ident } };
   return details.survey === true && PROJECT_RULES.every(({ judge }) => judge(elements, rules).every(({ warning }) => warning));
 }
 
-function listOf(vocabulary: Vocabulary, set: string): FormList {
+function makeFormList(vocabulary: Vocabulary, set: string): FormList {
   const groups = new Map<string, Neighbour>();
   const choices = [...termsOfSet(vocabulary, set)].map((term): FormChoice => {
-    const above = set.startsWith('heslo:') ? superiorsOf(vocabulary, term.ident) : [];
+    const above = set.startsWith('heslo:') ? listSuperiors(vocabulary, term.ident) : [];
     for (const superior of above) if (superior.label !== '') groups.set(superior.ident, superior);
-    return { ...choiceOf(term), above: above.map(({ ident }) => ident) };
+    return { ...makeFormChoice(term), above: above.map(({ ident }) => ident) };
   });
-  const offered = [...groups.keys()].flatMap((ident) => termByIdent(vocabulary, ident) ?? []).sort(inOrder);
-  return { choices, groups: offered.length < MIN_GROUPS ? [] : offered.map(choiceOf) };
+  const offered = [...groups.keys()].flatMap((ident) => termByIdent(vocabulary, ident) ?? []).sort(compareTerms);
+  return { choices, groups: offered.length < MIN_GROUPS ? [] : offered.map(makeFormChoice) };
 }
 
-function inOrder(one: Term, other: Term): number {
+function compareTerms(one: Term, other: Term): number {
   return (one.sortOrder ?? 0) - (other.sortOrder ?? 0) || (one.ident < other.ident ? -1 : 1);
 }
 
 /** Returns one text for both languages; a project, which has no name, is shown with its district. */
-function choiceOf({ ident, label, labelEn, details }: Term): FormChoice {
+function makeFormChoice({ ident, label, labelEn, details }: Term): FormChoice {
   const more = details.survey === undefined ? labelEn : details.facts?.['okres'];
   return { name: ident, label: more == null || more === label ? label : `${label}${FORM_LABEL_GAP}${more}`, above: [] };
 }

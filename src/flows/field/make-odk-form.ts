@@ -3,7 +3,7 @@ import { UsageError } from '../../base/errors.ts';
 import { forEachLanguage, LANGUAGES, t } from '../../base/language.ts';
 import { type Message, msg } from '../../base/message.ts';
 import type { Reference } from '../../find/field.ts';
-import { type ElementName, FIELDS, type FindElements, fieldOf, isElementName } from '../../find/fields.ts';
+import { type ElementName, FIELDS, type FindElements, getField, isElementName } from '../../find/fields.ts';
 import {
   FORM_LABEL_GAP,
   FORM_NOT_LISTED,
@@ -12,15 +12,15 @@ import {
   FORM_POINT,
   FORM_WORST_ACCURACY_M,
   FORM_WRITTEN,
-  formGroupOf,
-  formLabelOf,
+  getFormGroup,
+  getFormLabel,
   isWrittenToo,
 } from '../../find/form-names.ts';
 import { QUESTIONS, type Question } from '../../find/questions.ts';
 import { MAX_NAME_LENGTH } from '../../find/resolve-finder.ts';
 import { cellOfReference } from '../../find/resolve-reference.ts';
 import { COUNTRY, HANDOVER_REQUIRED } from '../../find/rules.ts';
-import { EARLIEST_YEAR, MAX_CHARACTERS, MAX_DEPTH_CM, rankOf } from '../../find/value-rules.ts';
+import { EARLIEST_YEAR, getRank, MAX_CHARACTERS, MAX_DEPTH_CM } from '../../find/value-rules.ts';
 import { assertAbsent, writeOutputFile } from '../../store/output-file.ts';
 import { workbookOfSheets } from '../../tables/write-workbook.ts';
 import { plainCsvCell } from '../../text/csv.ts';
@@ -47,10 +47,10 @@ export async function makeOdkForm(request: FieldRequest): Promise<FieldMade> {
   const lists = formLists(vocabulary, rules);
   const files = new Map<string, string>();
   for (const [name, { choices, groups }] of lists) {
-    files.set(listFileOf(name), listCsv(isWrittenToo(name) ? [await notListed(), ...choices] : choices));
-    if (groups.length > 0) files.set(listFileOf(formGroupOf(name)), listCsv(groups));
+    files.set(getListFile(name), listCsv(isWrittenToo(name) ? [await notListed(), ...choices] : choices));
+    if (groups.length > 0) files.set(getListFile(getFormGroup(name)), listCsv(groups));
   }
-  const form = await xlsForm(formRows(lists, { stav: rankOf(rules) === 'researcher' ? 1 : 2, ...starting }), request.nowMs);
+  const form = await xlsForm(formRows(lists, { stav: getRank(rules) === 'researcher' ? 1 : 2, ...starting }), request.nowMs);
   const beside = [...files.keys()].map((name) => join(dirname(destination), name));
   for (const path of [destination, ...beside]) assertAbsent(path, overwrite);
   for (const [name, text] of files) await writeOutputFile(join(dirname(destination), name), [text], { overwrite });
@@ -91,11 +91,11 @@ const TEXT_COLUMNS = {
 };
 
 async function xlsForm(rows: readonly FormRow[], nowMs: number): Promise<Buffer> {
-  const said = await forEachLanguage(() => rows.map((row) => TEXTS.map((text) => String(row[text] ?? ''))));
+  const textsByLanguage = await forEachLanguage(() => rows.map((row) => TEXTS.map((text) => String(row[text] ?? ''))));
   const texts = TEXTS.flatMap((text, index) =>
     LANGUAGES.map((language) => ({
       column: inLanguageColumn(TEXT_COLUMNS[text], language),
-      of: said[language].map((all) => all[index]),
+      of: textsByLanguage[language].map((all) => all[index]),
     })),
   );
   const survey = [
@@ -109,7 +109,7 @@ async function xlsForm(rows: readonly FormRow[], nowMs: number): Promise<Buffer>
   ];
   const settings = [
     ['form_title', 'form_id', 'version', 'default_language', 'instance_name'],
-    [String(FORM_TITLE), FORM_ID, versionOf(nowMs), LANGUAGE_NAMES.cs, INSTANCE_NAME],
+    [String(FORM_TITLE), FORM_ID, makeFormVersion(nowMs), LANGUAGE_NAMES.cs, INSTANCE_NAME],
   ];
   return workbookOfSheets(
     new Map([
@@ -131,10 +131,10 @@ const CHOICES: readonly (readonly [list: string, name: string, label: () => Mess
 ];
 
 async function choiceRows(): Promise<string[][]> {
-  const said = await forEachLanguage(() => CHOICES.map(([, , label]) => String(label())));
+  const labels = await forEachLanguage(() => CHOICES.map(([, , label]) => String(label())));
   return [
     ['list_name', 'name', ...LANGUAGES.map((language) => inLanguageColumn('label', language))],
-    ...CHOICES.map(([list, name], at) => [list, name, ...LANGUAGES.map((language) => said[language][at] ?? '')]),
+    ...CHOICES.map(([list, name], at) => [list, name, ...LANGUAGES.map((language) => labels[language][at] ?? '')]),
   ];
 }
 
@@ -144,7 +144,7 @@ const FORM_TITLE = 'Nálezy · Finds';
 const INSTANCE_NAME = `concat(${answer('datum_nalezu')}, ' ', instance('druh_nalezu')/root/item[name = ${answer('druh_nalezu')}]/label)`;
 
 /** Returns the version of the form, `20261123140509` in UTC, since servers accept a form again only with a new one. */
-function versionOf(nowMs: number): string {
+function makeFormVersion(nowMs: number): string {
   return new Date(nowMs).toISOString().replace(/\D/g, '').slice(0, 14);
 }
 
@@ -192,44 +192,46 @@ function formRows(lists: ReadonlyMap<string, FormList>, starting: FindElements):
   for (const [when, name, label, more] of GROUPS) {
     rows.push({ type: 'begin_group', name, label, ...more });
     for (const question of QUESTIONS) {
-      if (question.when === when && question.name !== 'local_id') rows.push(...rowsOf(question, lists, starting));
+      if (question.when === when && question.name !== 'local_id') rows.push(...makeFormRows(question, lists, starting));
     }
     rows.push({ type: 'end_group', name });
   }
   return rows;
 }
 
-function rowsOf(question: Question, lists: ReadonlyMap<string, FormList>, starting: FindElements): FormRow[] {
+function makeFormRows(question: Question, lists: ReadonlyMap<string, FormList>, starting: FindElements): FormRow[] {
   const { name } = question;
   if (name === 'photos') {
     return [
       { type: 'begin_repeat', name: FORM_PHOTOS, label: question.title },
-      { type: 'image', name: FORM_PHOTO, label: formLabelOf(FORM_PHOTO) },
+      { type: 'image', name: FORM_PHOTO, label: getFormLabel(FORM_PHOTO) },
       { type: 'end_repeat', name: FORM_PHOTOS },
     ];
   }
   if (name === 'point') return [{ ...required('geom_wkt'), ...POINT }];
   if (!isElementName(name)) return [];
   const list = lists.get(name);
-  const start = startOf(name, starting[name], list);
+  const start = getStartAnswer(name, starting[name], list);
   const row: FormRow = {
-    ...answerOf(name, list),
+    ...getAnswerType(name, list),
     name,
-    label: formLabelOf(name),
-    hint: question.hint ?? fieldOf(name).gloss,
+    label: getFormLabel(name),
+    hint: question.hint ?? getField(name).gloss,
     ...required(name),
     ...CONSTRAINTS[name],
-    ...defaultOf(question, start),
+    ...getDefaultAnswer(question, start),
   };
   if (list !== undefined && isWrittenToo(name))
     return [{ ...row, ...ANY_CHOICE }, writtenRow(name, row, start === FORM_NOT_LISTED ? starting[name] : undefined)];
-  return list === undefined || list.groups.length === 0 ? [row] : [groupRow(name), { ...row, choiceFilter: filterOf(name) }];
+  return list === undefined || list.groups.length === 0
+    ? [row]
+    : [groupRow(name), { ...row, choiceFilter: getGroupFilter(name) }];
 }
 
 const POINT: FormRow = {
   type: 'geopoint',
   name: FORM_POINT,
-  label: formLabelOf(FORM_POINT),
+  label: getFormLabel(FORM_POINT),
   appearance: 'placement-map',
   parameters: `capture-accuracy=${CAPTURE_ACCURACY_M} warning-accuracy=${FORM_WORST_ACCURACY_M}`,
   constraint:
@@ -239,13 +241,13 @@ const POINT: FormRow = {
 };
 
 /** Returns the name of a list's file, which is beside the form. */
-function listFileOf(name: string): string {
+function getListFile(name: string): string {
   return `${name}.csv`;
 }
 
-function answerOf(name: ElementName, list: FormList | undefined): { readonly type: string; readonly appearance?: string } {
-  const { kind } = fieldOf(name);
-  if (list !== undefined) return { type: `select_one_from_file ${listFileOf(name)}`, appearance: 'minimal autocomplete' };
+function getAnswerType(name: ElementName, list: FormList | undefined): { readonly type: string; readonly appearance?: string } {
+  const { kind } = getField(name);
+  if (list !== undefined) return { type: `select_one_from_file ${getListFile(name)}`, appearance: 'minimal autocomplete' };
   switch (kind) {
     case 'integer':
       return { type: 'integer' };
@@ -311,56 +313,56 @@ function writtenRow(name: keyof typeof FORM_WRITTEN, { hint }: FormRow, value: R
   return {
     type: 'text',
     name: FORM_WRITTEN[name],
-    label: formLabelOf(FORM_WRITTEN[name]),
+    label: getFormLabel(FORM_WRITTEN[name]),
     ...(hint === undefined ? {} : { hint }),
     required: 'yes',
     requiredMessage: msg`Fill it in.`,
     relevant: `${answer(name)} = '${FORM_NOT_LISTED}'`,
     ...WRITTEN[name],
-    default: carried(FORM_WRITTEN[name], value && cellOfReference(value)),
+    default: makeCarriedDefault(FORM_WRITTEN[name], value && cellOfReference(value)),
   };
 }
 
 function groupRow(name: string): FormRow {
-  const group = formGroupOf(name);
+  const group = getFormGroup(name);
   const hint = msg`It shortens the list below; it may stay empty.`;
   return {
-    type: `select_one_from_file ${listFileOf(group)}`,
+    type: `select_one_from_file ${getListFile(group)}`,
     name: group,
-    label: formLabelOf(group),
+    label: getFormLabel(group),
     hint,
     appearance: 'minimal',
   };
 }
 
-function filterOf(name: string): string {
-  const group = answer(formGroupOf(name));
+function getGroupFilter(name: string): string {
+  const group = answer(getFormGroup(name));
   return `${group} = '' or name = ${group} or selected(above, ${group})`;
 }
 
 /** Returns the default as the form's answer; the placeholder of a typed value where its list lacks it. */
-function startOf(name: ElementName, value: FindElements[ElementName], list: FormList | undefined): string | undefined {
+function getStartAnswer(name: ElementName, value: FindElements[ElementName], list: FormList | undefined): string | undefined {
   if (value === undefined) return undefined;
   const text = typeof value === 'object' ? value.id : String(value);
   const isListed = list === undefined || list.choices.some((choice) => choice.name === text);
   return isListed ? text : isWrittenToo(name) ? FORM_NOT_LISTED : undefined;
 }
 
-function defaultOf({ name, when, stays }: Question, start: string | undefined): Partial<FormRow> {
+function getDefaultAnswer({ name, when, stays }: Question, start: string | undefined): Partial<FormRow> {
   if (name === 'datum_nalezu') return { default: 'today()' };
   if (name === 'predano') return { default: 'true' };
-  if (when === 'frame' && stays === 'carried') return { default: carried(name, start) };
-  return start === undefined ? {} : { default: `string(${quoted(start)})` };
+  if (when === 'frame' && stays === 'carried') return { default: makeCarriedDefault(name, start) };
+  return start === undefined ? {} : { default: `string(${quoteText(start)})` };
 }
 
 /** Returns the previous find's answer, which the phone stores; for the first find, that of the profile. */
-function carried(name: string, otherwise: string | undefined): string {
+function makeCarriedDefault(name: string, otherwise: string | undefined): string {
   const last = answer(`last-saved#${name}`);
-  return otherwise === undefined ? last : `coalesce(${last}, ${quoted(otherwise)})`;
+  return otherwise === undefined ? last : `coalesce(${last}, ${quoteText(otherwise)})`;
 }
 
 /** Quotes a text in an expression, which has no escapes. */
-function quoted(text: string): string {
+function quoteText(text: string): string {
   if (!text.includes("'")) return `'${text}'`;
   return text.includes('"')
     ? `concat(${text

@@ -9,13 +9,13 @@ import {
   FORM_FILE,
   FORM_TABLE,
   type FormColumn,
-  formGroupOf,
-  formLabelOf,
+  getFormGroup,
+  getFormLabel,
   PHOTO_FOLDER,
   PHOTOS_LAYER,
 } from '../../find/form-names.ts';
 import { cellOfReference, NEW_PERSON } from '../../find/resolve-reference.ts';
-import { rankOf } from '../../find/value-rules.ts';
+import { getRank } from '../../find/value-rules.ts';
 import { toSJtsk } from '../../place/geometry.ts';
 import { parsePolygon } from '../../place/polygon.ts';
 import { multiPolygonWkb } from '../../place/wkb.ts';
@@ -24,9 +24,9 @@ import { projectFile } from '../../qgis/project-file.ts';
 import { databaseImage } from '../../store/database.ts';
 import { writeOutputFolder } from '../../store/output-file.ts';
 import { addLayer, beginGeoPackage, type GpkgColumn } from '../../tables/gpkg-layers.ts';
-import { collectedIn } from '../../tables/gpkg-table.ts';
+import { countCollected } from '../../tables/gpkg-table.ts';
 import type { Vocabulary } from '../../vocabulary/term.ts';
-import { areasBelow, type BoundedArea } from '../../vocabulary/term-lookup.ts';
+import { type BoundedArea, listAreasBelow } from '../../vocabulary/term-lookup.ts';
 import { termsByName } from '../../vocabulary/terms.ts';
 import { stateName } from '../finds/find-texts.ts';
 import { type FieldMade, type FieldRequest, type FormChoice, type FormList, formLists } from './form-lists.ts';
@@ -35,10 +35,10 @@ import {
   type FormContent,
   findColumns,
   formTabs,
+  getFormColumns,
+  getLayerId,
   type ListLayer,
-  layerIdOf,
   literal,
-  meaningsOf,
   PHOTO_RELATION,
 } from './qfield-form.ts';
 
@@ -52,12 +52,12 @@ export async function makeQfieldProject(request: FieldRequest): Promise<FieldMad
   const { destination, overwrite, vocabulary, rules, nowMs } = request;
   const nowIso = new Date(nowMs).toISOString();
   const lists = formLists(vocabulary, rules);
-  const content = contentOf(request, lists);
+  const content = makeFormContent(request, lists);
   const columns = findColumns(content);
-  const areas = areasOf(vocabulary, projectsOf(content, lists));
-  const layers = layersOf(columns, content, lists, areas);
+  const areas = listAreas(vocabulary, listProjects(content, lists));
+  const layers = makeLayers(columns, content, lists, areas);
   const meanings: FormColumn[] = [
-    ...meaningsOf(columns),
+    ...getFormColumns(columns),
     { layer: PHOTOS_LAYER, column: 'find', meaning: 'photo_of' },
     { layer: PHOTOS_LAYER, column: 'photo', meaning: 'photo_file' },
   ];
@@ -66,31 +66,31 @@ export async function makeQfieldProject(request: FieldRequest): Promise<FieldMad
     relations: [
       {
         ...{ id: PHOTO_RELATION, name: t`Photographs` },
-        ...{ parent: layerIdOf(FINDS_LAYER), parentColumn: 'local_id', child: layerIdOf(PHOTOS_LAYER), childColumn: 'find' },
+        ...{ parent: getLayerId(FINDS_LAYER), parentColumn: 'local_id', child: getLayerId(PHOTOS_LAYER), childColumn: 'find' },
       },
     ],
-    ...(areas.length === 0 ? {} : { extent: extentOf(areas) }),
+    ...(areas.length === 0 ? {} : { extent: getExtent(areas) }),
   });
   const files = new Map([
     [PROJECT_FILE, project],
     [FORM_FILE, findsFile(columns, meanings, nowIso)],
-    [LISTS_FILE, listsFile(listLayersOf(lists), areas, nowIso)],
+    [LISTS_FILE, listsFile(makeListLayers(lists), areas, nowIso)],
   ]);
-  writeOutputFolder(destination, { files, folders: [PHOTO_FOLDER] }, overwrite ? refuseCollected : undefined);
+  writeOutputFolder(destination, { files, folders: [PHOTO_FOLDER] }, overwrite ? assertNothingCollected : undefined);
   const notes = areas.length === 0 ? [t`The cadastral areas of the projects were not harvested, so the map has none.`] : [];
   return { files: [...files.keys()].map((name) => join(destination, name)), notes };
 }
 
-function contentOf({ starting, rules, finder }: FieldRequest, lists: ReadonlyMap<string, FormList>): FormContent {
-  const states: readonly TargetState[] = rankOf(rules) === 'researcher' ? [1] : [1, 2, 3];
+function makeFormContent({ starting, rules, finder }: FieldRequest, lists: ReadonlyMap<string, FormList>): FormContent {
+  const states: readonly TargetState[] = getRank(rules) === 'researcher' ? [1] : [1, 2, 3];
   const initial = new Map<string, string>();
   for (const { name } of FIELDS) {
     const value = starting[name];
-    if (value !== undefined && !(name === 'nalezce' && isNewPerson(starting))) initial.set(name, textOf(value));
+    if (value !== undefined && !(name === 'nalezce' && isNewPerson(starting))) initial.set(name, formatDefault(value));
   }
-  const own = finder === undefined ? undefined : rules.lookupTerm?.('osoba', finder);
-  if (starting.nalezce === undefined && own?.kind === 'found') initial.set('nalezce', own.term.id);
-  if (starting.stav === undefined) initial.set('stav', String(rankOf(rules) === undefined ? 1 : (states[1] ?? 1)));
+  const finderLookup = finder === undefined ? undefined : rules.lookupTerm?.('osoba', finder);
+  if (starting.nalezce === undefined && finderLookup?.kind === 'found') initial.set('nalezce', finderLookup.term.id);
+  if (starting.stav === undefined) initial.set('stav', String(getRank(rules) === undefined ? 1 : (states[1] ?? 1)));
   const [only, another] = lists.get('projekt')?.choices ?? [];
   if (starting.projekt === undefined && only !== undefined && another === undefined) initial.set('projekt', only.name);
   const written = new Map(isNewPerson(starting) ? [['nalezce', literal(starting.nalezce?.text ?? '')]] : []);
@@ -100,32 +100,32 @@ function contentOf({ starting, rules, finder }: FieldRequest, lists: ReadonlyMap
     initial.delete('projekt');
     written.set('projekt', literal(project));
   }
-  return { lists: new Map([...lists].map(([name, list]) => [name, listLayerOf(name, list)])), initial, states, written };
+  return { lists: new Map([...lists].map(([name, list]) => [name, makeListLayer(name, list)])), initial, states, written };
 }
 
 function isNewPerson({ nalezce }: FindElements): boolean {
   return nalezce?.id === NEW_PERSON;
 }
 
-function textOf(value: NonNullable<FindElements[keyof FindElements]>): string {
+function formatDefault(value: NonNullable<FindElements[keyof FindElements]>): string {
   return typeof value === 'object' ? cellOfReference(value) : String(value);
 }
 
-function listLayerOf(name: string, { groups }: FormList): ListLayer {
-  const narrowing = groups.length === 0 ? {} : { groups: `list_${formGroupOf(name)}` };
+function makeListLayer(name: string, { groups }: FormList): ListLayer {
+  const narrowing = groups.length === 0 ? {} : { groups: `list_${getFormGroup(name)}` };
   return { layer: `list_${name}`, file: LISTS_FILE, ...narrowing };
 }
 
-function listLayersOf(lists: ReadonlyMap<string, FormList>): ReadonlyMap<string, readonly FormChoice[]> {
+function makeListLayers(lists: ReadonlyMap<string, FormList>): ReadonlyMap<string, readonly FormChoice[]> {
   return new Map(
     [...lists].flatMap(([name, list]) => {
-      const { layer, groups } = listLayerOf(name, list);
+      const { layer, groups } = makeListLayer(name, list);
       return [[layer, list.choices] as const, ...(groups === undefined ? [] : [[groups, list.groups] as const])];
     }),
   );
 }
 
-function layersOf(
+function makeLayers(
   columns: ReturnType<typeof findColumns>,
   content: FormContent,
   lists: ReadonlyMap<string, FormList>,
@@ -134,7 +134,7 @@ function layersOf(
   const called = `coalesce(represent_value("druh_nalezu"), '?') || ' ' || coalesce(format_date("datum_nalezu", 'd. M.'), '')`;
   const states = content.states.map((state) => ({ value: String(state), label: stateName(state), colour: STATE_COLOURS[state] }));
   const finds: QgisLayer = {
-    ...{ id: layerIdOf(FINDS_LAYER), title: t`Finds`, file: FORM_FILE, table: FINDS_LAYER, geometry: 'Point', columns, called },
+    ...{ id: getLayerId(FINDS_LAYER), title: t`Finds`, file: FORM_FILE, table: FINDS_LAYER, geometry: 'Point', columns, called },
     computed: [{ name: COMPUTED_PLACE, label: t`S-JTSK, computed`, expression: PLACE }],
     form: formTabs(columns),
     style: [pointsByValue('stav', states, { value: '', label: t`other`, colour: '200,200,200,255' }), labels(called, true)],
@@ -145,7 +145,7 @@ function layersOf(
     geometry: 'MultiPolygon',
     style: [outlines(), labels('label', false)],
   };
-  const beside = [...listLayersOf(lists).keys()].map(
+  const beside = [...makeListLayers(lists).keys()].map(
     (layer): QgisLayer => ({ ...listLayer(layer, layer, ['id', 'label', 'above']), isList: true }),
   );
   return [finds, photosLayer(), ...(areas.length === 0 ? [] : [cadastre]), ...beside];
@@ -153,12 +153,12 @@ function layersOf(
 
 function photosLayer(): QgisLayer {
   return {
-    ...{ id: layerIdOf(PHOTOS_LAYER), title: t`Photographs`, file: FORM_FILE, table: PHOTOS_LAYER, called: '"photo"' },
+    ...{ id: getLayerId(PHOTOS_LAYER), title: t`Photographs`, file: FORM_FILE, table: PHOTOS_LAYER, called: '"photo"' },
     columns: PHOTO_COLUMNS.map((column) =>
       column.name === 'photo'
         ? {
             ...column,
-            label: String(formLabelOf('photo')),
+            label: String(getFormLabel('photo')),
             widget: { kind: 'ExternalResource', settings: ATTACHMENT },
             mustBeFilled: true,
           }
@@ -175,7 +175,7 @@ function photosLayer(): QgisLayer {
 /** Returns a layer that the phone only reads. */
 function listLayer(table: string, title: string, columns: readonly string[]): QgisLayer {
   return {
-    ...{ id: layerIdOf(table), title, file: LISTS_FILE, table, called: '"label"', isReadOnly: true, settings: COPIED },
+    ...{ id: getLayerId(table), title, file: LISTS_FILE, table, called: '"label"', isReadOnly: true, settings: COPIED },
     columns: columns.map((name) => ({ name, type: 'text' })),
   };
 }
@@ -198,7 +198,7 @@ const IN_S_JTSK = `transform($geometry, 'EPSG:4326', 'EPSG:5514')`;
 const PLACE = `coalesce(to_string(round(x(${IN_S_JTSK}), 2)) || ' / ' || to_string(round(y(${IN_S_JTSK}), 2)), '')`;
 
 /** Returns the project codes of the finds: the default one, else all in the list. */
-function projectsOf({ initial }: FormContent, lists: ReadonlyMap<string, FormList>): readonly string[] {
+function listProjects({ initial }: FormContent, lists: ReadonlyMap<string, FormList>): readonly string[] {
   const begun = initial.get('projekt');
   return begun === undefined ? (lists.get('projekt')?.choices ?? []).map(({ name }) => name) : [begun];
 }
@@ -207,11 +207,11 @@ function projectsOf({ initial }: FormContent, lists: ReadonlyMap<string, FormLis
 const MAX_BOUNDARY_CHARACTERS = 20_000_000;
 
 /** Returns the harvested cadastral areas in the districts of projects; a project's record has no smaller public area. */
-function areasOf(vocabulary: Vocabulary, projects: readonly string[]): readonly BoundedArea[] {
-  const districts = new Set(projects.flatMap((ident) => districtOf(vocabulary, ident)));
+function listAreas(vocabulary: Vocabulary, projects: readonly string[]): readonly BoundedArea[] {
+  const districts = new Set(projects.flatMap((ident) => findDistricts(vocabulary, ident)));
   const areas: BoundedArea[] = [];
   let characters = 0;
-  for (const area of areasBelow(vocabulary, 'ruian_katastr', [...districts])) {
+  for (const area of listAreasBelow(vocabulary, 'ruian_katastr', [...districts])) {
     characters += area.boundary.length;
     if (characters > MAX_BOUNDARY_CHARACTERS) break;
     areas.push(area);
@@ -219,7 +219,7 @@ function areasOf(vocabulary: Vocabulary, projects: readonly string[]): readonly 
   return areas;
 }
 
-function districtOf(vocabulary: Vocabulary, project: string): string[] {
+function findDistricts(vocabulary: Vocabulary, project: string): string[] {
   const [term] = termsByName(vocabulary, project).filter(({ setSpec }) => setSpec === 'projekt');
   const name = term?.details.facts?.['okres'] ?? '';
   return termsByName(vocabulary, name).flatMap(({ ident, setSpec, gone }) =>
@@ -227,7 +227,7 @@ function districtOf(vocabulary: Vocabulary, project: string): string[] {
   );
 }
 
-function extentOf(areas: readonly BoundedArea[]): [number, number, number, number] {
+function getExtent(areas: readonly BoundedArea[]): [number, number, number, number] {
   const corners = areas.flatMap(({ boundary }) => {
     const { minX, minY, maxX, maxY } = parsePolygon(boundary).box;
     return [toSJtsk([minX, minY]), toSJtsk([minX, maxY]), toSJtsk([maxX, minY]), toSJtsk([maxX, maxY])];
@@ -240,13 +240,13 @@ function extentOf(areas: readonly BoundedArea[]): [number, number, number, numbe
 const OF_A_FORM = /^(?:finds\.(?:qgs~?|qgd)|(?:finds|lists)\.gpkg(?:-wal|-shm|-journal)?|finds_attachments\.zip|DCIM)$/;
 
 /** @throws UsageError for a folder with collected finds or photographs, or with other files */
-function refuseCollected(folder: string): void {
+function assertNothingCollected(folder: string): void {
   const other = readdirSync(folder).find((name) => !OF_A_FORM.test(name));
   const hint = t`Choose another name; import what was collected with \`pas import\`.`;
   if (other !== undefined)
     throw new UsageError(t`The folder contains ${other}, which is not part of a form, so it is not replaced.`, { hint });
   const photographs = existsSync(join(folder, PHOTO_FOLDER)) ? readdirSync(join(folder, PHOTO_FOLDER)).length : 0;
-  const finds = existsSync(join(folder, FORM_FILE)) ? collectedIn(join(folder, FORM_FILE)) : 0;
+  const finds = existsSync(join(folder, FORM_FILE)) ? countCollected(join(folder, FORM_FILE)) : 0;
   if (photographs + finds === 0) return;
   const count = photographs + finds;
   throw new UsageError(
@@ -263,12 +263,12 @@ const LISTS_FILE = 'lists.gpkg';
 const PROJECT_FILE = 'finds.qgs';
 const AREAS_LAYER = 'cadastral_areas';
 
-const FORM_COLUMNS = columnsOf('layer', 'column', 'meaning');
-const PHOTO_COLUMNS = columnsOf('find', 'photo');
-const LIST_COLUMNS = columnsOf('id', 'label', 'above');
-const AREA_COLUMNS = columnsOf('id', 'label');
+const FORM_COLUMNS = makeTextColumns('layer', 'column', 'meaning');
+const PHOTO_COLUMNS = makeTextColumns('find', 'photo');
+const LIST_COLUMNS = makeTextColumns('id', 'label', 'above');
+const AREA_COLUMNS = makeTextColumns('id', 'label');
 
-function columnsOf(...names: readonly string[]): readonly GpkgColumn[] {
+function makeTextColumns(...names: readonly string[]): readonly GpkgColumn[] {
   return names.map((name) => ({ name, type: 'text' }));
 }
 

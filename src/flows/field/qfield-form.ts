@@ -7,8 +7,8 @@ import {
   FORM_WRITTEN,
   type FormColumn,
   type FormMeaning,
-  formGroupOf,
-  formLabelOf,
+  getFormGroup,
+  getFormLabel,
   isWrittenToo,
   type WrittenElement,
 } from '../../find/form-names.ts';
@@ -17,7 +17,7 @@ import { HANDOVER_REQUIRED } from '../../find/rules.ts';
 import { EARLIEST_YEAR, MAX_CHARACTERS, MAX_DEPTH_CM } from '../../find/value-rules.ts';
 import { DRAWN_WITHIN_M } from '../../place/geometry.ts';
 import type { Constraint, FormPart, LayerColumn, Widget } from '../../qgis/layer.ts';
-import { columnTypeOf } from '../../tables/gpkg-layers.ts';
+import { getColumnType } from '../../tables/gpkg-layers.ts';
 import { stateName } from '../finds/find-texts.ts';
 
 /** The layer of an element's choices, and the layer that filters it. */
@@ -33,7 +33,7 @@ export type FormContent = {
   readonly states: readonly TargetState[];
 };
 
-export function layerIdOf(table: string): string {
+export function getLayerId(table: string): string {
   return `pas_layer_${table}`;
 }
 
@@ -48,33 +48,34 @@ export function findColumns(content: FormContent): readonly FormField[] {
     // Without the braces of QGIS's uuid().
     ...{ initially: 'substr(uuid(), 2, 36)', mustBeFilled: true, mustBeUnique: true, isFixed: true },
   };
-  return [key, ...FIELDS.filter(({ kind }) => kind !== 'point').flatMap((field) => columnsOf(field, content))];
+  return [key, ...FIELDS.filter(({ kind }) => kind !== 'point').flatMap((field) => makeFormFields(field, content))];
 }
 
 /** Returns the description of the columns that the form contains. */
-export function meaningsOf(columns: readonly FormField[]): readonly FormColumn[] {
+export function getFormColumns(columns: readonly FormField[]): readonly FormColumn[] {
   return columns.map(({ name, meaning }) => ({ layer: FINDS_LAYER, column: name, meaning }));
 }
 
-function columnsOf(field: Field, content: FormContent): FormField[] {
+function makeFormFields(field: Field, content: FormContent): FormField[] {
   const { name } = field;
   const list = content.lists.get(name);
   const label = elementLabel(field);
-  const own: FormField = {
-    ...{ name, meaning: name, type: columnTypeOf(name), label, widget: widgetOf(field, content) },
+  const ownField: FormField = {
+    ...{ name, meaning: name, type: getColumnType(name), label, widget: makeWidget(field, content) },
     ...(field.requiredFrom === 1 && !isWritten(name, content) ? { mustBeFilled: true } : {}),
-    ...optional('initially', initialOf(field, content)),
-    ...optional('constraint', constraintOf(field, isWritten(name, content))),
+    ...optional('initially', getInitialExpression(field, content)),
+    ...optional('constraint', makeConstraint(field, isWritten(name, content))),
     staysForNext: field.ask?.when === 'frame' && name !== 'datum_nalezu',
   };
-  if (name === 'geom_system') return [own, ...measuredColumns()];
-  if (isWritten(name, content)) return [own, { ...writtenColumn(name), ...optional('initially', content.written.get(name)) }];
-  if (list?.groups === undefined) return [own];
+  if (name === 'geom_system') return [ownField, ...measuredColumns()];
+  if (isWritten(name, content))
+    return [ownField, { ...writtenColumn(name), ...optional('initially', content.written.get(name)) }];
+  if (list?.groups === undefined) return [ownField];
   const group: FormField = {
-    ...{ name: formGroupOf(name), meaning: 'narrows_list', type: 'text', label: String(formLabelOf(formGroupOf(name))) },
+    ...{ name: getFormGroup(name), meaning: 'narrows_list', type: 'text', label: String(getFormLabel(getFormGroup(name))) },
     widget: choiceFrom({ layer: list.groups, file: list.file }),
   };
-  return [group, own];
+  return [group, ownField];
 }
 
 /** Tells if a value outside the list may be typed. */
@@ -88,12 +89,12 @@ function optional<K extends string, V>(key: K, value: V | undefined): Partial<Re
 
 const TEXT: Widget = { kind: 'TextEdit', settings: { IsMultiline: false, UseHtml: false } };
 
-function widgetOf(field: Field, { lists, states }: FormContent): Widget {
+function makeWidget(field: Field, { lists, states }: FormContent): Widget {
   const list = lists.get(field.name);
   switch (field.kind) {
     case 'term':
     case 'reference':
-      return list === undefined ? TEXT : choiceFrom(list, list.groups === undefined ? undefined : formGroupOf(field.name));
+      return list === undefined ? TEXT : choiceFrom(list, list.groups === undefined ? undefined : getFormGroup(field.name));
     case 'integer':
       return {
         kind: 'Range',
@@ -109,9 +110,9 @@ function widgetOf(field: Field, { lists, states }: FormContent): Widget {
     case 'boolean':
       return { kind: 'CheckBox', settings: { CheckedState: '', UncheckedState: '' } };
     case 'state':
-      return oneOf(states.map((state) => [stateName(state), String(state)]));
+      return makeValueMap(states.map((state) => [stateName(state), String(state)]));
     case 'geom-system':
-      return oneOf([
+      return makeValueMap([
         [t`as on the map (WGS 84)`, '4326'],
         [t`measured in S-JTSK, below`, '5514'],
       ]);
@@ -124,7 +125,7 @@ function widgetOf(field: Field, { lists, states }: FormContent): Widget {
   }
 }
 
-function oneOf(choices: readonly (readonly [label: string, value: string])[]): Widget {
+function makeValueMap(choices: readonly (readonly [label: string, value: string])[]): Widget {
   return { kind: 'ValueMap', settings: { map: choices.map(([label, value]) => ({ [label]: value })) } };
 }
 
@@ -135,14 +136,14 @@ function choiceFrom({ layer, file }: ListLayer, group?: string): Widget {
   return {
     kind: 'ValueRelation',
     settings: {
-      ...{ Layer: layerIdOf(layer), LayerName: layer, LayerProviderName: 'ogr', LayerSource: `./${file}|layername=${layer}` },
+      ...{ Layer: getLayerId(layer), LayerName: layer, LayerProviderName: 'ogr', LayerSource: `./${file}|layername=${layer}` },
       ...{ Key: 'id', Value: 'label', FilterExpression: filter, Description: '' },
       ...{ AllowNull: true, AllowMulti: false, NofColumns: 1, OrderByValue: true, UseCompleter: true },
     },
   };
 }
 
-function initialOf({ name, kind }: Field, { initial }: FormContent): string | undefined {
+function getInitialExpression({ name, kind }: Field, { initial }: FormContent): string | undefined {
   if (kind === 'date') return 'to_date(now())';
   if (kind === 'geom-system') return literal('4326');
   const value = initial.get(name);
@@ -156,7 +157,7 @@ export function literal(text: string): string {
 }
 
 /** Returns the constraint of `pas validate` for an element in QGIS (A-FIELD-3, A-VALUE-3). */
-function constraintOf({ name, kind, requiredFrom = 1, gloss }: Field, written: boolean): Constraint | undefined {
+function makeConstraint({ name, kind, requiredFrom = 1, gloss }: Field, written: boolean): Constraint | undefined {
   if (kind === 'geom-system') {
     const filled = '"geom_system" = \'4326\' and $geometry is not null or "geom_x" is not null and "geom_y" is not null';
     return {
@@ -165,10 +166,10 @@ function constraintOf({ name, kind, requiredFrom = 1, gloss }: Field, written: b
     };
   }
   const [state, lower] = [requiredFrom, requiredFrom - 1];
-  const own = OWN_CONSTRAINTS[name];
+  const ownConstraint = OWN_CONSTRAINTS[name];
   const present = written && isWrittenToo(name) ? `(${isFilled(name)} or ${isFilled(FORM_WRITTEN[name])})` : isFilled(name);
-  const wanted = requiredFrom > 1 ? [`("stav" < ${requiredFrom} or ${present})`] : written ? [present] : [];
-  const parts = [...wanted, ...(own === undefined ? [] : [`("${name}" is null or ${own.expression})`])];
+  const requested = requiredFrom > 1 ? [`("stav" < ${requiredFrom} or ${present})`] : written ? [present] : [];
+  const parts = [...requested, ...(ownConstraint === undefined ? [] : [`("${name}" is null or ${ownConstraint.expression})`])];
   if (parts.length === 0) return undefined;
   const needed =
     requiredFrom === 1
@@ -177,7 +178,10 @@ function constraintOf({ name, kind, requiredFrom = 1, gloss }: Field, written: b
   return {
     // A comparison with null is null, which counts as false.
     expression: `coalesce(${parts.join(' and ')}, false)`,
-    description: [...(wanted.length > 0 ? [needed] : []), ...(own === undefined ? [] : [String(own.says)])].join(' '),
+    description: [
+      ...(requested.length > 0 ? [needed] : []),
+      ...(ownConstraint === undefined ? [] : [String(ownConstraint.says)]),
+    ].join(' '),
   };
 }
 
@@ -240,7 +244,7 @@ function writtenColumn(name: WrittenElement): FormField {
       type: 'text',
       widget: TEXT,
       staysForNext: true,
-      label: String(formLabelOf(column)),
+      label: String(getFormLabel(column)),
     },
     constraint: { expression: `coalesce("${column}", '') = '' or regexp_match("${column}", '${form}') > 0`, description },
   };
@@ -248,10 +252,10 @@ function writtenColumn(name: WrittenElement): FormField {
 
 /** Returns the tabs in the order of recording: object, place and date, further data, handing over. */
 export function formTabs(columns: readonly FormField[]): readonly FormPart[] {
-  const partsOf = (when: 'find' | 'frame' | 'handing-over' | 'more'): FormPart[] =>
+  const makeParts = (when: 'find' | 'frame' | 'handing-over' | 'more'): FormPart[] =>
     FIELDS.filter(({ kind, ask }) => kind !== 'point' && kind !== 'geom-system' && (ask?.when ?? 'more') === when)
       .toSorted((a, b) => (a.ask?.at ?? 1000) - (b.ask?.at ?? 1000))
-      .flatMap(({ name }) => [formGroupOf(name), name, ...(isWrittenToo(name) ? [FORM_WRITTEN[name]] : [])])
+      .flatMap(({ name }) => [getFormGroup(name), name, ...(isWrittenToo(name) ? [FORM_WRITTEN[name]] : [])])
       .filter((name) => columns.some((column) => column.name === name))
       .map((column) => ({ column }));
   const measured = {
@@ -260,12 +264,12 @@ export function formTabs(columns: readonly FormField[]): readonly FormPart[] {
     parts: [{ column: 'geom_x' }, { column: 'geom_y' }],
   };
   return [
-    { group: t`Find`, parts: partsOf('find') },
+    { group: t`Find`, parts: makeParts('find') },
     { group: t`Photographs`, parts: [{ relation: PHOTO_RELATION, label: t`Photographs` }] },
-    { group: t`Day`, parts: partsOf('frame') },
+    { group: t`Day`, parts: makeParts('frame') },
     { group: t`Place`, parts: [{ column: COMPUTED_PLACE }, { column: 'geom_system' }, measured] },
-    { group: t`More`, parts: [...partsOf('more'), { column: 'local_id' }] },
-    { group: t`Handing over`, shownIf: '"stav" = 3', parts: partsOf('handing-over') },
+    { group: t`More`, parts: [...makeParts('more'), { column: 'local_id' }] },
+    { group: t`Handing over`, shownIf: '"stav" = 3', parts: makeParts('handing-over') },
   ];
 }
 

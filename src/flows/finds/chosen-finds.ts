@@ -36,23 +36,23 @@ export function listFinds(outbox: Outbox, choice: FindChoice, limit = Number.POS
   return listed;
 }
 
-/** @param made the find's import, where it has one */
-export function isChosen(choice: FindChoice, find: StoredFind, made: Entry | undefined): boolean {
+/** @param imported the find's import, where it has one */
+export function isChosen(choice: FindChoice, find: StoredFind, imported: Entry | undefined): boolean {
   const elements = find.elements as FindElements;
   const { state, project, since, until, text, elements: values = [] } = choice;
   const day = elements.datum_nalezu;
-  if (state !== undefined && (made === undefined || !state.includes(made.state))) return false;
+  if (state !== undefined && (imported === undefined || !state.includes(imported.state))) return false;
   if (project !== undefined && elements.projekt?.id !== project) return false;
   if (since !== undefined && (day === undefined || day < since)) return false;
   if (until !== undefined && (day === undefined || day > until)) return false;
-  if (!values.every(([name, value]) => says(elements, name, value))) return false;
+  if (!values.every(([name, value]) => hasText(elements, name, value))) return false;
   if (text === undefined) return true;
-  const said = [find.localId, made?.identCely ?? '', ...labelledTexts(elements).map(([, value]) => value)].join(' ');
-  return foldName(said).includes(foldName(text));
+  const texts = [find.localId, imported?.identCely ?? '', ...labelledTexts(elements).map(([, value]) => value)].join(' ');
+  return foldName(texts).includes(foldName(text));
 }
 
-function says(elements: FindElements, name: ElementName, value: string): boolean {
-  const own = elements[name];
-  const texts = typeof own === 'object' ? [own.id, own.text] : [own?.toString() ?? ''];
+function hasText(elements: FindElements, name: ElementName, value: string): boolean {
+  const ownValue = elements[name];
+  const texts = typeof ownValue === 'object' ? [ownValue.id, ownValue.text] : [ownValue?.toString() ?? ''];
   return texts.some((text) => foldName(text) === foldName(value));
 }

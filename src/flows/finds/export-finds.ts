@@ -11,7 +11,7 @@ import { openContentStore } from '../../store/content-store.ts';
 import { writeOutputFile, writeToReader } from '../../store/output-file.ts';
 import type { ExportedFind, LabelsOf } from '../../tables/exported-find.ts';
 import { type FindScope, isChosen } from './chosen-finds.ts';
-import { EXPORTERS, type ExporterName, type ExportSettings, rendererOf } from './exporters.ts';
+import { EXPORTERS, type ExporterName, type ExportSettings, getRenderer } from './exporters.ts';
 import { findWithRemoteState } from './remote-state.ts';
 
 type ExportRequest = FindScope &
@@ -21,10 +21,10 @@ type ExportRequest = FindScope &
     /** Undefined for all of them. */
     readonly finds: readonly StoredFind[] | undefined;
     /** Labels of vocabulary codes, for columns beside them. */
-    readonly labelsOf: LabelsOf | undefined;
+    readonly getLabels: LabelsOf | undefined;
     readonly photosFolder: string;
     readonly nowMs: number;
-    readonly onProgress: (done: number, total: number) => void;
+    readonly onProgress: (doneCount: number, total: number) => void;
   };
 
 /** `changed`: number of finds whose record differs from what was sent. */
@@ -47,9 +47,9 @@ export async function exportFinds(outbox: Outbox, request: ExportRequest, to: De
       yield find;
     }
   };
-  const { exporter, format, labelsOf, nowMs } = request;
-  const source = { ...request, labels: labelsOf !== undefined, nowIso: new Date(nowMs).toISOString() };
-  const pieces = await rendererOf(exporter, format)(counted(), source);
+  const { exporter, format, getLabels, nowMs } = request;
+  const source = { ...request, labels: getLabels !== undefined, nowIso: new Date(nowMs).toISOString() };
+  const pieces = await getRenderer(exporter, format)(counted(), source);
   if ('file' in to) await writeOutputFile(to.file, pieces, to);
   else if (!(await writeToReader(to.stream, pieces))) return undefined;
   return { finds: count, changed };
@@ -57,13 +57,13 @@ export async function exportFinds(outbox: Outbox, request: ExportRequest, to: De
 
 function* exportedFinds(
   outbox: Outbox,
-  { finds, labelsOf, exporter, photosFolder, ...choice }: ExportRequest,
+  { finds, getLabels, exporter, photosFolder, ...choice }: ExportRequest,
 ): Generator<ExportedFind> {
   const isAtService = exporter !== undefined && EXPORTERS[exporter].isAtService;
-  const kept = openContentStore(photosFolder);
+  const store = openContentStore(photosFolder);
   for (const find of finds ?? allFinds(outbox)) {
     const entries = entriesOfFind(outbox, find.id);
-    const sent = importOf(entries);
+    const sent = findImport(entries);
     // An export that is imported again has the stored values.
     const { elements, changes } = isAtService
       ? findWithRemoteState(outbox, find)
@@ -72,19 +72,19 @@ function* exportedFinds(
     yield {
       localId: find.localId,
       state: sent?.state,
-      ...(labelsOf === undefined ? {} : { labelsOf }),
+      ...(getLabels === undefined ? {} : { getLabels }),
       ...(sent?.identCely == null ? {} : { identCely: sent.identCely }),
       elements,
       ...(changes.length === 0 ? {} : { changed: changes }),
-      photos: photosOf(entries),
-      photoFiles: photoFilesOf(entries, kept),
-      ...(isAtService ? { accessibilities: accessibilitiesOf(outbox, find, sent?.identCely ?? undefined) } : {}),
+      photos: listPhotoNames(entries),
+      photoFiles: listPhotoFiles(entries, store),
+      ...(isAtService ? { accessibilities: getAccessibilities(outbox, find, sent?.identCely ?? undefined) } : {}),
     };
   }
 }
 
 /** Returns the accessibilities that must all be open before a location is exported: as sent, and as the service shows it. */
-function accessibilitiesOf(outbox: Outbox, find: StoredFind, identCely: string | undefined): readonly (Reference | undefined)[] {
+function getAccessibilities(outbox: Outbox, find: StoredFind, identCely: string | undefined): readonly (Reference | undefined)[] {
   const sent = (find.elements as FindElements).pristupnost;
   const pulled = identCely === undefined ? undefined : pulledRecord(outbox, identCely);
   if (pulled === undefined) return [sent];
@@ -97,19 +97,19 @@ function withNumber(elements: FindElements, number: string | undefined): FindEle
   return number === undefined ? elements : { ...elements, evidencni_cislo: number };
 }
 
-function photosOf(entries: readonly Entry[]): string[] {
+function listPhotoNames(entries: readonly Entry[]): string[] {
   const names = entries.flatMap((entry) => (entry.kind === 'photo' && entry.state !== 'dropped' ? [entry.photograph.name] : []));
   return [...new Set(names)];
 }
 
-function photoFilesOf(entries: readonly Entry[], kept: ReturnType<typeof openContentStore>) {
+function listPhotoFiles(entries: readonly Entry[], store: ReturnType<typeof openContentStore>) {
   return entries.flatMap((entry) => {
     if (entry.kind !== 'photo' || entry.state === 'dropped') return [];
     const { name, link, sha512 } = entry.photograph;
-    return [{ name, path: link ?? kept.pathOf(sha512) }];
+    return [{ name, path: link ?? store.getPath(sha512) }];
   });
 }
 
-function importOf(entries: readonly Entry[]): Entry | undefined {
+function findImport(entries: readonly Entry[]): Entry | undefined {
   return entries.find(({ kind, state }) => kind === 'import' && state !== 'dropped');
 }

@@ -122,6 +122,6 @@ async function renderRows(
   return (await import('../../tables/export-text.ts')).csvLines(rows, separator);
 }
 
-export function rendererOf(exporter: ExporterName | undefined, format: ExportFormat): Render {
+export function getRenderer(exporter: ExporterName | undefined, format: ExportFormat): Render {
   return (exporter === undefined ? FORMATS[format] : EXPORTERS[exporter]).render;
 }

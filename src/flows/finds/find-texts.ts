@@ -6,13 +6,13 @@ import {
   FIELDS,
   type Field,
   type FindElements,
-  fieldOf,
+  getField,
+  getPoint,
   pointElement,
-  pointOf,
 } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
 import { stateText, valueText } from '../../find/harvested-find.ts';
-import { elementsOf, type QuestionName } from '../../find/questions.ts';
+import { getElementNames, type QuestionName } from '../../find/questions.ts';
 import { positionText } from '../../place/read-position.ts';
 
 export function stateName(stav: TargetState): string {
@@ -26,8 +26,8 @@ export function answerText(name: QuestionName, find: Find): string | undefined {
   if (name === 'photos')
     return find.photos.length === 0 ? undefined : find.photos.map((path) => path.split(/[\\/]/).at(-1)).join('; ');
   if (name === 'point') return pointText(find.elements);
-  const [element = 'poznamka'] = elementsOf(name);
-  return elementText(fieldOf(element), find.elements[element]);
+  const [element = 'poznamka'] = getElementNames(name);
+  return elementText(getField(element), find.elements[element]);
 }
 
 export function elementText({ kind, unit }: Field, value: FindElements[ElementName]): string | undefined {
@@ -40,7 +40,7 @@ export function elementText({ kind, unit }: Field, value: FindElements[ElementNa
 }
 
 export function pointText(elements: FindElements): string | undefined {
-  const point = pointOf(elements);
+  const point = getPoint(elements);
   if (point !== undefined) return positionText({ system: point.system, point });
   const { geom_system: system } = elements;
   return system === undefined ? undefined : elements[pointElement(system)];

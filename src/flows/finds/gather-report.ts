@@ -1,6 +1,6 @@
 import { t } from '../../base/language.ts';
 import { packageVersion } from '../../base/package-root.ts';
-import { knownAccount } from '../../outbox/bound-account.ts';
+import { findKnownAccount } from '../../outbox/bound-account.ts';
 import { allFinds, type StoredFind } from '../../outbox/stored-finds.ts';
 import { frameAround } from '../../report/map-frame.ts';
 import { type PlannedSheet, planSheets } from '../../report/map-sheets.ts';
@@ -18,7 +18,7 @@ import { stateName } from '../../report/states.ts';
 import { compareCzech } from '../../text/names.ts';
 import type { Vocabulary } from '../../vocabulary/term.ts';
 import { makeAreaLookup, namedAreas } from '../../vocabulary/term-lookup.ts';
-import { superiorsOf, termByIdent } from '../../vocabulary/terms.ts';
+import { listSuperiors, termByIdent } from '../../vocabulary/terms.ts';
 import { type FindSources, type GatheredFind, gatherFind, type ReportSources } from './report-find.ts';
 
 export type ReportRequest = ReportSources &
@@ -35,27 +35,27 @@ export function gatherReport(request: ReportRequest): GatheredReport {
   const sources = findSources(request);
   const finds: GatheredFind[] = [];
   for (const stored of request.finds ?? allFinds(request.outbox)) finds.push(gatherFind(sources, stored, finds.length + 1));
-  const told = finds.map(({ find }) => find);
-  const mapped = told.flatMap(({ number, localId, state, place }): MappedFind[] =>
+  const reportFinds = finds.map(({ find }) => find);
+  const mapped = reportFinds.flatMap(({ number, localId, state, place }): MappedFind[] =>
     place === undefined ? [] : [{ number, localId, state, place }],
   );
   const { madeMs, profile, places, pictures, vocabulary } = request;
-  const account = knownAccount(request.outbox);
+  const account = findKnownAccount(request.outbox);
   const report: Report = {
     ...{ madeMs, profile, places, pictures },
     version: packageVersion(),
     account: account === undefined ? undefined : [account.name, account.organisation].filter((part) => part !== '').join(', '),
-    finds: told.length,
+    finds: reportFinds.length,
     photographs: finds.reduce((sum, { photographs }) => sum + photographs.length, 0),
-    withProblems: told.filter(needsAttention).length,
-    withoutPlace: told.length - mapped.length,
+    withProblems: reportFinds.filter(needsAttention).length,
+    withoutPlace: reportFinds.length - mapped.length,
     byState: REPORT_STATES.flatMap((state) => {
-      const count = told.filter((find) => find.state === state).length;
+      const count = reportFinds.filter((find) => find.state === state).length;
       return count === 0 ? [] : [{ key: state, label: stateName(state), count }];
     }),
-    byPeriod: countBy(told, ({ period }) => period),
-    byObjectType: countBy(told, ({ objectType }) => objectType),
-    byAccessibility: countBy(told, ({ accessibility }) =>
+    byPeriod: countBy(reportFinds, ({ period }) => period),
+    byObjectType: countBy(reportFinds, ({ objectType }) => objectType),
+    byAccessibility: countBy(reportFinds, ({ accessibility }) =>
       accessibility === undefined
         ? undefined
         : {
@@ -63,25 +63,25 @@ export function gatherReport(request: ReportRequest): GatheredReport {
             text: [accessibility.letter, accessibility.text].filter((part) => part !== undefined).join(' '),
           },
     ),
-    maps: drawnSheets(vocabulary, planSheets(mapped), told),
+    maps: drawSheets(vocabulary, planSheets(mapped), reportFinds),
   };
   return { report, finds };
 }
 
 /** Caches lookups, since terms repeat from find to find. */
 function findSources({ outbox, recordBase, places, ownTerms, vocabulary }: ReportRequest): FindSources {
-  const remembered = <T>(look: (ident: string) => T): ((ident: string) => T) => {
-    const known = new Map<string, { readonly value: T }>();
+  const memoizeByIdent = <T>(look: (ident: string) => T): ((ident: string) => T) => {
+    const valuesByIdent = new Map<string, { readonly value: T }>();
     return (ident) => {
-      const found = known.get(ident) ?? { value: look(ident) };
-      known.set(ident, found);
-      return found.value;
+      const memo = valuesByIdent.get(ident) ?? { value: look(ident) };
+      valuesByIdent.set(ident, memo);
+      return memo.value;
     };
   };
   return {
     ...{ outbox, recordBase, places, ownTerms },
-    termOf: remembered((ident) => termByIdent(vocabulary, ident)),
-    districtOf: remembered((area) => superiorsOf(vocabulary, area).find(({ kind }) => kind === 'okres')?.label),
+    findTerm: memoizeByIdent((ident) => termByIdent(vocabulary, ident)),
+    findDistrict: memoizeByIdent((area) => listSuperiors(vocabulary, area).find(({ kind }) => kind === 'okres')?.label),
     lookupArea: makeAreaLookup(vocabulary),
   };
 }
@@ -89,11 +89,11 @@ function findSources({ outbox, recordBase, places, ownTerms, vocabulary }: Repor
 /** Counts by label, most frequent first, finds without one last. */
 function countBy(
   finds: readonly ReportFind[],
-  labelOf: (find: ReportFind) => { readonly id: string; readonly text: string } | undefined,
+  getLabel: (find: ReportFind) => { readonly id: string; readonly text: string } | undefined,
 ): Count[] {
   const counts = new Map<string, { key: string; label: string; count: number }>();
   for (const find of finds) {
-    const label = labelOf(find);
+    const label = getLabel(find);
     const key = label?.id ?? '';
     const entry = counts.get(key) ?? { key, label: label?.text ?? t`not given`, count: 0 };
     entry.count += 1;
@@ -108,15 +108,15 @@ function countBy(
 const AREAS_BELOW_METRES = 60;
 const TITLE_AREAS = 3;
 
-function drawnSheets(vocabulary: Vocabulary, planned: readonly PlannedSheet[], finds: readonly ReportFind[]): MapSheet[] {
-  const areaOf = new Map(finds.map(({ number, area }) => [number, area]));
+function drawSheets(vocabulary: Vocabulary, planned: readonly PlannedSheet[], finds: readonly ReportFind[]): MapSheet[] {
+  const areaByNumber = new Map(finds.map(({ number, area }) => [number, area]));
   return planned.map(({ kind, finds: members, box }, index) => {
     const { box: framed, metresPerUnit } = frameAround(box, kind);
     const around = (set: string): MapSheet['areas'] =>
       namedAreas(vocabulary, set, framed).map(({ label, polygon }) => ({ label, polygon }));
     return {
       kind,
-      title: kind === 'overview' ? t`Overview` : titleOf(members, areaOf, index),
+      title: kind === 'overview' ? t`Overview` : makeSheetTitle(members, areaByNumber, index),
       box,
       finds: members,
       districts: around('ruian_okres'),
@@ -126,10 +126,14 @@ function drawnSheets(vocabulary: Vocabulary, planned: readonly PlannedSheet[], f
 }
 
 /** Returns the areas with most of the finds. */
-function titleOf(members: readonly MappedFind[], areaOf: ReadonlyMap<number, string | undefined>, index: number): string {
+function makeSheetTitle(
+  members: readonly MappedFind[],
+  areaByNumber: ReadonlyMap<number, string | undefined>,
+  index: number,
+): string {
   const counts = new Map<string, number>();
   for (const { number } of members) {
-    const area = areaOf.get(number);
+    const area = areaByNumber.get(number);
     if (area !== undefined) counts.set(area, (counts.get(area) ?? 0) + 1);
   }
   const names = [...counts].sort((a, b) => b[1] - a[1] || compareCzech(a[0], b[0])).map(([name]) => name);

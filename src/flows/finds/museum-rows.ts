@@ -1,10 +1,10 @@
 import { currentLanguage, forEachLanguage, t } from '../../base/language.ts';
-import { elementLabel, FIELDS, type Field, pointOf } from '../../find/fields.ts';
+import { elementLabel, FIELDS, type Field, getPoint } from '../../find/fields.ts';
 import type { Change } from '../../find/harvested-find.ts';
 import { NEW_PERSON } from '../../find/resolve-reference.ts';
 import { ENTRY_STATES, type EntryState } from '../../outbox/entry.ts';
-import { type RowCell, wordOf } from '../../tables/export-text.ts';
-import { type ExportedFind, inBothSystems } from '../../tables/exported-find.ts';
+import { formatExportValue, type RowCell } from '../../tables/export-text.ts';
+import { type ExportedFind, toBothSystems } from '../../tables/exported-find.ts';
 import { joinNames } from '../../text/csv.ts';
 import { STATE_WORDS } from './entry-words.ts';
 import { elementText, pointText } from './find-texts.ts';
@@ -23,7 +23,7 @@ export async function museumRows(finds: Iterable<ExportedFind>): Promise<Iterabl
   const { cs } = await forEachLanguage(headings);
   return (function* () {
     yield cs;
-    for (const find of finds) yield rowOf(find);
+    for (const find of finds) yield makeRow(find);
   })();
 }
 
@@ -47,35 +47,35 @@ function headings(): readonly string[] {
   ];
 }
 
-function rowOf(find: ExportedFind): readonly RowCell[] {
-  const point = pointOf(find.elements);
-  const both = point === undefined ? {} : inBothSystems(point);
+function makeRow(find: ExportedFind): readonly RowCell[] {
+  const point = getPoint(find.elements);
+  const both = point === undefined ? {} : toBothSystems(point);
   const coordinates = [both['4326']?.x, both['4326']?.y, both['5514']?.x, both['5514']?.y];
   return [
     find.localId,
     find.identCely ?? '',
-    ...COLUMNS.flatMap((field) => cellsOf(find, field)),
+    ...COLUMNS.flatMap((field) => makeCells(find, field)),
     ...coordinates.map((text) => (text === undefined ? '' : { decimal: text })),
     point?.system ?? '',
     joinNames(find.photos, '; '),
-    (find.changed ?? []).map(differenceOf).join('; '),
+    (find.changed ?? []).map(formatDifference).join('; '),
   ];
 }
 
 /** Uses the element's own name, so that the table is the same in every language. */
-function differenceOf({ element, sent, now }: Change): string {
+function formatDifference({ element, sent, now }: Change): string {
   return `${element}: ${sent ?? '–'} → ${now ?? '–'}`;
 }
 
-function cellsOf({ elements, labelsOf }: ExportedFind, field: Field): readonly RowCell[] {
+function makeCells({ elements, getLabels }: ExportedFind, field: Field): readonly RowCell[] {
   const value = elements[field.name];
   if (value === undefined) return isCoded(field) ? ['', ''] : [''];
   if (typeof value === 'object') {
     if (!isCoded(field)) return [value.id];
-    return [labelsOf?.(value.id)?.cs || value.text, value.id === NEW_PERSON ? '' : value.id];
+    return [getLabels?.(value.id)?.cs || value.text, value.id === NEW_PERSON ? '' : value.id];
   }
   if (field.kind === 'date') return [{ day: String(value) }];
-  return [String(wordOf(value))];
+  return [String(formatExportValue(value))];
 }
 
 const SHOWN: readonly Field[] = FIELDS.filter(({ kind }) => kind !== 'geom-system' && kind !== 'point');
@@ -97,7 +97,7 @@ export function* peopleRows(finds: Iterable<ExportedFind>): Generator<readonly s
       find.localId,
       state === undefined ? t`not queued` : String(STATE_WORDS[state]),
       find.identCely ?? '',
-      ...SHOWN.map((field) => saidOf(find, field)),
+      ...SHOWN.map((field) => formatField(find, field)),
       pointText(find.elements) ?? '',
       joinNames(find.photos, '; '),
       (find.changed ?? []).map(changeText).join('; '),
@@ -105,9 +105,9 @@ export function* peopleRows(finds: Iterable<ExportedFind>): Generator<readonly s
   }
 }
 
-function saidOf({ elements, labelsOf }: ExportedFind, field: Field): string {
+function formatField({ elements, getLabels }: ExportedFind, field: Field): string {
   const value = elements[field.name];
-  const labels = field.kind === 'term' && typeof value === 'object' ? labelsOf?.(value.id) : undefined;
+  const labels = field.kind === 'term' && typeof value === 'object' ? getLabels?.(value.id) : undefined;
   if (labels === undefined) return elementText(field, value) ?? '';
   return (currentLanguage() === 'cs' ? labels.cs : labels.en) || labels.cs;
 }

@@ -31,7 +31,7 @@ export function outboxStatus(outbox: Outbox) {
   assertSoundFinds(outbox, MAX_CHECKED);
   assertSoundEntries(outbox, MAX_CHECKED);
   const [counts, waiting] = [countEntries(outbox), countWaiting(outbox)];
-  const totals = totalsOf(counts);
+  const totals = getTotals(counts);
   const states = ENTRY_STATES.filter((state) => totals[state] > 0);
   const finds = countFinds(outbox);
   return {
@@ -59,10 +59,10 @@ export function isVocabularyEmpty(vocabulary: Vocabulary | undefined): boolean {
 }
 
 export function entryTotals(outbox: Outbox): Readonly<Record<EntryState, number>> {
-  return totalsOf(countEntries(outbox));
+  return getTotals(countEntries(outbox));
 }
 
-function totalsOf(counts: Counts): Readonly<Record<EntryState, number>> {
+function getTotals(counts: Counts): Readonly<Record<EntryState, number>> {
   return Object.fromEntries(
     ENTRY_STATES.map((state) => [state, ENTRY_KINDS.reduce((sum, kind) => sum + counts[kind][state], 0)]),
   ) as Record<EntryState, number>;
@@ -81,15 +81,15 @@ export type NewPerson = {
 };
 
 /** Returns known people who may be meant by a new person's name; undefined where no new person would be created. */
-export function nearestTo(name: string, lookupTerm: LookupTerm): readonly TermCandidate[] | undefined {
-  const found = lookupTerm('osoba', name);
-  switch (found.kind) {
+export function findNearestPeople(name: string, lookupTerm: LookupTerm): readonly TermCandidate[] | undefined {
+  const lookup = lookupTerm('osoba', name);
+  switch (lookup.kind) {
     case 'found':
-      return found.term.label === name ? undefined : [found.term];
+      return lookup.term.label === name ? undefined : [lookup.term];
     case 'ambiguous':
-      return found.candidates;
+      return lookup.candidates;
     case 'unknown':
-      return found.nearest;
+      return lookup.nearest;
     case 'not-harvested':
       return undefined;
     default:
@@ -101,7 +101,7 @@ export function nearestTo(name: string, lookupTerm: LookupTerm): readonly TermCa
  * Returns finders of queued finds whom the service does not know by exactly this name; empty where people were not harvested.
  * @param recordKeys undefined means all records
  */
-export async function newPeople(
+export async function listNewPeople(
   outbox: Outbox,
   openLookup: () => Promise<LookupTerm>,
   recordKeys?: readonly string[],
@@ -110,7 +110,7 @@ export async function newPeople(
   if (named.length === 0) return [];
   const [lookupTerm, accepted] = [await openLookup(), acceptedPeople(outbox)];
   return named.flatMap(({ text: name, finds }) => {
-    const nearest = nearestTo(name, lookupTerm);
+    const nearest = findNearestPeople(name, lookupTerm);
     const first = findById(outbox, finds[0] ?? 0)?.localId ?? '';
     return nearest === undefined ? [] : [{ name, finds, first, isAccepted: accepted.has(name), nearest }];
   });

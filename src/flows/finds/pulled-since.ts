@@ -1,5 +1,5 @@
 import type { HarvestedFile, HarvestedFind } from '../../find/harvested-find.ts';
-import { attemptsOf, evidenceOf } from '../../outbox/attempts.ts';
+import { listAttempts, listEvidence } from '../../outbox/attempts.ts';
 import type { Entry, PhotoEntry } from '../../outbox/entry.ts';
 import { entriesOfTarget } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
@@ -11,15 +11,17 @@ import { type PulledRecord, pulledRecord } from '../../outbox/pulled.ts';
  */
 export function isPulledSince(outbox: Outbox, { standing, datestampMs }: PulledRecord, accepted: Entry): boolean {
   if (standing !== 'shown' || datestampMs === null) return false;
-  const acceptedMs = acceptedAt(outbox, accepted);
+  const acceptedMs = getAcceptedMs(outbox, accepted);
   return acceptedMs === null || datestampMs >= Math.floor(acceptedMs / 1000) * 1000;
 }
 
-function acceptedAt(outbox: Outbox, accepted: Entry): number | null {
-  const answered = attemptsOf(outbox, accepted).findLast(
+function getAcceptedMs(outbox: Outbox, accepted: Entry): number | null {
+  const answered = listAttempts(outbox, accepted).findLast(
     ({ outcome }) => outcome === 'accepted' || outcome === 'already-applied',
   );
-  return answered?.serverDateAt ?? evidenceOf(outbox, accepted).findLast(({ verdict }) => verdict === 'found')?.serverAt ?? null;
+  return (
+    answered?.serverDateAt ?? listEvidence(outbox, accepted).findLast(({ verdict }) => verdict === 'found')?.serverAt ?? null
+  );
 }
 
 /** Tells if an accepted photograph is missing in the record of the last pull. */
@@ -28,15 +30,17 @@ export function isGoneAtService(outbox: Outbox, entry: PhotoEntry): boolean {
   const pulled = pulledRecord(outbox, entry.identCely);
   if (pulled === undefined || pulled.record === null || !isPulledSince(outbox, pulled, entry)) return false;
   const { files } = pulled.record as HarvestedFind;
-  if (files.some((file) => hasDigestOf(file, entry))) return false;
+  if (files.some((file) => hasSameDigest(file, entry))) return false;
   // The service changes the bytes of some photographs, so a file of this name counts unless it is another photograph's.
-  const others = entriesOfTarget(outbox, { findId: entry.findId, identCely: entry.identCely }).filter(
+  const otherPhotos = entriesOfTarget(outbox, { findId: entry.findId, identCely: entry.identCely }).filter(
     (other): other is PhotoEntry => other.kind === 'photo' && other.state === 'accepted' && other.id !== entry.id,
   );
-  return !files.some((file) => storedAs(file) === entry.photograph.name && !others.some((other) => hasDigestOf(file, other)));
+  return !files.some(
+    (file) => storedAs(file) === entry.photograph.name && !otherPhotos.some((other) => hasSameDigest(file, other)),
+  );
 }
 
-function hasDigestOf({ sha512Hex }: HarvestedFile, { photograph: { sha512, originalSha512 } }: PhotoEntry): boolean {
+function hasSameDigest({ sha512Hex }: HarvestedFile, { photograph: { sha512, originalSha512 } }: PhotoEntry): boolean {
   return [sha512, originalSha512].some((digest) => digest?.toString('hex') === sha512Hex);
 }
 

@@ -1,13 +1,13 @@
 import { t } from '../../base/language.ts';
-import { elementLabel, type FindElements, fieldOf } from '../../find/fields.ts';
-import { type Change, changesSince, type HarvestedFind, stateText, withChanges } from '../../find/harvested-find.ts';
+import { elementLabel, type FindElements, getField } from '../../find/fields.ts';
+import { type Change, type HarvestedFind, listChangesSince, stateText, withChanges } from '../../find/harvested-find.ts';
 import { entriesOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { latestNumber } from '../../outbox/ownership.ts';
 import { type PulledRecord, pulledRecord } from '../../outbox/pulled.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
 import { isPulledSince } from './pulled-since.ts';
-import { type SentFind, sentFind } from './sent-finds.ts';
+import { findSentFind, type SentFind } from './sent-finds.ts';
 
 /** State of a find at the service, from the last pull. */
 export type RemoteState = {
@@ -23,7 +23,7 @@ export function remoteState(outbox: Outbox, sent: SentFind): RemoteState | undef
   const pulled = pulledRecord(outbox, sent.identCely);
   if (pulled === undefined) return undefined;
   const record = pulled.record === null ? undefined : (pulled.record as HarvestedFind);
-  return { sent, pulled, record, changes: record === undefined ? [] : changesSince(sent.elements, record) };
+  return { sent, pulled, record, changes: record === undefined ? [] : listChangesSince(sent.elements, record) };
 }
 
 type FindAtService = { readonly elements: FindElements; readonly changes: readonly Change[] };
@@ -35,18 +35,18 @@ type FindAtService = { readonly elements: FindElements; readonly changes: readon
 export function findWithRemoteState(outbox: Outbox, find: StoredFind): FindAtService {
   const entries = entriesOfFind(outbox, find.id);
   const number = latestNumber(entries);
-  const own: FindElements = { ...find.elements, ...(number === undefined ? {} : { evidencni_cislo: number }) };
-  const sent = sentFind(outbox, find);
-  const met = sent === undefined ? undefined : remoteState(outbox, sent);
-  if (met?.record === undefined) return { elements: own, changes: [] };
+  const currentElements: FindElements = { ...find.elements, ...(number === undefined ? {} : { evidencni_cislo: number }) };
+  const sent = findSentFind(outbox, find);
+  const remote = sent === undefined ? undefined : remoteState(outbox, sent);
+  if (remote?.record === undefined) return { elements: currentElements, changes: [] };
   const last = entries.findLast(({ kind, state }) => kind === 'number' && state !== 'dropped' && state !== 'refused');
-  const isNewer = last !== undefined && (last.state !== 'accepted' || !isPulledSince(outbox, met.pulled, last));
-  const changes = isNewer ? met.changes.filter(({ element }) => element !== 'evidencni_cislo') : met.changes;
-  return { elements: withChanges(own, changes, met.record), changes };
+  const isNewer = last !== undefined && (last.state !== 'accepted' || !isPulledSince(outbox, remote.pulled, last));
+  const changes = isNewer ? remote.changes.filter(({ element }) => element !== 'evidencni_cislo') : remote.changes;
+  return { elements: withChanges(currentElements, changes, remote.record), changes };
 }
 
 /** Formats `3 confirmed`, `deleted`, `not shown (last 1 registered)`. */
-export function standingText({ standing, stav }: PulledRecord): string {
+export function remoteStatusText({ standing, stav }: PulledRecord): string {
   const last = stav === null ? undefined : stateText(stav);
   switch (standing) {
     case 'shown':
@@ -61,7 +61,7 @@ export function standingText({ standing, stav }: PulledRecord): string {
 }
 
 export function changeText({ element, sent, now }: Change): string {
-  return `${elementLabel(fieldOf(element))}: ${sent ?? '–'} → ${now ?? '–'}`;
+  return `${elementLabel(getField(element))}: ${sent ?? '–'} → ${now ?? '–'}`;
 }
 
 /** Returns the state for programs. */

@@ -37,8 +37,8 @@ export type ReportSources = {
 
 export type FindSources = ReportSources & {
   readonly places: ReportSettings['places'];
-  readonly termOf: (ident: string) => Term | undefined;
-  readonly districtOf: (area: string) => string | undefined;
+  readonly findTerm: (ident: string) => Term | undefined;
+  readonly findDistrict: (area: string) => string | undefined;
   readonly lookupArea: LookupArea;
 };
 
@@ -52,7 +52,7 @@ export function gatherFind(sources: FindSources, stored: StoredFind, number: num
   const identCely = imported?.identCely ?? undefined;
   const pulled = identCely === undefined ? undefined : pulledRecord(outbox, identCely);
   const { elements, changes: differences } = findWithRemoteState(outbox, stored);
-  const state = stateOf(entries, imported, elements, pulled);
+  const state = getReportState(entries, imported, elements, pulled);
   const photos = entries.flatMap((entry) => (entry.kind === 'photo' && entry.state !== 'dropped' ? [entry] : []));
   const changes = entries.filter((entry) => entry.kind !== 'import');
   const inState = (each: Entry['state']): number => changes.filter((entry) => entry.state === each).length;
@@ -64,13 +64,13 @@ export function gatherFind(sources: FindSources, stored: StoredFind, number: num
       identCely === undefined || recordBase === undefined ? undefined : `${recordBase}/id/${encodeURIComponent(identCely)}`,
     state,
     stateNote: stateNote(imported, pulled),
-    period: labelOf(sources, elements.obdobi),
-    objectType: labelOf(sources, elements.druh_nalezu),
-    facts: [...factsOf(sources, elements), ...differencesIn(sources, differences)],
+    period: findLabel(sources, elements.obdobi),
+    objectType: findLabel(sources, elements.druh_nalezu),
+    facts: [...listFacts(sources, elements), ...listShownDifferences(sources, differences)],
     acceptedMs: imported?.state === 'accepted' ? imported.updatedAt : undefined,
-    accessibility: accessibilityOf(sources, elements.pristupnost),
-    ...guarded(sources, elements, (pulled?.record ?? undefined) as HarvestedFind | undefined),
-    problems: entries.flatMap((entry) => problemsOf(entry, sources.places)),
+    accessibility: getAccessibility(sources, elements.pristupnost),
+    ...guardText(sources, elements, (pulled?.record ?? undefined) as HarvestedFind | undefined),
+    problems: entries.flatMap((entry) => listProblems(entry, sources.places)),
     next: nextSteps({
       localId: stored.localId,
       state,
@@ -78,14 +78,14 @@ export function gatherFind(sources: FindSources, stored: StoredFind, number: num
       changes: { queued: inState('queued') + inState('sending'), refused: inState('refused'), uncertain: inState('uncertain') },
       pulled: pulled !== undefined,
     }),
-    otherWords: otherWords(sources, elements),
+    otherWords: collectSearchWords(sources, elements),
   };
   return { find, photographs: photos.map(({ photograph }) => photograph) };
 }
 
 const AT_SERVICE: Readonly<Record<number, ReportState>> = { 1: 'registered', 2: 'submitted', 3: 'confirmed', 4: 'archived' };
 
-function stateOf(
+function getReportState(
   entries: readonly Entry[],
   imported: ImportEntry | undefined,
   elements: FindElements,
@@ -125,19 +125,19 @@ function stateNote(imported: ImportEntry | undefined, pulled: PulledRecord | und
   }
 }
 
-function labelOf(sources: FindSources, reference: Reference | undefined): Label | undefined {
+function findLabel(sources: FindSources, reference: Reference | undefined): Label | undefined {
   if (reference === undefined) return undefined;
-  const term = sources.termOf(reference.id);
+  const term = sources.findTerm(reference.id);
   const english = currentLanguage() === 'en' ? term?.labelEn : undefined;
   return { id: reference.id, text: english ?? term?.label ?? (reference.text === '' ? reference.id : reference.text) };
 }
 
-function otherWords({ termOf, ownTerms, places }: FindSources, elements: FindElements): string[] {
-  const told = FIELDS.filter(({ name, set }) => set !== undefined && (places === 'shown' || !revealsLocation(name)));
-  const words = told.flatMap(({ name }) => {
+function collectSearchWords({ findTerm, ownTerms, places }: FindSources, elements: FindElements): string[] {
+  const shownFields = FIELDS.filter(({ name, set }) => set !== undefined && (places === 'shown' || !revealsLocation(name)));
+  const words = shownFields.flatMap(({ name }) => {
     const value = elements[name];
     if (typeof value !== 'object') return [];
-    const term = termOf(value.id);
+    const term = findTerm(value.id);
     const other = currentLanguage() === 'en' ? term?.label : term?.labelEn;
     return [other ?? '', ...(ownTerms.get(value.id) ?? [])];
   });
@@ -145,13 +145,15 @@ function otherWords({ termOf, ownTerms, places }: FindSources, elements: FindEle
 }
 
 /** Returns the elements in the order of the report. */
-function factsOf(sources: FindSources, elements: FindElements): Fact[] {
-  const told = FIELDS.filter(({ name }) => sources.places === 'shown' || !revealsLocation(name));
-  return told.flatMap((field): Fact[] => {
+function listFacts(sources: FindSources, elements: FindElements): Fact[] {
+  const shownFields = FIELDS.filter(({ name }) => sources.places === 'shown' || !revealsLocation(name));
+  return shownFields.flatMap((field): Fact[] => {
     const { name, kind, gloss, report = { at: 175, label: gloss } } = field;
     if (kind === 'point' || kind === 'geom-system' || !('at' in report)) return [];
-    const beside = told.filter(({ report: own }) => own !== undefined && 'with' in own && own.with === name);
-    const text = [field, ...beside].map((each) => textOf(sources, each, elements)).filter((each) => each !== '');
+    const beside = shownFields.filter(
+      ({ report: ownReport }) => ownReport !== undefined && 'with' in ownReport && ownReport.with === name,
+    );
+    const text = [field, ...beside].map((each) => formatElement(sources, each, elements)).filter((each) => each !== '');
     const { at, label, shape } = report;
     return [{ at, label: String(label), text: text.join(', '), ...(shape === undefined ? {} : { shape }) }];
   });
@@ -161,32 +163,32 @@ function factsOf(sources: FindSources, elements: FindElements): Fact[] {
 const DIFFERENCES_AT = 180;
 
 /** Describes differences of the service's record from what was sent. The state is in the head of the card. */
-function differencesIn({ places }: FindSources, changes: readonly Change[]): Fact[] {
-  const told = changes.filter(({ element }) => element !== 'stav' && (places === 'shown' || !revealsLocation(element)));
-  const text = told.map(changeText).join('; ');
+function listShownDifferences({ places }: FindSources, changes: readonly Change[]): Fact[] {
+  const shownChanges = changes.filter(({ element }) => element !== 'stav' && (places === 'shown' || !revealsLocation(element)));
+  const text = shownChanges.map(changeText).join('; ');
   return text === '' ? [] : [{ at: DIFFERENCES_AT, label: t`Changed at the service`, text, shape: 'wide' }];
 }
 
-function textOf(sources: FindSources, field: Field, elements: FindElements): string {
+function formatElement(sources: FindSources, field: Field, elements: FindElements): string {
   const value = elements[field.name];
   if (field.kind === 'date' && typeof value === 'string') return dayText(value);
   if (typeof value !== 'object') return elementText(field, value) ?? '';
-  return field.set === undefined ? value.id : (labelOf(sources, value)?.text ?? '');
+  return field.set === undefined ? value.id : (findLabel(sources, value)?.text ?? '');
 }
 
-function accessibilityOf(sources: FindSources, reference: Reference | undefined): ReportFind['accessibility'] {
-  const label = labelOf(sources, reference);
+function getAccessibility(sources: FindSources, reference: Reference | undefined): ReportFind['accessibility'] {
+  const label = findLabel(sources, reference);
   if (label === undefined) return undefined;
-  const letter = sources.termOf(label.id)?.abbreviation ?? undefined;
+  const letter = sources.findTerm(label.id)?.abbreviation ?? undefined;
   return { ...label, letter: letter !== undefined && /^[A-E]$/.test(letter) ? letter : undefined };
 }
 
 /** Returns the location and data that may reveal it. The district alone is not protected. */
-function guarded(sources: FindSources, elements: FindElements, record: HarvestedFind | undefined): Findspot {
-  const place = placeOf(elements);
+function guardText(sources: FindSources, elements: FindElements, record: HarvestedFind | undefined): Findspot {
+  const place = getReportPlace(elements);
   const answer = place === undefined ? undefined : sources.lookupArea(...place.wgs84);
   const inside = answer?.kind === 'inside' ? answer.area : undefined;
-  const district = record?.district?.text ?? (inside === undefined ? undefined : sources.districtOf(inside.id));
+  const district = record?.district?.text ?? (inside === undefined ? undefined : sources.findDistrict(inside.id));
   if (sources.places === 'left-out') {
     return { place: undefined, area: undefined, district };
   }
@@ -194,7 +196,7 @@ function guarded(sources: FindSources, elements: FindElements, record: Harvested
 }
 
 /** Returns the point in both systems; undefined without a point, or for one that cannot be converted. */
-export function placeOf(elements: FindElements): Place | undefined {
+export function getReportPlace(elements: FindElements): Place | undefined {
   const measuredIn = elements.geom_system;
   if (measuredIn === undefined) return undefined;
   const wkt = measuredIn === '4326' ? elements.geom_wkt : elements.geom_sjtsk_wkt;
@@ -205,19 +207,19 @@ export function placeOf(elements: FindElements): Place | undefined {
     : { wgs84: toWgs84(point), sJtsk: point, measuredIn };
 }
 
-function problemsOf(entry: Entry, places: FindSources['places']): Problem[] {
+function listProblems(entry: Entry, places: FindSources['places']): Problem[] {
   if (!['draft', 'queued', 'refused', 'uncertain'].includes(entry.state)) return [];
   const problems = entry.issues.map(({ severity, element, message }): Problem => {
     // An issue without an element may be a text of the service with any content.
-    const told = places === 'shown' || (element !== undefined && !revealsLocation(element));
+    const isShown = places === 'shown' || (element !== undefined && !revealsLocation(element));
     return {
       severity,
       ...(element === undefined ? {} : { element }),
-      message: told ? message : t`The problem is left out here: it might reveal the place.`,
+      message: isShown ? message : t`The problem is left out here: it might reveal the place.`,
     };
   });
-  const said = entry.reason !== null && problems.length === 0 && entry.state !== 'queued';
-  if (!said || entry.reason === null) return problems;
+  const isReasonNew = entry.reason !== null && problems.length === 0 && entry.state !== 'queued';
+  if (!isReasonNew || entry.reason === null) return problems;
   return [
     {
       severity: 'error',

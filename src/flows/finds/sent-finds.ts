@@ -14,16 +14,16 @@ export type SentFind = {
   readonly photographs: readonly Photograph[];
 };
 
-export function* sentFinds(outbox: Outbox): Generator<SentFind> {
+export function* listSentFinds(outbox: Outbox): Generator<SentFind> {
   // Loaded at once, since the caller may change the outbox between finds.
   for (const find of [...allFinds(outbox)]) {
-    const sent = sentFind(outbox, find);
+    const sent = findSentFind(outbox, find);
     if (sent !== undefined) yield sent;
   }
 }
 
 /** Returns the sent find; undefined where it was not accepted yet. */
-export function sentFind(outbox: Outbox, find: StoredFind): SentFind | undefined {
+export function findSentFind(outbox: Outbox, find: StoredFind): SentFind | undefined {
   const accepted = entriesOfFind(outbox, find.id).filter((entry) => entry.state === 'accepted');
   const sent = accepted.find((entry) => entry.kind === 'import');
   if (sent === undefined || sent.identCely === null) return undefined;

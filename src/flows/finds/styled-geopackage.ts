@@ -43,9 +43,9 @@ export function exportStyledGeoPackage(database: Database, finds: Iterable<Expor
     {
       table: LAYER,
       geometry: 'geom',
-      qml: styleOf([points, labels(called, true), { name: 'previewExpression', content: called }]),
+      qml: renderStyle([points, labels(called, true), { name: 'previewExpression', content: called }]),
     },
-    { table: PHOTOGRAPHS, geometry: '', qml: styleOf([PICTURE, { name: 'previewExpression', content: '"name"' }]) },
+    { table: PHOTOGRAPHS, geometry: '', qml: renderStyle([PICTURE, { name: 'previewExpression', content: '"name"' }]) },
   ]);
 }
 
@@ -71,7 +71,7 @@ const PICTURE: XmlNode = {
   ],
 };
 
-function styleOf(nodes: readonly XmlNode[]): string {
+function renderStyle(nodes: readonly XmlNode[]): string {
   const labelsEnabled = nodes.some(({ name }) => name === 'labeling') ? '1' : '0';
   const attributes = { version: '3.22.0', styleCategories: 'AllStyleCategories', labelsEnabled };
   return buildXml({ name: 'qgis', attributes, content: nodes }).toString('utf8');

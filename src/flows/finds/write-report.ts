@@ -6,14 +6,14 @@ import { readAssets } from '../../report/assets.ts';
 import { type FindWithPictures, GENERATOR, renderPage } from '../../report/page.ts';
 import type { Picture } from '../../report/report-model.ts';
 import { openContentStore } from '../../store/content-store.ts';
-import { beginningOf, writeOutputFile, writeToReader } from '../../store/output-file.ts';
+import { readBeginning, writeOutputFile, writeToReader } from '../../store/output-file.ts';
 import { gatherReport, type ReportRequest } from './gather-report.ts';
 import type { GatheredFind } from './report-find.ts';
 
 type PageRequest = ReportRequest & {
   readonly photosFolder: string;
   readonly photoPx: number;
-  readonly onFind: (done: number, total: number) => void;
+  readonly onFind: (doneCount: number, total: number) => void;
 };
 
 type Destination =
@@ -25,10 +25,10 @@ type Destination =
  * @throws FileError where the file exists and is no report, unless it may be overwritten
  */
 export async function writeReport(request: PageRequest, to: Destination) {
-  if ('file' in to) refuseOtherFile(to);
+  if ('file' in to) assertReplaceable(to);
   const { report, finds } = gatherReport(request);
   let missing = 0;
-  const pictured = pictureFinds(finds, request, await openPictures(request), () => {
+  const pictured = addPictures(finds, request, await openPictures(request), () => {
     missing += 1;
   });
   const pieces = renderPage(report, pictured, readAssets());
@@ -41,8 +41,8 @@ export async function writeReport(request: PageRequest, to: Destination) {
 }
 
 /** Refuses to replace a file that is no report, unless `overwrite` is set. */
-function refuseOtherFile({ file, overwrite }: { readonly file: string; readonly overwrite: boolean }): void {
-  const beginning = beginningOf(file, Buffer.byteLength(GENERATOR));
+function assertReplaceable({ file, overwrite }: { readonly file: string; readonly overwrite: boolean }): void {
+  const beginning = readBeginning(file, Buffer.byteLength(GENERATOR));
   if (beginning === undefined || beginning === GENERATOR || overwrite) return;
   throw new FileError(file, t`${file} already exists and is not a report of pas.`, { hint: t`Add --force to replace it.` });
 }
@@ -53,9 +53,9 @@ type PictureOf = (photograph: Photograph) => Promise<Picture>;
 async function openPictures({ pictures, photoPx, photosFolder }: PageRequest): Promise<PictureOf | undefined> {
   if (pictures === 'left-out') return undefined;
   const make = makeThumbnails({ maxPx: photoPx, library: await loadImageLibrary() });
-  const { pathOf } = openContentStore(photosFolder);
+  const { getPath: getContentPath } = openContentStore(photosFolder);
   return async ({ link, sha512, sizeBytes }) => {
-    const picture = await make(link ?? pathOf(sha512), sizeBytes);
+    const picture = await make(link ?? getContentPath(sha512), sizeBytes);
     // An EXIF thumbnail may have any size, so a huge one is left out.
     const isHuge = picture.kind === 'image' && picture.jpeg.length > LARGEST_BYTES;
     return isHuge ? { kind: 'none', why: t`No picture: the picture in the photograph is too large.` } : picture;
@@ -68,17 +68,17 @@ const LARGEST_BYTES = 600_000;
 const AHEAD = 6;
 
 /** Yields each find with its pictures, in order. */
-async function* pictureFinds(
+async function* addPictures(
   finds: readonly GatheredFind[],
   { places, onFind }: PageRequest,
-  pictureOf: PictureOf | undefined,
+  getPicture: PictureOf | undefined,
   onMissing: () => void,
 ): AsyncGenerator<FindWithPictures> {
   const withPictures = async ({ find, photographs }: GatheredFind): Promise<FindWithPictures> => {
-    if (pictureOf === undefined) return { find, photographs: [] };
+    if (getPicture === undefined) return { find, photographs: [] };
     const pictures: FindWithPictures['photographs'][number][] = [];
     for (const photograph of photographs) {
-      const picture = await pictureOf(photograph);
+      const picture = await getPicture(photograph);
       if (picture.kind === 'none') onMissing();
       // A file name may reveal the location.
       pictures.push({ name: places === 'shown' ? photograph.name : undefined, picture });
@@ -96,9 +96,9 @@ async function* pictureFinds(
     coming.push(pictured);
   };
   for (let count = 0; count < AHEAD; count++) begin();
-  for (let done = 1, first = coming.shift(); first !== undefined; done++, first = coming.shift()) {
+  for (let doneCount = 1, first = coming.shift(); first !== undefined; doneCount++, first = coming.shift()) {
     yield await first;
-    onFind(done, finds.length);
+    onFind(doneCount, finds.length);
     begin();
   }
 }

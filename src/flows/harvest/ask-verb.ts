@@ -2,7 +2,7 @@ import { UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { fullIdentifier, type ListPage, type OaiClient } from '../../oai/client.ts';
 import type { OaiArguments } from '../../oai/protocol.ts';
-import { elementJson, headerJson, type Json, recordJson, repeatedElementsOf } from '../../oai/record-json.ts';
+import { elementJson, headerJson, type Json, listRepeatedElements, recordJson } from '../../oai/record-json.ts';
 import type { XmlElement } from '../../xml/element.ts';
 
 /** One verb of OAI-PMH: one request, and its answer as JSON. */
@@ -11,7 +11,7 @@ export type Asking = {
   readonly client: OaiClient;
   /** Schema version of the records. */
   readonly version: string;
-  readonly given: OaiArguments;
+  readonly args: OaiArguments;
   readonly signal: AbortSignal;
 };
 
@@ -36,30 +36,30 @@ export async function askIdentify({ client, signal }: Asking) {
   };
 }
 
-export async function askFormats({ client, given, signal }: Asking) {
-  return { formats: await client.listMetadataFormats(given.identifier, signal) };
+export async function askFormats({ client, args, signal }: Asking) {
+  return { formats: await client.listMetadataFormats(args.identifier, signal) };
 }
 
-export async function askSets({ client, given, signal }: Asking) {
-  const page = await client.listSets(given, signal);
+export async function askSets({ client, args, signal }: Asking) {
+  const page = await client.listSets(args, signal);
   const sets = page.items.map((set) => ({ set: set.setSpec, name: set.name, descriptions: descriptionsJson(set) }));
   return { sets, ...paging(page) };
 }
 
-export async function askIdentifiers({ client, given, signal }: Asking) {
-  const page = await client.listHeaders(given, signal);
+export async function askIdentifiers({ client, args, signal }: Asking) {
+  const page = await client.listHeaders(args, signal);
   return { headers: page.items.map(headerJson), ...paging(page) };
 }
 
-export async function askRecords({ client, version, given, signal }: Asking) {
-  const page = await client.listRecords(given, signal);
-  const repeated = repeatedElementsOf(version);
+export async function askRecords({ client, version, args, signal }: Asking) {
+  const page = await client.listRecords(args, signal);
+  const repeated = listRepeatedElements(version);
   return { records: page.items.map((record) => recordJson(record, repeated)), ...paging(page) };
 }
 
-export async function askRecord({ client, version, given, signal }: Asking) {
-  const { identifier = '', metadataPrefix = '' } = given;
-  return recordJson(await client.getRecord(identifier, metadataPrefix, signal), repeatedElementsOf(version));
+export async function askRecord({ client, version, args, signal }: Asking) {
+  const { identifier = '', metadataPrefix = '' } = args;
+  return recordJson(await client.getRecord(identifier, metadataPrefix, signal), listRepeatedElements(version));
 }
 
 export type Paging = ReturnType<typeof paging>;

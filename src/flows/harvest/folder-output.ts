@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { FileError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { deleteCheckpoint, type Ledger, readCheckpoint, resetOutput, saveCheckpoint } from '../../ledger/ledger.ts';
-import { filesOf, forgetFiles, putFile, type StoredFile } from '../../ledger/stored-records.ts';
+import { listStoredFiles, requestAgain, type StoredFile, saveFile } from '../../ledger/stored-records.ts';
 import { modifiedFileError } from '../../store/append-file.ts';
 import { fileStanding, flushFiles, removeTemps, safeFileName, writeFiles } from '../../store/file-folder.ts';
 import { goneText, type Opening, type RecordOutput } from './record-output.ts';
-import { listsOf } from './xml-output.ts';
+import { makeRecordCutter } from './xml-output.ts';
 
 const EXTENSION = '.xml';
 const DECLARATION = Buffer.from('<?xml version="1.0" encoding="UTF-8"?>\n');
@@ -24,23 +24,23 @@ export async function filesOutput(
   ledger: Ledger,
   { verify, onNote }: Opening,
 ): Promise<RecordOutput> {
-  const nameOf = (identifier: string): string => {
+  const getFileName = (identifier: string): string => {
     // No identifier begins with a space, so that another form of one never has the name of the service's own.
     const isOwn = identifier.startsWith(identifierPrefix);
     return safeFileName(isOwn ? identifier.slice(identifierPrefix.length) : ` ${identifier}`, EXTENSION);
   };
   await removeTemps(folder);
   const hasCheckpoint = readCheckpoint(ledger) !== undefined;
-  const known = filesOf(ledger).length;
-  const { gone, changed, added } = await differencesIn(folder, ledger, hasCheckpoint);
-  if (hasCheckpoint && added.length > 0) throw foreignFile(folder, added);
-  if (hasCheckpoint && !verify && changed.length > 0) throw edited(folder, changed);
-  if (gone.length > 0 && gone.length === known) {
+  const fileCount = listStoredFiles(ledger).length;
+  const { gone, changed, added } = await findDifferences(folder, ledger, hasCheckpoint);
+  if (hasCheckpoint && added.length > 0) throw makeForeignFileError(folder, added);
+  if (hasCheckpoint && !verify && changed.length > 0) throw makeEditedError(folder, changed);
+  if (gone.length > 0 && gone.length === fileCount) {
     onNote(goneText(folder, false));
     ledger.change(() => resetOutput(ledger));
   } else {
     if (hasCheckpoint && gone.length > 0) onNote(lostText(folder, gone.length));
-    ledger.change(() => forgetFiles(ledger, [...gone, ...changed]));
+    ledger.change(() => requestAgain(ledger, [...gone, ...changed]));
   }
   deleteCheckpoint(ledger);
   let waiting: readonly StoredFile[] = [];
@@ -48,25 +48,25 @@ export async function filesOutput(
   return {
     write: async ({ document, records }) => {
       isFlushed = isFlushed && records.length === 0;
-      const listOf = listsOf(document);
+      const cutRecords = makeRecordCutter(document);
       const files = records.map(({ header: { identifier }, element }) => {
-        return { name: nameOf(identifier), identifier, content: Buffer.concat([DECLARATION, ...listOf([element])]) };
+        return { name: getFileName(identifier), identifier, content: Buffer.concat([DECLARATION, ...cutRecords([element])]) };
       });
       writeFiles(folder, files);
       waiting = files.map(({ name, identifier, content }) => {
         const standing = fileStanding(join(folder, name), undefined, content);
-        if (standing === undefined) throw edited(folder, [{ name }]);
+        if (standing === undefined) throw makeEditedError(folder, [{ name }]);
         return { name, identifier, ...standing };
       });
     },
     commit: () => {
-      for (const file of waiting) putFile(ledger, file);
+      for (const file of waiting) saveFile(ledger, file);
     },
     settle: async () => {
-      const found = await differencesIn(folder, ledger, true);
-      const other = [...found.gone, ...found.changed];
-      if (other.length > 0) throw edited(folder, other);
-      if (found.added.length > 0) throw foreignFile(folder, found.added);
+      const differences = await findDifferences(folder, ledger, true);
+      const other = [...differences.gone, ...differences.changed];
+      if (other.length > 0) throw makeEditedError(folder, other);
+      if (differences.added.length > 0) throw makeForeignFileError(folder, differences.added);
       if (!isFlushed) await flushFiles(folder);
       ledger.change(() => saveCheckpoint(ledger, {}));
     },
@@ -85,17 +85,17 @@ type Differences = {
  * Compares the folder with the ledger.
  * @param wasFlushed the text of a file that nothing has touched is not read; a power cut may have taken what was not flushed
  */
-async function differencesIn(folder: string, ledger: Ledger, wasFlushed: boolean): Promise<Differences> {
+async function findDifferences(folder: string, ledger: Ledger, wasFlushed: boolean): Promise<Differences> {
   const there = new Set((await readdir(folder)).filter((name) => name.endsWith(EXTENSION)));
   const [gone, changed, touched]: [StoredFile[], StoredFile[], StoredFile[]] = [[], [], []];
-  for (const file of filesOf(ledger)) {
+  for (const file of listStoredFiles(ledger)) {
     const standing = there.delete(file.name) ? fileStanding(join(folder, file.name), wasFlushed ? file : undefined) : undefined;
     if (standing === undefined) gone.push(file);
     else if (!standing.digest.equals(file.digest)) changed.push(file);
     else if (standing.changedNs !== file.changedNs) touched.push({ ...file, ...standing });
   }
   ledger.change(() => {
-    for (const file of touched) putFile(ledger, file);
+    for (const file of touched) saveFile(ledger, file);
   });
   return { gone, changed, added: [...there] };
 }
@@ -108,12 +108,12 @@ function lostText(folder: string, count: number): string {
   );
 }
 
-function edited(folder: string, [first]: readonly { readonly name: string }[]): FileError {
+function makeEditedError(folder: string, [first]: readonly { readonly name: string }[]): FileError {
   const name = first?.name ?? '';
   return modifiedFileError(folder, t`${folder} was modified: another program changed ${name}.`);
 }
 
-function foreignFile(folder: string, [name]: readonly string[]): FileError {
+function makeForeignFileError(folder: string, [name]: readonly string[]): FileError {
   return new FileError(folder, t`${folder} was modified: ${name} is not one of its records.`, {
     hint: t`Move the file elsewhere, or give another --out.`,
   });

@@ -3,7 +3,7 @@ import { type HarvestedFind, parseHarvestedFind } from '../../find/harvested-fin
 import type { OaiClient } from '../../oai/client.ts';
 import { harvest } from '../../oai/harvest-engine.ts';
 import { memoryState } from '../../oai/harvest-state.ts';
-import { entityOf, identOf, type OaiRecord } from '../../oai/record.ts';
+import { findEntity, type OaiRecord, toIdent } from '../../oai/record.ts';
 import { clockOfService, overlapMs } from './service-lists.ts';
 
 export type RecordSource = {
@@ -18,7 +18,7 @@ export type FindHarvest = RecordSource & {
   /** Time in which a new record appears in a harvest. */
   readonly indexAllowanceMs: number;
   /** Told how many records were met, after each page; `total` is undefined where the service does not count. */
-  readonly onProgress?: (done: number, total: number | undefined) => void;
+  readonly onProgress?: (doneCount: number, total: number | undefined) => void;
   /** Told what a person should know though it is no failure. */
   readonly onNote?: (text: string) => void;
 };
@@ -64,31 +64,31 @@ export async function harvestFinds(options: FindHarvest, fromMs: number | null):
         },
         commit: () => {
           for (const record of waiting) {
-            const lookup = listedFindOf(record);
-            if (lookup !== undefined) lookups.set(identOf(record.header.identifier), lookup);
+            const lookup = toListedFind(record);
+            if (lookup !== undefined) lookups.set(toIdent(record.header.identifier), lookup);
           }
         },
       },
       onPage: (_, { look, listSize }) => onProgress?.(look.met, listSize ?? undefined),
     },
     ({ look }) => {
-      listed = new Set([...state.metIn(look.number)].map(identOf));
+      listed = new Set([...state.metIn(look.number)].map(toIdent));
     },
   );
   // One that an earlier look met may be gone since.
   return {
     lookups: new Map([...lookups].filter(([ident]) => listed.has(ident))),
-    withoutContent: broken.flatMap(({ identifier }) => (identifier === undefined ? [] : [identOf(identifier)])),
+    withoutContent: broken.flatMap(({ identifier }) => (identifier === undefined ? [] : [toIdent(identifier)])),
     beganMs: pass?.beganMs ?? 0,
   };
 }
 
 /** Converts a record; undefined where it is no readable find. */
-export function listedFindOf(record: OaiRecord): ListedFind | undefined {
+export function toListedFind(record: OaiRecord): ListedFind | undefined {
   const { datestampMs, deleted } = record.header;
   if (deleted) return { kind: 'deleted', datestampMs };
   if (record.refused) return { kind: 'withheld', datestampMs };
-  const entity = entityOf(record);
+  const entity = findEntity(record);
   const find = entity === undefined ? undefined : parseHarvestedFind(entity);
   return find === undefined ? undefined : { kind: 'shown', datestampMs, record: find };
 }

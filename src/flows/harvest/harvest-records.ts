@@ -1,14 +1,14 @@
 import type { Clock } from '../../base/clock.ts';
 import { t } from '../../base/language.ts';
-import { harvestOf, type Ledger, type Subject, setVerifying, updateRights } from '../../ledger/ledger.ts';
+import { getOrCreateHarvest, type Ledger, type Subject, setVerifying, updateRights } from '../../ledger/ledger.ts';
 import { countHeld } from '../../ledger/stored-records.ts';
 import type { PageResult, RecordSink } from '../../oai/apply-page.ts';
 import { headersOnly } from '../../oai/client.ts';
 import { type Disbelief, harvest } from '../../oai/harvest-engine.ts';
 import { type HarvestState, type SeenRecord, storedState } from '../../oai/harvest-state.ts';
 import type { BrokenRecord } from '../../oai/malformed.ts';
-import { boundMs, type Pass } from '../../oai/pass.ts';
-import { checkArguments, granularityOf } from '../../oai/protocol.ts';
+import { boundMs, type HarvestPass } from '../../oai/pass.ts';
+import { checkArguments, parseGranularity } from '../../oai/protocol.ts';
 import { parseHeaderAlone } from '../../oai/record.ts';
 import { listName } from '../../oai/walk.ts';
 import { createRowParser, isBytes, isNumber } from '../../store/row.ts';
@@ -56,7 +56,7 @@ type HarvestRecordsOptions = ListedService & {
 };
 
 type Figures = {
-  readonly pass: Pass['kind'];
+  readonly pass: HarvestPass['kind'];
   /** Records that the service lists, those of an earlier interrupted run included. */
   readonly records: number;
   /** New or changed records that went into the output in this run; deleted, masked and vanished ones among them. */
@@ -101,7 +101,7 @@ export async function harvestRecords(options: HarvestRecordsOptions): Promise<Re
   const startedMs = clock.monotonicMs();
   const { ledger, output } = await options.openOutput({ verify, onNote });
   const hasOtherRights = ledger.change(() => {
-    for (const setSpec of sets) harvestOf(ledger, setSpec);
+    for (const setSpec of sets) getOrCreateHarvest(ledger, setSpec);
     setVerifying(ledger, verify);
     return options.rights !== undefined && updateRights(ledger, options.rights);
   });
@@ -109,8 +109,8 @@ export async function harvestRecords(options: HarvestRecordsOptions): Promise<Re
   const results: SetFigures[] = [];
   for (const setSpec of sets) results.push(await harvestSet(options, service, { ledger, output }, setSpec));
   await output.settle();
-  ledger.refuseOther();
-  return { ...sumOf(results), sets: results, held: countHeld(ledger), elapsedMs: clock.monotonicMs() - startedMs };
+  ledger.assertUnmodified();
+  return { ...sumFigures(results), sets: results, held: countHeld(ledger), elapsedMs: clock.monotonicMs() - startedMs };
 }
 
 async function harvestSet(
@@ -126,7 +126,7 @@ async function harvestSet(
   const settledMs = state.settledMs();
   const tally = { written: 0, deleted: 0, vanished: 0, masked: 0, mended: 0 };
   const [startedMs, metBefore] = [clock.monotonicMs(), state.pass()?.look.met ?? 0];
-  const sink = sinkOf(options, output, (count) => {
+  const sink = makeSink(options, output, (count) => {
     tally.mended += count;
   });
   const settings = {
@@ -135,9 +135,9 @@ async function harvestSet(
     full: options.full === true || verify,
     window: {
       fromMs: from === undefined ? null : Date.parse(from),
-      untilMs: until === undefined ? null : boundMs(until, granularityOf(until) ?? 'second'),
+      untilMs: until === undefined ? null : boundMs(until, parseGranularity(until) ?? 'second'),
     },
-    onPage: ({ written }: PageResult, { look, listSize }: Pass) => {
+    onPage: ({ written }: PageResult, { look, listSize }: HarvestPass) => {
       tally.written += written.length;
       tally.deleted += written.filter(({ header }) => header.deleted).length;
       tally.masked += written.filter(({ refused }) => refused).length;
@@ -203,14 +203,14 @@ function groupPages({ ledger, output }: OpenedOutput, clock: Clock) {
 }
 
 /** Returns the sink for the records of a set; with `verify`, records that differ in the output are written as well. */
-function sinkOf({ verb, verify }: HarvestRecordsOptions, output: RecordOutput, onMended: (count: number) => void): RecordSink {
+function makeSink({ verb, verify }: HarvestRecordsOptions, output: RecordOutput, onMended: (count: number) => void): RecordSink {
   const differs = verify === true ? output.differs : undefined;
   if (differs === undefined && verb !== 'ListIdentifiers') return output;
   return {
     commit: () => output.commit(),
     write: (page) => {
       const news = new Set(page.records);
-      const wrong = page.met.filter((record) => !news.has(record) && differs?.(page.document, record) === true);
+      const wrong = page.seenRecords.filter((record) => !news.has(record) && differs?.(page.document, record) === true);
       onMended(wrong.length);
       const records = [...news, ...wrong];
       // A tombstone is a whole record.
@@ -220,7 +220,7 @@ function sinkOf({ verb, verify }: HarvestRecordsOptions, output: RecordOutput, o
   };
 }
 
-function sumOf(sets: readonly SetFigures[]): Figures {
+function sumFigures(sets: readonly SetFigures[]): Figures {
   const total = (count: (figures: Figures) => number): number => sets.reduce((sum, figures) => sum + count(figures), 0);
   return {
     pass: sets.some(({ pass }) => pass === 'full') ? 'full' : 'changes',
@@ -247,32 +247,32 @@ type SetState = HarvestState & {
 /** Opens the state of one set of an output. All sets share the stored version of a record. @param nowMs this machine's clock */
 export function setState(ledger: Ledger, setSpec: string, nowMs: () => number): SetState {
   const { sql, change } = ledger;
-  const harvest = change(() => harvestOf(ledger, setSpec));
+  const harvest = change(() => getOrCreateHarvest(ledger, setSpec));
   const stored = storedState(ledger, harvest, nowMs);
   const settledMs = (): number => {
     const wasComplete = sql('select completed_at is not null from harvests where id = ?').pluck().get(harvest) === 1;
     return stored.watermarkMs() ?? (wasComplete ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY);
   };
-  const own = { ...stored, settledMs };
-  if (sql('select count(*) from harvests').pluck().get() === 1) return { ...own, absentIn: own.unmetIn, leave: () => {} };
+  const state = { ...stored, settledMs };
+  if (sql('select count(*) from harvests').pluck().get() === 1) return { ...state, absentIn: state.unmetIn, leave: () => {} };
   const elsewhere = sql('select 1 from met_records where identifier = ? and harvest <> ? and look > 0').pluck();
   const isElsewhere = (identifier: string): boolean => elsewhere.get(identifier, harvest) === 1;
   return {
-    ...own,
-    met: (identifier) => own.met(identifier) ?? metElsewhere(ledger, identifier),
-    noteMet: (identifier, met) => {
-      own.noteMet(identifier, met);
+    ...state,
+    findSeen: (identifier) => state.findSeen(identifier) ?? seenInOtherSet(ledger, identifier),
+    markSeen: (identifier, seenRecord) => {
+      state.markSeen(identifier, seenRecord);
       sql('update met_records set datestamp_at = ?, digest = ? where identifier = ? and harvest <> ?').run(
-        met.datestampMs,
-        met.digest,
+        seenRecord.datestampMs,
+        seenRecord.digest,
         identifier,
         harvest,
       );
     },
-    unmetIn: (look) => own.unmetIn(look).filter((identifier) => !isElsewhere(identifier)),
-    absentIn: own.unmetIn,
+    unmetIn: (look) => state.unmetIn(look).filter((identifier) => !isElsewhere(identifier)),
+    absentIn: state.unmetIn,
     leave: (look) => {
-      for (const identifier of own.unmetIn(look).filter(isElsewhere)) {
+      for (const identifier of state.unmetIn(look).filter(isElsewhere)) {
         sql('update met_records set look = 0 where harvest = ? and identifier = ?').run(harvest, identifier);
       }
     },
@@ -281,7 +281,7 @@ export function setState(ledger: Ledger, setSpec: string, nowMs: () => number): 
 
 const parseVersion = createRowParser({ datestampMs: isNumber, digest: isBytes });
 
-function metElsewhere({ sql }: Ledger, identifier: string): SeenRecord | undefined {
+function seenInOtherSet({ sql }: Ledger, identifier: string): SeenRecord | undefined {
   const held = sql('select datestamp_at as datestampMs, digest from met_records where identifier = ? limit 1').get(identifier);
   return held === undefined ? undefined : { ...parseVersion(held), look: 0, skipped: false };
 }

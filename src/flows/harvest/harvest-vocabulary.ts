@@ -6,19 +6,19 @@ import type { OaiClient } from '../../oai/client.ts';
 import { type Disbelief, harvest } from '../../oai/harvest-engine.ts';
 import { storedState } from '../../oai/harvest-state.ts';
 import type { BrokenRecord } from '../../oai/malformed.ts';
-import type { Pass } from '../../oai/pass.ts';
-import { entityOf, identOf, type OaiRecord } from '../../oai/record.ts';
+import type { HarvestPass } from '../../oai/pass.ts';
+import { findEntity, type OaiRecord, toIdent } from '../../oai/record.ts';
 import {
   assertLatestRun,
   beginRun,
-  harvestOf,
+  getOrCreateVocabularyHarvest,
   tombstoneMissingTerms,
   unmetTerms,
   updateSubject,
 } from '../../vocabulary/harvests.ts';
 import { parseTerm } from '../../vocabulary/read-term.ts';
 import type { Vocabulary } from '../../vocabulary/term.ts';
-import { isInSet, putHidden, putTerm, putTombstone } from '../../vocabulary/terms.ts';
+import { isInSet, saveHidden, saveTerm, saveTombstone } from '../../vocabulary/terms.ts';
 import { assertKnownSets, clockOfService, overlapMs, type ServiceClock } from './service-lists.ts';
 
 /** Sets that finds use, and that their places and projects are checked with. */
@@ -64,7 +64,7 @@ type HarvestVocabularyOptions = {
 
 export type SetHarvest = {
   readonly setSpec: string;
-  readonly pass: Pass['kind'];
+  readonly pass: HarvestPass['kind'];
   /** Records that the service lists, those of an earlier interrupted run included. */
   readonly records: number;
   readonly deleted: number;
@@ -95,10 +95,10 @@ type Tally = { deleted: number; vanished: number; readonly unreadable: Set<strin
 async function harvestSet(options: HarvestVocabularyOptions, service: ServiceClock, setSpec: string): Promise<SetHarvest> {
   const { vocabulary, clock, onProgress } = options;
   const { id, run, hasOtherRights } = vocabulary.change(() => {
-    const found = harvestOf(vocabulary, setSpec);
+    const harvestId = getOrCreateVocabularyHarvest(vocabulary, setSpec);
     const subject = `${options.subject} ${options.metadataPrefix}`;
-    const differs = updateSubject(vocabulary, found, { subject, rights: options.rights });
-    return { id: found, run: beginRun(vocabulary, found), hasOtherRights: differs };
+    const differs = updateSubject(vocabulary, harvestId, { subject, rights: options.rights });
+    return { id: harvestId, run: beginRun(vocabulary, harvestId), hasOtherRights: differs };
   });
   if (hasOtherRights)
     options.onNote?.(t`The account's permissions have changed since the last harvest, so everything is read again.`);
@@ -112,14 +112,14 @@ async function harvestSet(options: HarvestVocabularyOptions, service: ServiceClo
   const startedMs = clock.monotonicMs();
   const metBefore = state.pass()?.look.met ?? 0;
   const tally: Tally = { deleted: 0, vanished: 0, unreadable: new Set() };
-  const unmet = (look: number) => unmetTerms(vocabulary, setSpec, new Set([...state.metIn(look)].map(identOf)));
+  const listUnseen = (look: number) => unmetTerms(vocabulary, setSpec, new Set([...state.metIn(look)].map(toIdent)));
   const { pass, broken, disbelief } = await harvest(
     {
       ...{ ...options, ...service, state, setSpec, window: { fromMs: null, untilMs: null } },
       overlapMs: overlapMs(options.indexAllowanceMs),
       sink: termSink(vocabulary, setSpec, tally),
       losses: async (look) => {
-        const lost = unmet(look).map(({ ident }) => ident);
+        const lost = listUnseen(look).map(({ ident }) => ident);
         const used = lost.length === 0 ? undefined : await options.inUse?.();
         return { lost, inUse: lost.filter((ident) => used?.has(ident)) };
       },
@@ -132,7 +132,7 @@ async function harvestSet(options: HarvestVocabularyOptions, service: ServiceClo
     },
     ({ look, beganMs }, isProof) => {
       if (!isProof) return;
-      const vanished = unmet(look.number);
+      const vanished = listUnseen(look.number);
       tombstoneMissingTerms(vocabulary, vanished, beganMs);
       tally.vanished += vanished.length;
     },
@@ -154,34 +154,34 @@ async function harvestSet(options: HarvestVocabularyOptions, service: ServiceClo
 function termSink(vocabulary: Vocabulary, harvestedSet: string, tally: Tally): RecordSink {
   let waiting: readonly OaiRecord[] = [];
   return {
-    write: async ({ met }) => {
-      waiting = met;
+    write: async ({ seenRecords }) => {
+      waiting = seenRecords;
     },
     commit: () => {
-      for (const record of waiting) putRecord(vocabulary, harvestedSet, record, tally.unreadable);
+      for (const record of waiting) saveTermRecord(vocabulary, harvestedSet, record, tally.unreadable);
     },
   };
 }
 
-function putRecord(vocabulary: Vocabulary, harvestedSet: string, record: OaiRecord, unreadable: Set<string>): void {
+function saveTermRecord(vocabulary: Vocabulary, harvestedSet: string, record: OaiRecord, unreadable: Set<string>): void {
   const { identifier, setSpecs, deleted, datestampMs } = record.header;
-  const ident = identOf(identifier);
-  const own = mostSpecific(setSpecs);
-  const setSpec = own ?? harvestedSet;
+  const ident = toIdent(identifier);
+  const specificSet = chooseMostSpecific(setSpecs);
+  const setSpec = specificSet ?? harvestedSet;
   if (deleted) {
-    putTombstone(vocabulary, { ident, setSpec, goneAtMs: datestampMs, why: 'deleted' });
+    saveTombstone(vocabulary, { ident, setSpec, goneAtMs: datestampMs, why: 'deleted' });
   } else if (record.refused) {
-    putHidden(vocabulary, ident, setSpec, datestampMs);
+    saveHidden(vocabulary, ident, setSpec, datestampMs);
   } else {
-    const entity = entityOf(record);
-    const draft = entity === undefined ? undefined : parseTerm(entity, own);
+    const entity = findEntity(record);
+    const draft = entity === undefined ? undefined : parseTerm(entity, specificSet);
     if (draft === undefined) unreadable.add(ident);
-    else putTerm(vocabulary, draft, datestampMs);
+    else saveTerm(vocabulary, draft, datestampMs);
   }
 }
 
 /** Some services repeat the parents of a set, some do not. */
-function mostSpecific(setSpecs: readonly string[]): string | undefined {
+function chooseMostSpecific(setSpecs: readonly string[]): string | undefined {
   return setSpecs.reduce<string | undefined>(
     (best, set) => (best === undefined || set.length > best.length ? set : best),
     undefined,

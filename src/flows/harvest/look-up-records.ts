@@ -2,8 +2,8 @@ import { OaiError } from '../../base/errors.ts';
 import type { ListPage } from '../../oai/client.ts';
 import { CircleError, isRefusedToken, listPages } from '../../oai/pages.ts';
 import { formatDatestamp } from '../../oai/protocol.ts';
-import { identOf, type OaiRecord } from '../../oai/record.ts';
-import { FIND_SET, type FindHarvest, harvestFinds, type ListedFind, listedFindOf } from './harvest-finds.ts';
+import { type OaiRecord, toIdent } from '../../oai/record.ts';
+import { FIND_SET, type FindHarvest, harvestFinds, type ListedFind, toListedFind } from './harvest-finds.ts';
 import { clockOfService } from './service-lists.ts';
 
 /** A record of a find as the harvest has it now. Missing: the service does not know it; empty: it came without its content. */
@@ -25,25 +25,29 @@ class LongList extends Error {
  * the list is longer than there are records to ask for, they are asked for one by one, and all of them are in the answer.
  * @throws what {@link harvestFinds} throws
  */
-export async function lookUpChanges(options: FindHarvest, wanted: ReadonlySet<string>, fromMs: number): Promise<FindLookups> {
+export async function lookUpChanges(
+  options: FindHarvest,
+  wantedIdents: ReadonlySet<string>,
+  fromMs: number,
+): Promise<FindLookups> {
   const { client } = options;
   const listRecords: typeof client.listRecords = async (...request) => {
     const page = await client.listRecords(...request);
-    if (pagesAfter(page) > wanted.size) throw new LongList(page.responseDateMs);
+    if (countPagesAfter(page) > wantedIdents.size) throw new LongList(page.responseDateMs);
     return page;
   };
   try {
     const { lookups, withoutContent, beganMs } = await harvestFinds({ ...options, client: { ...client, listRecords } }, fromMs);
     const empty = withoutContent.map((ident): [string, FindLookup] => [ident, { kind: 'empty' }]);
-    return { lookups: new Map<string, FindLookup>([...empty, ...lookups].filter(([ident]) => wanted.has(ident))), beganMs };
+    return { lookups: new Map<string, FindLookup>([...empty, ...lookups].filter(([ident]) => wantedIdents.has(ident))), beganMs };
   } catch (thrown) {
-    if (thrown instanceof LongList) return { lookups: await lookUpEach(options, wanted), beganMs: thrown.beganMs };
+    if (thrown instanceof LongList) return { lookups: await lookUpEach(options, wantedIdents), beganMs: thrown.beganMs };
     throw thrown;
   }
 }
 
 /** Estimates the requests for the rest of a list; 0 where the service does not count. */
-function pagesAfter({ items, next, cursor, completeListSize }: ListPage<OaiRecord>): number {
+function countPagesAfter({ items, next, cursor, completeListSize }: ListPage<OaiRecord>): number {
   if (next === undefined || completeListSize === undefined || items.length === 0) return 0;
   return Math.ceil((completeListSize - (cursor ?? 0) - items.length) / items.length);
 }
@@ -63,8 +67,8 @@ export async function lookUpUnlisted(
   });
   try {
     for await (const page of pages) {
-      for (const { header } of page.items) unlisted.delete(identOf(header.identifier));
-      if (unlisted.size === 0 || pagesAfter(page) > unlisted.size) break;
+      for (const { header } of page.items) unlisted.delete(toIdent(header.identifier));
+      if (unlisted.size === 0 || countPagesAfter(page) > unlisted.size) break;
     }
   } catch (thrown) {
     // Records on the rest of the list are requested one by one.
@@ -81,7 +85,7 @@ export async function lookUpEach(options: FindHarvest, idents: Iterable<string>)
   for (const ident of all) {
     try {
       const record = await client.getRecord(ident, format, signal);
-      const lookup = record.lacksContent ? ({ kind: 'empty' } as const) : listedFindOf(record);
+      const lookup = record.lacksContent ? ({ kind: 'empty' } as const) : toListedFind(record);
       if (lookup !== undefined) lookups.set(ident, lookup);
     } catch (thrown) {
       if (!(thrown instanceof OaiError) || thrown.oaiCode !== 'idDoesNotExist') throw thrown;

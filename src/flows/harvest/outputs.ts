@@ -1,5 +1,5 @@
 import type { Ledger, Subject } from '../../ledger/ledger.ts';
-import { type RepeatedElements, repeatedElementsOf } from '../../oai/record-json.ts';
+import { listRepeatedElements, type RepeatedElements } from '../../oai/record-json.ts';
 import type { AppendTarget } from './append-output.ts';
 import type { Opening, RecordOutput } from './record-output.ts';
 
@@ -26,7 +26,7 @@ type OutputForm = {
 
 /** Reads the service's schema only for records of its own format. */
 function repeatedIn({ format, version }: Subject): RepeatedElements {
-  return format === 'oai_dc' ? new Map() : repeatedElementsOf(version);
+  return format === 'oai_dc' ? new Map() : listRepeatedElements(version);
 }
 
 /** A form of output is a file that writes it and a row here. */

@@ -3,9 +3,9 @@ import { t } from '../../base/language.ts';
 import type { HarvestedFind } from '../../find/harvested-find.ts';
 import { clockWentBack } from '../../oai/harvest-engine.ts';
 import { DAY_MS } from '../../oai/protocol.ts';
-import { attemptsOf } from '../../outbox/attempts.ts';
+import { listAttempts } from '../../outbox/attempts.ts';
 import { thinDocuments } from '../../outbox/merge.ts';
-import { headerOf, type Outbox } from '../../outbox/open-outbox.ts';
+import { type Outbox, readHeader } from '../../outbox/open-outbox.ts';
 import {
   completePull,
   type PulledRecord,
@@ -15,7 +15,7 @@ import {
   saveStanding,
 } from '../../outbox/pulled.ts';
 import { type RemoteState, remoteState } from '../finds/remote-state.ts';
-import { type SentFind, sentFinds } from '../finds/sent-finds.ts';
+import { listSentFinds, type SentFind } from '../finds/sent-finds.ts';
 import { FIND_SET, type FindHarvest } from './harvest-finds.ts';
 import { type FindLookup, lookUpChanges, lookUpEach, lookUpUnlisted } from './look-up-records.ts';
 import { overlapMs } from './service-lists.ts';
@@ -53,45 +53,48 @@ const CREATION_MARGIN_MS = 30 * 60_000;
  */
 export async function pull(context: PullContext): Promise<Pull> {
   const { outbox } = context;
-  const sent = [...sentFinds(outbox)];
+  const sent = [...listSentFinds(outbox)];
   if (sent.length === 0) return { finds: [], withoutContent: [], fromMs: undefined };
-  const known = new Map(sent.map(({ identCely }) => [identCely, pulledRecord(outbox, identCely)]));
+  const recordsByIdent = new Map(sent.map(({ identCely }) => [identCely, pulledRecord(outbox, identCely)]));
   const allMs = firstSentMs(outbox, sent) - LOOK_BACK_MS;
   const watermarkMs = context.full ? undefined : pullWatermarkMs(outbox);
-  let fromMs = watermarkMs === undefined ? allMs : sinceMs(watermarkMs - overlapMs(context.indexAllowanceMs), known.values());
-  let { lookups: listed, beganMs } = await lookUpChanges(context, new Set(known.keys()), fromMs);
+  let fromMs =
+    watermarkMs === undefined ? allMs : getSinceMs(watermarkMs - overlapMs(context.indexAllowanceMs), recordsByIdent.values());
+  let { lookups: listed, beganMs } = await lookUpChanges(context, new Set(recordsByIdent.keys()), fromMs);
   if (watermarkMs !== undefined && beganMs < watermarkMs) {
     context.onNote?.(clockWentBack(FIND_SET, watermarkMs, beganMs));
     fromMs = allMs;
-    ({ lookups: listed, beganMs } = await lookUpChanges(context, new Set(known.keys()), fromMs));
+    ({ lookups: listed, beganMs } = await lookUpChanges(context, new Set(recordsByIdent.keys()), fromMs));
   }
-  const unexplained = sent.filter(({ identCely }) => !listed.has(identCely) && isOpen(known.get(identCely)));
+  const unexplained = sent.filter(({ identCely }) => !listed.has(identCely) && isOpen(recordsByIdent.get(identCely)));
   const older = unexplained.filter((find) => !isAcceptedSince(outbox, find, fromMs)).map(({ identCely }) => identCely);
   // No list of changes tells of a record that is gone without a trace.
-  const silent = sent.map(({ identCely }) => identCely).filter((ident) => !listed.has(ident) && !isOpen(known.get(ident)));
+  const silent = sent
+    .map(({ identCely }) => identCely)
+    .filter((ident) => !listed.has(ident) && !isOpen(recordsByIdent.get(ident)));
   const lookups = new Map<string, FindLookup>([
     ...(silent.length === 0 ? [] : await lookUpUnlisted(context, new Set(silent), allMs)),
     ...unexplained.map(({ identCely }) => [identCely, { kind: 'missing' }] as const),
     ...listed,
     ...(await lookUpEach(context, older)),
   ]);
-  const own = context.training ? onlyOwn(context, sent, lookups, known) : lookups;
+  const ownLookups = context.training ? filterOwn(context, sent, lookups, recordsByIdent) : lookups;
   outbox.change(() => {
-    for (const { identCely } of sent) remember(outbox, identCely, own.get(identCely));
+    for (const { identCely } of sent) remember(outbox, identCely, ownLookups.get(identCely));
     completePull(outbox, beganMs);
   });
   thinDocuments(outbox);
   const finds = sent.flatMap((find): PulledFind[] => {
     const now = remoteState(outbox, find);
-    return now === undefined ? [] : [{ ...now, isNews: isNews(known.get(find.identCely), now.pulled) }];
+    return now === undefined ? [] : [{ ...now, isNews: isNews(recordsByIdent.get(find.identCely), now.pulled) }];
   });
-  const withoutContent = sent.filter(({ identCely }) => own.get(identCely)?.kind === 'empty');
+  const withoutContent = sent.filter(({ identCely }) => ownLookups.get(identCely)?.kind === 'empty');
   return { finds, withoutContent, fromMs };
 }
 
 /** A service that stamps by day stamps a change before the last pull that was made after it. */
-function sinceMs(fromMs: number, known: Iterable<PulledRecord | undefined>): number {
-  const isByDay = [...known].some((record) => record?.datestampMs != null && record.datestampMs % DAY_MS === 0);
+function getSinceMs(fromMs: number, records: Iterable<PulledRecord | undefined>): number {
+  const isByDay = [...records].some((record) => record?.datestampMs != null && record.datestampMs % DAY_MS === 0);
   return isByDay ? fromMs - (fromMs % DAY_MS) : fromMs;
 }
 
@@ -100,19 +103,19 @@ function isNews(before: PulledRecord | undefined, now: PulledRecord): boolean {
 }
 
 /** Never met, or looked for in vain: the list of changes alone does not tell whether it is there. */
-function isOpen(known: PulledRecord | undefined): boolean {
-  return known === undefined || known.standing === 'missing';
+function isOpen(record: PulledRecord | undefined): boolean {
+  return record === undefined || record.standing === 'missing';
 }
 
 /** Then it would be on the list. One that a person settled may have been created at any time. */
 function isAcceptedSince(outbox: Outbox, { entry }: SentFind, fromMs: number): boolean {
-  return attemptsOf(outbox, entry).some(
+  return listAttempts(outbox, entry).some(
     ({ outcome, serverDateAt, startedAt }) => outcome === 'accepted' && (serverDateAt ?? startedAt) >= fromMs,
   );
 }
 
 function firstSentMs(outbox: Outbox, sent: readonly SentFind[]): number {
-  const attempts = sent.flatMap(({ entry }) => attemptsOf(outbox, entry));
+  const attempts = sent.flatMap(({ entry }) => listAttempts(outbox, entry));
   return attempts.reduce<number>(
     (first, { bounds, startedAt }) => Math.min(first, bounds?.fromMs ?? startedAt),
     outbox.clock.now(),
@@ -148,24 +151,24 @@ function remember(outbox: Outbox, identCely: string, lookup: FindLookup | undefi
  * The lookups that are proven to be of our own records: created by the account that sent them when it did, or shown so before (A10).
  * @throws UsageError where there is none
  */
-function onlyOwn(
+function filterOwn(
   context: PullContext,
   sent: readonly SentFind[],
   lookups: ReadonlyMap<string, FindLookup>,
-  known: ReadonlyMap<string, PulledRecord | undefined>,
+  recordsByIdent: ReadonlyMap<string, PulledRecord | undefined>,
 ): Map<string, FindLookup> {
-  const own = new Map<string, FindLookup>();
+  const ownLookups = new Map<string, FindLookup>();
   let proven = 0;
   for (const find of sent) {
     const lookup = lookups.get(find.identCely);
-    const wasOwn = (known.get(find.identCely)?.record ?? null) !== null;
+    const wasOwn = (recordsByIdent.get(find.identCely)?.record ?? null) !== null;
     const isOwn = wasOwn || (lookup?.kind === 'shown' && isCreatedByUs(context, find, lookup.record));
     if (isOwn) proven++;
-    if (isOwn && lookup !== undefined) own.set(find.identCely, lookup);
-    if (!isOwn) own.set(find.identCely, { kind: 'missing' });
+    if (isOwn && lookup !== undefined) ownLookups.set(find.identCely, lookup);
+    if (!isOwn) ownLookups.set(find.identCely, { kind: 'missing' });
   }
-  if (proven > 0) return own;
-  const { address } = headerOf(context.outbox);
+  if (proven > 0) return ownLookups;
+  const { address } = readHeader(context.outbox);
   throw new UsageError(t`Harvesting shows none of the ${sent.length} finds that were sent to ${address}.`, {
     hint: t`A training instance has no harvesting, so what was sent to it cannot be read back. Check its own website.`,
   });
@@ -174,7 +177,7 @@ function onlyOwn(
 function isCreatedByUs({ outbox }: PullContext, { entry }: SentFind, { history }: HarvestedFind): boolean {
   const created = history.find(({ type }) => type === 'SN01');
   const createdMs = Date.parse(created?.at ?? '');
-  return attemptsOf(outbox, entry).some(
+  return listAttempts(outbox, entry).some(
     ({ account, startedAt, serverDateAt }) =>
       account === created?.user && Math.abs((serverDateAt ?? startedAt) - createdMs) <= CREATION_MARGIN_MS,
   );

@@ -24,19 +24,19 @@ export function overlapMs(indexAllowanceMs: number): number {
  * @throws UsageError that names the sets which the service has
  */
 export async function assertKnownSets(service: ListedService, sets: readonly string[]): Promise<void> {
-  const known = await setsOf(service).catch((thrown: unknown) => {
+  const setSpecs = await fetchSetSpecs(service).catch((thrown: unknown) => {
     // The list is short: one whose token ran out is read again from its beginning.
-    if (isRefusedToken(thrown)) return setsOf(service);
+    if (isRefusedToken(thrown)) return fetchSetSpecs(service);
     throw thrown;
   });
-  const stray = sets.find((set) => !known.has(set));
+  const stray = sets.find((set) => !setSpecs.has(set));
   if (stray === undefined) return;
-  const named = [...known].sort().join(', ');
-  throw new UsageError(t`The service has no set ${stray}.`, { hint: t`Its sets are: ${named}.` });
+  const names = [...setSpecs].sort().join(', ');
+  throw new UsageError(t`The service has no set ${stray}.`, { hint: t`Its sets are: ${names}.` });
 }
 
-async function setsOf({ client, clock, signal }: ListedService): Promise<ReadonlySet<string>> {
-  const known = new Set<string>();
+async function fetchSetSpecs({ client, clock, signal }: ListedService): Promise<ReadonlySet<string>> {
+  const setSpecs = new Set<string>();
   const pages = listPages<OaiSet>({
     fetchPage: client.listSets,
     start: {},
@@ -45,11 +45,11 @@ async function setsOf({ client, clock, signal }: ListedService): Promise<Readonl
     ...(signal === undefined ? {} : { signal }),
   });
   for await (const { items } of pages) {
-    for (const { setSpec } of items) known.add(setSpec);
-    if (known.size > MAX_SETS)
+    for (const { setSpec } of items) setSpecs.add(setSpec);
+    if (setSpecs.size > MAX_SETS)
       throw new OaiError('loop', t`The service names more than ${MAX_SETS} sets, so its list seems endless.`);
   }
-  return known;
+  return setSpecs;
 }
 
 type Noting = { readonly onNote?: (text: string) => void };

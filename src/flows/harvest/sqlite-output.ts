@@ -6,16 +6,16 @@ import {
   countRows,
   hasRecord,
   isEdited,
-  putRecord,
   removeForeign,
   type StoredRecord,
+  saveRecord,
   settleTable,
 } from '../../ledger/stored-records.ts';
 import type { OaiRecord } from '../../oai/record.ts';
 import { metadataText, type RepeatedElements } from '../../oai/record-json.ts';
 import { modifiedFileError } from '../../store/append-file.ts';
 import { JsonBytes } from '../../text/json-bytes.ts';
-import { sourceOf, type XmlDocument } from '../../xml/element.ts';
+import { getSourceText, type XmlDocument } from '../../xml/element.ts';
 import { goneText, type Opening, type RecordOutput } from './record-output.ts';
 
 /**
@@ -24,7 +24,7 @@ import { goneText, type Opening, type RecordOutput } from './record-output.ts';
  */
 export function sqliteOutput(ledger: Ledger, repeated: RepeatedElements, { verify, onNote }: Opening): RecordOutput {
   const [rows, held] = [countRows(ledger), countHeld(ledger)];
-  if (rows === undefined) throw remade(ledger.path);
+  if (rows === undefined) throw remakeTable(ledger.path);
   if (rows === 0 && held > 0) {
     onNote(goneText(ledger.path, false));
     ledger.change(() => resetOutput(ledger));
@@ -41,7 +41,7 @@ export function sqliteOutput(ledger: Ledger, repeated: RepeatedElements, { verif
     },
     commit: () => {
       withTrackingSuspended(ledger, () => {
-        for (const record of waiting) putRecord(ledger, record);
+        for (const record of waiting) saveRecord(ledger, record);
       });
       waiting = [];
     },
@@ -53,7 +53,7 @@ export function sqliteOutput(ledger: Ledger, repeated: RepeatedElements, { verif
   };
 }
 
-function remade(path: string): FileError {
+function remakeTable(path: string): FileError {
   return new FileError(path, t`${path} was modified: another program recreated its table of records.`, {
     hint: t`Give another --out, or delete the file to start again.`,
   });
@@ -68,6 +68,6 @@ function toStored(json: JsonBytes, document: XmlDocument, record: OaiRecord, rep
     deleted: header.deleted ? 1 : 0,
     masked: refused ? 1 : 0,
     metadata: metadataText(json, record, repeated),
-    xml: sourceOf(document, element),
+    xml: getSourceText(document, element),
   };
 }

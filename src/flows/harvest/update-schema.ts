@@ -2,10 +2,10 @@ import type { Clock } from '../../base/clock.ts';
 import { AuthError, ConfigError, ContractError, UnavailableError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { type Message, msg } from '../../base/message.ts';
-import { type DocumentProfile, namespaceOf, schemaLocationOf } from '../../find/find.ts';
+import { type DocumentProfile, getNamespace, getSchemaLocation } from '../../find/find.ts';
 import { bundledSchema, findSchemaProblem, isSameAsBundled, MAX_SCHEMA_BYTES } from '../../find/find-schema.ts';
 import { type Exchange, type HttpResponse, TransportError } from '../../http/exchange.ts';
-import { sha512Of } from '../../http/request-body.ts';
+import { hashSha512 } from '../../http/request-body.ts';
 import { withRetry } from '../../http/retry.ts';
 import { forget, type KeptFile, keep, readKept } from '../../store/kept-files.ts';
 
@@ -13,26 +13,31 @@ export type SchemaInUse = {
   readonly url: string;
   readonly namespace: string;
   /** The deployment's own; undefined where the bundled one is in use. */
-  readonly kept: KeptFile | undefined;
+  readonly keptFile: KeptFile | undefined;
   readonly sha512Hex: string;
   readonly sameAsBundled: boolean;
 };
 
 /** @param folder where the deployment's own schema is kept @throws ConfigError where it was damaged, or there is none at all */
 export async function schemaInUse(profile: DocumentProfile, folder: string): Promise<SchemaInUse> {
-  const kept = readKept(folder);
-  const addresses = { url: schemaLocationOf(profile), namespace: namespaceOf(profile) };
-  if (kept !== undefined) {
-    return { ...addresses, kept, sha512Hex: kept.sha512Hex, sameAsBundled: await isSameAsBundled(kept.bytes, profile) };
+  const keptFile = readKept(folder);
+  const addresses = { url: getSchemaLocation(profile), namespace: getNamespace(profile) };
+  if (keptFile !== undefined) {
+    return {
+      ...addresses,
+      keptFile,
+      sha512Hex: keptFile.sha512Hex,
+      sameAsBundled: await isSameAsBundled(keptFile.bytes, profile),
+    };
   }
   const { bytes } = await bundledSchema(profile);
-  return { ...addresses, kept, sha512Hex: sha512Of(bytes).toString('hex'), sameAsBundled: true };
+  return { ...addresses, keptFile, sha512Hex: hashSha512(bytes).toString('hex'), sameAsBundled: true };
 }
 
 export type SchemaChange = 'fetched' | 'updated' | 'unchanged' | 'forgotten';
 
 /** Removes the stored schema, so that the bundled one is used. */
-export function forgetSchema(folder: string): SchemaChange {
+export function removeSchema(folder: string): SchemaChange {
   return forget(folder) ? 'forgotten' : 'unchanged';
 }
 
@@ -59,20 +64,20 @@ const KEPT = msg`The current schema stays in use.`;
  */
 export async function updateSchema(options: UpdateSchemaOptions): Promise<SchemaChange> {
   const { profile, folder, clock } = options;
-  const before = keptOrUndefined(folder);
-  const url = schemaLocationOf(profile);
+  const before = readKeptOrUndefined(folder);
+  const url = getSchemaLocation(profile);
   const { status, headers, body } = await fetchFollowing(options, url);
-  refuseStatus(url, status);
+  assertStatus(url, status);
   const charset = /;\s*charset\s*=\s*"?([\w.-]+)/i.exec(headers['content-type'] ?? '')?.[1];
   const problem = await findSchemaProblem({ url, bytes: body }, profile, charset);
-  if (problem !== undefined) throw notUsable(url, problem);
+  if (problem !== undefined) throw makeUnusableError(url, problem);
   keep(folder, `${profile.prefix}.xsd`, url, body, clock.now());
   if (before === undefined) return 'fetched';
   return before.bytes.equals(body) ? 'unchanged' : 'updated';
 }
 
 /** One that is damaged is replaced like any other. */
-function keptOrUndefined(folder: string): KeptFile | undefined {
+function readKeptOrUndefined(folder: string): KeptFile | undefined {
   try {
     return readKept(folder);
   } catch (thrown) {
@@ -92,13 +97,14 @@ async function fetchFollowing(options: UpdateSchemaOptions, start: string): Prom
     const response = await get(options, url);
     if (!REDIRECTS.includes(response.status)) return response;
     const location = response.headers['location'];
-    if (location === undefined || !URL.canParse(location, url)) throw notUsable(url, t`the service redirects without an address`);
+    if (location === undefined || !URL.canParse(location, url))
+      throw makeUnusableError(url, t`the service redirects without an address`);
     const target = new URL(location, url);
     if (target.origin !== new URL(start).origin)
-      throw notUsable(url, t`it redirects to another service (${target.origin}), which is not followed`);
+      throw makeUnusableError(url, t`it redirects to another service (${target.origin}), which is not followed`);
     url = target.origin + target.pathname + target.search;
   }
-  throw notUsable(start, t`the service redirects in a loop`);
+  throw makeUnusableError(start, t`the service redirects in a loop`);
 }
 
 async function get(options: UpdateSchemaOptions, url: string): Promise<HttpResponse> {
@@ -113,7 +119,7 @@ async function get(options: UpdateSchemaOptions, url: string): Promise<HttpRespo
     });
   } catch (thrown) {
     if (!(thrown instanceof TransportError)) throw thrown;
-    if (thrown.reason === 'too-large') throw notUsable(url, thrown.message, thrown);
+    if (thrown.reason === 'too-large') throw makeUnusableError(url, thrown.message, thrown);
     throw new UnavailableError(t`${url} did not answer: ${thrown.message}.`, {
       cause: thrown,
       hint: t`${KEPT} Try again when you are online.`,
@@ -121,16 +127,16 @@ async function get(options: UpdateSchemaOptions, url: string): Promise<HttpRespo
   }
 }
 
-function refuseStatus(url: string, status: number): void {
+function assertStatus(url: string, status: number): void {
   if (status === 200) return;
   if (status === 401 || status === 403) throw new AuthError(t`${url} is not accessible (status ${status}).`, { hint: KEPT });
   if (status === 429 || status >= 500) {
     throw new UnavailableError(t`${url} is currently not available (status ${status}).`, { hint: t`${KEPT} Try again later.` });
   }
-  throw notUsable(url, t`the service answered with status ${status}`);
+  throw makeUnusableError(url, t`the service answered with status ${status}`);
 }
 
-function notUsable(url: string, problem: Message, cause?: unknown): ContractError {
+function makeUnusableError(url: string, problem: Message, cause?: unknown): ContractError {
   return new ContractError(t`${url} is not used: ${problem}.`, {
     cause,
     hint: t`${KEPT} Check schema_base, prefix and schema_version of the profile, or ask the operator of the service.`,

@@ -1,6 +1,6 @@
 import type { Subject } from '../../ledger/ledger.ts';
-import { bytesOf, childOf, type XmlDocument, type XmlElement } from '../../xml/element.ts';
-import { namespaceDeclarationsIn, startTagOf } from '../../xml/source-text.ts';
+import { getChild, getSourceBytes, type XmlDocument, type XmlElement } from '../../xml/element.ts';
+import { getStartTag, renderNamespaceDeclarations } from '../../xml/source-text.ts';
 import type { AppendTarget } from './append-output.ts';
 import type { RecordOutput } from './record-output.ts';
 
@@ -17,7 +17,7 @@ export function xmlStreamOutput(growing: AppendTarget, verb: Subject['verb']): R
     write: async ({ document, records }) => {
       if (records.length === 0) return;
       const head = Buffer.from(growing.isEmpty() ? HEAD : '');
-      await growing.append(Buffer.concat([head, ...listsOf(document, verb)(records.map(({ element }) => element))]));
+      await growing.append(Buffer.concat([head, ...makeRecordCutter(document, verb)(records.map(({ element }) => element))]));
     },
     commit: () => growing.commit(),
     flush: () => growing.flush(),
@@ -32,14 +32,14 @@ const LINE_FEED = Buffer.from('\n');
  * Cuts records out of a page: what it returns makes a line of each in an element of a list's name, which declares the
  * namespaces that hold there.
  */
-export function listsOf(
+export function makeRecordCutter(
   document: XmlDocument,
   name: Subject['verb'] = 'ListRecords',
 ): (records: readonly XmlElement[]) => Buffer[] {
-  const list = childOf(document.root, name);
-  const declarations = namespaceDeclarationsIn(document, list === undefined ? [document.root] : [document.root, list]);
-  const prefix = /^<([^\s:>/]+:)?/.exec(startTagOf(document, list ?? document.root))?.[1] ?? '';
+  const list = getChild(document.root, name);
+  const declarations = renderNamespaceDeclarations(document, list === undefined ? [document.root] : [document.root, list]);
+  const prefix = /^<([^\s:>/]+:)?/.exec(getStartTag(document, list ?? document.root))?.[1] ?? '';
   const head = Buffer.from(`<${prefix}${name}${declarations}>\n`);
   const tail = Buffer.from(`</${prefix}${name}>\n`);
-  return (records) => [head, ...records.flatMap((record) => [bytesOf(document, record), LINE_FEED]), tail];
+  return (records) => [head, ...records.flatMap((record) => [getSourceBytes(document, record), LINE_FEED]), tail];
 }

@@ -13,7 +13,7 @@ import { importOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { findByLocalId, latestFinds, renameFind, type StoredFind } from '../../outbox/stored-finds.ts';
 import type { Prompt } from '../../ui/prompt.ts';
-import { readAnswer } from './answer.ts';
+import { parseAnswer } from './answer.ts';
 import { type EntrySession, NEW_FIND, type Saved } from './entry-session.ts';
 import { interview } from './interview.ts';
 import type { InterviewContext, Suggested } from './interview-question.ts';
@@ -29,12 +29,12 @@ type Added = Saved & { readonly asAsked: boolean };
 export async function addFind(adding: EntrySession, resumed: Find | undefined, isDraft: boolean): Promise<Added> {
   const { find: begun, issues: unreadable } = await adding.start(resumed ?? numbered(adding), 'first');
   const find = withDefaults(adding, begun);
-  if (find.localId !== resumed?.localId) refuseTaken(adding, find);
+  if (find.localId !== resumed?.localId) assertFree(adding, find);
   // A value that was given but cannot be read is not reported as missing.
   const unread = unreadable.filter(({ severity }) => severity === 'error').map(({ element }) => element);
   // A point implies its coordinate system.
-  const given = new Set(unread.some((element) => element === 'geom_wkt') ? [...unread, 'geom_system'] : unread);
-  const missing = adding.check(find).filter(({ element }) => !given.has(element));
+  const givenNames = new Set(unread.some((element) => element === 'geom_wkt') ? [...unread, 'geom_system'] : unread);
+  const missing = adding.check(find).filter(({ element }) => !givenNames.has(element));
   const wrong = [...unreadable, ...(await photoProblems(adding, find)), ...missing];
   if (hasErrors(wrong) && !isDraft) return { id: null, find, state: null, photosAdded: 0, issues: wrong, asAsked: false };
   const saved = await adding.save(find, isDraft ? 'draft' : 'send');
@@ -55,7 +55,7 @@ function withDefaults({ suggestions }: EntrySession, find: Find): Find {
 }
 
 /** An identical find is accepted, since a script may run again. */
-function refuseTaken({ outbox }: EntrySession, { localId, elements }: Find): void {
+function assertFree({ outbox }: EntrySession, { localId, elements }: Find): void {
   const stored = findByLocalId(outbox, localId);
   if (stored === undefined || JSON.stringify(stored.elements) === JSON.stringify(elements)) return;
   throw new UsageError(t`There is already a find ${localId}, with other values.`, {
@@ -75,18 +75,18 @@ export type Asking = {
 };
 
 /** Returns the data for the questions about a find; entries of the newest finds are suggested first. */
-export function questionsOf({ outbox, answers, check }: EntrySession, { offers, ...asking }: Asking) {
+export function makeInterview({ outbox, answers, check }: EntrySession, { offers, ...asking }: Asking) {
   const latest = latestFinds(outbox, LATEST).map(({ elements }) => elements as FindElements);
-  const read: InterviewContext['read'] = (question, text, find) => readAnswer(question, text, find, answers);
+  const read: InterviewContext['read'] = (question, text, find) => parseAnswer(question, text, find, answers);
   return { ...asking, read, check, offerTerms: makeOfferTerms({ ...offers, latest }) };
 }
 
 /** Asks for one find, which is saved after every answer. @throws InterruptedError on Ctrl-C, with what was saved */
 export async function enterFind(adding: EntrySession, start: Find, isDraft: boolean, asking: Asking): Promise<Saved> {
   const { outbox, suggestions, save } = adding;
-  const kept: Find[] = [];
+  const keptFinds: Find[] = [];
   const world: InterviewContext = {
-    ...questionsOf(adding, asking),
+    ...makeInterview(adding, asking),
     suggest: (find) => suggestValues(find, suggestions),
     keep: async (find, before) => {
       if (Object.keys(find.elements).length === 0 && find.photos.length === 0) return;
@@ -95,7 +95,7 @@ export async function enterFind(adding: EntrySession, start: Find, isDraft: bool
       }
       // Photographs are queued with the last answer, since until then one of them may be removed.
       await save({ ...find, photos: [] }, 'unfinished');
-      kept[0] = find;
+      keptFinds[0] = find;
     },
   };
   try {
@@ -103,7 +103,7 @@ export async function enterFind(adding: EntrySession, start: Find, isDraft: bool
     return await save(find, isDraft ? 'draft' : intent);
   } catch (thrown) {
     if (!(thrown instanceof InterruptedError)) throw thrown;
-    const [last] = kept;
+    const [last] = keptFinds;
     if (last === undefined) throw new InterruptedError(t`Interrupted. Nothing was entered yet.`);
     await save(last, 'unfinished');
     throw new InterruptedError(t`Interrupted. ${last.localId} is kept as a draft.`, {
@@ -157,16 +157,16 @@ const LATEST = 40;
 function suggestValues(find: Find, context: SuggestContext): Suggested {
   const { outbox, profile, defaults, today, enteredNow } = context;
   const latest = latestFinds(outbox, LATEST).filter(({ localId }) => localId !== find.localId);
-  const elementsOf = (stored: { readonly elements: Readonly<Record<string, unknown>> }): FindElements =>
+  const getElements = (stored: { readonly elements: Readonly<Record<string, unknown>> }): FindElements =>
     stored.elements as FindElements;
   const chosen = find.elements.projekt?.id;
-  const project = chosen ?? latest.map((stored) => elementsOf(stored).projekt?.id).find((id) => id !== undefined);
-  const ofProject = latest.filter((stored) => elementsOf(stored).projekt?.id === project);
+  const project = chosen ?? latest.map((stored) => getElements(stored).projekt?.id).find((id) => id !== undefined);
+  const ofProject = latest.filter((stored) => getElements(stored).projekt?.id === project);
   // An element that the last find lacks is suggested from the one before it.
-  const carried: FindElements = Object.assign({}, ...ofProject.map((stored) => carriedElements(elementsOf(stored))).reverse());
+  const carried: FindElements = Object.assign({}, ...ofProject.map((stored) => carriedElements(getElements(stored))).reverse());
   const isSameDay = ofProject[0] !== undefined && enteredNow.has(ofProject[0].localId);
   return {
-    localId: nextLocalId(numbersGiven(latest, outbox), (id) => findByLocalId(outbox, id) !== undefined),
+    localId: nextLocalId(listGivenNumbers(latest, outbox), (id) => findByLocalId(outbox, id) !== undefined),
     elements: inOrder({
       ...startingElements(defaultsFor(defaults, profile, project), context),
       ...carried,
@@ -176,7 +176,7 @@ function suggestValues(find: Find, context: SuggestContext): Suggested {
 }
 
 /** Returns the numbers that people assigned, skipping those from phones and tables without numbers. */
-function numbersGiven(latest: readonly StoredFind[], outbox: Outbox): string[] {
+function listGivenNumbers(latest: readonly StoredFind[], outbox: Outbox): string[] {
   const looked = latest.every(({ localId }) => isMadeByProgram(localId)) ? latestFinds(outbox, MAX_INSPECTED) : latest;
   return looked.map(({ localId }) => localId);
 }

@@ -8,7 +8,7 @@ import { findKeyProblem } from '../../columns/map-table.ts';
 import { inOrder, parseSettings } from '../../columns/settings.ts';
 import { type FindElements, pointElement } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
-import { elementsOf, type Question, type QuestionName } from '../../find/questions.ts';
+import { getElementNames, type Question, type QuestionName } from '../../find/questions.ts';
 import { checkRules } from '../../find/rules.ts';
 import { NOT_HARVESTED, type RuleContext } from '../../find/value-rules.ts';
 import type { InspectedPhotograph } from '../../photo/photograph.ts';
@@ -37,47 +37,47 @@ export type Answer =
   | { readonly problem: string };
 
 /** Reads one answer like the cell of a table, and checks it by every rule that concerns it. */
-export async function readAnswer(question: Question, text: string, find: Find, context: AnswerContext): Promise<Answer> {
+export async function parseAnswer(question: Question, text: string, find: Find, context: AnswerContext): Promise<Answer> {
   switch (question.name) {
     case 'local_id':
-      return readLocalId(text.trim(), find, context);
+      return parseLocalId(text.trim(), find, context);
     case 'photos':
-      return readPhotos(text, find, context);
+      return parsePhotos(text, find, context);
     case 'point':
-      return readPoint(text, find, context);
+      return parsePointAnswer(text, find, context);
     default: {
-      const value = question.name === 'hloubka' && DEPTH_WITH_UNIT.test(text) ? inCentimetres(text) : text.trim();
-      const settled = parseSettings([{ name: question.name, given: question.name, value }], find.localId, context);
+      const value = question.name === 'hloubka' && DEPTH_WITH_UNIT.test(text) ? toCentimetres(text) : text.trim();
+      const settled = parseSettings([{ name: question.name, givenName: question.name, value }], find.localId, context);
       if (hasErrors(settled.issues)) return { problem: messages(settled.issues) };
-      const answer = judged(question.name, { ...find, elements: replaced(find, question, settled.elements) }, context);
+      const answer = judgeAnswer(question.name, { ...find, elements: replaceAnswer(find, question, settled.elements) }, context);
       if ('problem' in answer) return answer;
-      const told = settled.issues.map(({ message }) => `! ${message}`);
+      const issueLines = settled.issues.map(({ message }) => `! ${message}`);
       const converted = value === text.trim() ? [] : [`→ ${value} cm`];
-      return { ...answer, remarks: [...converted, ...told, ...answer.remarks] };
+      return { ...answer, remarks: [...converted, ...issueLines, ...answer.remarks] };
     }
   }
 }
 
 /** Removes the answer to this question. The coordinate system is required even without a point. */
 export function withoutAnswer(question: Question, find: Find): Find {
-  if (question.name === 'point') return { ...find, elements: replaced(find, question, { geom_system: '4326' }) };
-  return question.name === 'photos' ? { ...find, photos: [] } : { ...find, elements: replaced(find, question, {}) };
+  if (question.name === 'point') return { ...find, elements: replaceAnswer(find, question, { geom_system: '4326' }) };
+  return question.name === 'photos' ? { ...find, photos: [] } : { ...find, elements: replaceAnswer(find, question, {}) };
 }
 
-function replaced(find: Find, { name }: Question, elements: FindElements): FindElements {
-  const without = new Set<string>(elementsOf(name));
-  const others = Object.entries(find.elements).filter(([element]) => !without.has(element));
-  return inOrder({ ...Object.fromEntries(others), ...elements });
+function replaceAnswer(find: Find, { name }: Question, elements: FindElements): FindElements {
+  const without = new Set<string>(getElementNames(name));
+  const otherElements = Object.entries(find.elements).filter(([element]) => !without.has(element));
+  return inOrder({ ...Object.fromEntries(otherElements), ...elements });
 }
 
-function readLocalId(id: string, find: Find, { isTaken }: AnswerContext): Answer {
+function parseLocalId(id: string, find: Find, { isTaken }: AnswerContext): Answer {
   const problem = findKeyProblem(id);
   if (problem !== undefined) return { problem: String(problem) };
   if (id !== find.localId && isTaken(id)) return { problem: t`Find ${id} already exists. Choose another number.` };
   return { find: { ...find, localId: id }, remarks: [] };
 }
 
-async function readPhotos(text: string, find: Find, context: AnswerContext): Promise<Answer> {
+async function parsePhotos(text: string, find: Find, context: AnswerContext): Promise<Answer> {
   const photos: string[] = [];
   const remarks: string[] = [];
   for (const name of splitNames(text).map(withoutQuotes)) {
@@ -91,16 +91,16 @@ async function readPhotos(text: string, find: Find, context: AnswerContext): Pro
   return { find: { ...find, photos: [...new Set(photos)] }, remarks };
 }
 
-async function readPoint(text: string, find: Find, context: AnswerContext): Promise<Answer> {
+async function parsePointAnswer(text: string, find: Find, context: AnswerContext): Promise<Answer> {
   const path = resolve(context.folder, withoutQuotes(text));
   const isPhoto = await stat(path).then(
-    (found) => found.isFile(),
+    (stats) => stats.isFile(),
     () => false,
   );
   const reading = isPhoto ? await context.readPhotoPosition(path) : parsePosition(text);
   if (!isReadable(reading)) return { problem: String(reading.problem) };
   const { value } = reading;
-  const answer = judged('point', withPosition(find, value), context);
+  const answer = judgeAnswer('point', withPosition(find, value), context);
   if ('problem' in answer) return answer;
   const area = areaText(value, context);
   return {
@@ -111,19 +111,19 @@ async function readPoint(text: string, find: Find, context: AnswerContext): Prom
 }
 
 export function withPosition(find: Find, { system, point }: Position): Find {
-  const { geom_system: _system, geom_wkt: _degrees, geom_sjtsk_wkt: _metres, ...others } = find.elements;
-  return { ...find, elements: inOrder({ ...others, geom_system: system, [pointElement(system)]: formatPoint(point) }) };
+  const { geom_system: _system, geom_wkt: _degrees, geom_sjtsk_wkt: _metres, ...otherElements } = find.elements;
+  return { ...find, elements: inOrder({ ...otherElements, geom_system: system, [pointElement(system)]: formatPoint(point) }) };
 }
 
 function areaText({ system, point }: Position, { lookupArea }: RuleContext): string | undefined {
   const numbers = [Number(point.x), Number(point.y)] as const;
-  const found = lookupArea?.(...(system === '4326' ? numbers : toWgs84(numbers)));
-  return found?.kind === 'inside' ? found.area.label : undefined;
+  const areaLookup = lookupArea?.(...(system === '4326' ? numbers : toWgs84(numbers)));
+  return areaLookup?.kind === 'inside' ? areaLookup.area.label : undefined;
 }
 
 /** Reports only issues of this answer; missing elements are reported at the end. */
-function judged(name: QuestionName, find: Find, context: AnswerContext): Answer {
-  const concerned = new Set<string>(elementsOf(name));
+function judgeAnswer(name: QuestionName, find: Find, context: AnswerContext): Answer {
+  const concerned = new Set<string>(getElementNames(name));
   const issues = checkRules(find, context).filter(
     ({ element, rule }) => element !== undefined && concerned.has(element) && !ABOUT_ABSENCE.includes(rule),
   );
@@ -139,7 +139,7 @@ export const ABOUT_ABSENCE: readonly string[] = ['required', 'geometry-required'
 
 const DEPTH_WITH_UNIT = /\d\s*(?:mm|cm|dm|m)\.?\s*$/i;
 
-function inCentimetres(text: string): string {
+function toCentimetres(text: string): string {
   return convertCell(text, { kind: 'read', element: 'hloubka', unit: 'cm' });
 }
 

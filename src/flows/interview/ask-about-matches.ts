@@ -5,10 +5,10 @@ import type { Outbox } from '../../outbox/open-outbox.ts';
 import { allFinds } from '../../outbox/stored-finds.ts';
 import type { Confidence, Match, Reason } from '../../photo/match-photographs.ts';
 import { foldName } from '../../text/names.ts';
-import type { Offer, Prompt } from '../../ui/prompt.ts';
+import type { Prompt, PromptOffer } from '../../ui/prompt.ts';
 import { printable } from '../../ui/terminal.ts';
 import { STATE_WORDS } from '../finds/entry-words.ts';
-import { type Answer, type FileStatus, findOf, type Questions } from '../queue/match-folder.ts';
+import { type Answer, type FileStatus, getFindName, type Questions } from '../queue/match-folder.ts';
 
 export function questionsAbout(outbox: Outbox, prompt: Prompt): Questions {
   const finds = [...allFinds(outbox)].map(({ localId, elements }) => {
@@ -16,15 +16,15 @@ export function questionsAbout(outbox: Outbox, prompt: Prompt): Questions {
     const about = [object?.text, foundOn].filter((part) => part !== undefined && part !== '').join(', ');
     return { localId, name: printable(about === '' ? localId : `${localId}  ${about}`) };
   });
-  const nameOf = new Map(finds.map(({ localId, name }) => [localId, name]));
-  const offer = (localId: string): Offer<Answer> => ({
+  const nameByFile = new Map(finds.map(({ localId, name }) => [localId, name]));
+  const offer = (localId: string): PromptOffer<Answer> => ({
     value: { kind: 'find', localId },
-    name: nameOf.get(localId) ?? localId,
+    name: nameByFile.get(localId) ?? localId,
     short: printable(localId),
   });
   const [skip, stop] = endings();
   return {
-    takeLikely: (count) =>
+    confirmLikely: (count) =>
       prompt.confirm(
         ngettext(
           msgid`Queue the ${count} likely match as well? Otherwise pas asks about it.`,
@@ -39,18 +39,18 @@ export function questionsAbout(outbox: Outbox, prompt: Prompt): Questions {
       return prompt.search<Answer>({
         message: t`(${number}/${all}) ${file}, ${why}. Which find?`,
         offers(typed) {
-          const wanted = foldName(typed);
-          if (wanted !== '')
-            return [...finds.filter(({ name }) => foldName(name).includes(wanted)).map(({ localId }) => offer(localId)), skip];
-          const others = finds.map(({ localId }) => localId).filter((localId) => !match.candidates.includes(localId));
-          return [skip, ...match.candidates.map(offer), stop, ...others.map(offer)];
+          const query = foldName(typed);
+          if (query !== '')
+            return [...finds.filter(({ name }) => foldName(name).includes(query)).map(({ localId }) => offer(localId)), skip];
+          const otherFinds = finds.map(({ localId }) => localId).filter((localId) => !match.candidates.includes(localId));
+          return [skip, ...match.candidates.map(offer), stop, ...otherFinds.map(offer)];
         },
       });
     },
   };
 }
 
-function endings(): readonly [Offer<Answer>, Offer<Answer>] {
+function endings(): readonly [PromptOffer<Answer>, PromptOffer<Answer>] {
   return [
     { value: { kind: 'skip' }, name: t`skip this photograph`, short: t`skipped` },
     { value: { kind: 'stop' }, name: t`skip all remaining`, short: t`all remaining are skipped` },
@@ -122,14 +122,14 @@ function dayText(days: number): string {
 }
 
 /** Returns file, find, confidence and reasons. */
-export function rowOf(fate: FileStatus): readonly string[] {
+export function formatMatchRow(fate: FileStatus): readonly string[] {
   switch (fate.kind) {
     case 'matched': {
       const { find, confidence } = fate.match;
       return [fate.file, find ?? '', String(CONFIDENCE_WORDS[confidence]), reasonsText(fate.match)];
     }
     case 'known': {
-      const finds = [...new Set(fate.entries.map(findOf))].join(', ');
+      const finds = [...new Set(fate.entries.map(getFindName))].join(', ');
       const states = [...new Set(fate.entries.map(({ state }) => STATE_WORDS[state]))].join(', ');
       return [fate.file, finds, t`known`, t`already here: ${states}`];
     }

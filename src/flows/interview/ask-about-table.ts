@@ -11,13 +11,13 @@ import {
 } from '../../columns/column-rule.ts';
 import { isDateForm } from '../../columns/convert-cell.ts';
 import { type ColumnProposal, isOpen, type TableProposal, unresolvedColumns } from '../../columns/propose-columns.ts';
-import { COLUMN_NAMES, type ColumnName, FIELDS, fieldOf, isElementName, meaningOfColumn } from '../../find/fields.ts';
+import { COLUMN_NAMES, type ColumnName, FIELDS, getField, isElementName, meaningOfColumn } from '../../find/fields.ts';
 import { NAME_ORDERS } from '../../find/person-name.ts';
 import { ANGLE_PARTS } from '../../place/read-position.ts';
-import { choose, type Offer, type Prompt } from '../../ui/prompt.ts';
+import { choose, type Prompt, type PromptOffer } from '../../ui/prompt.ts';
 import { fixedProblems, type TableLook } from '../queue/table-columns.ts';
 import type { OfferTerms } from './offer-terms.ts';
-import { glossOf, nameOrderText, PART_WORDS, previewLines, ruleText } from './table-texts.ts';
+import { getGloss, nameOrderText, PART_WORDS, previewLines, ruleText } from './table-texts.ts';
 
 type AskingWorld = {
   readonly lookupTerm: TableLook['lookupTerm'];
@@ -133,10 +133,10 @@ function isReplaced(other: ColumnRule, chosen: ColumnRule): boolean {
   return !areParts && !JOINED.includes(other.element);
 }
 
-function elementOffers(): Offer<ColumnName>[] {
+function elementOffers(): PromptOffer<ColumnName>[] {
   const names = [...new Set(COLUMN_NAMES.map((name) => meaningOfColumn(name)).filter((name) => name !== undefined))];
   return names.map((name) => {
-    const gloss = glossOf(name);
+    const gloss = getGloss(name);
     const alias = FIELDS.find((field) => field.name === name)?.alias;
     return {
       value: name,
@@ -164,7 +164,7 @@ async function askDetails(
       const date = await prompt.text({
         message: t`How days are written (d, m, yyyy)`,
         fallback: was?.date ?? 'd.m.yyyy',
-        problemOf: async (text) =>
+        findProblem: async (text) =>
           isDateForm(text.trim()) ? undefined : t`Write d, m and yyyy as they are in the table, such as d.m.yyyy.`,
       });
       return { kind: 'read', element, date: date.trim(), yearOnly: 'note' };
@@ -198,33 +198,33 @@ async function askDetails(
     case 'wkt':
       return { kind: 'read', element, form: 'position' };
     default: {
-      const others = proposal.columns.some(
+      const hasOtherColumns = proposal.columns.some(
         (other) => other.profile.index !== profile.index && other.rule.kind === 'read' && other.rule.element === element,
       );
       return {
         ...(was ?? { kind: 'read', element }),
-        ...(others && LABELLED.includes(element) ? { label: profile.header } : {}),
+        ...(hasOtherColumns && LABELLED.includes(element) ? { label: profile.header } : {}),
       };
     }
   }
 }
 
 async function askElement(prompt: Prompt): Promise<ColumnName> {
-  const offers = elementOffers().filter(({ value }) => isElementName(value) && fieldOf(value).kind !== 'point');
+  const offers = elementOffers().filter(({ value }) => isElementName(value) && getField(value).kind !== 'point');
   return choose(prompt, t`Which element?`, offers);
 }
 
 /** Asks for one value for all finds; an empty answer removes it. */
 async function askFixed(proposal: TableProposal, element: ColumnName, world: AskingWorld): Promise<TableProposal> {
   const { prompt, offerTerms, lookupTerm } = world;
-  const gloss = glossOf(element);
-  const field = isElementName(element) ? fieldOf(element) : undefined;
+  const gloss = getGloss(element);
+  const field = isElementName(element) ? getField(element) : undefined;
   const before = proposal.fixed.find((each) => each.element === element)?.text;
   const message = t`${element} of every find (${gloss})`;
-  const problemOf = (given: string): string | undefined =>
-    given.trim() === ''
+  const findProblem = (text: string): string | undefined =>
+    text.trim() === ''
       ? undefined
-      : fixedProblems([{ name: element, given: element, value: given.trim() }], lookupTerm)[0]?.message;
+      : fixedProblems([{ name: element, givenName: element, value: text.trim() }], lookupTerm)[0]?.message;
   let text: string;
   if (field !== undefined && (field.kind === 'term' || field.kind === 'reference')) {
     const later = { value: '', name: t`leave it for later` };
@@ -233,7 +233,7 @@ async function askFixed(proposal: TableProposal, element: ColumnName, world: Ask
       ...offerTerms(field.name, typed),
     ];
     text = await prompt.search({ message, offers });
-    for (let problem = problemOf(text); problem !== undefined; problem = problemOf(text)) {
+    for (let problem = findProblem(text); problem !== undefined; problem = findProblem(text)) {
       world.say([problem]);
       text = await prompt.search({ message, offers });
     }
@@ -241,15 +241,15 @@ async function askFixed(proposal: TableProposal, element: ColumnName, world: Ask
     text = await prompt.text({
       message,
       ...(before === undefined ? {} : { fallback: before }),
-      problemOf: async (given) => problemOf(given),
+      findProblem: async (text) => findProblem(text),
     });
   }
   const value = text.trim();
-  const others = proposal.fixed.filter((each) => each.element !== element);
-  if (value === '') return { ...proposal, fixed: others };
+  const otherFixed = proposal.fixed.filter((each) => each.element !== element);
+  if (value === '') return { ...proposal, fixed: otherFixed };
   return {
     ...proposal,
-    fixed: [...others, { element, text: value, reasons: [t`chosen by a person`] }],
+    fixed: [...otherFixed, { element, text: value, reasons: [t`chosen by a person`] }],
     undecided: proposal.undecided.filter((name) => name !== element),
   };
 }

@@ -2,7 +2,7 @@ import { t } from '../../base/language.ts';
 import { withColumnMap } from '../../columns/apply-column-map.ts';
 import type { ColumnMap } from '../../columns/column-rule.ts';
 import { parseColumns } from '../../columns/columns.ts';
-import { asFinds } from '../../columns/form-return.ts';
+import { formRowsToTable } from '../../columns/form-return.ts';
 import { type MappingRow, withMapping } from '../../columns/mapping.ts';
 import { parseSetting, withConstants } from '../../columns/settings.ts';
 import type { LookupTerm, TermCandidate } from '../../find/lookup.ts';
@@ -20,11 +20,11 @@ export type FinderSource = {
 };
 
 /** Returns each distinct finder in the form in which it is resolved. */
-export async function findersIn({ set = [], table: read, map }: FinderSource): Promise<Set<string>> {
+export async function collectFinders({ set = [], table: read, map }: FinderSource): Promise<Set<string>> {
   const constants = set.map(parseSetting).flatMap((setting) => ('value' in setting ? [setting] : []));
   if (read === undefined) return new Set(constants.filter(({ name }) => name === 'nalezce').map(({ value }) => value));
-  const own = await asFinds(read, map !== undefined);
-  const table = withConstants(map === undefined ? own : withColumnMap(own, map), constants);
+  const findTable = await formRowsToTable(read, map !== undefined);
+  const table = withConstants(map === undefined ? findTable : withColumnMap(findTable, map), constants);
   const { columns } = parseColumns(table);
   const finders = columns.has('nalezce') ? [...table.rows].map((row) => columns.cell(row, 'nalezce')) : [];
   return new Set(finders.filter((finder) => finder !== ''));
@@ -38,7 +38,7 @@ export async function chooseFinders(finders: Iterable<string>, lookupTerm: Looku
     if (!('candidates' in read) || read.candidates === undefined || !ASKED.includes(read.rule)) continue;
     const name = printable(finder);
     const person = await choose<TermCandidate | 'none'>(prompt, t`Who is the finder "${name}"?`, [
-      ...read.candidates.map((each) => ({ value: each, name: printable(nameOf(each)) })),
+      ...read.candidates.map((each) => ({ value: each, name: printable(formatFinder(each)) })),
       { value: 'none', name: t`none of them; leave it as an error` },
     ]);
     if (person === 'none') continue;
@@ -52,20 +52,16 @@ export async function chooseFinders(finders: Iterable<string>, lookupTerm: Looku
  * @returns that person, `new` for a new one, or `stop` to send nothing
  */
 export function askAboutNewPerson({ name, finds, nearest }: NewPerson, prompt: Prompt): Promise<TermCandidate | 'new' | 'stop'> {
-  const [written, count] = [printable(name), finds.length];
-  return choose<TermCandidate | 'new' | 'stop'>(
-    prompt,
-    t`The service knows no finder "${written}" (finds: ${count}). Who is it?`,
-    [
-      ...nearest.map((person) => ({ value: person, name: printable(nameOf(person)) })),
-      { value: 'new', name: t`a new person; let the service create one` },
-      { value: 'stop', name: t`send nothing now` },
-    ],
-  );
+  const [text, count] = [printable(name), finds.length];
+  return choose<TermCandidate | 'new' | 'stop'>(prompt, t`The service knows no finder "${text}" (finds: ${count}). Who is it?`, [
+    ...nearest.map((person) => ({ value: person, name: printable(formatFinder(person)) })),
+    { value: 'new', name: t`a new person; let the service create one` },
+    { value: 'stop', name: t`send nothing now` },
+  ]);
 }
 
 const ASKED: readonly string[] = ['term-ambiguous', 'finder-unsure'];
 
-function nameOf({ id, label, about }: TermCandidate): string {
+function formatFinder({ id, label, about }: TermCandidate): string {
   return [label, about ?? '', id].filter((part) => part !== '').join(', ');
 }

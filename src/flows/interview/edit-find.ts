@@ -3,13 +3,13 @@ import { hasErrors, type Issue, unreadable } from '../../base/issue.ts';
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import { mapTable } from '../../columns/map-table.ts';
-import { settingsOrRefusal } from '../../columns/settings.ts';
+import { parseSettingsOrThrow } from '../../columns/settings.ts';
 import {
   type Cells,
-  cellsOf,
   differingCells,
   editText,
   elementsOfLine,
+  getFindCells,
   parseEditText,
   withChanges,
 } from '../../find/edit-text.ts';
@@ -26,15 +26,15 @@ import type { Outbox } from '../../outbox/open-outbox.ts';
 import { findById, type StoredFind, updateFind } from '../../outbox/stored-finds.ts';
 import { parsePosition } from '../../place/read-position.ts';
 import { answerText } from '../finds/find-texts.ts';
-import { asFind, contentOf } from '../queue/enqueue-finds.ts';
+import { asFind, makeImportContent } from '../queue/enqueue-finds.ts';
 import { withPosition } from './answer.ts';
 import { requireUnambiguous, withDraftIntent } from './entry-session.ts';
 import { review } from './interview.ts';
-import { type AskingContext, askQuestion, type Interviewed, stateOf } from './interview-question.ts';
+import { type AskingContext, askQuestion, getTargetState, type Interviewed } from './interview-question.ts';
 
 type EditContext = {
   readonly outbox: Outbox;
-  readonly known: ValidationContext & { readonly lookupTerm: LookupTerm };
+  readonly ruleContext: ValidationContext & { readonly lookupTerm: LookupTerm };
 };
 
 /** A change of a line; undefined where it was empty. */
@@ -63,19 +63,19 @@ export type FindEdit = ReturnType<typeof openEdit>;
  * @throws UsageError, as each of the edits does, where the find was sent, or was changed meanwhile
  */
 export function openEdit(context: EditContext, stored: StoredFind) {
-  const { outbox, known } = context;
+  const { outbox, ruleContext } = context;
   editableImport(outbox, stored);
   const find = asFind(stored);
-  const before = cellsOf(find.elements, known.lookupTerm);
+  const before = getFindCells(find.elements, ruleContext.lookupTerm);
   const plan = (after: Cells, intent: Interviewed['intent'] = 'send') => planEdit(context, stored, before, after, intent);
   const edit = (...change: Parameters<typeof plan>): Edited => storePlanned(plan(...change));
   const planBySettings = (texts: readonly string[], point?: string): PlannedEdit => {
     const position = point === undefined ? undefined : requireUnambiguous(parsePosition(point), find.localId);
     if (position !== undefined && 'rule' in position) return { kind: 'unreadable', issues: [position] };
     const placed = position && withPosition({ ...find, elements: {} }, position).elements;
-    const ofPoint = placed === undefined ? [] : cellsOf(placed, known.lookupTerm);
-    const given = settingsOrRefusal(texts).map(({ name, value }) => [name, value] as const);
-    return plan(withChanges(before, new Map([...ofPoint, ...given])));
+    const ofPoint = placed === undefined ? [] : getFindCells(placed, ruleContext.lookupTerm);
+    const settings = parseSettingsOrThrow(texts).map(({ name, value }) => [name, value] as const);
+    return plan(withChanges(before, new Map([...ofPoint, ...settings])));
   };
   return {
     find,
@@ -83,7 +83,7 @@ export function openEdit(context: EditContext, stored: StoredFind) {
     text: () => {
       const entry = importOfFind(outbox, stored.id);
       // A refusal's issues are stored; others are computed again with the current vocabularies.
-      const issues = entry?.state === 'refused' ? entry.issues : validateFind(find, known).issues;
+      const issues = entry?.state === 'refused' ? entry.issues : validateFind(find, ruleContext).issues;
       return editText(find.localId, before, issues);
     },
     byText: (text: string): Edited => {
@@ -97,7 +97,7 @@ export function openEdit(context: EditContext, stored: StoredFind) {
     bySettings: (texts: readonly string[], point?: string): Edited => storePlanned(planBySettings(texts, point)),
     /** Plans the same edit, to be shown before it is stored. */
     planBySettings,
-    byAnswers: (answered: Interviewed) => edit(cellsOf(answered.find.elements, known.lookupTerm), answered.intent),
+    byAnswers: (answered: Interviewed) => edit(getFindCells(answered.find.elements, ruleContext.lookupTerm), answered.intent),
   };
 }
 
@@ -116,7 +116,7 @@ type PlannedFind = { readonly stored: StoredFind; readonly plan: Extract<Planned
  * @throws UsageError for an invalid setting
  */
 export function planEdits(context: EditContext, finds: readonly StoredFind[], texts: readonly string[], point?: string) {
-  settingsOrRefusal(texts);
+  parseSettingsOrThrow(texts);
   const planned: PlannedFind[] = [];
   const refused: { find: string; because: string }[] = [];
   const issues: Issue[] = [];
@@ -144,7 +144,7 @@ function storePlanned(planned: PlannedEdit): Edited {
 
 /** @param before the cells as shown: untouched elements stay exactly as they are */
 function planEdit(
-  { outbox, known }: EditContext,
+  { outbox, ruleContext }: EditContext,
   stored: StoredFind,
   before: Cells,
   after: Cells,
@@ -152,23 +152,23 @@ function planEdit(
 ): PlannedEdit {
   const changed = differingCells(before, after);
   if (changed.length === 0) return { kind: 'unchanged' };
-  const read = readCells(stored, cellsToRead(after, changed), known.lookupTerm);
+  const read = parseCells(stored, pickCells(after, changed), ruleContext.lookupTerm);
   if (read.find === undefined) return { kind: 'unreadable', issues: read.issues };
   // Without the table's row, to which the issues no longer refer.
   const find: Find = {
     localId: stored.localId,
     photos: [],
-    elements: keepingUntouched(stored.elements as FindElements, read.find.elements, changed),
+    elements: withUntouched(stored.elements as FindElements, read.find.elements, changed),
   };
-  const validated = withDraftIntent((each) => validateFind(each, known), intent)(find);
+  const validated = withDraftIntent((each) => validateFind(each, ruleContext), intent)(find);
   const changes = changed.map((element) => ({ element, was: before.get(element), is: after.get(element) }));
   const store = (): Edited =>
     outbox.change(() => {
       const entry = editableImport(outbox, stored);
       recordBefore(outbox, stored.id);
       updateFind(outbox, { localId: find.localId, elements: find.elements }, stored.version);
-      if (entry === undefined) addImport(outbox, stored.id, contentOf(find, validated));
-      else replaceImport(outbox, entry, contentOf(find, validated));
+      if (entry === undefined) addImport(outbox, stored.id, makeImportContent(find, validated));
+      else replaceImport(outbox, entry, makeImportContent(find, validated));
       const state = importOfFind(outbox, stored.id)?.state ?? 'draft';
       return { kind: 'stored', changed: changes, state, issues: [...read.issues, ...validated.issues] };
     });
@@ -206,7 +206,7 @@ function editableImport(outbox: Outbox, { id, localId }: StoredFind): ImportEntr
 }
 
 /** Returns changed cells and the other cells of their elements: untouched ones need not be readable. */
-function cellsToRead(cells: Cells, changed: readonly string[]): Cells {
+function pickCells(cells: Cells, changed: readonly string[]): Cells {
   const touched = new Set(changed.flatMap(elementsOfLine));
   const isRead = (name: string): boolean =>
     changed.includes(name) || elementsOfLine(name).some((element) => touched.has(element));
@@ -214,7 +214,7 @@ function cellsToRead(cells: Cells, changed: readonly string[]): Cells {
 }
 
 /** Reads the cells as a row of a table. */
-function readCells({ localId, sourceFile }: StoredFind, cells: Cells, lookupTerm: LookupTerm) {
+function parseCells({ localId, sourceFile }: StoredFind, cells: Cells, lookupTerm: LookupTerm) {
   const header = ['local_id', ...cells.keys()];
   const row = { row: 1, line: 1, cells: [localId, ...cells.values()] };
   const table = { file: sourceFile ?? localId, header, rows: [row], rowCount: 1, issues: [] };
@@ -230,10 +230,10 @@ function readCells({ localId, sourceFile }: StoredFind, cells: Cells, lookupTerm
   return { find, issues: withoutTable };
 }
 
-function keepingUntouched(before: FindElements, read: FindElements, changed: readonly string[]): FindElements {
+function withUntouched(before: FindElements, read: FindElements, changed: readonly string[]): FindElements {
   const touched = new Set(changed.flatMap(elementsOfLine));
-  const kept = Object.entries(before).filter(([name]) => !touched.has(name as keyof FindElements));
-  return { ...read, ...Object.fromEntries(kept) };
+  const untouched = Object.entries(before).filter(([name]) => !touched.has(name as keyof FindElements));
+  return { ...read, ...Object.fromEntries(untouched) };
 }
 
 /** The key is permanent, and photographs have a command of their own. */
@@ -267,6 +267,6 @@ function hasPoint({ elements }: Find): boolean {
 
 function nextQuestion(find: Find, done: readonly QuestionName[]): Question | undefined {
   const isDue = (question: Question): boolean =>
-    question.when === 'more' || isAsked(question, stateOf(find)) || answerText(question.name, find) !== undefined;
+    question.when === 'more' || isAsked(question, getTargetState(find)) || answerText(question.name, find) !== undefined;
   return QUESTIONS.find((question) => !NOT_EDITED.includes(question.name) && !done.includes(question.name) && isDue(question));
 }

@@ -9,7 +9,7 @@ import { inOrder, POINT_COLUMNS, parseSetting, parseSettings, type Setting } fro
 import type { FindElements } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
 import type { LookupTerm } from '../../find/lookup.ts';
-import { copiedElements, elementsOf, questionFor } from '../../find/questions.ts';
+import { copiedElements, getElementNames, questionFor } from '../../find/questions.ts';
 import { rememberReferences } from '../../find/resolve-finder.ts';
 import { type ValidatedFind, type ValidationContext, validateFind } from '../../find/rules.ts';
 import type { EntryState } from '../../outbox/entry.ts';
@@ -22,12 +22,12 @@ import { type Position, parsePosition, positionText } from '../../place/read-pos
 import { collapseUnchecked } from '../queue/collapse-issues.ts';
 import { enqueueFinds } from '../queue/enqueue-finds.ts';
 import type { PhotographKeeping } from '../queue/kept-photographs.ts';
-import { findsNamed } from '../queue/named-finds.ts';
+import { resolveFindNames } from '../queue/named-finds.ts';
 import { withPosition } from './answer.ts';
 
 export type AddingSources = {
   readonly outbox: Outbox;
-  readonly known: ValidationContext & { readonly lookupTerm: LookupTerm };
+  readonly ruleContext: ValidationContext & { readonly lookupTerm: LookupTerm };
   readonly keeping: PhotographKeeping;
   /** Base folder of file names. */
   readonly folder: string;
@@ -65,17 +65,17 @@ export const NEW_FIND: Find = { localId: '', elements: {}, photos: [] };
 /** Common part of both ways of adding a find: by flags, and by questions. */
 export type EntrySession = ReturnType<typeof openEntrySession>;
 
-export function openEntrySession({ outbox, known, keeping, folder, ...sources }: AddingSources, beginning: Beginning) {
-  const references = { resolveReference: rememberReferences(known.lookupTerm), resolvePhoto: photoResolver(folder) };
+export function openEntrySession({ outbox, ruleContext, keeping, folder, ...sources }: AddingSources, beginning: Beginning) {
+  const references = { resolveReference: rememberReferences(ruleContext.lookupTerm), resolvePhoto: photoResolver(folder) };
   const enteredNow = new Set<string>();
-  const validate = (find: Find): ValidatedFind => validateFind(find, known);
+  const validate = (find: Find): ValidatedFind => validateFind(find, ruleContext);
   const isTaken = (localId: string): boolean => findByLocalId(outbox, localId) !== undefined;
   const { inspectPhotograph } = keeping;
   const defaults = parseDefaults(sources.configFile, sources.defaults);
   return {
     outbox,
-    answers: { ...known, ...references, folder, isTaken, inspectPhotograph, readPhotoPosition },
-    suggestions: { ...references, outbox, profile: sources.profile, defaults, today: known.today, enteredNow },
+    answers: { ...ruleContext, ...references, folder, isTaken, inspectPhotograph, readPhotoPosition },
+    suggestions: { ...references, outbox, profile: sources.profile, defaults, today: ruleContext.today, enteredNow },
     check: (find: Find): readonly Issue[] => validate(find).issues,
     /** Saves it in the outbox: queued if it is complete and to be sent, else as a draft. */
     async save(find: Find, intent: Intent): Promise<Saved> {
@@ -85,12 +85,12 @@ export function openEntrySession({ outbox, known, keeping, folder, ...sources }:
       if (intent !== 'unfinished') enteredNow.add(find.localId);
       const id = findByLocalId(outbox, find.localId)?.id ?? null;
       const state = (id === null ? undefined : importOfFind(outbox, id)?.state) ?? 'draft';
-      const told = issues.filter(({ rule }) => !HOLDING_RULES.includes(rule));
-      return { id, find, state, photosAdded: finds[0]?.photosAdded ?? 0, issues: collapseUnchecked(told, unchecked) };
+      const reported = issues.filter(({ rule }) => !DRAFT_RULES.includes(rule));
+      return { id, find, state, photosAdded: finds[0]?.photosAdded ?? 0, issues: collapseUnchecked(reported, unchecked) };
     },
     /** Makes the initial find; only the first one has the given point and photographs. */
     start: (base: Find, which: 'first' | 'further') => {
-      const lent = beginning.sameAs === undefined ? {} : elementsLent(outbox, beginning.sameAs);
+      const lent = beginning.sameAs === undefined ? {} : getPrefilledElements(outbox, beginning.sameAs);
       const begun = { ...base, elements: { ...lent, ...base.elements } };
       return startFind(begun, which === 'first' ? beginning : {}, { ...references, folder });
     },
@@ -98,8 +98,8 @@ export function openEntrySession({ outbox, known, keeping, folder, ...sources }:
 }
 
 /** @throws UsageError when there is no such find */
-function elementsLent(outbox: Outbox, named: string): FindElements {
-  const [lender] = findsNamed(outbox, [named]);
+function getPrefilledElements(outbox: Outbox, named: string): FindElements {
+  const [lender] = resolveFindNames(outbox, [named]);
   return copiedElements((lender?.elements ?? {}) as FindElements);
 }
 
@@ -112,12 +112,12 @@ async function startFind(
   const parsed = set.map(parseSetting);
   const issues: Issue[] = parsed.filter((each) => 'rule' in each);
   const settings = parsed.filter((each) => 'value' in each);
-  const given = settings.find(({ name }) => name === 'local_id')?.value;
-  const localId = given ?? base.localId;
-  const problem = given === undefined ? undefined : findKeyProblem(given);
+  const givenId = settings.find(({ name }) => name === 'local_id')?.value;
+  const localId = givenId ?? base.localId;
+  const problem = givenId === undefined ? undefined : findKeyProblem(givenId);
   if (problem !== undefined) issues.push(errorIssue('local-id', problem, { column: 'local_id' }));
-  const others = settings.filter(({ name }) => name !== 'local_id');
-  const settled = parseSettings(others, localId, context);
+  const otherSettings = settings.filter(({ name }) => name !== 'local_id');
+  const settled = parseSettings(otherSettings, localId, context);
   issues.push(...settled.issues);
   const elements = inOrder({ ...withoutNamed(base.elements, settings), ...settled.elements });
   const photos = new Set([...base.photos, ...settled.photos, ...photo.map((file) => resolve(context.folder, file))]);
@@ -141,17 +141,17 @@ export function requireUnambiguous(reading: Reading<Position>, find: string): Po
 
 /** Removes copied elements that are given again, even as empty; a point is replaced as a whole. */
 function withoutNamed(elements: FindElements, settings: readonly Setting[]): FindElements {
-  const named = new Set(
+  const namedKeys = new Set(
     settings.flatMap(({ name }) => {
-      if (POINT_COLUMNS.has(name)) return elementsOf('point');
+      if (POINT_COLUMNS.has(name)) return getElementNames('point');
       const question = questionFor(name);
-      return question === undefined ? [] : elementsOf(question.name);
+      return question === undefined ? [] : getElementNames(question.name);
     }),
   );
-  return Object.fromEntries(Object.entries(elements).filter(([name]) => !named.has(name as keyof FindElements)));
+  return Object.fromEntries(Object.entries(elements).filter(([name]) => !namedKeys.has(name as keyof FindElements)));
 }
 
-const HOLDING_RULES: readonly string[] = ['unfinished', 'kept-as-draft'];
+const DRAFT_RULES: readonly string[] = ['unfinished', 'kept-as-draft'];
 
 /** Makes the validation that keeps a complete find as a draft while it is being entered, or on request. */
 export function withDraftIntent(validate: (find: Find) => ValidatedFind, intent: Intent): (find: Find) => ValidatedFind {

@@ -1,11 +1,11 @@
 import type { Issue } from '../../base/issue.ts';
 import { dayText, t } from '../../base/language.ts';
 import type { TargetState } from '../../find/field.ts';
-import { type FindElements, fieldOf } from '../../find/fields.ts';
+import { type FindElements, getField } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
-import { elementsOf, isOptional, type Question } from '../../find/questions.ts';
+import { getElementNames, isOptional, type Question } from '../../find/questions.ts';
 import { cellOfReference } from '../../find/resolve-reference.ts';
-import type { Annotation, Offer, Prompt } from '../../ui/prompt.ts';
+import type { Annotation, Prompt, PromptOffer } from '../../ui/prompt.ts';
 import { answerText, stateName } from '../finds/find-texts.ts';
 import { type Answer, withoutAnswer } from './answer.ts';
 import type { OfferTerms } from './offer-terms.ts';
@@ -33,8 +33,8 @@ export async function askQuestion(
     const text = await (question.how === 'text' || question.how === 'point' || question.how === 'photos'
       ? askText(question, find, suggested, world)
       : world.prompt.search({
-          message: titleOf(question),
-          offers: (typed) => offersFor(question, find, suggested, typed, world),
+          message: formatQuestionTitle(question),
+          offers: (typed) => listFieldOffers(question, find, suggested, typed, world),
         }));
     if (text === KEYS.back) return { find, go: 'back' };
     if (text === KEYS.toTheEnd) return { find, go: 'to-the-end' };
@@ -51,7 +51,7 @@ export async function askQuestion(
   }
 }
 
-function titleOf({ title, hint }: Question): string {
+function formatQuestionTitle({ title, hint }: Question): string {
   return hint === undefined ? String(title) : `${title} (${hint})`;
 }
 
@@ -63,15 +63,15 @@ function askText(
 ): Promise<string> {
   const fallback = answerCell(question, find) ?? suggested;
   return prompt.text({
-    message: titleOf(question),
+    message: formatQuestionTitle(question),
     ...(fallback === undefined ? {} : { fallback }),
-    problemOf: async (given) => {
-      const text = given.trim();
+    findProblem: async (initialText) => {
+      const text = initialText.trim();
       const isKey = text === KEYS.back || text === KEYS.toTheEnd;
       if (question.name === 'local_id') {
         if (text === KEYS.back || text === KEYS.toTheEnd || text === KEYS.empty) return t`The find needs a number first.`;
       } else if (isKey || text === KEYS.empty) return undefined;
-      if (text === '' && isOptional(question.name, stateOf(find))) return undefined;
+      if (text === '' && isOptional(question.name, getTargetState(find))) return undefined;
       if (text === '') return emptyProblem(question, find);
       const answer = await read(question, text, find);
       return 'problem' in answer ? answer.problem : undefined;
@@ -80,11 +80,11 @@ function askText(
 }
 
 function emptyProblem({ name }: Question, find: Find): string {
-  const state = stateName(stateOf(find));
+  const state = stateName(getTargetState(find));
   return name === 'local_id' ? t`The find needs a number first.` : t`State ${state} needs this. Type - to leave it for later.`;
 }
 
-export function stateOf({ elements }: Find): TargetState {
+export function getTargetState({ elements }: Find): TargetState {
   return elements.stav ?? 1;
 }
 
@@ -95,45 +95,45 @@ function answerCell(question: Question, find: Find): string | undefined {
 }
 
 export function cellOfElement({ name }: Question, elements: FindElements): string | undefined {
-  const [element] = elementsOf(name);
+  const [element] = getElementNames(name);
   const value = element === undefined ? undefined : elements[element];
   if (value === undefined) return undefined;
   if (typeof value === 'object') return cellOfReference(value);
-  return element !== undefined && fieldOf(element).kind === 'date' ? dayText(String(value)) : String(value);
+  return element !== undefined && getField(element).kind === 'date' ? dayText(String(value)) : String(value);
 }
 
-type Offers = readonly (Offer<string> | Annotation)[];
+type Offers = readonly (PromptOffer<string> | Annotation)[];
 
 /** Returns the choices; Enter takes the first. */
-function offersFor(
+function listFieldOffers(
   question: Question,
   find: Find,
   suggested: string | undefined,
   typed: string,
   { offerTerms }: QuestionContext,
 ): Offers {
-  const key = keyOffer(typed.trim());
+  const key = makeShortcut(typed.trim());
   if (key !== undefined) return [key];
-  const [element] = elementsOf(question.name);
+  const [element] = getElementNames(question.name);
   const offers = question.how === 'term' && element !== undefined ? offerTerms(element, typed) : fixedOffers(question, typed);
   if (typed.trim() !== '') return offers;
   const preferred = cellOfElement(question, find.elements) ?? suggested;
   const first = offers.filter((offer) => 'value' in offer && offer.value === preferred);
-  const known = question.how === 'term' && element !== undefined && preferred !== undefined && first.length === 0;
-  const sought = known ? [offerOfCell(offerTerms(element, preferred), preferred)] : first;
+  const isKnown = question.how === 'term' && element !== undefined && preferred !== undefined && first.length === 0;
+  const sought = isKnown ? [findOffer(offerTerms(element, preferred), preferred)] : first;
   const rest = offers.filter((offer) => !('value' in offer) || offer.value !== preferred);
   // Without a previous choice Enter skips: the first entry of a vocabulary is only the first in the alphabet.
-  const skip = preferred === undefined ? [emptyOffer(isOptional(question.name, stateOf(find)))] : [];
+  const skip = preferred === undefined ? [emptyOffer(isOptional(question.name, getTargetState(find)))] : [];
   return [...sought, ...skip, ...rest];
 }
 
 /** Returns the exact match, else the cell: a search may return a similar entry, such as a namesake of an unknown person. */
-function offerOfCell(found: Offers, cell: string): Offer<string> {
-  const same = found.find((offer): offer is Offer<string> => 'value' in offer && offer.value === cell);
+function findOffer(offers: Offers, cell: string): PromptOffer<string> {
+  const same = offers.find((offer): offer is PromptOffer<string> => 'value' in offer && offer.value === cell);
   return same ?? { value: cell, name: cell, short: cell };
 }
 
-function keyOffer(typed: string): Offer<string> | undefined {
+function makeShortcut(typed: string): PromptOffer<string> | undefined {
   switch (typed) {
     case KEYS.back:
       return { value: KEYS.back, name: t`back to the previous question`, short: KEYS.back };
@@ -146,20 +146,20 @@ function keyOffer(typed: string): Offer<string> | undefined {
   }
 }
 
-function emptyOffer(isOptionalNow: boolean): Offer<string> {
+function emptyOffer(isOptionalNow: boolean): PromptOffer<string> {
   return { value: KEYS.empty, name: isOptionalNow ? t`leave it empty` : t`leave it for later`, short: KEYS.empty };
 }
 
 function fixedOffers({ how }: Question, typed: string): Offers {
-  const all: readonly Offer<string>[] =
+  const all: readonly PromptOffer<string>[] =
     how === 'state'
       ? ([1, 2, 3] as const).map((stav) => ({ value: String(stav), name: stateName(stav), short: stateName(stav) }))
       : [
           { value: 'ano', name: t`yes`, short: t`yes` },
           { value: 'ne', name: t`no`, short: t`no` },
         ];
-  const wanted = typed.trim().toLowerCase();
-  const fitting = all.filter(({ name }) => name.toLowerCase().includes(wanted));
+  const query = typed.trim().toLowerCase();
+  const fitting = all.filter(({ name }) => name.toLowerCase().includes(query));
   return fitting.length > 0 ? fitting : all;
 }
 

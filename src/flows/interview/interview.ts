@@ -2,21 +2,21 @@ import { hasErrors, type Issue } from '../../base/issue.ts';
 import { t } from '../../base/language.ts';
 import type { TargetState } from '../../find/field.ts';
 import type { Find } from '../../find/find.ts';
-import { isAsked, QUESTIONS, type Question, type QuestionName, questionFor, questionOf } from '../../find/questions.ts';
+import { getQuestion, isAsked, QUESTIONS, type Question, type QuestionName, questionFor } from '../../find/questions.ts';
 import { NOT_HARVESTED } from '../../find/value-rules.ts';
 import { fold } from '../../text/names.ts';
 import { cutTo } from '../../text/width.ts';
-import type { Annotation, Offer } from '../../ui/prompt.ts';
+import type { Annotation, PromptOffer } from '../../ui/prompt.ts';
 import { answerText, findLine, stateName } from '../finds/find-texts.ts';
 import { ABOUT_ABSENCE, withoutAnswer } from './answer.ts';
 import {
   type AskingContext,
   askQuestion,
   cellOfElement,
+  getTargetState,
   type InterviewContext,
   type Interviewed,
   KEYS,
-  stateOf,
 } from './interview-question.ts';
 
 export function keysText(): string {
@@ -49,7 +49,7 @@ export async function interview(start: Find, world: InterviewContext): Promise<I
         continue;
       }
     }
-    const step = await askQuestion(question, find, suggestedFor(question, find, world), world);
+    const step = await askQuestion(question, find, suggestAnswer(question, find, world), world);
     if (step.go === 'to-the-end') break;
     if (step.go === 'back') {
       const before = trail.pop();
@@ -70,7 +70,7 @@ function nextQuestion(find: Find, done: ReadonlySet<QuestionName>, { suggest }: 
   return QUESTIONS.find((question) => isAsked(question, stav) && !done.has(question.name));
 }
 
-function suggestedFor(question: Question, find: Find, { suggest }: InterviewContext): string | undefined {
+function suggestAnswer(question: Question, find: Find, { suggest }: InterviewContext): string | undefined {
   const suggested = suggest(find);
   return question.name === 'local_id' ? suggested.localId : cellOfElement(question, suggested.elements);
 }
@@ -81,7 +81,7 @@ async function offerFrame(find: Find, done: ReadonlySet<QuestionName>, world: In
   if (open.length < 2) return undefined;
   let framed = find;
   for (const question of open) {
-    const text = suggestedFor(question, framed, world);
+    const text = suggestAnswer(question, framed, world);
     const answer = text === undefined ? undefined : await world.read(question, text, framed);
     if (answer === undefined || 'problem' in answer || answer.doubt !== undefined) return undefined;
     framed = answer.find;
@@ -110,7 +110,7 @@ export async function review(start: Find, world: ReviewContext): Promise<Intervi
     for (const line of problemLines(issues)) world.say(line);
     const choice = await world.prompt.search({
       message: hasErrors(issues) ? incompleteText(find) : t`Save ${find.localId}?`,
-      offers: (typed) => choicesFor(find, issues, typed, world.leftOut ?? []),
+      offers: (typed) => listChoices(find, issues, typed, world.leftOut ?? []),
     });
     if (choice.kind !== 'question') return { find, intent: choice.kind };
     const step = await askQuestion(choice.question, find, undefined, world);
@@ -122,7 +122,7 @@ export async function review(start: Find, world: ReviewContext): Promise<Intervi
 }
 
 function withSystem(find: Find): Find {
-  return find.elements.geom_system === undefined ? withoutAnswer(questionOf('point'), find) : find;
+  return find.elements.geom_system === undefined ? withoutAnswer(getQuestion('point'), find) : find;
 }
 
 /** Formats missing elements in one line, other issues in lines of their own. */
@@ -132,54 +132,58 @@ function problemLines(issues: readonly Issue[]): string[] {
     .filter(isAbsence)
     .flatMap(({ element }) => (element === undefined ? [] : (questionFor(element)?.title ?? [])));
   const titles = [...new Set(missing)].join(', ');
-  const others = issues.filter((issue) => !isAbsence(issue) && issue.rule !== NOT_HARVESTED);
+  const otherIssues = issues.filter((issue) => !isAbsence(issue) && issue.rule !== NOT_HARVESTED);
   return [
     ...(titles === '' ? [] : [`✗ ${t`Missing: ${titles}.`}`]),
-    ...others.map(({ severity, message }) => `${severity === 'error' ? '✗' : '!'} ${message}`),
+    ...otherIssues.map(({ severity, message }) => `${severity === 'error' ? '✗' : '!'} ${message}`),
   ];
 }
 
 function incompleteText(find: Find): string {
-  const state = stateName(stateOf(find));
+  const state = stateName(getTargetState(find));
   return t`Not ready for state ${state}. What do you want to correct?`;
 }
 
 /** Returns the choices; Enter corrects an error if there is one, else saves. */
-function choicesFor(
+function listChoices(
   find: Find,
   issues: readonly Issue[],
   typed: string,
   leftOut: readonly QuestionName[],
-): readonly (Offer<Choice> | Annotation)[] {
-  const state = stateName(stateOf(find));
+): readonly (PromptOffer<Choice> | Annotation)[] {
+  const state = stateName(getTargetState(find));
   const wrong = new Set<QuestionName>(
     issues.flatMap(({ severity, element }) => {
       const question = severity === 'error' && element !== undefined ? questionFor(element) : undefined;
       return question === undefined ? [] : [question.name];
     }),
   );
-  const asks = (question: Question, mark: string): Offer<Choice> => {
+  const asks = (question: Question, mark: string): PromptOffer<Choice> => {
     const answer = answerText(question.name, find);
     const name = `${mark}${question.title}${answer === undefined ? '' : `: ${cutTo(answer.replace(/\s+/g, ' '), MAX_CELLS)}`}`;
     return { value: { kind: 'question', question }, name, short: String(question.title) };
   };
-  const send: Offer<Choice> = { value: { kind: 'send' }, name: t`Save, ready to be sent for state ${state}`, short: t`saved` };
-  const draft: Offer<Choice> = { value: { kind: 'draft' }, name: t`Keep as a draft`, short: t`kept as a draft` };
+  const send: PromptOffer<Choice> = {
+    value: { kind: 'send' },
+    name: t`Save, ready to be sent for state ${state}`,
+    short: t`saved`,
+  };
+  const draft: PromptOffer<Choice> = { value: { kind: 'draft' }, name: t`Keep as a draft`, short: t`kept as a draft` };
   const ofUse = QUESTIONS.filter(
     (question) =>
       !leftOut.includes(question.name) &&
-      (question.when === 'more' || isAsked(question, stateOf(find)) || answerText(question.name, find)),
+      (question.when === 'more' || isAsked(question, getTargetState(find)) || answerText(question.name, find)),
   );
-  const others = ofUse.filter(({ name }) => !wrong.has(name));
+  const otherQuestions = ofUse.filter(({ name }) => !wrong.has(name));
   const offers = [
     ...(hasErrors(issues) ? [] : [send]),
     ...ofUse.filter(({ name }) => wrong.has(name)).map((question) => asks(question, '✗ ')),
-    ...others.filter(({ when }) => when === 'more').map((question) => asks(question, '+ ')),
+    ...otherQuestions.filter(({ when }) => when === 'more').map((question) => asks(question, '+ ')),
     ...(hasErrors(issues) ? [draft] : []),
-    ...others.filter(({ when }) => when !== 'more').map((question) => asks(question, '  ')),
+    ...otherQuestions.filter(({ when }) => when !== 'more').map((question) => asks(question, '  ')),
     ...(hasErrors(issues) ? [] : [draft]),
   ];
-  const wanted = fold(typed);
-  const fitting = offers.filter(({ name }) => fold(name).includes(wanted));
+  const query = fold(typed);
+  const fitting = offers.filter(({ name }) => fold(name).includes(query));
   return fitting.length > 0 ? fitting : [{ remark: t`Nothing matches "${typed}".` }];
 }

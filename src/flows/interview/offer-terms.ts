@@ -3,19 +3,19 @@ import { currentLanguage, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import type { Mapping } from '../../columns/mapping.ts';
 import type { Reference } from '../../find/field.ts';
-import { type ElementName, type Field, type FindElements, fieldOf } from '../../find/fields.ts';
+import { type ElementName, type Field, type FindElements, getField } from '../../find/fields.ts';
 import { findNameDoubt, findNameProblem } from '../../find/resolve-finder.ts';
 import { cellOfReference, resolveProject } from '../../find/resolve-reference.ts';
 import { fold } from '../../text/names.ts';
 import { cutTo } from '../../text/width.ts';
-import type { Annotation, Offer } from '../../ui/prompt.ts';
+import type { Annotation, PromptOffer } from '../../ui/prompt.ts';
 import { isHarvested } from '../../vocabulary/harvests.ts';
 import { searchTerms } from '../../vocabulary/search.ts';
 import type { Term, Vocabulary } from '../../vocabulary/term.ts';
-import { pathTo, termByIdent, termsOfSet } from '../../vocabulary/terms.ts';
+import { getPath, termByIdent, termsOfSet } from '../../vocabulary/terms.ts';
 
 /** Returns choices for an element by the typed text. The value of a choice is that of a table's cell. */
-export type OfferTerms = (element: ElementName, typed: string) => readonly (Offer<string> | Annotation)[];
+export type OfferTerms = (element: ElementName, typed: string) => readonly (PromptOffer<string> | Annotation)[];
 
 export type OfferSources = {
   readonly vocabulary: Vocabulary;
@@ -39,22 +39,22 @@ const IDENTIFIER = /^[A-Za-z]+-\d+$/;
 
 export function makeOfferTerms(context: OfferContext): OfferTerms {
   return (element, typed) => {
-    const field = fieldOf(element);
+    const field = getField(element);
     const set = field.set ?? 'projekt';
-    const offers = typed.trim() === '' ? beforeTyping(context, field, set) : found(context, field, set, typed.trim());
+    const offers = typed.trim() === '' ? offerBeforeTyping(context, field, set) : offerFound(context, field, set, typed.trim());
     const seen = new Set<string>();
     const different = offers.filter((offer) => 'remark' in offer || (!seen.has(offer.value) && seen.add(offer.value)));
     if (different.length > 0) return different;
-    const own = typed.trim();
-    const remark = { remark: remarkFor(context, set, own) };
+    const text = typed.trim();
+    const remark = { remark: makeRemark(context, set, text) };
     // Enter on an unmatched text submits it, and its check explains the remedy.
-    return own === '' ? [remark] : [{ value: own, name: own, short: own }, remark];
+    return text === '' ? [remark] : [{ value: text, name: text, short: text }, remark];
   };
 }
 
-type Offers = (Offer<string> | Annotation)[];
+type Offers = (PromptOffer<string> | Annotation)[];
 
-function beforeTyping({ vocabulary, latest, columns }: OfferContext, { name }: Field, set: string): Offers {
+function offerBeforeTyping({ vocabulary, latest, columns }: OfferContext, { name }: Field, set: string): Offers {
   const references = latest.flatMap((elements) => {
     const value = elements[name];
     return typeof value === 'object' && value.id !== '' ? [value] : [];
@@ -63,21 +63,21 @@ function beforeTyping({ vocabulary, latest, columns }: OfferContext, { name }: F
     0,
     MAX_RECENT,
   );
-  const offers: Offers = recent.map((reference) => offerOfReference(vocabulary, reference, columns));
+  const offers: Offers = recent.map((reference) => toReferenceOffer(vocabulary, reference, columns));
   const all = [];
   for (const term of termsOfSet(vocabulary, set)) {
     if (all.length === SMALL_SET) return [...offers, { remark: t`Type a few letters, in Czech or English.` }];
     all.push(term);
   }
-  return [...offers, ...all.map((term) => offerOf(vocabulary, term, columns))];
+  return [...offers, ...all.map((term) => makeTermOffer(vocabulary, term, columns))];
 }
 
-function found(context: OfferContext, field: Field, set: string, typed: string): Offers {
+function offerFound(context: OfferContext, field: Field, set: string, typed: string): Offers {
   const { vocabulary, columns } = context;
   const terms = searchTerms(vocabulary, typed, { setSpec: set, limit: MAX_FOUND })
     .map(({ term }) => term)
     .filter((term) => term.setSpec === set || term.setSpec.startsWith(`${set}:`));
-  const offers: Offers = [...ownTerms(context, set, typed), ...terms.map((term) => offerOf(vocabulary, term, columns))];
+  const offers: Offers = [...ownTerms(context, set, typed), ...terms.map((term) => makeTermOffer(vocabulary, term, columns))];
   if (field.name === 'nalezce' && typed.includes(',') && (findNameProblem(typed) ?? findNameDoubt(typed)) === undefined) {
     offers.push({
       value: typed,
@@ -103,45 +103,45 @@ function found(context: OfferContext, field: Field, set: string, typed: string):
 
 /** Returns the museum's own terms, from `pas vocab map`. */
 function ownTerms({ vocabulary, mapping, columns }: OfferContext, set: string, typed: string): Offers {
-  const wanted = fold(typed);
+  const query = fold(typed);
   return mapping.rows
-    .filter((row) => row.confirmed && row.set === set && fold(row.term).includes(wanted))
+    .filter((row) => row.confirmed && row.set === set && fold(row.term).includes(query))
     .slice(0, MAX_FOUND)
-    .map(({ term: own, id, label }) => {
+    .map(({ term: ownTerm, id, label }) => {
       const term = id === '' ? undefined : termByIdent(vocabulary, id);
-      const meaning = term === undefined ? label || id : nameOf(term);
+      const meaning = term === undefined ? label || id : getTermName(term);
       return {
-        value: own,
-        name: cutTo(`${own} = ${meaning}`, columns - MARGIN),
+        value: ownTerm,
+        name: cutTo(`${ownTerm} = ${meaning}`, columns - MARGIN),
         short: meaning,
         description: t`your own term`,
       };
     });
 }
 
-function offerOf(vocabulary: Vocabulary, term: Term, columns: number): Offer<string> {
-  const path = pathTo(vocabulary, term.ident).map(({ label, ident }) => label || ident);
+function makeTermOffer(vocabulary: Vocabulary, term: Term, columns: number): PromptOffer<string> {
+  const path = getPath(vocabulary, term.ident).map(({ label, ident }) => label || ident);
   return {
     value: term.ident,
-    name: cutTo(nameOf(term), columns - MARGIN),
-    short: cutTo(nameOf(term), columns / 2),
+    name: cutTo(getTermName(term), columns - MARGIN),
+    short: cutTo(getTermName(term), columns / 2),
     description: cutTo([term.ident, ...path.map((label) => `${label} ›`), term.label].join(' '), columns - 1),
   };
 }
 
-function offerOfReference(vocabulary: Vocabulary, reference: Reference, columns: number): Offer<string> {
+function toReferenceOffer(vocabulary: Vocabulary, reference: Reference, columns: number): PromptOffer<string> {
   const term = termByIdent(vocabulary, reference.id);
-  if (term !== undefined && term.gone === null) return offerOf(vocabulary, term, columns);
+  if (term !== undefined && term.gone === null) return makeTermOffer(vocabulary, term, columns);
   const cell = cellOfReference(reference);
   return { value: cell, name: reference.text || cell, short: reference.text || cell };
 }
 
 /** Returns the label in the user's language, with the Czech one beside the English, since the service shows only that. */
-function nameOf({ label, labelEn }: Term): string {
+function getTermName({ label, labelEn }: Term): string {
   return currentLanguage() === 'cs' || labelEn === null || labelEn === label ? label : `${labelEn} (${label})`;
 }
 
-function remarkFor({ vocabulary }: OfferContext, set: string, typed: string): string {
+function makeRemark({ vocabulary }: OfferContext, set: string, typed: string): string {
   if (set === 'projekt') return t`Type the project's identifier, such as C-202400101.`;
   if (set === 'osoba' && !typed.includes(',')) return t`Type a few letters, or the whole name: Surname, Given name.`;
   if (!isHarvested(vocabulary, set)) return t`${set} was not harvested. Type the identifier, such as HES-000312.`;

@@ -1,4 +1,4 @@
-import { placeText } from '../../base/issue.ts';
+import { formatIssuePlace } from '../../base/issue.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
 import type { ColumnRule } from '../../columns/column-rule.ts';
@@ -16,7 +16,7 @@ export function overviewLines({ columns, fixed, undecided }: TableProposal): str
   if (fixed.length + undecided.length > 0) lines.push('', t`For every find:`);
   for (const { element, text, reasons } of fixed) lines.push(`   ${element} = ${text}`, `     ${reasons.join('; ')}`);
   for (const element of undecided) {
-    const gloss = glossOf(element);
+    const gloss = getGloss(element);
     const missing = t`${element}: every find needs it (${gloss})`;
     lines.push(`   ? ${missing}`);
   }
@@ -38,17 +38,17 @@ export function ruleText(rule: ColumnRule): string {
   if (rule.kind === 'ignored') return t`not read`;
   const { prefix, unit, date, name, sign, part, label, values } = rule;
   const more = [prefix, unit, date, name === undefined ? undefined : nameOrderText(name), sign === undefined ? undefined : '−'];
-  const said = [
+  const parts = [
     ...more,
     part === undefined ? undefined : PART_WORDS[part],
     label,
     values === undefined
       ? undefined
       : Object.entries(values)
-          .map(([own, is]) => `${own}=${is}`)
+          .map(([ownText, is]) => `${ownText}=${is}`)
           .join(' '),
   ];
-  const shown = said.filter((text) => text !== undefined).join(', ');
+  const shown = parts.filter((text) => text !== undefined).join(', ');
   return shown === '' ? rule.element : `${rule.element} (${shown})`;
 }
 
@@ -62,7 +62,7 @@ export function nameOrderText(order: 'surname-first' | 'given-first'): string {
   return order === 'surname-first' ? t`surname first` : t`given name first`;
 }
 
-export function glossOf(element: string): string {
+export function getGloss(element: string): string {
   return String(FIELDS.find(({ name }) => name === element)?.gloss ?? element);
 }
 
@@ -79,9 +79,9 @@ export function previewLines({ rows, finds, leftOut, drafts, commonest }: Previe
     ),
   );
   for (const { issue, rows: count } of commonest) {
-    const where = placeText(issue.without('file', 'sheet'));
-    const said = t`${count}× first in ${where}: ${issue.message}`;
-    lines.push(`  ${said}`);
+    const where = formatIssuePlace(issue.without('file', 'sheet'));
+    const line = t`${count}× first in ${where}: ${issue.message}`;
+    lines.push(`  ${line}`);
   }
   return lines;
 }
@@ -103,15 +103,15 @@ export function unmappedTermLines(terms: readonly UnmappedTerm[], termsFile: str
     `${count} of your terms lead to no entry, or to several:`,
     count,
   );
-  const shown = terms.slice(0, MAX_TERMS).map(({ element, term, rows }) => `   ${element}: ${cut(term, 40)} (${rows}×)`);
-  const more = count - shown.length;
+  const shownTexts = terms.slice(0, MAX_TERMS).map(({ element, term, rows }) => `   ${element}: ${cut(term, 40)} (${rows}×)`);
+  const more = count - shownTexts.length;
   const proposals = termsFile.replace(/\.csv$/, '.proposals.csv');
-  const others = t`… and ${more} more`;
+  const moreText = t`… and ${more} more`;
   return [
     '',
     head,
-    ...shown,
-    ...(more > 0 ? [`   ${others}`] : []),
+    ...shownTexts,
+    ...(more > 0 ? [`   ${moreText}`] : []),
     t`They are in ${termsFile}. Map them once, then import:`,
     `   ${cmd`pas vocab map suggest ${termsFile} --out ${proposals}`}`,
     `   ${cmd`pas vocab map import ${proposals}`}`,

@@ -2,22 +2,22 @@ import { existsSync, readdirSync } from 'node:fs';
 import type { Clock } from '../../base/clock.ts';
 import { PasError } from '../../base/errors.ts';
 import { assertSound } from '../../outbox/backup-copy.ts';
-import { type KnownAccount, knownAccount, knownUsername } from '../../outbox/bound-account.ts';
+import { findKnownAccount, findKnownUsername, type KnownAccount } from '../../outbox/bound-account.ts';
 import { assertSoundJournal } from '../../outbox/journal.ts';
 import { rebuildStates } from '../../outbox/merge.ts';
 import {
   type Binding,
   type Header,
-  headerOf,
   isSameBinding,
   type Outbox,
+  readHeader,
   repairHeader,
   updateHeader,
 } from '../../outbox/open-outbox.ts';
 import { countEntries } from '../../outbox/overview.ts';
 import { type NewEvent, recordEvents } from '../../outbox/record-events.ts';
 import { countFinds } from '../../outbox/stored-finds.ts';
-import { type Fence, fenceOf } from './fence.ts';
+import { type Fence, getFence } from './fence.ts';
 
 export type Description = {
   readonly header: Header;
@@ -38,10 +38,10 @@ export function describeOutbox(outbox: Outbox, machine: string): Description {
   const sum = (isCounted: (state: string) => boolean): number =>
     states.reduce((all, [state, count]) => all + (isCounted(state) ? count : 0), 0);
   return {
-    header: headerOf(outbox),
-    account: knownAccount(outbox),
-    username: knownUsername(outbox),
-    fence: outbox.journal === undefined ? undefined : fenceOf(outbox, machine),
+    header: readHeader(outbox),
+    account: findKnownAccount(outbox),
+    username: findKnownUsername(outbox),
+    fence: outbox.journal === undefined ? undefined : getFence(outbox, machine),
     finds: countFinds(outbox),
     entries: sum(() => true),
     accepted: sum((state) => state === 'accepted'),
@@ -98,7 +98,7 @@ export type ServiceMove = { readonly address: string; readonly prefix?: string; 
  */
 export function moveOutbox(outbox: Outbox, { address, prefix, schemaVersion }: ServiceMove): boolean {
   return outbox.change(() => {
-    const before = headerOf(outbox);
+    const before = readHeader(outbox);
     const after = { address, prefix: prefix ?? before.prefix, schemaVersion: schemaVersion ?? before.schemaVersion };
     if (isSameBinding(before, after)) return false;
     if (address !== before.address) {

@@ -4,7 +4,7 @@ import { cmd, msg, nmsg } from '../../base/message.ts';
 import { hasEvent } from '../../outbox/entries.ts';
 import type { EarlierOutbox } from '../../outbox/journal.ts';
 import { type Merged, mergeJournal, restartMerge } from '../../outbox/merge.ts';
-import { headerOf, type Outbox, updateHeader } from '../../outbox/open-outbox.ts';
+import { type Outbox, readHeader, updateHeader } from '../../outbox/open-outbox.ts';
 import { assertJournal } from '../../outbox/record-events.ts';
 
 /**
@@ -19,12 +19,13 @@ export type Fence =
  * @param machine identifier of this machine; empty where it has none
  * @throws DatabaseError or DatabaseTooNewError where the journal is unusable
  */
-export function fenceOf(outbox: Outbox, machine: string): Fence {
-  const own = assertJournal(outbox).id;
-  const { journal, machine: other } = headerOf(outbox);
+export function getFence(outbox: Outbox, machine: string): Fence {
+  const journalId = assertJournal(outbox).id;
+  const { journal, machine: other } = readHeader(outbox);
   const areKnown = machine !== '' && other !== '';
   if (journal === '') return { kind: 'new' };
-  if (journal === own) return areKnown && machine !== other ? { kind: 'foreign', journal, machine: other } : { kind: 'own' };
+  if (journal === journalId)
+    return areKnown && machine !== other ? { kind: 'foreign', journal, machine: other } : { kind: 'own' };
   return areKnown && machine === other ? { kind: 'lost-journal' } : { kind: 'foreign', journal, machine: other };
 }
 
@@ -33,7 +34,7 @@ export function fenceOf(outbox: Outbox, machine: string): Fence {
  * @returns the previous ownership; a foreign outbox stays foreign
  */
 export function passFence(outbox: Outbox, machine: string): Fence {
-  const fence = fenceOf(outbox, machine);
+  const fence = getFence(outbox, machine);
   switch (fence.kind) {
     case 'new':
       outbox.change(() => updateHeader(outbox, { journal: assertJournal(outbox).id, machine }));
@@ -71,14 +72,16 @@ export function foreignOutbox({ path }: Outbox): UsageError {
  * first, empty without a journal.
  * @param account the service's identifier
  */
-export function earlierOutboxes(outbox: Outbox, account: string): EarlierOutbox[] {
-  const { outbox: id, address, separateFrom } = headerOf(outbox);
-  const earlier = outbox.journal?.outboxesOf(account, address, id) ?? [];
+export function findEarlierOutboxes(outbox: Outbox, account: string): EarlierOutbox[] {
+  const { outbox: id, address, separateFrom } = readHeader(outbox);
+  const earlier = outbox.journal?.listOtherOutboxes(account, address, id) ?? [];
   return earlier.filter(({ outbox: other }) => !separateFrom.includes(other));
 }
 
-export function keepSeparate(outbox: Outbox, others: readonly string[]): void {
-  outbox.change(() => updateHeader(outbox, { separateFrom: [...new Set([...headerOf(outbox).separateFrom, ...others])] }));
+export function storeSeparate(outbox: Outbox, otherOutboxes: readonly string[]): void {
+  outbox.change(() =>
+    updateHeader(outbox, { separateFrom: [...new Set([...readHeader(outbox).separateFrom, ...otherOutboxes])] }),
+  );
 }
 
 export function isUnattempted(outbox: Outbox): boolean {
@@ -108,6 +111,6 @@ export class UndecidedOutboxError extends UsageError {
 /** @throws UndecidedOutboxError where this machine has sent for the account from another outbox, and how the two stand is not decided */
 export function assertDecided(outbox: Outbox, account: string): void {
   if (!isUnattempted(outbox)) return;
-  const earlier = earlierOutboxes(outbox, account);
+  const earlier = findEarlierOutboxes(outbox, account);
   if (earlier.length > 0) throw new UndecidedOutboxError(earlier);
 }

@@ -38,15 +38,15 @@ export async function mergeOutbox(from: Outbox, to: Outbox, folders: PhotosFolde
     const counts = { added: 0, same: 0, changes: 0 };
     const renamed: { localId: string; now: string }[] = [];
     for (const find of allFinds(from)) {
-      const poured = pourFind(from, to, find);
+      const poured = mergeFindFrom(from, to, find);
       if (poured.kind === 'renamed') renamed.push({ localId: find.localId, now: poured.localId });
       else counts[poured.kind] += 1;
       for (const entry of entriesOfFind(from, find.id))
-        if (pourChange(to, entry, poured.target, photographs)) counts.changes += 1;
+        if (mergeChange(to, entry, poured.target, photographs)) counts.changes += 1;
     }
     for (const entry of allEntries(from)) {
       if (entry.findId !== null) continue;
-      if (pourChange(to, entry, { findId: null, identCely: entry.identCely }, photographs)) counts.changes += 1;
+      if (mergeChange(to, entry, { findId: null, identCely: entry.identCely }, photographs)) counts.changes += 1;
     }
     return { ...counts, renamed, lost };
   });
@@ -54,7 +54,7 @@ export async function mergeOutbox(from: Outbox, to: Outbox, folders: PhotosFolde
 
 type PouredFind = { readonly kind: 'added' | 'same' | 'renamed'; readonly localId: string; readonly target: Target };
 
-function pourFind(from: Outbox, to: Outbox, find: StoredFind): PouredFind {
+function mergeFindFrom(from: Outbox, to: Outbox, find: StoredFind): PouredFind {
   const { localId, elements, createdAt } = find;
   const imported = importOfFind(from, find.id);
   const there = findByLocalId(to, localId);
@@ -75,13 +75,13 @@ function pourFind(from: Outbox, to: Outbox, find: StoredFind): PouredFind {
 }
 
 /** Compares finds by digest; drafts, which have no digest, by all elements. */
-function isSame(one: StoredFind, its: ImportEntry | undefined, other: StoredFind, others: ImportEntry | undefined): boolean {
-  if (its?.digest != null || others?.digest != null) return its?.digest === others?.digest;
+function isSame(one: StoredFind, its: ImportEntry | undefined, other: StoredFind, otherEntry: ImportEntry | undefined): boolean {
+  if (its?.digest != null || otherEntry?.digest != null) return its?.digest === otherEntry?.digest;
   return JSON.stringify(one.elements) === JSON.stringify(other.elements);
 }
 
 /** @returns true if a number or a photograph was added */
-function pourChange(to: Outbox, entry: Entry, target: Target, photographs: ReadonlySet<number>): boolean {
+function mergeChange(to: Outbox, entry: Entry, target: Target, photographs: ReadonlySet<number>): boolean {
   if (entry.kind === 'import' || entry.state === 'dropped') return false;
   const there = target.findId === null ? entriesOfRecord(to, target.identCely ?? '') : entriesOfFind(to, target.findId as FindId);
   if (there.some((other) => isSameChange(entry, other))) return false;

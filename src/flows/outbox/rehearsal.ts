@@ -1,13 +1,13 @@
 import { UsageError } from '../../base/errors.ts';
 import { errorIssue, hasErrors, type Issue } from '../../base/issue.ts';
 import { type Message, msg } from '../../base/message.ts';
-import { attemptsOf } from '../../outbox/attempts.ts';
+import { listAttempts } from '../../outbox/attempts.ts';
 import type { Entry } from '../../outbox/entry.ts';
 import { entriesOfFind, importOfFind } from '../../outbox/entry-queries.ts';
-import { headerOf, isSameBinding, type Outbox } from '../../outbox/open-outbox.ts';
+import { isSameBinding, type Outbox, readHeader } from '../../outbox/open-outbox.ts';
 import { allFinds, findByLocalId, type StoredFind } from '../../outbox/stored-finds.ts';
 import type { CopiedFind } from '../queue/copy-finds.ts';
-import { findsNamed } from '../queue/named-finds.ts';
+import { resolveFindNames } from '../queue/named-finds.ts';
 import { isUnattempted } from './fence.ts';
 
 /** The parts of a profile that a rehearsal needs. */
@@ -29,11 +29,11 @@ export function assertTraining({ name, kind, baseUrl }: Instance, productionAddr
 }
 
 /** Returns finds whose imports are queued, in the order of entry. */
-export function findsToRehearse(outbox: Outbox): StoredFind[] {
+export function selectFindsToRehearse(outbox: Outbox): StoredFind[] {
   return [...allFinds(outbox)].filter(({ id }) => importOfFind(outbox, id)?.state === 'queued');
 }
 
-export function projectsOf(outbox: Outbox, finds: readonly StoredFind[]): string[] {
+export function listProjectCodes(outbox: Outbox, finds: readonly StoredFind[]): string[] {
   return [...new Set(finds.flatMap(({ id }) => importOfFind(outbox, id)?.project ?? []))];
 }
 
@@ -50,7 +50,7 @@ export type Rehearsed = {
  * @param outbox the one of the rehearsal
  * @param mapped finds whose project was translated: findings about it count
  */
-export function rehearsed(outbox: Outbox, copies: readonly CopiedFind[], mapped: ReadonlySet<string>): Rehearsed {
+export function collectRehearsed(outbox: Outbox, copies: readonly CopiedFind[], mapped: ReadonlySet<string>): Rehearsed {
   const refused: { localId: string; issues: readonly Issue[] }[] = [];
   const notTested: { localId: string; reason: Message }[] = [];
   let [sent, accepted] = [0, 0];
@@ -58,7 +58,7 @@ export function rehearsed(outbox: Outbox, copies: readonly CopiedFind[], mapped:
     const find = findByLocalId(outbox, localId);
     const entries = find === undefined ? [] : entriesOfFind(outbox, find.id);
     if (entries.some(({ attempts }) => attempts > 0)) sent += 1;
-    const result = resultOf(outbox, entries, mapped.has(localId));
+    const result = getResult(outbox, entries, mapped.has(localId));
     if (result === 'accepted') accepted += 1;
     else if ('issues' in result) refused.push({ localId, issues: result.issues });
     else notTested.push({ localId, reason: result.reason });
@@ -68,8 +68,8 @@ export function rehearsed(outbox: Outbox, copies: readonly CopiedFind[], mapped:
 
 type Result = 'accepted' | { readonly issues: readonly Issue[] } | { readonly reason: Message };
 
-function resultOf(outbox: Outbox, entries: readonly Entry[], isMapped: boolean): Result {
-  const issues = entries.flatMap((entry) => issuesOf(entry));
+function getResult(outbox: Outbox, entries: readonly Entry[], isMapped: boolean): Result {
+  const issues = entries.flatMap((entry) => listIssues(entry));
   const open = entries.find(({ state }) => state === 'queued' || state === 'uncertain' || state === 'sending');
   if (!isMapped && entries.some((entry) => isAboutProject(outbox, entry)))
     return { reason: msg`its project has no counterpart at the training instance` };
@@ -79,7 +79,7 @@ function resultOf(outbox: Outbox, entries: readonly Entry[], isMapped: boolean):
 }
 
 /** Returns the issues of an entry: of a draft, those of validation; of a refused one, those of the service. */
-function issuesOf({ state, issues, reason, kind }: Entry): readonly Issue[] {
+function listIssues({ state, issues, reason, kind }: Entry): readonly Issue[] {
   if (state !== 'draft' && state !== 'refused') return [];
   if (hasErrors(issues)) return issues;
   return kind === 'import' || state === 'refused'
@@ -93,16 +93,16 @@ const PROJECT_ELEMENT = 'projekt';
 function isAboutProject(outbox: Outbox, entry: Entry): boolean {
   const errors = entry.issues.filter(({ severity }) => severity === 'error');
   if (errors.length > 0) return errors.every(({ element }) => element === PROJECT_ELEMENT);
-  const last = attemptsOf(outbox, entry).at(-1);
+  const last = listAttempts(outbox, entry).at(-1);
   return entry.kind === 'import' && entry.state !== 'accepted' && (last?.status === 403 || last?.status === 404);
 }
 
 /** Returns the named finds, or all. @throws UsageError with the unknown names */
-export function chosenToCopy(outbox: Outbox, names: readonly string[]): StoredFind[] {
-  return names.length === 0 ? [...allFinds(outbox)] : findsNamed(outbox, names);
+export function selectFindsToCopy(outbox: Outbox, names: readonly string[]): StoredFind[] {
+  return names.length === 0 ? [...allFinds(outbox)] : resolveFindNames(outbox, names);
 }
 
 /** Tells if an outbox can be moved completely into another: no attempt was made from it, and both have one service. */
 export function canMergeOutbox(from: Outbox, to: Outbox): boolean {
-  return isSameBinding(headerOf(from), headerOf(to)) && isUnattempted(from);
+  return isSameBinding(readHeader(from), readHeader(to)) && isUnattempted(from);
 }

@@ -8,7 +8,7 @@ import { assertSound, isEmptyOutbox, openBackup, replaceContents } from '../../o
 import type { PhotoEntry } from '../../outbox/entry.ts';
 import { entriesInState, unsentPhotoEntries } from '../../outbox/entry-queries.ts';
 import { type Merged, mergeJournal, NOTHING_MERGED } from '../../outbox/merge.ts';
-import { headerOf, type Outbox } from '../../outbox/open-outbox.ts';
+import { type Outbox, readHeader } from '../../outbox/open-outbox.ts';
 import { acquirePushLock, type PushLockOptions } from '../../outbox/push-lock.ts';
 import { countFinds } from '../../outbox/stored-finds.ts';
 import { copyContent, openContentStore } from '../../store/content-store.ts';
@@ -28,13 +28,13 @@ type RestoreOptions = {
   readonly service: { readonly address: string; readonly profile: string };
   readonly outboxesFolder: string;
   /** @throws ConfigError where the identifier is not safe as a folder name */
-  placeOf(id: string): OutboxPlace;
+  getPlace(id: string): OutboxPlace;
   readonly clock: Clock;
   readonly replace: boolean;
   /** Assigns the outbox to the profile; called under its lock. */
   point(id: string): void;
   /** Called before each photograph that is searched. */
-  readonly onPhotograph: (done: number, total: number) => void;
+  readonly onPhotograph: (doneCount: number, total: number) => void;
 };
 
 export type Restored = {
@@ -63,11 +63,11 @@ export async function restoreOutbox(options: RestoreOptions): Promise<Restored> 
   const { backup, clock, outboxesFolder } = options;
   assertBackupFile(backup);
   makeFolder(outboxesFolder);
-  sweep(outboxesFolder, clock.now());
+  cleanUp(outboxesFolder, clock.now());
   const draft = join(outboxesFolder, `${DRAFT}${randomUUID()}.tmp.sqlite`);
   try {
     const { id, madeMs } = readBackup(options, draft);
-    const place = options.placeOf(id);
+    const place = options.getPlace(id);
     assertOther(backup, place.outboxFile);
     const lock = acquirePushLock(place.lock);
     try {
@@ -92,8 +92,8 @@ function assertBackupFile(backup: string): void {
 }
 
 function assertOther(backup: string, outboxFile: string): void {
-  const [found, own] = [statSync(backup), statSync(outboxFile, { throwIfNoEntry: false })];
-  if (own !== undefined && found.ino === own.ino && found.dev === own.dev)
+  const [backupStats, outboxStats] = [statSync(backup), statSync(outboxFile, { throwIfNoEntry: false })];
+  if (outboxStats !== undefined && backupStats.ino === outboxStats.ino && backupStats.dev === outboxStats.dev)
     throw new FileError(backup, msg`${backup} is the outbox itself.`);
 }
 
@@ -102,11 +102,11 @@ const DRAFT = 'restoring-';
 const UNFINISHED = /^restoring-[\da-f-]{36}\.tmp\.sqlite/;
 const UNFINISHED_MS = 24 * 3600 * 1000;
 
-function sweep(folder: string, nowMs: number): void {
+function cleanUp(folder: string, nowMs: number): void {
   for (const name of readdirSync(folder)) {
     const path = join(folder, name);
-    const found = UNFINISHED.test(name) ? statSync(path, { throwIfNoEntry: false }) : undefined;
-    if (found !== undefined && found.mtimeMs < nowMs - UNFINISHED_MS) rmSync(path, { force: true });
+    const stats = UNFINISHED.test(name) ? statSync(path, { throwIfNoEntry: false }) : undefined;
+    if (stats !== undefined && stats.mtimeMs < nowMs - UNFINISHED_MS) rmSync(path, { force: true });
   }
 }
 
@@ -114,7 +114,7 @@ function sweep(folder: string, nowMs: number): void {
 function readBackup({ backup, service, clock }: RestoreOptions, draft: string): { readonly id: string; readonly madeMs: number } {
   const brought = openBackup(backup, draft, clock);
   try {
-    const { outbox: id, address, copyMadeAt } = headerOf(brought);
+    const { outbox: id, address, copyMadeAt } = readHeader(brought);
     if (address !== service.address) {
       throw new ConfigError(
         msg`${backup} is from an outbox for ${address}, but profile ${service.profile} is for ${service.address}.`,
@@ -197,7 +197,7 @@ async function complete(place: OutboxPlace, options: RestoreOptions) {
       journalProblem,
       finds: countFinds(restored),
       uncertain: entriesInState(restored, 'uncertain').length + entriesInState(restored, 'sending').length,
-      ...(await bringPhotographs(options, place.photosFolder, unsentPhotoEntries(restored))),
+      ...(await restorePhotographs(options, place.photosFolder, unsentPhotoEntries(restored))),
     };
   } finally {
     restored.close();
@@ -216,7 +216,7 @@ function mergeOrSay(outbox: Outbox): [Merged, string | undefined] {
 }
 
 /** Copies photographs from the folder that `pas backup --photos` made beside the copy. Linked ones stay in place. */
-async function bringPhotographs(
+async function restorePhotographs(
   { backup, onPhotograph }: RestoreOptions,
   photosFolder: string,
   photographs: readonly PhotoEntry[],
@@ -228,7 +228,7 @@ async function bringPhotographs(
   for (const [index, entry] of photographs.entries()) {
     onPhotograph(index, photographs.length);
     const { sha512, link } = entry.photograph;
-    if (existsSync(link ?? here.pathOf(sha512))) continue;
+    if (existsSync(link ?? here.getPath(sha512))) continue;
     if (link === undefined && (await copyContent(sha512, copies, here))) photosCopied += 1;
     else missing.push(entry);
   }

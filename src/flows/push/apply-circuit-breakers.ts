@@ -70,7 +70,7 @@ function countOfRecord(state: PushState, facts: AttemptFacts, settlement: Settle
   const { entry, outcome, project, status = null, departedAt, endedAt } = facts;
   const { kind, identCely, id } = entry;
   if (kind !== 'photo' || identCely === null || settlement.state !== 'refused' || status === null) return { state, effects: [] };
-  if (!('detail' in outcome) || findingsOf(outcome).length > 0) return { state, effects: [] };
+  if (!('detail' in outcome) || getFindings(outcome).length > 0) return { state, effects: [] };
   const text = `${outcome.detail}`;
   const isOfRecord = isAboutProject(status) || text.includes(identCely) || STORED_NAME.test(text);
   if (!isOfRecord && status !== 422) return { state, effects: [] };
@@ -107,7 +107,7 @@ function failureScope(facts: AttemptFacts, { state }: Settlement): CountedScope 
   if (isLostCollision(facts, state)) return 'none';
   switch (scope) {
     case 'answer':
-      if (findingsOf(outcome).some((finding) => isAboutContent(entry, finding))) return 'entry';
+      if (getFindings(outcome).some((finding) => isAboutContent(entry, finding))) return 'entry';
       if (status === 422 && entry.kind !== 'import') return 'entry';
       return isAboutProject(status) ? 'project' : 'kind';
     case 'record':
@@ -125,7 +125,7 @@ function isLostCollision({ outcome, besideAccepted }: AttemptFacts, state: Settl
   return outcome.kind === 'refused-unspecified' && state === 'queued' && besideAccepted;
 }
 
-function findingsOf(outcome: Outcome): readonly ServerFinding[] {
+function getFindings(outcome: Outcome): readonly ServerFinding[] {
   return 'findings' in outcome ? outcome.findings : [];
 }
 
@@ -167,14 +167,14 @@ function countFailure(state: PushState, facts: AttemptFacts, settlement: Settlem
   return countIn(counted, facts, { project: null, subject: about, reason, isRepeated });
 }
 
-type Part = {
+type EntryPart = {
   readonly project: string | null;
   readonly subject: string;
   readonly reason: Message;
   readonly isRepeated: boolean;
 };
 
-function countIn({ state, effects }: Step, facts: AttemptFacts, { project, subject, reason, isRepeated }: Part): Step {
+function countIn({ state, effects }: Step, facts: AttemptFacts, { project, subject, reason, isRepeated }: EntryPart): Step {
   const { entry, endedAt, departedAt, status = null } = facts;
   const key = project === null ? kindKey(entry.kind) : projectKey(entry.kind, project);
   const failure = { failureClass: failureClass(facts), subject, entryId: entry.id, departedAt, at: endedAt, isRepeated };

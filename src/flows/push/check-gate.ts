@@ -7,24 +7,24 @@ import { hasEntry, schedule } from '../../outbox/entries.ts';
 import type { Entry, EntryId, ImportEntry, NumberEntry } from '../../outbox/entry.ts';
 import { entriesInState, heldEntries, importOfRecord, queuedEntries } from '../../outbox/entry-queries.ts';
 import { type AttemptedElsewhere, checkDeparture, type GateFacts, hasOtherWriters, lastLookAt } from '../../outbox/gate.ts';
-import { headerOf, type Outbox, updateHeader } from '../../outbox/open-outbox.ts';
+import { type Outbox, readHeader, updateHeader } from '../../outbox/open-outbox.ts';
 import { queuedHeads } from '../../outbox/overview.ts';
 import { assertJournal } from '../../outbox/record-events.ts';
 import { findById } from '../../outbox/stored-finds.ts';
 import { type HarvestedFinds, harvestFinds } from '../harvest/harvest-finds.ts';
 import { overlapMs } from '../harvest/service-lists.ts';
 import { elementsSent, type LookupContext } from '../reconcile/gather-evidence.ts';
-import { couldBeMade, makingOf } from '../reconcile/judge-import.ts';
-import { currentRecord, numbersFromHere } from '../reconcile/judge-number.ts';
+import { findCreation, mayBeCreation } from '../reconcile/judge-import.ts';
+import { currentRecord, listNumbersFromHere } from '../reconcile/judge-number.ts';
 import { rejectedCandidates } from '../reconcile/resolve-entries.ts';
-import { type AttemptWindow, windowOf } from '../reconcile/verdict.ts';
+import { type AttemptWindow, getAttemptWindow } from '../reconcile/verdict.ts';
 import {
   equalFiles,
   type IsUnexplained,
+  readUnexplained,
   recordLookups,
   rememberUnexplained,
   unexplainedFiles,
-  unexplainedSoFar,
 } from './unexplained-records.ts';
 
 export type GateContext = {
@@ -72,7 +72,7 @@ export async function holdQuestionable(context: GateContext): Promise<Entry[]> {
       const facts = gatherFacts(context, queued, sights);
       for (const entry of queued) {
         applyPassage(outbox, entry, facts, harvest);
-        context.judged.set(entry.id, contentOf(entry));
+        context.judged.set(entry.id, getContentKey(entry));
       }
     }),
   );
@@ -89,7 +89,7 @@ export async function holdQuestionable(context: GateContext): Promise<Entry[]> {
  * the questions stay until they are answered, or until a look answers them.
  */
 function holdUnlooked(outbox: Outbox): void {
-  if (!headerOf(outbox).mustLook) return;
+  if (!readHeader(outbox).mustLook) return;
   const question = msg`the outbox was pushed from another place or with another journal, and the service cannot be searched: the entry may have been sent then`;
   const isAsked = ({ kind, identCely, held }: Entry): boolean =>
     held === null && (kind === 'import' || (kind === 'photo' && identCely !== null));
@@ -108,7 +108,7 @@ async function inSlices<T>(items: readonly T[], stop: AbortSignal, work: (slice:
   }
 }
 
-function contentOf(entry: Entry): string {
+function getContentKey(entry: Entry): string {
   switch (entry.kind) {
     case 'import':
       return entry.documentSha512?.toString('hex') ?? '';
@@ -154,7 +154,7 @@ function projectOfRecord(identCely: string): string {
  * unsent entry was queued. Never later than a day before the server's now, since the wall clock may be wrong.
  */
 function beginOfLook({ outbox, lookBackMs, serverNowMs }: GateContext, look: LookupContext, waiting: readonly Place[]): number {
-  const mustLook = headerOf(outbox).mustLook || heldEntries(outbox).some(({ held }) => held?.basis === 'not-looked');
+  const mustLook = readHeader(outbox).mustLook || heldEntries(outbox).some(({ held }) => held?.basis === 'not-looked');
   const begins = [...groupBy(waiting, ({ project }) => project)].map(([project, places]) => {
     const last = mustLook ? undefined : lastLookAt(outbox, project);
     if (last !== undefined) return last - overlapMs(look.indexAllowanceMs) - look.indexAllowanceMs;
@@ -183,20 +183,20 @@ type Sights = {
 type UncertainImport = { readonly entry: Entry; readonly window: AttemptWindow };
 
 async function gatherSights({ outbox, account, look, stop }: GateContext, harvest: HarvestedFinds | undefined): Promise<Sights> {
-  const shown = harvest === undefined ? [] : shownFinds(harvest);
+  const shown = harvest === undefined ? [] : listShownFinds(harvest);
   const isUnexplained: IsUnexplained = (identCely, listed) =>
     listed.kind === 'shown'
       ? isStranger(outbox, account, listed.record) || unexplainedFiles(outbox, listed.record).length > 0
       : listed.kind === 'withheld' && look?.harvester !== account && importOfRecord(outbox, identCely) === undefined;
   await inSlices([...(harvest?.lookups ?? [])], stop, (slice) => rememberUnexplained(outbox, slice, isUnexplained));
-  const seen = harvest === undefined ? { records: [], hidden: [] } : unexplainedSoFar(outbox);
+  const seen = harvest === undefined ? { records: [], hidden: [] } : readUnexplained(outbox);
   const byDigest = new Map<string, HarvestedFind[]>();
   let hasWithheld = false;
   await inSlices(seen.records, stop, (slice) => {
     for (const find of slice) {
       if (!isStranger(outbox, account, find)) continue;
       hasWithheld ||= find.protectedWithheld;
-      for (const digest of digestsOf(find)) {
+      for (const digest of listDigests(find)) {
         const alike = byDigest.get(digest);
         if (alike === undefined) byDigest.set(digest, [find]);
         else alike.push(find);
@@ -204,15 +204,15 @@ async function gatherSights({ outbox, account, look, stop }: GateContext, harves
     }
   });
   const uncertain = entriesInState(outbox, 'uncertain').filter((entry) => entry.kind === 'import');
-  const { outbox: own, address } = headerOf(outbox);
+  const { outbox: ownOutbox, address } = readHeader(outbox);
   return {
-    hasOthers: assertJournal(outbox).outboxesOf(account, address, own).length > 0,
+    hasOthers: assertJournal(outbox).listOtherOutboxes(account, address, ownOutbox).length > 0,
     shown: new Map(shown.map((find) => [find.identCely, find])),
     withFiles: new Map([...seen.records, ...shown].map((find) => [find.identCely, find])),
     ...{ byDigest, equalTo: new Map(), hasWithheld },
     hidden: look?.harvester === account ? new Map() : hiddenRecords(outbox, seen.hidden),
     uncertain: groupBy(
-      uncertain.map((entry) => ({ entry, window: windowOf(outbox, entry) })),
+      uncertain.map((entry) => ({ entry, window: getAttemptWindow(outbox, entry) })),
       ({ entry }) => entry.digest ?? '',
     ),
   };
@@ -220,14 +220,14 @@ async function gatherSights({ outbox, account, look, stop }: GateContext, harves
 
 /** A record of this account that no event explains. */
 function isStranger(outbox: Outbox, account: string, find: HarvestedFind): boolean {
-  return makingOf(find)?.user === account && importOfRecord(outbox, find.identCely) === undefined;
+  return findCreation(find)?.user === account && importOfRecord(outbox, find.identCely) === undefined;
 }
 
 function gatherFacts({ outbox, account }: GateContext, queued: readonly Entry[], sights: Sights): GateFacts {
   const imports = queued.filter((entry) => entry.kind === 'import');
   return {
     ...factsFromHere(outbox),
-    ...(sights.hasOthers ? attemptedElsewhere(outbox, account, imports) : {}),
+    ...(sights.hasOthers ? findAttemptsElsewhere(outbox, account, imports) : {}),
     equalRecords: new Map(imports.map((entry) => [entry.uuid, equalRecords(outbox, entry, sights)])),
     equalFiles: equalFiles(outbox, queued, sights.withFiles),
     hiddenRecords: sights.hidden,
@@ -243,35 +243,35 @@ function factsFromHere(outbox: Outbox): GateFacts {
     ...{ attemptedByDigest: new Map(), attemptedByLocalId: new Map(), equalRecords: new Map(), equalFiles: new Map() },
     ...{ hiddenRecords: new Map(), shownNumbers: new Map() },
     rejected: (entry) => {
-      const known = rejected.get(entry.uuid) ?? rejectedCandidates(outbox, entry);
-      rejected.set(entry.uuid, known);
-      return known;
+      const rejectedIds = rejected.get(entry.uuid) ?? rejectedCandidates(outbox, entry);
+      rejected.set(entry.uuid, rejectedIds);
+      return rejectedIds;
     },
-    ownNumbers: (entry) => (entry.kind === 'number' ? numbersFromHere(outbox, entry) : new Set()),
+    ownNumbers: (entry) => (entry.kind === 'number' ? listNumbersFromHere(outbox, entry) : new Set()),
   };
 }
 
 function shownNumber({ identCely }: Entry, shown: Sights['shown']): [string, string][] {
   const find = shown.get(identCely ?? '');
-  return find === undefined ? [] : [[find.identCely, numberOf(find)]];
+  return find === undefined ? [] : [[find.identCely, getNumber(find)]];
 }
 
-function shownFinds({ lookups }: HarvestedFinds): HarvestedFind[] {
+function listShownFinds({ lookups }: HarvestedFinds): HarvestedFind[] {
   return [...lookups.values()].flatMap((lookup) => (lookup.kind === 'shown' ? [lookup.record] : []));
 }
 
 /** Collects attempts of other outboxes of this machine with this account from the journal. */
-function attemptedElsewhere(outbox: Outbox, account: string, imports: readonly ImportEntry[]) {
+function findAttemptsElsewhere(outbox: Outbox, account: string, imports: readonly ImportEntry[]) {
   const journal = assertJournal(outbox);
-  const { outbox: own } = headerOf(outbox);
+  const { outbox: ownOutbox } = readHeader(outbox);
   const attemptedByDigest = new Map<string, readonly AttemptedElsewhere[]>();
   const attemptedByLocalId = new Map<string, readonly AttemptedElsewhere[]>();
   for (const { digest, localId, attempts } of imports) {
     if (attempts > 0) continue;
-    const others = (by: { digest: string } | { localId: string }) =>
-      journal.earlierAttempts(account, own, by).filter(({ entry }) => !hasEntry(outbox, entry));
-    if (digest !== null) attemptedByDigest.set(digest, others({ digest }));
-    if (localId !== null) attemptedByLocalId.set(localId, others({ localId }));
+    const findOthers = (by: { digest: string } | { localId: string }) =>
+      journal.earlierAttempts(account, ownOutbox, by).filter(({ entry }) => !hasEntry(outbox, entry));
+    if (digest !== null) attemptedByDigest.set(digest, findOthers({ digest }));
+    if (localId !== null) attemptedByLocalId.set(localId, findOthers({ localId }));
   }
   return { attemptedByDigest, attemptedByLocalId };
 }
@@ -283,25 +283,25 @@ function equalRecords(
   { byDigest, equalTo, hasWithheld, uncertain }: Sights,
 ): readonly string[] {
   if (byDigest.size === 0) return [];
-  const digests = [entry.digest ?? '', ...(hasWithheld ? [openDigestOf(outbox, entry)] : [])];
+  const digests = [entry.digest ?? '', ...(hasWithheld ? [digestOpenFind(outbox, entry)] : [])];
   const alike = new Set(digests.flatMap((digest) => byDigest.get(digest) ?? []));
   const sent = alike.size === 0 ? undefined : elementsSent(entry);
   if (sent === undefined) return [];
   const key = JSON.stringify([digests, sent]);
-  const equal = equalTo.get(key) ?? [...alike].filter((find) => readsTheSame(sent, find));
+  const equal = equalTo.get(key) ?? [...alike].filter((find) => isSameReading(sent, find));
   equalTo.set(key, equal);
   return withoutExplained(equal, uncertain.get(entry.digest ?? '') ?? []).map(({ identCely }) => identCely);
 }
 
 /** Removes as many of the records as uncertain entries of the same digest may have made. */
 function withoutExplained(equal: readonly HarvestedFind[], uncertain: readonly UncertainImport[]): readonly HarvestedFind[] {
-  const explained = equal.filter((find) => uncertain.some(({ window }) => couldBeMade(window, find)));
+  const explained = equal.filter((find) => uncertain.some(({ window }) => mayBeCreation(window, find)));
   if (explained.length > uncertain.length) return equal;
   return equal.filter((find) => !explained.includes(find));
 }
 
 /** Returns digests with the finder by identifier and by name, since a new person was sent by name. */
-function digestsOf({ elements, protectedWithheld }: HarvestedFind): string[] {
+function listDigests({ elements, protectedWithheld }: HarvestedFind): string[] {
   const form = protectedWithheld ? 'open' : 'full';
   const { nalezce } = elements;
   const byName: HarvestedElements =
@@ -309,7 +309,7 @@ function digestsOf({ elements, protectedWithheld }: HarvestedFind): string[] {
   return [...new Set([asFoundDigest(elements, form), asFoundDigest(byName, form)])];
 }
 
-function openDigestOf(outbox: Outbox, { findId }: ImportEntry): string {
+function digestOpenFind(outbox: Outbox, { findId }: ImportEntry): string {
   const find = findId === null ? undefined : findById(outbox, findId);
   return find === undefined ? '' : asFoundDigest(find.elements as FindElements, 'open');
 }
@@ -317,7 +317,7 @@ function openDigestOf(outbox: Outbox, { findId }: ImportEntry): string {
 /** Changed since at the service, and all the same equal as found. */
 const MAY_DIFFER: readonly string[] = ['evidencni_cislo', 'predano', 'predano_organizace'];
 
-function readsTheSame(sent: HarvestedElements, find: HarvestedFind): boolean {
+function isSameReading(sent: HarvestedElements, find: HarvestedFind): boolean {
   return differingElements(sent, find).every((name) => MAY_DIFFER.includes(name));
 }
 
@@ -328,15 +328,15 @@ function hiddenRecords(outbox: Outbox, listed: readonly string[]): Map<string, r
   return new Map([...byProject].filter(([project]) => !hasOtherWriters(outbox, project)));
 }
 
-function numberOf({ elements }: HarvestedFind): string {
+function getNumber({ elements }: HarvestedFind): string {
   return elements.evidencni_cislo?.toString() ?? '';
 }
 
-function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
+function groupBy<T>(items: readonly T[], getKey: (item: T) => string): Map<string, T[]> {
   const groups = new Map<string, T[]>();
   for (const item of items) {
-    const group = groups.get(keyOf(item));
-    if (group === undefined) groups.set(keyOf(item), [item]);
+    const group = groups.get(getKey(item));
+    if (group === undefined) groups.set(getKey(item), [item]);
     else group.push(item);
   }
   return groups;
@@ -349,7 +349,7 @@ function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string
  * @throws what {@link holdQuestionable} throws
  */
 export async function holdBeforeDeparture(context: GateContext, entry: Entry): Promise<boolean> {
-  if (context.judged.get(entry.id) !== contentOf(entry)) {
+  if (context.judged.get(entry.id) !== getContentKey(entry)) {
     await holdQuestionable(context);
     return true;
   }
@@ -361,7 +361,7 @@ async function holdChangedNumber(context: GateContext, entry: NumberEntry): Prom
   if (look === undefined || entry.identCely === null) return false;
   const record = await currentRecord(look, entry.identCely);
   if (record === undefined) return false;
-  const shownNumbers = new Map([[entry.identCely, numberOf(record.find)]]);
+  const shownNumbers = new Map([[entry.identCely, getNumber(record.find)]]);
   const passage = checkDeparture(entry, { ...factsFromHere(outbox), shownNumbers });
   if (passage.kind === 'leave') return false;
   schedule(outbox, entry.id, { held: passage.held });

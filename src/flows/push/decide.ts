@@ -7,7 +7,7 @@ import type { Settlement } from '../../outbox/claims.ts';
 import type { Outcome } from '../../pas-api/outcome.ts';
 import { applyCircuitBreakers, refusal, requeueForbidden } from './apply-circuit-breakers.ts';
 import { recordFailure, type ServiceFailure, serviceKey, trips, withBreaker } from './circuit-breaker.ts';
-import { stopCauseOf, updatePeerState } from './peer-check.ts';
+import { findStopCause, updatePeerState } from './peer-check.ts';
 import type { StopCause } from './push-context.ts';
 import type { AttemptFacts, Decision, Effect, PushCounts, PushState, Step } from './push-state.ts';
 
@@ -173,7 +173,7 @@ function handleForbidden(
       effects: [stop, ...effects],
     };
   }
-  const cause = stopCauseOf(access);
+  const cause = findStopCause(access);
   if (cause !== undefined) return { settlement: isOpen, state, effects: [{ type: 'stop', cause }] };
   if (access.kind === 'unauthorised') return { settlement: isOpen, state, effects: [] };
   return { settlement: refusal(entry, detail, findings), state: { ...state, accessProven: true }, effects: [] };

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { momentOf, serverMs } from '../../base/clock.ts';
+import { readClock, serverMs } from '../../base/clock.ts';
 import { DatabaseError, PasError } from '../../base/errors.ts';
 import { type Message, msg } from '../../base/message.ts';
 import { RETRY_POLICY } from '../../base/retry-policy.ts';
@@ -22,11 +22,11 @@ import { countQueued } from '../../outbox/overview.ts';
 import { reassignRecord, supersedeEarlierNumbers } from '../../outbox/ownership.ts';
 import { entryText } from '../finds/entry-words.ts';
 import { entryTotals } from '../finds/outbox-status.ts';
-import { recordsNamed } from '../queue/named-finds.ts';
+import { resolveRecordNames } from '../queue/named-finds.ts';
 import type { OpenCircuit } from './circuit-breaker.ts';
 import { isAbort, type PushContext, type StopCause } from './push-context.ts';
 import { PushSession } from './push-session.ts';
-import { MAX_DEPARTURE_MS, requestOf, type Sent, sendOnce } from './send-entry.ts';
+import { buildRequest, MAX_DEPARTURE_MS, type Sent, sendOnce } from './send-entry.ts';
 
 export type PushResult = {
   readonly accepted: number;
@@ -119,7 +119,9 @@ async function waitForMore(session: PushSession): Promise<boolean> {
   }
   const waiting = new AbortController();
   const timer =
-    untilMs === undefined ? [] : [untilAborted(clock.sleep(Math.max(1, untilMs - now), AbortSignal.any([waiting.signal, stop])))];
+    untilMs === undefined
+      ? []
+      : [waitUntilAborted(clock.sleep(Math.max(1, untilMs - now), AbortSignal.any([waiting.signal, stop])))];
   await Promise.race([...[...flights.values()].map(({ done }) => done), ...timer]);
   waiting.abort();
   return true;
@@ -131,7 +133,7 @@ export function waitingText(entry: Entry | undefined): Message {
   return msg`the remaining entries must wait; ${what}: ${reason}`;
 }
 
-async function untilAborted(wait: Promise<unknown>): Promise<void> {
+async function waitUntilAborted(wait: Promise<unknown>): Promise<void> {
   try {
     await wait;
   } catch (thrown) {
@@ -140,7 +142,7 @@ async function untilAborted(wait: Promise<unknown>): Promise<void> {
 }
 
 /** Result of a wait for the pace; undefined where the push ends before that. */
-async function unlessEnding<T>(session: PushSession, wait: Promise<T>): Promise<T | undefined> {
+async function waitUnlessEnding<T>(session: PushSession, wait: Promise<T>): Promise<T | undefined> {
   try {
     return await wait;
   } catch (thrown) {
@@ -155,21 +157,21 @@ async function unlessEnding<T>(session: PushSession, wait: Promise<T>): Promise<
 async function launch(session: PushSession, entry: Entry): Promise<void> {
   const { context, halt } = session;
   const { account, outbox, pace, settleMs } = context;
-  const pauseMs = (await unlessEnding(session, pace.waitMs(halt))) ?? 0;
-  await unlessEnding(session, pace.approach(halt));
+  const pauseMs = (await waitUnlessEnding(session, pace.waitMs(halt))) ?? 0;
+  await waitUnlessEnding(session, pace.waitUntilNear(halt));
   const token = await session.signIn(context.session.token(halt));
   if (token === undefined || !session.mayStart) return;
 
-  const claimedOn = momentOf(context.clock);
+  const claimedOn = readClock(context.clock);
   const claimed = claim(outbox, entry.id, (current) => {
-    const { method, url } = requestOf(context, current);
+    const { method, url } = buildRequest(context, current);
     return { method, path: new URL(url).pathname, account, settleMs, ...departureTimes(context, current) };
   });
   if (claimed === undefined) {
     assertNotClaimable(session, entry);
     return;
   }
-  const request = requestOf(context, claimed.entry);
+  const request = buildRequest(context, claimed.entry);
   const slot = await sendOrRelease(session, claimed);
   if (slot === undefined) return;
   const pacedMs = pauseMs + slot.waitedMs;
@@ -181,8 +183,8 @@ async function launch(session: PushSession, entry: Entry): Promise<void> {
       // This answer may not be waited for now, so the error is kept for the loop.
       session.failure ??= { thrown };
     })
-    .finally(() => session.land(entry));
-  session.takeOff(claimed.entry, done);
+    .finally(() => session.endFlight(entry));
+  session.addFlight(claimed.entry, done);
   // The request leaves in this turn of the event loop. What the next one asks of the outbox is not to make it late.
   await turn();
 }
@@ -211,12 +213,12 @@ async function sendOrRelease(session: PushSession, claimed: Claim): Promise<Slot
   let slot: Slot | undefined;
   let leaves = false;
   try {
-    slot = await unlessEnding(session, pace.depart(session.halt));
+    slot = await waitUnlessEnding(session, pace.acquire(session.halt));
     leaves = slot !== undefined && session.mayStart;
   } finally {
     const back: Settlement = { state: 'queued', reason: msg`stopped before it was sent`, notBeforeAt: 0 };
     if (!leaves) {
-      slot?.giveBack();
+      slot?.release();
       endDeparture();
       settle(outbox, claimed, back, { outcome: 'not-sent' });
     }
@@ -229,7 +231,7 @@ function withEnd(slot: Slot, end: () => void): Slot {
     end();
     return result;
   };
-  return { ...slot, leave: () => ended(slot.leave()), giveBack: () => ended(slot.giveBack()) };
+  return { ...slot, leave: () => ended(slot.leave()), release: () => ended(slot.release()) };
 }
 
 async function settleAttempt(session: PushSession, claimed: Claim, sent: Sent, pacedMs: number): Promise<void> {
@@ -244,7 +246,7 @@ async function settleAttempt(session: PushSession, claimed: Claim, sent: Sent, p
     paced_ms: Math.round(pacedMs),
   });
   const decided = await session.decide(entry, sent);
-  await session.untilDeparted();
+  await session.waitUntilDeparted();
   const settlement = checkIdentifier(session, entry, decided.settlement);
   const endedAt = session.context.serverClock.latest();
   settle(session.context.outbox, claimed, settlement, {
@@ -255,7 +257,7 @@ async function settleAttempt(session: PushSession, claimed: Claim, sent: Sent, p
   });
   if (settlement.state === 'accepted' || settlement.state === 'refused') session.count(settlement.state);
   session.reportSettled(entry, settlement);
-  await session.carryOutAfter(entry, decided.afterwards);
+  await session.applyAfter(entry, decided.afterwards);
 }
 
 /**
@@ -285,7 +287,7 @@ export const SENDABLE_KINDS = ENTRY_KINDS;
  * @throws UsageError for a name of which nothing is known
  */
 export function planPush(outbox: Outbox, names: readonly string[]) {
-  const recordKeys = names.length === 0 ? undefined : recordsNamed(outbox, names);
+  const recordKeys = names.length === 0 ? undefined : resolveRecordNames(outbox, names);
   return {
     recordKeys,
     queued: countQueued(outbox, recordKeys),

@@ -1,10 +1,10 @@
 import type { Clock } from '../../base/clock.ts';
-import { localizedMessageOf, UnavailableError } from '../../base/errors.ts';
+import { getLocalizedMessage, UnavailableError } from '../../base/errors.ts';
 import { type Message, msg } from '../../base/message.ts';
 import { OUTCOMES } from '../../base/outcomes.ts';
 import { type Exchange, type HttpRequest, type HttpResponse, TransportError } from '../../http/exchange.ts';
 import type { Pace, Slot } from '../../http/pacer.ts';
-import { type Outcome, outcomeOf } from '../../pas-api/outcome.ts';
+import { type Outcome, parseOutcome } from '../../pas-api/outcome.ts';
 import { accessProbe, emptyImport } from '../../pas-api/requests.ts';
 import { authorised } from '../../pas-api/session.ts';
 import { isAbort, type StopCause } from './push-context.ts';
@@ -14,14 +14,14 @@ import type { AttemptFacts, Peer, PushState, Step } from './push-state.ts';
 export function updatePeerState(state: PushState, { entry, outcome, status }: AttemptFacts): Step {
   const isNonConforming = outcome.kind === 'uncertain' && outcome.outsideContract;
   const next = { ...state, nonConforming: withMember(state.nonConforming, entry.id, isNonConforming) };
-  const peer = nextPeer(state.peer, outcome, status);
+  const peer = getNextPeer(state.peer, outcome, status);
   if (peer !== 'suspect' || outcome.kind !== 'uncertain') return { state: { ...next, peer }, effects: [] };
   const isSuspectAgain = state.peer === 'probing';
-  const stop = { type: 'stop', cause: unexpectedPeer(outcome.detail) } as const;
+  const stop = { type: 'stop', cause: makePeerStopCause(outcome.detail) } as const;
   return { state: { ...next, peer }, effects: [...(isSuspectAgain ? [stop] : []), { type: 'probe-peer' }] };
 }
 
-function nextPeer(peer: Peer, outcome: Outcome, status: number | undefined): Peer {
+function getNextPeer(peer: Peer, outcome: Outcome, status: number | undefined): Peer {
   const { provesPeer } = OUTCOMES[outcome.kind];
   if (provesPeer === 'neutral') return peer;
   if (provesPeer || outcome.kind !== 'uncertain') return peer === 'suspect' ? peer : 'verified';
@@ -39,7 +39,7 @@ type ClockedAsker = Asker & { readonly clock: Clock };
 
 /** Sends an import without a find, which the service refuses. @returns why nothing is to be sent now; undefined where the service is there, and open */
 export async function probePeer(asker: ClockedAsker, token: string): Promise<StopCause | undefined> {
-  return stopCauseOf(await probe(asker, token, emptyImport(asker.baseUrl)));
+  return findStopCause(await probe(asker, token, emptyImport(asker.baseUrl)));
 }
 
 /** Sends a request that changes nothing and passes the gates of a write. */
@@ -50,11 +50,11 @@ export async function probeAccess(asker: ClockedAsker, token: string): Promise<O
 async function probe(asker: ClockedAsker, token: string, question?: HttpRequest): Promise<Outcome> {
   const answer = await askAccess(asker, token, question);
   if (answer instanceof TransportError) return { kind: 'not-delivered', detail: answer.says };
-  return outcomeOf('import', answer, asker.clock.now(), () => undefined);
+  return parseOutcome('import', answer, asker.clock.now(), () => undefined);
 }
 
 /** Cause for the push to end after this answer to a probe; undefined where it goes on. */
-export function stopCauseOf(outcome: Outcome): StopCause | undefined {
+export function findStopCause(outcome: Outcome): StopCause | undefined {
   switch (outcome.kind) {
     case 'not-delivered':
     case 'cut':
@@ -62,9 +62,9 @@ export function stopCauseOf(outcome: Outcome): StopCause | undefined {
     case 'closed':
       return { kind: 'closed', reason: outcome.detail };
     case 'uncertain':
-      return unexpectedPeer(outcome.detail);
+      return makePeerStopCause(outcome.detail);
     case 'accepted':
-      return unexpectedPeer(outcome.identCely);
+      return makePeerStopCause(outcome.identCely);
     case 'already-applied':
     case 'refused':
     case 'refused-unspecified':
@@ -78,7 +78,7 @@ export function stopCauseOf(outcome: Outcome): StopCause | undefined {
   }
 }
 
-function unexpectedPeer(text: Message): StopCause {
+function makePeerStopCause(text: Message): StopCause {
   return { kind: 'in-doubt', reason: msg`the answers may not come from the service: ${text}` };
 }
 
@@ -97,14 +97,14 @@ export async function askAccess(
 ): Promise<HttpResponse | TransportError> {
   let slot: Slot | undefined;
   try {
-    slot = await pace.depart(stop);
+    slot = await pace.acquire(stop);
     return await authorised(token, send)({ ...question, signal: stop, onDeparture: slot.leave });
   } catch (thrown) {
     if (thrown instanceof TransportError) return thrown;
     if (thrown instanceof UnavailableError || isAbort(thrown))
-      return new TransportError('aborted', false, localizedMessageOf(thrown));
+      return new TransportError('aborted', false, getLocalizedMessage(thrown));
     throw thrown;
   } finally {
-    slot?.giveBack();
+    slot?.release();
   }
 }

@@ -3,12 +3,12 @@ import { AuthError, ConfigError, DatabaseError, PasError, UnavailableError, Usag
 import { cmd, msg } from '../../base/message.ts';
 import type { OaiClient } from '../../oai/client.ts';
 import { assertSound } from '../../outbox/backup-copy.ts';
-import { bindAccount, knownAccount, knownUsername } from '../../outbox/bound-account.ts';
+import { bindAccount, findKnownAccount, findKnownUsername } from '../../outbox/bound-account.ts';
 import { clearBackoff, recoverInFlight } from '../../outbox/claims.ts';
 import type { Entry, Photograph } from '../../outbox/entry.ts';
 import { entriesInState, heldEntries, nextScheduled } from '../../outbox/entry-queries.ts';
 import { mergeJournal } from '../../outbox/merge.ts';
-import { headerOf, type Outbox } from '../../outbox/open-outbox.ts';
+import { type Outbox, readHeader } from '../../outbox/open-outbox.ts';
 import { countQueued } from '../../outbox/overview.ts';
 import { type PushLockOptions, withPushLock } from '../../outbox/push-lock.ts';
 import type { Account } from '../../pas-api/session.ts';
@@ -45,7 +45,7 @@ export type SyncContext = {
   readonly lock: PushLockOptions;
   /** Ends what is asked. */
   readonly stop?: AbortSignal;
-  readonly onLook?: (done: number, total: number | undefined) => void;
+  readonly onLook?: (doneCount: number, total: number | undefined) => void;
 };
 
 /** Reason why nothing was looked at before sending. */
@@ -86,14 +86,14 @@ export type PushAllOptions = SyncContext &
  * @throws OutboxLeasedError while another process pushes; UsageError where a person must say first which outbox this is; ConfigError where
  *   it is another account's; DatabaseError, AuthError, UnavailableError, ContractError
  */
-export async function pushAll(given: PushAllOptions): Promise<PushResult> {
-  return withPushLock(given.lock, () => pushUnderLock(given));
+export async function pushAll(options: PushAllOptions): Promise<PushResult> {
+  return withPushLock(options.lock, () => pushUnderLock(options));
 }
 
 /** The same for a caller that holds the lock. */
-export async function pushUnderLock(given: PushAllOptions): Promise<PushResult> {
-  await takeOutbox(given);
-  const push = createPush(given);
+export async function pushUnderLock(options: PushAllOptions): Promise<PushResult> {
+  await prepareOutbox(options);
+  const push = createPush(options);
   let result = await push.round();
   const released = new Set<number>();
   for (;;) {
@@ -101,11 +101,11 @@ export async function pushUnderLock(given: PushAllOptions): Promise<PushResult> 
     const isFreed = ({ entry: { id, kind }, verdict }: Reconciled): boolean =>
       verdict.kind === 'absent' ? !result.nonConforming.includes(id) : verdict.kind === 'found' && kind !== 'photo';
     const again = settled.filter((one) => !released.has(one.entry.id) && isFreed(one));
-    if (given.stop.aborted && entriesInState(given.outbox, 'uncertain').length > 0)
+    if (options.stop.aborted && entriesInState(options.outbox, 'uncertain').length > 0)
       return { ...result, stopCause: result.stopCause ?? { kind: 'interrupted' } };
-    const mayGoOn = result.stopCause === undefined && given.limit === undefined && !given.stop.aborted;
+    const mayGoOn = result.stopCause === undefined && options.limit === undefined && !options.stop.aborted;
     if (!mayGoOn) return result;
-    if (again.length === 0) return withStopCauseForRemaining(given, result);
+    if (again.length === 0) return withStopCauseForRemaining(options, result);
     // Entries proven absent are queued again. They are sent now, but only once, so that a service that loses them each time is left.
     // A find that was found has freed its photographs and numbers, and a number the later ones of its record.
     for (const { entry } of again) released.add(entry.id);
@@ -114,23 +114,23 @@ export async function pushUnderLock(given: PushAllOptions): Promise<PushResult> 
 }
 
 /** Under the lock no attempt is under way: all events are merged, and those without an answer have an unknown end. */
-async function takeOutbox(given: PushAllOptions): Promise<void> {
-  const { outbox, machine } = given;
-  assertSameOutbox(given);
+async function prepareOutbox(options: PushAllOptions): Promise<void> {
+  const { outbox, machine } = options;
+  assertSameOutbox(options);
   const fence = passFence(outbox, machine);
   if (fence.kind === 'foreign') {
-    if ((await given.confirmAdoption?.(fence)) !== true) throw foreignOutbox(outbox);
+    if ((await options.confirmAdoption?.(fence)) !== true) throw foreignOutbox(outbox);
     adopt(outbox, machine);
   }
   assertSound(outbox);
-  if (fence.kind === 'lost-journal') given.onLostJournal?.();
+  if (fence.kind === 'lost-journal') options.onLostJournal?.();
   mergeJournal(outbox, { withOpen: true });
-  if (given.isUrgent === true && given.recordKeys !== undefined) clearBackoff(outbox, given.recordKeys);
+  if (options.isUrgent === true && options.recordKeys !== undefined) clearBackoff(outbox, options.recordKeys);
 }
 
 /** @throws ConfigError where another outbox was put in the place of this one since it was opened */
 function assertSameOutbox({ outbox, service, lock }: PushAllOptions): void {
-  const { address, outbox: id } = headerOf(outbox);
+  const { address, outbox: id } = readHeader(outbox);
   if (address === service.baseUrl && id === lock.outboxId) return;
   throw new ConfigError(msg`${outbox.path} is no longer the outbox that was opened. Nothing was sent.`, {
     hint: msg`Run the command again.`,
@@ -143,61 +143,61 @@ type Push = {
   reconcile(result: PushResult): Promise<readonly Reconciled[]>;
 };
 
-function createPush(given: PushAllOptions): Push {
-  const { outbox, clock } = given;
+function createPush(options: PushAllOptions): Push {
+  const { outbox, clock } = options;
   const serverClock = createServerClock(clock);
-  const service = { ...given.service, send: serverClock.observing(given.service.send) };
+  const service = { ...options.service, send: serverClock.observing(options.service.send) };
   let account: Account | undefined;
   let hasLooked = false;
   const round = async (): Promise<PushResult> => {
     recoverInFlight(outbox);
     // Without anything to send, and without a question that the service or a person may answer now, the service is not needed.
-    if (countToSend(given) === 0 && !heldEntries(outbox).some((entry) => isMeant(given, entry))) return NOTHING_SENT;
-    if ((await given.admitNewPeople?.()) === false) return { ...NOTHING_SENT, stopCause: NEW_PEOPLE };
+    if (countToSend(options) === 0 && !heldEntries(outbox).some((entry) => isMeant(options, entry))) return NOTHING_SENT;
+    if ((await options.admitNewPeople?.()) === false) return { ...NOTHING_SENT, stopCause: NEW_PEOPLE };
     try {
-      account ??= await resolveAccount(outbox, service, given.stop);
+      account ??= await resolveAccount(outbox, service, options.stop);
     } catch (thrown) {
-      if (given.stop.aborted) return { ...NOTHING_SENT, stopCause: { kind: 'interrupted' } };
+      if (options.stop.aborted) return { ...NOTHING_SENT, stopCause: { kind: 'interrupted' } };
       throw thrown;
     }
     assertDecided(outbox, account.identCely);
     bindAccount(outbox, account.identCely);
-    if (!hasLooked) await reconcileBeforeLook(given);
+    if (!hasLooked) await reconcileBeforeLook(options);
     hasLooked = true;
-    const gate = createGate(given, await gateContext(given, account, serverClock));
-    const isStopped = await passGate(given, gate);
+    const gate = createGate(options, await gateContext(options, account, serverClock));
+    const isStopped = await passGate(options, gate);
     if (isStopped) return { ...NOTHING_SENT, stopCause: { kind: 'interrupted' } };
-    given.onRound?.(countToSend(given));
+    options.onRound?.(countToSend(options));
     return drainQueue({
-      ...given,
+      ...options,
       ...service,
       account: account.identCely,
       serverClock,
       holdBeforeDeparture: gate.holdBeforeDeparture,
-      openPhotograph: (photograph: Photograph) => openKeptPhotograph(given.photosFolder, photograph),
+      openPhotograph: (photograph: Photograph) => openKeptPhotograph(options.photosFolder, photograph),
       readIdentCely: parseRecordIdent,
     });
   };
-  return { round, reconcile: (result) => reconcileUncertain(given, result) };
+  return { round, reconcile: (result) => reconcileUncertain(options, result) };
 }
 
 /** Settles entries that an earlier push left uncertain first: their records are no equals of those still to be sent. */
-async function reconcileBeforeLook(given: PushAllOptions): Promise<void> {
-  if (entriesInState(given.outbox, 'uncertain').length > 0) await reconcileUncertain(given, NOTHING_SENT);
+async function reconcileBeforeLook(options: PushAllOptions): Promise<void> {
+  if (entriesInState(options.outbox, 'uncertain').length > 0) await reconcileUncertain(options, NOTHING_SENT);
 }
 
 async function gateContext(
-  given: PushAllOptions,
+  options: PushAllOptions,
   { identCely: account }: Account,
   serverClock: ServerClock,
 ): Promise<GateContext> {
-  const { outbox, lookBackMs } = given;
-  const why = reasonNotToLook(given);
-  if (why === 'skipped' && headerOf(outbox).mustLook) throw mustLook();
-  const look = why === undefined ? await openLook(given, account) : undefined;
+  const { outbox, lookBackMs } = options;
+  const why = findReasonNotToLook(options);
+  if (why === 'skipped' && readHeader(outbox).mustLook) throw mustLook();
+  const look = why === undefined ? await openLook(options, account) : undefined;
   const notChecked = why ?? (look === undefined ? 'not-signed-in' : undefined);
-  if (notChecked !== undefined && countToSend(given) > 0) given.onNotChecked?.(notChecked);
-  return { ...{ outbox, account, look, lookBackMs, stop: given.stop }, serverNowMs: serverClock.now(), judged: new Map() };
+  if (notChecked !== undefined && countToSend(options) > 0) options.onNotChecked?.(notChecked);
+  return { ...{ outbox, account, look, lookBackMs, stop: options.stop }, serverNowMs: serverClock.now(), judged: new Map() };
 }
 
 const NEW_PEOPLE = { kind: 'new-people', reason: msg`some finders would be new people at the service` } as const;
@@ -209,40 +209,40 @@ type Gate = {
 };
 
 /** The gate of one round. Where the service turns out not to take the account for harvesting, it is not looked at any more. */
-function createGate(given: PushAllOptions, context: GateContext): Gate {
+function createGate(options: PushAllOptions, context: GateContext): Gate {
   let current = context;
-  const unlessRefused = async <T>(work: () => Promise<T>): Promise<T> => {
+  const runUnlessRefused = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
       return await work();
     } catch (thrown) {
       if (!(thrown instanceof AuthError) || current.look === undefined) throw thrown;
       current = { ...current, look: undefined };
-      given.onNotChecked?.('not-signed-in');
+      options.onNotChecked?.('not-signed-in');
       return work();
     }
   };
-  const hold = async (): Promise<Entry[]> => (await holdQuestionable(current)).filter((entry) => isMeant(given, entry));
+  const hold = async (): Promise<Entry[]> => (await holdQuestionable(current)).filter((entry) => isMeant(options, entry));
   return {
-    hold: () => unlessRefused(hold),
+    hold: () => runUnlessRefused(hold),
     holdBeforeDeparture: (entry) =>
-      unlessRefused(async () => {
+      runUnlessRefused(async () => {
         const isHeld = await holdBeforeDeparture(current, entry);
         // A person is asked with the next push, but may have answered beforehand.
-        if (isHeld && given.onMatch === 'send')
+        if (isHeld && options.onMatch === 'send')
           sendHeld(
-            given.outbox,
-            heldEntries(given.outbox).filter((held) => isMeant(given, held)),
+            options.outbox,
+            heldEntries(options.outbox).filter((held) => isMeant(options, held)),
           );
         return isHeld;
       }),
   };
 }
 
-function reasonNotToLook({ harvesting, mayLook, outbox }: PushAllOptions): NotChecked | undefined {
+function findReasonNotToLook({ harvesting, mayLook, outbox }: PushAllOptions): NotChecked | undefined {
   if (!mayLook) return 'skipped';
   if (harvesting === undefined) return 'no-harvesting';
   // For an outbox that was adopted, also the public headers count.
-  return harvesting.auth === 'none' && !headerOf(outbox).mustLook ? 'anonymous' : undefined;
+  return harvesting.auth === 'none' && !readHeader(outbox).mustLook ? 'anonymous' : undefined;
 }
 
 function mustLook(): UsageError {
@@ -252,9 +252,9 @@ function mustLook(): UsageError {
   );
 }
 
-async function openLook(given: PushAllOptions, account: string): Promise<LookupContext | undefined> {
+async function openLook(options: PushAllOptions, account: string): Promise<LookupContext | undefined> {
   try {
-    return given.harvesting === undefined ? undefined : await lookContext(given, given.harvesting, account);
+    return options.harvesting === undefined ? undefined : await makeLookupContext(options, options.harvesting, account);
   } catch (thrown) {
     if (thrown instanceof AuthError || thrown instanceof ConfigError) return undefined;
     throw thrown;
@@ -266,18 +266,18 @@ async function openLook(given: PushAllOptions, account: string): Promise<LookupC
  * @returns whether the push was stopped meanwhile
  * @throws UnavailableError where the look fails: nothing is sent blindly
  */
-async function passGate(given: PushAllOptions, gate: Gate): Promise<boolean> {
+async function passGate(options: PushAllOptions, gate: Gate): Promise<boolean> {
   let held: readonly Entry[];
   try {
     held = await gate.hold();
   } catch (thrown) {
-    if (given.stop.aborted) return true;
-    throw thrown instanceof PasError && !(thrown instanceof DatabaseError) ? lookFailed(given, thrown) : thrown;
+    if (options.stop.aborted) return true;
+    throw thrown instanceof PasError && !(thrown instanceof DatabaseError) ? toLookupError(options, thrown) : thrown;
   }
-  if (held.length === 0) return given.stop.aborted;
-  if (given.onMatch === 'send') sendHeld(given.outbox, held);
-  else await given.askHeld?.(held);
-  return given.stop.aborted;
+  if (held.length === 0) return options.stop.aborted;
+  if (options.onMatch === 'send') sendHeld(options.outbox, held);
+  else await options.askHeld?.(held);
+  return options.stop.aborted;
 }
 
 /** Tells if the push is about the entry, by its kind and record: nothing is decided about others. */
@@ -285,10 +285,10 @@ function isMeant({ kinds, recordKeys }: PushAllOptions, { kind, recordKey }: Ent
   return kinds.includes(kind) && (recordKeys === undefined || recordKeys.includes(recordKey));
 }
 
-function lookFailed({ outbox }: PushAllOptions, thrown: PasError): UnavailableError {
+function toLookupError({ outbox }: PushAllOptions, thrown: PasError): UnavailableError {
   return new UnavailableError(msg`pas could not search the service before sending: ${thrown.says}`, {
     cause: thrown,
-    hint: headerOf(outbox).mustLook
+    hint: readHeader(outbox).mustLook
       ? msg`Nothing was sent. Try again later: the outbox was adopted from another place, and pas sends nothing from it before it has searched the service.`
       : msg`Nothing was sent. Try again later, or send without searching: ${cmd`pas push --no-look`}`,
   });
@@ -322,8 +322,8 @@ export function addResults(first: PushResult, second: PushResult): PushResult {
 }
 
 /** Every entry that could be sent and is left has a cause: it was sent in vain, or must wait. */
-function withStopCauseForRemaining(given: PushAllOptions, result: PushResult): PushResult {
-  const { breakerMemory, clock, kinds, outbox, recordKeys } = given;
+function withStopCauseForRemaining(options: PushAllOptions, result: PushResult): PushResult {
+  const { breakerMemory, clock, kinds, outbox, recordKeys } = options;
   const openCircuits = openCircuitsAt(breakerMemory.breakers, clock.monotonicMs());
   const rest = nextScheduled(outbox, { kinds, recordKeys, busyRecords: [], busyProjects: [], openCircuits });
   if (rest === undefined || result.nonConforming.includes(rest.id)) return result;
@@ -331,18 +331,18 @@ function withStopCauseForRemaining(given: PushAllOptions, result: PushResult): P
   return { ...result, stopCause: { kind: 'not-yet', reason: waitingText(rest), untilMs } };
 }
 
-async function reconcileUncertain(given: PushAllOptions, { stopCause }: PushResult): Promise<readonly Reconciled[]> {
-  const { harvesting, outbox } = given;
+async function reconcileUncertain(options: PushAllOptions, { stopCause }: PushResult): Promise<readonly Reconciled[]> {
+  const { harvesting, outbox } = options;
   const isOnline = stopCause === undefined || stopCause.kind === 'in-doubt';
   if (harvesting === undefined || !isOnline || entriesInState(outbox, 'uncertain').length === 0) return [];
   try {
-    const context = await lookContext(given, harvesting, knownAccount(outbox)?.identCely);
-    const settled = await reconcile({ ...context, recordKeys: given.recordKeys });
-    given.onReconciled?.(settled);
+    const context = await makeLookupContext(options, harvesting, findKnownAccount(outbox)?.identCely);
+    const settled = await reconcile({ ...context, recordKeys: options.recordKeys });
+    options.onReconciled?.(settled);
     return settled;
   } catch (thrown) {
     if (!(thrown instanceof PasError) || thrown instanceof DatabaseError) throw thrown;
-    if (!given.stop.aborted) given.onLookFailed?.(thrown);
+    if (!options.stop.aborted) options.onLookFailed?.(thrown);
     return [];
   }
 }
@@ -352,32 +352,36 @@ async function reconcileUncertain(given: PushAllOptions, { stopCause }: PushResu
  * @returns also how many entries are uncertain nevertheless
  * @throws OutboxLeasedError, OaiError, and what asking for the account throws
  */
-export async function reconcileNow(given: SyncContext & { readonly harvesting: Harvesting }) {
-  const { harvesting, outbox } = given;
-  return withPushLock(given.lock, async () => {
+export async function reconcileNow(options: SyncContext & { readonly harvesting: Harvesting }) {
+  const { harvesting, outbox } = options;
+  return withPushLock(options.lock, async () => {
     mergeJournal(outbox, { withOpen: true });
     recoverInFlight(outbox);
-    const context = await lookContext(given, harvesting, await writerOf(given, harvesting));
-    const settled = await reconcile({ ...context, recordKeys: given.recordKeys });
+    const context = await makeLookupContext(options, harvesting, await resolveWriter(options, harvesting));
+    const settled = await reconcile({ ...context, recordKeys: options.recordKeys });
     return { settled, left: entriesInState(outbox, 'uncertain').length };
   });
 }
 
-async function writerOf({ outbox, service, stop }: SyncContext, { auth }: Harvesting): Promise<string | undefined> {
-  const known = service.usesExternalToken ? undefined : knownAccount(outbox);
-  if (known !== undefined || auth === 'none') return known?.identCely;
+async function resolveWriter({ outbox, service, stop }: SyncContext, { auth }: Harvesting): Promise<string | undefined> {
+  const account = service.usesExternalToken ? undefined : findKnownAccount(outbox);
+  if (account !== undefined || auth === 'none') return account?.identCely;
   return (await resolveAccount(outbox, service, stop)).identCely;
 }
 
 /** @param writer the account that sends; undefined where it is not known */
-async function lookContext(given: SyncContext, harvesting: Harvesting, writer: string | undefined): Promise<LookupContext> {
-  const { clock, outbox, onLook, service, stop } = given;
+async function makeLookupContext(
+  options: SyncContext,
+  harvesting: Harvesting,
+  writer: string | undefined,
+): Promise<LookupContext> {
+  const { clock, outbox, onLook, service, stop } = options;
   const { auth, format, indexAllowanceMs, open } = harvesting;
   const harvesters = {
     none: undefined,
     bearer: writer,
     // The token may be another account's than the one of this user name.
-    basic: service.usesExternalToken && knownUsername(outbox) !== service.username ? undefined : writer,
+    basic: service.usesExternalToken && findKnownUsername(outbox) !== service.username ? undefined : writer,
   };
   return {
     ...{ clock, format, indexAllowanceMs, outbox, harvester: harvesters[auth], client: await open() },

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { type Clock, elapsedMs, type Moment, momentOf, type ServerMs, serverMs } from '../../base/clock.ts';
+import { type Clock, elapsedMs, type Moment, readClock, type ServerMs, serverMs } from '../../base/clock.ts';
 import type { Message } from '../../base/message.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import type { Pace } from '../../http/pacer.ts';
@@ -118,7 +118,7 @@ export function createServerClock(clock: Clock): ServerClock {
     observing: (send) => async (request) => {
       const response = await send(request);
       const at = parseDate(response.headers['date']);
-      if (at !== undefined) heard = { at, on: momentOf(clock) };
+      if (at !== undefined) heard = { at, on: readClock(clock) };
       return response;
     },
   };

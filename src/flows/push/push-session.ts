@@ -2,9 +2,9 @@ import { setMaxListeners } from 'node:events';
 import { PasError } from '../../base/errors.ts';
 import { msg } from '../../base/message.ts';
 import { RETRY_POLICY } from '../../base/retry-policy.ts';
-import { attemptsInARow, attemptsOf, consecutiveFailures } from '../../outbox/attempts.ts';
+import { attemptsInARow, consecutiveFailures, listAttempts } from '../../outbox/attempts.ts';
 import { moveToBack, requeue, type Settlement } from '../../outbox/claims.ts';
-import { projectOf } from '../../outbox/entries.ts';
+import { getProject } from '../../outbox/entries.ts';
 import type { Entry, EntryKind } from '../../outbox/entry.ts';
 import { type ClaimableQuery, countOpen, entriesInState, entryById } from '../../outbox/entry-queries.ts';
 import type { Outcome } from '../../pas-api/outcome.ts';
@@ -113,7 +113,7 @@ export class PushSession {
   }
 
   /** Keeps a request under way until `done`, and marks imports that share their project. */
-  takeOff(entry: Entry, done: Promise<void>): void {
+  addFlight(entry: Entry, done: Promise<void>): void {
     for (const other of this.#flightsBeside(entry)) this.#besideImport.add(entry.id).add(other.id);
     this.flights.set(entry.id, { entry, done });
   }
@@ -132,7 +132,7 @@ export class PushSession {
   }
 
   /** Waits while a request is about to leave, since a commit would make it late; not for one that waits longer. */
-  async untilDeparted(): Promise<void> {
+  async waitUntilDeparted(): Promise<void> {
     if (this.#departing === undefined) return;
     const waiting = new AbortController();
     const limit = this.context.clock.sleep(MAX_COMMIT_DELAY_MS, waiting.signal).catch(() => undefined);
@@ -142,7 +142,7 @@ export class PushSession {
     await this.context.clock.sleep(AFTER_DEPARTURE_MS);
   }
 
-  land(entry: Entry): void {
+  endFlight(entry: Entry): void {
     this.flights.delete(entry.id);
     this.#besideImport.delete(entry.id);
     this.#besideAccepted.delete(entry.id);
@@ -165,17 +165,17 @@ export class PushSession {
     access?: Outcome,
   ): { readonly settlement: Settlement; readonly pending: readonly Effect[] } {
     if (sent.outcome.kind === 'accepted') for (const other of this.#flightsBeside(entry)) this.#besideAccepted.add(other.id);
-    return this.apply(decide(this.#state, this.factsOf(entry, sent, access)));
+    return this.apply(decide(this.#state, this.collectFacts(entry, sent, access)));
   }
 
   /** Takes over the state of a decision, and carries out its effects as far as they take no time. */
   apply({ settlement, state, effects }: Decision): { readonly settlement: Settlement; readonly pending: readonly Effect[] } {
     this.#setState(state);
-    return { settlement, pending: effects.filter((effect) => !this.#carryOut(effect)) };
+    return { settlement, pending: effects.filter((effect) => !this.#apply(effect)) };
   }
 
   /** Effects that an attempt left for when it is settled. */
-  async carryOutAfter(entry: Entry, effects: readonly Effect[]): Promise<void> {
+  async applyAfter(entry: Entry, effects: readonly Effect[]): Promise<void> {
     for (const effect of effects) if (effect.type === 'renew-token') await this.#renewToken(entry, effect.refused);
   }
 
@@ -219,14 +219,14 @@ export class PushSession {
     });
   }
 
-  factsOf(entry: Entry, sent: Sent, access?: Outcome): AttemptFacts {
+  collectFacts(entry: Entry, sent: Sent, access?: Outcome): AttemptFacts {
     const { clock, outbox } = this.context;
     return {
       ...{ entry, access, outcome: sent.outcome, status: sent.status, token: sent.token, departedAt: sent.departedAt },
-      project: projectOf(entry),
+      project: getProject(entry),
       endedAt: clock.monotonicMs(),
       now: clock.now(),
-      failuresBefore: consecutiveFailures(attemptsOf(outbox, entry)),
+      failuresBefore: consecutiveFailures(listAttempts(outbox, entry)),
       collisionsBefore: attemptsInARow(outbox, entry, 'refused-unspecified'),
       besideImport:
         this.#besideImport.has(entry.id) || (sent.outcome.kind === 'refused-unspecified' && this.#isBesideUnknown(entry)),
@@ -258,7 +258,7 @@ export class PushSession {
   }
 
   /** @returns false for an effect that takes time: it is the caller's to carry out */
-  #carryOut(effect: Effect): boolean {
+  #apply(effect: Effect): boolean {
     const { clock, outbox, pace, report } = this.context;
     switch (effect.type) {
       case 'stop':
@@ -267,7 +267,7 @@ export class PushSession {
         return true;
       case 'slow-down': {
         const { departedAt, retryAfterMs, stopReason: reason } = effect;
-        const pauseMs = pace.slowDown(departedAt, retryAfterMs);
+        const pauseMs = pace.backOff(departedAt, retryAfterMs);
         if (reason !== undefined && !this.halt.aborted) this.stop({ kind: 'waiting', reason, untilMs: clock.now() + pauseMs });
         return true;
       }

@@ -1,8 +1,14 @@
 import { AuthError, ConfigError, ContractError } from '../../base/errors.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
 import { type Exchange, type HttpResponse, withTimeout } from '../../http/exchange.ts';
-import { assertSameAccount, isSameUser, knownAccount, knownUsername, rememberAccount } from '../../outbox/bound-account.ts';
-import { headerOf, type Outbox } from '../../outbox/open-outbox.ts';
+import {
+  assertSameAccount,
+  findKnownAccount,
+  findKnownUsername,
+  isSameUser,
+  rememberAccount,
+} from '../../outbox/bound-account.ts';
+import { type Outbox, readHeader } from '../../outbox/open-outbox.ts';
 import { userInfoRequest } from '../../pas-api/requests.ts';
 import {
   type Account,
@@ -14,7 +20,7 @@ import {
   roleOfGroups,
   type Session,
 } from '../../pas-api/session.ts';
-import { childOf, childrenOf, childText, type XmlElement } from '../../xml/element.ts';
+import { childText, getChild, getChildren, type XmlElement } from '../../xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../../xml/parse.ts';
 
 export type Signer = {
@@ -52,10 +58,10 @@ export type ProfileUser = {
 
 /**
  * Asks the service whose token is used, before the first write of a push: every attempt names its account.
- * @throws ConfigError where it is not the account of the outbox; what {@link readAccount} throws
+ * @throws ConfigError where it is not the account of the outbox; what {@link fetchAccount} throws
  */
 export async function resolveAccount(outbox: Outbox, service: OpenService, signal?: AbortSignal): Promise<Account> {
-  const account = await readAccount(service, signal);
+  const account = await fetchAccount(service, signal);
   acceptAccount(outbox, service, account);
   return account;
 }
@@ -67,25 +73,28 @@ export async function resolveAccount(outbox: Outbox, service: OpenService, signa
 export function acceptAccount(outbox: Outbox, service: Signer, account: Account): void {
   const { baseUrl, profile } = service;
   const { identCely } = account;
-  assertSameAccount(outbox, identCely, (bound) => waysOut(service, account, knownUsername(outbox) ?? profile?.username, bound));
+  assertSameAccount(outbox, identCely, (bound) =>
+    describeRemedies(service, account, findKnownUsername(outbox) ?? profile?.username, bound),
+  );
   if (profile?.username !== undefined && !isUserOfProfile(outbox, service, account)) {
     const { name, username } = profile;
     throw new ConfigError(
       msg`Profile ${name} is for the user ${username}, and ${baseUrl} says that you are signed in as ${identCely}. Nothing was sent.`,
-      { hint: waysOut(service, account, username, username) },
+      { hint: describeRemedies(service, account, username, username) },
     );
   }
-  rememberAccount(outbox, usernameOf(outbox, service, account), account);
+  rememberAccount(outbox, getUsername(outbox, service, account), account);
 }
 
 /** Tells if an account is that of the user name in the profile, as far as it can be known before anything was sent. */
 function isUserOfProfile(outbox: Outbox, { username, usesExternalToken, profile }: Signer, account: Account): boolean {
   const { email, identCely } = account;
   const named = profile?.username;
-  if (named === undefined || headerOf(outbox).account === identCely) return true;
+  if (named === undefined || readHeader(outbox).account === identCely) return true;
   if (!usesExternalToken && username !== undefined && isSameUser(username, named)) return true;
-  const known = knownAccount(outbox);
-  if (known !== undefined && isSameUser(knownUsername(outbox) ?? '', named)) return known.identCely === identCely;
+  const boundAccount = findKnownAccount(outbox);
+  if (boundAccount !== undefined && isSameUser(findKnownUsername(outbox) ?? '', named))
+    return boundAccount.identCely === identCely;
   // User names are e-mail addresses; a service whose names are none has them before the @.
   const [local = ''] = email.split('@');
   return isSameUser(email, named) || isSameUser(local, named);
@@ -95,27 +104,32 @@ function isUserOfProfile(outbox: Outbox, { username, usesExternalToken, profile 
  * @param right user name of the account that the outbox is for, where it is known
  * @param who that account, as the message names it
  */
-function waysOut({ baseUrl, profile, ...signer }: Signer, account: Account, right: string | undefined, who: string): Message {
+function describeRemedies(
+  { baseUrl, profile, ...signer }: Signer,
+  account: Account,
+  right: string | undefined,
+  who: string,
+): Message {
   const { email, identCely } = account;
   if (profile === undefined)
     return msg`Sign in as ${who} with \`${cmd`pas login`}\`, or make a profile with an outbox of its own for ${identCely}: ${cmd`pas init`} --name NAME --base-url ${baseUrl}`;
   const other = (signer.usesExternalToken ? undefined : signer.username) ?? (email === '' ? identCely : email);
   const way = profile.profileFor(other);
-  const own = msg`If ${other} is to send from an outbox of its own, ${way}`;
-  if (signer.usesExternalToken) return msg`To send as ${who}, unset PAS_TOKEN and sign in: ${cmd`pas login`}. ${own}`;
+  const separateText = msg`If ${other} is to send from an outbox of its own, ${way}`;
+  if (signer.usesExternalToken) return msg`To send as ${who}, unset PAS_TOKEN and sign in: ${cmd`pas login`}. ${separateText}`;
   if (profile.username !== undefined && signer.username !== profile.username)
-    return msg`To send as ${who}, unset PAS_USERNAME and PAS_PASSWORD and sign in: ${cmd`pas login`}. ${own}`;
+    return msg`To send as ${who}, unset PAS_USERNAME and PAS_PASSWORD and sign in: ${cmd`pas login`}. ${separateText}`;
   if (right !== undefined && profile.username !== undefined && !isSameUser(right, profile.username)) {
     const back = profile.withUser(right);
-    return msg`To send as ${who}, ${back}. ${own}`;
+    return msg`To send as ${who}, ${back}. ${separateText}`;
   }
-  return msg`To send as ${who}, sign in with that account: ${cmd`pas login`}. ${own}`;
+  return msg`To send as ${who}, sign in with that account: ${cmd`pas login`}. ${separateText}`;
 }
 
 /** The account of a token from outside is the one of a user name only where it has signed in with that before. */
-function usernameOf(outbox: Outbox, { username, usesExternalToken }: Signer, { identCely }: Account): string {
+function getUsername(outbox: Outbox, { username, usesExternalToken }: Signer, { identCely }: Account): string {
   if (!usesExternalToken) return username ?? '';
-  return knownAccount(outbox)?.identCely === identCely ? (knownUsername(outbox) ?? '') : '';
+  return findKnownAccount(outbox)?.identCely === identCely ? (findKnownUsername(outbox) ?? '') : '';
 }
 
 /**
@@ -130,11 +144,11 @@ export async function signIn(
 ): Promise<Account> {
   const send = withTimeout(service.answerTimeoutMs, service.send);
   const session = openSession({ ...service, send, keeper: { read: () => undefined, write: () => {} } });
-  const account = await readAccount({ ...service, session, send });
+  const account = await fetchAccount({ ...service, session, send });
   keep(await session.token());
   const [opened, signer] = [await outbox(), { ...service, usesExternalToken: false }];
   // A password of another user than the profile's may be kept for later; only what is sent needs the one of the profile.
-  if (headerOf(opened).account !== null || isUserOfProfile(opened, signer, account)) acceptAccount(opened, signer, account);
+  if (readHeader(opened).account !== null || isUserOfProfile(opened, signer, account)) acceptAccount(opened, signer, account);
   return account;
 }
 
@@ -146,7 +160,7 @@ export const ROLE_WORDS: Readonly<Record<Role, Message>> = {
 };
 
 /** Asks the service who the account is (A-USER-1). @throws AuthError, UnavailableError, ContractError */
-export async function readAccount(
+export async function fetchAccount(
   { baseUrl, session, send }: { readonly baseUrl: string; readonly session: Session; readonly send: Exchange },
   signal?: AbortSignal,
 ): Promise<Account> {
@@ -161,37 +175,37 @@ export async function readAccount(
     });
   }
   assertAvailable(baseUrl, response);
-  if (response.status !== 200) throw notAnAccount(baseUrl, msg`status ${response.status}`);
-  return accountOf(baseUrl, response.body);
+  if (response.status !== 200) throw makeNoAccountError(baseUrl, msg`status ${response.status}`);
+  return parseAccount(baseUrl, response.body);
 }
 
-function accountOf(baseUrl: string, body: Buffer): Account {
-  const { root, user } = answerOf(baseUrl, body);
+function parseAccount(baseUrl: string, body: Buffer): Account {
+  const { root, user } = parseUserInfo(baseUrl, body);
   const text = (name: string): string => childText(user, name) ?? '';
   return {
     identCely: text('ident_cely'),
     name: `${text('jmeno')} ${text('prijmeni')}`.trim(),
     email: text('email'),
     organisation: text('organizace'),
-    role: roleOfGroups(childrenOf(user, 'skupina').map((group) => group.text)),
+    role: roleOfGroups(getChildren(user, 'skupina').map((group) => group.text)),
     prefix: root.name,
     namespace: root.namespace,
   };
 }
 
-function answerOf(baseUrl: string, body: Buffer): { readonly root: XmlElement; readonly user: XmlElement } {
+function parseUserInfo(baseUrl: string, body: Buffer): { readonly root: XmlElement; readonly user: XmlElement } {
   try {
     const { root } = parseXml(body);
-    const user = childOf(root, 'uzivatel');
+    const user = getChild(root, 'uzivatel');
     if (user !== undefined && childText(user, 'ident_cely') !== undefined) return { root, user };
   } catch (thrown) {
     if (!(thrown instanceof XmlSyntaxError)) throw thrown;
-    throw notAnAccount(baseUrl, msg`no XML`, thrown);
+    throw makeNoAccountError(baseUrl, msg`no XML`, thrown);
   }
-  throw notAnAccount(baseUrl, msg`no user`);
+  throw makeNoAccountError(baseUrl, msg`no user`);
 }
 
-function notAnAccount(baseUrl: string, what: Message, cause?: unknown): ContractError {
+function makeNoAccountError(baseUrl: string, what: Message, cause?: unknown): ContractError {
   return new ContractError(msg`${baseUrl} answered with ${what} when asked who the account is.`, {
     cause,
     hint: msg`Check base_url in the profile.`,

@@ -1,15 +1,15 @@
 import { Readable } from 'node:stream';
-import { type Clock, elapsedMs, type Moment, type MonotonicMs, momentOf, type ServerMs } from '../../base/clock.ts';
+import { type Clock, elapsedMs, type Moment, type MonotonicMs, readClock, type ServerMs } from '../../base/clock.ts';
 import { type AnswerHead, type Exchange, type HttpRequest, TransportError } from '../../http/exchange.ts';
 import type { Slot } from '../../http/pacer.ts';
 import { ChangedFileError, SLICE_BYTES, verifiedPieces } from '../../http/request-body.ts';
 import type { Entry, EntryKind, Photograph } from '../../outbox/entry.ts';
-import { type Outcome, outcomeOf, outcomeOfTransportError, type ReadIdentCely } from '../../pas-api/outcome.ts';
+import { type Outcome, outcomeOfTransportError, parseOutcome, type ReadIdentCely } from '../../pas-api/outcome.ts';
 import { importRequest, numberRequest, photoRequest } from '../../pas-api/requests.ts';
 import { authorised } from '../../pas-api/session.ts';
 import { openContentStore, readAhead } from '../../store/content-store.ts';
 import { toDatabaseError } from '../../store/database.ts';
-import { childOf, childText } from '../../xml/element.ts';
+import { childText, getChild } from '../../xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../../xml/parse.ts';
 import { type PushContext, parseDate } from './push-context.ts';
 
@@ -22,7 +22,7 @@ export type Sent = {
   readonly token: string;
 };
 
-export function requestOf(context: PushContext, entry: Entry): HttpRequest {
+export function buildRequest(context: PushContext, entry: Entry): HttpRequest {
   switch (entry.kind) {
     case 'import':
       return importRequest(context.baseUrl, required(entry.document), required(entry.documentSha512));
@@ -67,7 +67,7 @@ export async function sendOnce(
   request: HttpRequest,
   token: string,
   slot: Slot,
-  claimedOn: Moment = momentOf(context.clock),
+  claimedOn: Moment = readClock(context.clock),
 ): Promise<Sent> {
   const { clock } = context;
   const addressed = entry.kind === 'import' ? undefined : required(entry.identCely);
@@ -87,20 +87,20 @@ export async function sendOnce(
   });
   try {
     const response = await exchange({ ...request, answerTimeoutMs: context.answerTimeoutMs, signal: context.abort, onDeparture });
-    const outcome = outcomeOf(entry.kind, response, clock.now(), context.readIdentCely, addressed);
+    const outcome = parseOutcome(entry.kind, response, clock.now(), context.readIdentCely, addressed);
     return { outcome, ...facts(response) };
   } catch (thrown) {
     if (!(thrown instanceof TransportError)) throw thrown;
     return { outcome: outcomeOfTransportError(entry.kind, thrown, clock.now(), addressed), ...facts(thrown.head) };
   } finally {
-    slot.giveBack();
+    slot.release();
   }
 }
 
 /** The identifier in a success document of interface A: root, `samostatny_nalez`, `ident_cely`. Undefined when it is none. */
 export function parseRecordIdent(body: Buffer): string | undefined {
   try {
-    const find = childOf(parseXml(body).root, 'samostatny_nalez');
+    const find = getChild(parseXml(body).root, 'samostatny_nalez');
     return find === undefined ? undefined : childText(find, 'ident_cely');
   } catch (thrown) {
     // Not the service's document: its header may still name the record, so this is not the place to give up.
@@ -111,7 +111,7 @@ export function parseRecordIdent(body: Buffer): string | undefined {
 
 /** Opens a stored photograph. The stream verifies its digest, and fails before its end if it differs from the queued one. */
 export function openKeptPhotograph(folder: string, photograph: Photograph): Readable {
-  const path = photograph.link ?? openContentStore(folder).pathOf(photograph.sha512);
+  const path = photograph.link ?? openContentStore(folder).getPath(photograph.sha512);
   return Readable.from(verifiedPieces(readKept(path), photograph), { objectMode: false, highWaterMark: SLICE_BYTES });
 }
 
@@ -131,6 +131,6 @@ function isGone(error: Error): boolean {
 
 /** Converts an error of the disk, which a retry may overcome, as with a card with a bad contact. */
 function unreadable(path: string, error: Error): Error {
-  const said = toDatabaseError(path, error);
-  return said instanceof Error ? said : error;
+  const databaseError = toDatabaseError(path, error);
+  return databaseError instanceof Error ? databaseError : error;
 }

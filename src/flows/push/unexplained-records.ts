@@ -1,14 +1,14 @@
 import { msg } from '../../base/message.ts';
 import type { HarvestedFile, HarvestedFind } from '../../find/harvested-find.ts';
-import { projectOf } from '../../outbox/entries.ts';
+import { getProject } from '../../outbox/entries.ts';
 import type { Entry, PhotoEntry } from '../../outbox/entry.ts';
 import { entriesOfRecord } from '../../outbox/entry-queries.ts';
 import { parseStored } from '../../outbox/events.ts';
 import { deleteUnexplained, saveLook, saveUnexplained, unexplainedRecords } from '../../outbox/gate.ts';
 import { type Outbox, updateHeader } from '../../outbox/open-outbox.ts';
 import type { ListedFind } from '../harvest/harvest-finds.ts';
-import { ownersOf, type SettledPhoto } from '../reconcile/judge-photograph.ts';
-import { windowOf } from '../reconcile/verdict.ts';
+import { assignFiles, type SettledPhoto } from '../reconcile/judge-photograph.ts';
+import { getAttemptWindow } from '../reconcile/verdict.ts';
 
 /** Records as looks have shown them, and identifiers of those that were listed and not shown. */
 type Unexplained = { readonly records: readonly HarvestedFind[]; readonly hidden: readonly string[] };
@@ -34,7 +34,7 @@ export function rememberUnexplained(
   });
 }
 
-export function unexplainedSoFar(outbox: Outbox): Unexplained {
+export function readUnexplained(outbox: Outbox): Unexplained {
   const rows = unexplainedRecords(outbox);
   return {
     records: rows.flatMap(({ identCely, record }) =>
@@ -51,7 +51,7 @@ export function recordLookups(
   held: readonly Entry[],
   at: { beganMs: number; endedMs: number },
 ): void {
-  const open = new Set(held.map((entry) => projectOf(entry) ?? ''));
+  const open = new Set(held.map((entry) => getProject(entry) ?? ''));
   for (const project of projects) {
     const isOpen = open.has(project);
     saveLook(outbox, project, isOpen ? at.beganMs : at.endedMs, isOpen);
@@ -75,7 +75,7 @@ export function equalFiles(
   return new Map(
     photographs.map((entry) => {
       const files = free.get(entry.identCely ?? '') ?? [];
-      return [entry.uuid, files.filter((file) => isFileOf(entry, file)).map(({ name }) => name)];
+      return [entry.uuid, files.filter((file) => isStoredAs(entry, file)).map(({ name }) => name)];
     }),
   );
 }
@@ -85,16 +85,16 @@ export function unexplainedFiles(outbox: Outbox, { identCely, files }: Harvested
   const sent = entriesOfRecord(outbox, identCely).flatMap((entry) =>
     entry.kind === 'photo' && entry.attempts > 0 ? [settledPhotograph(outbox, entry)] : [],
   );
-  const owners = ownersOf(files, sent);
+  const owners = assignFiles(files, sent);
   return files.filter((file) => !owners.has(file));
 }
 
 function settledPhotograph(outbox: Outbox, entry: PhotoEntry): SettledPhoto {
   const { name, sha512 } = entry.photograph;
-  return { fileName: name, sha512Hex: sha512.toString('hex'), window: windowOf(outbox, entry) };
+  return { fileName: name, sha512Hex: sha512.toString('hex'), window: getAttemptWindow(outbox, entry) };
 }
 
-function isFileOf({ photograph }: PhotoEntry, file: HarvestedFile): boolean {
+function isStoredAs({ photograph }: PhotoEntry, file: HarvestedFile): boolean {
   const digests = [photograph.sha512, photograph.originalSha512].flatMap((digest) => digest?.toString('hex') ?? []);
   return digests.includes(file.sha512Hex) || file.history.some(({ note }) => note === photograph.name);
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
-import { ContractError, localizedMessageOf, type PasError, UnavailableError } from '../../base/errors.ts';
+import { ContractError, getLocalizedMessage, type PasError, UnavailableError } from '../../base/errors.ts';
 import type { Message } from '../../base/message.ts';
 import { RETRY_POLICY } from '../../base/retry-policy.ts';
 import { entriesInState, nextClaimableAt } from '../../outbox/entry-queries.ts';
@@ -76,7 +76,7 @@ export async function watch(options: WatchOptions): Promise<StopCause> {
       case undefined: {
         const dueAt = options.dueAtMs();
         options.report({ type: 'waiting', for: dueAt === undefined ? 'entries' : 'time', reason: null, untilMs: dueAt ?? null });
-        await untilDue(options);
+        await waitUntilDue(options);
       }
     }
     if (stop.aborted) return { kind: 'interrupted' };
@@ -84,7 +84,7 @@ export async function watch(options: WatchOptions): Promise<StopCause> {
 }
 
 /** Waits until an entry may be sent: one that waited for its time, or that another process queued. */
-async function untilDue(options: WatchOptions): Promise<void> {
+async function waitUntilDue(options: WatchOptions): Promise<void> {
   const { clock, stop, dueAtMs } = options;
   do await pause(options, pollMs);
   while (!stop.aborted && (dueAtMs() ?? Number.POSITIVE_INFINITY) > clock.now());
@@ -110,15 +110,18 @@ export type Rest = 'sent' | 'empty' | 'held';
  * Pushes to the end again and again: what is queued meanwhile, and what could not be sent before. The push lock is held all the time.
  * @throws OutboxLeasedError where another push is running
  */
-export function pushWatching(given: PushAllOptions, onWait: (event: WatchEvent, rest: () => Rest) => void): Promise<WatchedPush> {
-  return withPushLock(given.lock, () => watchUnderLock(given, onWait));
+export function pushWatching(
+  options: PushAllOptions,
+  onWait: (event: WatchEvent, rest: () => Rest) => void,
+): Promise<WatchedPush> {
+  return withPushLock(options.lock, () => watchUnderLock(options, onWait));
 }
 
 async function watchUnderLock(
-  given: PushAllOptions,
+  options: PushAllOptions,
   onWait: (event: WatchEvent, rest: () => Rest) => void,
 ): Promise<WatchedPush> {
-  const { clock, stop } = given;
+  const { clock, stop } = options;
   const startedMs = clock.monotonicMs();
   let all = NOTHING_SENT;
   let isFirst = true;
@@ -127,27 +130,27 @@ async function watchUnderLock(
     clock,
     stop,
     push: async () => {
-      const round = await oneRound(given, isFirst);
+      const round = await runRound(options, isFirst);
       isFirst = false;
       if (!('requests' in round)) return round;
       all = { ...addResults(all, round), nonConforming: round.nonConforming };
       lookedAtMs = clock.now();
       return round;
     },
-    isOpen: () => isOpen(given),
-    dueAtMs: () => dueAtMs(given, lookedAtMs),
+    isOpen: () => isOpen(options),
+    dueAtMs: () => dueAtMs(options, lookedAtMs),
     // Without a request it is not known whether the service is there, and nothing was sent.
-    report: (event) => onWait(event, () => (all.requests > 0 ? 'sent' : countToSend(given) === 0 ? 'empty' : 'held')),
+    report: (event) => onWait(event, () => (all.requests > 0 ? 'sent' : countToSend(options) === 0 ? 'empty' : 'held')),
   });
   const atRest = stopCause.kind === 'interrupted' && all.stopCause?.kind !== 'interrupted';
   return { ...all, elapsedMs: clock.monotonicMs() - startedMs, stopCause, atRest };
 }
 
 /** Next time at which there is something to send, or to look up: uncertain entries once the service must be done with them. */
-function dueAtMs(given: PushAllOptions, lookedAtMs: number): number | undefined {
-  const { clock, outbox, harvesting, settleMs } = given;
-  const leftOut = openCircuitsAt(given.breakerMemory.breakers, clock.monotonicMs());
-  const sendAtMs = nextClaimableAt(outbox, { ...given, busyRecords: [], busyProjects: [], openCircuits: leftOut });
+function dueAtMs(options: PushAllOptions, lookedAtMs: number): number | undefined {
+  const { clock, outbox, harvesting, settleMs } = options;
+  const leftOut = openCircuitsAt(options.breakerMemory.breakers, clock.monotonicMs());
+  const sendAtMs = nextClaimableAt(outbox, { ...options, busyRecords: [], busyProjects: [], openCircuits: leftOut });
   const inDoubt = harvesting !== undefined && entriesInState(outbox, 'uncertain').length > 0;
   const soonestMs = Math.min(
     sendAtMs ?? NEVER,
@@ -158,21 +161,21 @@ function dueAtMs(given: PushAllOptions, lookedAtMs: number): number | undefined 
 }
 
 /** Runs one round. Without a token the service counts as away, except in the first round, which reports a wrong address. */
-async function oneRound(given: PushAllOptions, isFirst: boolean): Promise<Round | PushResult> {
+async function runRound(options: PushAllOptions, isFirst: boolean): Promise<Round | PushResult> {
   try {
-    return await pushUnderLock(isFirst ? given : { ...given, isUrgent: false });
+    return await pushUnderLock(isFirst ? options : { ...options, isUrgent: false });
   } catch (thrown) {
     const isGone = isFirst ? thrown instanceof UnavailableError : isAway(thrown);
-    if (isGone) return { accepted: 0, stopCause: { kind: 'unreachable', reason: localizedMessageOf(thrown) } };
+    if (isGone) return { accepted: 0, stopCause: { kind: 'unreachable', reason: getLocalizedMessage(thrown) } };
     throw thrown;
   }
 }
 
 /** Probes whether the service itself is there, and not another server in its place. */
-async function isOpen(given: PushAllOptions): Promise<boolean> {
-  const { service, stop } = given;
+async function isOpen(options: PushAllOptions): Promise<boolean> {
+  const { service, stop } = options;
   try {
-    return (await probePeer({ ...given, ...service }, await service.session.token(stop))) === undefined;
+    return (await probePeer({ ...options, ...service }, await service.session.token(stop))) === undefined;
   } catch (thrown) {
     if (isAway(thrown) || stop.aborted) return false;
     throw thrown;

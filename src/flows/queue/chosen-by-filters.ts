@@ -6,11 +6,11 @@ import type { FindChoice } from '../finds/chosen-finds.ts';
 import { ENTRY_STATES } from '../finds/entry-words.ts';
 
 /** Parses filters `element=value`, `state=…`, `since=…`, `until=…` and `text=…`. @throws UsageError for an invalid one */
-export function choiceFrom(filters: readonly string[]): FindChoice {
-  const [named, others] = [new Map<string, string>(), [] as string[]];
+export function parseChoice(filters: readonly string[]): FindChoice {
+  const [named, otherNames] = [new Map<string, string>(), [] as string[]];
   for (const filter of filters) {
     const [, name = '', value = ''] = /^\s*(state|since|until|text)\s*=(.*)$/s.exec(filter) ?? [];
-    if (name === '') others.push(filter);
+    if (name === '') otherNames.push(filter);
     else named.set(name, value.trim());
   }
   const [state, since, until, text] = ['state', 'since', 'until', 'text'].map((name) => named.get(name));
@@ -19,15 +19,15 @@ export function choiceFrom(filters: readonly string[]): FindChoice {
       throw new UsageError(t`"${day}" is not a date. Write it as YYYY-MM-DD.`);
   }
   return {
-    ...(state === undefined ? {} : { state: statesOf(state) }),
+    ...(state === undefined ? {} : { state: parseStates(state) }),
     ...(since === undefined ? {} : { since }),
     ...(until === undefined ? {} : { until }),
     ...(text === undefined ? {} : { text }),
-    elements: others.map(elementFilter),
+    elements: otherNames.map(elementFilter),
   };
 }
 
-function statesOf(text: string) {
+function parseStates(text: string) {
   const words = text.split(/[\s,]+/);
   const unknown = words.find((word) => !ENTRY_STATES.some((state) => state === word));
   const all = ENTRY_STATES.join(', ');
@@ -38,6 +38,6 @@ function statesOf(text: string) {
 function elementFilter(filter: string) {
   const setting = parseSetting(filter);
   if ('rule' in setting) throw new UsageError(setting.message);
-  if (!isElementName(setting.name)) throw new UsageError(t`Finds cannot be selected by ${setting.given}.`);
+  if (!isElementName(setting.name)) throw new UsageError(t`Finds cannot be selected by ${setting.givenName}.`);
   return [setting.name, setting.value] as const;
 }

@@ -9,39 +9,39 @@ import { LOCATION_KEPT_RULE, LOCATION_RULE, XMP_LOCATION_RULE } from './kept-pho
 const OF_PHOTOGRAPHS: readonly (readonly [rule: string, message: (count: number) => Message])[] = [
   [
     LOCATION_RULE,
-    (told) =>
+    (toldCount) =>
       nmsg(
-        msgid`${told} photograph contains the place where it was taken (GPS). The service removes it from EXIF, and compresses the picture again for that; --strip-gps removes it here and leaves the picture as it is.`,
-        msgid`${told} photographs contain the places where they were taken (GPS). The service removes them from EXIF, and compresses the pictures again for that; --strip-gps removes them here and leaves the pictures as they are.`,
-        told,
+        msgid`${toldCount} photograph contains the place where it was taken (GPS). The service removes it from EXIF, and compresses the picture again for that; --strip-gps removes it here and leaves the picture as it is.`,
+        msgid`${toldCount} photographs contain the places where they were taken (GPS). The service removes them from EXIF, and compresses the pictures again for that; --strip-gps removes them here and leaves the pictures as they are.`,
+        toldCount,
       ),
   ],
   [
     XMP_LOCATION_RULE,
-    (told) =>
+    (toldCount) =>
       nmsg(
-        msgid`${told} photograph contains the place where it was taken (GPS in XMP). The service removes places from EXIF only and leaves this one; --strip-gps removes it here.`,
-        msgid`${told} photographs contain the places where they were taken (GPS in XMP). The service removes places from EXIF only and leaves these; --strip-gps removes them here.`,
-        told,
+        msgid`${toldCount} photograph contains the place where it was taken (GPS in XMP). The service removes places from EXIF only and leaves this one; --strip-gps removes it here.`,
+        msgid`${toldCount} photographs contain the places where they were taken (GPS in XMP). The service removes places from EXIF only and leaves these; --strip-gps removes them here.`,
+        toldCount,
       ),
   ],
   [
     LOCATION_KEPT_RULE,
-    (kept) =>
+    (keptCount) =>
       nmsg(
-        msgid`${kept} HEIC photograph contains the place where it was taken (GPS). Neither the service nor pas can remove it; to hide the place, save it as JPEG.`,
-        msgid`${kept} HEIC photographs contain the places where they were taken (GPS). Neither the service nor pas can remove them; to hide the places, save them as JPEG.`,
-        kept,
+        msgid`${keptCount} HEIC photograph contains the place where it was taken (GPS). Neither the service nor pas can remove it; to hide the place, save it as JPEG.`,
+        msgid`${keptCount} HEIC photographs contain the places where they were taken (GPS). Neither the service nor pas can remove them; to hide the places, save them as JPEG.`,
+        keptCount,
       ),
   ],
 ];
 
 /** Sums up warnings about GPS data: a camera writes them into every photograph. */
 export function collapseGpsWarnings(issues: readonly Issue[]): readonly Issue[] {
-  return OF_PHOTOGRAPHS.reduce((left, [rule, message]) => {
-    const others = left.filter((issue) => issue.rule !== rule);
-    const count = left.length - others.length;
-    return count > 1 ? [...others, warningIssue(rule, message(count))] : left;
+  return OF_PHOTOGRAPHS.reduce((remaining, [rule, message]) => {
+    const otherIssues = remaining.filter((issue) => issue.rule !== rule);
+    const count = remaining.length - otherIssues.length;
+    return count > 1 ? [...otherIssues, warningIssue(rule, message(count))] : remaining;
   }, issues);
 }
 
@@ -68,9 +68,9 @@ const MIN_UNKNOWN_COLUMNS = 3;
 
 /**
  * Sums up unknown columns: a table of another form has many, so one line names the wizard.
- * @param wizardOf returns the command for a file
+ * @param getWizardCommand returns the command for a file
  */
-export function collapseUnknownColumns(issues: readonly Issue[], wizardOf: (file: string) => Message): readonly Issue[] {
+export function collapseUnknownColumns(issues: readonly Issue[], getWizardCommand: (file: string) => Message): readonly Issue[] {
   const byFile = new Map<string, Issue[]>();
   for (const issue of issues.filter(({ rule }) => rule === 'column-unknown' || rule === 'column-without-name')) {
     const file = issue.file ?? '';
@@ -79,41 +79,41 @@ export function collapseUnknownColumns(issues: readonly Issue[], wizardOf: (file
   const many = [...byFile].filter(([, alike]) => alike.length >= MIN_UNKNOWN_COLUMNS);
   const folded = many.map(([file, alike]) => {
     const [count, names] = [alike.length, alike.map(({ column }) => column || '–').join(', ')];
-    const wizard = wizardOf(file);
+    const wizard = getWizardCommand(file);
     const message = msg`${count} columns are not known elements: ${names}. Let pas propose what they are: ${wizard}`;
     return errorIssue('column-unknown', message, { file, ...(alike[0]?.row === undefined ? {} : { row: alike[0].row }) });
   });
-  const told = new Set(many.flatMap(([, alike]) => alike));
-  return [...folded, ...issues.filter((issue) => !told.has(issue))];
+  const collapsed = new Set(many.flatMap(([, alike]) => alike));
+  return [...folded, ...issues.filter((issue) => !collapsed.has(issue))];
 }
 
 /** Groups warnings about one project or finder in many rows. */
 function foldAlike(issues: readonly Issue[]): Issue[] {
   const texts = new Map<Message, string>();
-  const textOf = (says: Message): string => {
+  const getText = (says: Message): string => {
     const text = texts.get(says) ?? String(says);
     texts.set(says, text);
     return text;
   };
-  const keyOf = ({ severity, element, rule, written = '', says }: Issue): string | undefined => {
+  const getAlikeKey = ({ severity, element, rule, written: text = '', says }: Issue): string | undefined => {
     if (severity !== 'warning') return undefined;
-    if (element === 'projekt') return textOf(says);
-    return rule === FINDER_MATCHED ? `${rule} ${written}` : undefined;
+    if (element === 'projekt') return getText(says);
+    return rule === FINDER_MATCHED ? `${rule} ${text}` : undefined;
   };
   const alike = new Map<string, number>();
   for (const issue of issues) {
-    const key = keyOf(issue);
+    const key = getAlikeKey(issue);
     if (key !== undefined) alike.set(key, (alike.get(key) ?? 0) + 1);
   }
   return issues.flatMap((issue) => {
-    const { rule, says, element, written, file } = issue;
-    const key = keyOf(issue) ?? '';
+    const { rule, says, element, written: text, file } = issue;
+    const key = getAlikeKey(issue) ?? '';
     const count = alike.get(key) ?? 1;
     if (count === 1) return [issue];
     alike.set(key, 0);
     const named = nmsg(msgid`${count} find uses it.`, msgid`${count} finds use it.`, count);
     const finders = nmsg(msgid`${count} find has this finder.`, msgid`${count} finds have this finder.`, count);
-    const where = { ...(element && { element }), ...(written !== undefined && file !== undefined && { written, file }) };
+    const where = { ...(element && { element }), ...(text !== undefined && file !== undefined && { written: text, file }) };
     return count === 0 ? [] : [warningIssue(rule, joinMessages([says, element === 'projekt' ? named : finders], ' '), where)];
   });
 }

@@ -9,7 +9,7 @@ import { entriesOfFind, importOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { findByLocalId, importedRow, insertFind, type StoredFind } from '../../outbox/stored-finds.ts';
 import { copyContent, openContentStore } from '../../store/content-store.ts';
-import { asFind, contentOf } from './enqueue-finds.ts';
+import { asFind, makeImportContent } from './enqueue-finds.ts';
 
 type CopyOptions = {
   /** Validates by the rules of the target service. */
@@ -17,7 +17,7 @@ type CopyOptions = {
   readonly photosFolders: { readonly from: string; readonly to: string };
   /** Project codes here → codes at the target service. */
   readonly projects?: ReadonlyMap<string, string>;
-  readonly onProgress?: (done: number, total: number) => void;
+  readonly onProgress?: (doneCount: number, total: number) => void;
 };
 
 export type CopiedFind =
@@ -59,7 +59,7 @@ async function copyFind(from: Outbox, to: Outbox, stored: StoredFind, options: C
     if (findByLocalId(to, localId) !== undefined) return taken;
     const findId = insertFind(to, { ...find, base: importedRow(stored) ?? null, sourcePath: stored.sourcePath });
     recordNew(to, findId, find.localId);
-    addImport(to, findId, contentOf(find, validated));
+    addImport(to, findId, makeImportContent(find, validated));
     for (const photograph of photographs) addPhoto(to, { findId, identCely: null }, photograph);
     const state = importOfFind(to, findId)?.state ?? 'draft';
     return { kind: 'copied', localId, state, photographs: photographs.length, lost, issues: validated.issues };

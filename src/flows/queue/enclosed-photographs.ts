@@ -29,7 +29,7 @@ const UNPACKED = /^unpacked-(\d+)-/;
  * that they are never all unpacked. Leftovers of a killed run are removed first.
  * @throws UsageError where links are requested
  */
-export function enclosedPhotographs(
+export function openEnclosedPhotographs(
   file: string,
   { paths, archive }: Attachments,
   home: string,
@@ -40,18 +40,18 @@ export function enclosedPhotographs(
       hint: msg`Leave --link out, or unpack the archive and import its folder.`,
     });
   }
-  const known = new Set(paths);
+  const knownPaths = new Set(paths);
   let folder: string | undefined;
   const unpackedPath = (path: string): string => {
     if (folder === undefined) {
-      sweep(home);
+      cleanUp(home);
       folder = mkdtempSync(join(home, `unpacked-${process.pid}-`));
     }
     return join(folder, basename(path));
   };
   return {
     resolvePhoto: (name) => {
-      const path = [name, name.normalize('NFC'), name.normalize('NFD')].find((each) => known.has(each));
+      const path = [name, name.normalize('NFC'), name.normalize('NFD')].find((each) => knownPaths.has(each));
       if (path !== undefined) return { value: path };
       return (
         keeping.beside?.(name) ??
@@ -59,7 +59,7 @@ export function enclosedPhotographs(
       );
     },
     async inspectPhotograph(name) {
-      if (!known.has(name)) return keeping.inspectPhotograph(name);
+      if (!knownPaths.has(name)) return keeping.inspectPhotograph(name);
       let path: string;
       try {
         path = unpackedPath(name);
@@ -75,10 +75,10 @@ export function enclosedPhotographs(
       if (inspected.photograph === undefined) rmSync(path, { force: true });
       return inspected;
     },
-    async keepPhotograph(photograph) {
-      const kept = await keeping.keepPhotograph(photograph);
+    async storePhotograph(photograph) {
+      const keptPhotograph = await keeping.storePhotograph(photograph);
       if (folder !== undefined && dirname(photograph.path) === folder) rmSync(photograph.path, { force: true });
-      return kept;
+      return keptPhotograph;
     },
     async close() {
       if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
@@ -87,7 +87,7 @@ export function enclosedPhotographs(
   };
 }
 
-function sweep(home: string): void {
+function cleanUp(home: string): void {
   for (const name of readdirSync(home)) {
     const pid = UNPACKED.exec(name)?.[1];
     if (pid !== undefined && !isAlive(Number(pid))) rmSync(join(home, name), { recursive: true, force: true });

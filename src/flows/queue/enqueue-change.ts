@@ -3,14 +3,14 @@ import { UsageError } from '../../base/errors.ts';
 import { hasErrors, type Issue } from '../../base/issue.ts';
 import { cmd, msg } from '../../base/message.ts';
 import { findNumberProblem } from '../../find/value-rules.ts';
-import { knownAccount } from '../../outbox/bound-account.ts';
+import { findKnownAccount } from '../../outbox/bound-account.ts';
 import { recordBefore } from '../../outbox/change-log.ts';
 import { addNumber, addPhoto, replaceNumber, replacePhoto } from '../../outbox/entries.ts';
 import type { EntryId, NumberEntry, PhotoEntry } from '../../outbox/entry.ts';
 import {
   entryById,
   importOfFind,
-  numbersOf,
+  listNumbers,
   photographsByDigest,
   photographsBySource,
   recordKey,
@@ -23,11 +23,11 @@ import { decisionAbout, recordEvents } from '../../outbox/record-events.ts';
 import { findById, type StoredFind } from '../../outbox/stored-finds.ts';
 import { trimText } from '../../text/characters.ts';
 import { isGoneAtService, isPulledSince } from '../finds/pulled-since.ts';
-import type { Kept, PhotographKeeping } from './kept-photographs.ts';
+import type { KeptPhotograph, PhotographKeeping } from './kept-photographs.ts';
 
 /** Tells if the service accepts numbers from the account, as far as its role is known (A-PROJECT-2). */
 export function mayNumber(outbox: Outbox): boolean {
-  return knownAccount(outbox)?.role !== 'researcher';
+  return findKnownAccount(outbox)?.role !== 'researcher';
 }
 
 /** @throws UsageError where the service would refuse each number of the account */
@@ -53,15 +53,15 @@ type NumberPlan = {
 export function planNumber(outbox: Outbox, target: Target, value: string): NumberPlan {
   const now = asItIsNow(outbox, target);
   const last = lastNumber(outbox, now, ['dropped']);
-  const expects = knownNumber(outbox, now);
-  const change = changeOf(last, value, expects);
+  const expects = findKnownNumber(outbox, now);
+  const change = classifyNumberChange(last, value, expects);
   const current = last?.state === 'sending' || last?.state === 'uncertain' ? last.value : expects;
   const isReplaced = change !== 'kept' && current !== null && current !== '' && current !== value;
   return { change, replaces: isReplaced ? current : undefined, target: now, last, expects };
 }
 
 /** The known number of the record outranks an accepted one, since a curator may have changed it. */
-function changeOf(last: NumberEntry | undefined, value: string, known: string | null): NumberChange {
+function classifyNumberChange(last: NumberEntry | undefined, value: string, knownNumber: string | null): NumberChange {
   switch (last?.state) {
     case 'queued':
       return last.value === value ? 'kept' : 'replaced';
@@ -71,7 +71,7 @@ function changeOf(last: NumberEntry | undefined, value: string, known: string | 
     case 'uncertain':
       return last.value === value ? 'kept' : 'queued';
     default:
-      return known === value ? 'kept' : 'queued';
+      return knownNumber === value ? 'kept' : 'queued';
   }
 }
 
@@ -115,7 +115,12 @@ const ALL_WANTED: IsWanted = () => true;
  * Queues a photograph, unless it is queued or sent for this record already, with or without GPS data. One that was refused or
  * dropped, or that the service no longer has, is queued again. New content of an unsent photograph's file replaces it.
  */
-export function enqueuePhoto(outbox: Outbox, target: Target, photograph: Kept, isWanted: IsWanted = ALL_WANTED): QueuedPhoto {
+export function enqueuePhoto(
+  outbox: Outbox,
+  target: Target,
+  photograph: KeptPhotograph,
+  isWanted: IsWanted = ALL_WANTED,
+): QueuedPhoto {
   return outbox.change(() => {
     const now = asItIsNow(outbox, target);
     const same = photographsLike(outbox, now, photograph);
@@ -129,7 +134,7 @@ export function enqueuePhoto(outbox: Outbox, target: Target, photograph: Kept, i
     if (first === undefined) return addOrReplacePhoto(outbox, now, photograph, isWanted);
     switch (first.state) {
       case 'dropped':
-        takeBack(outbox, first, photograph);
+        requeueDropped(outbox, first, photograph);
         return { change: 'requeued', entryId: first.id };
       case 'refused':
         replacePhoto(outbox, first, photograph);
@@ -141,33 +146,33 @@ export function enqueuePhoto(outbox: Outbox, target: Target, photograph: Kept, i
 }
 
 /** Returns photographs of a record with the same content, with or without GPS data, including dropped ones. */
-export function photographsLike(outbox: Outbox, target: Target, { sha512, counterpartSha512Hex }: Kept): PhotoEntry[] {
+export function photographsLike(outbox: Outbox, target: Target, { sha512, counterpartSha512Hex }: KeptPhotograph): PhotoEntry[] {
   const digests = [sha512, ...(counterpartSha512Hex === undefined ? [] : [Buffer.from(counterpartSha512Hex, 'hex')])];
   const record = recordKey(target);
   return digests.flatMap((digest) => photographsByDigest(outbox, record, digest));
 }
 
 /** Adds a photograph, or replaces the unsent one of the same file that need not stay. */
-export function addOrReplacePhoto(outbox: Outbox, target: Target, photograph: Kept, isWanted: IsWanted): QueuedPhoto {
-  const others = photographsFrom(outbox, target, photograph).filter((entry) => !isWanted(entry));
-  const unsent = others.filter(({ state }) => state === 'queued' || state === 'refused');
+export function addOrReplacePhoto(outbox: Outbox, target: Target, photograph: KeptPhotograph, isWanted: IsWanted): QueuedPhoto {
+  const otherPhotos = findPhotographsFrom(outbox, target, photograph).filter((entry) => !isWanted(entry));
+  const unsent = otherPhotos.filter(({ state }) => state === 'queued' || state === 'refused');
   const [replaced] = unsent;
   if (replaced !== undefined && unsent.length === 1) {
     replacePhoto(outbox, replaced, photograph);
     return { change: 'replaced', entryId: replaced.id, sameFile: 'replaced' };
   }
   const entryId = addPhoto(outbox, target, photograph);
-  return { change: 'queued', entryId, ...(others.length > unsent.length ? { sameFile: 'sent' } : {}) };
+  return { change: 'queued', entryId, ...(otherPhotos.length > unsent.length ? { sameFile: 'sent' } : {}) };
 }
 
 /** Returns photographs of a record that were read from the same file with other content. */
-function photographsFrom(outbox: Outbox, target: Target, { source }: Kept): PhotoEntry[] {
+function findPhotographsFrom(outbox: Outbox, target: Target, { source }: KeptPhotograph): PhotoEntry[] {
   if (source === undefined) return [];
   return photographsBySource(outbox, recordKey(target), source);
 }
 
 /** Queues a dropped photograph again. One that may have been sent stays uncertain. */
-function takeBack(outbox: Outbox, entry: PhotoEntry, photograph: Kept): void {
+function requeueDropped(outbox: Outbox, entry: PhotoEntry, photograph: KeptPhotograph): void {
   const decided = { answer: 'send', by: 'person', group: randomUUID(), attempts: [] } as const;
   recordEvents(outbox, [decisionAbout(outbox, entry, decided, msg`the photograph was added again`)]);
   const now = entryById(outbox, entry.id);
@@ -186,24 +191,28 @@ export async function addPhotograph(
   outbox: Outbox,
   target: Target,
   path: string,
-  { inspectPhotograph, keepPhotograph }: PhotographKeeping,
+  { inspectPhotograph, storePhotograph: keepPhotograph }: PhotographKeeping,
   isWanted: IsWanted = ALL_WANTED,
 ): Promise<AddedPhotograph> {
   const { photograph, issues } = await inspectPhotograph(path);
   if (photograph === undefined || hasErrors(issues)) return { queued: undefined, isStripped: false, issues };
-  const kept = await keepPhotograph(photograph);
-  return { queued: enqueuePhoto(outbox, target, kept, isWanted), isStripped: kept.isStripped === true, issues };
+  const keptPhotograph = await keepPhotograph(photograph);
+  return {
+    queued: enqueuePhoto(outbox, target, keptPhotograph, isWanted),
+    isStripped: keptPhotograph.isStripped === true,
+    issues,
+  };
 }
 
 /** Replaces an unsent photograph with GPS data by its stripped counterpart. */
-export function replaceVariant(outbox: Outbox, entries: readonly PhotoEntry[], photograph: Kept): boolean {
+export function replaceVariant(outbox: Outbox, entries: readonly PhotoEntry[], photograph: KeptPhotograph): boolean {
   if (photograph.isStripped !== true) return false;
   const { counterpartSha512Hex } = photograph;
-  const counterpart = entries.find(
+  const variant = entries.find(
     (entry) => entry.state === 'queued' && entry.photograph.sha512.toString('hex') === counterpartSha512Hex,
   );
-  if (counterpart === undefined) return false;
-  replacePhoto(outbox, counterpart, photograph);
+  if (variant === undefined) return false;
+  replacePhoto(outbox, variant, photograph);
   return true;
 }
 
@@ -217,8 +226,8 @@ function asItIsNow(outbox: Outbox, target: Target): Target {
  * Returns the number of a record, as far as this outbox knows it: accepted, shown by the last pull, or sent with the import.
  * @returns '' where the record has none, null where it is unknown
  */
-export function knownNumber(outbox: Outbox, target: Target): string | null {
-  const accepted = numbersOf(outbox, target).findLast(({ state }) => state === 'accepted');
+export function findKnownNumber(outbox: Outbox, target: Target): string | null {
+  const accepted = listNumbers(outbox, target).findLast(({ state }) => state === 'accepted');
   const pulled = target.identCely === null ? undefined : pulledRecord(outbox, target.identCely);
   const shown = pulled === undefined ? undefined : shownNumber(pulled);
   if (pulled !== undefined && shown !== undefined && (accepted === undefined || isPulledSince(outbox, pulled, accepted)))

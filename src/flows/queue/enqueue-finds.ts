@@ -5,7 +5,7 @@ import { asFoundDigest } from '../../find/harvested-find.ts';
 import type { Difference } from '../../find/merge-row.ts';
 import type { ValidatedFind } from '../../find/rules.ts';
 import { NOT_HARVESTED } from '../../find/value-rules.ts';
-import { sha512Of } from '../../http/request-body.ts';
+import { hashSha512 } from '../../http/request-body.ts';
 import { recordBefore, recordNew } from '../../outbox/change-log.ts';
 import { addImport, type ImportContent, replaceImport } from '../../outbox/entries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
@@ -20,17 +20,17 @@ import {
 } from '../../outbox/stored-finds.ts';
 import { enqueueNumber, mayNumber, planNumber } from './enqueue-change.ts';
 import { followPhotographs, type RowPhotographs } from './follow-photographs.ts';
-import type { Kept, PhotographKeeping } from './kept-photographs.ts';
+import type { KeptPhotograph, PhotographKeeping } from './kept-photographs.ts';
 import {
   type EqualFinds,
   type Existing,
   equalIssue,
   existingFind,
-  givenUpIssue,
   isMerged,
   isSent,
   type Merge,
   type MergeAnswers,
+  makeDroppedIssue,
   mergeFind,
   mergeIssues,
   openEqualFinds,
@@ -43,7 +43,7 @@ export type EnqueueOptions = PhotographKeeping & {
   readonly answers?: MergeAnswers;
   /** Queues numbers that a table changes in sent finds. */
   readonly queueNumbers?: boolean;
-  readonly onProgress?: (done: number) => void;
+  readonly onProgress?: (doneCount: number) => void;
   /** Receives issues in place of the report. */
   readonly onIssue?: (issue: Issue) => void;
 };
@@ -97,7 +97,7 @@ export async function enqueueFinds(finds: Iterable<Find>, context: EnqueueContex
   const report: { finds: Enqueued[]; issues: Issue[]; unchecked: number } = { finds: [], issues: [], unchecked: 0 };
   const { onIssue = (issue) => report.issues.push(issue) } = context;
   const equals = openEqualFinds(context.outbox);
-  for (const batch of batchesOf(finds)) {
+  for (const batch of splitIntoBatches(finds)) {
     const plans = context.outbox.read(() => batch.map((find) => ({ find, plan: planFind(find, context) })));
     const prepared: PreparedFind[] = [];
     for (const { find, plan } of plans) prepared.push(await prepare(find, plan, context));
@@ -116,7 +116,7 @@ export async function enqueueFinds(finds: Iterable<Find>, context: EnqueueContex
   return report;
 }
 
-function* batchesOf(finds: Iterable<Find>): Generator<readonly Find[]> {
+function* splitIntoBatches(finds: Iterable<Find>): Generator<readonly Find[]> {
   let batch: Find[] = [];
   for (const find of finds) {
     batch.push(find);
@@ -144,7 +144,7 @@ type PreparedFind = {
 
 async function prepare(find: Find, plan: Plan, context: EnqueueContext): Promise<PreparedFind> {
   if (find.photos.length === 0) return { find, plan, photographs: NO_PHOTOGRAPHS, issues: [] };
-  const photographs = new Map<string, Kept | undefined>();
+  const photographs = new Map<string, KeptPhotograph | undefined>();
   const issuesOfPhotos: Issue[] = [];
   for (const path of find.photos) {
     const { photograph, issues } = await context.inspectPhotograph(path);
@@ -153,7 +153,7 @@ async function prepare(find: Find, plan: Plan, context: EnqueueContext): Promise
       photographs.set(path, undefined);
       continue;
     }
-    const kept = context.dryRun
+    const keptPhotograph = context.dryRun
       ? {
           ...photograph,
           name: path,
@@ -161,8 +161,8 @@ async function prepare(find: Find, plan: Plan, context: EnqueueContext): Promise
           sha512: Buffer.from(photograph.sha512Hex, 'hex'),
           sizeBytes: photograph.sizeBytes,
         }
-      : await context.keepPhotograph(photograph);
-    photographs.set(path, kept);
+      : await context.storePhotograph(photograph);
+    photographs.set(path, keptPhotograph);
   }
   return { find, plan, photographs, issues: issuesOfPhotos };
 }
@@ -175,7 +175,7 @@ function planFind(find: Find, { outbox, table, answers = {}, validate }: Enqueue
   const merge = existing === undefined ? undefined : mergeFind(existing, find, table?.path, answers);
   const merged = merge === undefined ? find : { ...find, elements: merge.merged.elements };
   const validated = validate(merged);
-  return { existing, merge, content: contentOf(merged, validated), issues: validated.issues };
+  return { existing, merge, content: makeImportContent(merged, validated), issues: validated.issues };
 }
 
 /** Returns the plan, made again where another process changed the find since. */
@@ -190,11 +190,11 @@ function currentPlan({ find, plan }: PreparedFind, context: EnqueueContext): Pla
 }
 
 /** Returns the content of an import; a find with errors has no document, so it is a draft. */
-export function contentOf(find: Find, { document, issues }: ValidatedFind): ImportContent {
+export function makeImportContent(find: Find, { document, issues }: ValidatedFind): ImportContent {
   const sendable = !hasErrors(issues);
   return {
     document: sendable ? document : null,
-    documentSha512: sendable ? sha512Of(document) : null,
+    documentSha512: sendable ? hashSha512(document) : null,
     digest: sendable ? asFoundDigest(find.elements, 'full') : null,
     project: find.elements.projekt?.id ?? null,
     issues,
@@ -209,13 +209,15 @@ function store(prepared: PreparedFind, context: EnqueueContext, equals: EqualFin
   const { existing, merge } = plan;
   if (existing === undefined || merge === undefined) return storeNew(prepared, plan, context, equals);
   const { stored } = existing;
-  if (stored.isHidden || existing.entry?.state === 'dropped') return unchanged(find, plan, 'kept', [givenUpIssue(find)]);
+  if (stored.isHidden || existing.entry?.state === 'dropped') return storeUnchanged(find, plan, 'kept', [makeDroppedIssue(find)]);
   if (merge.kind === 'taken') return storeMerged(prepared, plan, existing, merge, context);
   const issues = mergeIssues(merge, find, existing);
-  return merge.kind === 'sent' ? storeSent(prepared, plan, existing, merge, context) : unchanged(find, plan, merge.kind, issues);
+  return merge.kind === 'sent'
+    ? storeSent(prepared, plan, existing, merge, context)
+    : storeUnchanged(find, plan, merge.kind, issues);
 }
 
-function unchanged({ localId }: Find, { content }: Plan, change: Enqueued['change'], issues: readonly Issue[]): Stored {
+function storeUnchanged({ localId }: Find, { content }: Plan, change: Enqueued['change'], issues: readonly Issue[]): Stored {
   return {
     enqueued: { find: localId, change, ready: content.document !== null, photosAdded: 0, photosRemoved: 0 },
     issues,
@@ -231,7 +233,7 @@ function storeNew(prepared: PreparedFind, plan: Plan, context: EnqueueContext, e
       ? undefined
       : equals.take(find, plan.content.digest, (id) => table.keys().has(id));
   if (equal !== undefined && (answers.rename !== true || equal.entry.attempts > 0)) {
-    return unchanged(find, plan, 'equal', [equalIssue(find, equal)]);
+    return storeUnchanged(find, plan, 'equal', [equalIssue(find, equal)]);
   }
   if (equal !== undefined) {
     const existing = existingFind(outbox, equal.stored);
@@ -244,11 +246,11 @@ function storeNew(prepared: PreparedFind, plan: Plan, context: EnqueueContext, e
   }
   const findId = dryRun ? undefined : insertNew(find, plan.content, prepared.photographs, context);
   const followed = followPhotographs(find, prepared.photographs, undefined, findId, context);
-  return storedAs(prepared, plan, 'added', followed);
+  return toStoredIssues(prepared, plan, 'added', followed);
 }
 
 function insertNew(find: Find, content: ImportContent, photographs: RowPhotographs, { outbox, table }: EnqueueContext): number {
-  const base = { elements: find.elements, photos: digestsOf(find, photographs, undefined) };
+  const base = { elements: find.elements, photos: digestPhotographs(find, photographs, undefined) };
   const findId = insertFind(outbox, { ...find, base, sourcePath: table?.path ?? null });
   recordNew(outbox, findId, find.localId);
   addImport(outbox, findId, content);
@@ -256,15 +258,17 @@ function insertNew(find: Find, content: ImportContent, photographs: RowPhotograp
 }
 
 /** Returns the photographs of the row with their digests, for the comparison at the next import. */
-function digestsOf(find: Find, photographs: RowPhotographs, before: ImportedRow | undefined): ImportedRow['photos'] {
+function digestPhotographs(find: Find, photographs: RowPhotographs, before: ImportedRow | undefined): ImportedRow['photos'] {
   if (find.coversPhotos === false) return before?.photos ?? {};
-  const known = before?.photos ?? {};
-  const named = [...photographs].map(([path, kept]) => [path, kept?.sha512.toString('hex') ?? known[path] ?? null] as const);
-  const missing = (find.missingPhotos ?? []).map((name) => [name, known[name] ?? null] as const);
+  const digestsBefore = before?.photos ?? {};
+  const named = [...photographs].map(
+    ([path, keptPhotograph]) => [path, keptPhotograph?.sha512.toString('hex') ?? digestsBefore[path] ?? null] as const,
+  );
+  const missing = (find.missingPhotos ?? []).map((name) => [name, digestsBefore[name] ?? null] as const);
   return Object.fromEntries([...named, ...missing]);
 }
 
-function storedAs(
+function toStoredIssues(
   { find, issues }: PreparedFind,
   { content, issues: ofFind }: Plan,
   change: Enqueued['change'],
@@ -288,16 +292,16 @@ function storeMerged(
 ): Stored {
   const { find, photographs } = prepared;
   const { stored, entry } = existing;
-  const change = forced ?? changeOf(plan.content, existing, merge);
+  const change = forced ?? classifyChange(plan.content, existing, merge);
   const before = existing.row;
   if (!context.dryRun) {
     const base = {
       elements: isSent(entry) ? (before?.elements ?? {}) : merge.merged.base,
-      photos: digestsOf(find, photographs, before),
+      photos: digestPhotographs(find, photographs, before),
     };
     writeMerged(find, plan.content, existing, change === 'updated' ? merge.merged.elements : undefined, base, context);
   }
-  return storedAs(prepared, plan, change, followPhotographs(find, photographs, before, stored.id, context));
+  return toStoredIssues(prepared, plan, change, followPhotographs(find, photographs, before, stored.id, context));
 }
 
 /** @param elements undefined where they stay unchanged */
@@ -312,18 +316,18 @@ function writeMerged(
   const isMoved = answers?.same === true && stored.sourcePath !== (table?.path ?? null);
   if (elements === undefined && !isMoved && JSON.stringify(base) === stored.base) return;
   recordBefore(outbox, stored.id);
-  const source = elements === undefined && !isMoved ? {} : { ...sourceOf(find), sourcePath: table?.path ?? null };
+  const source = elements === undefined && !isMoved ? {} : { ...pickSource(find), sourcePath: table?.path ?? null };
   updateFind(outbox, { localId: find.localId, elements: elements ?? stored.elements, base, ...source });
   if (elements === undefined) return;
   if (entry === undefined) addImport(outbox, stored.id, content);
   else replaceImport(outbox, entry, content);
 }
 
-function sourceOf({ source }: Find) {
+function pickSource({ source }: Find) {
   return source === undefined ? {} : { source };
 }
 
-function changeOf(content: ImportContent, existing: Existing, merge: Merge): 'updated' | 'kept' {
+function classifyChange(content: ImportContent, existing: Existing, merge: Merge): 'updated' | 'kept' {
   const { entry } = existing;
   if (isSent(entry)) return 'kept';
   if (entry === undefined || !isMerged(existing, merge)) return 'updated';
@@ -340,16 +344,16 @@ function storeSent(prepared: PreparedFind, plan: Plan, existing: Existing, merge
   const { stored, entry } = existing;
   const before = existing.row;
   if (!context.dryRun) {
-    const base = { elements: before?.elements ?? {}, photos: digestsOf(find, photographs, before) };
+    const base = { elements: before?.elements ?? {}, photos: digestPhotographs(find, photographs, before) };
     if (before !== undefined) writeMerged(find, plan.content, existing, undefined, base, context);
   }
   const followed = followPhotographs(find, photographs, before, stored.id, context);
   const numberQueued = context.queueNumbers === true && queueNumber(find, existing, merge, context);
   const corrections = merge.merged.differences.filter(({ element }) => !(numberQueued && element === 'evidencni_cislo'));
-  const left = { ...merge, merged: { ...merge.merged, differences: corrections } };
+  const remaining = { ...merge, merged: { ...merge.merged, differences: corrections } };
   const change = corrections.length === 0 ? 'kept' : 'sent';
-  const issues = corrections.length === 0 ? [] : mergeIssues(left, find, existing);
-  const { enqueued } = storedAs(prepared, plan, change, followed);
+  const issues = corrections.length === 0 ? [] : mergeIssues(remaining, find, existing);
+  const { enqueued } = toStoredIssues(prepared, plan, change, followed);
   const identified =
     entry?.identCely == null || corrections.length === 0
       ? {}

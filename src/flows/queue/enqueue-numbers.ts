@@ -45,9 +45,9 @@ export function planNumbers(outbox: Outbox, table: Table, map?: ColumnMap): Numb
   const issues: Issue[] = [...unreadable];
   const lookUp = createFindLookup(outbox);
   const meant = rows.flatMap((row): Meant[] => {
-    const found = findOf(outbox, lookUp, row);
-    if ('rule' in found) issues.push(found.with(row.place));
-    return 'rule' in found ? [] : [{ row, ...found }];
+    const meant = findMeant(outbox, lookUp, row);
+    if ('rule' in meant) issues.push(meant.with(row.place));
+    return 'rule' in meant ? [] : [{ row, ...meant }];
   });
   const single = withoutContradictions(meant, issues);
   warnOfTwice(outbox, single, issues);
@@ -60,8 +60,8 @@ export function planNumbers(outbox: Outbox, table: Table, map?: ColumnMap): Numb
 }
 
 /** Queues planned numbers. @param mayReplace false leaves out those that would replace a record's number, with a warning */
-export function queueNumbers(outbox: Outbox, { rows, issues: known }: NumbersPlan, mayReplace: boolean): NumbersReport {
-  const issues: Issue[] = [...known];
+export function queueNumbers(outbox: Outbox, { rows, issues: rowIssues }: NumbersPlan, mayReplace: boolean): NumbersReport {
+  const issues: Issue[] = [...rowIssues];
   const wanted = rows.filter(({ row, find, planned: { replaces } }) => {
     if (mayReplace || replaces === null) return true;
     const message = msg`${find} has the number ${replaces}, but the row has ${row.value}. The number was not changed.`;
@@ -76,22 +76,22 @@ export function queueNumbers(outbox: Outbox, { rows, issues: known }: NumbersPla
   for (let at = 0; at < wanted.length; at += BATCH) {
     const beganMs = outbox.clock.monotonicMs();
     numbers.push(...outbox.change(() => wanted.slice(at, at + BATCH).map(queue)));
-    if (at + BATCH < wanted.length) letOthersWrite(outbox, beganMs);
+    if (at + BATCH < wanted.length) yieldToWriters(outbox, beganMs);
   }
   return { numbers, issues };
 }
 
 /** SQLite has no queue of writers, so a waiting one needs a pause in which the file is free. */
-function letOthersWrite({ clock }: Outbox, beganMs: number): void {
+function yieldToWriters({ clock }: Outbox, beganMs: number): void {
   clock.hold(Math.min(MAX_PAUSE_MS, clock.monotonicMs() - beganMs));
 }
 
 const MAX_PAUSE_MS = 50;
 
 /** Returns the find of a row. Either column may hold a local id or an identifier, in any case. */
-function findOf(outbox: Outbox, lookUp: (name: string) => NamedFind, { localId, identCely }: NumberRow): Addressee | Issue {
+function findMeant(outbox: Outbox, lookUp: (name: string) => NamedFind, { localId, identCely }: NumberRow): Addressee | Issue {
   const names = [localId, identCely].filter((name) => name !== '');
-  const found: (StoredFind | string)[] = [];
+  const findsOrIdents: (StoredFind | string)[] = [];
   for (const name of names) {
     const named = lookUp(name);
     if (named !== undefined && 'alike' in named) {
@@ -103,19 +103,19 @@ function findOf(outbox: Outbox, lookUp: (name: string) => NamedFind, { localId, 
     }
     const ident = named === undefined ? asIdent(name) : undefined;
     if (named === undefined && ident === undefined) return unknownFind(name, name === localId);
-    found.push(named ?? ident ?? '');
+    findsOrIdents.push(named ?? ident ?? '');
   }
-  const [first = '', second = first] = found;
-  if (keyOf(first) !== keyOf(second)) {
+  const [first = '', second = first] = findsOrIdents;
+  if (getFindKey(first) !== getFindKey(second)) {
     const message = msg`${localId} and ${identCely} are not the same find. Correct one, or leave it empty.`;
     return errorIssue('number-find', message, { find: localId });
   }
-  if (typeof first !== 'string') return storedMeant(outbox, first);
-  return thereMeant(outbox, first, { findId: null, identCely: first });
+  if (typeof first !== 'string') return toStoredMeant(outbox, first);
+  return toServiceMeant(outbox, first, { findId: null, identCely: first });
 }
 
-function keyOf(found: StoredFind | string): string {
-  return typeof found === 'string' ? found : String(found.id);
+function getFindKey(findOrIdent: StoredFind | string): string {
+  return typeof findOrIdent === 'string' ? findOrIdent : String(findOrIdent.id);
 }
 
 function unknownFind(name: string, isLocalId: boolean): Issue {
@@ -124,17 +124,19 @@ function unknownFind(name: string, isLocalId: boolean): Issue {
     : errorIssue('number-find', msg`${name} is neither a find here nor an identifier of one at the service.`);
 }
 
-function storedMeant(outbox: Outbox, { id, localId: find, isHidden }: StoredFind): Addressee | Issue {
+function toStoredMeant(outbox: Outbox, { id, localId: find, isHidden }: StoredFind): Addressee | Issue {
   if (isHidden || isDropped(outbox, id)) {
     const message = msg`${find} was dropped, so its number would never be sent. To queue it again: ${cmd`pas resolve ${find} --resend`}`;
     return errorIssue('number-given-up', message, { find });
   }
-  return thereMeant(outbox, find, { findId: id, identCely: importOfFind(outbox, id)?.identCely ?? null });
+  return toServiceMeant(outbox, find, { findId: id, identCely: importOfFind(outbox, id)?.identCely ?? null });
 }
 
-function thereMeant(outbox: Outbox, find: string, target: Target): Addressee | Issue {
-  const gone = goneText(outbox, target);
-  return gone === undefined ? { find, target } : errorIssue('number-gone', joinMessages([gone, GONE_HINT], ' '), { find });
+function toServiceMeant(outbox: Outbox, find: string, target: Target): Addressee | Issue {
+  const goneMessage = goneText(outbox, target);
+  return goneMessage === undefined
+    ? { find, target }
+    : errorIssue('number-gone', joinMessages([goneMessage, GONE_HINT], ' '), { find });
 }
 
 function withoutContradictions(meant: readonly Meant[], issues: Issue[]): Meant[] {
@@ -154,7 +156,7 @@ function withoutContradictions(meant: readonly Meant[], issues: Issue[]): Meant[
 
 /** Warns of duplicate numbers: the service accepts them, but museums use unique ones. */
 function warnOfTwice(outbox: Outbox, meant: readonly Meant[], issues: Issue[]): void {
-  const owners = numbersHere(outbox);
+  const owners = listOwnNumbers(outbox);
   const ofTable = new Set(meant.map(({ target }) => recordKey(target)));
   const first = new Map<string, Meant>();
   for (const each of meant) {
@@ -170,7 +172,7 @@ function warnOfTwice(outbox: Outbox, meant: readonly Meant[], issues: Issue[]): 
 }
 
 /** Returns the known numbers of all finds, and of records without a find here. */
-function numbersHere(outbox: Outbox): Map<string, { readonly key: string; readonly find: string }[]> {
+function listOwnNumbers(outbox: Outbox): Map<string, { readonly key: string; readonly find: string }[]> {
   const numbers = new Map<string, { readonly key: string; readonly find: string }[]>();
   const note = (value: string | undefined, key: string, find: string): void => {
     if (value !== undefined && value !== '') numbers.set(value, [...(numbers.get(value) ?? []), { key, find }]);

@@ -9,10 +9,10 @@ import { entriesOfFind, importOfFind, type Target } from '../../outbox/entry-que
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import type { ImportedRow } from '../../outbox/stored-finds.ts';
 import { addOrReplacePhoto, photographsLike, replaceVariant } from './enqueue-change.ts';
-import type { Kept } from './kept-photographs.ts';
+import type { KeptPhotograph } from './kept-photographs.ts';
 
 /** Photographs of a row by path; undefined for those that cannot be sent. */
-export type RowPhotographs = ReadonlyMap<string, Kept | undefined>;
+export type RowPhotographs = ReadonlyMap<string, KeptPhotograph | undefined>;
 
 type FollowedPhotographs = { readonly photosAdded: number; readonly photosRemoved: number; readonly issues: readonly Issue[] };
 
@@ -28,10 +28,10 @@ export function followPhotographs(
   findId: number | undefined,
   context: { readonly outbox: Outbox; readonly dryRun: boolean },
 ): FollowedPhotographs {
-  const kept = [...photographs.values()].filter((photograph) => photograph !== undefined);
-  const removed = before === undefined || find.coversPhotos === false ? [] : digestsRemoved(find, photographs, before);
-  if (kept.length === 0 && removed.length === 0) return { photosAdded: 0, photosRemoved: 0, issues: [] };
-  const { photosAdded, sentBefore } = addPhotographs(kept, findId, context);
+  const keptPhotographs = [...photographs.values()].filter((photograph) => photograph !== undefined);
+  const removed = before === undefined || find.coversPhotos === false ? [] : listRemovedDigests(find, photographs, before);
+  if (keptPhotographs.length === 0 && removed.length === 0) return { photosAdded: 0, photosRemoved: 0, issues: [] };
+  const { photosAdded, sentBefore } = addPhotographs(keptPhotographs, findId, context);
   const { photosRemoved, sent } = removePhotographs(removed, findId, context);
   const issues = [
     ...sentBefore.map((name) =>
@@ -49,28 +49,30 @@ function photoIssue({ localId, source }: Find, message: Issue['says']): Issue {
 }
 
 /** Returns digests that the row no longer names. A file under another name, or one that is missing now, is still named. */
-function digestsRemoved(find: Find, photographs: RowPhotographs, { photos }: ImportedRow): string[] {
+function listRemovedDigests(find: Find, photographs: RowPhotographs, { photos }: ImportedRow): string[] {
   const isMissing = new Set((find.missingPhotos ?? []).map((name) => basename(name)));
-  const ofRow = new Set([...photographs.values()].flatMap((kept) => (kept === undefined ? [] : digestsOf(kept))));
+  const ofRow = new Set(
+    [...photographs.values()].flatMap((keptPhotograph) => (keptPhotograph === undefined ? [] : listDigests(keptPhotograph))),
+  );
   return Object.entries(photos).flatMap(([path, digest]) =>
     digest === null || photographs.has(path) || ofRow.has(digest) || isMissing.has(basename(path)) ? [] : [digest],
   );
 }
 
 function addPhotographs(
-  photographs: readonly Kept[],
+  photographs: readonly KeptPhotograph[],
   findId: number | undefined,
   { outbox, dryRun }: { readonly outbox: Outbox; readonly dryRun: boolean },
 ): { readonly photosAdded: number; readonly sentBefore: readonly string[] } {
   const identCely = findId === undefined ? null : (importOfFind(outbox, findId)?.identCely ?? null);
   const target: Target | undefined = findId === undefined ? undefined : { findId, identCely };
-  const ofRow = new Set(photographs.flatMap(digestsOf));
+  const ofRow = new Set(photographs.flatMap(listDigests));
   const seen = new Set<string>();
   const sentBefore: string[] = [];
   let photosAdded = 0;
   for (const photograph of photographs) {
-    const isTwice = digestsOf(photograph).some((digest) => seen.has(digest));
-    for (const digest of digestsOf(photograph)) seen.add(digest);
+    const isTwice = listDigests(photograph).some((digest) => seen.has(digest));
+    for (const digest of listDigests(photograph)) seen.add(digest);
     const same = target === undefined ? [] : photographsLike(outbox, target, photograph);
     if (same.length > 0 && !dryRun) replaceVariant(outbox, same, photograph);
     if (same.length > 0 || isTwice) continue;
@@ -83,7 +85,7 @@ function addPhotographs(
   return { photosAdded, sentBefore };
 }
 
-function digestsOf({ sha512, counterpartSha512Hex }: Kept): string[] {
+function listDigests({ sha512, counterpartSha512Hex }: KeptPhotograph): string[] {
   return [sha512.toString('hex'), ...(counterpartSha512Hex === undefined ? [] : [counterpartSha512Hex])];
 }
 

@@ -19,7 +19,7 @@ import { photoResolver } from '../../photo/photograph.ts';
 import { assertAbsent, writeOutputFile } from '../../store/output-file.ts';
 import type { Table } from '../../tables/table.ts';
 import { IssueCollector } from './collapse-issues.ts';
-import { type EnclosedPhotographs, enclosedPhotographs } from './enclosed-photographs.ts';
+import { type EnclosedPhotographs, openEnclosedPhotographs } from './enclosed-photographs.ts';
 import { type Enqueued, type EnqueueOptions, type EnqueueReport, enqueueFinds } from './enqueue-finds.ts';
 
 type ImportContext = EnqueueOptions & {
@@ -29,8 +29,8 @@ type ImportContext = EnqueueOptions & {
   readonly idPrefix?: string | undefined;
   /** Store links to photographs instead of copies. */
   readonly link?: boolean | undefined;
-  readonly known: ValidationContext;
-  readonly issuedElsewhere?: RowContext['issuedElsewhere'];
+  readonly ruleContext: ValidationContext;
+  readonly findOtherIssuer?: RowContext['findOtherIssuer'];
   /** Base folder of photographs that are not in the table's own archive. */
   readonly photoFolder: string;
   /** A row with a missing photograph is left out. */
@@ -65,66 +65,66 @@ export async function importTable(
   read: Table,
   context: ImportContext,
 ): Promise<ImportReport & { readonly copied?: CopiedTable }> {
-  const own =
+  const findTable =
     read.formExport === undefined
       ? read
-      : await (await import('../../columns/form-return.ts')).asFinds(read, context.map !== undefined);
+      : await (await import('../../columns/form-return.ts')).formRowsToTable(read, context.map !== undefined);
   const attachments = read.attachments ?? read.formExport?.attachments;
   const beside = read.attachments === undefined ? undefined : photoResolver(context.photoFolder);
   const enclosed =
     attachments?.archive === undefined
       ? undefined
-      : enclosedPhotographs(own.file, attachments, dirname(context.outbox.path), { ...context, beside });
+      : openEnclosedPhotographs(findTable.file, attachments, dirname(context.outbox.path), { ...context, beside });
   try {
-    return await importRows(own, enclosed === undefined ? context : { ...context, ...enclosed });
+    return await importRows(findTable, enclosed === undefined ? context : { ...context, ...enclosed });
   } finally {
     await enclosed?.close();
   }
 }
 
 async function importRows(
-  own: Table,
+  findTable: Table,
   context: ImportContext & Partial<EnclosedPhotographs>,
 ): Promise<ImportReport & { readonly copied?: CopiedTable }> {
-  const { outbox, known, photoFolder, map, set = [], copy } = context;
+  const { outbox, ruleContext, photoFolder, map, set = [], copy } = context;
   const constants = parseConstants(set);
-  if (copy !== undefined) refuseCopy(own, copy);
+  if (copy !== undefined) assertNotSource(findTable, copy);
   // A find with a damaged local id would be added a second time.
   assertSoundFinds(outbox);
-  const ofFinds = context.keepRows === true ? own : withoutOtherRows(own, map, msg`If it is a find: --keep-rows.`);
+  const ofFinds = context.keepRows === true ? findTable : withoutOtherRows(findTable, map, msg`If it is a find: --keep-rows.`);
   const mapped = map === undefined ? ofFinds : withColumnMap(ofFinds, map);
   const {
     issues: ofTable,
     rows,
     keys,
   } = mapTable(withConstants(mapped, constants), {
-    lookupTerm: known.lookupTerm,
+    lookupTerm: ruleContext.lookupTerm,
     idPrefix: context.idPrefix,
-    resolvePhoto: context.resolvePhoto ?? photoResolver(own.formExport?.attachments.folder ?? photoFolder),
+    resolvePhoto: context.resolvePhoto ?? photoResolver(findTable.formExport?.attachments.folder ?? photoFolder),
     photosMayMiss: context.strict !== true,
-    known: (localId) => knownFind(outbox, localId),
-    ...(context.issuedElsewhere === undefined ? {} : { issuedElsewhere: context.issuedElsewhere }),
+    findKnown: (localId) => knownFind(outbox, localId),
+    ...(context.findOtherIssuer === undefined ? {} : { findOtherIssuer: context.findOtherIssuer }),
   });
-  const found = new IssueCollector();
-  const copying = copy === undefined ? undefined : await beginCopy(own, copy);
+  const issues = new IssueCollector();
+  const copying = copy === undefined ? undefined : await beginCopy(findTable, copy);
   const onIssue = (issue: Issue): void => {
-    found.add(issue);
+    issues.add(issue);
     // A matched finder needs no correction.
     if (issue.rule !== FINDER_MATCHED) copying?.add(issue);
   };
-  for (const issue of [...ofTable, ...unnamedAttachments(own, photoFolder)]) onIssue(issue);
-  const validate = (find: Find) => validateFind(find, known);
+  for (const issue of [...ofTable, ...unnamedAttachments(findTable, photoFolder)]) onIssue(issue);
+  const validate = (find: Find) => validateFind(find, ruleContext);
   const newPeople = new Map<string, number>();
   const onFind = ({ elements: { nalezce } }: Find): void => {
     if (nalezce?.id !== NEW_PERSON) return;
     const count = newPeople.get(nalezce.text) ?? 0;
-    if (count > 0 || known.lookupTerm?.('osoba', nalezce.text).kind !== 'found') newPeople.set(nalezce.text, count + 1);
+    if (count > 0 || ruleContext.lookupTerm?.('osoba', nalezce.text).kind !== 'found') newPeople.set(nalezce.text, count + 1);
   };
-  const table = { path: context.isPiped === true ? undefined : tablePath(own), keys };
+  const table = { path: context.isPiped === true ? undefined : tablePath(findTable), keys };
   const missing = hasErrors(ofTable) ? [] : missingFinds(outbox, table);
-  const report = await enqueueFinds(findsOf(rows, onIssue, onFind), { ...context, table, validate, onIssue });
+  const report = await enqueueFinds(collectFinds(rows, onIssue, onFind), { ...context, table, validate, onIssue });
   const copied = copying === undefined ? {} : { copied: await copying.write() };
-  return { ...report, issues: found.all(), rows: ofFinds.rowCount + unreadRows(own), newPeople, missing, ...copied };
+  return { ...report, issues: issues.all(), rows: ofFinds.rowCount + unreadRows(findTable), newPeople, missing, ...copied };
 }
 
 /** Returns the identifier and photographs of a stored find, which an exported table may name. */
@@ -153,18 +153,22 @@ function missingFinds(
 function unnamedAttachments({ file, photographsIn, rows }: Table, photoFolder: string): Issue[] {
   const folder = photographsIn === undefined ? '' : join(photoFolder, photographsIn);
   if (photographsIn === undefined || !existsSync(folder)) return [];
-  const named = new Set<string>();
-  for (const { photos = [] } of rows) for (const path of photos) named.add(basename(path.replaceAll('\\', '/')).normalize());
-  const others = readdirSync(folder).filter((name) => !named.has(name.normalize()));
-  if (others.length === 0) return [];
-  const [count, names] = [others.length, others.slice(0, MAX_NAMES).join(', ')];
+  const namedKeys = new Set<string>();
+  for (const { photos = [] } of rows) for (const path of photos) namedKeys.add(basename(path.replaceAll('\\', '/')).normalize());
+  const unnamed = readdirSync(folder).filter((name) => !namedKeys.has(name.normalize()));
+  if (unnamed.length === 0) return [];
+  const [count, names] = [unnamed.length, unnamed.slice(0, MAX_NAMES).join(', ')];
   const message = msg`${folder} contains ${count} files that no find of the form names: ${names}. Attach those that belong to a find with \`pas photo add\`.`;
   return [warningIssue('photo-of-no-find', message, { file })];
 }
 
 const MAX_NAMES = 10;
 
-function* findsOf(rows: Iterable<MappedRow>, onIssue: (issue: Issue) => void, onFind: (find: Find) => void): Generator<Find> {
+function* collectFinds(
+  rows: Iterable<MappedRow>,
+  onIssue: (issue: Issue) => void,
+  onFind: (find: Find) => void,
+): Generator<Find> {
   for (const row of rows) {
     for (const issue of row.issues) onIssue(issue);
     if (row.find === undefined) continue;
@@ -181,7 +185,7 @@ function unreadRows({ issues }: Table): number {
 
 type Copy = NonNullable<ImportContext['copy']>;
 
-function refuseCopy({ unit, file }: Table, copy: Copy): void {
+function assertNotSource({ unit, file }: Table, copy: Copy): void {
   if (unit !== undefined) {
     throw new UsageError(msg`--issues-to copies tables of CSV and XLSX; ${file} is neither.`, {
       hint: msg`Leave it out: the errors are printed as well.`,
@@ -191,15 +195,19 @@ function refuseCopy({ unit, file }: Table, copy: Copy): void {
 }
 
 /** Collects the issues of a copy, a workbook where the name ends in `.xlsx`, else CSV. */
-async function beginCopy(own: Table, to: Copy) {
+async function beginCopy(findTable: Table, to: Copy) {
   const { issuesCsv, issuesTable, issuesWorkbook, RowTexts } = await import('../../tables/issues-table.ts');
-  const texts = new RowTexts(own);
+  const texts = new RowTexts(findTable);
   return {
     add: (issue: Issue): void => texts.add(issue),
     async write(): Promise<CopiedTable> {
-      const table = issuesTable(own, texts, to.rows);
+      const table = issuesTable(findTable, texts, to.rows);
       const isWorkbook = extname(to.file).toLowerCase() === '.xlsx';
-      await writeOutputFile(to.file, isWorkbook ? [await issuesWorkbook(table, own.sheet ?? 'issues')] : issuesCsv(table), to);
+      await writeOutputFile(
+        to.file,
+        isWorkbook ? [await issuesWorkbook(table, findTable.sheet ?? 'issues')] : issuesCsv(table),
+        to,
+      );
       return { file: to.file, rows: table.count, left: table.left };
     },
   };

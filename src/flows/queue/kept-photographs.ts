@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { Readable } from 'node:stream';
-import { messageOf, UsageError } from '../../base/errors.ts';
+import { getErrorMessage, UsageError } from '../../base/errors.ts';
 import { errorIssue, type Issue, warningIssue } from '../../base/issue.ts';
 import { msg } from '../../base/message.ts';
 import { streamForm } from '../../http/request-body.ts';
@@ -19,7 +19,7 @@ import { openContentStore } from '../../store/content-store.ts';
 /** A photograph to be queued, with size and digest of what would be sent. */
 export type Sendable = PhotographFile & Counterpart;
 
-export type Kept = Photograph & Counterpart;
+export type KeptPhotograph = Photograph & Counterpart;
 
 /** Link between the two versions of a photograph, with and without GPS data, only one of which may be sent. */
 type Counterpart = {
@@ -31,7 +31,7 @@ type Counterpart = {
 
 export type PhotographKeeping = {
   readonly inspectPhotograph: (path: string) => Promise<{ readonly photograph?: Sendable; readonly issues: readonly Issue[] }>;
-  readonly keepPhotograph: (photograph: Sendable) => Promise<Kept>;
+  readonly storePhotograph: (photograph: Sendable) => Promise<KeptPhotograph>;
 };
 
 type KeepingOptions = {
@@ -48,13 +48,13 @@ export const XMP_LOCATION_RULE = 'photo-gps-xmp';
 export const LOCATION_KEPT_RULE = 'photo-gps-kept';
 
 /** Makes the functions that inspect and store photographs: copied under their digest, or linked. @param folder of the copies */
-export function keepingPhotographs(folder: string, options: KeepingOptions): PhotographKeeping {
+export function makePhotographKeeping(folder: string, options: KeepingOptions): PhotographKeeping {
   const { maxBytes, link, stripGps = false } = options;
   const content = openContentStore(folder);
   return {
-    async inspectPhotograph(given) {
-      const { path = given, remark } = findOtherSpelling(given) ?? {};
-      const tooLarge = await problemOfForm(path, maxBytes);
+    async inspectPhotograph(givenPath) {
+      const { path = givenPath, remark } = findOtherSpelling(givenPath) ?? {};
+      const tooLarge = await findFormProblem(path, maxBytes);
       if (tooLarge !== undefined) return { issues: [tooLarge] };
       const { photograph, issues } = await inspectPhotograph(path, { maxBytes });
       if (photograph === undefined) return { issues };
@@ -62,7 +62,7 @@ export function keepingPhotographs(folder: string, options: KeepingOptions): Pho
       try {
         gps = await detectGps(path, photograph.mimeType);
       } catch (thrown) {
-        const problem = messageOf(thrown);
+        const problem = getErrorMessage(thrown);
         return {
           issues: [
             errorIssue(
@@ -73,7 +73,7 @@ export function keepingPhotographs(folder: string, options: KeepingOptions): Pho
         };
       }
       return {
-        photograph: { ...photograph, ...sentOf(photograph, gps, stripGps) },
+        photograph: { ...photograph, ...describeSendable(photograph, gps, stripGps) },
         issues: [
           ...(remark === undefined ? [] : [warningIssue(OTHER_SPELLING, remark)]),
           ...issues,
@@ -81,8 +81,8 @@ export function keepingPhotographs(folder: string, options: KeepingOptions): Pho
         ],
       };
     },
-    async keepPhotograph({ path, mimeType, sha512Hex, counterpartSha512Hex, isStripped }) {
-      const kept = {
+    async storePhotograph({ path, mimeType, sha512Hex, counterpartSha512Hex, isStripped }) {
+      const keptPhotograph = {
         name: basename(path),
         source: resolve(path),
         mediaType: mimeType,
@@ -92,13 +92,13 @@ export function keepingPhotographs(folder: string, options: KeepingOptions): Pho
       if (isStripped === true) {
         const { parts } = removeGps(await readFile(path), mimeType);
         const original = counterpartSha512Hex === undefined ? {} : { originalSha512: Buffer.from(counterpartSha512Hex, 'hex') };
-        return unchanged(path, sha512Hex, { ...kept, ...original, ...(await content.add(Readable.from(parts))) });
+        return assertUnchanged(path, sha512Hex, { ...keptPhotograph, ...original, ...(await content.add(Readable.from(parts))) });
       }
-      if (!link) return { ...kept, ...(await content.add(path)) };
+      if (!link) return { ...keptPhotograph, ...(await content.add(path)) };
       const { photograph } = await inspectPhotograph(path, { maxBytes });
       if (photograph === undefined) throw new UsageError(msg`${path} changed while it was read.`);
       return {
-        ...kept,
+        ...keptPhotograph,
         sha512: Buffer.from(photograph.sha512Hex, 'hex'),
         sizeBytes: photograph.sizeBytes,
         link: resolve(path),
@@ -108,15 +108,15 @@ export function keepingPhotographs(folder: string, options: KeepingOptions): Pho
 }
 
 /** Refuses a file that changed since its inspection for GPS data. */
-function unchanged(path: string, sha512Hex: string, kept: Kept): Kept {
-  if (kept.sha512.toString('hex') !== sha512Hex) throw new UsageError(msg`${path} changed while it was read.`);
-  return kept;
+function assertUnchanged(path: string, sha512Hex: string, keptPhotograph: KeptPhotograph): KeptPhotograph {
+  if (keptPhotograph.sha512.toString('hex') !== sha512Hex) throw new UsageError(msg`${path} changed while it was read.`);
+  return keptPhotograph;
 }
 
 /** The service's limit applies to the whole request, which is a few hundred bytes larger than the photograph. */
-async function problemOfForm(path: string, maxBytes: number): Promise<Issue | undefined> {
+async function findFormProblem(path: string, maxBytes: number): Promise<Issue | undefined> {
   const sizeBytes = await stat(path).then(
-    (found) => found.size,
+    (stats) => stats.size,
     () => 0,
   );
   // The inspection itself reports a larger, empty or unreadable file.
@@ -130,7 +130,7 @@ async function problemOfForm(path: string, maxBytes: number): Promise<Issue | un
   );
 }
 
-function sentOf(photograph: PhotographFile, gps: PhotoGps, stripGps: boolean): Partial<Sendable> {
+function describeSendable(photograph: PhotographFile, gps: PhotoGps, stripGps: boolean): Partial<Sendable> {
   if (gps.kind !== 'removable') return {};
   const { withoutSha512Hex, withoutBytes } = gps;
   return stripGps

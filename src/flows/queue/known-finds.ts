@@ -1,15 +1,15 @@
 import type { FindElements } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
 import type { ValidatedFind } from '../../find/rules.ts';
-import { contentDigest, sha512Of } from '../../http/request-body.ts';
-import { type AttemptEvidence, attemptsOf, evidenceOf } from '../../outbox/attempts.ts';
+import { contentDigest, hashSha512 } from '../../http/request-body.ts';
+import { type AttemptEvidence, listAttempts, listEvidence } from '../../outbox/attempts.ts';
 import type { Attempt, Entry } from '../../outbox/entry.ts';
 import { entriesOfTarget, importOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { findById, type StoredFind } from '../../outbox/stored-finds.ts';
 import { labelledTexts } from '../finds/find-texts.ts';
 import { remoteState } from '../finds/remote-state.ts';
-import { sentFind } from '../finds/sent-finds.ts';
+import { findSentFind } from '../finds/sent-finds.ts';
 import { asFind } from './enqueue-finds.ts';
 import { recordNamed } from './named-finds.ts';
 
@@ -20,17 +20,17 @@ export type Story = {
 };
 
 /** Returns all data of a find, or of a record with queued changes. @throws UsageError for an unknown name */
-export function knownFind(outbox: Outbox, name: string) {
+export function toKnownFind(outbox: Outbox, name: string) {
   const target = recordNamed(outbox, name);
   const find = target.findId === null ? undefined : findById(outbox, target.findId);
-  const sent = find === undefined ? undefined : sentFind(outbox, find);
+  const sent = find === undefined ? undefined : findSentFind(outbox, find);
   return {
     /** Undefined for a record without a find here. */
     find,
     /** Its elements as texts for people. */
     texts: labelledTexts((find?.elements ?? {}) as FindElements),
     stories: entriesOfTarget(outbox, target).map(
-      (entry): Story => ({ entry, attempts: attemptsOf(outbox, entry), evidence: evidenceOf(outbox, entry) }),
+      (entry): Story => ({ entry, attempts: listAttempts(outbox, entry), evidence: listEvidence(outbox, entry) }),
     ),
     atService: sent === undefined ? undefined : remoteState(outbox, sent),
   };
@@ -41,6 +41,6 @@ type OpenValidation = () => Promise<(find: Find) => ValidatedFind>;
 /** Returns the import document of a find, byte for byte; for a draft, the one that it would have. */
 export async function documentOfFind(outbox: Outbox, find: StoredFind, openValidation: OpenValidation) {
   const document = importOfFind(outbox, find.id)?.document ?? undefined;
-  const found = document === undefined ? (await openValidation())(asFind(find)) : { document, issues: [] };
-  return { ...found, contentDigest: contentDigest(sha512Of(found.document)) };
+  const validated = document === undefined ? (await openValidation())(asFind(find)) : { document, issues: [] };
+  return { ...validated, contentDigest: contentDigest(hashSha512(validated.document)) };
 }

@@ -1,6 +1,6 @@
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import { FileError, messageOf } from '../../base/errors.ts';
+import { FileError, getErrorMessage } from '../../base/errors.ts';
 import { type Issue, warningIssue } from '../../base/issue.ts';
 import { type Message, msg } from '../../base/message.ts';
 import type { FindElements } from '../../find/fields.ts';
@@ -18,10 +18,10 @@ import {
 } from '../../photo/match-photographs.ts';
 import { type PhotoExif, readPhotoExif } from '../../photo/photo-exif.ts';
 import { isGoneAtService } from '../finds/pulled-since.ts';
-import { placeOf } from '../finds/report-find.ts';
+import { getReportPlace } from '../finds/report-find.ts';
 import { enqueuePhoto } from './enqueue-change.ts';
 import type { PhotographKeeping, Sendable } from './kept-photographs.ts';
-import { targetOf } from './named-finds.ts';
+import { findTarget } from './named-finds.ts';
 
 export type FileStatus = { readonly file: string; readonly path: string } & (
   | { readonly kind: 'matched'; readonly match: Match; readonly photograph: Sendable }
@@ -46,7 +46,7 @@ type MatchSources = MatchOptions & {
   readonly outbox: Outbox;
   readonly inspectPhotograph: PhotographKeeping['inspectPhotograph'];
   readonly recursive: boolean;
-  readonly onProgress: (done: number, total: number) => void;
+  readonly onProgress: (doneCount: number, total: number) => void;
 };
 
 /**
@@ -54,9 +54,9 @@ type MatchSources = MatchOptions & {
  * @throws FileError where the folder cannot be read
  */
 export async function matchFolder(folder: string, sources: MatchSources): Promise<MatchedFolder> {
-  const { files, unsearched, issues } = await filesIn(folder, sources.recursive);
+  const { files, unsearched, issues } = await listFilesIn(folder, sources.recursive);
   const byDigest = entriesByDigest(photoEntries(sources.outbox));
-  const known: PhotoInfo[] = [];
+  const knownPhotos: PhotoInfo[] = [];
   const fates = new Map<string, FileStatus>();
   const shots: { readonly shot: PhotoInfo; readonly path: string; readonly photograph: Sendable }[] = [];
   for (const [index, file] of files.entries()) {
@@ -82,13 +82,13 @@ export async function matchFolder(folder: string, sources: MatchSources): Promis
     if (entries.length > 0) {
       fates.set(file, { file, path, kind: 'known', entries, photograph });
       const [first] = entries;
-      if (first?.localId != null) known.push({ ...shotOf(file, await exifIn(path)), knownFor: first.localId });
+      if (first?.localId != null) knownPhotos.push({ ...toPhotoInfo(file, await exifIn(path)), knownFor: first.localId });
       continue;
     }
     issues.push(...inspected.issues);
-    shots.push({ shot: shotOf(file, await exifIn(path)), path, photograph });
+    shots.push({ shot: toPhotoInfo(file, await exifIn(path)), path, photograph });
   }
-  const matches = matchPhotographs([...shots.map(({ shot }) => shot), ...known], matchableFinds(sources), sources);
+  const matches = matchPhotographs([...shots.map(({ shot }) => shot), ...knownPhotos], matchableFinds(sources), sources);
   const matched = matches.flatMap((match, index): MatchedFile[] => {
     const seen = shots[index];
     return seen === undefined ? [] : [{ file: match.file, path: seen.path, kind: 'matched', match, photograph: seen.photograph }];
@@ -100,14 +100,14 @@ export async function matchFolder(folder: string, sources: MatchSources): Promis
 export type Answer = { readonly kind: 'find'; readonly localId: string } | { readonly kind: 'skip' } | { readonly kind: 'stop' };
 
 export type Questions = {
-  takeLikely(count: number): Promise<boolean>;
+  confirmLikely(count: number): Promise<boolean>;
   /** @param number of the question, from 1 */
   whichFind(match: Match, number: number, all: number): Promise<Answer>;
 };
 
 type QueueOptions = {
   readonly outbox: Outbox;
-  readonly keepPhotograph: PhotographKeeping['keepPhotograph'];
+  readonly storePhotograph: PhotographKeeping['storePhotograph'];
   readonly dryRun: boolean;
   /** Likely matches are treated like certain ones. */
   readonly takesLikely: boolean;
@@ -123,16 +123,16 @@ export type Queued = {
 
 /** Queues the certain matches, and the confirmed ones of the others: each at once, so that an interruption loses none. */
 export async function queueMatches(fates: readonly FileStatus[], options: QueueOptions): Promise<Queued> {
-  const { outbox, keepPhotograph, dryRun, takesLikely, questions } = options;
+  const { outbox, storePhotograph: keepPhotograph, dryRun, takesLikely, questions } = options;
   const queued = new Map<string, string>();
   let stripped = dryRun ? 0 : await stripKnown(fates, options);
   const take = async ({ file, photograph }: MatchedFile, find: string | undefined): Promise<void> => {
     if (find === undefined) return;
     if (!dryRun) {
-      const target = targetOf(outbox, find);
-      const kept = await keepPhotograph(photograph);
-      if (enqueuePhoto(outbox, target, kept).change === 'kept') return;
-      if (kept.isStripped === true) stripped += 1;
+      const target = findTarget(outbox, find);
+      const keptPhotograph = await keepPhotograph(photograph);
+      if (enqueuePhoto(outbox, target, keptPhotograph).change === 'kept') return;
+      if (keptPhotograph.isStripped === true) stripped += 1;
     }
     queued.set(file, find);
   };
@@ -140,7 +140,7 @@ export async function queueMatches(fates: readonly FileStatus[], options: QueueO
     fates.filter((fate): fate is MatchedFile => fate.kind === 'matched' && fate.match.confidence === confidence);
   for (const fate of of('sure')) await take(fate, fate.match.find);
   const likely = of('likely');
-  const areTaken = takesLikely || (likely.length > 0 && (await questions?.takeLikely(likely.length)) === true);
+  const areTaken = takesLikely || (likely.length > 0 && (await questions?.confirmLikely(likely.length)) === true);
   if (areTaken) for (const fate of likely) await take(fate, fate.match.find);
   const open = [...(areTaken ? [] : likely), ...of('doubtful')];
   for (const [index, fate] of open.entries()) {
@@ -152,7 +152,10 @@ export async function queueMatches(fates: readonly FileStatus[], options: QueueO
 }
 
 /** Replaces queued photographs with GPS data by stripped ones. */
-async function stripKnown(fates: readonly FileStatus[], { outbox, keepPhotograph }: QueueOptions): Promise<number> {
+async function stripKnown(
+  fates: readonly FileStatus[],
+  { outbox, storePhotograph: keepPhotograph }: QueueOptions,
+): Promise<number> {
   let stripped = 0;
   for (const fate of fates) {
     if (fate.kind !== 'known' || fate.photograph.isStripped !== true) continue;
@@ -161,14 +164,14 @@ async function stripKnown(fates: readonly FileStatus[], { outbox, keepPhotograph
       ({ state, photograph }) => state === 'queued' && photograph.sha512.toString('hex') === counterpartSha512Hex,
     );
     if (waiting.length === 0) continue;
-    const kept = await keepPhotograph(fate.photograph);
-    for (const entry of waiting) enqueuePhoto(outbox, targetOf(outbox, findOf(entry)), kept);
+    const keptPhotograph = await keepPhotograph(fate.photograph);
+    for (const entry of waiting) enqueuePhoto(outbox, findTarget(outbox, getFindName(entry)), keptPhotograph);
     stripped += 1;
   }
   return stripped;
 }
 
-export function findOf({ localId, identCely }: PhotoEntry): string {
+export function getFindName({ localId, identCely }: PhotoEntry): string {
   return localId ?? identCely ?? '';
 }
 
@@ -178,14 +181,14 @@ const BY_CONFIDENCE: readonly Confidence[] = ['sure', 'likely', 'doubtful', 'non
 function withCopies(matched: readonly MatchedFile[]): FileStatus[] {
   const best = new Map<string, MatchedFile>();
   const rank = ({ match }: MatchedFile): number => BY_CONFIDENCE.indexOf(match.confidence);
-  const keyOf = ({ photograph: { sha512Hex, counterpartSha512Hex } }: MatchedFile): string =>
+  const getDigestKey = ({ photograph: { sha512Hex, counterpartSha512Hex } }: MatchedFile): string =>
     [sha512Hex, counterpartSha512Hex ?? ''].sort().join();
   for (const fate of matched) {
-    const before = best.get(keyOf(fate));
-    if (before === undefined || rank(fate) < rank(before)) best.set(keyOf(fate), fate);
+    const before = best.get(getDigestKey(fate));
+    if (before === undefined || rank(fate) < rank(before)) best.set(getDigestKey(fate), fate);
   }
   return matched.map((fate) => {
-    const first = best.get(keyOf(fate)) ?? fate;
+    const first = best.get(getDigestKey(fate)) ?? fate;
     const isOwn = first === fate || (fate.match.confidence === 'sure' && fate.match.find !== first.match.find);
     return isOwn ? fate : { file: fate.file, path: fate.path, kind: 'copy', of: first.file };
   });
@@ -194,13 +197,13 @@ function withCopies(matched: readonly MatchedFile[]): FileStatus[] {
 /** Files of a folder as relative paths with `/`, sorted by number, without hidden ones. */
 type Listing = { readonly files: readonly string[]; readonly unsearched: readonly string[]; readonly issues: Issue[] };
 
-async function filesIn(folder: string, recursive: boolean): Promise<Listing> {
+async function listFilesIn(folder: string, recursive: boolean): Promise<Listing> {
   const listing = { files: [], unsearched: [], issues: [] };
   const isOfCamera = isCameraFolder(basename(resolve(folder)));
   try {
     await walk({ folder, below: '', isSearched: recursive || isOfCamera, recursive, above: new Set() }, listing);
   } catch (thrown) {
-    throw new FileError(folder, whyNotListed(folder, thrown), { cause: thrown });
+    throw new FileError(folder, explainNotListed(folder, thrown), { cause: thrown });
   }
   const [files, unsearched] = [listing.files, listing.unsearched].map((names: string[]) =>
     names.sort((a, b) => a.localeCompare(b, 'en', { numeric: true })),
@@ -208,7 +211,7 @@ async function filesIn(folder: string, recursive: boolean): Promise<Listing> {
   return { files: files ?? [], unsearched: unsearched ?? [], issues: listing.issues };
 }
 
-type Walk = {
+type FolderWalk = {
   readonly folder: string;
   readonly below: string;
   readonly isSearched: boolean;
@@ -220,18 +223,18 @@ type Walk = {
 type Found = { readonly files: string[]; readonly unsearched: string[]; readonly issues: Issue[] };
 
 /** Follows symbolic links. A dangling one counts as a file, so that it is reported. */
-async function walk({ folder, below, isSearched, recursive, above }: Walk, found: Found): Promise<void> {
+async function walk({ folder, below, isSearched, recursive, above }: FolderWalk, stats: Found): Promise<void> {
   const here = await realpath(folder);
   if (above.has(here)) return;
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     if (entry.name.startsWith('.')) continue;
     const [path, name] = [join(folder, entry.name), `${below}${entry.name}`];
     const kind = entry.isSymbolicLink() ? await stat(path).catch(() => undefined) : entry;
-    if (kind === undefined || kind.isFile()) found.files.push(name);
+    if (kind === undefined || kind.isFile()) stats.files.push(name);
     if (kind?.isDirectory() !== true) continue;
     const isOfCamera = isCameraFolder(entry.name);
     if (!(isSearched || isOfCamera)) {
-      found.unsearched.push(name);
+      stats.unsearched.push(name);
       continue;
     }
     const next = {
@@ -241,9 +244,9 @@ async function walk({ folder, below, isSearched, recursive, above }: Walk, found
       recursive,
       above: new Set([...above, here]),
     };
-    await walk(next, found).catch((thrown: unknown) => {
-      found.unsearched.push(name);
-      found.issues.push(warningIssue('folder-unreadable', whyNotListed(path, thrown)));
+    await walk(next, stats).catch((thrown: unknown) => {
+      stats.unsearched.push(name);
+      stats.issues.push(warningIssue('folder-unreadable', explainNotListed(path, thrown)));
     });
   }
 }
@@ -253,7 +256,7 @@ function isCameraFolder(name: string): boolean {
   return /^(?:dcim|[1-9]\d\d[a-z0-9_]{5})$/i.test(name);
 }
 
-function whyNotListed(folder: string, thrown: unknown): Message {
+function explainNotListed(folder: string, thrown: unknown): Message {
   switch (thrown instanceof Error && 'code' in thrown ? thrown.code : undefined) {
     case 'ENOENT':
       return msg`The folder ${folder} does not exist.`;
@@ -263,7 +266,7 @@ function whyNotListed(folder: string, thrown: unknown): Message {
     case 'EPERM':
       return msg`${folder} cannot be read: permission denied.`;
   }
-  const problem = messageOf(thrown);
+  const problem = getErrorMessage(thrown);
   return msg`The folder of photographs ${folder} cannot be read: ${problem}`;
 }
 
@@ -287,7 +290,7 @@ async function exifIn(path: string): Promise<PhotoExif> {
   }
 }
 
-function shotOf(file: string, { place, taken }: PhotoExif): PhotoInfo {
+function toPhotoInfo(file: string, { place, taken }: PhotoExif): PhotoInfo {
   return {
     file,
     ...(place === undefined ? {} : { place: [place.longitude, place.latitude] }),
@@ -311,7 +314,7 @@ function matchableFinds({ outbox }: MatchSources): MatchableFind[] {
     .map(({ id, localId, elements, sourceFile, createdAt }) => {
       const { datum_nalezu: foundOn } = elements as FindElements;
       const identCely = importOfFind(outbox, id)?.identCely ?? undefined;
-      const place = placeOf(elements as FindElements)?.wgs84;
+      const place = getReportPlace(elements as FindElements)?.wgs84;
       return {
         localId,
         ...(identCely === undefined ? {} : { identCely }),

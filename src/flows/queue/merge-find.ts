@@ -21,7 +21,7 @@ import { STATE_WORDS } from '../finds/entry-words.ts';
 
 export type MergeAnswers = {
   /** Returns the side that wins a conflict; undefined leaves it unresolved. */
-  readonly sideOf?: (localId: string) => MergeSide | undefined;
+  readonly chooseSide?: (localId: string) => MergeSide | undefined;
   /** Rows that seem to describe another find, or come from another table, are the finds of their local ids. */
   readonly same?: boolean;
   /** A row that equals a find of another local id is that find under a new local id. */
@@ -65,27 +65,30 @@ export function mergeFind(
   { stored, entry, row, elements }: Existing,
   find: Find,
   path: string | undefined,
-  { sideOf, replaces = false, same = replaces }: MergeAnswers,
+  { chooseSide, replaces = false, same = replaces }: MergeAnswers,
 ): Merge {
   const base = (replaces ? undefined : (row?.elements as FindElements | undefined)) ?? elements;
-  const merged = mergeRow(base, elements, find.elements, find.covered, sideOf?.(find.localId));
-  const kindOf = (): Merge['kind'] => {
+  const merged = mergeRow(base, elements, find.elements, find.covered, chooseSide?.(find.localId));
+  const classifyMerge = (): Merge['kind'] => {
     if (merged.differences.length === 0) return 'taken';
     if (!same && differingTraits(base, elements, find.elements).length > 1) return 'another';
     if (isSent(entry)) return 'sent';
     const isElsewhere = (path ?? null) !== stored.sourcePath && !isUniversal(find.localId);
     if (!same && isElsewhere && asFoundDifferences(merged.differences).length > 0) return 'asked';
-    return merged.conflicts.length > 0 && sideOf?.(find.localId) === undefined ? 'conflict' : 'taken';
+    return merged.conflicts.length > 0 && chooseSide?.(find.localId) === undefined ? 'conflict' : 'taken';
   };
-  return { kind: kindOf(), merged: withStoredNumber(merged, stored, elements) };
+  return { kind: classifyMerge(), merged: withStoredNumber(merged, stored, elements) };
 }
 
 /** The number that was set since is an entry of its own, no element of the find. */
 function withStoredNumber(merged: MergedRow, stored: StoredFind, shown: FindElements): MergedRow {
-  const { evidencni_cislo: own } = stored.elements as FindElements;
-  const { evidencni_cislo: now, ...others } = merged.elements;
-  if (now === own || now !== shown.evidencni_cislo) return merged;
-  return { ...merged, elements: own === undefined ? others : { evidencni_cislo: own, ...others } };
+  const { evidencni_cislo: storedNumber } = stored.elements as FindElements;
+  const { evidencni_cislo: now, ...otherElements } = merged.elements;
+  if (now === storedNumber || now !== shown.evidencni_cislo) return merged;
+  return {
+    ...merged,
+    elements: storedNumber === undefined ? otherElements : { evidencni_cislo: storedNumber, ...otherElements },
+  };
 }
 
 /** Tells if an import was sent, or may have been, so that it must not be changed. */
@@ -113,7 +116,7 @@ export function mergeIssues({ kind, merged }: Merge, find: Find, { stored, entry
     case 'sent':
       return [warningIssue('already-sent', sentMessage(entry, merged.differences), where)];
     case 'another': {
-      const [here, row] = [summaryOf(elements), summaryOf(find.elements)];
+      const [here, row] = [summarizeFind(elements), summarizeFind(find.elements)];
       const message = msg`${localId} is ${here} here, but ${row} in the table. Nothing was changed. If they are two finds, add --id-prefix P: the finds of this table are then called P${localId} and so on. If it is one find, corrected: --same`;
       return [errorIssue('another-find', message, where)];
     }
@@ -154,7 +157,7 @@ function changesText(differences: readonly Difference[]): Message {
   );
 }
 
-function summaryOf(elements: FindElements): Message {
+function summarizeFind(elements: FindElements): Message {
   const { druh_nalezu, datum_nalezu, geom_wkt, geom_sjtsk_wkt, lokalizace } = elements;
   const parts = [druh_nalezu, datum_nalezu, geom_wkt ?? geom_sjtsk_wkt ?? lokalizace].flatMap((value) => valueText(value) ?? []);
   return joinMessages(parts, ', ');
@@ -173,7 +176,7 @@ export function equalIssue(find: Find, other: { readonly localId: string; readon
 }
 
 /** Makes the issue of a row whose find was dropped by a person. */
-export function givenUpIssue({ localId, source }: Find): Issue {
+export function makeDroppedIssue({ localId, source }: Find): Issue {
   const message = msg`The find was dropped and is not queued again. To queue it again: ${cmd`pas resolve ${localId} --resend`}`;
   return warningIssue('given-up', message, { find: localId, ...source });
 }
@@ -188,12 +191,12 @@ export type EqualFinds = {
 
 /** Loads the finds on first use. */
 export function openEqualFinds(outbox: Outbox): EqualFinds {
-  let known: Map<string, string[]> | undefined;
+  let findsByContent: Map<string, string[]> | undefined;
   return {
     take(find, digest, isInTable) {
-      known ??= importDigests(outbox);
-      if (digest === null || !tellsApart(find)) return undefined;
-      const candidates = known.get(digest) ?? [];
+      findsByContent ??= importDigests(outbox);
+      if (digest === null || !distinguishes(find)) return undefined;
+      const candidates = findsByContent.get(digest) ?? [];
       const index = candidates.findIndex((localId) => localId !== find.localId && !isInTable(localId));
       const [localId] = index === -1 ? [] : candidates.splice(index, 1);
       const stored = localId === undefined ? undefined : findByLocalId(outbox, localId);
@@ -205,7 +208,7 @@ export function openEqualFinds(outbox: Outbox): EqualFinds {
 }
 
 /** Tells if a find has enough content for the comparison: at least two of object, place, date and note. */
-function tellsApart({ elements }: Find): boolean {
+function distinguishes({ elements }: Find): boolean {
   const { druh_nalezu, datum_nalezu, lokalizace, poznamka, geom_wkt, geom_sjtsk_wkt } = elements;
   const place = geom_wkt ?? geom_sjtsk_wkt ?? lokalizace;
   return [druh_nalezu, place, datum_nalezu, poznamka].filter((value) => value !== undefined).length >= 2;

@@ -1,7 +1,7 @@
 import { UsageError } from '../../base/errors.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
 import { entriesOfTarget, importOfFind, recordKey, type Target } from '../../outbox/entry-queries.ts';
-import { headerOf, type Outbox } from '../../outbox/open-outbox.ts';
+import { type Outbox, readHeader } from '../../outbox/open-outbox.ts';
 import { pulledRecord } from '../../outbox/pulled.ts';
 import {
   assertSoundFinds,
@@ -13,19 +13,19 @@ import {
 } from '../../outbox/stored-finds.ts';
 
 /** Returns stored finds by name. @throws UsageError with the unknown names */
-export function findsNamed(outbox: Outbox, names: readonly string[]): StoredFind[] {
-  const found = names.map((name) => findByLocalId(outbox, name) ?? findByIdentCely(outbox, name));
-  const missing = names.filter((_, index) => found[index] === undefined);
+export function resolveFindNames(outbox: Outbox, names: readonly string[]): StoredFind[] {
+  const finds = names.map((name) => findByLocalId(outbox, name) ?? findByIdentCely(outbox, name));
+  const missing = names.filter((_, index) => finds[index] === undefined);
   if (missing.length > 0) {
     assertSoundFinds(outbox);
-    const named = missing.join(', ');
-    throw new UsageError(msg`There is no find ${named}.`, { hint: msg`\`${cmd`pas list`}\` shows the finds.` });
+    const names = missing.join(', ');
+    throw new UsageError(msg`There is no find ${names}.`, { hint: msg`\`${cmd`pas list`}\` shows the finds.` });
   }
-  return found.filter((find) => find !== undefined);
+  return finds.filter((find) => find !== undefined);
 }
 
 /** Returns the keys of records, by names as in {@link recordNamed}. */
-export function recordsNamed(outbox: Outbox, names: readonly string[]): string[] {
+export function resolveRecordNames(outbox: Outbox, names: readonly string[]): string[] {
   return names.map((name) => recordKey(recordNamed(outbox, name)));
 }
 
@@ -36,7 +36,7 @@ export function recordsNamed(outbox: Outbox, names: readonly string[]): string[]
 export function recordNamed(outbox: Outbox, name: string): Target {
   const target = knownTarget(outbox, name);
   if (target.findId !== null || entriesOfTarget(outbox, target).length > 0) return target;
-  const { address } = headerOf(outbox);
+  const { address } = readHeader(outbox);
   throw new UsageError(msg`${name} is not stored here, and nothing is queued for it at ${address}.`, {
     hint: msg`You can queue a number or a photograph for it: ${cmd`pas number set ${name}`} VALUE, ${cmd`pas photo add ${name}`} FILE`,
   });
@@ -44,7 +44,7 @@ export function recordNamed(outbox: Outbox, name: string): Target {
 
 function knownTarget(outbox: Outbox, name: string): Target {
   try {
-    return targetOf(outbox, name);
+    return findTarget(outbox, name);
   } catch (thrown) {
     // A find with a damaged local id is not found by it.
     assertSoundFinds(outbox);
@@ -56,7 +56,7 @@ function knownTarget(outbox: Outbox, name: string): Target {
  * Returns the record that FIND names: a local id, or the service's identifier (also of a record without a find here).
  * @throws UsageError when it is neither
  */
-export function targetOf(outbox: Outbox, find: string): Target {
+export function findTarget(outbox: Outbox, find: string): Target {
   const stored = createFindLookup(outbox)(find);
   if (stored !== undefined && 'alike' in stored) {
     const alike = stored.alike.join(', ');
@@ -77,10 +77,10 @@ export function targetOf(outbox: Outbox, find: string): Target {
  * @throws UsageError for an unknown name, a removed find, or a record that the service no longer has
  */
 export function targetForChange(outbox: Outbox, find: string): Target {
-  const target = targetOf(outbox, find);
+  const target = findTarget(outbox, find);
   if (target.findId !== null && findById(outbox, target.findId)?.isHidden === true) throw removedFind(find);
-  const gone = goneText(outbox, target);
-  if (gone !== undefined) throw new UsageError(gone, { hint: GONE_HINT });
+  const goneMessage = goneText(outbox, target);
+  if (goneMessage !== undefined) throw new UsageError(goneMessage, { hint: GONE_HINT });
   return target;
 }
 
@@ -110,8 +110,8 @@ export function createFindLookup(outbox: Outbox): (name: string) => NamedFind {
     const exact = findByLocalId(outbox, name) ?? findByIdentCely(outbox, name);
     if (exact !== undefined) return exact;
     folded ??= foldedNames(outbox);
-    const [localId, ...others] = folded.get(foldCase(name)) ?? [];
-    if (others.length > 0) return { alike: [localId ?? '', ...others] };
+    const [localId, ...otherIds] = folded.get(foldCase(name)) ?? [];
+    if (otherIds.length > 0) return { alike: [localId ?? '', ...otherIds] };
     return localId === undefined ? undefined : findByLocalId(outbox, localId);
   };
 }

@@ -17,7 +17,7 @@ const BATCH = 50;
  */
 export function sweepPhotographs(outbox: Outbox, photosFolder: string): number {
   const used = usedPhotographs(outbox);
-  const unused = copiesIn(photosFolder).filter(({ digest, path }) => !used.has(digest) && isOld(outbox, path));
+  const unused = listCopies(photosFolder).filter(({ digest, path }) => !used.has(digest) && isOld(outbox, path));
   let removed = 0;
   for (let at = 0; at < unused.length; at += BATCH) {
     // The transaction prevents additions, and the second check keeps copies that were added since the first.
@@ -34,7 +34,7 @@ export function sweepPhotographs(outbox: Outbox, photosFolder: string): number {
 type Copy = { readonly digest: string; readonly path: string };
 
 /** Lists the files in the layout of the content store; other files are left alone. */
-function copiesIn(folder: string): Copy[] {
+function listCopies(folder: string): Copy[] {
   return namesIn(folder)
     .filter((name) => /^[0-9a-f]{2}$/.test(name))
     .flatMap((name) =>
@@ -54,8 +54,8 @@ function namesIn(folder: string): string[] {
 }
 
 function isOld({ clock }: Outbox, path: string): boolean {
-  const found = statSync(path, { throwIfNoEntry: false });
-  return found !== undefined && found.mtimeMs < clock.now() - MIN_AGE_MS;
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats !== undefined && stats.mtimeMs < clock.now() - MIN_AGE_MS;
 }
 
 function removeFile(path: string): void {

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Issue } from '../../base/issue.ts';
-import type { Knowledge } from '../../columns/candidates.ts';
+import type { LookupSources } from '../../columns/candidates.ts';
 import type { ColumnMap } from '../../columns/column-rule.ts';
-import { asFinds } from '../../columns/form-return.ts';
+import { formRowsToTable } from '../../columns/form-return.ts';
 import { withoutOtherRows } from '../../columns/map-table.ts';
 import { previewImport, type UnmappedTerm, unmappedTerms } from '../../columns/preview.ts';
 import {
@@ -24,11 +24,11 @@ import { photoResolver } from '../../photo/photograph.ts';
 import { writeOutputFile } from '../../store/output-file.ts';
 import type { Table } from '../../tables/table.ts';
 import { requireUtf8 } from '../../tables/text-encoding.ts';
-import { printable } from '../../text/characters.ts';
+import { toPrintable } from '../../text/characters.ts';
 import { BYTE_ORDER_MARK, csvCell } from '../../text/csv.ts';
 
 /** Parses a column map; only issues where it has an error. */
-export function readMap(file: string, bytes: Buffer, lookupTerm: LookupTerm): ColumnMapReading {
+export function parseMap(file: string, bytes: Buffer, lookupTerm: LookupTerm): ColumnMapReading {
   const { map, issues } = parseColumnMap(file, requireUtf8(file, bytes).toString('utf8'));
   if (map === undefined) return { issues };
   const all = [...issues, ...fixedProblems(map.fixed, lookupTerm).map((issue) => issue.with({ file }))];
@@ -43,8 +43,8 @@ export function fixedProblems(fixed: ColumnMap['fixed'], lookupTerm: LookupTerm)
 }
 
 /** Proposes the columns of a table of registration numbers, with a function that writes the map. */
-export function previewNumbers(table: Table, mapFile: string, known: Knowledge) {
-  const proposed = proposeNumberColumns(table, known);
+export function previewNumbers(table: Table, mapFile: string, knowledge: LookupSources) {
+  const proposed = proposeNumberColumns(table, knowledge);
   return {
     proposed,
     async write(overwrite: boolean): Promise<void> {
@@ -60,16 +60,16 @@ type LookOptions = {
   readonly set: readonly string[];
   readonly photoFolder: string;
   readonly strict: boolean;
-  readonly known: RuleContext & Knowledge;
+  readonly knowledge: RuleContext & LookupSources;
 };
 
 export type TableLook = Awaited<ReturnType<typeof previewTable>>;
 
 /** Proposes the columns of a foreign table, with a preview, and a function that writes the map. */
-export async function previewTable(read: Table, { mapFile, set, photoFolder, strict, known }: LookOptions) {
-  const table = withoutOtherRows(await asFinds(read, true));
-  const { lookupTerm } = known;
-  const check = (find: Find) => checkRules(find, known);
+export async function previewTable(read: Table, { mapFile, set, photoFolder, strict, knowledge }: LookOptions) {
+  const table = withoutOtherRows(await formRowsToTable(read, true));
+  const { lookupTerm } = knowledge;
+  const check = (find: Find) => checkRules(find, knowledge);
   const context = {
     lookupTerm,
     resolvePhoto: photoResolver(table.formExport?.attachments.folder ?? photoFolder),
@@ -79,7 +79,7 @@ export async function previewTable(read: Table, { mapFile, set, photoFolder, str
   return {
     table,
     lookupTerm,
-    proposed: proposeColumns(table, parseConstants(set), known),
+    proposed: proposeColumns(table, parseConstants(set), knowledge),
     preview(proposal: TableProposal) {
       const map = mapOfProposal(mapFile, proposal);
       return previewImport(withoutOtherRows(table, map), map, context);
@@ -113,6 +113,6 @@ function mapText(file: string, map: ColumnMap, { columns, fixed, undecided }: Ta
 
 /** Writes the list in the form of `pas vocab map suggest`. */
 function termsText(terms: readonly UnmappedTerm[]): string {
-  const lines = terms.map(({ element, term }) => [element, csvCell(printable(term), ';')].join(';'));
+  const lines = terms.map(({ element, term }) => [element, csvCell(toPrintable(term), ';')].join(';'));
   return `${BYTE_ORDER_MARK}${['element;term', ...lines].join('\n')}\n`;
 }

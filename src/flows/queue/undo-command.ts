@@ -14,14 +14,14 @@ import type { FindId } from '../../outbox/entry.ts';
 import { importOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { findById, type StoredElements } from '../../outbox/stored-finds.ts';
-import { asFind, contentOf } from './enqueue-finds.ts';
+import { asFind, makeImportContent } from './enqueue-finds.ts';
 
 /** Finds per transaction: few enough that a parallel push waits only briefly. */
 const BATCH = 100;
 
 type KeptFind = { readonly localId: string; readonly because: Exclude<Undone, 'undone'> };
 
-type UndoReport = { readonly command: LoggedCommand; readonly finds: number; readonly kept: readonly KeptFind[] };
+type UndoReport = { readonly command: LoggedCommand; readonly finds: number; readonly keptFinds: readonly KeptFind[] };
 
 type LogLine = {
   readonly id: string;
@@ -56,29 +56,29 @@ export function undoCommand(
   outbox: Outbox,
   command: LoggedCommand,
   validate: (find: Find) => ValidatedFind,
-  onProgress: (done: number, total: number) => void,
+  onProgress: (doneCount: number, total: number) => void,
 ): UndoReport {
   const changes = findsToUndo(outbox, command.seq);
-  const kept: KeptFind[] = [];
+  const keptFinds: KeptFind[] = [];
   for (let at = 0; at < changes.length; at += BATCH) {
     outbox.change(() => {
       for (const { findId, localId } of changes.slice(at, at + BATCH)) {
         const { how, rebuild } = undoChange(outbox, command.seq, findId);
-        if (how !== 'undone') kept.push({ localId, because: how });
+        if (how !== 'undone') keptFinds.push({ localId, because: how });
         if (rebuild !== undefined) rebuildImport(outbox, rebuild, validate);
       }
     });
     onProgress(at, changes.length);
   }
   finishUndo(outbox, command.seq);
-  return { command, finds: changes.length - kept.length, kept };
+  return { command, finds: changes.length - keptFinds.length, keptFinds };
 }
 
 function rebuildImport(outbox: Outbox, findId: FindId, validate: (find: Find) => ValidatedFind): void {
   const stored = findById(outbox, findId);
   if (stored === undefined) return;
   const find = asFind(stored);
-  const content = contentOf(find, validate(find));
+  const content = makeImportContent(find, validate(find));
   const entry = importOfFind(outbox, findId);
   if (entry === undefined) addImport(outbox, findId, content);
   else if (['draft', 'queued', 'refused'].includes(entry.state)) replaceImport(outbox, entry, content);

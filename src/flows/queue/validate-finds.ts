@@ -7,17 +7,17 @@ import { checkDocument } from '../../find/check-document.ts';
 import { findNamesProblem } from '../../find/find.ts';
 import type { LookupTerm } from '../../find/lookup.ts';
 import { type ValidationContext, validateFind } from '../../find/rules.ts';
-import { knownAccount } from '../../outbox/bound-account.ts';
+import { findKnownAccount } from '../../outbox/bound-account.ts';
 import { type ImportContent, replaceImport } from '../../outbox/entries.ts';
 import type { ImportEntry } from '../../outbox/entry.ts';
 import { importOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { allFinds, findById, findByIdentCely, findByLocalId, type StoredFind } from '../../outbox/stored-finds.ts';
 import { collapseUnchecked } from './collapse-issues.ts';
-import { asFind, contentOf } from './enqueue-finds.ts';
-import { findsNamed } from './named-finds.ts';
+import { asFind, makeImportContent } from './enqueue-finds.ts';
+import { resolveFindNames } from './named-finds.ts';
 
-type Verdict = { readonly valid: number; readonly invalid: number; readonly issues: readonly Issue[] };
+type FindVerdict = { readonly valid: number; readonly invalid: number; readonly issues: readonly Issue[] };
 
 type ToValidate = {
   /** By name; undefined for all. */
@@ -25,7 +25,7 @@ type ToValidate = {
   readonly documents: readonly (readonly [name: string, bytes: Buffer])[];
   /** The museum's own terms, with the lookup of the vocabularies. */
   readonly terms: { readonly mapping: Mapping; readonly lookupTerm: LookupTerm } | undefined;
-  readonly onProgress: (done: number, total: number) => void;
+  readonly onProgress: (doneCount: number, total: number) => void;
 };
 
 /**
@@ -33,20 +33,20 @@ type ToValidate = {
  * vocabularies were harvested.
  * @throws UsageError, FileError for an unknown name
  */
-export function validateAll(outbox: Outbox, known: ValidationContext, request: ToValidate): Verdict {
+export function validateAll(outbox: Outbox, ruleContext: ValidationContext, request: ToValidate): FindVerdict {
   const { finds, documents, terms, onProgress } = request;
-  for (const name of finds ?? []) refuseOtherFile(outbox, name);
-  const verdicts: (readonly Issue[])[] = documents.map(([name, bytes]) => checkDocument(name, bytes, known));
-  const all = finds === undefined ? [...allFinds(outbox)] : findsNamed(outbox, finds);
+  for (const name of finds ?? []) assertNoOtherFile(outbox, name);
+  const verdicts: (readonly Issue[])[] = documents.map(([name, bytes]) => checkDocument(name, bytes, ruleContext));
+  const all = finds === undefined ? [...allFinds(outbox)] : resolveFindNames(outbox, finds);
   for (const [index, stored] of all.entries()) {
     onProgress(index, all.length);
-    verdicts.push(validateStored(outbox, stored, known));
+    verdicts.push(validateStored(outbox, stored, ruleContext));
   }
   const invalid = verdicts.filter(hasErrors).length;
   // A conflict of the mapping does not invalidate stored finds, only later imports.
   const conflicts = terms === undefined ? [] : checkMapping(terms.mapping, terms.lookupTerm);
   const issues = [
-    ...namesIssues(outbox, known),
+    ...namesIssues(outbox, ruleContext),
     ...collapseUnchecked(verdicts.flat()),
     ...conflicts.map((issue) => issue.with({ severity: 'warning' })),
   ];
@@ -54,7 +54,7 @@ export function validateAll(outbox: Outbox, known: ValidationContext, request: T
 }
 
 function namesIssues(outbox: Outbox, { schema }: ValidationContext): Issue[] {
-  const account = knownAccount(outbox);
+  const account = findKnownAccount(outbox);
   const problem = account && findNamesProblem(schema.profile, account);
   if (problem === undefined) return [];
   const issue = problem.isCertain ? errorIssue : warningIssue;
@@ -62,22 +62,22 @@ function namesIssues(outbox: Outbox, { schema }: ValidationContext): Issue[] {
 }
 
 /** @throws FileError, UsageError where the name is no find's, but that of a folder or of a file other than XML */
-function refuseOtherFile(outbox: Outbox, name: string): void {
+function assertNoOtherFile(outbox: Outbox, name: string): void {
   const isFind = (findByLocalId(outbox, name) ?? findByIdentCely(outbox, name)) !== undefined;
-  const found = isFind ? undefined : statSync(name, { throwIfNoEntry: false });
-  if (found === undefined) return;
-  if (found.isDirectory()) throw new FileError(name, msg`${name} is a folder, not a file.`);
+  const stats = isFind ? undefined : statSync(name, { throwIfNoEntry: false });
+  if (stats === undefined) return;
+  if (stats.isDirectory()) throw new FileError(name, msg`${name} is a folder, not a file.`);
   throw new UsageError(msg`${name} is neither a find nor a file that ends in .xml.`, {
     hint: msg`To check a table: ${cmd`pas import ${name} --dry-run`}`,
   });
 }
 
 /** Validates a find and updates its entry's document; repeats where another process changed the find meanwhile. */
-function validateStored(outbox: Outbox, read: StoredFind, known: ValidationContext): readonly Issue[] {
+function validateStored(outbox: Outbox, read: StoredFind, ruleContext: ValidationContext): readonly Issue[] {
   for (let stored: StoredFind | undefined = read; stored !== undefined; stored = findById(outbox, read.id)) {
     const find = asFind(stored);
-    const validated = validateFind(find, known);
-    if (isBroughtUpToDate(outbox, stored, contentOf(find, validated))) {
+    const validated = validateFind(find, ruleContext);
+    if (isBroughtUpToDate(outbox, stored, makeImportContent(find, validated))) {
       const where = { find: stored.localId, ...find.source };
       return validated.issues.map((issue) => new Issue({ ...where, ...issue }));
     }

@@ -1,15 +1,15 @@
 import { differingElements, type HarvestedElements, type HarvestedFind, parseHarvestedFind } from '../../find/harvested-find.ts';
-import { attemptsOf } from '../../outbox/attempts.ts';
+import { listAttempts } from '../../outbox/attempts.ts';
 import type { Entry, ImportEntry } from '../../outbox/entry.ts';
 import { importOfRecord, latestAccepted } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { acceptedSince } from '../../outbox/ownership.ts';
-import { childOf } from '../../xml/element.ts';
+import { getChild } from '../../xml/element.ts';
 import { parseXml } from '../../xml/parse.ts';
 import { type FindHarvest, type HarvestedFinds, harvestFinds } from '../harvest/harvest-finds.ts';
-import { shownKindOf } from './judge-absence.ts';
-import { couldBeMade, makingOf } from './judge-import.ts';
-import { earliestMs, type View, windowOf } from './verdict.ts';
+import { getShownKind } from './judge-absence.ts';
+import { findCreation, mayBeCreation } from './judge-import.ts';
+import { earliestMs, getAttemptWindow, type View } from './verdict.ts';
 
 export type LookupContext = FindHarvest & {
   readonly outbox: Outbox;
@@ -27,22 +27,22 @@ const MAX_CANARIES = 50;
 export async function gatherEvidence(context: LookupContext, uncertain: readonly Entry[]): Promise<Evidence> {
   const { outbox } = context;
   const canaries = latestAccepted(outbox, MAX_CANARIES);
-  const fromMs = beginOf(outbox, uncertain, canaries);
+  const fromMs = getHarvestBegin(outbox, uncertain, canaries);
   const harvest = await harvestFinds(context, fromMs);
-  return viewOf(context, harvest, canaries, acceptedSince(outbox, fromMs));
+  return makeView(context, harvest, canaries, acceptedSince(outbox, fromMs));
 }
 
 /** Returns the begin of the harvest; without a server time by the wall clock, and then the evidence is only displayed. */
-function beginOf(outbox: Outbox, uncertain: readonly Entry[], canaries: readonly Entry[]): number {
+function getHarvestBegin(outbox: Outbox, uncertain: readonly Entry[], canaries: readonly Entry[]): number {
   const begins = uncertain.map(
-    (entry) => earliestMs(outbox, entry) ?? attemptsOf(outbox, entry)[0]?.startedAt ?? outbox.clock.now(),
+    (entry) => earliestMs(outbox, entry) ?? listAttempts(outbox, entry)[0]?.startedAt ?? outbox.clock.now(),
   );
   const ofCanaries = canaries.flatMap((entry) => earliestMs(outbox, entry) ?? []);
   return Math.min(...begins, ...ofCanaries) - LOOK_BACK_MS;
 }
 
 /** Combines a harvest with the outbox's knowledge of its records. */
-function viewOf(
+function makeView(
   context: LookupContext,
   harvest: HarvestedFinds,
   canaries: readonly Entry[],
@@ -52,12 +52,12 @@ function viewOf(
   const finds = shownIn(harvest);
   return {
     finds,
-    withheld: changesOf(harvest, 'withheld'),
-    deleted: changesOf(harvest, 'deleted'),
+    withheld: collectChanges(harvest, 'withheld'),
+    deleted: collectChanges(harvest, 'deleted'),
     nowMs: harvest.beganMs,
     isOwned: (identCely, shown) => isOwned(outbox, identCely, shown),
     readsAsSent: (identCely, shown) => readsAs(importOfRecord(outbox, identCely), shown),
-    shown: shownKindsOf(canaries, finds),
+    shown: collectShownKinds(canaries, finds),
     harvester: context.harvester,
     index: {
       unlisted: new Map([...accepted].filter(([identCely]) => !harvest.lookups.has(identCely))),
@@ -70,17 +70,17 @@ function shownIn({ lookups }: HarvestedFinds): Map<string, HarvestedFind> {
   return new Map([...lookups].flatMap(([ident, lookup]) => (lookup.kind === 'shown' ? [[ident, lookup.record] as const] : [])));
 }
 
-function changesOf({ lookups }: HarvestedFinds, kind: 'withheld' | 'deleted'): Map<string, number> {
+function collectChanges({ lookups }: HarvestedFinds, kind: 'withheld' | 'deleted'): Map<string, number> {
   return new Map([...lookups].flatMap(([ident, lookup]) => (lookup.kind === kind ? [[ident, lookup.datestampMs] as const] : [])));
 }
 
-function shownKindsOf(canaries: readonly Entry[], finds: View['finds']): Map<string, Set<string>> {
+function collectShownKinds(canaries: readonly Entry[], finds: View['finds']): Map<string, Set<string>> {
   const kinds = new Map<string, Set<string>>();
   for (const { identCely } of canaries) {
     const find = finds.get(identCely ?? '');
     if (find === undefined) continue;
-    const kind = shownKindOf(find.elements, find.stav);
-    kinds.set(kind, (kinds.get(kind) ?? new Set()).add(makingOf(find)?.user ?? ''));
+    const kind = getShownKind(find.elements, find.stav);
+    kinds.set(kind, (kinds.get(kind) ?? new Set()).add(findCreation(find)?.user ?? ''));
   }
   return kinds;
 }
@@ -89,7 +89,7 @@ function isOwned(outbox: Outbox, identCely: string, shown: HarvestedFind | undef
   const owner = importOfRecord(outbox, identCely);
   if (owner === undefined || shown === undefined) return owner !== undefined;
   // A person may have corrected it since.
-  return readsAs(owner, shown) || couldBeMade(windowOf(outbox, owner), shown);
+  return readsAs(owner, shown) || mayBeCreation(getAttemptWindow(outbox, owner), shown);
 }
 
 function readsAs(owner: ImportEntry | undefined, shown: HarvestedFind): boolean {
@@ -99,6 +99,6 @@ function readsAs(owner: ImportEntry | undefined, shown: HarvestedFind): boolean 
 
 /** Returns the elements of the sent document, since the find may have been edited later. */
 export function elementsSent({ document }: ImportEntry): HarvestedElements | undefined {
-  const find = document === null ? undefined : childOf(parseXml(document).root, 'samostatny_nalez');
+  const find = document === null ? undefined : getChild(parseXml(document).root, 'samostatny_nalez');
   return find === undefined ? undefined : parseHarvestedFind(find)?.elements;
 }

@@ -1,13 +1,13 @@
 import { msg } from '../../base/message.ts';
 import type { HarvestedElements } from '../../find/harvested-find.ts';
-import { type AttemptWindow, CLOCK_MARGIN_MS, undecided, type Verdict, type View, type ViewTime } from './verdict.ts';
+import { type AttemptWindow, CLOCK_MARGIN_MS, makeUndecided, type Verdict, type View, type ViewTime } from './verdict.ts';
 
 /** Returns the visibility class of a find: its state, and the organisations of its project and its receiver. */
-export function shownKindOf(elements: HarvestedElements, stav: number): string {
-  return [elements.projekt, elements.predano_organizace].map(idOf).concat(String(stav)).join(' ');
+export function getShownKind(elements: HarvestedElements, stav: number): string {
+  return [elements.projekt, elements.predano_organizace].map(getReferenceId).concat(String(stav)).join(' ');
 }
 
-export function idOf(value: HarvestedElements[keyof HarvestedElements]): string {
+export function getReferenceId(value: HarvestedElements[keyof HarvestedElements]): string {
   return typeof value === 'object' ? value.id : '';
 }
 
@@ -15,10 +15,10 @@ export function idOf(value: HarvestedElements[keyof HarvestedElements]): string 
 export function judgeAbsence(window: AttemptWindow, kind: string, view: View): Verdict {
   if (!wouldBeShown(window, view.shown.get(kind), view.harvester)) {
     const reason = msg`the harvest shows no record of this project that this account is known to have created in this state, so a missing one proves nothing`;
-    return undecided('no-like-record-shown', reason, []);
+    return makeUndecided('no-like-record-shown', reason, []);
   }
   return (
-    tooEarly(window, view) ?? {
+    explainTooEarly(window, view) ?? {
       kind: 'absent',
       basis: 'not-among-those-shown',
       reason: msg`the harvest shows this account's records in the same state, but not this one`,
@@ -42,36 +42,40 @@ function wouldBeShown(
  * have finished the write, and its index must have had time to catch up.
  * @param shownMs last change of the record, where the write was a change of it
  */
-export function tooEarly(
+export function explainTooEarly(
   { bounds }: AttemptWindow,
   { nowMs, index }: ViewTime,
   shownMs = Number.NEGATIVE_INFINITY,
 ): Verdict | undefined {
-  if (bounds === undefined) return timeUnknown([]);
+  if (bounds === undefined) return makeTimeUnknownVerdict([]);
   const { fromMs, settledMs } = bounds;
   if (nowMs <= settledMs) return possiblyInFlight(settledMs, nowMs);
   const behind = [...index.unlisted].find(([, acceptedMs]) => acceptedMs >= fromMs - CLOCK_MARGIN_MS);
-  if (behind !== undefined) return indexBehind(behind[0]);
+  if (behind !== undefined) return makeIndexBehindVerdict(behind[0]);
   const waitMs = settledMs + index.allowanceMs - nowMs;
   if (shownMs >= settledMs || waitMs <= 0) return undefined;
   const seconds = Math.ceil(waitMs / 1000);
   const reason = msg`the service may show new records late; ask again in ${seconds} s`;
-  return undecided('index-may-lag', reason, []);
+  return makeUndecided('index-may-lag', reason, []);
 }
 
 /** Makes the verdict for a write that the service, or a proxy, may not have finished. */
 export function possiblyInFlight(settledMs: number, nowMs: number): Verdict {
   const seconds = Math.ceil((settledMs - nowMs) / 1000);
-  return undecided('maybe-under-way', msg`the service may still be working on it; ask again in ${seconds} s`, []);
+  return makeUndecided('maybe-under-way', msg`the service may still be working on it; ask again in ${seconds} s`, []);
 }
 
 /** Without a server time before the attempt, evidence is shown to a person and settles nothing. */
-export function timeUnknown(candidates: readonly string[]): Verdict {
-  return undecided('time-unknown', msg`the service did not state its time before the attempt, so a person decides`, candidates);
+export function makeTimeUnknownVerdict(candidates: readonly string[]): Verdict {
+  return makeUndecided(
+    'time-unknown',
+    msg`the service did not state its time before the attempt, so a person decides`,
+    candidates,
+  );
 }
 
 /** @param missing a record or file that the harvest does not show, although the service accepted it */
-export function indexBehind(missing: string): Verdict {
+export function makeIndexBehindVerdict(missing: string): Verdict {
   const reason = msg`nor does the harvest show ${missing}, which the service has accepted since: its index lags behind`;
-  return undecided('index-behind', reason, []);
+  return makeUndecided('index-behind', reason, []);
 }

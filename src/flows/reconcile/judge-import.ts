@@ -1,8 +1,8 @@
 import { msgid } from '../../base/language.ts';
 import { msg, nmsg } from '../../base/message.ts';
 import { differingElements, type HarvestedElements, type HarvestedFind, type HistoryEntry } from '../../find/harvested-find.ts';
-import { idOf, judgeAbsence, shownKindOf, timeUnknown } from './judge-absence.ts';
-import { type AttemptWindow, CLOCK_MARGIN_MS, fits, undecided, type Verdict, type View } from './verdict.ts';
+import { getReferenceId, getShownKind, judgeAbsence, makeTimeUnknownVerdict } from './judge-absence.ts';
+import { type AttemptWindow, CLOCK_MARGIN_MS, fits, makeUndecided, type Verdict, type View } from './verdict.ts';
 
 export type UncertainImport = {
   readonly entryId: number;
@@ -12,9 +12,9 @@ export type UncertainImport = {
 
 /** Returns verdicts by entry. Finds with equal elements are distinguished by time, or remain undecided. */
 export function judgeImports(uncertain: readonly UncertainImport[], view: View): Map<number, Verdict> {
-  const alike = new Map(uncertain.map((judged) => [judged.entryId, recordsLike(judged, view)]));
+  const alike = new Map(uncertain.map((judged) => [judged.entryId, findEqualRecords(judged, view)]));
   const fitting = new Map(
-    uncertain.map(({ entryId, window }) => [entryId, (alike.get(entryId) ?? []).filter((find) => couldBeMade(window, find))]),
+    uncertain.map(({ entryId, window }) => [entryId, (alike.get(entryId) ?? []).filter((find) => mayBeCreation(window, find))]),
   );
   const claims = new Map<string, number>();
   for (const finds of fitting.values())
@@ -35,46 +35,46 @@ function judgeImport(
   view: View,
 ): Verdict {
   const candidates = alike.map(({ identCely }) => identCely);
-  const [only, ...others] = fitting;
-  if (only !== undefined && judged.window.bounds === undefined) return timeUnknown(candidates);
-  if (only !== undefined && others.length === 0 && claims.get(only.identCely) === 1) {
+  const [only, ...otherFinds] = fitting;
+  if (only !== undefined && judged.window.bounds === undefined) return makeTimeUnknownVerdict(candidates);
+  if (only !== undefined && otherFinds.length === 0 && claims.get(only.identCely) === 1) {
     const reason = msg`${only.identCely} appeared since the attempt and is the same in every element that can be read`;
     return { kind: 'found', identCely: only.identCely, basis: 'same-and-new', reason, candidates };
   }
-  if (only !== undefined && others.length === 0) {
-    return undecided(
+  if (only !== undefined && otherFinds.length === 0) {
+    return makeUndecided(
       'rival-find',
       msg`another uncertain find is the same in every element, so it is unclear which of them ${only.identCely} is`,
       candidates,
     );
   }
-  if (others.length > 0) {
+  if (otherFinds.length > 0) {
     const reason = nmsg(
       msgid`${fitting.length} record is the same in every element`,
       msgid`${fitting.length} records are the same in every element`,
       fitting.length,
     );
-    return undecided('several-same', reason, candidates);
+    return makeUndecided('several-same', reason, candidates);
   }
   if (alike.length > 0) {
     const reason = msg`a record is the same in every element, but it was made at another time or by another account`;
-    return undecided('same-but-made-otherwise', reason, candidates);
+    return makeUndecided('same-but-made-otherwise', reason, candidates);
   }
-  const near = recordsNear(judged, view).filter((identCely) => !claims.has(identCely));
+  const near = findSimilarRecords(judged, view).filter((identCely) => !claims.has(identCely));
   if (near.length > 0) {
     const reason = msg`a record of its project appeared at that time that may be this one, changed since or hidden`;
-    return undecided('alike-and-new', reason, near);
+    return makeUndecided('alike-and-new', reason, near);
   }
-  const gone = changedSince(judged, view.deleted, view);
+  const gone = listChangedSince(judged, view.deleted, view);
   if (gone.length > 0) {
     const reason = msg`a record of its project was deleted since then that may have been this one`;
-    return undecided('deleted-since', reason, gone);
+    return makeUndecided('deleted-since', reason, gone);
   }
-  return judgeAbsence(judged.window, shownKindOf(judged.elements, Number(judged.elements.stav)), view);
+  return judgeAbsence(judged.window, getShownKind(judged.elements, Number(judged.elements.stav)), view);
 }
 
 /** Returns records of the same project with equal readable elements that belong to no other entry. */
-function recordsLike(judged: UncertainImport, view: View): HarvestedFind[] {
+function findEqualRecords(judged: UncertainImport, view: View): HarvestedFind[] {
   return [...view.finds.values()].filter((find) => isLike(judged, find) && !view.isOwned(find.identCely, find));
 }
 
@@ -86,21 +86,21 @@ function isLike(judged: UncertainImport, find: HarvestedFind): boolean {
  * Returns records that this account made in the project in the window, or possible variants: the service may have normalised a
  * value or have had a wrong clock, and people may have corrected the find, changed its state, or moved it to another project.
  */
-function recordsNear(judged: UncertainImport, view: View): string[] {
+function findSimilarRecords(judged: UncertainImport, view: View): string[] {
   // A record that equals this find and not its owner may have an identifier that a restored service assigned twice.
   const isAnothers = (find: HarvestedFind): boolean =>
     view.isOwned(find.identCely, find) && !(isLike(judged, find) && !view.readsAsSent(find.identCely, find));
   const shown = [...view.finds.values()].filter((find) => isNear(judged, find) && !isAnothers(find));
-  return [...shown.map(({ identCely }) => identCely), ...changedSince(judged, view.withheld, view)];
+  return [...shown.map(({ identCely }) => identCely), ...listChangedSince(judged, view.withheld, view)];
 }
 
 /** Returns records of its project, known only by header, that changed since and belong to no other entry. */
-function changedSince({ elements, window }: UncertainImport, changes: ReadonlyMap<string, number>, view: View): string[] {
+function listChangedSince({ elements, window }: UncertainImport, changes: ReadonlyMap<string, number>, view: View): string[] {
   return [...changes]
     .filter(
       ([identCely, changedMs]) =>
         (window.bounds === undefined || changedMs >= window.bounds.fromMs - CLOCK_MARGIN_MS) &&
-        identCely.startsWith(`${idOf(elements.projekt)}-`),
+        identCely.startsWith(`${getReferenceId(elements.projekt)}-`),
     )
     .map(([identCely]) => identCely)
     .filter((identCely) => !view.isOwned(identCely));
@@ -110,18 +110,19 @@ function changedSince({ elements, window }: UncertainImport, changes: ReadonlyMa
 const MAX_CORRECTED = 2;
 
 function isNear(judged: UncertainImport, find: HarvestedFind): boolean {
-  if (!judged.window.accounts.has(makingOf(find)?.user ?? '')) return false;
-  if (idOf(find.elements.projekt) === idOf(judged.elements.projekt) && couldBeMade(judged.window, find)) return true;
+  if (!judged.window.accounts.has(findCreation(find)?.user ?? '')) return false;
+  if (getReferenceId(find.elements.projekt) === getReferenceId(judged.elements.projekt) && mayBeCreation(judged.window, find))
+    return true;
   return differingElements(judged.elements, find).filter((name) => name !== 'projekt').length <= MAX_CORRECTED;
 }
 
 /** Tells if one of the accounts made it in the window. */
-export function couldBeMade(window: AttemptWindow, find: HarvestedFind): boolean {
-  const made = makingOf(find);
-  return made !== undefined && fits(window, made);
+export function mayBeCreation(window: AttemptWindow, find: HarvestedFind): boolean {
+  const creation = findCreation(find);
+  return creation !== undefined && fits(window, creation);
 }
 
 /** Returns the history entry with maker and time. */
-export function makingOf({ history }: HarvestedFind): HistoryEntry | undefined {
+export function findCreation({ history }: HarvestedFind): HistoryEntry | undefined {
   return history.find(({ type }) => type === 'SN01') ?? history[0];
 }

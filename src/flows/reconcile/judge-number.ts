@@ -4,9 +4,9 @@ import type { OaiRecord } from '../../oai/record.ts';
 import type { NumberEntry } from '../../outbox/entry.ts';
 import { entriesOfRecord } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { listedFindOf, type RecordSource } from '../harvest/harvest-finds.ts';
+import { type RecordSource, toListedFind } from '../harvest/harvest-finds.ts';
 import { elementsSent } from './gather-evidence.ts';
-import { possiblyInFlight, timeUnknown, tooEarly } from './judge-absence.ts';
+import { explainTooEarly, makeTimeUnknownVerdict, possiblyInFlight } from './judge-absence.ts';
 import type { RecordEvidence } from './judge-photograph.ts';
 import { type AttemptWindow, CLOCK_MARGIN_MS, type Verdict, type ViewTime } from './verdict.ts';
 
@@ -14,13 +14,13 @@ type UncertainNumber = {
   readonly identCely: string;
   readonly value: string;
   /** Numbers that the record may have without a change by another account; empty where they are unknown. */
-  readonly known: ReadonlySet<string>;
+  readonly knownNumbers: ReadonlySet<string>;
   readonly window: AttemptWindow;
 };
 
 /** Judges a number that may have been sent. It is not resent blindly, since another one may have replaced it meanwhile. */
 export function judgeNumber(judged: UncertainNumber, record: RecordEvidence, view: ViewTime): Verdict {
-  const { identCely, value, known, window } = judged;
+  const { identCely, value, knownNumbers, window } = judged;
   if (record === undefined) {
     return {
       kind: 'undecided',
@@ -31,13 +31,13 @@ export function judgeNumber(judged: UncertainNumber, record: RecordEvidence, vie
   }
   const current = record.find.elements.evidencni_cislo?.toString() ?? '';
   if (current === value) {
-    if (window.bounds === undefined) return timeUnknown([current]);
+    if (window.bounds === undefined) return makeTimeUnknownVerdict([current]);
     // A proxy may repeat the request, and so overwrite a later number: until then none is sent.
     if (view.nowMs <= window.bounds.settledMs) return possiblyInFlight(window.bounds.settledMs, view.nowMs);
     return { kind: 'found', basis: 'same-number', identCely, reason: msg`${identCely} has this number`, candidates: [] };
   }
   const isOlder = window.bounds !== undefined && record.changedMs < window.bounds.fromMs - CLOCK_MARGIN_MS;
-  const isAsBefore = known.size > 0 ? known.has(current) : current === '' || isOlder;
+  const isAsBefore = knownNumbers.size > 0 ? knownNumbers.has(current) : current === '' || isOlder;
   if (!isAsBefore) {
     const reason =
       current === ''
@@ -46,7 +46,7 @@ export function judgeNumber(judged: UncertainNumber, record: RecordEvidence, vie
     return { kind: 'undecided', basis: 'other-number', reason, candidates: [current] };
   }
   return (
-    tooEarly(window, view, record.changedMs) ?? {
+    explainTooEarly(window, view, record.changedMs) ?? {
       kind: 'absent',
       basis: 'number-as-before',
       reason: msg`${identCely} still has its previous number`,
@@ -58,7 +58,7 @@ export function judgeNumber(judged: UncertainNumber, record: RecordEvidence, vie
 /** Requests the current record; undefined where it is not visible. */
 export async function currentRecord(source: RecordSource, identCely: string): Promise<RecordEvidence> {
   const record = await listedRecord(source, identCely);
-  const listed = record === undefined ? undefined : listedFindOf(record);
+  const listed = record === undefined ? undefined : toListedFind(record);
   return listed?.kind === 'shown' ? { find: listed.record, changedMs: listed.datestampMs } : undefined;
 }
 
@@ -76,11 +76,11 @@ export async function listedRecord({ client, format, signal }: RecordSource, ide
  * Returns the numbers that a record may have without a change by another account: the last accepted one, that of its import, the
  * expected one, and those of unknown outcome. Empty where they are unknown.
  */
-export function numbersFromHere(outbox: Outbox, { id, identCely, expects }: NumberEntry): ReadonlySet<string> {
-  const others = entriesOfRecord(outbox, identCely ?? '').filter((entry) => entry.id !== id);
-  const numbers = others.filter((entry) => entry.kind === 'number');
-  const made = others.find(({ kind, state }) => kind === 'import' && state === 'accepted');
-  const ofImport = made?.kind === 'import' ? [elementsSent(made)?.evidencni_cislo?.toString() ?? ''] : [];
+export function listNumbersFromHere(outbox: Outbox, { id, identCely, expects }: NumberEntry): ReadonlySet<string> {
+  const otherEntries = entriesOfRecord(outbox, identCely ?? '').filter((entry) => entry.id !== id);
+  const numbers = otherEntries.filter((entry) => entry.kind === 'number');
+  const importEntry = otherEntries.find(({ kind, state }) => kind === 'import' && state === 'accepted');
+  const ofImport = importEntry?.kind === 'import' ? [elementsSent(importEntry)?.evidencni_cislo?.toString() ?? ''] : [];
   const last = numbers.findLast(({ state }) => state === 'accepted')?.value;
   const open = numbers.filter(({ unknownAttempts }) => unknownAttempts > 0).map(({ value }) => value);
   return new Set([...(last === undefined ? ofImport : [last]), ...(expects === null ? [] : [expects]), ...open]);

@@ -6,11 +6,11 @@ import type { Entry, ImportEntry } from '../../outbox/entry.ts';
 import { importOfRecord } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { KIND_WORDS } from '../finds/entry-words.ts';
-import { listedFindOf, type RecordSource } from '../harvest/harvest-finds.ts';
+import { type RecordSource, toListedFind } from '../harvest/harvest-finds.ts';
 import { elementsSent } from './gather-evidence.ts';
-import { makingOf } from './judge-import.ts';
+import { findCreation } from './judge-import.ts';
 import { listedRecord } from './judge-number.ts';
-import { windowOf } from './verdict.ts';
+import { getAttemptWindow } from './verdict.ts';
 
 /** An element as sent and as in the record; null where it is absent. */
 type Compared = {
@@ -30,9 +30,9 @@ type LookedAt = {
 export function recordProblem(outbox: Outbox, entry: Entry, identCely: string): UsageError | undefined {
   if (entry.kind !== 'import') {
     if (entry.identCely === identCely) return undefined;
-    const [kind, own] = [KIND_WORDS[entry.kind], entry.identCely ?? ''];
-    return new UsageError(msg`The ${kind} was sent to ${own}, not to ${identCely}.`, {
-      hint: msg`If ${own} has it, give that identifier.`,
+    const [kind, ownIdent] = [KIND_WORDS[entry.kind], entry.identCely ?? ''];
+    return new UsageError(msg`The ${kind} was sent to ${ownIdent}, not to ${identCely}.`, {
+      hint: msg`If ${ownIdent} has it, give that identifier.`,
     });
   }
   const owner = importOfRecord(outbox, identCely);
@@ -68,7 +68,7 @@ export async function lookUpRecord(
   identCely: string,
 ): Promise<LookedAt | undefined> {
   const record = await listedRecord(source, identCely);
-  const listed = record === undefined ? undefined : listedFindOf(record);
+  const listed = record === undefined ? undefined : toListedFind(record);
   if (record === undefined || listed?.kind === 'deleted') return undefined;
   if (listed?.kind !== 'shown')
     return { compared: [], doubts: [msg`The service has ${identCely}, but does not show it to this account.`] };
@@ -78,7 +78,7 @@ export async function lookUpRecord(
     .filter(({ differs }) => differs)
     .map(({ element }) => element)
     .join(', ');
-  const maker = otherMaker(outbox, entry, find);
+  const maker = findOtherMaker(outbox, entry, find);
   return {
     compared,
     doubts: [
@@ -100,8 +100,8 @@ function compare(entry: ImportEntry, find: HarvestedFind): Compared[] {
 }
 
 /** Returns the account that made the record, where only other accounts sent this find. */
-function otherMaker(outbox: Outbox, entry: ImportEntry, find: HarvestedFind): string | undefined {
-  const { accounts } = windowOf(outbox, entry);
-  const maker = makingOf(find)?.user ?? '';
+function findOtherMaker(outbox: Outbox, entry: ImportEntry, find: HarvestedFind): string | undefined {
+  const { accounts } = getAttemptWindow(outbox, entry);
+  const maker = findCreation(find)?.user ?? '';
   return maker === '' || accounts.size === 0 || accounts.has(maker) ? undefined : maker;
 }

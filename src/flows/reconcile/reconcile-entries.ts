@@ -1,6 +1,6 @@
 import { type ServerMs, serverMs } from '../../base/clock.ts';
 import { msg } from '../../base/message.ts';
-import { attemptsOf, recordLookup, retryAt } from '../../outbox/attempts.ts';
+import { listAttempts, recordLookup, retryAt } from '../../outbox/attempts.ts';
 import { schedule } from '../../outbox/entries.ts';
 import type { Entry, ImportEntry, NumberEntry, PhotoEntry } from '../../outbox/entry.ts';
 import { entriesInState, entriesOfRecord, importOfFind } from '../../outbox/entry-queries.ts';
@@ -8,9 +8,9 @@ import { reassignRecord } from '../../outbox/ownership.ts';
 import { recordEvidence } from '../../outbox/record-events.ts';
 import { type Evidence, elementsSent, gatherEvidence, type LookupContext } from './gather-evidence.ts';
 import { judgeImports, type UncertainImport } from './judge-import.ts';
-import { currentRecord, judgeNumber, numbersFromHere } from './judge-number.ts';
+import { currentRecord, judgeNumber, listNumbersFromHere } from './judge-number.ts';
 import { judgePhoto, type RecordEvidence, type UncertainPhoto } from './judge-photograph.ts';
-import { type Verdict, windowOf } from './verdict.ts';
+import { getAttemptWindow, type Verdict } from './verdict.ts';
 
 type ReconcileContext = LookupContext & {
   /** Keys of the records; undefined for all. */
@@ -30,15 +30,15 @@ export async function reconcile(context: ReconcileContext): Promise<Reconciled[]
   const { outbox, recordKeys } = context;
   // All are judged together, since a record may belong to any of them; only the requested ones are settled.
   const uncertain = entriesInState(outbox, 'uncertain');
-  const asked = (entry: Entry) => recordKeys === undefined || recordKeys.includes(entry.recordKey);
-  if (!uncertain.some(asked)) return [];
+  const isRequested = (entry: Entry) => recordKeys === undefined || recordKeys.includes(entry.recordKey);
+  if (!uncertain.some(isRequested)) return [];
   const imports = uncertain.filter((entry) => entry.kind === 'import');
   const view = await gatherEvidence(context, uncertain);
-  const settled = applyAll(context, imports.filter(asked), judgeImportEntries(context, imports, view), view);
+  const settled = applyAll(context, imports.filter(isRequested), judgeImportEntries(context, imports, view), view);
   // Imports that were just found have set the record of their photographs and numbers.
   const open = entriesInState(outbox, 'uncertain').filter(isChange);
   const verdicts = await judgeChanges(context, open, view);
-  return [...settled, ...applyAll(context, open.filter(asked), verdicts, view)];
+  return [...settled, ...applyAll(context, open.filter(isRequested), verdicts, view)];
 }
 
 function isChange(entry: Entry): entry is PhotoEntry | NumberEntry {
@@ -48,7 +48,7 @@ function isChange(entry: Entry): entry is PhotoEntry | NumberEntry {
 function judgeImportEntries({ outbox }: LookupContext, entries: readonly ImportEntry[], view: Evidence) {
   const uncertain = entries.flatMap((entry): UncertainImport[] => {
     const sent = elementsSent(entry);
-    return sent === undefined ? [] : [{ entryId: entry.id, elements: sent, window: windowOf(outbox, entry) }];
+    return sent === undefined ? [] : [{ entryId: entry.id, elements: sent, window: getAttemptWindow(outbox, entry) }];
   });
   return judgeImports(uncertain, view);
 }
@@ -76,8 +76,8 @@ async function judgeChanges(context: LookupContext, entries: readonly (PhotoEntr
 }
 
 function judgeWithoutRecord({ outbox }: LookupContext, { findId }: Entry): Verdict | undefined {
-  const made = findId === null ? undefined : importOfFind(outbox, findId);
-  if (made?.state !== 'queued') return undefined;
+  const importEntry = findId === null ? undefined : importOfFind(outbox, findId);
+  if (importEntry?.state !== 'queued') return undefined;
   return {
     kind: 'absent',
     basis: 'find-absent',
@@ -93,23 +93,23 @@ function judgePhotos(
   record: RecordEvidence,
   view: Evidence,
 ): [number, Verdict][] {
-  const judgedOf = (entry: PhotoEntry): UncertainPhoto => ({
+  const toUncertainPhoto = (entry: PhotoEntry): UncertainPhoto => ({
     entryId: entry.id,
     identCely,
     fileName: entry.photograph.name,
     sha512Hex: entry.photograph.sha512.toString('hex'),
-    window: windowOf(outbox, entry),
+    window: getAttemptWindow(outbox, entry),
   });
-  const uncertain = entries.map(judgedOf);
+  const uncertain = entries.map(toUncertainPhoto);
   const accepted = entriesOfRecord(outbox, identCely).filter(({ state }) => state === 'accepted');
-  const settled = accepted.flatMap((entry) => (entry.kind === 'photo' ? [judgedOf(entry)] : []));
+  const settled = accepted.flatMap((entry) => (entry.kind === 'photo' ? [toUncertainPhoto(entry)] : []));
   return uncertain.map((judged) => [judged.entryId, judgePhoto(judged, uncertain, settled, record, view)]);
 }
 
 function judgeNumberEntry({ outbox }: LookupContext, entry: NumberEntry, record: RecordEvidence, view: Evidence): Verdict {
   const { identCely, value } = entry;
-  const known = numbersFromHere(outbox, entry);
-  return judgeNumber({ identCely: identCely ?? '', value, known, window: windowOf(outbox, entry) }, record, view);
+  const knownNumbers = listNumbersFromHere(outbox, entry);
+  return judgeNumber({ identCely: identCely ?? '', value, knownNumbers, window: getAttemptWindow(outbox, entry) }, record, view);
 }
 
 function applyAll(
@@ -135,6 +135,6 @@ function applyVerdict({ outbox, harvester }: LookupContext, entry: Entry, verdic
     }
     if (verdict.kind === 'found' && entry.kind === 'import') reassignRecord(outbox, entry, verdict.identCely);
     recordEvidence(outbox, entry, verdict, { basis, reason, candidates, serverAt: now }, harvester ?? null);
-    if (verdict.kind === 'absent') schedule(outbox, entry.id, { notBeforeAt: retryAt(attemptsOf(outbox, entry)) });
+    if (verdict.kind === 'absent') schedule(outbox, entry.id, { notBeforeAt: retryAt(listAttempts(outbox, entry)) });
   });
 }

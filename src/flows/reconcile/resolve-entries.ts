@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { UsageError } from '../../base/errors.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
-import { evidenceOf } from '../../outbox/attempts.ts';
+import { listEvidence } from '../../outbox/attempts.ts';
 import { recoverInFlight, requeue } from '../../outbox/claims.ts';
 import { eventSeq, eventsOfEntry, schedule, scheduleEach, setReason } from '../../outbox/entries.ts';
 import type { Entry, EntryState } from '../../outbox/entry.ts';
@@ -19,7 +19,7 @@ import { recordOtherWriters } from '../../outbox/gate.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { decisionAbout, recordEvents } from '../../outbox/record-events.ts';
 import { unhideFind } from '../../outbox/removal.ts';
-import { targetOf } from '../queue/named-finds.ts';
+import { findTarget } from '../queue/named-finds.ts';
 import { recordProblem } from './look-up-record.ts';
 
 export type Decision =
@@ -67,15 +67,15 @@ export function resolveEntries(
 ) {
   return withLock((isLocked) => {
     if (isLocked) recoverInFlight(outbox);
-    const target = targetOf(outbox, find);
+    const target = findTarget(outbox, find);
     const settled = outbox.change(() => settleAs(outbox, target, decision, entryId));
     return { settled, waiting: decision.kind === 'drop' ? countDependents(outbox, target) : undefined };
   });
 }
 
 function settleAs(outbox: Outbox, target: Target, decision: Decision, entryId: number | undefined): Entry[] {
-  const entries = decidable(outbox, target, decision.kind, entryId);
-  if (entries.length === 0) throw nothingToDecide(NOTHING_TO_DECIDE[decision.kind], entryId);
+  const entries = listDecidable(outbox, target, decision.kind, entryId);
+  if (entries.length === 0) throw makeNothingToDecideError(NOTHING_TO_DECIDE[decision.kind], entryId);
   if (decision.kind === 'created') {
     const [problem] = entries.flatMap((entry) => recordProblem(outbox, entry, decision.identCely) ?? []);
     if (problem !== undefined) throw problem;
@@ -85,7 +85,7 @@ function settleAs(outbox: Outbox, target: Target, decision: Decision, entryId: n
   return entries;
 }
 
-function nothingToDecide(nothing: Message, entryId: number | undefined): UsageError {
+function makeNothingToDecideError(nothing: Message, entryId: number | undefined): UsageError {
   const message = entryId === undefined ? nothing : msg`${nothing} Only the entry ${entryId} was requested.`;
   return new UsageError(message, { hint: msg`\`${cmd`pas status`}\` lists what needs your attention, with the command for it.` });
 }
@@ -142,35 +142,35 @@ export type OpenDecision = {
 
 /** @throws UsageError where there is nothing to decide */
 export function openDecision(outbox: Outbox, find: string, entryId: number | undefined): OpenDecision {
-  const target = targetOf(outbox, find);
+  const target = findTarget(outbox, find);
   const open = DECISION_KINDS.flatMap((kind) =>
-    decidable(outbox, target, kind, entryId)
+    listDecidable(outbox, target, kind, entryId)
       .slice(0, 1)
       .map((entry) => ({ kind, entry })),
   );
   const [first] = open;
-  if (first === undefined) throw nothingToDecide(msg`Nothing here waits for a decision.`, entryId);
+  if (first === undefined) throw makeNothingToDecideError(msg`Nothing here waits for a decision.`, entryId);
   const { entry } = first;
-  const named = entry.held?.candidates ?? evidenceOf(outbox, entry).at(-1)?.candidates ?? [];
+  const names = entry.held?.candidates ?? listEvidence(outbox, entry).at(-1)?.candidates ?? [];
   return {
     entry,
     kinds: open.filter((each) => each.entry.id === entry.id).map(({ kind }) => kind),
     candidates:
       entry.kind === 'import'
-        ? named.filter((ident) => recordProblem(outbox, entry, ident) === undefined)
+        ? names.filter((ident) => recordProblem(outbox, entry, ident) === undefined)
         : [entry.identCely].filter((ident) => ident !== null),
   };
 }
 
-function decidable(outbox: Outbox, target: Target, kind: Decision['kind'], entryId: number | undefined): Entry[] {
+function listDecidable(outbox: Outbox, target: Target, kind: Decision['kind'], entryId: number | undefined): Entry[] {
   const all = entriesOfTarget(outbox, target).filter((entry) => entryId === undefined || entry.id === entryId);
   const groups = DECIDES[kind].map((state) => all.filter((entry) => isIn(entry, state)));
   const group = groups.find((each) => each.length > 0) ?? [];
   // Photographs and numbers of an uncertain find have no record yet, so there is nothing to decide about them.
   const decided = group.filter((entry) => entry.kind === 'import' || entry.identCely !== null || entry.state !== 'uncertain');
-  const [found] = group.filter((entry) => entry.kind === 'import');
+  const [importEntry] = group.filter((entry) => entry.kind === 'import');
   // Dependents of a dropped find stay, in case it is restored.
-  if (kind === 'drop' && found?.state === 'queued') return [found];
+  if (kind === 'drop' && importEntry?.state === 'queued') return [importEntry];
   return decided.length > 0 ? decided : group;
 }
 
@@ -199,12 +199,12 @@ export function undoDecision(
 ): { readonly decision: DecisionKind; readonly entries: Entry[] } {
   return withLock((isLocked) => {
     if (isLocked) recoverInFlight(outbox);
-    return outbox.change(() => takeBack(outbox, find));
+    return outbox.change(() => revertLast(outbox, find));
   });
 }
 
-function takeBack(outbox: Outbox, find: string): { readonly decision: DecisionKind; readonly entries: Entry[] } {
-  const entries = entriesOfTarget(outbox, targetOf(outbox, find));
+function revertLast(outbox: Outbox, find: string): { readonly decision: DecisionKind; readonly entries: Entry[] } {
+  const entries = entriesOfTarget(outbox, findTarget(outbox, find));
   const last = lastDecision(outbox, entries);
   const [first] = last;
   if (first === undefined) throw new UsageError(msg`No decision about ${find} can be taken back.`);
@@ -261,8 +261,8 @@ function wasAttemptedSince(outbox: Outbox, entry: Entry, last: readonly Decided[
 }
 
 function tooLateHint(find: string, { event }: Decided, entries: readonly Entry[]): Message {
-  const made = entries.find((entry) => entry.kind === 'import' && entry.state === 'accepted');
-  const ident = made?.identCely;
+  const importEntry = entries.find((entry) => entry.kind === 'import' && entry.state === 'accepted');
+  const ident = importEntry?.identCely;
   const isDecided = event.body.answer === 'created' && ident != null;
   return isDecided
     ? msg`If ${ident} is another find, remove what was added to it on the service's website, and send ${find} under another local_id.`

@@ -1,6 +1,6 @@
 import { momentText, t } from '../../base/language.ts';
-import { type Message, msg, templateOf } from '../../base/message.ts';
-import { attemptsOf, evidenceOf } from '../../outbox/attempts.ts';
+import { getTemplate, type Message, msg } from '../../base/message.ts';
+import { listAttempts, listEvidence } from '../../outbox/attempts.ts';
 import type { Entry, EntryKind } from '../../outbox/entry.ts';
 import { entryById } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
@@ -24,11 +24,11 @@ const MINUTE_MS = 60_000;
 export function uncertainTexts(outbox: Outbox, entryId: number, settleMs: number): readonly [plainly: string, ...why: string[]] {
   const entry = entryById(outbox, entryId);
   if (entry === undefined) return [''];
-  const reasons = [entry.reason, evidenceOf(outbox, entry).at(-1)?.reason].flatMap((reason) =>
+  const reasons = [entry.reason, listEvidence(outbox, entry).at(-1)?.reason].flatMap((reason) =>
     reason == null ? [] : [String(reason)],
   );
   // The service accepted it, and gave the record to two finds: that reason suffices.
-  if (attemptsOf(outbox, entry).at(-1)?.outcome === 'accepted') return [reasons[0] ?? '', ...reasons.slice(1)];
+  if (listAttempts(outbox, entry).at(-1)?.outcome === 'accepted') return [reasons[0] ?? '', ...reasons.slice(1)];
   return [plainText(outbox, entry, WHAT[entry.kind], settleMs), ...new Set(reasons)];
 }
 
@@ -36,14 +36,14 @@ export function uncertainTexts(outbox: Outbox, entryId: number, settleMs: number
  * Returns the template of the reason for which an accepted entry is uncertain: the service gave one record to two finds. A
  * service restored from a backup does so with many.
  */
-export function reassignmentOf(outbox: Outbox, entryId: number): string | undefined {
+export function findReassignment(outbox: Outbox, entryId: number): string | undefined {
   const entry = entryById(outbox, entryId);
-  if (entry?.state !== 'uncertain' || attemptsOf(outbox, entry).at(-1)?.outcome !== 'accepted') return undefined;
-  return templateOf(entry.reason ?? '');
+  if (entry?.state !== 'uncertain' || listAttempts(outbox, entry).at(-1)?.outcome !== 'accepted') return undefined;
+  return getTemplate(entry.reason ?? '');
 }
 
 function plainText(outbox: Outbox, entry: Entry, what: Message, settleMs: number): string {
-  const [last, looked, nowMs] = [attemptsOf(outbox, entry).at(-1), evidenceOf(outbox, entry).at(-1), outbox.clock.now()];
+  const [last, looked, nowMs] = [listAttempts(outbox, entry).at(-1), listEvidence(outbox, entry).at(-1), outbox.clock.now()];
   const untilMs = last === undefined ? nowMs : (last.endedAt ?? last.startedAt) + settleMs;
   const isFinal = looked?.verdict === 'undecided' && (untilMs <= nowMs || looked.candidates.length > 0);
   if (isFinal && !PASSING.includes(looked.basis as Basis | null))

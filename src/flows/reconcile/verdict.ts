@@ -1,7 +1,7 @@
 import { serverMs } from '../../base/clock.ts';
 import type { Message } from '../../base/message.ts';
 import type { HarvestedFind } from '../../find/harvested-find.ts';
-import { attemptsOf } from '../../outbox/attempts.ts';
+import { listAttempts } from '../../outbox/attempts.ts';
 import type { Attempt, AttemptBounds, Entry } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 
@@ -80,23 +80,23 @@ type IndexEvidence = {
 /** Tolerance for the clocks of two machines, and for a header with whole seconds. */
 export const CLOCK_MARGIN_MS = 5000;
 
-export function undecided(basis: Basis, reason: Message, candidates: readonly string[]): Verdict {
+export function makeUndecided(basis: Basis, reason: Message, candidates: readonly string[]): Verdict {
   return { kind: 'undecided', basis, reason, candidates };
 }
 
 /** Tells if one of the accounts made it within the bounds, where there are any. */
-export function fits({ bounds, accounts }: AttemptWindow, made: { readonly at: string; readonly user: string }): boolean {
-  if (!accounts.has(made.user)) return false;
-  const atMs = Date.parse(made.at);
+export function fits({ bounds, accounts }: AttemptWindow, event: { readonly at: string; readonly user: string }): boolean {
+  if (!accounts.has(event.user)) return false;
+  const atMs = Date.parse(event.at);
   return bounds === undefined || (atMs >= bounds.fromMs - CLOCK_MARGIN_MS && atMs <= bounds.untilMs + CLOCK_MARGIN_MS);
 }
 
 /** Returns the interval in which an entry's attempts may have taken effect, by the server's clock, and their accounts. */
-export function windowOf(outbox: Outbox, entry: Entry): AttemptWindow {
-  const attempts = relevantAttempts(attemptsOf(outbox, entry));
+export function getAttemptWindow(outbox: Outbox, entry: Entry): AttemptWindow {
+  const attempts = relevantAttempts(listAttempts(outbox, entry));
   const bounds = attempts.flatMap(({ bounds: each }) => each ?? []);
   const accounts = new Set(attempts.map(({ account }) => account));
-  return { accounts, bounds: bounds.length === attempts.length && attempts.length > 0 ? unionOf(bounds) : undefined };
+  return { accounts, bounds: bounds.length === attempts.length && attempts.length > 0 ? uniteBounds(bounds) : undefined };
 }
 
 /** Returns attempts of unknown outcome; without any, the accepted one. */
@@ -106,7 +106,7 @@ function relevantAttempts(attempts: readonly Attempt[]): readonly Attempt[] {
   return attempts.filter(({ outcome }) => outcome === 'accepted' || outcome === 'already-applied').slice(-1);
 }
 
-function unionOf(bounds: readonly AttemptBounds[]): AttemptBounds {
+function uniteBounds(bounds: readonly AttemptBounds[]): AttemptBounds {
   return {
     fromMs: serverMs(Math.min(...bounds.map(({ fromMs }) => fromMs))),
     untilMs: serverMs(Math.max(...bounds.map(({ untilMs }) => untilMs))),
@@ -116,5 +116,5 @@ function unionOf(bounds: readonly AttemptBounds[]): AttemptBounds {
 
 /** Returns the earliest time at which an attempt may have reached the service; undefined where the server time was unknown. */
 export function earliestMs(outbox: Outbox, entry: Entry): number | undefined {
-  return windowOf(outbox, entry).bounds?.fromMs;
+  return getAttemptWindow(outbox, entry).bounds?.fromMs;
 }

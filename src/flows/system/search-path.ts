@@ -7,21 +7,21 @@ import { t } from '../../base/language.ts';
 import { packageRoot } from '../../base/package-root.ts';
 import { toDatabaseError } from '../../store/database.ts';
 import { makeFolder } from '../../store/folder.ts';
-import { installationKind } from '../checks/program-facts.ts';
+import { detectInstallationKind } from '../checks/program-facts.ts';
 
 const USER_ENVIRONMENT = 'HKEY_CURRENT_USER\\Environment';
 const REGISTRY_FORMAT = 'Windows Registry Editor Version 5.00';
 const PROGRAMS = ['pas', 'pas-mock-server'] as const;
 
 /** `folder` has the programs for shells; `known`: it is on the path already. */
-type SearchPath = { readonly folder: string; readonly known: boolean };
+type SearchPath = { readonly folder: string; readonly isOnPath: boolean };
 
 /** Links for Unix: one per program in `~/.local/bin`, which needs no administrator. */
 type LinkPlace = { readonly folder: string; readonly targets: Readonly<Record<string, string>> };
 
 /** @throws UsageError where npm has put the programs on the path, or can do so */
 export function linkPlace(environment: Readonly<Record<string, string | undefined>>): LinkPlace {
-  const kind = installationKind();
+  const kind = detectInstallationKind();
   if (kind === 'npm') {
     throw new UsageError(t`npm installed this pas, and adds it to the path when it installs with --global.`);
   }
@@ -39,7 +39,7 @@ export function linkPlace(environment: Readonly<Record<string, string | undefine
  */
 export function linkPrograms({ folder, targets }: LinkPlace, path: string): SearchPath {
   const links = Object.entries(targets).map(([name, target]) => ({ link: join(folder, name), target }));
-  for (const { link } of links) refuseOther(link);
+  for (const { link } of links) assertOwnLink(link);
   for (const { link, target } of links) {
     try {
       makeFolder(folder);
@@ -49,7 +49,7 @@ export function linkPrograms({ folder, targets }: LinkPlace, path: string): Sear
       throw toDatabaseError(link, thrown);
     }
   }
-  return { folder, known: path.split(delimiter).includes(folder) };
+  return { folder, isOnPath: path.split(delimiter).includes(folder) };
 }
 
 /** @returns true if links of pas were removed @throws DatabaseError when the disk fails */
@@ -67,7 +67,7 @@ export function unlinkPrograms({ folder, targets }: LinkPlace): boolean {
   return ours.length > 0;
 }
 
-function refuseOther(link: string): void {
+function assertOwnLink(link: string): void {
   if (lstatSync(link, { throwIfNoEntry: false }) === undefined || isOurs(link)) return;
   const folder = dirname(packageRoot);
   throw new UsageError(t`${link} is another program. Nothing was changed.`, {
@@ -85,7 +85,7 @@ function isOurs(link: string): boolean {
 
 /** Returns the folder of `pas.cmd` in an archive on Windows. */
 export function archiveFolder(): string {
-  if (installationKind() !== 'archive')
+  if (detectInstallationKind() !== 'archive')
     throw new UsageError(t`This is not an unpacked archive: npm adds it to the path when it installs with --global.`);
   return dirname(packageRoot);
 }
@@ -97,25 +97,25 @@ export function archiveFolder(): string {
  * @throws ConfigError where the registry refuses
  */
 export function changeUserPath(folder: string, to: 'there' | 'gone'): boolean {
-  const own = mkdtempSync(join(tmpdir(), 'pas-path-'));
+  const tempFolder = mkdtempSync(join(tmpdir(), 'pas-path-'));
   try {
-    const file = join(own, 'environment.reg');
+    const file = join(tempFolder, 'environment.reg');
     reg('export', USER_ENVIRONMENT, file, '/y');
     const before = pathOfRegistry(readFileSync(file, 'utf16le'));
-    const isIt = (entry: string): boolean => keyOf(entry) === keyOf(folder);
-    const others = before.split(';').filter((entry) => entry !== '' && !isIt(entry));
+    const isIt = (entry: string): boolean => normalizeFolder(entry) === normalizeFolder(folder);
+    const otherFolders = before.split(';').filter((entry) => entry !== '' && !isIt(entry));
     const wasThere = before.split(';').some(isIt);
     if (wasThere === (to === 'there')) return wasThere;
-    writeFileSync(file, registryWithPath([...others, ...(to === 'there' ? [folder] : [])].join(';')));
+    writeFileSync(file, registryWithPath([...otherFolders, ...(to === 'there' ? [folder] : [])].join(';')));
     reg('import', file);
     announce();
     return wasThere;
   } finally {
-    rmSync(own, { recursive: true, force: true });
+    rmSync(tempFolder, { recursive: true, force: true });
   }
 }
 
-function keyOf(folder: string): string {
+function normalizeFolder(folder: string): string {
   return folder.replace(/(?<!\\)\\+$/, '').toLowerCase();
 }
 

@@ -8,11 +8,11 @@ import { type SearchHit, type SearchOptions, searchTerms } from '../../vocabular
 import type { Term, Vocabulary } from '../../vocabulary/term.ts';
 import {
   countBySet,
-  inferiorsOf,
+  getPath,
   isInSet,
+  listInferiors,
+  listSuperiors,
   type Neighbour,
-  pathTo,
-  superiorsOf,
   termByIdent,
   termsOfSet,
 } from '../../vocabulary/terms.ts';
@@ -30,10 +30,10 @@ const MAX_OTHER_SETS = 3;
 const CALLED_SO = 0.85;
 
 /** Returns other sets with an entry of that name, where this set has none. */
-export function setsElsewhere(vocabulary: Vocabulary, typed: string, hits: readonly SearchHit[]): string[] {
+export function findOtherSets(vocabulary: Vocabulary, typed: string, hits: readonly SearchHit[]): string[] {
   if (hits.some(({ score }) => score >= CALLED_SO)) return [];
-  const found = searchTerms(vocabulary, typed, { limit: MAX_FOUND }).filter(({ score }) => score >= CALLED_SO);
-  return [...new Set(found.map(({ term }) => term.setSpec))].slice(0, MAX_OTHER_SETS);
+  const goodHits = searchTerms(vocabulary, typed, { limit: MAX_FOUND }).filter(({ score }) => score >= CALLED_SO);
+  return [...new Set(goodHits.map(({ term }) => term.setSpec))].slice(0, MAX_OTHER_SETS);
 }
 
 const MAX_FOUND = 20;
@@ -62,9 +62,9 @@ export function termInPlace(vocabulary: Vocabulary, ident: string): TermInPlace 
   }
   return {
     term,
-    path: pathTo(vocabulary, term.ident),
-    above: superiorsOf(vocabulary, term.ident),
-    below: inferiorsOf(vocabulary, term.ident),
+    path: getPath(vocabulary, term.ident),
+    above: listSuperiors(vocabulary, term.ident),
+    below: listInferiors(vocabulary, term.ident),
   };
 }
 
@@ -80,9 +80,9 @@ type ExportOptions = { readonly form: (typeof EXPORT_FORMS)[number]; readonly go
  * @throws UsageError for a set that was not harvested, before anything is written
  */
 export function exportTerms(vocabulary: Vocabulary, sets: readonly string[], options: ExportOptions): Iterable<string> {
-  const wanted = sets.length === 0 ? ['heslo'] : sets;
-  for (const set of wanted) requireSet(vocabulary, set);
-  return exportLines(vocabulary, wanted, options);
+  const requested = sets.length === 0 ? ['heslo'] : sets;
+  for (const set of requested) requireSet(vocabulary, set);
+  return exportLines(vocabulary, requested, options);
 }
 
 function* exportLines(vocabulary: Vocabulary, sets: readonly string[], { form, gone }: ExportOptions): Generator<string> {
@@ -98,7 +98,7 @@ function* exportLines(vocabulary: Vocabulary, sets: readonly string[], { form, g
 function* exportedTerms(vocabulary: Vocabulary, sets: readonly string[], gone: boolean): Generator<ExportedTerm> {
   for (const set of sets) {
     for (const term of termsOfSet(vocabulary, set, gone ? 'with-gone' : 'without-gone')) {
-      yield { ...term, superiors: superiorsOf(vocabulary, term.ident) };
+      yield { ...term, superiors: listSuperiors(vocabulary, term.ident) };
     }
   }
 }
@@ -124,7 +124,7 @@ export function termJson(term: Term): object {
 function requireSet(vocabulary: Vocabulary, set: string): void {
   const counts = countBySet(vocabulary);
   if (isHarvested(vocabulary, set) && counts.some(({ setSpec }) => isInSet(setSpec, set))) return;
-  const nearest = nearestSet(
+  const nearest = findNearestSet(
     counts.map(({ setSpec }) => setSpec),
     set,
   );
@@ -139,11 +139,11 @@ function requireSet(vocabulary: Vocabulary, set: string): void {
 const MAX_TYPING_ERRORS = 2;
 
 /** Returns a set whose name, or its part behind the colon, is similar to the typed text. */
-function nearestSet(sets: readonly string[], typed: string): string | undefined {
+function findNearestSet(sets: readonly string[], typed: string): string | undefined {
   const ownPart = (set: string): string => set.slice(set.indexOf(':') + 1);
-  const own = ownPart(typed).toLowerCase();
+  const ownText = ownPart(typed).toLowerCase();
   return sets
-    .map((set) => ({ set, errors: editDistance(own, ownPart(set), MAX_TYPING_ERRORS) }))
+    .map((set) => ({ set, errors: editDistance(ownText, ownPart(set), MAX_TYPING_ERRORS) }))
     .filter(({ errors }) => errors <= MAX_TYPING_ERRORS)
     .sort((one, other) => one.errors - other.errors)[0]?.set;
 }

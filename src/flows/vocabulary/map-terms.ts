@@ -5,7 +5,8 @@ import { cmd } from '../../base/message.ts';
 import {
   checkMapping,
   contradictionIssue,
-  keyOf,
+  getMappingKey,
+  getMappingStanding,
   type MappedTerm,
   type Mapping,
   type MappingRow,
@@ -14,7 +15,6 @@ import {
   parseMapping,
   parseOwnTerms,
   setNamed,
-  standingOf,
 } from '../../columns/mapping.ts';
 import { FIELDS } from '../../find/fields.ts';
 import type { LookupTerm, TermCandidate } from '../../find/lookup.ts';
@@ -41,38 +41,42 @@ type OneTerm = { readonly set: string; readonly term: string; readonly entry: st
  * @param lookupTerm lookup without the mapping
  * @throws UsageError where the entry is not a usable one of the set
  */
-export function mapTerm({ rows }: Mapping, given: OneTerm, lookupTerm: LookupTerm) {
-  const named = setOfName(given.set);
-  const term = given.term.trim();
+export function mapTerm({ rows }: Mapping, oneTerm: OneTerm, lookupTerm: LookupTerm) {
+  const named = setOfName(oneTerm.set);
+  const term = oneTerm.term.trim();
   if (term === '') throw new UsageError(t`The term is empty.`);
   // The entry's own set, where a family such as `heslo` was named: no element uses a whole family.
-  const { setSpec: set, id, label } = entryNamed(lookupTerm, named, given.entry.trim());
-  const key = keyOf(set, term);
-  const kept = rows.filter((row) => keyOf(row.set, row.term) === key);
-  const before = kept.find(({ confirmed }) => confirmed);
-  const noted = given.note ?? kept.find(({ note }) => note !== '')?.note ?? '';
+  const { setSpec: set, id, label } = findEntry(lookupTerm, named, oneTerm.entry.trim());
+  const key = getMappingKey(set, term);
+  const keptRows = rows.filter((row) => getMappingKey(row.set, row.term) === key);
+  const before = keptRows.find(({ confirmed }) => confirmed);
+  const noted = oneTerm.note ?? keptRows.find(({ note }) => note !== '')?.note ?? '';
   const row: MappedTerm = { set, term, id, label, note: noted, confirmed: true };
-  return { row, replaced: before?.id ?? null, rows: [...rows.filter((other) => keyOf(other.set, other.term) !== key), row] };
+  return {
+    row,
+    replaced: before?.id ?? null,
+    rows: [...rows.filter((other) => getMappingKey(other.set, other.term) !== key), row],
+  };
 }
 
-function entryNamed(lookupTerm: LookupTerm, set: string, text: string): TermCandidate {
-  const found = lookupTerm(set, text);
+function findEntry(lookupTerm: LookupTerm, set: string, text: string): TermCandidate {
+  const lookup = lookupTerm(set, text);
   const refuse = (message: string, nearest: readonly TermCandidate[] = []): never => {
     const names = nearest.map(({ id, label }) => `${id} (${label})`).join(', ');
     throw new UsageError(message, { hint: names === '' ? cmd`pas vocab search ${text} --set ${set}` : t`It may be ${names}.` });
   };
-  switch (found.kind) {
+  switch (lookup.kind) {
     case 'found':
-      return found.term;
+      return lookup.term;
     case 'ambiguous':
-      return refuse(t`"${text}" can mean several entries of ${set}.`, found.candidates);
+      return refuse(t`"${text}" can mean several entries of ${set}.`, lookup.candidates);
     case 'unknown':
     case 'mapping-conflict':
-      return refuse(t`"${text}" is not an entry of ${set}.`, found.kind === 'unknown' ? found.nearest : []);
+      return refuse(t`"${text}" is not an entry of ${set}.`, lookup.kind === 'unknown' ? lookup.nearest : []);
     case 'deleted':
-      return refuse(t`"${text}" (${found.term.label}) was deleted from ${set}.`);
+      return refuse(t`"${text}" (${lookup.term.label}) was deleted from ${set}.`);
     case 'wrong-set':
-      return refuse(t`"${text}" (${found.term.label}) is an entry of ${found.term.setSpec}.`);
+      return refuse(t`"${text}" (${lookup.term.label}) is an entry of ${lookup.term.setSpec}.`);
     case 'not-harvested':
       throw new UsageError(t`${set} was not harvested yet.`, { hint: t`Run \`${cmd`pas harvest-vocab`}\` first.` });
   }
@@ -81,7 +85,7 @@ function entryNamed(lookupTerm: LookupTerm, set: string, text: string): TermCand
 /** @throws UsageError where it is not mapped */
 export function unmapTerm({ rows }: Mapping, setText: string, term: string) {
   const set = setOfName(setText);
-  const rest = rows.filter((row) => keyOf(row.set, row.term) !== keyOf(set, term));
+  const rest = rows.filter((row) => getMappingKey(row.set, row.term) !== getMappingKey(set, term));
   if (rest.length === rows.length) {
     throw new UsageError(t`"${term}" is not mapped in ${set}.`, {
       hint: t`\`${cmd`pas vocab map list`}\` shows what is mapped.`,
@@ -101,28 +105,28 @@ export function checkedMapping(mapping: Mapping, lookupTerm: LookupTerm) {
 type Merged = { rows: MappedTerm[]; added: number; changed: number; unchanged: number; unconfirmed: number; issues: Issue[] };
 
 /** Merges the confirmed rows of a table into the mapping. @param all treats every row with an entry as confirmed */
-export function mergeMapping(kept: Mapping, table: Table, all: boolean, lookupTerm: LookupTerm): Merged {
-  const given = parseMapping(table, ANY_VOCABULARY);
-  const tally = { added: 0, changed: 0, unchanged: 0, unconfirmed: 0, issues: [...given.issues] };
-  const merged = new Map<string, MappedTerm>(kept.rows.map((row) => [keyOf(row.set, row.term), row]));
+export function mergeMapping(stored: Mapping, table: Table, all: boolean, lookupTerm: LookupTerm): Merged {
+  const added = parseMapping(table, ANY_VOCABULARY);
+  const tally = { added: 0, changed: 0, unchanged: 0, unconfirmed: 0, issues: [...added.issues] };
+  const merged = new Map<string, MappedTerm>(stored.rows.map((row) => [getMappingKey(row.set, row.term), row]));
   const taken = new Map<string, { readonly number: number; readonly row: MappedTerm }[]>();
-  for (const row of given.rows) {
+  for (const row of added.rows) {
     if (!row.confirmed && !(all && (row.id !== '' || row.label !== ''))) {
       tally.unconfirmed++;
       continue;
     }
     const settled = settle({ ...row, confirmed: true }, lookupTerm);
-    if ('issue' in settled) tally.issues.push(settled.issue.with({ file: given.file, row: row.row }));
+    if ('issue' in settled) tally.issues.push(settled.issue.with({ file: added.file, row: row.row }));
     if (!('row' in settled)) continue;
-    const key = keyOf(settled.row.set, settled.row.term);
+    const key = getMappingKey(settled.row.set, settled.row.term);
     taken.set(key, [...(taken.get(key) ?? []), { number: row.row, row: settled.row }]);
   }
-  for (const [key, [first, ...others]] of taken) {
-    const other = others.find(({ row }) => row.id !== first?.row.id);
+  for (const [key, [first, ...otherRows]] of taken) {
+    const other = otherRows.find(({ row }) => row.id !== first?.row.id);
     if (first === undefined) continue;
     if (other !== undefined) {
       tally.issues.push(
-        contradictionIssue(first.row.term, first.number, other.number).with({ file: given.file, row: other.number }),
+        contradictionIssue(first.row.term, first.number, other.number).with({ file: added.file, row: other.number }),
       );
       continue;
     }
@@ -139,25 +143,25 @@ export function mergeMapping(kept: Mapping, table: Table, all: boolean, lookupTe
 /** Set of a row that names only an entry. */
 const ANY_VOCABULARY = 'heslo';
 
-type Settled = { readonly row: MappedTerm; readonly issue?: Issue } | { readonly issue: Issue };
+type MergedTerm = { readonly row: MappedTerm; readonly issue?: Issue } | { readonly issue: Issue };
 
 /** Returns the row with the entry's own identifier and label, or an issue where they disagree. */
-function settle(row: MappingRow, lookupTerm: LookupTerm): Settled {
+function settle(row: MappingRow, lookupTerm: LookupTerm): MergedTerm {
   const { row: _row, ...content } = row;
-  const { set, term: own, id, label } = row;
-  const standing = standingOf(row, lookupTerm);
+  const { set, term: ownTerm, id, label } = row;
+  const standing = getMappingStanding(row, lookupTerm);
   switch (standing.kind) {
     case 'good':
       // The entry's own set, where a family such as `heslo` was named: no element uses a whole family.
       return { row: { ...content, set: standing.entry.setSpec, id: standing.entry.id, label: standing.entry.label } };
     case 'other-label': {
-      const message = t`"${own}" has the identifier ${id}, which is "${standing.entry.label}", but the label "${label}". Write the identifier of the right entry, or leave its label empty.`;
+      const message = t`"${ownTerm}" has the identifier ${id}, which is "${standing.entry.label}", but the label "${label}". Write the identifier of the right entry, or leave its label empty.`;
       return { issue: errorIssue('mapping-label', message) };
     }
     case 'not-harvested': {
-      const message = t`"${own}" was not checked: ${set} was not harvested. Run ${cmd`pas harvest-vocab`}, then ${cmd`pas vocab map check`}.`;
+      const message = t`"${ownTerm}" was not checked: ${set} was not harvested. Run ${cmd`pas harvest-vocab`}, then ${cmd`pas vocab map check`}.`;
       if (id !== '') return { row: content, issue: warningIssue('mapping-unchecked', message) };
-      return { issue: errorIssue('mapping-unchecked', t`"${own}" has no identifier, and ${set} was not harvested.`) };
+      return { issue: errorIssue('mapping-unchecked', t`"${ownTerm}" has no identifier, and ${set} was not harvested.`) };
     }
     default:
       return { issue: mappingConflictIssue(row, standing) };
@@ -173,7 +177,7 @@ type SuggestMappingOptions = {
   readonly set: string | undefined;
   /** Terms that are mapped already are skipped. */
   readonly mapping: Mapping;
-  readonly onProgress: (done: number, total: number) => void;
+  readonly onProgress: (doneCount: number, total: number) => void;
 };
 
 export type Proposals = {
@@ -196,23 +200,23 @@ const CANDIDATES = 4;
 export function suggestMapping(list: Table, options: SuggestMappingOptions): Proposals {
   const { vocabulary, mapping, onProgress } = options;
   const { terms: listed, issues } = parseOwnTerms(list);
-  const given = options.set === undefined ? undefined : setOfName(options.set);
-  const terms = given === undefined ? listed : listed.map((term) => ({ set: given, ...term }));
-  const mapped = new Set(mapping.rows.filter(({ confirmed }) => confirmed).map(({ set, term }) => keyOf(set, term)));
+  const setSpec = options.set === undefined ? undefined : setOfName(options.set);
+  const terms = setSpec === undefined ? listed : listed.map((term) => ({ set: setSpec, ...term }));
+  const mapped = new Set(mapping.rows.filter(({ confirmed }) => confirmed).map(({ set, term }) => getMappingKey(set, term)));
   const isMapped = ({ set, term }: OwnTerm): boolean =>
-    (set === undefined ? SETS_OF_FINDS : [set]).some((one) => mapped.has(keyOf(one, term)));
+    (set === undefined ? SETS_OF_FINDS : [set]).some((one) => mapped.has(getMappingKey(one, term)));
   const open = terms.filter((term) => !isMapped(term));
-  const known = new Map<string, Suggest>();
+  const suggestBySet = new Map<string, Suggest>();
   const suggestFrom = (set: string): Suggest => {
-    const suggest = known.get(set) ?? makeSuggest(vocabulary, set);
-    known.set(set, suggest);
+    const suggest = suggestBySet.get(set) ?? makeSuggest(vocabulary, set);
+    suggestBySet.set(set, suggest);
     return suggest;
   };
-  const proposals = open.map((own, done) => {
-    onProgress(done, open.length);
-    const sets = own.set === undefined ? SETS_OF_FINDS : [own.set];
-    const found = sets.flatMap((set) => suggestFrom(set)(own.term, CANDIDATES));
-    return { ...own, candidates: found.sort((a, b) => b.score - a.score).slice(0, CANDIDATES) };
+  const proposals = open.map((ownTerm, doneCount) => {
+    onProgress(doneCount, open.length);
+    const sets = ownTerm.set === undefined ? SETS_OF_FINDS : [ownTerm.set];
+    const suggestions = sets.flatMap((set) => suggestFrom(set)(ownTerm.term, CANDIDATES));
+    return { ...ownTerm, candidates: suggestions.sort((a, b) => b.score - a.score).slice(0, CANDIDATES) };
   });
   const notHarvested = [...new Set(open.flatMap(({ set }) => set ?? SETS_OF_FINDS))].filter(
     (set) => !isHarvested(vocabulary, set),

@@ -18,7 +18,7 @@
   /** Searchable text of a card, cached at its first search. @type {WeakMap<HTMLElement, string>} */
   const texts = new WeakMap();
   /** @param {HTMLElement} card */
-  const textOf = (card) => {
+  const getCardText = (card) => {
     const text = texts.get(card) ?? fold(`${card.textContent} ${card.dataset['words']}`);
     texts.set(card, text);
     return text;
@@ -35,7 +35,7 @@
     const shown = new Set();
     for (const card of cards) {
       const fits =
-        chosen.every(([name, value]) => card.dataset[name] === value) && words.every((word) => textOf(card).includes(word));
+        chosen.every(([name, value]) => card.dataset[name] === value) && words.every((word) => getCardText(card).includes(word));
       card.hidden = !fits;
       if (fits) shown.add(card.id.slice('find-'.length));
     }

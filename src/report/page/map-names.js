@@ -10,7 +10,7 @@
 
   /** @typedef {{ left: number, top: number, right: number, bottom: number }} Box */
   /** @param {number} x @param {number} y @param {number} halfWidth @param {number} halfHeight @returns {Box} */
-  const boxOf = (x, y, halfWidth, halfHeight) => ({
+  const makeBox = (x, y, halfWidth, halfHeight) => ({
     left: x - halfWidth,
     right: x + halfWidth,
     top: y - halfHeight,
@@ -19,7 +19,7 @@
   /** @param {Box} a @param {Box} b */
   const overlap = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
   /** Returns the current position of a drawing. @param {Element} node */
-  const placeOf = (node) => {
+  const getPosition = (node) => {
     const [x = 0, y = 0] =
       /translate\(([-\d.e]+) ([-\d.e]+)\)/
         .exec(node.getAttribute('transform') ?? '')
@@ -28,13 +28,13 @@
     return { x, y };
   };
   /** Returns the name of a mark: its find, or the first of several. @param {Element} mark */
-  const nameOf = (mark) => {
+  const getMarkName = (mark) => {
     const lines = (mark.querySelector('title')?.textContent ?? '').split('\n');
-    const others = (mark.getAttribute('data-finds') ?? '').split(' ').length - 1;
+    const otherCount = (mark.getAttribute('data-finds') ?? '').split(' ').length - 1;
     const [name = ''] = /^.*(?=: )/.exec(lines[mark.matches('.stack') ? 1 : 0] ?? '') ?? [];
     const short = [...name].length > 20 ? `${[...name].slice(0, 19).join('')}…` : name;
     if (!mark.matches('.stack')) return short;
-    return others < 9 ? `${short} +${others}` : '';
+    return otherCount < 9 ? `${short} +${otherCount}` : '';
   };
 
   class NamePlacer {
@@ -58,9 +58,9 @@
       const { width, height } = this.svg.viewBox.baseVal;
       const marks = [...this.svg.querySelectorAll('.mark:not(.left-out, .stack.open), .member.open:not(.left-out)')]
         .filter((mark) => !mark.matches('.member:not(.open)'))
-        .map((mark) => ({ mark, ...placeOf(mark), radius: (mark.matches('.stack') ? 11 : 7) * scale }))
+        .map((mark) => ({ mark, ...getPosition(mark), radius: (mark.matches('.stack') ? 11 : 7) * scale }))
         .filter(({ x, y }) => x > 0 && x < width && y > 0 && y < height);
-      const taken = marks.map(({ x, y, radius }) => boxOf(x, y, radius, radius));
+      const taken = marks.map(({ x, y, radius }) => makeBox(x, y, radius, radius));
       taken.push(this.#placeBar(taken, scale));
       this.#clearEdges();
       /** Takes the place of a name if it is free. @param {Box} box */
@@ -77,9 +77,9 @@
       const named = marks.length > MAX_NAMED ? [] : marks;
       this.labels.replaceChildren(...named.flatMap((mark) => labelBeside(mark, scale, take)));
       for (const area of this.areas) {
-        const { x, y } = placeOf(area);
+        const { x, y } = getPosition(area);
         const letters = [...(area.textContent ?? '')].length;
-        const box = boxOf(x, y, (letters * LETTER.inAreas * scale) / 2, (LETTER.height * scale) / 2);
+        const box = makeBox(x, y, (letters * LETTER.inAreas * scale) / 2, (LETTER.height * scale) / 2);
         area.classList.toggle('left-out', !take(box));
       }
     }
@@ -87,7 +87,7 @@
     /** Moves the scale bar to the other corner where marks are in its way. @param {readonly Box[]} marks @param {number} scale */
     #placeBar(marks, scale) {
       const bar = /** @type {SVGGElement} */ (this.svg.querySelector('.scale'));
-      const { x: now, y } = placeOf(bar);
+      const { x: now, y } = getPosition(bar);
       const { x: from, width: length } = bar.getBBox();
       /** @param {number} x @returns {Box} */
       const boxAt = (x) => ({ left: x + from, right: x + from + length, top: y - (LETTER.height + 5) * scale, bottom: y + 3 });
@@ -123,7 +123,7 @@
    * @param {{ mark: Element, x: number, y: number, radius: number }} mark @param {number} scale @param {(box: Box) => boolean} take
    */
   const labelBeside = ({ mark, x, y, radius }, scale, take) => {
-    const text = nameOf(mark);
+    const text = getMarkName(mark);
     if (text === '') return [];
     const [halfWidth, halfHeight] = [([...text].length * LETTER.width * scale) / 2, (LETTER.height * scale) / 2];
     const away = radius + GAP * scale;
@@ -134,7 +134,7 @@
       [0, 1],
     ]
       .map(([aside = 0, down = 0]) => ({ x: x + aside * (away + halfWidth), y: y + down * (away + halfHeight) }))
-      .find((at) => take(boxOf(at.x, at.y, halfWidth, halfHeight)));
+      .find((at) => take(makeBox(at.x, at.y, halfWidth, halfHeight)));
     if (centre === undefined) return [];
     const label = document.createElementNS(SVG, 'text');
     label.setAttribute('transform', `translate(${centre.x} ${centre.y})`);

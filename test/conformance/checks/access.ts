@@ -3,8 +3,19 @@ import type { ClauseId } from '../clauses.ts';
 import { type Answer, isRedirect } from '../line.ts';
 import { mustRefuse } from '../refusal.ts';
 import type { Scene } from '../scene.ts';
-import { accountOf, bearer, jsonOf, multipart, NO_FIND, sendPhotograph, setNumber, sha512, signIn, userInfo } from '../writes.ts';
-import { allOf, at, readXml, textAt } from '../xml.ts';
+import {
+  bearer,
+  getAccount,
+  getJson,
+  multipart,
+  NO_FIND,
+  sendPhotograph,
+  setNumber,
+  sha512,
+  signIn,
+  userInfo,
+} from '../writes.ts';
+import { at, listAll, readXml, textAt } from '../xml.ts';
 
 // The doors of the write interface: A-AUTH, A-USER and A-GATE. Everything here is asked so
 // that a service that is wrong has nothing to store either: no file, no document, no find of that name.
@@ -69,8 +80,8 @@ export const ACCESS_CHECKS: readonly Check[] = [
     kind: 'ask',
     expected: 'JSON credentials get a token',
     run: async (scene) => {
-      const answer = await signIn(scene, accountOf(scene));
-      must(answer.status === 200 && typeof jsonOf(answer)?.['token'] === 'string', `${answer.status} ${answer.type}`);
+      const answer = await signIn(scene, getAccount(scene));
+      must(answer.status === 200 && typeof getJson(answer)?.['token'] === 'string', `${answer.status} ${answer.type}`);
     },
   },
   {
@@ -80,7 +91,7 @@ export const ACCESS_CHECKS: readonly Check[] = [
     expected: 'an account that there is not gets no token',
     run: async (scene) => {
       const answer = await signIn(scene, { username: `nobody-${scene.mark}@example.org`, password: scene.mark });
-      must(answer.status >= 400 && jsonOf(answer)?.['token'] === undefined, `${answer.status} ${answer.type}`);
+      must(answer.status >= 400 && getJson(answer)?.['token'] === undefined, `${answer.status} ${answer.type}`);
     },
   },
   {
@@ -93,7 +104,7 @@ export const ACCESS_CHECKS: readonly Check[] = [
         method: 'POST',
         url: `${scene.options.baseUrl}/api/token-auth`,
         headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(accountOf(scene)),
+        body: JSON.stringify(getAccount(scene)),
         repeatable: true,
       });
       must(answer.status !== 200, `${answer.status} ${answer.type}`);
@@ -116,7 +127,7 @@ export const ACCESS_CHECKS: readonly Check[] = [
       );
       must(/\S/.test(textAt(root, 'uzivatel', 'ident_cely') ?? ''), 'a user without ident_cely');
       must(
-        allOf(root, 'organizace').length > 0 && at(root, 'uzivatel', 'skupina') !== undefined,
+        listAll(root, 'organizace').length > 0 && at(root, 'uzivatel', 'skupina') !== undefined,
         'a user without organisation or group',
       );
     },

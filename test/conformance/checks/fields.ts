@@ -2,7 +2,7 @@ import { type Check, must } from '../check.ts';
 import { CLAUSE_OF_ELEMENT, type ClauseId } from '../clauses.ts';
 import { type Lines, PLACE, type Terms, term, wkt } from '../find-document.ts';
 import { mustRefuse } from '../refusal.ts';
-import { foundIn, importFind, needArchaeologist, termsOf } from '../writes.ts';
+import { fetchTerms, foundIn, importFind, needArchaeologist } from '../writes.ts';
 
 // Requirements of each state and limits of each element: A-FIELD, A-POINT and A-STATE.
 
@@ -165,8 +165,8 @@ function check([id, clause, stav, changes, expected, statuses = [422]]: Case): C
     expected: `${statuses.join(' or ')}: ${expected}`,
     run: async (scene) => {
       if (stav > 1) await needArchaeologist(scene);
-      const made = typeof changes === 'function' ? changes(await termsOf(scene)) : changes;
-      mustRefuse(scene, await importFind(scene, { stav, changes: made }), ...statuses);
+      const changedLines = typeof changes === 'function' ? changes(await fetchTerms(scene)) : changes;
+      mustRefuse(scene, await importFind(scene, { stav, changes: changedLines }), ...statuses);
     },
   };
 }

@@ -6,26 +6,26 @@ import { mustRefuse } from '../refusal.ts';
 import { fetchSchema, mustBeValid } from '../schema.ts';
 import {
   type Draft,
-  documentOf,
+  fetchTerms,
+  fetchUser,
   foundIn,
+  getResearcher,
   importFind,
   madeFind,
+  makeDocument,
   multipart,
   mustName,
   needArchaeologist,
-  researcherOf,
   sha512,
-  termsOf,
-  userOf,
 } from '../writes.ts';
-import { allOf, at, type Element, idAt, readXml, textAt, writeXml } from '../xml.ts';
+import { at, type Element, idAt, listAll, readXml, textAt, writeXml } from '../xml.ts';
 
 // Finds that are taken, and documents that are refused as a whole: A-IMPORT, A-DECLARE and A-ANSWER.
 
 /** Two points are one where they differ by no more than the ways to compute one from the other do: two metres. */
 function isNear(text: string | undefined, expected: string, tolerance: number): boolean {
-  const numbersOf = (point: string): number[] => (point.match(/-?\d+(?:\.\d+)?/g) ?? []).map(Number);
-  const [seen, wanted] = [numbersOf(text ?? ''), numbersOf(expected)];
+  const parseNumbers = (point: string): number[] => (point.match(/-?\d+(?:\.\d+)?/g) ?? []).map(Number);
+  const [seen, wanted] = [parseNumbers(text ?? ''), parseNumbers(expected)];
   return seen.length === 2 && seen.every((number, index) => Math.abs(number - (wanted[index] ?? 0)) <= tolerance);
 }
 
@@ -39,7 +39,7 @@ function refused(id: string, clause: ClauseId, expected: string, statuses: reado
   };
 }
 
-function historyOf(find: Element): string[] {
+function listHistory(find: Element): string[] {
   return find.children.filter(({ name }) => name === 'historie').map((entry) => textAt(entry, 'typ_zmeny') ?? '');
 }
 
@@ -105,7 +105,7 @@ export const IMPORT_CHECKS: readonly Check[] = [
     expected: 'the record holds what was sent',
     run: async (scene) => {
       await needArchaeologist(scene);
-      const [{ find }, terms] = [await madeFind(scene, 3), await termsOf(scene)];
+      const [{ find }, terms] = [await madeFind(scene, 3), await fetchTerms(scene)];
       const texts = {
         evidencni_cislo: 'A 12/2024',
         hloubka: '15',
@@ -139,7 +139,7 @@ export const IMPORT_CHECKS: readonly Check[] = [
     kind: 'write',
     expected: 'the entry is that of the id, whatever text and language say; the record has the service’s own label',
     run: async (scene) => {
-      const { pristupnost } = await termsOf(scene);
+      const { pristupnost } = await fetchTerms(scene);
       const line = `<svc:pristupnost id="${pristupnost}" xml:lang="en">anonym</svc:pristupnost>`;
       const { find } = await foundIn(await importFind(scene, { changes: { pristupnost: line } }), 201);
       must(idAt(find, 'pristupnost') === pristupnost, `pristupnost ${idAt(find, 'pristupnost')}`);
@@ -217,9 +217,9 @@ export const IMPORT_CHECKS: readonly Check[] = [
         [3, 'SN01 SN12 SN23'],
       ] as const) {
         const { find } = await madeFind(scene, stav);
-        must(historyOf(find).join(' ') === codes, `state ${stav}: ${historyOf(find).join(' ')}`);
-        const users = new Set(allOf(find, 'historie').map((entry) => idAt(entry, 'uzivatel')));
-        must(users.size === 1 && users.has((await userOf(scene)).ident), `by ${[...users]}`);
+        must(listHistory(find).join(' ') === codes, `state ${stav}: ${listHistory(find).join(' ')}`);
+        const users = new Set(listAll(find, 'historie').map((entry) => idAt(entry, 'uzivatel')));
+        must(users.size === 1 && users.has((await fetchUser(scene)).ident), `by ${[...users]}`);
       }
     },
   },
@@ -242,7 +242,7 @@ export const IMPORT_CHECKS: readonly Check[] = [
     kind: 'write',
     expected: 'two files are refused',
     run: async (scene) => {
-      const bytes = Buffer.from(await documentOf(scene, 1));
+      const bytes = Buffer.from(await makeDocument(scene, 1));
       const parts = ['a.xml', 'b.xml'].map((fileName) => ({ name: 'file', fileName, bytes }));
       mustRefuse(scene, await importFind(scene, { parts }), 400, 422);
     },
@@ -253,7 +253,7 @@ export const IMPORT_CHECKS: readonly Check[] = [
     kind: 'write',
     expected: '400: the field is called file',
     run: async (scene) => {
-      const parts = [{ name: 'document', fileName: 'find.xml', bytes: Buffer.from(await documentOf(scene, 1)) }];
+      const parts = [{ name: 'document', fileName: 'find.xml', bytes: Buffer.from(await makeDocument(scene, 1)) }];
       mustRefuse(scene, await importFind(scene, { parts }), 400);
     },
   },
@@ -272,7 +272,7 @@ export const IMPORT_CHECKS: readonly Check[] = [
       kind: 'write',
       expected: '400 with a detail',
       run: async (scene) =>
-        mustRefuse(scene, await importFind(scene, { digest: digest(Buffer.from(await documentOf(scene, 1))) }), 400),
+        mustRefuse(scene, await importFind(scene, { digest: digest(Buffer.from(await makeDocument(scene, 1))) }), 400),
     }),
   ),
   refused('import-malformed', 'A-IMPORT-11', '400: no well-formed XML', [400], {
@@ -340,7 +340,7 @@ export const IMPORT_CHECKS: readonly Check[] = [
     kind: 'write',
     expected: '201: a Researcher may import into state 1',
     run: async (scene) => {
-      await foundIn(await importFind(scene, { as: researcherOf(scene) }), 201);
+      await foundIn(await importFind(scene, { as: getResearcher(scene) }), 201);
     },
   },
   ...([2, 3] as const).map(
@@ -349,7 +349,7 @@ export const IMPORT_CHECKS: readonly Check[] = [
       clause: 'A-PROJECT-2',
       kind: 'write',
       expected: `403: a Researcher may not import into state ${stav}`,
-      run: async (scene) => mustRefuse(scene, await importFind(scene, { stav, as: researcherOf(scene) }), 403),
+      run: async (scene) => mustRefuse(scene, await importFind(scene, { stav, as: getResearcher(scene) }), 403),
     }),
   ),
 ];

@@ -1,9 +1,9 @@
 import { type Check, must, skipUnless } from '../check.ts';
-import { errorOf, nativeFormat, oai, oaiBase } from '../harvest.ts';
+import { getError, nativeFormat, oai, oaiBase } from '../harvest.ts';
 import type { Answer, Request } from '../line.ts';
 import { mustBeTold, mustRefuse } from '../refusal.ts';
 import type { Scene } from '../scene.ts';
-import { accountOf, bearer, foundIn, madeFind, NO_FIND, needArchaeologist, setNumber } from '../writes.ts';
+import { bearer, foundIn, getAccount, madeFind, NO_FIND, needArchaeologist, setNumber } from '../writes.ts';
 import { at, textAt } from '../xml.ts';
 
 // The throttle, and what a write leaves in the harvest: A-RATE, B-DATE-2 and S-SERVICE-7.
@@ -27,17 +27,17 @@ async function burst(scene: Scene, requests: readonly Request[]): Promise<Answer
 }
 
 async function harmless(scene: Scene): Promise<Request[]> {
-  const headers = await bearer(scene, accountOf(scene));
+  const headers = await bearer(scene, getAccount(scene));
   const { baseUrl } = scene.options;
   const paths = ['/api/pas/import-xml', `/api/pas/nalez/${NO_FIND}/evidencni-cislo`, `/api/pas/nalez/${NO_FIND}/upload-foto`];
   return paths.map((path) => ({ url: baseUrl + path, headers }));
 }
 
-async function recordOf(scene: Scene, ident: string) {
+async function fetchRecord(scene: Scene, ident: string) {
   skipUnless(scene.options.isDouble, 'what a training instance keeps cannot be harvested');
   const identifier = encodeURIComponent(`${oaiBase(scene)}/id/${ident}`);
   const root = await oai(scene, `verb=GetRecord&metadataPrefix=${nativeFormat(scene)}&identifier=${identifier}`);
-  return { error: errorOf(root), record: at(root, 'GetRecord', 'record') };
+  return { error: getError(root), record: at(root, 'GetRecord', 'record') };
 }
 
 export const LIMIT_CHECKS: readonly Check[] = [
@@ -59,11 +59,11 @@ export const LIMIT_CHECKS: readonly Check[] = [
     kind: 'write',
     expected: 'the three endpoints share one interval',
     run: async (scene) => {
-      const [one, ...others] = await harmless(scene);
+      const [one, ...otherRequests] = await harmless(scene);
       // One request to each: alone none would be too many.
       skipUnless(one !== undefined && scene.options.intervalMs > 0, 'the deployment has no minimum interval: --interval-ms 0');
       for (let time = 1; ; time += 1) {
-        const statuses = (await Promise.all([one, ...others].map((request) => scene.line.unpaced(request)))).map(
+        const statuses = (await Promise.all([one, ...otherRequests].map((request) => scene.line.unpaced(request)))).map(
           ({ status }) => status,
         );
         if (statuses.includes(429)) return;
@@ -80,11 +80,11 @@ export const LIMIT_CHECKS: readonly Check[] = [
     run: async (scene) => {
       const throttled = await burst(scene, await harmless(scene));
       skipUnless(throttled.length > 0, 'nothing was throttled');
-      const told = throttled.map(({ headers }) => headers.get('retry-after')).filter((value) => value !== null);
-      skipUnless(told.length > 0, 'no Retry-After');
+      const waits = throttled.map(({ headers }) => headers.get('retry-after')).filter((value) => value !== null);
+      skipUnless(waits.length > 0, 'no Retry-After');
       must(
-        told.every((value) => /^\d+$/.test(value) || !Number.isNaN(Date.parse(value))),
-        `Retry-After: ${told}`,
+        waits.every((value) => /^\d+$/.test(value) || !Number.isNaN(Date.parse(value))),
+        `Retry-After: ${waits}`,
       );
     },
   },
@@ -112,10 +112,10 @@ export const LIMIT_CHECKS: readonly Check[] = [
     expected: 'a find that was made can be harvested',
     run: async (scene) => {
       const { ident } = await madeFind(scene);
-      let { error, record } = await recordOf(scene, ident);
+      let { error, record } = await fetchRecord(scene, ident);
       for (let looks = 1; record === undefined && looks < LOOKS; looks += 1) {
         await scene.line.rest(LOOK_AGAIN_MS);
-        ({ error, record } = await recordOf(scene, ident));
+        ({ error, record } = await fetchRecord(scene, ident));
       }
       must(record !== undefined, `error ${error}`);
       must(
@@ -133,7 +133,7 @@ export const LIMIT_CHECKS: readonly Check[] = [
       await needArchaeologist(scene);
       const { ident } = await madeFind(scene);
       const moment = async (): Promise<number> =>
-        Date.parse(textAt((await recordOf(scene, ident)).record, 'header', 'datestamp') ?? '');
+        Date.parse(textAt((await fetchRecord(scene, ident)).record, 'header', 'datestamp') ?? '');
       const before = await moment();
       // Datestamps may be whole seconds, and the index may be late.
       for (let looks = 1; ; looks += 1) {

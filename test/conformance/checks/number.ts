@@ -1,7 +1,7 @@
 import { type Check, must } from '../check.ts';
 import { mustRefuse } from '../refusal.ts';
 import type { Scene } from '../scene.ts';
-import { foundIn, importFind, madeFind, mustName, needArchaeologist, researcherOf, setNumber } from '../writes.ts';
+import { foundIn, getResearcher, importFind, madeFind, mustName, needArchaeologist, setNumber } from '../writes.ts';
 import { type Element, textAt, writeXml } from '../xml.ts';
 
 // Registration numbers: A-NUMBER. Only of finds of this run.
@@ -16,7 +16,7 @@ async function give(scene: Scene, value: string): Promise<Element> {
 }
 
 /** All of a find but its number and what tells of changes. */
-function restOf(find: Element): string {
+function getRest(find: Element): string {
   return writeXml({ ...find, children: find.children.filter(({ name }) => name !== 'evidencni_cislo' && name !== 'historie') });
 }
 
@@ -109,7 +109,7 @@ export const NUMBER_CHECKS: readonly Check[] = [
       await needArchaeologist(scene);
       const before = await foundIn(await importFind(scene, { stav: 3 }), 201);
       const after = await foundIn(await setNumber(scene, before.ident, query(scene.fresh())), 200);
-      must(restOf(before.find) === restOf(after.find), `${restOf(after.find)}`);
+      must(getRest(before.find) === getRest(after.find), `${getRest(after.find)}`);
     },
   },
   {
@@ -130,9 +130,9 @@ export const NUMBER_CHECKS: readonly Check[] = [
     kind: 'write',
     expected: '403: a Researcher may not, not even for an own find',
     run: async (scene) => {
-      const as = researcherOf(scene);
-      const own = await scene.given('a find of the Researcher', async () => foundIn(await importFind(scene, { as }), 201));
-      mustRefuse(scene, await setNumber(scene, own.ident, query(scene.fresh()), as), 403);
+      const as = getResearcher(scene);
+      const ownFind = await scene.given('a find of the Researcher', async () => foundIn(await importFind(scene, { as }), 201));
+      mustRefuse(scene, await setNumber(scene, ownFind.ident, query(scene.fresh()), as), 403);
     },
   },
 ];

@@ -6,13 +6,13 @@ import type { Scene } from '../scene.ts';
 import { fetchSchema, mustBeValid } from '../schema.ts';
 import {
   foundIn,
+  getResearcher,
   importFind,
   madeFind,
   multipart,
   mustName,
   needArchaeologist,
   PHOTOGRAPH,
-  researcherOf,
   type SendOptions,
   sendPhotograph,
   sha512,
@@ -27,7 +27,7 @@ const SHUT_ARCHIVE = Buffer.from(
   'hex',
 );
 
-function filesOf(find: Element): Element[] {
+function listFiles(find: Element): Element[] {
   return find.children.filter(({ name }) => name === 'soubor');
 }
 
@@ -61,7 +61,7 @@ export const PHOTOGRAPH_CHECKS: readonly Check[] = [
       const { ident } = await madeFind(scene);
       const answer = await sendPhotograph(scene, ident);
       const { find } = await foundIn(answer, 201);
-      must(filesOf(find).length > 0, 'no soubor in the answer');
+      must(listFiles(find).length > 0, 'no soubor in the answer');
       mustName(scene, answer, ident);
     },
   },
@@ -84,8 +84,8 @@ export const PHOTOGRAPH_CHECKS: readonly Check[] = [
     kind: 'write',
     expected: 'the same photograph sent again is a further file, under another name',
     run: async (scene) => {
-      const before = filesOf(await attached(scene)).length;
-      const files = filesOf(await attached(scene));
+      const before = listFiles(await attached(scene)).length;
+      const files = listFiles(await attached(scene));
       must(files.length > before, `${before} files, then ${files.length}`);
       const names = files.map((file) => textAt(file, 'nazev'));
       must(new Set(names).size === names.length, `names ${names}`);
@@ -108,9 +108,9 @@ export const PHOTOGRAPH_CHECKS: readonly Check[] = [
     kind: 'write',
     expected: '201: a Researcher may, for an own registered find',
     run: async (scene) => {
-      const as = researcherOf(scene);
-      const own = await scene.given('a find of the Researcher', async () => foundIn(await importFind(scene, { as }), 201));
-      await foundIn(await sendPhotograph(scene, own.ident, { as }), 201);
+      const as = getResearcher(scene);
+      const ownFind = await scene.given('a find of the Researcher', async () => foundIn(await importFind(scene, { as }), 201));
+      await foundIn(await sendPhotograph(scene, ownFind.ident, { as }), 201);
     },
   },
   {
@@ -121,7 +121,7 @@ export const PHOTOGRAPH_CHECKS: readonly Check[] = [
     run: async (scene) => {
       await needArchaeologist(scene);
       const { ident } = await madeFind(scene);
-      mustRefuse(scene, await sendPhotograph(scene, ident, { as: researcherOf(scene) }), 403);
+      mustRefuse(scene, await sendPhotograph(scene, ident, { as: getResearcher(scene) }), 403);
     },
   },
   refused('missing', 'A-PHOTO-9', 'there is no file', 400, { parts: [] }),

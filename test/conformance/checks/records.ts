@@ -1,18 +1,18 @@
 import { type Check, must, mustBeSame, skipUnless } from '../check.ts';
 import {
   askOai,
-  entityOf,
-  errorOf,
+  fetchPage,
   firstPage,
+  getEntity,
+  getError,
+  getIdent,
   type HarvestedRecord,
   harvestSchemaBase,
-  identOf,
   isRefused,
   nativeFormat,
   oai,
   oaiBase,
   type Page,
-  pageOf,
   readOai,
   VERSIONS,
   type Version,
@@ -21,7 +21,7 @@ import {
 import { isRedirect } from '../line.ts';
 import type { Scene } from '../scene.ts';
 import { fetchSchema, mustBeValid } from '../schema.ts';
-import { allOf, at, textAt, writeXml } from '../xml.ts';
+import { at, listAll, textAt, writeXml } from '../xml.ts';
 
 // Lists, pages and records of an anonymous reader: B-RECORD, B-TOKEN and B-DATE.
 
@@ -38,9 +38,9 @@ const DC_NAMESPACE = 'http://purl.org/dc/elements/1.1/';
 const LONG_SETS = ['ruian_katastr', 'heslo', 'osoba'];
 const DATESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/;
 
-async function readableOf(scene: Scene, set: string, version: Version = '2.2'): Promise<HarvestedRecord[]> {
+async function fetchReadable(scene: Scene, set: string, version: Version = '2.2'): Promise<HarvestedRecord[]> {
   const { records } = await firstPage(scene, set, version);
-  return records.filter((record) => entityOf(record) !== undefined);
+  return records.filter((record) => getEntity(record) !== undefined);
 }
 
 /** A set whose list has several pages, but not too many to be read as a whole. */
@@ -48,7 +48,7 @@ function longList(scene: Scene): Promise<readonly Page[]> {
   return scene.given('a list of several pages', async () => {
     for (const set of LONG_SETS) {
       const query = `metadataPrefix=oai_dc&set=${set}`;
-      const first = await pageOf(scene, `verb=ListIdentifiers&${query}`);
+      const first = await fetchPage(scene, `verb=ListIdentifiers&${query}`);
       const { length } = first.records;
       if (first.token !== undefined && first.token.completeListSize <= length * 10)
         return wholeList(scene, 'ListIdentifiers', query);
@@ -68,7 +68,7 @@ function toSecond(datestamp: string): string {
 
 /** A record of a vocabulary that does not change during the test. */
 async function someTerm(scene: Scene): Promise<HarvestedRecord> {
-  const [record] = await readableOf(scene, 'heslo');
+  const [record] = await fetchReadable(scene, 'heslo');
   skipUnless(record !== undefined, 'no vocabulary entry can be read');
   return record;
 }
@@ -169,11 +169,11 @@ export const RECORD_CHECKS: readonly Check[] = [
     expected: 'unqualified Dublin Core with title and identifier',
     run: async (scene) => {
       for (const set of ['heslo', 'samostatny_nalez', 'osoba']) {
-        const readable = new Set((await readableOf(scene, set)).map(({ identifier }) => identifier));
+        const readable = new Set((await fetchReadable(scene, set)).map(({ identifier }) => identifier));
         for (const { identifier, metadata } of (await firstPage(scene, set, '2.2', 'oai_dc')).records) {
           if (metadata === undefined || !readable.has(identifier)) continue;
           const fields = DC_FIELDS.concat('dc')
-            .flatMap((name) => allOf(metadata, name))
+            .flatMap((name) => listAll(metadata, name))
             .filter(({ children }) => children.length === 0);
           must(metadata.name === 'dc', `${identifier}: root ${metadata.name}`);
           must(
@@ -192,12 +192,12 @@ export const RECORD_CHECKS: readonly Check[] = [
     kind: 'harvest',
     expected: 'each vocabulary entry is HES- and digits',
     run: async (scene) => {
-      const odd = (await readableOf(scene, 'heslo')).filter(
+      const odd = (await fetchReadable(scene, 'heslo')).filter(
         (record) =>
-          !/^HES-\d+$/.test(textAt(entityOf(record), 'ident_cely') ?? '') ||
-          textAt(entityOf(record), 'ident_cely') !== identOf(record),
+          !/^HES-\d+$/.test(textAt(getEntity(record), 'ident_cely') ?? '') ||
+          textAt(getEntity(record), 'ident_cely') !== getIdent(record),
       );
-      must(odd.length === 0, `${odd[0]?.identifier} holds ${textAt(odd[0] && entityOf(odd[0]), 'ident_cely')}`);
+      must(odd.length === 0, `${odd[0]?.identifier} holds ${textAt(odd[0] && getEntity(odd[0]), 'ident_cely')}`);
     },
   },
   {
@@ -206,14 +206,14 @@ export const RECORD_CHECKS: readonly Check[] = [
     kind: 'harvest',
     expected: 'ListIdentifiers lists the headers of ListRecords',
     run: async (scene) => {
-      const keyOf = ({ identifier, datestamp }: HarvestedRecord): string => `${identifier} ${datestamp}`;
+      const getKey = ({ identifier, datestamp }: HarvestedRecord): string => `${identifier} ${datestamp}`;
       for (const set of ['samostatny_nalez', 'organizace']) {
-        const page = await pageOf(scene, `verb=ListIdentifiers&metadataPrefix=${nativeFormat(scene)}&set=${set}`);
+        const page = await fetchPage(scene, `verb=ListIdentifiers&metadataPrefix=${nativeFormat(scene)}&set=${set}`);
         must(
           page.records.every(({ metadata }) => metadata === undefined),
           `${set}: metadata in a list of headers`,
         );
-        mustBeSame(page.records.map(keyOf), (await firstPage(scene, set)).records.map(keyOf), set);
+        mustBeSame(page.records.map(getKey), (await firstPage(scene, set)).records.map(getKey), set);
       }
     },
   },
@@ -225,7 +225,7 @@ export const RECORD_CHECKS: readonly Check[] = [
     run: async (scene) => {
       const term = await someTerm(scene);
       for (const format of ['oai_dc', nativeFormat(scene)]) {
-        const { records } = await pageOf(
+        const { records } = await fetchPage(
           scene,
           `verb=GetRecord&metadataPrefix=${format}&identifier=${encodeURIComponent(term.identifier)}`,
         );
@@ -249,7 +249,7 @@ export const RECORD_CHECKS: readonly Check[] = [
       for (let steps = 0; isRedirect(answer.status) && steps < 3; steps += 1)
         answer = await scene.line.ask({ url: new URL(answer.headers.get('location') ?? '', oaiBase(scene)).href });
       const root = await readOai(answer);
-      must(textAt(root, 'GetRecord', 'record', 'header', 'identifier') === term.identifier, `error ${errorOf(root) ?? 'none'}`);
+      must(textAt(root, 'GetRecord', 'record', 'header', 'identifier') === term.identifier, `error ${getError(root) ?? 'none'}`);
       must(at(root, 'GetRecord', 'record', 'metadata')?.children[0]?.name === scene.options.prefix, 'not in the native format');
     },
   },
@@ -264,7 +264,7 @@ export const RECORD_CHECKS: readonly Check[] = [
         `verb=ListMetadataFormats&identifier=${encodeURIComponent((await someTerm(scene)).identifier)}`,
       );
       mustBeSame(
-        allOf(root, 'metadataPrefix').map(({ text }) => text),
+        listAll(root, 'metadataPrefix').map(({ text }) => text),
         ['oai_dc', nativeFormat(scene)],
         'formats',
       );
@@ -339,7 +339,10 @@ export const RECORD_CHECKS: readonly Check[] = [
       skipUnless(middle !== undefined && all.length > 2, 'fewer than three finds are listed');
       const second = toSecond(middle.datestamp);
       const query = `verb=ListIdentifiers&metadataPrefix=oai_dc&set=samostatny_nalez`;
-      const [since, before] = [await pageOf(scene, `${query}&from=${second}`), await pageOf(scene, `${query}&until=${second}`)];
+      const [since, before] = [
+        await fetchPage(scene, `${query}&from=${second}`),
+        await fetchPage(scene, `${query}&until=${second}`),
+      ];
       must(
         since.records.every(({ datestamp }) => toSecond(datestamp) >= second),
         `from ${second}: ${since.records.at(-1)?.datestamp}`,
@@ -352,7 +355,7 @@ export const RECORD_CHECKS: readonly Check[] = [
         since.token !== undefined || since.records.some(({ identifier }) => identifier === middle.identifier),
         `from ${second} leaves out ${middle.identifier}`,
       );
-      const later = await pageOf(scene, `${query}&until=${toSecond(new Date(Date.parse(second) + 1000).toISOString())}`);
+      const later = await fetchPage(scene, `${query}&until=${toSecond(new Date(Date.parse(second) + 1000).toISOString())}`);
       must(
         later.token !== undefined || later.records.some(({ identifier }) => identifier === middle.identifier),
         `until a second later leaves out ${middle.identifier}`,
@@ -368,7 +371,7 @@ export const RECORD_CHECKS: readonly Check[] = [
       const [term] = (await firstPage(scene, 'organizace')).records;
       skipUnless(term !== undefined, 'no organisation is listed');
       const day = ofDay(term.datestamp);
-      const page = await pageOf(scene, `verb=ListIdentifiers&metadataPrefix=oai_dc&set=organizace&from=${day}&until=${day}`);
+      const page = await fetchPage(scene, `verb=ListIdentifiers&metadataPrefix=oai_dc&set=organizace&from=${day}&until=${day}`);
       must(
         page.records.every(({ datestamp }) => ofDay(datestamp) === day),
         `${day}: ${page.records.map(({ datestamp }) => datestamp)}`,
@@ -387,7 +390,7 @@ export const RECORD_CHECKS: readonly Check[] = [
     run: async (scene) => {
       const earliest = textAt(await oai(scene, 'verb=Identify'), 'Identify', 'earliestDatestamp') ?? '';
       const until = toSecond(new Date(Date.parse(earliest) - 1000).toISOString());
-      const page = await pageOf(scene, `verb=ListIdentifiers&metadataPrefix=oai_dc&until=${until}`);
+      const page = await fetchPage(scene, `verb=ListIdentifiers&metadataPrefix=oai_dc&until=${until}`);
       must(page.records.length === 0, `${page.records[0]?.identifier} of ${page.records[0]?.datestamp}`);
       must(page.error === 'noRecordsMatch', `error ${page.error}`);
     },
@@ -400,7 +403,7 @@ export const RECORD_CHECKS: readonly Check[] = [
     run: async (scene) => {
       const pages = [
         ...(await Promise.all(ENTITY_SETS.map((set) => firstPage(scene, set)))),
-        await pageOf(scene, `verb=ListRecords&metadataPrefix=${nativeFormat(scene)}`),
+        await fetchPage(scene, `verb=ListRecords&metadataPrefix=${nativeFormat(scene)}`),
       ];
       const deleted = pages.flatMap(({ records }) => records).filter(({ isDeleted }) => isDeleted);
       skipUnless(deleted.length > 0, 'no deleted record is listed on the first pages');

@@ -1,9 +1,9 @@
 import { type Check, must, mustBeSame, skipUnless } from '../check.ts';
-import { askOai, errorOf, harvestSchemaBase, nativeFormat, oai, oaiBase, readOai, VERSIONS, type Version } from '../harvest.ts';
+import { askOai, getError, harvestSchemaBase, nativeFormat, oai, oaiBase, readOai, VERSIONS, type Version } from '../harvest.ts';
 import { isRedirect } from '../line.ts';
 import type { Scene } from '../scene.ts';
 import { fetchSchema } from '../schema.ts';
-import { allOf, at, type Element, readXml, textAt } from '../xml.ts';
+import { at, type Element, listAll, readXml, textAt } from '../xml.ts';
 
 // Self-description of the harvesting interface: B-VERB, B-SET and B-ERROR.
 
@@ -47,13 +47,13 @@ function identifySays(name: string, expected: string | RegExp): Check {
 }
 
 /** All sets, however many pages they fill. */
-async function setsOf(scene: Scene, version: Version): Promise<Element[]> {
+async function fetchSets(scene: Scene, version: Version): Promise<Element[]> {
   return scene.given(`ListSets ${version}`, async () => {
     const sets: Element[] = [];
     for (let query = 'verb=ListSets', page = 1; ; page += 1) {
       const list = at(await oai(scene, query, version), 'ListSets');
       must(list !== undefined && page < 20, 'no end to the list of sets');
-      sets.push(...allOf(list, 'set'));
+      sets.push(...listAll(list, 'set'));
       const token = textAt(list, 'resumptionToken') ?? '';
       if (token === '') return sets;
       query = `verb=ListSets&resumptionToken=${encodeURIComponent(token)}`;
@@ -61,8 +61,8 @@ async function setsOf(scene: Scene, version: Version): Promise<Element[]> {
   });
 }
 
-async function specsOf(scene: Scene, version: Version): Promise<string[]> {
-  return (await setsOf(scene, version)).map((set) => textAt(set, 'setSpec') ?? '');
+async function fetchSpecs(scene: Scene, version: Version): Promise<string[]> {
+  return (await fetchSets(scene, version)).map((set) => textAt(set, 'setSpec') ?? '');
 }
 
 export const REPOSITORY_CHECKS: readonly Check[] = [
@@ -73,7 +73,7 @@ export const REPOSITORY_CHECKS: readonly Check[] = [
     expected: 'Identify answers with an Identify element',
     run: async (scene) => {
       const root = await oai(scene, 'verb=Identify');
-      must(at(root, 'Identify') !== undefined, `error ${errorOf(root) ?? 'none'}`);
+      must(at(root, 'Identify') !== undefined, `error ${getError(root) ?? 'none'}`);
     },
   },
   {
@@ -101,9 +101,9 @@ export const REPOSITORY_CHECKS: readonly Check[] = [
     kind: 'harvest',
     expected: 'a rights manifest that points to a non-commercial attribution licence',
     run: async (scene) => {
-      const [manifest] = allOf(await identify(scene), 'rightsManifest');
+      const [manifest] = listAll(await identify(scene), 'rightsManifest');
       const references =
-        manifest === undefined ? [] : allOf(manifest, 'rightsReference').map((each) => each.attributes.get('ref') ?? '');
+        manifest === undefined ? [] : listAll(manifest, 'rightsReference').map((each) => each.attributes.get('ref') ?? '');
       must(
         references.some((ref) => /by-nc/.test(ref)),
         `rights: ${references.join(' ') || 'none'}`,
@@ -116,9 +116,9 @@ export const REPOSITORY_CHECKS: readonly Check[] = [
     kind: 'harvest',
     expected: 'Dublin Core title and identifier in cs and en',
     run: async (scene) => {
-      const described = allOf(await identify(scene), 'description');
+      const described = listAll(await identify(scene), 'description');
       for (const name of ['title', 'identifier']) {
-        const languages = described.flatMap((each) => allOf(each, name)).map((each) => each.attributes.get('xml:lang') ?? '');
+        const languages = described.flatMap((each) => listAll(each, name)).map((each) => each.attributes.get('xml:lang') ?? '');
         must(
           ['cs', 'en'].every((language) => languages.includes(language)),
           `${name} in: ${languages.join(' ') || 'no language'}`,
@@ -133,7 +133,7 @@ export const REPOSITORY_CHECKS: readonly Check[] = [
       kind: 'harvest',
       expected: `oai_dc and the native format, with the schema of ${version}`,
       run: async (scene) => {
-        const formats = allOf(await oai(scene, 'verb=ListMetadataFormats', version), 'metadataFormat');
+        const formats = listAll(await oai(scene, 'verb=ListMetadataFormats', version), 'metadataFormat');
         const seen = formats.map((each) =>
           ['metadataPrefix', 'schema', 'metadataNamespace'].map((name) => textAt(each, name)).join(' '),
         );
@@ -149,7 +149,7 @@ export const REPOSITORY_CHECKS: readonly Check[] = [
       clause: 'B-SET-1',
       kind: 'harvest',
       expected: 'every set of the contract, and no other',
-      run: async (scene) => mustBeSame(await specsOf(scene, version), ALL_SETS, 'sets'),
+      run: async (scene) => mustBeSame(await fetchSpecs(scene, version), ALL_SETS, 'sets'),
     }),
   ),
   {
@@ -157,7 +157,7 @@ export const REPOSITORY_CHECKS: readonly Check[] = [
     clause: 'B-SET-4',
     kind: 'harvest',
     expected: 'one set for all vocabularies, and no dokument:3d',
-    run: async (scene) => mustBeSame(await specsOf(scene, '2.0'), SETS_OF_2_0, 'sets'),
+    run: async (scene) => mustBeSame(await fetchSpecs(scene, '2.0'), SETS_OF_2_0, 'sets'),
   },
   {
     id: 'set-names',
@@ -165,9 +165,9 @@ export const REPOSITORY_CHECKS: readonly Check[] = [
     kind: 'harvest',
     expected: 'each set has one setSpec and a name "cs / en"',
     run: async (scene) => {
-      const specs = await specsOf(scene, '2.2');
+      const specs = await fetchSpecs(scene, '2.2');
       must(new Set(specs).size === specs.length, 'a setSpec appears twice');
-      const bare = (await setsOf(scene, '2.2'))
+      const bare = (await fetchSets(scene, '2.2'))
         .map((set) => textAt(set, 'setName') ?? '')
         .filter((name) => !/^\S.* \/ .*\S$/.test(name));
       must(bare.length === 0, `names: ${bare.slice(0, 3).join('; ')}`);
@@ -179,10 +179,10 @@ export const REPOSITORY_CHECKS: readonly Check[] = [
     kind: 'harvest',
     expected: 'a description of a set stands in cs and en',
     run: async (scene) => {
-      const described = (await setsOf(scene, '2.2')).filter((set) => at(set, 'setDescription') !== undefined);
+      const described = (await fetchSets(scene, '2.2')).filter((set) => at(set, 'setDescription') !== undefined);
       skipUnless(described.length > 0, 'no set has a description');
       for (const set of described) {
-        const languages = allOf(set, 'description').map((each) => each.attributes.get('xml:lang') ?? '');
+        const languages = listAll(set, 'description').map((each) => each.attributes.get('xml:lang') ?? '');
         mustBeSame(languages, ['cs', 'en'], `languages of ${textAt(set, 'setSpec')}`);
       }
     },
@@ -236,7 +236,7 @@ export const REPOSITORY_CHECKS: readonly Check[] = [
       expected: `200 with the protocol's error ${code}`,
       run: async (scene) => {
         const answer = await askOai(scene, query.replace('{oai_base}', encodeURIComponent(oaiBase(scene))));
-        const seen = errorOf(await readOai(answer));
+        const seen = getError(await readOai(answer));
         must(seen === code, `error ${seen ?? 'none'}`);
       },
     }),

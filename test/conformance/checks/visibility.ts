@@ -1,8 +1,8 @@
 import { type Check, must, mustBeSame, skipUnless } from '../check.ts';
 import type { ClauseId } from '../clauses.ts';
-import { entityOf, firstPage, identOf, isRefused, nativeFormat, pageOf, REFUSAL } from '../harvest.ts';
+import { fetchPage, firstPage, getEntity, getIdent, isRefused, nativeFormat, REFUSAL } from '../harvest.ts';
 import type { Scene } from '../scene.ts';
-import { allOf, at, type Element, idAt, textAt } from '../xml.ts';
+import { at, type Element, idAt, listAll, textAt } from '../xml.ts';
 
 // View of an anonymous reader: B-SEE and B-MASK. Sign-in there is not promised (B-AUTH-1).
 
@@ -40,12 +40,12 @@ const PROTECTED: readonly (readonly [set: string, clause: ClauseId, governing: s
     ['samostatny_nalez', 'B-MASK-6', 'pristupnost', [['chranene_udaje']]],
   ];
 
-async function entitiesOf(scene: Scene, set: string): Promise<ReadonlyMap<string, Element>> {
+async function fetchEntities(scene: Scene, set: string): Promise<ReadonlyMap<string, Element>> {
   const { records } = await firstPage(scene, set);
   return new Map(
     records.flatMap((record) => {
-      const entity = entityOf(record);
-      return entity === undefined ? [] : [[identOf(record), entity]];
+      const entity = getEntity(record);
+      return entity === undefined ? [] : [[getIdent(record), entity]];
     }),
   );
 }
@@ -53,7 +53,7 @@ async function entitiesOf(scene: Scene, set: string): Promise<ReadonlyMap<string
 /** Identifiers of the accessibility that everybody has: letter A in its abbreviation. */
 function openToAll(scene: Scene): Promise<ReadonlySet<string>> {
   return scene.given('accessibility', async () => {
-    const entries = await entitiesOf(scene, 'heslo:pristupnost');
+    const entries = await fetchEntities(scene, 'heslo:pristupnost');
     const open = [...entries].filter(([, entry]) => textAt(entry, 'zkratka') === 'A').map(([ident]) => ident);
     skipUnless(open.length > 0, 'no entry of heslo:pristupnost has the letter A');
     return new Set(open);
@@ -68,7 +68,7 @@ export const VISIBILITY_CHECKS: readonly Check[] = [
       kind: 'harvest',
       expected: `an anonymous reader sees ${set} in state ${stav} alone`,
       run: async (scene) => {
-        const entities = await entitiesOf(scene, set);
+        const entities = await fetchEntities(scene, set);
         skipUnless(entities.size > 0, `none of the first records of ${set} is open to anonymous readers`);
         for (const [ident, entity] of entities)
           must(textAt(entity, element) === stav, `${ident} in ${element} ${textAt(entity, element)}`);
@@ -84,7 +84,7 @@ export const VISIBILITY_CHECKS: readonly Check[] = [
       run: async (scene) => {
         const { records } = await firstPage(scene, set);
         skipUnless(records.length > 0, `no record of ${set} is listed`);
-        const shut = records.find((record) => !record.isDeleted && entityOf(record) === undefined);
+        const shut = records.find((record) => !record.isDeleted && getEntity(record) === undefined);
         must(shut === undefined, `${shut?.identifier}: ${shut?.metadata?.text ?? 'no metadata'}`);
       },
     }),
@@ -108,7 +108,7 @@ export const VISIBILITY_CHECKS: readonly Check[] = [
     kind: 'harvest',
     expected: 'who announced a project is left out for anonymous readers',
     run: async (scene) => {
-      const entities = await entitiesOf(scene, 'projekt');
+      const entities = await fetchEntities(scene, 'projekt');
       skipUnless(entities.size > 0, 'none of the first projects is open to anonymous readers');
       for (const [ident, entity] of entities)
         must(at(entity, 'oznamovatel') === undefined, `${ident}: ${at(entity, 'oznamovatel')?.text}`);
@@ -123,7 +123,7 @@ export const VISIBILITY_CHECKS: readonly Check[] = [
       let refused = 0;
       for (const [set] of SHOWN_IN_STATE) {
         for (const record of (await firstPage(scene, set)).records) {
-          if (record.isDeleted || entityOf(record) !== undefined) continue;
+          if (record.isDeleted || getEntity(record) !== undefined) continue;
           must(isRefused(record.metadata), `${record.identifier}: ${record.metadata?.text ?? 'no metadata'}`);
           refused += 1;
         }
@@ -140,8 +140,9 @@ export const VISIBILITY_CHECKS: readonly Check[] = [
       const refused = (await firstPage(scene, 'samostatny_nalez')).records.filter((record) => isRefused(record.metadata));
       skipUnless(refused.length > 0, 'all of the first finds are open to anonymous readers');
       const { records } = await firstPage(scene, 'samostatny_nalez', '2.2', 'oai_dc');
-      const textOf = new Map(records.map(({ identifier, metadata }) => [identifier, metadata?.text]));
-      for (const { identifier } of refused) must(textOf.get(identifier) === REFUSAL, `${identifier}: ${textOf.get(identifier)}`);
+      const textByPath = new Map(records.map(({ identifier, metadata }) => [identifier, metadata?.text]));
+      for (const { identifier } of refused)
+        must(textByPath.get(identifier) === REFUSAL, `${identifier}: ${textByPath.get(identifier)}`);
     },
   },
   ...PROTECTED.map(
@@ -152,7 +153,7 @@ export const VISIBILITY_CHECKS: readonly Check[] = [
       expected: `${governing} says whether chranene_udaje are shown, all or none`,
       run: async (scene) => {
         const open = await openToAll(scene);
-        const entities = await entitiesOf(scene, set);
+        const entities = await fetchEntities(scene, set);
         const parts = [...entities].flatMap(([ident, entity]) =>
           paths.flatMap((path) => {
             const part = at(entity, ...path);
@@ -177,15 +178,15 @@ export const VISIBILITY_CHECKS: readonly Check[] = [
     expected: 'Dublin Core does not tell where a protected find was made',
     run: async (scene) => {
       const open = await openToAll(scene);
-      const shut = [...(await entitiesOf(scene, 'samostatny_nalez'))].filter(
+      const shut = [...(await fetchEntities(scene, 'samostatny_nalez'))].filter(
         ([, entity]) => !open.has(idAt(entity, 'pristupnost') ?? ''),
       );
       skipUnless(shut.length > 0, 'each of the first finds is open to all');
-      const { records } = await pageOf(scene, 'verb=ListRecords&metadataPrefix=oai_dc&set=samostatny_nalez');
-      const shown = new Map(records.map((record) => [identOf(record), record.metadata]));
+      const { records } = await fetchPage(scene, 'verb=ListRecords&metadataPrefix=oai_dc&set=samostatny_nalez');
+      const shown = new Map(records.map((record) => [getIdent(record), record.metadata]));
       for (const [ident] of shut) {
         const metadata = shown.get(ident);
-        const places = metadata === undefined ? [] : allOf(metadata, 'coverage').map(({ text }) => text);
+        const places = metadata === undefined ? [] : listAll(metadata, 'coverage').map(({ text }) => text);
         mustBeSame(
           places.filter((text) => /POINT|\d\.\d+[ ,]+\d+\.\d+|ruian-\d{5,}/.test(text)),
           [],

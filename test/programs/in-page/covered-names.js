@@ -6,7 +6,7 @@
   const marks = seen('.mark').map((mark) => mark.querySelector('use, circle'));
   const scale = seen('.scale text, .scale path');
   const covers = (a, b) => a.left + 1 < b.right && b.left + 1 < a.right && a.top + 2 < b.bottom && b.top + 2 < a.bottom;
-  const boxOf = (node) => node.getBoundingClientRect();
+  const getBox = (node) => node.getBoundingClientRect();
   const frame = map.querySelector('.map-window').getBoundingClientRect();
   const isCut = ({ left, right, top, bottom }) =>
     (left < frame.left - 1 && right > frame.left) ||
@@ -16,7 +16,8 @@
   return names
     .filter(
       (name) =>
-        isCut(boxOf(name)) || [...names, ...marks, ...scale].some((other) => other !== name && covers(boxOf(name), boxOf(other))),
+        isCut(getBox(name)) ||
+        [...names, ...marks, ...scale].some((other) => other !== name && covers(getBox(name), getBox(other))),
     )
     .map((name) => name.textContent);
 })();

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isLoopback, normalAddress } from '../../../src/base/address.ts';
+import { isLoopback, normalizeAddress } from '../../../src/base/address.ts';
 
 describe('one service has one spelling', () => {
   const ADDRESS = 'https://finds.example.org';
@@ -29,7 +29,7 @@ describe('one service has one spelling', () => {
     ['by its number', 'http://127.1:80', 'http://127.0.0.1'],
     ['by its long number', 'http://[0:0:0:0:0:0:0:1]/', 'http://[::1]'],
   ])('%s', (_name, text, expected) => {
-    expect(normalAddress(text)).toBe(expected);
+    expect(normalizeAddress(text)).toBe(expected);
   });
 
   test.each([
@@ -39,8 +39,8 @@ describe('one service has one spelling', () => {
     ['its path', 'https://finds.example.org/training'],
     ['the case of its path', 'https://finds.example.org/Training'],
   ])('and another service differs from it in %s', (_name, text) => {
-    expect(normalAddress(text)).toBe(text);
-    expect(normalAddress(text)).not.toBe(ADDRESS);
+    expect(normalizeAddress(text)).toBe(text);
+    expect(normalizeAddress(text)).not.toBe(ADDRESS);
   });
 });
 
@@ -62,7 +62,7 @@ test.each([
   ['a port that there is not', 'https://finds.example.org:65536'],
   ['nothing', ''],
 ])('a text with %s is no address of a service', (_name, text) => {
-  expect(normalAddress(text)).toBeUndefined();
+  expect(normalizeAddress(text)).toBeUndefined();
 });
 
 describe('whatever is typed', () => {
@@ -107,8 +107,8 @@ describe('whatever is typed', () => {
   test('spellings of one address meet', () => {
     fc.assert(
       fc.property(spelled, ({ plain, text }) => {
-        expect(normalAddress(text)).toBe(normalAddress(plain));
-        expect(normalAddress(text)).toBeDefined();
+        expect(normalizeAddress(text)).toBe(normalizeAddress(plain));
+        expect(normalizeAddress(text)).toBeDefined();
       }),
     );
   });
@@ -122,7 +122,7 @@ describe('whatever is typed', () => {
     fc.assert(
       fc.property(marked, marked, (one, other) => {
         fc.pre(plainly(one) !== plainly(other));
-        expect(normalAddress(plainly(one))).not.toBe(normalAddress(plainly(other)));
+        expect(normalizeAddress(plainly(one))).not.toBe(normalizeAddress(plainly(other)));
       }),
     );
   });
@@ -139,8 +139,8 @@ describe('whatever is typed', () => {
     );
     fc.assert(
       fc.property(anything, (text) => {
-        const normal = normalAddress(text);
-        if (normal !== undefined) expect(normalAddress(normal)).toBe(normal);
+        const normal = normalizeAddress(text);
+        if (normal !== undefined) expect(normalizeAddress(normal)).toBe(normal);
       }),
     );
   });

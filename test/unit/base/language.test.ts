@@ -1,21 +1,21 @@
 import { expect, test } from 'vitest';
-import { languageFrom, t } from '../../../src/base/language.ts';
+import { chooseLanguage, t } from '../../../src/base/language.ts';
 import { msg } from '../../../src/base/message.ts';
 
 const CZECH_MACHINE = (): string => 'cs-CZ';
 const ENGLISH_MACHINE = (): string => 'en-US';
 
 test('what is said more plainly counts more: the flag, PAS_LANG, config.toml, the locale, the operating system', () => {
-  expect(languageFrom(['--lang', 'cs'], { PAS_LANG: 'en', LANG: 'en_GB.UTF-8' }, () => 'en', ENGLISH_MACHINE)).toBe('cs');
-  expect(languageFrom([], { PAS_LANG: 'cs', LANG: 'en_GB.UTF-8' }, () => 'en', ENGLISH_MACHINE)).toBe('cs');
-  expect(languageFrom([], { LANG: 'en_GB.UTF-8' }, () => 'cs', ENGLISH_MACHINE)).toBe('cs');
-  expect(languageFrom([], { LANG: 'cs_CZ.UTF-8' }, undefined, ENGLISH_MACHINE)).toBe('cs');
-  expect(languageFrom([], {}, undefined, CZECH_MACHINE)).toBe('cs');
+  expect(chooseLanguage(['--lang', 'cs'], { PAS_LANG: 'en', LANG: 'en_GB.UTF-8' }, () => 'en', ENGLISH_MACHINE)).toBe('cs');
+  expect(chooseLanguage([], { PAS_LANG: 'cs', LANG: 'en_GB.UTF-8' }, () => 'en', ENGLISH_MACHINE)).toBe('cs');
+  expect(chooseLanguage([], { LANG: 'en_GB.UTF-8' }, () => 'cs', ENGLISH_MACHINE)).toBe('cs');
+  expect(chooseLanguage([], { LANG: 'cs_CZ.UTF-8' }, undefined, ENGLISH_MACHINE)).toBe('cs');
+  expect(chooseLanguage([], {}, undefined, CZECH_MACHINE)).toBe('cs');
 });
 
 test('a variable that names another locale is obeyed before the operating system', () => {
-  expect(languageFrom([], { LANG: 'C' }, undefined, CZECH_MACHINE)).toBe('en');
-  expect(languageFrom([], { LC_ALL: 'de_DE.UTF-8', LANG: 'cs_CZ.UTF-8' }, undefined, CZECH_MACHINE)).toBe('en');
+  expect(chooseLanguage([], { LANG: 'C' }, undefined, CZECH_MACHINE)).toBe('en');
+  expect(chooseLanguage([], { LC_ALL: 'de_DE.UTF-8', LANG: 'cs_CZ.UTF-8' }, undefined, CZECH_MACHINE)).toBe('en');
 });
 
 test('a name with a line break begins no line of its own, in a text and in a message', () => {

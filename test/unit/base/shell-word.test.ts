@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { shellWord } from '../../../src/base/message.ts';
+import { quoteShellWord } from '../../../src/base/message.ts';
 
 test.each([
   ['finds.csv', 'finds.csv'],
@@ -10,8 +10,8 @@ test.each([
   ["a\n29\u2028'", String.raw`$'a\x0a29\U00002028\''`],
   ['', "''"],
 ])('of %j a shell of Linux and macOS takes %s for one word', (word, written) => {
-  expect(shellWord(word, 'linux')).toBe(written);
-  expect(shellWord(word, 'darwin')).toBe(written);
+  expect(quoteShellWord(word, 'linux')).toBe(written);
+  expect(quoteShellWord(word, 'darwin')).toBe(written);
 });
 
 test.each([
@@ -25,5 +25,5 @@ test.each([
   ['5 $ a piece', "'5 $ a piece'"],
   ['', '""'],
 ])('of %j cmd and PowerShell take %s for one word', (word, written) => {
-  expect(shellWord(word, 'win32')).toBe(written);
+  expect(quoteShellWord(word, 'win32')).toBe(written);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { collapseText as collapseOfMock, trimText as trimOfMock } from '../../../mock-server/base/white-space.ts';
-import { collapseText, normalText, trimText } from '../../../src/text/characters.ts';
+import { collapseText, normalizeText, trimText } from '../../../src/text/characters.ts';
 
 /** White space by Unicode's property, and the four separators of ASCII. */
 const isWhite = (letter: string): boolean => /[\p{White_Space}\u001c-\u001f]/u.test(letter);
@@ -23,7 +23,7 @@ test.each([
 });
 
 test('a text is kept without what the service would trim, and without marks that nobody sees', () => {
-  expect(normalText('\u0085K-1\u001f')).toBe('K-1');
-  expect(normalText('\ufeffK-1\ufeff')).toBe('K-1');
-  expect(normalText('\u0085\ufeff\u0085')).toBe('');
+  expect(normalizeText('\u0085K-1\u001f')).toBe('K-1');
+  expect(normalizeText('\ufeffK-1\ufeff')).toBe('K-1');
+  expect(normalizeText('\u0085\ufeff\u0085')).toBe('');
 });

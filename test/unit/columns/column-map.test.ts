@@ -8,22 +8,22 @@ import { parseTable } from '../../../src/tables/csv-table.ts';
 
 const table = (text: string) => parseTable('museum.csv', Buffer.from(text));
 
-function mapOf(text: string): ColumnMap {
+function parseMap(text: string): ColumnMap {
   const { map, issues } = parseColumnMap('museum.map.toml', `version = 1\n${text}`);
   expect(issues).toEqual([]);
   if (map === undefined) throw new Error('no map');
   return map;
 }
 
-function faultsOf(text: string): string[] {
+function listFaults(text: string): string[] {
   const { map, issues } = parseColumnMap('museum.map.toml', text);
   expect(map).toBeUndefined();
   return issues.map(({ rule, column, line }) => [rule, column ?? line].filter((part) => part !== undefined).join(' '));
 }
 
 /** Values of the first row, by the names that pas gives the columns. */
-function cellsOf(map: string, csv: string): Record<string, string> {
-  const { header, names = header, rows } = withColumnMap(table(csv), mapOf(map));
+function splitCells(map: string, csv: string): Record<string, string> {
+  const { header, names = header, rows } = withColumnMap(table(csv), parseMap(map));
   const [row] = rows;
   return Object.fromEntries(names.map((name, index) => [name, row?.cells[index] ?? '']).filter(([name]) => name !== ''));
 }
@@ -64,11 +64,11 @@ describe('a column map that is wrong says where and what to do:', () => {
     ['a part of a depth', 'version = 1\n[columns]\nh = { element = "hloubka", part = "minutes" }\n', ['map-option h']],
     ['values that are a list', 'version = 1\n[columns]\ns = { element = "stav", values = ["a"] }\n', ['map-values s']],
   ])('%s', (_what, text, faults) => {
-    expect(faultsOf(text)).toEqual(faults);
+    expect(listFaults(text)).toEqual(faults);
   });
 
   test('a column that the table does not have keeps all of it out', () => {
-    const mapped = mapTable(withColumnMap(table('hl.;č.\n1;2\n'), mapOf('[columns]\n"hl" = "hloubka"\n"č." = "local_id"\n')), {
+    const mapped = mapTable(withColumnMap(table('hl.;č.\n1;2\n'), parseMap('[columns]\n"hl" = "hloubka"\n"č." = "local_id"\n')), {
       lookupTerm: () => ({ kind: 'not-harvested' }),
       resolvePhoto: () => ({ value: '' }),
     });
@@ -79,7 +79,7 @@ describe('a column map that is wrong says where and what to do:', () => {
   });
 
   test('a column that the map does not know is named, not passed over', () => {
-    const mapped = mapTable(withColumnMap(table('č.;nové\n1;2\n'), mapOf('[columns]\n"č." = "local_id"\n')), {
+    const mapped = mapTable(withColumnMap(table('č.;nové\n1;2\n'), parseMap('[columns]\n"č." = "local_id"\n')), {
       lookupTerm: () => ({ kind: 'not-harvested' }),
       resolvePhoto: () => ({ value: '' }),
     });
@@ -105,7 +105,7 @@ describe('a cell is read by what the map says of its column:', () => {
     ['m', '0,3–0,5', '0,3–0,5'],
     ['m', '', ''],
   ])('a depth in %s: %s', (unit, cell, read) => {
-    expect(cellsOf(`[columns]\nhl = { element = "hloubka", unit = "${unit}" }`, `hl;č\n${cell};1\n`)['hloubka']).toBe(read);
+    expect(splitCells(`[columns]\nhl = { element = "hloubka", unit = "${unit}" }`, `hl;č\n${cell};1\n`)['hloubka']).toBe(read);
   });
 
   test.each([
@@ -119,14 +119,14 @@ describe('a cell is read by what the map says of its column:', () => {
     ['d.m.yyyy', '31.2.2019', '31.2.2019'],
     ['d/m/yyyy', 'jaro 2019', 'jaro 2019'],
   ])('a day of the form %s: %s', (form, cell, read) => {
-    expect(cellsOf(`[columns]\nd = { element = "datum_nalezu", date = "${form}" }`, `d;č\n${cell};1\n`)['datum_nalezu']).toBe(
+    expect(splitCells(`[columns]\nd = { element = "datum_nalezu", date = "${form}" }`, `d;č\n${cell};1\n`)['datum_nalezu']).toBe(
       read,
     );
   });
 
   test('a year alone is kept in the note, behind what stands there', () => {
     const map = '[columns]\n"dat." = { element = "datum_nalezu", date = "d.m.yyyy", year_only = "note" }\npozn = "poznamka"';
-    expect(cellsOf(map, 'dat.;pozn\n1987;ze sbírky\n')).toEqual({ datum_nalezu: '', poznamka: 'ze sbírky; dat.: 1987' });
+    expect(splitCells(map, 'dat.;pozn\n1987;ze sbírky\n')).toEqual({ datum_nalezu: '', poznamka: 'ze sbírky; dat.: 1987' });
   });
 
   test.each([
@@ -140,14 +140,14 @@ describe('a cell is read by what the map says of its column:', () => {
     ['given-first', 'Novák a Svoboda', 'Novák a Svoboda'],
     ['given-first', 'OS-001507', 'OS-001507'],
   ])('a person is turned only where the name does not tell the order, %s: %s', (order, cell, read) => {
-    expect(cellsOf(`[columns]\nn = { element = "nalezce", name = "${order}" }`, `n;č\n"${cell}";1\n`)['nalezce']).toBe(read);
+    expect(splitCells(`[columns]\nn = { element = "nalezce", name = "${order}" }`, `n;č\n"${cell}";1\n`)['nalezce']).toBe(read);
   });
 
   test('coordinates get the sign that they lack, and a pair in one cell becomes a point', () => {
     const signs = '[columns]\nY = { element = "geom_x", sign = "minus" }\nX = { element = "geom_y", sign = "minus" }';
-    expect(cellsOf(signs, 'X;Y\n1076185,62;-694201,69\n')).toEqual({ geom_x: '-694201,69', geom_y: '-1076185,62' });
+    expect(splitCells(signs, 'X;Y\n1076185,62;-694201,69\n')).toEqual({ geom_x: '-694201,69', geom_y: '-1076185,62' });
     const pair = '[columns]\ngps = { element = "wkt", form = "position" }';
-    expect(cellsOf(pair, 'gps;č\n49.84N 15.17E;1\n')['wkt']).toBe('POINT (15.17 49.84)');
+    expect(splitCells(pair, 'gps;č\n49.84N 15.17E;1\n')['wkt']).toBe('POINT (15.17 49.84)');
   });
 
   test('several columns make one text, words are replaced, a number is put together, empty cells get what is fixed', () => {
@@ -160,7 +160,7 @@ pozn = "poznamka"
 "váha" = { element = "poznamka", label = "váha (g)" }
 rok = "ignore"
 "č." = "ignore"`;
-    expect(cellsOf(map, 'rok;č.;stav zpr.;pozn;váha\n2019;7;Hotovo;zlomek;12\n')).toEqual({
+    expect(splitCells(map, 'rok;č.;stav zpr.;pozn;váha\n2019;7;Hotovo;zlomek;12\n')).toEqual({
       local_id: '2019/7',
       projekt: 'C-202400101',
       stav: '2',
@@ -169,7 +169,7 @@ rok = "ignore"
   });
 
   test('columns of one name are told apart by #2, those without a name by their place', () => {
-    expect(cellsOf('[columns]\np = "pocet"\n"p #2" = "poznamka"\n"#3" = "lokalizace"', 'p;p;\n1;2;3\n')).toEqual({
+    expect(splitCells('[columns]\np = "pocet"\n"p #2" = "poznamka"\n"#3" = "lokalizace"', 'p;p;\n1;2;3\n')).toEqual({
       pocet: '1',
       poznamka: '2',
       lokalizace: '3',
@@ -186,7 +186,7 @@ test('whatever columns are called and hold, the map that is written is the map t
       word,
       (keys, label) => {
         const columns = new Map(keys.map((name) => [name, { kind: 'read', element: 'poznamka', label } as const]));
-        const map: ColumnMap = { file: 'm', columns, fixed: [{ name: 'projekt', given: 'projekt', value: 'C-202400101' }] };
+        const map: ColumnMap = { file: 'm', columns, fixed: [{ name: 'projekt', givenName: 'projekt', value: 'C-202400101' }] };
         const remarks = { table: label, columns: new Map(keys.map((name) => [name, [label]])), fixed: new Map(), undecided: [] };
         const read = parseColumnMap('m', columnMapText(map, remarks));
         // Keys that differ only in white space are one.
@@ -208,9 +208,9 @@ describe('degrees, minutes and seconds in columns of their own', () => {
 `;
 
   /** The point of a row, or what is wrong with it: its rule, column and message. */
-  function pointOf(row: string, map = MAP): unknown {
+  function getPoint(row: string, map = MAP): unknown {
     const text = `č.;š. °;š. ';š. '';d. °;d. '\n1;${row}\n`;
-    const mapped = mapTable(withColumnMap(table(text), mapOf(map)), {
+    const mapped = mapTable(withColumnMap(table(text), parseMap(map)), {
       lookupTerm: () => ({ kind: 'not-harvested' }),
       resolvePhoto: () => ({ value: '' }),
     });
@@ -227,7 +227,7 @@ describe('degrees, minutes and seconds in columns of their own', () => {
     ['49.0;0;0;15;0', 'POINT (15 49)'],
     [';;;;', undefined],
   ])('%s is joined', (row, point) => {
-    expect(String(pointOf(row)).replace(/(\.\d{4})\d+/, '$1')).toBe(String(point));
+    expect(String(getPoint(row)).replace(/(\.\d{4})\d+/, '$1')).toBe(String(point));
   });
 
   test.each([
@@ -242,11 +242,11 @@ describe('degrees, minutes and seconds in columns of their own', () => {
     ['49;50;25;15;', /minutes of 15° are empty/],
     [';;;15;10', /Only one of/],
   ])('%s is said to be wrong', (row, message) => {
-    expect(pointOf(row)).toEqual([expect.stringMatching(/^coordinate$/), expect.any(String), expect.stringMatching(message)]);
+    expect(getPoint(row)).toEqual([expect.stringMatching(/^coordinate$/), expect.any(String), expect.stringMatching(message)]);
   });
 
   test('the map is written as it was read', () => {
-    const map = mapOf(MAP);
+    const map = parseMap(MAP);
     const remarks = { table: 't', columns: new Map(), fixed: new Map(), undecided: [] };
     const again = parseColumnMap('museum.map.toml', columnMapText(map, remarks));
     expect(again.map?.columns).toEqual(map.columns);
@@ -259,7 +259,7 @@ describe('degrees, minutes and seconds in columns of their own', () => {
         fc.integer({ min: 0, max: 59 }),
         fc.integer({ min: 0, max: 59_999 }),
         (d, m, ms) => {
-          const [, lat] = /POINT \(15(?:\.0*)? ([\d.]+)\)/.exec(String(pointOf(`${d};${m};${ms / 1000};15;0`))) ?? [];
+          const [, lat] = /POINT \(15(?:\.0*)? ([\d.]+)\)/.exec(String(getPoint(`${d};${m};${ms / 1000};15;0`))) ?? [];
           expect(Math.abs(Number(lat) - (d + m / 60 + ms / 3_600_000))).toBeLessThan(1e-7);
         },
       ),

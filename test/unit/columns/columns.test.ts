@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { parseColumns } from '../../../src/columns/columns.ts';
 import type { Table } from '../../../src/tables/table.ts';
 
-function tableOf(header: readonly string[], ...rows: readonly string[][]): Table {
+function makeTable(header: readonly string[], ...rows: readonly string[][]): Table {
   return {
     file: 'season.csv',
     header,
@@ -15,18 +15,18 @@ function tableOf(header: readonly string[], ...rows: readonly string[][]): Table
 describe('column names', () => {
   test('accents, letter case, blanks and English aliases all lead to the same element', () => {
     for (const header of ['datum_nalezu', 'Datum nálezu', 'DATUM-NALEZU', ' datum_nalezu ', 'found_on', 'Found on']) {
-      const { columns, issues } = parseColumns(tableOf([header], ['2024-06-17']));
+      const { columns, issues } = parseColumns(makeTable([header], ['2024-06-17']));
       expect(issues).toEqual([]);
       expect(columns.cell({ cells: ['2024-06-17'] }, 'datum_nalezu')).toBe('2024-06-17');
-      expect(columns.headerOf('datum_nalezu')).toBe(header);
+      expect(columns.getHeader('datum_nalezu')).toBe(header);
     }
   });
 
   test('a column that the table lacks is an empty cell', () => {
-    const { columns } = parseColumns(tableOf(['hloubka']));
+    const { columns } = parseColumns(makeTable(['hloubka']));
     expect(columns.has('obdobi')).toBe(false);
     expect(columns.cell({ cells: ['25'] }, 'obdobi')).toBe('');
-    expect(columns.headerOf('obdobi')).toBeUndefined();
+    expect(columns.getHeader('obdobi')).toBeUndefined();
   });
 
   test.each([
@@ -35,30 +35,30 @@ describe('column names', () => {
     ['objecttype', 'Did you mean object_type?'],
     ['barva', 'Rename it to one of the known columns'],
   ])('the unknown column %s is one error with a way out', (header, advice) => {
-    const { issues } = parseColumns(tableOf(['local_id', header], ['1', 'x']));
+    const { issues } = parseColumns(makeTable(['local_id', header], ['1', 'x']));
     expect(issues).toHaveLength(1);
     expect(issues[0]).toMatchObject({ rule: 'column-unknown', severity: 'error', column: header, row: 1, file: 'season.csv' });
     expect(issues[0]?.message).toContain(advice);
   });
 
   test('the same column twice, or an element under two names, is an error', () => {
-    expect(parseColumns(tableOf(['hloubka', 'hloubka'])).issues[0]?.message).toBe(
+    expect(parseColumns(makeTable(['hloubka', 'hloubka'])).issues[0]?.message).toBe(
       'The column "hloubka" appears twice in the header. Keep one.',
     );
-    expect(parseColumns(tableOf(['hloubka', 'depth_cm'])).issues[0]?.message).toBe(
+    expect(parseColumns(makeTable(['hloubka', 'depth_cm'])).issues[0]?.message).toBe(
       '"hloubka" and "depth_cm" both mean hloubka. Keep one.',
     );
   });
 
   test('a column without a name matters only when it has values', () => {
-    expect(parseColumns(tableOf(['hloubka', ''], ['1', ''])).issues).toEqual([]);
-    expect(parseColumns(tableOf(['hloubka', ''], ['1', 'x'])).issues).toMatchObject([
+    expect(parseColumns(makeTable(['hloubka', ''], ['1', ''])).issues).toEqual([]);
+    expect(parseColumns(makeTable(['hloubka', ''], ['1', 'x'])).issues).toMatchObject([
       { rule: 'column-without-name', severity: 'error' },
     ]);
   });
 
   test('what the service makes itself is passed over with a warning, and what pas wrote without one', () => {
-    const { issues } = parseColumns(tableOf(['hloubka', 'katastr', 'issues']));
+    const { issues } = parseColumns(makeTable(['hloubka', 'katastr', 'issues']));
     expect(issues).toMatchObject([{ rule: 'column-not-sent', severity: 'warning', column: 'katastr' }]);
   });
 });

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { asFinds } from '../../../src/columns/form-return.ts';
+import { formRowsToTable } from '../../../src/columns/form-return.ts';
 import { readTable } from '../../../src/tables/readers.ts';
 import { makeWorkbook } from '../../support/make-workbook.ts';
 import { makeZip } from '../../support/make-zip.ts';
@@ -9,7 +9,7 @@ import { tempFolder } from '../../support/temp-outbox.ts';
 
 const CENTRAL = ['SubmissionDate', 'note', 'KEY', 'SubmitterID', 'Status', 'ReviewState'];
 
-function folderOf(files: Readonly<Record<string, string | Buffer>>): string {
+function writeFolder(files: Readonly<Record<string, string | Buffer>>): string {
   const folder = tempFolder();
   for (const [name, content] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, name)), { recursive: true });
@@ -24,7 +24,7 @@ function csv(header: readonly string[], ...rows: readonly Readonly<Record<string
 }
 
 async function findsIn(path: string) {
-  const table = await asFinds(await readTable(path));
+  const table = await formRowsToTable(await readTable(path));
   const names = table.names ?? [];
   return {
     finds: [...table.rows].map(({ cells }) =>
@@ -65,7 +65,7 @@ describe('what ODK Central gives out', () => {
 
   test('is read from the archive, its folder or its table: groups, places, photographs, and what no element takes', async () => {
     const files = { 'walk.csv': csv(header, one, { KEY: 'uuid:a-2', note: 'sám' }), 'walk-photos.csv': photos, ...media };
-    const folder = folderOf(files);
+    const folder = writeFolder(files);
     const archive = join(tempFolder(), 'walk.zip');
     writeFileSync(archive, makeZip(Object.entries(files).map(([name, content]) => ({ name, content }))));
     for (const path of [folder, join(folder, 'walk.csv'), archive]) {
@@ -87,7 +87,7 @@ describe('what ODK Central gives out', () => {
   });
 
   test('leaves out, by name, what a reviewer rejected, what is encrypted, and what belongs to no form', async () => {
-    const folder = folderOf({
+    const folder = writeFolder({
       'walk.csv': csv(header, one, { KEY: 'uuid:a-2', ReviewState: 'rejected' }, { KEY: 'uuid:a-3', Status: 'not decrypted' }),
       'walk-photos.csv': csv(['pic', 'PARENT_KEY', 'KEY'], {
         pic: 'lost.jpg',
@@ -106,7 +106,7 @@ describe('what ODK Central gives out', () => {
   });
 
   test('names a point that is worse than the form asks for', async () => {
-    const folder = folderOf({ 'walk.csv': csv(header, { ...one, 'grp-where-Accuracy': '35.5' }) });
+    const folder = writeFolder({ 'walk.csv': csv(header, { ...one, 'grp-where-Accuracy': '35.5' }) });
     expect((await findsIn(folder)).issues).toMatchObject([
       { rule: 'point-accuracy', find: 'a-1', message: expect.stringContaining('35.5') },
     ]);
@@ -114,7 +114,7 @@ describe('what ODK Central gives out', () => {
 
   test('of several places none is taken for the point', async () => {
     const wide = [...header, 'camp-Latitude', 'camp-Longitude'];
-    const folder = folderOf({ 'walk.csv': csv(wide, { ...one, 'camp-Latitude': '50.1', 'camp-Longitude': '14.5' }) });
+    const folder = writeFolder({ 'walk.csv': csv(wide, { ...one, 'camp-Latitude': '50.1', 'camp-Longitude': '14.5' }) });
     const [find] = (await findsIn(folder)).finds;
     expect(find).not.toHaveProperty('lat');
     expect(find?.['poznamka']).toContain('camp-Latitude: 50.1');
@@ -122,8 +122,8 @@ describe('what ODK Central gives out', () => {
   });
 
   test('keeps for a column map what no element takes, and is no fault where nobody took a photograph', async () => {
-    const folder = folderOf({ 'walk.csv': csv(header, one), 'walk-photos.csv': csv(['pic', 'PARENT_KEY', 'KEY']) });
-    const table = await asFinds(await readTable(folder), true);
+    const folder = writeFolder({ 'walk.csv': csv(header, one), 'walk-photos.csv': csv(['pic', 'PARENT_KEY', 'KEY']) });
+    const table = await formRowsToTable(await readTable(folder), true);
     expect(table.issues).toEqual([]);
     const at = table.header.indexOf('grp-soil');
     expect([table.names?.[at], [...table.rows][0]?.cells[at]]).toEqual(['grp-soil', 'clay, "fat"']);
@@ -132,14 +132,14 @@ describe('what ODK Central gives out', () => {
 
   test('loses nothing that is called as what it is not', async () => {
     const wide = [...header, 'photos', 'point'];
-    const folder = folderOf({ 'walk.csv': csv(wide, { ...one, photos: '3 pieces', point: '50.1 14.5 200 3' }) });
+    const folder = writeFolder({ 'walk.csv': csv(wide, { ...one, photos: '3 pieces', point: '50.1 14.5 200 3' }) });
     const [find] = (await findsIn(folder)).finds;
     expect(find).toMatchObject({ lat: '50.1', lon: '14.5' });
     for (const text of ['photos: 3 pieces', 'grp-where-Latitude: 50.0801234567']) expect(find?.['poznamka']).toContain(text);
   });
 
   test('holds one form at a time', async () => {
-    const folder = folderOf({ 'a.csv': csv(CENTRAL, { KEY: 'uuid:1' }), 'b.csv': csv(CENTRAL, { KEY: 'uuid:2' }) });
+    const folder = writeFolder({ 'a.csv': csv(CENTRAL, { KEY: 'uuid:1' }), 'b.csv': csv(CENTRAL, { KEY: 'uuid:2' }) });
     await expect(readTable(folder)).rejects.toThrow(/several forms: a\.csv, b\.csv/);
     await expect(readTable(tempFolder())).rejects.toThrow(/without a table of submitted forms/);
   });
@@ -173,7 +173,7 @@ describe('what KoboToolbox gives out', () => {
   };
 
   test('goes by the form that was corrected, whichever form the correction is', async () => {
-    const folder = folderOf({
+    const folder = writeFolder({
       'k.csv': csv(
         header,
         { ...row, _id: '1', _uuid: 'u-9', 'meta/rootUuid': 'uuid:u-1', _index: '1' },
@@ -189,7 +189,7 @@ describe('what KoboToolbox gives out', () => {
   });
 
   test('has photographs of one name that nothing tells apart: none is guessed', async () => {
-    const folder = folderOf({
+    const folder = writeFolder({
       'k.csv': csv(header, { ...row, _id: '1', _uuid: 'u-1', _index: '1' }),
       'one/a.jpg': 'one',
       'two/a.jpg': 'two',
@@ -216,7 +216,7 @@ describe('what KoboToolbox gives out', () => {
         ],
       },
     ];
-    const folder = folderOf({ 'k.xlsx': makeWorkbook(sheets), 'můj_nález_1.jpg': 'one' });
+    const folder = writeFolder({ 'k.xlsx': makeWorkbook(sheets), 'můj_nález_1.jpg': 'one' });
     expect((await findsIn(join(folder, 'k.xlsx'))).finds).toEqual([
       { local_id: 'u-1', hloubka: '35', photos: 'můj_nález_1.jpg' },
     ]);

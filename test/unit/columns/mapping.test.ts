@@ -31,12 +31,12 @@ const lookupTerm: LookupTerm = (_set, cell) => {
 };
 
 describe('a museum’s own term', () => {
-  const known = mapping(
+  const stored = mapping(
     'heslo:obdobi;laten;HES-000286;doba laténská;;yes',
     'obdobi;halštat;HES-000283;;;',
     'period;Pozdní  doba;HES-000286;;viz kartotéka;ANO',
   );
-  const lookup = withMapping(lookupTerm, known);
+  const lookup = withMapping(lookupTerm, stored);
 
   test('stands for the entry that it is mapped to, whatever its case and white space', () => {
     for (const own of ['laten', 'LATEN', ' Laten ', 'pozdní doba'])
@@ -44,7 +44,7 @@ describe('a museum’s own term', () => {
   });
 
   test('counts only once a person has confirmed it', () => {
-    expect(known.rows.map(({ confirmed }) => confirmed)).toEqual([true, false, true]);
+    expect(stored.rows.map(({ confirmed }) => confirmed)).toEqual([true, false, true]);
     expect(lookup('heslo:obdobi', 'halštat').kind).toBe('unknown');
   });
 
@@ -134,7 +134,7 @@ describe('a mapping that a person has edited', () => {
 });
 
 describe('checking a mapping', () => {
-  const issuesOf = (line: string) => checkMapping(mapping(line), lookupTerm);
+  const listIssues = (line: string) => checkMapping(mapping(line), lookupTerm);
 
   test.each([
     ['deleted', 'obdobi;a;HES-000001;stará;;yes', 'mapping-deleted', 'error'],
@@ -143,12 +143,12 @@ describe('checking a mapping', () => {
     ['renamed', 'obdobi;a;HES-000286;laténské období;;yes', 'mapping-renamed', 'warning'],
     ['not to be looked up', 'obdobi;a;HES-000003;;;yes', 'mapping-unchecked', 'warning'],
   ])('an entry that is %s is reported with its row', (_, line, rule, severity) => {
-    expect(issuesOf(line)).toMatchObject([{ rule, severity, file: 'mapping.csv', row: 2 }]);
+    expect(listIssues(line)).toMatchObject([{ rule, severity, file: 'mapping.csv', row: 2 }]);
   });
 
   test('what is well, and what nobody confirmed, is not', () => {
-    expect(issuesOf('obdobi;a;HES-000286;Doba laténská;;yes')).toEqual([]);
-    expect(issuesOf('obdobi;a;HES-000001;stará;;')).toEqual([]);
+    expect(listIssues('obdobi;a;HES-000286;Doba laténská;;yes')).toEqual([]);
+    expect(listIssues('obdobi;a;HES-000001;stará;;')).toEqual([]);
   });
 });
 

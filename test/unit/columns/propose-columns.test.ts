@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import type { Knowledge } from '../../../src/columns/candidates.ts';
+import type { LookupSources } from '../../../src/columns/candidates.ts';
 import { unmappedTerms } from '../../../src/columns/preview.ts';
 import { mapOfProposal, proposeColumns, type TableProposal } from '../../../src/columns/propose-columns.ts';
 import type { LookupArea, LookupTerm } from '../../../src/find/lookup.ts';
 import { parseTable } from '../../../src/tables/csv-table.ts';
-import { readTableBytes } from '../../../src/tables/readers.ts';
+import { parseTableBytes } from '../../../src/tables/readers.ts';
 
 /** A few entries of each vocabulary are enough to recognise a column. */
 const ENTRIES: Readonly<Record<string, readonly string[]>> = {
@@ -24,15 +24,15 @@ const lookupArea: LookupArea = (lon, lat) =>
   lon > 15 && lon < 17 && lat > 49 && lat < 50
     ? { kind: 'inside', area: { id: 'ruian-1', label: 'Všesoky', setSpec: 'ruian_katastr' } }
     : { kind: 'outside' };
-const KNOWN: Knowledge = { lookupTerm, lookupArea };
-const NOTHING: Knowledge = { lookupTerm: () => ({ kind: 'not-harvested' }), lookupArea: () => ({ kind: 'not-harvested' }) };
+const KNOWN: LookupSources = { lookupTerm, lookupArea };
+const NOTHING: LookupSources = { lookupTerm: () => ({ kind: 'not-harvested' }), lookupArea: () => ({ kind: 'not-harvested' }) };
 
 function propose(lines: readonly string[], knowledge = KNOWN, file = 't.csv'): TableProposal {
   return proposeColumns(parseTable(file, Buffer.from(lines.join('\n'))), [], knowledge);
 }
 
 /** Element of each column, with its options. */
-function rulesOf(proposal: TableProposal): Record<string, unknown> {
+function listRules(proposal: TableProposal): Record<string, unknown> {
   return Object.fromEntries(
     [...mapOfProposal('m', proposal).columns].map(([key, rule]) => {
       if (rule.kind === 'ignored') return [key, '–'];
@@ -60,7 +60,7 @@ describe('degrees, minutes and seconds in columns of their own', () => {
       .map((name) => `"${name.replace(/(?<!")"(?!")/g, '""')}"`)
       .join(';');
     const proposal = propose([`č.;${quoted}`, `1;${cells}`, `2;${cells}`]);
-    expect(Object.values(rulesOf(proposal)).slice(1)).toEqual([
+    expect(Object.values(listRules(proposal)).slice(1)).toEqual([
       ...['degrees', 'minutes', 'seconds'].map((name) => part('lat', name)),
       ...['degrees', 'minutes', 'seconds'].map((name) => part('lon', name)),
     ]);
@@ -69,7 +69,7 @@ describe('degrees, minutes and seconds in columns of their own', () => {
 
   test('are looked up in areas, may lack seconds and carry marks', () => {
     const proposal = propose(['lat deg;lat min;lon deg;lon min', "49°;27.43';16°;38.07'", "49°;28';16°;39,1'"]);
-    expect(Object.values(rulesOf(proposal))).toEqual([
+    expect(Object.values(listRules(proposal))).toEqual([
       part('lat', 'degrees'),
       part('lat', 'minutes'),
       part('lon', 'degrees'),
@@ -86,7 +86,7 @@ describe('degrees, minutes and seconds in columns of their own', () => {
       ['lat_deg;lat_min;lon_deg;lon_min', '49;75;16;38'],
       ['lat_deg;lat_min;lon_deg;lon_min', '16;38;49;27'],
     ])
-      expect(Object.values(rulesOf(propose(lines))).some((rule) => JSON.stringify(rule).includes('part'))).toBe(false);
+      expect(Object.values(listRules(propose(lines))).some((rule) => JSON.stringify(rule).includes('part'))).toBe(false);
   });
 });
 
@@ -98,7 +98,7 @@ describe('museum tables with columns of their own:', () => {
       'A 13/87;mince;stř.;novověk;les;Všesoky;1076190,10;694198,12;1,2;1988;Mgr. Dvořáková Eva;detektor kovů;2;Muzeum Moravského krasu;ulomená;3,1',
       'A 14/87;přezka;železo;neolit;mez;Všesoky;1076200,00;694100,00;0,4;5.10.1988;Vrba Zdeněk;výkop;1;Muzeum Moravského krasu;;7',
     ]);
-    expect(rulesOf(proposal)).toEqual({
+    expect(listRules(proposal)).toEqual({
       'inv. č.': 'local_id',
       určení: 'druh_nalezu',
       'mat.': 'specifikace',
@@ -127,7 +127,7 @@ describe('museum tables with columns of their own:', () => {
 
   test('an English one with degrees, American dates and depths that only their size tells', () => {
     expect(
-      rulesOf(
+      listRules(
         propose([
           'Object ID,Object,Material,Period,Findspot,Latitude,Longitude,Depth,Date found,Found by,Method,Notes',
           'F1,brooch,bronze,La Tène Period,field,49.84050,15.17120,0.15,4/23/2019,Jan Novák,metal detecting,',
@@ -152,7 +152,7 @@ describe('museum tables with columns of their own:', () => {
 
   test('one whose "dat." is the dating and whose "dat" is the day: the values decide', () => {
     expect(
-      rulesOf(
+      listRules(
         propose([
           'č.;dat.;datum;druh',
           '1;neolit;2019-04-03;spona',
@@ -174,7 +174,7 @@ describe('museum tables with columns of their own:', () => {
       's1;-694201.69;-1076185.62;3/4/2019;IMG_1.jpg, IMG_2.jpg',
       's2;-694198.12;-1076190.40;5/6/2019;IMG_3.jpg',
     ]);
-    expect(rulesOf(proposal)).toEqual({
+    expect(listRules(proposal)).toEqual({
       sáček: 'local_id',
       východ: 'geom_x',
       sever: 'geom_y',
@@ -191,7 +191,7 @@ describe('museum tables with columns of their own:', () => {
       '7;49.8406N 15.1713E;120;43560;N',
       '8;49.8407N 15.1714E;35;43561;A',
     ]);
-    expect(rulesOf(proposal)).toEqual({
+    expect(listRules(proposal)).toEqual({
       ID: { local_id: { prefix: 't-' } },
       GPS: { wkt: { form: 'position' } },
       hloubka: { hloubka: { unit: 'cm' } },
@@ -202,7 +202,7 @@ describe('museum tables with columns of their own:', () => {
   });
 
   test('one with two points: the fuller one is taken, and nothing is left of the other', () => {
-    const rules = rulesOf(
+    const rules = listRules(
       propose([
         'inv. c.;x;y;lon;lat',
         '1;694201;1076185;15.17120;49.84050',
@@ -220,7 +220,7 @@ describe('museum tables with columns of their own:', () => {
       '1;C-202400101;1;S-JTSK;archeolog;1987',
       '2;C-202400101;2;S-JTSK;badatel;1988',
     ]);
-    expect(rulesOf(proposal)).toEqual({
+    expect(listRules(proposal)).toEqual({
       'č. nálezu': { local_id: { prefix: 't-' } },
       projekt: 'projekt',
       stav: 'stav',
@@ -234,7 +234,7 @@ describe('museum tables with columns of their own:', () => {
   test('a state of preservation is no state, a shelf no museum, a description of the work no find date', () => {
     const proposal = propose(['č.;stav;uložení;kresba', '1;dobrý;R3/2;ano', '2;zlomek;R3/3;ne', '3;dobrý;R4/1;ne']);
     const inNote = (label: string) => ({ poznamka: { label } });
-    expect(rulesOf(proposal)).toEqual({
+    expect(listRules(proposal)).toEqual({
       'č.': { local_id: { prefix: 't-' } },
       stav: inNote('stav'),
       uložení: inNote('uložení'),
@@ -257,12 +257,12 @@ describe('the columns of a table as a person calls them', () => {
       'Jak nalezeno': 'okolnosti',
       'Kdo našel': expect.anything(),
     };
-    expect(rulesOf(propose(lines))).toMatchObject(rules);
-    expect(rulesOf(propose(lines, NOTHING))).toMatchObject(rules);
-    expect(rulesOf(propose(['č.;Kdy', '1;1. 6. 2024', '2;2. 6. 2024']))).toMatchObject({
+    expect(listRules(propose(lines))).toMatchObject(rules);
+    expect(listRules(propose(lines, NOTHING))).toMatchObject(rules);
+    expect(listRules(propose(['č.;Kdy', '1;1. 6. 2024', '2;2. 6. 2024']))).toMatchObject({
       Kdy: { datum_nalezu: { date: 'd.m.yyyy' } },
     });
-    expect(rulesOf(propose(['č.;sloupec', '1;1. 6. 2024', '2;2. 6. 2024']))).toMatchObject({
+    expect(listRules(propose(['č.;sloupec', '1;1. 6. 2024', '2;2. 6. 2024']))).toMatchObject({
       sloupec: { datum_nalezu: { date: 'd.m.yyyy' } },
     });
   });
@@ -275,7 +275,7 @@ describe('the columns of a table as a person calls them', () => {
 
 test('the coordinate system of a file of points is decided', async () => {
   const gpx = `<gpx xmlns="http://www.topografix.com/GPX/1/1"><wpt lat="50.1" lon="14.5"><name>1</name></wpt></gpx>`;
-  const proposal = proposeColumns(await readTableBytes('walk.gpx', Buffer.from(gpx)), [], KNOWN);
+  const proposal = proposeColumns(await parseTableBytes('walk.gpx', Buffer.from(gpx)), [], KNOWN);
   expect(proposal.undecided).toEqual(['projekt', 'pristupnost']);
 });
 
@@ -284,7 +284,7 @@ test('without vocabularies the names and the forms still tell most of it', () =>
     ['inv.č.;předmět;materiál;X;Y', '1;spona;bronz;1076185;694201', '2;mince;bronz;1076186;694202'],
     NOTHING,
   );
-  expect(rulesOf(proposal)).toMatchObject({
+  expect(listRules(proposal)).toMatchObject({
     'inv.č.': { local_id: { prefix: 't-' } },
     předmět: 'druh_nalezu',
     materiál: 'specifikace',
@@ -295,5 +295,5 @@ test('without vocabularies the names and the forms still tell most of it', () =>
 });
 
 test('an empty table, and one with nothing but names, have proposals too', () => {
-  expect(rulesOf(propose(['inv. č.;hl.']))).toEqual({ 'inv. č.': '–', 'hl.': '–' });
+  expect(listRules(propose(['inv. č.;hl.']))).toEqual({ 'inv. č.': '–', 'hl.': '–' });
 });

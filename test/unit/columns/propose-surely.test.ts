@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { withColumnMap } from '../../../src/columns/apply-column-map.ts';
-import type { Knowledge } from '../../../src/columns/candidates.ts';
+import type { LookupSources } from '../../../src/columns/candidates.ts';
 import { convertCell } from '../../../src/columns/convert-cell.ts';
 import { mapTable } from '../../../src/columns/map-table.ts';
 import { type ColumnProposal, isOpen, mapOfProposal, proposeColumns } from '../../../src/columns/propose-columns.ts';
@@ -9,11 +9,11 @@ import { columnMapText, parseColumnMap } from '../../../src/columns/read-column-
 import { COLUMN_NAMES } from '../../../src/find/fields.ts';
 import type { Find } from '../../../src/find/find.ts';
 import { parseTable } from '../../../src/tables/csv-table.ts';
-import { readTableBytes } from '../../../src/tables/readers.ts';
+import { parseTableBytes } from '../../../src/tables/readers.ts';
 import type { Table } from '../../../src/tables/table.ts';
 import { makeWorkbook } from '../../support/make-workbook.ts';
 
-const KNOWN: Knowledge = {
+const KNOWN: LookupSources = {
   lookupTerm: (setSpec, cell) =>
     ['spona', 'mince', 'nůž'].includes(cell) && setSpec === 'heslo:predmet_druh'
       ? { kind: 'found', term: { id: 'HES-000001', label: cell, setSpec } }
@@ -23,11 +23,11 @@ const KNOWN: Knowledge = {
 
 const csv = (text: string, file = 'sezona.csv'): Table => parseTable(file, Buffer.from(text));
 
-function columnsOf(table: Table): Record<string, ColumnProposal> {
+function getColumns(table: Table): Record<string, ColumnProposal> {
   return Object.fromEntries(proposeColumns(table, [], KNOWN).columns.map((column) => [column.profile.key, column]));
 }
 
-const elementOf = (column: ColumnProposal | undefined): string | undefined =>
+const getElement = (column: ColumnProposal | undefined): string | undefined =>
   column?.rule.kind === 'read' ? column.rule.element : undefined;
 
 /** The finds that the proposed map makes of a table, and what is wrong with its rows. */
@@ -43,14 +43,14 @@ function readAsProposed(table: Table) {
 
 describe('the number of the find', () => {
   test('that repeats is named with its rows, gets no tick and is no count', () => {
-    const { 'č.': column } = columnsOf(csv('č.;Předmět;X;Y\n1;spona;1;2\n2;mince;1;2\n2;nůž;1;2\n'));
-    expect(elementOf(column)).toBe('local_id');
+    const { 'č.': column } = getColumns(csv('č.;Předmět;X;Y\n1;spona;1;2\n2;mince;1;2\n2;nůž;1;2\n'));
+    expect(getElement(column)).toBe('local_id');
     expect(String(column?.doubt)).toContain('"2" in rows 3, 4');
   });
 
   test('that repeats behind thousands of other rows is found, too', () => {
     const rows = Array.from({ length: 4000 }, (_, index) => `A-${index};spona`);
-    const { 'inv. č.': column } = columnsOf(csv(['inv. č.;předmět', ...rows, 'A-3999;mince'].join('\n')));
+    const { 'inv. č.': column } = getColumns(csv(['inv. č.;předmět', ...rows, 'A-3999;mince'].join('\n')));
     expect(String(column?.doubt)).toContain('"A-3999" in rows 4001, 4002');
   });
 
@@ -62,18 +62,18 @@ describe('the number of the find', () => {
       ['vsesoky-2024-1', 'vsesoky-2024-2'],
       ['petrovice-1', 'petrovice-2'],
     ]);
-    const { 'č.': column } = columnsOf(csv('č.;Předmět\n1;spona\n2;mince\n'));
+    const { 'č.': column } = getColumns(csv('č.;Předmět\n1;spona\n2;mince\n'));
     expect(String(column?.doubt)).toContain('"sezona-"');
   });
 
   test.each(['A-1', '2024/17', 'K1a'])('such as %s stands as it is, with a tick', (first) => {
-    const { 'č.': column } = columnsOf(csv(`č.;Předmět\n${first};spona\nQ-2;mince\n`));
+    const { 'č.': column } = getColumns(csv(`č.;Předmět\n${first};spona\nQ-2;mince\n`));
     expect([column?.rule, column?.doubt]).toEqual([{ kind: 'read', element: 'local_id' }, undefined]);
   });
 
   test('is not the weight, which is written with decimals', () => {
-    const { váha: column } = columnsOf(csv('váha;Předmět\n12,5;spona\n3,1;mince\n'));
-    expect(elementOf(column)).toBe('poznamka');
+    const { váha: column } = getColumns(csv('váha;Předmět\n12,5;spona\n3,1;mince\n'));
+    expect(getElement(column)).toBe('poznamka');
   });
 
   test('keeps its prefix in the map that is written and read again', () => {
@@ -92,8 +92,8 @@ describe('a column with a plain name', () => {
   test('of days of which half cannot be read is read, and the rows of the others say so', () => {
     const rows = Array.from({ length: 10 }, (_, index) => `D${index};spona;${index < 5 ? `${index + 1}.5.2024` : 'květen 2024'}`);
     const table = csv(['č.;Předmět;Datum nálezu', ...rows].join('\n'));
-    const column = columnsOf(table)['Datum nálezu'];
-    expect([elementOf(column), String(column?.doubt)]).toEqual(['datum_nalezu', expect.stringContaining('5 of 10 values')]);
+    const column = getColumns(table)['Datum nálezu'];
+    expect([getElement(column), String(column?.doubt)]).toEqual(['datum_nalezu', expect.stringContaining('5 of 10 values')]);
     const { finds, rows: read } = readAsProposed(table);
     expect(finds).toHaveLength(5);
     expect(read.flatMap(({ issues }) => issues.map(({ rule, row }) => `${row} ${rule}`))).toEqual(
@@ -102,8 +102,8 @@ describe('a column with a plain name', () => {
   });
 
   test('none of whose values can be read is read all the same', () => {
-    const columns = columnsOf(csv('č.;hloubka;předmět;nálezce\nA1;mělko;101;?\nA2;hluboko;102;?\n'));
-    expect(['hloubka', 'předmět', 'nálezce'].map((key) => elementOf(columns[key]))).toEqual([
+    const columns = getColumns(csv('č.;hloubka;předmět;nálezce\nA1;mělko;101;?\nA2;hluboko;102;?\n'));
+    expect(['hloubka', 'předmět', 'nálezce'].map((key) => getElement(columns[key]))).toEqual([
       'hloubka',
       'druh_nalezu',
       'nalezce',
@@ -116,7 +116,7 @@ describe('a column with a plain name', () => {
     ['ident_cely', 'ident_cely'],
     ['lon', 'lon'],
   ])('%s is %s', (header, element) => {
-    expect(elementOf(columnsOf(csv(`č.;${header}\nA1;nic takového\nA2;jiné\n`))[header])).toBe(element);
+    expect(getElement(getColumns(csv(`č.;${header}\nA1;nic takového\nA2;jiné\n`))[header])).toBe(element);
   });
 
   test('"ks" below a merged "Předmět" is the count', async () => {
@@ -126,9 +126,9 @@ describe('a column with a plain name', () => {
       ['A1', 'spona', '1', '-693922,37', '-1076044,69'],
       ['A2', 'mince', '2', '-693925,10', '-1076050,00'],
     ];
-    const table = await readTableBytes('sezona.xlsx', makeWorkbook([{ name: 'n', rows }]));
-    const columns = Object.values(columnsOf(table));
-    expect(columns.map(elementOf)).toEqual(['local_id', 'druh_nalezu', 'pocet', 'geom_x', 'geom_y']);
+    const table = await parseTableBytes('sezona.xlsx', makeWorkbook([{ name: 'n', rows }]));
+    const columns = Object.values(getColumns(table));
+    expect(columns.map(getElement)).toEqual(['local_id', 'druh_nalezu', 'pocet', 'geom_x', 'geom_y']);
   });
 });
 
@@ -137,8 +137,8 @@ test('a table with the names of a GPS device is read as its waypoints', () => {
     'name,lat,lon,time,desc,photo\nW01a,49.84050,15.17120,2024-06-01T10:00:00Z,spona u cesty,a.jpg\n' +
       'W02a,49.84060,15.17130,2024-06-02T10:00:00Z,,b.jpg\n',
   );
-  const columns = columnsOf(table);
-  expect(Object.values(columns).map(elementOf)).toEqual(['local_id', 'geom_y', 'geom_x', 'datum_nalezu', 'poznamka', 'photos']);
+  const columns = getColumns(table);
+  expect(Object.values(columns).map(getElement)).toEqual(['local_id', 'geom_y', 'geom_x', 'datum_nalezu', 'poznamka', 'photos']);
   const { finds } = readAsProposed(table);
   expect(finds.map(({ localId, elements, photos }) => [localId, elements.datum_nalezu, elements.poznamka, photos])).toEqual([
     ['W01a', '2024-06-01', 'spona u cesty', ['a.jpg']],
@@ -151,14 +151,14 @@ test('a field of KML beside the description is kept with it, and a link is no el
     '<Placemark><name>K9</name><description>spona, 5 cm</description><ExtendedData><Data name="popis"><value>text</value></Data>' +
     '<Data name="odkaz"><value>https://example.org/x</value></Data></ExtendedData><Point><coordinates>15.17120,49.84050,0</coordinates></Point></Placemark>';
   const kml = `<kml xmlns="http://www.opengis.net/kml/2.2"><Document>${placemark}</Document></kml>`;
-  const { finds } = readAsProposed(await readTableBytes('mapa.kml', Buffer.from(kml)));
+  const { finds } = readAsProposed(await parseTableBytes('mapa.kml', Buffer.from(kml)));
   expect(finds).toHaveLength(1);
   for (const text of ['text', 'spona, 5 cm', 'odkaz: https://example.org/x']) expect(finds[0]?.elements.poznamka).toContain(text);
 });
 
 test('what no element is like is counted and kept in the note; a second pair of coordinates is counted and left out', () => {
   const table = csv('č.;váha (g);regál;k. ú.\nA1;12,5;R1;Všesoky\nA2;;R2;Všesoky\n');
-  const columns = columnsOf(table);
+  const columns = getColumns(table);
   expect(columns['váha (g)']?.reasons.map(String)).toEqual(['1 value, like no element: kept in the note']);
   expect(columns['k. ú.']?.reasons.map(String)).toEqual(['2 values; the service derives it from the point']);
   expect(readAsProposed(table).finds.map(({ elements }) => elements.poznamka)).toEqual([
@@ -177,7 +177,7 @@ test('two columns of photographs, and two of remarks, are put together', () => {
 describe('the unit of depths', () => {
   const depths = (header: string, values: readonly string[]) => {
     const table = csv([`č.;${header}`, ...values.map((value, index) => `A${index};"${value}"`)].join('\n'));
-    const column = columnsOf(table)[header];
+    const column = getColumns(table)[header];
     return { column, read: readAsProposed(table).finds.map(({ elements }) => elements.hloubka) };
   };
 

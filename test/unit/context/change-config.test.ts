@@ -2,15 +2,15 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { assignOutbox, changeConfigFile, pointProfiles } from '../../../src/context/change-config.ts';
-import { profilesAlike, profilesOfOutbox, readConfigFile } from '../../../src/context/config.ts';
-import { outboxPlaces, placesFrom } from '../../../src/context/places.ts';
+import { findSimilarProfiles, listProfilesOfOutbox, readConfigFile } from '../../../src/context/config.ts';
+import { makePlaces, outboxPlaces } from '../../../src/context/places.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { tempFolder } from '../../support/temp-outbox.ts';
 
 const PROFILE = 'base_url = "https://finds.example.org"\nschema_base = "https://finds.example.org/s"\nkind = "training"\n';
 
 function scene(text: string) {
-  const places = placesFrom({ PAS_HOME: tempFolder(), PAS_STATE: tempFolder() });
+  const places = makePlaces({ PAS_HOME: tempFolder(), PAS_STATE: tempFolder() });
   writeFileSync(places.configFile, text);
   return { places, clock: manualClock(), read: () => readConfigFile(places.configFile) };
 }
@@ -21,10 +21,10 @@ describe('the outbox of a profile', () => {
       `[profiles.one]\n${PROFILE}username = "eva"\n[profiles.two]\n${PROFILE}username = "eva"\nprefix = "svc"\n[profiles.jan]\n${PROFILE}username = "jan"\n`,
     );
     const id = assignOutbox(places, clock, 'one');
-    expect(profilesOfOutbox(read(), id)).toEqual(['one', 'two']);
+    expect(listProfilesOfOutbox(read(), id)).toEqual(['one', 'two']);
     expect(assignOutbox(places, clock, 'two')).toBe(id);
     expect(assignOutbox(places, clock, 'jan')).not.toBe(id);
-    expect(profilesAlike(read(), 'one', read().profiles.get('one') ?? {})).toEqual(['two']);
+    expect(findSimilarProfiles(read(), 'one', read().profiles.get('one') ?? {})).toEqual(['two']);
     expect(assignOutbox(places, clock, 'one', id)).not.toBe(id);
   });
 
@@ -32,7 +32,7 @@ describe('the outbox of a profile', () => {
     const { places, clock, read } = scene(`[profiles.one]\n${PROFILE}`);
     const id = assignOutbox(places, clock, 'one');
     const other = '0a1b2c3d-0000-4000-8000-000000000001';
-    changeConfigFile(places, clock, (config) => pointProfiles(config, profilesOfOutbox(config, id), other));
+    changeConfigFile(places, clock, (config) => pointProfiles(config, listProfilesOfOutbox(config, id), other));
     expect(read().profiles.get('one')).toMatchObject({ outbox: other, kind: 'training' });
   });
 

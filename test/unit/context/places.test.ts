@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { placesFrom, type UserSystem } from '../../../src/context/places.ts';
+import { makePlaces, type UserSystem } from '../../../src/context/places.ts';
 
 function system(platform: NodeJS.Platform, homeFolder: string, ...there: readonly string[]): UserSystem {
   return { platform, homeFolder, accountFolder: homeFolder, exists: (path) => there.includes(path) };
@@ -11,7 +11,7 @@ const windows = system('win32', 'C:\\Users\\Eva Nováková');
 
 /** Folders of the data and of the state. */
 function lies(environment: Record<string, string>, on: UserSystem): readonly string[] {
-  const { home, paceFile, journalFile } = placesFrom(environment, on);
+  const { home, paceFile, journalFile } = makePlaces(environment, on);
   return [home, paceFile, journalFile];
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { FindElements } from '../../../src/find/fields.ts';
-import { changesSince, type HarvestedFind, stateText } from '../../../src/find/harvested-find.ts';
+import { type HarvestedFind, listChangesSince, stateText } from '../../../src/find/harvested-find.ts';
 
 const SENT: FindElements = {
   projekt: { id: 'C-202400101', text: 'C-202400101' },
@@ -22,7 +22,7 @@ function harvested(elements: HarvestedFind['elements'], more: Partial<HarvestedF
 }
 
 test('nothing changed', () => {
-  expect(changesSince(SENT, harvested({}))).toEqual([]);
+  expect(listChangesSince(SENT, harvested({}))).toEqual([]);
 });
 
 test('what changed is told in the order of the schema, in words', () => {
@@ -40,7 +40,7 @@ test('what changed is told in the order of the schema, in words', () => {
       },
     },
   );
-  expect(changesSince(SENT, record)).toEqual([
+  expect(listChangesSince(SENT, record)).toEqual([
     { element: 'evidencni_cislo', sent: null, now: 'A 1' },
     { element: 'hloubka', sent: '25', now: '30' },
     { element: 'obdobi', sent: 'paleolit (HES-000253)', now: 'moustérien (HES-000312)' },
@@ -52,14 +52,14 @@ test('what changed is told in the order of the schema, in words', () => {
 
 test('a finder who was sent by name alone is told by that name', () => {
   const record = harvested({ nalezce: { id: 'OS-000123', text: 'Nová, Eva' } });
-  expect(changesSince({ ...SENT, nalezce: { id: ':tba', text: 'Novák, Jan' } }, record)).toEqual([
+  expect(listChangesSince({ ...SENT, nalezce: { id: ':tba', text: 'Novák, Jan' } }, record)).toEqual([
     { element: 'nalezce', sent: 'Novák, Jan', now: 'Nová, Eva (OS-000123)' },
   ]);
 });
 
 test('what is withheld is not said to be gone', () => {
   const { lokalizace: _masked, ...elements } = harvested({}).elements;
-  expect(changesSince(SENT, harvested({}, { elements, protectedWithheld: true }))).toEqual([]);
+  expect(listChangesSince(SENT, harvested({}, { elements, protectedWithheld: true }))).toEqual([]);
 });
 
 test.each([

@@ -1,25 +1,25 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { COLUMN_NAMES, FIELDS, fieldOf, isElementName } from '../../../src/find/fields.ts';
+import { COLUMN_NAMES, FIELDS, getField, isElementName } from '../../../src/find/fields.ts';
 
 const schema = readFileSync('schemas/svc/2.2/svc.xsd', 'utf8');
 
 /** Names of the elements that a complex type of the schema lists, in its order. */
-function sequenceOf(type: string): string[] {
+function getSequence(type: string): string[] {
   const body = new RegExp(`<xs:complexType name="${type}"[^>]*>([\\s\\S]*?)</xs:complexType>`).exec(schema)?.[1] ?? '';
   return [...body.matchAll(/<xs:element name="(\w+)"/g)].map(([, name = '']) => name);
 }
 
 test('the table has the order of the schema', () => {
   const names = FIELDS.filter((field) => field.parent === undefined).map((field) => field.name as string);
-  expect(sequenceOf('samostatny_nalezType').filter((name) => names.includes(name))).toEqual(names);
+  expect(getSequence('samostatny_nalezType').filter((name) => names.includes(name))).toEqual(names);
   expect(names).toHaveLength(17);
 });
 
 test('the elements inside chranene_udaje follow last, in the order of the schema', () => {
   const names = FIELDS.filter((field) => field.parent === 'chranene_udaje').map((field) => field.name as string);
   expect(FIELDS.slice(-names.length).map((field) => field.name)).toEqual(names);
-  expect(sequenceOf('samostatny_nalez-chranene_udajeType').filter((name) => names.includes(name))).toEqual(names);
+  expect(getSequence('samostatny_nalez-chranene_udajeType').filter((name) => names.includes(name))).toEqual(names);
 });
 
 test('every element has a column under its own name and under its English alias', () => {
@@ -42,5 +42,5 @@ test('what is needed in which state is what the contract says', () => {
 test('a name that is no element is told from one that is', () => {
   expect(isElementName('hloubka')).toBe(true);
   expect(isElementName('toString')).toBe(false);
-  expect(fieldOf('hloubka').kind).toBe('integer');
+  expect(getField('hloubka').kind).toBe('integer');
 });

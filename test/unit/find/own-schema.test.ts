@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ConfigError } from '../../../src/base/errors.ts';
-import { buildDocument, schemaLocationOf } from '../../../src/find/find.ts';
+import { buildDocument, getSchemaLocation } from '../../../src/find/find.ts';
 import {
   bundledSchema,
   findSchemaProblem,
@@ -10,7 +10,7 @@ import {
 } from '../../../src/find/find-schema.ts';
 import { aFind, PROFILE } from './a-find.ts';
 
-const url = schemaLocationOf(PROFILE);
+const url = getSchemaLocation(PROFILE);
 const XML_IMPORT = /<xs:import [^>]*\/>/;
 
 async function ownSchema(change: (text: string) => string = (text) => text) {

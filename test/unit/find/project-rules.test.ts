@@ -122,9 +122,9 @@ describe('the organisation of a project', () => {
   const elsewhere = { organisation: 'Archeologický ústav' };
 
   test('that is another one than the archaeologist’s is pointed out: only cooperation opens it', () => {
-    const [finding, ...others] = judge(SURVEY, { role: 'archaeologist', ...elsewhere });
+    const [finding, ...otherNames] = judge(SURVEY, { role: 'archaeologist', ...elsewhere });
     expect(finding).toMatch(/^warning: .*Muzeum Kutnohorska.*Archeologický ústav/);
-    expect(others).toEqual([]);
+    expect(otherNames).toEqual([]);
   });
 
   test('is no matter to a researcher or an archivist, nor where it is the same', () => {

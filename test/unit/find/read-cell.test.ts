@@ -10,7 +10,7 @@ import {
 } from '../../../src/find/read-cell.ts';
 import { inWords } from '../../support/in-words.ts';
 
-const problemOf = (reading: object): string => ('problem' in reading ? String(reading.problem) : 'none');
+const getProblem = (reading: object): string => ('problem' in reading ? String(reading.problem) : 'none');
 
 describe('dates', () => {
   test.each([
@@ -57,7 +57,7 @@ describe('dates', () => {
     ['13/2024', 'Write YYYY-MM-DD'],
     ['2024-6-7', 'Write YYYY-MM-DD'],
   ])('%s is not read, and the message says what to write', (cell, advice) => {
-    expect(problemOf(parseDateCell(cell))).toContain(advice);
+    expect(getProblem(parseDateCell(cell))).toContain(advice);
   });
 
   test('every day of the calendar is read from both forms', () => {
@@ -109,7 +109,7 @@ describe('whole numbers', () => {
         fc.constantFrom(',', '.'),
         fc.stringMatching(/^\d{3}$/),
         (whole, mark, digits) => {
-          expect(problemOf(parseInteger(`${whole}${mark}${digits}`))).toContain(`${whole}${digits}`);
+          expect(getProblem(parseInteger(`${whole}${mark}${digits}`))).toContain(`${whole}${digits}`);
         },
       ),
     );
@@ -129,7 +129,7 @@ describe('whole numbers', () => {
     ['1e2', 'digits only'],
     ['9'.repeat(20), 'digits only'],
   ])('%s is not', (cell, advice) => {
-    expect(problemOf(parseInteger(cell))).toContain(advice);
+    expect(getProblem(parseInteger(cell))).toContain(advice);
   });
 });
 
@@ -148,13 +148,13 @@ test.each([
 });
 
 test('a third answer to a yes-no question is refused', () => {
-  expect(problemOf(parseBoolean('možná'))).toContain('ano or ne');
+  expect(getProblem(parseBoolean('možná'))).toContain('ano or ne');
 });
 
 test('a target state is 1, 2 or 3; 4 is explained', () => {
   expect(['1', '2', '3'].map(parseTargetState)).toEqual([{ value: 1 }, { value: 2 }, { value: 3 }]);
-  expect(problemOf(parseTargetState('4'))).toContain('archived');
-  expect(problemOf(parseTargetState('potvrzeno'))).toContain('1 (registered)');
+  expect(getProblem(parseTargetState('4'))).toContain('archived');
+  expect(getProblem(parseTargetState('potvrzeno'))).toContain('1 (registered)');
 });
 
 describe('coordinate systems', () => {
@@ -173,8 +173,8 @@ describe('coordinate systems', () => {
   });
 
   test('others are refused, those that are alike with the reason', () => {
-    expect(problemOf(parseGeomSystem('EPSG:5513'))).toContain('order or the signs');
-    expect(problemOf(parseGeomSystem('32633'))).toBe(
+    expect(getProblem(parseGeomSystem('EPSG:5513'))).toContain('order or the signs');
+    expect(getProblem(parseGeomSystem('32633'))).toBe(
       '"32633" is not a known coordinate system. Write 4326 (WGS 84) or 5514 (S-JTSK).',
     );
   });

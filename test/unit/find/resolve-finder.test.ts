@@ -40,12 +40,12 @@ function peopleLookup(people: Readonly<Record<string, string>>): LookupTerm {
 const lookup = peopleLookup(PEOPLE);
 
 /** `OS-…` for a person by identifier, `=Surname, Given` for one by name, `?rule OS-… OS-…` where it is refused. */
-function outcomeOf(read: ResolvedFinder): string {
+function getOutcome(read: ResolvedFinder): string {
   if ('value' in read) return read.value.id === ':tba' ? `=${read.value.text}` : read.value.id;
   return ['?', read.rule, ...(read.candidates ?? []).map(({ id }) => ` ${id}`)].join('');
 }
 
-const outcome = (cell: string, by: LookupTerm = lookup): string => outcomeOf(resolveFinder(cell, by));
+const outcome = (cell: string, by: LookupTerm = lookup): string => getOutcome(resolveFinder(cell, by));
 
 const NOVAK = [
   ...['novák, jan', 'Novak, Jan', 'NOVÁK, Jan', 'Novák, JAN', 'Jan Novák', 'Novák Jan', 'JAN NOVÁK', 'novak jan', 'Jan, Novák'],

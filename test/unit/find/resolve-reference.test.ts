@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { resolveProject, resolveTerm } from '../../../src/find/resolve-reference.ts';
 import { DELETED, lookupTerm, nothingHarvested } from './a-find.ts';
 
-const problemOf = (reading: object): string => ('problem' in reading ? String(reading.problem) : 'none');
+const getProblem = (reading: object): string => ('problem' in reading ? String(reading.problem) : 'none');
 const period = (cell: string) => resolveTerm('heslo:obdobi', cell, lookupTerm);
 
 describe('a vocabulary cell', () => {
@@ -17,28 +17,28 @@ describe('a vocabulary cell', () => {
   });
 
   test('an ambiguous label lists its candidates', () => {
-    const problem = problemOf(resolveTerm('heslo:predmet_druh', 'jehla', lookupTerm));
+    const problem = getProblem(resolveTerm('heslo:predmet_druh', 'jehla', lookupTerm));
     expect(problem).toContain('jehla (HES-000692), jehla (HES-000693)');
   });
 
   test('an unknown label names the nearest', () => {
-    expect(problemOf(period('palelit'))).toBe(
+    expect(getProblem(period('palelit'))).toBe(
       'periods (heslo:obdobi) has no entry "palelit". Nearest: paleolit (HES-000253), doba bronzová (HES-000300).',
     );
   });
 
   test('an entry of another vocabulary and a deleted one are told apart', () => {
-    expect(problemOf(period('HES-000691'))).toContain('lahev (HES-000691) is an entry of object types (heslo:predmet_druh)');
-    expect(problemOf(period(DELETED.id))).toContain('was deleted');
+    expect(getProblem(period('HES-000691'))).toContain('lahev (HES-000691) is an entry of object types (heslo:predmet_druh)');
+    expect(getProblem(period(DELETED.id))).toContain('was deleted');
   });
 
   test('before the first harvest an identifier is taken and a label is not', () => {
     expect(resolveTerm('heslo:obdobi', 'HES-000253', nothingHarvested)).toEqual({ value: { id: 'HES-000253', text: '' } });
-    expect(problemOf(resolveTerm('heslo:obdobi', 'paleolit', nothingHarvested))).toContain('Run pas harvest-vocab');
+    expect(getProblem(resolveTerm('heslo:obdobi', 'paleolit', nothingHarvested))).toContain('Run pas harvest-vocab');
   });
 });
 
 test('a project is its identifier, in one word', () => {
   expect(resolveProject('C-202400101')).toEqual({ value: { id: 'C-202400101', text: 'C-202400101' } });
-  expect(problemOf(resolveProject('Sběry na Kutnohorsku'))).toContain('not a project identifier');
+  expect(getProblem(resolveProject('Sběry na Kutnohorsku'))).toContain('not a project identifier');
 });

@@ -14,7 +14,7 @@ function judge(overrides: Overrides, context: Partial<RuleContext> = {}) {
   return checkRules(aFind(overrides), { ...CONTEXT, ...context }).map(({ rule, element, severity }) => [rule, element, severity]);
 }
 
-function messageOf(overrides: Overrides, context: Partial<RuleContext> = {}): string {
+function getMessage(overrides: Overrides, context: Partial<RuleContext> = {}): string {
   return checkRules(aFind(overrides), { ...CONTEXT, ...context })
     .map((issue) => issue.message)
     .join('\n');
@@ -104,7 +104,7 @@ describe('what a state needs', () => {
     expect(judge({ stav: 1, geom_wkt: undefined })).toEqual([]);
     expect(judge({ stav: 2, geom_wkt: undefined })).toEqual([['geometry-required', 'geom_wkt', 'error']]);
     expect(judge({ stav: 2, geom_system: '5514' })).toEqual([['geometry-required', 'geom_sjtsk_wkt', 'error']]);
-    expect(messageOf({ stav: 2, geom_system: '5514' })).toContain('geom_system says 5514, but the point is in geom_wkt');
+    expect(getMessage({ stav: 2, geom_system: '5514' })).toContain('geom_system says 5514, but the point is in geom_wkt');
   });
 });
 
@@ -154,7 +154,7 @@ describe('values', () => {
   });
 
   test('a label is no identifier: the right one is named', () => {
-    expect(messageOf({ predano_organizace: { id: 'Muzeum', text: '' } })).toContain('Write ORG-000091 (Muzeum).');
+    expect(getMessage({ predano_organizace: { id: 'Muzeum', text: '' } })).toContain('Write ORG-000091 (Muzeum).');
   });
 
   test('a second comma in a new finder’s name is doubted: the service makes a person of whatever stands behind the first', () => {
@@ -210,9 +210,9 @@ describe('the point', () => {
       ...(distanceM === undefined ? {} : { distanceM }),
     });
     expect(judge({ stav: 1 }, { lookupArea: () => outside(812.4) })).toEqual([['geometry-area', 'geom_wkt', 'error']]);
-    expect(messageOf({}, { lookupArea: () => outside(812.4) })).toContain('Všesoky (ruian-672424), 812 m away');
-    expect(messageOf({}, { lookupArea: () => outside(81_240) })).toContain('81 km away');
-    expect(messageOf({}, { lookupArea: () => outside() })).toContain('The nearest is Všesoky (ruian-672424).');
+    expect(getMessage({}, { lookupArea: () => outside(812.4) })).toContain('Všesoky (ruian-672424), 812 m away');
+    expect(getMessage({}, { lookupArea: () => outside(81_240) })).toContain('81 km away');
+    expect(getMessage({}, { lookupArea: () => outside() })).toContain('The nearest is Všesoky (ruian-672424).');
   });
 
   test('without areas a point outside the country is doubted', () => {
@@ -237,7 +237,7 @@ describe('the point', () => {
     [15, 48.49],
     [15, 51.11],
   ])('without areas %f %f is outside the country, whichever side of it', (lon, lat) => {
-    expect(messageOf({ geom_wkt: `POINT (${lon} ${lat})` })).toBe(
+    expect(getMessage({ geom_wkt: `POINT (${lon} ${lat})` })).toBe(
       `The point ${lon.toFixed(5)} ${lat.toFixed(5)} is outside Czechia. Check the coordinates and their order.`,
     );
   });
@@ -256,10 +256,10 @@ describe('the point', () => {
 
   test('the distance to the nearest area is in metres, and from ten kilometres on in kilometres', () => {
     const nearest = { id: 'ruian-672424', label: 'Všesoky', setSpec: 'ruian_katastr' };
-    const said = (distanceM: number) => messageOf({}, { lookupArea: () => ({ kind: 'outside', nearest, distanceM }) });
+    const said = (distanceM: number) => getMessage({}, { lookupArea: () => ({ kind: 'outside', nearest, distanceM }) });
     expect(said(9999)).toContain(' The nearest is Všesoky (ruian-672424), 9999 m away.');
     expect(said(10_000)).toContain(' The nearest is Všesoky (ruian-672424), 10 km away.');
-    expect(messageOf({}, { lookupArea: () => ({ kind: 'outside' }) })).toBe(
+    expect(getMessage({}, { lookupArea: () => ({ kind: 'outside' }) })).toBe(
       'The point 15.17120 49.84050 is not in any known cadastral area. Check the coordinates.',
     );
   });
@@ -278,15 +278,15 @@ describe('the point', () => {
 });
 
 test('what is said of a state names what to do', () => {
-  expect(messageOf({ projekt: undefined })).toBe('Every find needs projekt (survey project). Fill it in.');
-  expect(messageOf({ predano: false })).toBe('A find for state 3 must be handed over. Set predano to true, or choose state 2.');
-  expect(messageOf({ stav: 2, geom_wkt: undefined })).toBe(
+  expect(getMessage({ projekt: undefined })).toBe('Every find needs projekt (survey project). Fill it in.');
+  expect(getMessage({ predano: false })).toBe('A find for state 3 must be handed over. Set predano to true, or choose state 2.');
+  expect(getMessage({ stav: 2, geom_wkt: undefined })).toBe(
     'A find for state 2 needs a point in geom_wkt. Fill in its coordinates, or choose state 1.',
   );
-  expect(messageOf({ evidencni_cislo: undefined })).toMatch(/Fill it in, or choose state 2\.$/);
+  expect(getMessage({ evidencni_cislo: undefined })).toMatch(/Fill it in, or choose state 2\.$/);
   const elsewhere = { geom_wkt: undefined, geom_sjtsk_wkt: 'POINT (-743011.72 -1043823.18)' };
-  expect(messageOf({ stav: 2, ...elsewhere })).toContain('geom_system says 4326, but the point is in geom_sjtsk_wkt');
-  expect(messageOf({ stav: 2 }, { role: 'B' })).toMatch(/^Your role is Researcher, .* ask an archaeologist to import it\.$/);
+  expect(getMessage({ stav: 2, ...elsewhere })).toContain('geom_system says 4326, but the point is in geom_sjtsk_wkt');
+  expect(getMessage({ stav: 2 }, { role: 'B' })).toMatch(/^Your role is Researcher, .* ask an archaeologist to import it\.$/);
 });
 
 test('a find without a state is held to the first', () => {

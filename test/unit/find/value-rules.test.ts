@@ -86,10 +86,10 @@ describe('what is said of a value', () => {
       'vocabulary: The id of predano_organizace is "Muzeum", which the service does not know. Write ORG-000091 (Muzeum).',
     ],
   ])('%j', (overrides, text) => {
-    const [first, ...others] = said(overrides);
+    const [first, ...otherNames] = said(overrides);
     expect(first).toBe(text);
     // The same element is not looked up as well, where its form is wrong.
-    expect(others.filter((other) => !other.startsWith('identifier-form'))).toEqual([]);
+    expect(otherNames.filter((other) => !other.startsWith('identifier-form'))).toEqual([]);
   });
 
   test.each(['1700-01-01', '2024-11-20', ' ', ''])('%j passes as a day', (datum_nalezu) => {
@@ -137,7 +137,7 @@ describe('what a look into the vocabulary tells', () => {
   });
 
   test('a term that is mapped to none', () => {
-    expect(found({ kind: 'mapping-conflict', own: 'starý', target: 'HES-7' })).toEqual([
+    expect(found({ kind: 'mapping-conflict', ownTerm: 'starý', target: 'HES-7' })).toEqual([
       'vocabulary: "starý" is mapped to HES-7, which is not an entry of periods (heslo:obdobi). Choose another: pas vocab map set heslo:obdobi starý ID',
     ]);
   });

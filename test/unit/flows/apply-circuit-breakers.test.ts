@@ -29,7 +29,7 @@ function answering() {
       ...{ method: 'POST', path: '/', account: EVA_SAID.identCely, serverMs: null, sentByMs: null, settleMs: 0 },
     }));
     const entry = claimed?.entry ?? push.entry(id);
-    const facts = push.session.factsOf(entry, sent);
+    const facts = push.session.collectFacts(entry, sent);
     const { settlement: decided } = push.session.apply(applyCircuitBreakers(push.session.state, facts, settlement));
     if (claimed !== undefined) {
       settle(push.outbox, claimed, decided, { outcome: outcome.kind });

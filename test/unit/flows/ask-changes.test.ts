@@ -3,7 +3,7 @@ import type { FindElements } from '../../../src/find/fields.ts';
 import type { Find } from '../../../src/find/find.ts';
 import { rememberReferences } from '../../../src/find/resolve-finder.ts';
 import { checkRules } from '../../../src/find/rules.ts';
-import { readAnswer } from '../../../src/flows/interview/answer.ts';
+import { parseAnswer } from '../../../src/flows/interview/answer.ts';
 import { askChanges } from '../../../src/flows/interview/edit-find.ts';
 import { makeOfferTerms } from '../../../src/flows/interview/offer-terms.ts';
 import { scriptedPrompt } from '../../support/scripted-prompt.ts';
@@ -40,12 +40,12 @@ async function edited(start: Find, ...answers: readonly string[]) {
   const vocabulary = fill(store, ...TERMS);
   const { lookupTerm } = store.lookups(vocabulary.oaiBase);
   const prompt = scriptedPrompt(...answers);
-  const said: string[] = [];
+  const texts: string[] = [];
   const world = {
     prompt,
-    say: (text: string) => void said.push(text),
-    read: (question: Parameters<typeof readAnswer>[0], text: string, find: Find) =>
-      readAnswer(question, text, find, {
+    say: (text: string) => void texts.push(text),
+    read: (question: Parameters<typeof parseAnswer>[0], text: string, find: Find) =>
+      parseAnswer(question, text, find, {
         lookupTerm,
         today: '2024-06-02',
         resolveReference: rememberReferences(lookupTerm),
@@ -58,7 +58,7 @@ async function edited(start: Find, ...answers: readonly string[]) {
     offerTerms: makeOfferTerms({ vocabulary, mapping: { file: '', rows: [], issues: [] }, latest: [], columns: 80 }),
     check: (find: Find) => checkRules(find, { lookupTerm, today: '2024-06-02' }),
   };
-  return { ...(await askChanges(start, world)), prompt, said };
+  return { ...(await askChanges(start, world)), prompt, said: texts };
 }
 
 /** Enter, so many times. */

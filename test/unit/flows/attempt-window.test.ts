@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { serverMs, wallMs } from '../../../src/base/clock.ts';
-import { earliestMs, windowOf } from '../../../src/flows/reconcile/verdict.ts';
+import { earliestMs, getAttemptWindow } from '../../../src/flows/reconcile/verdict.ts';
 import { type AnswerFacts, claim, recoverInFlight, type Settlement, settle } from '../../../src/outbox/claims.ts';
 import { entryById } from '../../../src/outbox/entry-queries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
@@ -18,9 +18,9 @@ function story(aheadMs = 0) {
   const outbox = { ...tempOutbox(), clock: { ...manualClock(), now: () => wallMs(NOON + aheadMs) } };
   const { entryId } = queueImport(outbox, 'K-1');
   const entry = () => {
-    const found = entryById(outbox, entryId);
-    if (found === undefined) throw new Error('no such entry');
-    return found;
+    const entry = entryById(outbox, entryId);
+    if (entry === undefined) throw new Error('no such entry');
+    return entry;
   };
   const begin = (fromMs: number | null) => {
     const times = {
@@ -47,7 +47,7 @@ function story(aheadMs = 0) {
         ...(endedMs === undefined ? {} : { endedAt: serverMs(endedMs) }),
         ...answer,
       }),
-    window: () => windowOf(outbox, entry()),
+    window: () => getAttemptWindow(outbox, entry()),
     earliest: () => earliestMs(outbox, entry()),
   };
 }

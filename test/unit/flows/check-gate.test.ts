@@ -12,7 +12,7 @@ import { EVA_SAID } from '../../support/account-service.ts';
 import { acceptEntry } from '../../support/attempted-entries.ts';
 import { type ManualClock, manualClock } from '../../support/manual-clock.ts';
 import { tempOutbox } from '../../support/temp-outbox.ts';
-import { aComputer, findService, innerOf, PROJECT, queueFind, queuePhotograph } from './find-service.ts';
+import { aComputer, findService, getInnerText, PROJECT, queueFind, queuePhotograph } from './find-service.ts';
 
 const DAY_MS = 86_400_000;
 const N1 = `${PROJECT}-N00001`;
@@ -120,7 +120,7 @@ describe('a find that reads like a record that another outbox of the account has
   test('is held also where it was queued while the push was under way', async () => {
     using given = scene();
     const { service, outbox } = given;
-    service.make(innerOf('fibula'));
+    service.make(getInnerText('fibula'));
     queueFind(outbox, 'K-1');
     service.habits.fate = (write) => {
       if (write === 'K-1') queueFind(outbox, 'K-2', 'fibula');
@@ -133,7 +133,7 @@ describe('a find that reads like a record that another outbox of the account has
   test('is held also where it was queued long after the look that showed that record', async () => {
     using given = scene();
     const { clock, service, outbox } = given;
-    service.make(innerOf('fibula'));
+    service.make(getInnerText('fibula'));
     queueFind(outbox, 'K-1');
     await service.push(outbox);
     await clock.advance(20 * DAY_MS);
@@ -145,7 +145,7 @@ describe('a find that reads like a record that another outbox of the account has
   test('is held also where it came while the service was looked at', async () => {
     using given = scene();
     const { service, outbox } = given;
-    service.make(innerOf('fibula'));
+    service.make(getInnerText('fibula'));
     queueFind(outbox, 'K-1');
     service.habits.beforeHarvest = async () => {
       if (allEntries(outbox).length === 1) queueFind(outbox, 'K-2', 'fibula');
@@ -179,7 +179,7 @@ describe('equal notes in one outbox', () => {
     await service.push(outbox);
     expect(states(outbox)).toEqual(['uncertain', 'accepted']);
     // A record without an explanation is not of this outbox.
-    service.make(innerOf('sherd'));
+    service.make(getInnerText('sherd'));
     queueFind(outbox, 'K-3', 'sherd');
     await service.push(outbox);
     expect(states(outbox)).toEqual(['uncertain', 'accepted', 'held: equal-record']);
@@ -189,7 +189,7 @@ describe('equal notes in one outbox', () => {
 describe('a number', () => {
   const numbered = (expects: string) => {
     const given = scene();
-    const ident = given.service.make(innerOf('K-1'));
+    const ident = given.service.make(getInnerText('K-1'));
     given.service.setNumber(ident, 'OLD');
     addNumber(given.outbox, { findId: null, identCely: ident }, 'INV 1', expects);
     return { ...given, ident };
@@ -248,7 +248,7 @@ describe('a number', () => {
 describe('a photograph', () => {
   const withFile = (name: string, bytes: string) => {
     const given = scene();
-    const target = { findId: null, identCely: given.service.make(innerOf('K-1')) };
+    const target = { findId: null, identCely: given.service.make(getInnerText('K-1')) };
     queuePhotograph(given.outbox, target, name, bytes);
     return { ...given, ident: target.identCely };
   };
@@ -284,7 +284,7 @@ describe('where another account harvests', () => {
   const foreign = () => {
     const given = scene();
     const { service } = given;
-    service.change(service.make(innerOf('hidden')), (record) => {
+    service.change(service.make(getInnerText('hidden')), (record) => {
       record.hidden = 'withheld';
     });
     const lent = { ...service.open, usesExternalToken: true, username: 'jan@example.org' };
@@ -322,7 +322,7 @@ describe('the look', () => {
 
   test('is left out where a person says so, and is said to be', async () => {
     using given = scene();
-    given.service.make(innerOf('K-1'));
+    given.service.make(getInnerText('K-1'));
     queueFind(given.outbox, 'K-1');
     expect(await pushing(given, { mayLook: false })).toMatchObject({ told: ['skipped'], result: { accepted: 1 } });
     expect(given.service.asked).toEqual([]);
@@ -345,7 +345,7 @@ describe('the look', () => {
       throw new AuthError('no right to harvest', { hint: 'ask' });
     };
     queueFind(outbox, 'K-1');
-    addNumber(outbox, { findId: null, identCely: service.make(innerOf('K-0')) }, 'INV 1', '');
+    addNumber(outbox, { findId: null, identCely: service.make(getInnerText('K-0')) }, 'INV 1', '');
     expect(await pushing(given)).toMatchObject({ told: ['not-signed-in'], result: { accepted: 2 } });
   });
 
@@ -446,7 +446,7 @@ describe('with thousands of records and entries', () => {
     outbox.change(() => {
       for (let index = 0; index < count; index += 1) {
         const { findId, entryId } = queueFind(outbox, `A-${index}`, index % 10 === 0 ? 'sherd' : `A-${index}`);
-        const identCely = service.make(innerOf(index % 10 === 0 ? 'sherd' : `A-${index}`));
+        const identCely = service.make(getInnerText(index % 10 === 0 ? 'sherd' : `A-${index}`));
         acceptEntry(outbox, entryId, identCely);
         const photograph = { name: `${index}.jpg`, mediaType: 'image/jpeg', sha512: Buffer.alloc(64, index), sizeBytes: 3 };
         addPhoto(outbox, { findId, identCely }, photograph);

@@ -47,7 +47,7 @@ test('finds are made anew in another outbox, with their photographs and without 
     { kind: 'photo', state: 'queued', identCely: null },
   ]);
   const [, photo] = entries;
-  expect(photo?.kind === 'photo' && existsSync(openContentStore(photosFolders.to).pathOf(photo.photograph.sha512))).toBe(true);
+  expect(photo?.kind === 'photo' && existsSync(openContentStore(photosFolders.to).getPath(photo.photograph.sha512))).toBe(true);
 });
 
 test('a find whose local id is taken is left out', async () => {

@@ -17,7 +17,7 @@ function outcomeOfKind(kind: OutcomeKind, odd: boolean): Outcome {
   return { kind, ...all } as unknown as Outcome;
 }
 
-function entryOf(kind: EntryKind, id: number): Entry {
+function getEntry(kind: EntryKind, id: number): Entry {
   const common = {
     id,
     findId: id,
@@ -53,9 +53,9 @@ const attempts: fc.Arbitrary<Attempt> = fc.record({
   access: fc.option(fc.constantFrom(...KINDS), { nil: undefined }),
 });
 
-function factsOf(attempt: Attempt, step: number): AttemptFacts {
+function makeFacts(attempt: Attempt, step: number): AttemptFacts {
   const { status, failuresBefore, besideImport, besideAccepted } = attempt;
-  const entry = entryOf(attempt.kind, attempt.id);
+  const entry = getEntry(attempt.kind, attempt.id);
   return {
     ...{
       entry,
@@ -94,7 +94,7 @@ test('decide settles every outcome of every kind of entry, and leaves none as it
           besideAccepted: odd,
           access: undefined,
         };
-        const { settlement, effects } = decide(initialState(new Map()), factsOf(attempt, 1));
+        const { settlement, effects } = decide(initialState(new Map()), makeFacts(attempt, 1));
         expect(['accepted', 'refused', 'queued', 'uncertain']).toContain(settlement.state);
         expect(effects.filter(({ type }) => type === 'probe-access')).toHaveLength(outcome === 'forbidden' ? 1 : 0);
         if (OUTCOMES[outcome].mayHaveArrived) expect(settlement.state).toBe('uncertain');
@@ -107,7 +107,7 @@ test('decide is pure: it changes nothing that it is given, and says the same twi
     fc.property(fc.array(attempts, { maxLength: 30 }), (all) => {
       let state = initialState(new Map());
       for (const [step, attempt] of all.entries()) {
-        const facts = factsOf(attempt, step + 1);
+        const facts = makeFacts(attempt, step + 1);
         const before = picture(state);
         const [once, twice] = [decide(state, facts), decide(state, facts)];
         expect(picture(state)).toBe(before);
@@ -124,7 +124,7 @@ test('whatever comes back, what may have arrived is never queued, and only an ac
     fc.property(fc.array(attempts, { maxLength: 60 }), (all) => {
       let state = initialState(new Map());
       for (const [step, attempt] of all.entries()) {
-        const decision = decide(state, factsOf(attempt, step + 1));
+        const decision = decide(state, makeFacts(attempt, step + 1));
         if (attempt.outcome === 'uncertain') expect(decision.settlement.state).toBe('uncertain');
         if (attempt.outcome === 'accepted') expect(decision.settlement.state).toBe('accepted');
         state = decision.state;

@@ -180,11 +180,11 @@ test('a closed service ends the push, and the entry stays as it was', () => {
 });
 
 describe('“already current”', () => {
-  const told: Told = { kind: 'already-applied', detail: 'said' };
+  const outcome: Told = { kind: 'already-applied', detail: 'said' };
 
   test('settles a number', () => {
     using push = aPush();
-    expect(push.settled(push.aNumber(), told)).toEqual({
+    expect(push.settled(push.aNumber(), outcome)).toEqual({
       state: 'accepted',
       identCely: RECORD,
       reason: 'the service already had this number',
@@ -194,41 +194,41 @@ describe('“already current”', () => {
   test('is a refusal of a number that the service may refuse for something else, and of what is no number', () => {
     using push = aPush();
     for (const id of [push.aNumber('a\u0007b'), push.anImport()])
-      expect(push.settled(id, told)).toEqual({ state: 'refused', reason: 'said', issues: [] });
+      expect(push.settled(id, outcome)).toEqual({ state: 'refused', reason: 'said', issues: [] });
   });
 });
 
 describe('a refusal in a word', () => {
-  const told: Told = { kind: 'refused-unspecified', detail: 'said' };
+  const outcome: Told = { kind: 'refused-unspecified', detail: 'said' };
 
   test('beside another import of its project lets it be tried again later and alone, four times', () => {
     using push = aPush();
     const id = push.anImport();
     push.beside(id, push.anImport('K-2'));
-    expect(push.settled(id, told)).toEqual({
+    expect(push.settled(id, outcome)).toEqual({
       state: 'queued',
       reason: 'refused, perhaps because of another import into its project (said); retried alone',
       notBeforeAt: push.now() + 1000,
     });
     expect([...push.session.state.serialProjects]).toEqual(['C-202400101']);
     push.triedInVain(id, 3, 'refused-unspecified');
-    expect(push.settled(id, told)).toMatchObject({ state: 'queued', notBeforeAt: push.now() + 8000 });
+    expect(push.settled(id, outcome)).toMatchObject({ state: 'queued', notBeforeAt: push.now() + 8000 });
     push.triedInVain(id, 1, 'refused-unspecified');
-    expect(push.settled(id, told)).toEqual({ state: 'refused', reason: 'said', issues: [] });
+    expect(push.settled(id, outcome)).toEqual({ state: 'refused', reason: 'said', issues: [] });
   });
 
   test('is final for an import that was alone in its project', () => {
     using push = aPush();
     const id = push.anImport();
     push.beside(id, push.anImport('K-2', 'C-202400102'));
-    expect(push.settled(id, told)).toEqual({ state: 'refused', reason: 'said', issues: [] });
+    expect(push.settled(id, outcome)).toEqual({ state: 'refused', reason: 'said', issues: [] });
     expect([...push.session.state.serialProjects]).toEqual([]);
   });
 
   test('is final for what is no import, or of no known project', () => {
     using push = aPush();
     for (const each of [push.anImport('K-1', null), push.aNumber(), push.aPhotograph()])
-      expect(push.settled(each, told)).toEqual({ state: 'refused', reason: 'said', issues: [] });
+      expect(push.settled(each, outcome)).toEqual({ state: 'refused', reason: 'said', issues: [] });
     expect([...push.session.state.serialProjects]).toEqual([]);
   });
 });
@@ -247,7 +247,7 @@ describe('what the service finds wrong', () => {
     ...{ line: undefined, column: undefined, message: 'hloubka: wrong', errorType: undefined },
     ...more,
   });
-  const issuesOf = (push: ReturnType<typeof aPush>, id: number, findings: readonly ServerFinding[]) => {
+  const listIssues = (push: ReturnType<typeof aPush>, id: number, findings: readonly ServerFinding[]) => {
     const settled = push.settled(id, { kind: 'refused', detail: 'said', findings });
     return 'issues' in settled ? settled.issues : undefined;
   };
@@ -260,7 +260,7 @@ describe('what the service finds wrong', () => {
     [undefined, 'service-refusal'],
   ])('of the type %s is the rule %s', (errorType, rule) => {
     using push = aPush();
-    expect(issuesOf(push, push.anImport(), [finding({ errorType })])).toMatchObject([
+    expect(listIssues(push, push.anImport(), [finding({ errorType })])).toMatchObject([
       { rule, message: 'hloubka: wrong', find: 'K-1' },
     ]);
   });
@@ -274,7 +274,7 @@ describe('what the service finds wrong', () => {
       'x',
       '<datum_nalezu/>',
     ]);
-    const at = (line: number | undefined) => issuesOf(push, id, [finding({ line })]);
+    const at = (line: number | undefined) => listIssues(push, id, [finding({ line })]);
     expect(at(3)).toMatchObject([{ line: 3, element: 'hloubka' }]);
     expect(at(5)).toMatchObject([{ line: 5, element: 'datum_nalezu' }]);
     expect(at(2)).toEqual([expect.not.objectContaining({ element: expect.anything() })]);
@@ -286,7 +286,7 @@ describe('what the service finds wrong', () => {
   test('in a change of a record names no find and no element', () => {
     using push = aPush();
     for (const id of [push.aNumber(), push.aPhotograph()]) {
-      const [issue] = issuesOf(push, id, [finding({ line: 1 })]) ?? [];
+      const [issue] = listIssues(push, id, [finding({ line: 1 })]) ?? [];
       expect(issue).toMatchObject({ line: 1 });
       for (const property of ['find', 'element']) expect(issue).not.toHaveProperty(property);
     }

@@ -1,6 +1,6 @@
 import { serverMs } from '../../../src/base/clock.ts';
 import type { HarvestedElements, HarvestedFile, HarvestedFind } from '../../../src/find/harvested-find.ts';
-import { shownKindOf } from '../../../src/flows/reconcile/judge-absence.ts';
+import { getShownKind } from '../../../src/flows/reconcile/judge-absence.ts';
 import { judgeImports, type UncertainImport } from '../../../src/flows/reconcile/judge-import.ts';
 import type { AttemptWindow, View } from '../../../src/flows/reconcile/verdict.ts';
 
@@ -74,7 +74,7 @@ export function view(records: readonly HarvestedFind[], { owned, index, ...more 
     nowMs: START + 60 * MINUTE,
     isOwned: (identCely) => identCely === owned,
     readsAsSent: () => true,
-    shown: sightsOf(SENT, 2),
+    shown: makeSights(SENT, 2),
     harvester: USER,
     withheld: new Map(),
     deleted: new Map(),
@@ -83,8 +83,8 @@ export function view(records: readonly HarvestedFind[], { owned, index, ...more 
   };
 }
 
-export function sightsOf(elements: HarvestedElements, stav: number, user = USER): View['shown'] {
-  return new Map([[shownKindOf(elements, stav), new Set([user])]]);
+export function makeSights(elements: HarvestedElements, stav: number, user = USER): View['shown'] {
+  return new Map([[getShownKind(elements, stav), new Set([user])]]);
 }
 
 export function kinds(doubts: readonly UncertainImport[], seen: View): Record<number, string> {

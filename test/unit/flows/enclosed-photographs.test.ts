@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { DatabaseError, FileError, UsageError } from '../../../src/base/errors.ts';
-import { enclosedPhotographs } from '../../../src/flows/queue/enclosed-photographs.ts';
-import { keepingPhotographs } from '../../../src/flows/queue/kept-photographs.ts';
+import { openEnclosedPhotographs } from '../../../src/flows/queue/enclosed-photographs.ts';
+import { makePhotographKeeping } from '../../../src/flows/queue/kept-photographs.ts';
 import type { Attachments } from '../../../src/tables/table.ts';
 import { tinyPng } from '../../support/a-season.ts';
 import { tempFolder } from '../../support/temp-outbox.ts';
@@ -13,9 +13,9 @@ type Unpack = NonNullable<Attachments['archive']>['unpack'];
 const inOrder: Unpack = async (_, to) => writeFileSync(to, tinyPng(1));
 
 function enclosed(home: string, unpack: Unpack = inOrder, path = 'media/1.png') {
-  const keeping = keepingPhotographs(join(home, 'photos'), { maxBytes: 1_000_000, link: false });
+  const keeping = makePhotographKeeping(join(home, 'photos'), { maxBytes: 1_000_000, link: false });
   const attachments = { paths: [path], archive: { unpack, close: async () => {} } };
-  return enclosedPhotographs('finds.zip', attachments, home, keeping);
+  return openEnclosedPhotographs('finds.zip', attachments, home, keeping);
 }
 
 const unpackedIn = (home: string): string[] => readdirSync(home).filter((name) => name.startsWith('unpacked-'));
@@ -29,7 +29,7 @@ test('a photograph lies unpacked only until it is kept, under its own name', asy
   const { photograph } = await photographs.inspectPhotograph('media/1.png');
   if (photograph === undefined) throw new Error('the photograph was refused');
   expect(existsSync(photograph.path)).toBe(true);
-  expect(await photographs.keepPhotograph(photograph)).toMatchObject({ name: '1.png', sizeBytes: tinyPng(1).length });
+  expect(await photographs.storePhotograph(photograph)).toMatchObject({ name: '1.png', sizeBytes: tinyPng(1).length });
   expect(existsSync(photograph.path)).toBe(false);
   await photographs.close();
   expect(unpackedIn(home)).toEqual([]);
@@ -63,6 +63,6 @@ test('a name that is too long for the disk costs its photograph only', async () 
 });
 
 test('what lies in an archive cannot be kept where it lies', () => {
-  const keeping = keepingPhotographs(tempFolder(), { maxBytes: 1, link: true });
-  expect(() => enclosedPhotographs('finds.zip', { paths: [] }, tempFolder(), { ...keeping, link: true })).toThrow(UsageError);
+  const keeping = makePhotographKeeping(tempFolder(), { maxBytes: 1, link: true });
+  expect(() => openEnclosedPhotographs('finds.zip', { paths: [] }, tempFolder(), { ...keeping, link: true })).toThrow(UsageError);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { enqueueNumber, enqueuePhoto, knownNumber } from '../../../src/flows/queue/enqueue-change.ts';
+import { enqueueNumber, enqueuePhoto, findKnownNumber } from '../../../src/flows/queue/enqueue-change.ts';
 import { planNumbers, queueNumbers } from '../../../src/flows/queue/enqueue-numbers.ts';
-import { targetForChange, targetOf } from '../../../src/flows/queue/named-finds.ts';
+import { findTarget, targetForChange } from '../../../src/flows/queue/named-finds.ts';
 import { planRemoval, removeFinds } from '../../../src/flows/queue/remove-finds.ts';
 import { addPhoto } from '../../../src/outbox/entries.ts';
 import { ENTRY_KINDS, type Photograph } from '../../../src/outbox/entry.ts';
@@ -25,13 +25,13 @@ const PHOTOGRAPH: Photograph = {
 };
 const RECORD = { findId: null, identCely: IDENT };
 
-function nextOf(outbox: Outbox) {
+function getNext(outbox: Outbox) {
   const all: ClaimableQuery = { kinds: ENTRY_KINDS, recordKeys: undefined, busyRecords: [], busyProjects: [], openCircuits: [] };
   return nextClaimable(outbox, all);
 }
 
 function nextId(outbox: Outbox): number {
-  return nextOf(outbox)?.id ?? 0;
+  return getNext(outbox)?.id ?? 0;
 }
 
 function drop(outbox: Outbox, id: number): void {
@@ -43,7 +43,7 @@ function drop(outbox: Outbox, id: number): void {
 test('a photograph and a number that are queued just when the find was accepted do not wait for it for ever', () => {
   using outbox = tempOutbox();
   const { findId, entryId } = queueImport(outbox, 'K-1');
-  const lookedUpBefore = targetOf(outbox, 'K-1');
+  const lookedUpBefore = findTarget(outbox, 'K-1');
   acceptEntry(outbox, entryId, IDENT);
   enqueuePhoto(outbox, lookedUpBefore, PHOTOGRAPH);
   enqueueNumber(outbox, lookedUpBefore, 'A 1');
@@ -66,7 +66,7 @@ describe('a photograph', () => {
     const { entryId } = enqueuePhoto(outbox, RECORD, PHOTOGRAPH);
     attemptEntry(outbox, entryId, { state: 'uncertain', reason: 'no answer' });
     expect(enqueuePhoto(outbox, RECORD, PHOTOGRAPH).change).toBe('kept');
-    expect(nextOf(outbox)).toBeUndefined();
+    expect(getNext(outbox)).toBeUndefined();
   });
 
   test('that was dropped is taken back when it is added again', () => {
@@ -151,13 +151,13 @@ describe('a number that is set', () => {
   test('for a find is sent again where another one was set by its identifier since', () => {
     using outbox = tempOutbox();
     acceptEntry(outbox, queueImport(outbox, 'K-1').entryId, IDENT);
-    expect(enqueueNumber(outbox, targetOf(outbox, 'K-1'), 'A 1')).toBe('queued');
+    expect(enqueueNumber(outbox, findTarget(outbox, 'K-1'), 'A 1')).toBe('queued');
     sendNext(outbox);
     expect(planNumbers(outbox, table).numbers).toMatchObject([{ change: 'current' }]);
     expect(enqueueNumber(outbox, RECORD, 'A 2')).toBe('queued');
     sendNext(outbox);
     expect(queueNumbers(outbox, planNumbers(outbox, table), true).numbers).toMatchObject([{ change: 'queued' }]);
-    expect(nextOf(outbox)).toMatchObject({ kind: 'number', value: 'A 1', expects: 'A 2' });
+    expect(getNext(outbox)).toMatchObject({ kind: 'number', value: 'A 1', expects: 'A 2' });
   });
 
   test('to what it was before a curator changed it is sent', async () => {
@@ -168,7 +168,7 @@ describe('a number that is set', () => {
     await clock.advance(60_000);
     show(outbox, 'B 7');
     expect(enqueueNumber(outbox, RECORD, 'A 1')).toBe('queued');
-    expect(nextOf(outbox)).toMatchObject({ value: 'A 1', expects: 'B 7' });
+    expect(getNext(outbox)).toMatchObject({ value: 'A 1', expects: 'B 7' });
   });
 
   test('expects what was sent last, not what an older pull has shown', async () => {
@@ -177,9 +177,9 @@ describe('a number that is set', () => {
     show(outbox, 'A 0');
     await clock.advance(60_000);
     enqueueNumber(outbox, RECORD, 'A 1');
-    expect(nextOf(outbox)).toMatchObject({ expects: 'A 0' });
+    expect(getNext(outbox)).toMatchObject({ expects: 'A 0' });
     sendNext(outbox);
-    expect(knownNumber(outbox, RECORD)).toBe('A 1');
+    expect(findKnownNumber(outbox, RECORD)).toBe('A 1');
   });
 
   test.each([
@@ -188,13 +188,13 @@ describe('a number that is set', () => {
   ])('expects %s', (_what, elements, expected) => {
     using outbox = tempOutbox();
     const findId = insertFind(outbox, { localId: 'K-1', elements });
-    expect(knownNumber(outbox, { findId, identCely: null })).toBe(expected);
+    expect(findKnownNumber(outbox, { findId, identCely: null })).toBe(expected);
   });
 
   test('expects nothing of a record that is not kept here', () => {
     using outbox = tempOutbox();
     enqueueNumber(outbox, RECORD, 'A 1');
-    expect(nextOf(outbox)).toMatchObject({ expects: null });
+    expect(getNext(outbox)).toMatchObject({ expects: null });
   });
 
   test('may have 255 characters, counted as the service counts them', () => {
@@ -236,7 +236,7 @@ describe('a find that was removed', () => {
     const { findId } = queueImport(outbox, 'K-1');
     addPhoto(outbox, { findId, identCely: null }, PHOTOGRAPH);
     expect(removeAll(outbox)).toMatchObject([{ kind: 'removed', isHidden: false }]);
-    expect(() => targetOf(outbox, 'K-1')).toThrow(/There is no find K-1/);
+    expect(() => findTarget(outbox, 'K-1')).toThrow(/There is no find K-1/);
   });
 
   test('is never sent and takes nothing where something was attempted', () => {
@@ -244,7 +244,7 @@ describe('a find that was removed', () => {
     const { entryId } = queueImport(outbox, 'K-1');
     attemptEntry(outbox, entryId, { state: 'queued', reason: 'throttled', notBeforeAt: 0 });
     expect(removeAll(outbox)).toMatchObject([{ kind: 'removed', isHidden: true }]);
-    expect(nextOf(outbox)).toBeUndefined();
+    expect(getNext(outbox)).toBeUndefined();
     expect(() => targetForChange(outbox, 'K-1')).toThrow(/K-1 was removed/);
     expect(() => planRemoval(outbox, ['K-1'])).toThrow(/removed before/);
   });

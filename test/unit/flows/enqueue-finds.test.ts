@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Find } from '../../../src/find/find.ts';
 import { type EnqueueContext, enqueueFinds } from '../../../src/flows/queue/enqueue-finds.ts';
 import { planRemoval, removeFinds } from '../../../src/flows/queue/remove-finds.ts';
-import { sha512Of } from '../../../src/http/request-body.ts';
+import { hashSha512 } from '../../../src/http/request-body.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
 import { entriesOfFind, importOfFind } from '../../../src/outbox/entry-queries.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
@@ -20,14 +20,14 @@ function context(outbox: Outbox): EnqueueContext {
         path,
         mimeType: 'image/jpeg',
         sizeBytes: path.length,
-        sha512Hex: sha512Of(Buffer.from(path)).toString('hex'),
+        sha512Hex: hashSha512(Buffer.from(path)).toString('hex'),
       },
       issues: [],
     }),
-    keepPhotograph: async ({ path, mimeType }) => ({
+    storePhotograph: async ({ path, mimeType }) => ({
       name: path,
       mediaType: mimeType,
-      sha512: sha512Of(Buffer.from(path)),
+      sha512: hashSha512(Buffer.from(path)),
       sizeBytes: path.length,
     }),
     dryRun: false,
@@ -109,8 +109,8 @@ test('a photograph with new content replaces the unsent one of its file, and is 
   using outbox = tempOutbox();
   const withBytes = (bytes: string): EnqueueContext => ({
     ...context(outbox),
-    keepPhotograph: async ({ path, mimeType }) => {
-      const sha512 = sha512Of(Buffer.from(bytes));
+    storePhotograph: async ({ path, mimeType }) => {
+      const sha512 = hashSha512(Buffer.from(bytes));
       return { name: path, source: path, mediaType: mimeType, sha512, sizeBytes: bytes.length };
     },
   });

@@ -1,9 +1,16 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { adopt, earlierOutboxes, fenceOf, isUnattempted, keepSeparate, passFence } from '../../../src/flows/outbox/fence.ts';
+import {
+  adopt,
+  findEarlierOutboxes,
+  getFence,
+  isUnattempted,
+  passFence,
+  storeSeparate,
+} from '../../../src/flows/outbox/fence.ts';
 import { bindAccount } from '../../../src/outbox/bound-account.ts';
 import { claim } from '../../../src/outbox/claims.ts';
-import { headerOf, updateHeader } from '../../../src/outbox/open-outbox.ts';
+import { readHeader, updateHeader } from '../../../src/outbox/open-outbox.ts';
 import { ACCOUNT_ID, openAt, queueImport, type TempOutbox, tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
 
 /** As a push does before its request leaves. */
@@ -34,7 +41,7 @@ describe('the fence', () => {
     using outbox = tempOutbox();
     const own = outbox.journal.id;
     updateHeader(outbox, { journal: { own, other: 'J-2', none: '' }[given.journal] ?? '', machine: given.header });
-    expect(fenceOf(outbox, given.machine).kind).toBe(given.kind);
+    expect(getFence(outbox, given.machine).kind).toBe(given.kind);
   });
 
   test('lets a new outbox and one of a lost journal pass, and leaves a foreign one as it is', () => {
@@ -42,12 +49,12 @@ describe('the fence', () => {
     const { id: journal } = outbox.journal;
     updateHeader(outbox, { journal: '' });
     expect(passFence(outbox, 'A').kind).toBe('new');
-    expect(headerOf(outbox)).toMatchObject({ journal, machine: 'A', mustLook: false });
+    expect(readHeader(outbox)).toMatchObject({ journal, machine: 'A', mustLook: false });
     updateHeader(outbox, { journal: 'J-2' });
     expect(passFence(outbox, 'B').kind).toBe('foreign');
-    expect(headerOf(outbox)).toMatchObject({ journal: 'J-2', machine: 'A', mustLook: false });
+    expect(readHeader(outbox)).toMatchObject({ journal: 'J-2', machine: 'A', mustLook: false });
     expect(passFence(outbox, 'A').kind).toBe('lost-journal');
-    expect(headerOf(outbox)).toMatchObject({ journal, machine: 'A', mustLook: true });
+    expect(readHeader(outbox)).toMatchObject({ journal, machine: 'A', mustLook: true });
   });
 });
 
@@ -60,10 +67,10 @@ test('an outbox that is adopted brings all of its events along', () => {
     attempt(outbox, 'K-1');
   }
   using moved = openAt(path, join(tempFolder(), 'journal.sqlite'));
-  const { outbox: id } = headerOf(moved);
-  expect(fenceOf(moved, '').kind).toBe('foreign');
+  const { outbox: id } = readHeader(moved);
+  expect(getFence(moved, '').kind).toBe('foreign');
   adopt(moved, '');
-  expect(fenceOf(moved, '').kind).toBe('own');
+  expect(getFence(moved, '').kind).toBe('own');
   expect(moved.journal.eventsSince(id, 0).map(({ event }) => event.kind)).toEqual(['bound', 'attempted']);
 });
 
@@ -71,11 +78,11 @@ test('earlier outboxes of the account are told until a person has said that they
   using earlier = tempOutbox();
   attempt(earlier, 'K-1');
   using outbox = openAt(join(tempFolder(), 'outbox.sqlite'), earlier.journal.path);
-  const { outbox: id } = headerOf(earlier);
+  const { outbox: id } = readHeader(earlier);
   expect([isUnattempted(outbox), isUnattempted(earlier)]).toEqual([true, false]);
-  expect(earlierOutboxes(outbox, ACCOUNT_ID)).toMatchObject([{ outbox: id, attempts: 1 }]);
-  expect(earlierOutboxes(outbox, 'U-999999')).toEqual([]);
-  keepSeparate(outbox, [id]);
-  keepSeparate(outbox, [id]);
-  expect([earlierOutboxes(outbox, ACCOUNT_ID), headerOf(outbox).separateFrom]).toEqual([[], [id]]);
+  expect(findEarlierOutboxes(outbox, ACCOUNT_ID)).toMatchObject([{ outbox: id, attempts: 1 }]);
+  expect(findEarlierOutboxes(outbox, 'U-999999')).toEqual([]);
+  storeSeparate(outbox, [id]);
+  storeSeparate(outbox, [id]);
+  expect([findEarlierOutboxes(outbox, ACCOUNT_ID), readHeader(outbox).separateFrom]).toEqual([[], [id]]);
 });

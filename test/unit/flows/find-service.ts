@@ -7,14 +7,14 @@ import { createBreakers } from '../../../src/flows/push/circuit-breaker.ts';
 import { type PushAllOptions, pushAll } from '../../../src/flows/push/push-all.ts';
 import { type Exchange, type HttpRequest, type HttpResponse, TransportError } from '../../../src/http/exchange.ts';
 import { makePace } from '../../../src/http/pacer.ts';
-import { sha512Of } from '../../../src/http/request-body.ts';
+import { hashSha512 } from '../../../src/http/request-body.ts';
 import { openOaiClient } from '../../../src/oai/client.ts';
 import { REFUSAL } from '../../../src/oai/record.ts';
 import type { KnownAccount } from '../../../src/outbox/bound-account.ts';
 import { addImport, addPhoto } from '../../../src/outbox/entries.ts';
 import { ENTRY_KINDS } from '../../../src/outbox/entry.ts';
 import type { Target } from '../../../src/outbox/entry-queries.ts';
-import { headerOf, type Outbox } from '../../../src/outbox/open-outbox.ts';
+import { type Outbox, readHeader } from '../../../src/outbox/open-outbox.ts';
 import { insertFind } from '../../../src/outbox/stored-finds.ts';
 import { EVA_SAID, serviceSaying } from '../../support/account-service.ts';
 import type { ManualClock } from '../../support/manual-clock.ts';
@@ -52,7 +52,7 @@ export function findService(clock: ManualClock, account: KnownAccount = EVA_SAID
     beforeHarvest: async (_request: HttpRequest): Promise<void> => {},
   };
   const dated = () => (habits.tellsTime ? { date: new Date(clock.now()).toUTCString() } : {});
-  const said = (status: number, ident?: string): HttpResponse => ({
+  const answerWith = (status: number, ident?: string): HttpResponse => ({
     status,
     headers: { ...dated(), ...(ident === undefined ? {} : { 'x-record-id': ident }) },
     body: Buffer.from(status < 300 ? '' : '{"detail":"said"}'),
@@ -82,7 +82,7 @@ export function findService(clock: ManualClock, account: KnownAccount = EVA_SAID
     if (ident !== '')
       return {
         write: `${ident} + ${name}`,
-        done: () => addFile(ident, name, sha512Of(Buffer.from(contentIn(body))).toString('hex')),
+        done: () => addFile(ident, name, hashSha512(Buffer.from(contentIn(body))).toString('hex')),
       };
     const inner = /<samostatny_nalez>([\s\S]*)<\/samostatny_nalez>/.exec(body)?.[1] ?? '';
     return { write: /<poznamka>([^<]*)</.exec(inner)?.[1] ?? '', done: () => make(inner) };
@@ -94,19 +94,19 @@ export function findService(clock: ManualClock, account: KnownAccount = EVA_SAID
       record.number = number;
     });
   const answerWrite = (request: HttpRequest, body: string): HttpResponse => {
-    if (request.method === 'GET' || (request.method === 'POST' && body === '')) return said(405);
+    if (request.method === 'GET' || (request.method === 'POST' && body === '')) return answerWith(405);
     const { write, done } = carryOut(request.method, new URL(request.url), body);
     writes.push(write);
     const fate = habits.fate(write);
-    if (fate === '500') return said(500);
+    if (fate === '500') return answerWith(500);
     const ident = done();
-    if (fate === 'done-but-500') return said(500);
-    return ident === undefined ? said(422) : said(request.method === 'PATCH' ? 200 : 201, ident);
+    if (fate === 'done-but-500') return answerWith(500);
+    return ident === undefined ? answerWith(422) : answerWith(request.method === 'PATCH' ? 200 : 201, ident);
   };
   const service = serviceSaying(account);
   const send: Exchange = async (request) => {
     request.onDeparture?.();
-    const body = await textOf(request).catch((cause: unknown) => {
+    const body = await readText(request).catch((cause: unknown) => {
       throw new TransportError('reset', false, 'the body broke off', { cause });
     });
     await clock.sleep(50);
@@ -125,7 +125,7 @@ export function findService(clock: ManualClock, account: KnownAccount = EVA_SAID
       ...{ outbox, service: { ...service, send }, clock },
       ...{ kinds: ENTRY_KINDS, recordKeys: undefined, limit: undefined, machine: '' },
       ...{ onMatch: 'hold' as const, mayLook: true, lookBackMs: 30 * DAY_MS },
-      lock: lockOf(outbox, clock),
+      lock: getLock(outbox, clock),
       ...{ maxInFlight: 4, answerTimeoutMs: 1000, settleMs: 1000, breakerMemory: createBreakers(), photosFolder: 'none' },
       harvesting: { open: async () => client, auth: 'bearer', format: 'oai_svc', indexAllowanceMs: 0 },
       pace: makePace({ clock, scopes: ['address:a'], intervalMs: 100, store: memoryPaceStore(clock) }),
@@ -151,7 +151,7 @@ function contentIn(body: string): string {
   return /\r\n\r\n([\s\S]*?)\r\n--/.exec(body)?.[1] ?? '';
 }
 
-async function textOf({ body }: HttpRequest): Promise<string> {
+async function readText({ body }: HttpRequest): Promise<string> {
   const opened = body?.open() ?? Buffer.alloc(0);
   if (Buffer.isBuffer(opened)) return opened.toString();
   const chunks: Buffer[] = [];
@@ -160,21 +160,25 @@ async function textOf({ body }: HttpRequest): Promise<string> {
 }
 
 function harvested(query: URLSearchParams, records: ReadonlyMap<string, Stored>, clock: ManualClock): string {
-  const said = (inner: string): string => oaiXml(inner, { responseDate: seconds(clock.now()) });
+  const answerWithXml = (inner: string): string => oaiXml(inner, { responseDate: seconds(clock.now()) });
   const listed = (): string[] => {
     const fromMs = Date.parse(query.get('from') ?? '1970-01-01');
     return [...records].flatMap(([ident, record]) => (record.changedMs >= fromMs ? [recordXml(ident, record)] : []));
   };
   switch (query.get('verb')) {
     case 'Identify':
-      return said('<Identify><granularity>YYYY-MM-DDThh:mm:ssZ</granularity></Identify>');
+      return answerWithXml('<Identify><granularity>YYYY-MM-DDThh:mm:ssZ</granularity></Identify>');
     case 'GetRecord': {
       const ident = query.get('identifier')?.split('/').at(-1) ?? '';
       const record = records.get(ident);
-      return record === undefined ? oaiError('idDoesNotExist') : said(`<GetRecord>${recordXml(ident, record)}</GetRecord>`);
+      return record === undefined
+        ? oaiError('idDoesNotExist')
+        : answerWithXml(`<GetRecord>${recordXml(ident, record)}</GetRecord>`);
     }
     default:
-      return said(listed().length === 0 ? '<error code="noRecordsMatch"/>' : `<ListRecords>${listed().join('')}</ListRecords>`);
+      return answerWithXml(
+        listed().length === 0 ? '<error code="noRecordsMatch"/>' : `<ListRecords>${listed().join('')}</ListRecords>`,
+      );
   }
 }
 
@@ -204,7 +208,7 @@ function seconds(ms: number): string {
 export const PROJECT = 'C-202400101';
 
 /** The content of a find's document. */
-export function innerOf(note: string): string {
+export function getInnerText(note: string): string {
   return `<ident_cely>:tba</ident_cely><projekt id="${PROJECT}">x</projekt><poznamka>${note}</poznamka><stav>1</stav>`;
 }
 
@@ -212,11 +216,11 @@ export function innerOf(note: string): string {
 export function queueFind(outbox: Outbox, localId: string, note = localId): { findId: number; entryId: number } {
   const elements = { projekt: { id: PROJECT, text: 'x' }, poznamka: note };
   const findId = insertFind(outbox, { localId, elements });
-  const document = Buffer.from(`<svc xmlns="urn:svc/2.2/"><samostatny_nalez>${innerOf(note)}</samostatny_nalez></svc>`);
+  const document = Buffer.from(`<svc xmlns="urn:svc/2.2/"><samostatny_nalez>${getInnerText(note)}</samostatny_nalez></svc>`);
   const content = { digest: asFoundDigest(elements, 'full') };
   const entryId = addImport(outbox, findId, {
     document,
-    documentSha512: sha512Of(document),
+    documentSha512: hashSha512(document),
     ...content,
     project: PROJECT,
     issues: [],
@@ -229,12 +233,18 @@ export function queuePhotograph(outbox: Outbox, target: Target, name: string, by
   const link = join(tempFolder(), name);
   writeFileSync(link, bytes);
   const content = Buffer.from(bytes);
-  return addPhoto(outbox, target, { name, mediaType: 'image/jpeg', sha512: sha512Of(content), sizeBytes: content.length, link });
+  return addPhoto(outbox, target, {
+    name,
+    mediaType: 'image/jpeg',
+    sha512: hashSha512(content),
+    sizeBytes: content.length,
+    link,
+  });
 }
 
 /** The lock that a push of the outbox takes. */
-export function lockOf(outbox: Outbox, clock: Clock) {
-  const { outbox: outboxId } = headerOf(outbox);
+export function getLock(outbox: Outbox, clock: Clock) {
+  const { outbox: outboxId } = readHeader(outbox);
   return { folder: dirname(outbox.path), outboxId, clock, holder: { pid: process.pid, host: 'here' } };
 }
 

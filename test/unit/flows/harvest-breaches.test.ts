@@ -21,7 +21,7 @@ const service =
     return answer(list(query.get('resumptionToken')));
   };
 
-const clientOf = (exchange: Exchange) => openOaiClient({ oaiBase: OAI_BASE, exchange, credentials: { kind: 'none' } });
+const makeClient = (exchange: Exchange) => openOaiClient({ oaiBase: OAI_BASE, exchange, credentials: { kind: 'none' } });
 const RECORDS = { metadataPrefix: 'oai_svc' };
 
 describe('a service that breaks the protocol', () => {
@@ -36,20 +36,20 @@ describe('a service that breaks the protocol', () => {
     ['outside of its list', oaiXml(`<ListRecords>${recordXml('A')}</ListRecords><resumptionToken>T</resumptionToken>`)],
     ['in no namespace', oaiXml(`<ListRecords>${recordXml('A')}<resumptionToken xmlns="">T</resumptionToken></ListRecords>`)],
   ])('by a token %s is not taken to be at the end', async (_, page) => {
-    await expect(clientOf(scripted(page)).listRecords(RECORDS)).rejects.toThrow('put its resumption token outside of its list');
+    await expect(makeClient(scripted(page)).listRecords(RECORDS)).rejects.toThrow('put its resumption token outside of its list');
   });
 
   test('by another spelling of deleted is understood, by another status is not', async () => {
     const withStatus = (status: string): string =>
       listXml('ListRecords', [recordXml('A').replace('<header>', `<header status="${status}">`)]);
-    const page = await clientOf(scripted(withStatus('Deleted'))).listRecords(RECORDS);
+    const page = await makeClient(scripted(withStatus('Deleted'))).listRecords(RECORDS);
     expect(page.items[0]?.header.deleted).toBe(true);
-    await expect(clientOf(scripted(withStatus('withdrawn'))).listRecords(RECORDS)).rejects.toThrow('an unknown status');
+    await expect(makeClient(scripted(withStatus('withdrawn'))).listRecords(RECORDS)).rejects.toThrow('an unknown status');
   });
 
   test('by its namespace is told so', async () => {
     const foreign = oaiXml('<Identify/>').replace('OAI/2.0/"', 'OAI/1.1/"');
-    await expect(clientOf(scripted(foreign)).identify()).rejects.toThrow(
+    await expect(makeClient(scripted(foreign)).identify()).rejects.toThrow(
       'in the namespace "http://www.openarchives.org/OAI/1.1/"',
     );
   });
@@ -60,8 +60,8 @@ describe('a service that breaks the protocol', () => {
     const repository = aRepository(5);
     await harvest(repository, vocabulary);
     const renaming: Exchange = async (request) => {
-      const given = await repository.exchange(request);
-      return { ...given, body: Buffer.from(given.body.toString().replaceAll(`${OAI_BASE}/id/`, 'oai:example.org:')) };
+      const response = await repository.exchange(request);
+      return { ...response, body: Buffer.from(response.body.toString().replaceAll(`${OAI_BASE}/id/`, 'oai:example.org:')) };
     };
     const notes: string[] = [];
     expect(await harvest(repository, vocabulary, { full: true, exchange: renaming, notes })).toMatchObject([{ vanished: 0 }]);
@@ -72,7 +72,7 @@ describe('a service that breaks the protocol', () => {
 
 test('a service that wants to be left alone for a day is quoted', async () => {
   const closed = answer('', { status: 503, headers: { 'retry-after': '86400' } });
-  await expect(clientOf(scripted(closed)).identify()).rejects.toMatchObject({
+  await expect(makeClient(scripted(closed)).identify()).rejects.toMatchObject({
     hint: expect.stringContaining('Retry-After 86400'),
   });
 });
@@ -92,7 +92,7 @@ describe('the time that a person gives a harvest', () => {
       new Promise((_, fail) => {
         request.signal?.addEventListener('abort', () => fail(new TransportError('aborted', true, 'stopped')));
       });
-    const asked = clientOf(silent).listRecords(RECORDS, signal);
+    const asked = makeClient(silent).listRecords(RECORDS, signal);
     const failure = asked.catch((thrown: unknown) => thrown);
     await clock.advance(29 * 60_000);
     expect(signal.aborted).toBe(false);
@@ -124,12 +124,12 @@ test.each([
   ['no', 1],
   ['transient', 1],
   ['persistent', 0],
-])('a service whose deletedRecord is %s gives %i hint to read in full', async (kept, hints) => {
+])('a service whose deletedRecord is %s gives %i hint to read in full', async (keptText, hints) => {
   const notes: string[] = [];
   const told = service(() => listXml('ListRecords', [recordXml('A')]));
   const exchange: Exchange = async (request) =>
     request.url.includes('verb=Identify')
-      ? answer(oaiXml(`<Identify><deletedRecord>${kept}</deletedRecord></Identify>`))
+      ? answer(oaiXml(`<Identify><deletedRecord>${keptText}</deletedRecord></Identify>`))
       : told(request);
   await harvestPlace().run(exchange, { notes });
   expect(notes.filter((note) => note.includes('--full'))).toHaveLength(hints);

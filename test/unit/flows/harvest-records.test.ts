@@ -70,8 +70,11 @@ describe('a harvest that was cut off', () => {
     // Two pages, and the first count was too high: the list is read to its end, then the network goes.
     const grown: Exchange = async (request) => {
       if (request.url.includes('from=')) throw new TransportError('reset', true, 'gone');
-      const given = await repository.exchange(request);
-      return { ...given, body: Buffer.from(given.body.toString().replaceAll('completeListSize="4"', 'completeListSize="5"')) };
+      const response = await repository.exchange(request);
+      return {
+        ...response,
+        body: Buffer.from(response.body.toString().replaceAll('completeListSize="4"', 'completeListSize="5"')),
+      };
     };
     await expect(place.run(grown)).rejects.toBeInstanceOf(UnavailableError);
     repository.put(ident(5), 'nová');

@@ -20,9 +20,9 @@ const FORMS = [
 
 function fromXml(text: string): object {
   const header = text.slice(text.lastIndexOf('<header'), text.lastIndexOf('</header>'));
-  const textOf = (name: string): string => new RegExp(`<${name}>(.*)</${name}>`).exec(header)?.[1] ?? '';
+  const getText = (name: string): string => new RegExp(`<${name}>(.*)</${name}>`).exec(header)?.[1] ?? '';
   const deleted = header.startsWith('<header status="deleted">');
-  return { identifier: textOf('identifier'), datestamp: textOf('datestamp'), sets: [textOf('setSpec')], deleted };
+  return { identifier: getText('identifier'), datestamp: getText('datestamp'), sets: [getText('setSpec')], deleted };
 }
 
 function fromRow(path: string): object {
@@ -33,7 +33,7 @@ function fromRow(path: string): object {
 }
 
 describe('what the service no longer lists', () => {
-  test.each(FORMS)('is deleted in the output, once: %s', async (form, name, recordOf) => {
+  test.each(FORMS)('is deleted in the output, once: %s', async (form, name, findRecord) => {
     const place = harvestPlace(name);
     const repository = aRepository(5);
     repository.nowMs += 3_600_000;
@@ -42,11 +42,11 @@ describe('what the service no longer lists', () => {
     const beganAt = new Date(Math.floor(repository.nowMs / 1000) * 1000).toISOString();
     const marked = await place.run(repository.exchange, { form });
     expect(marked).toMatchObject({ records: 4, vanished: 1, written: 1, deleted: 0, held: 5 });
-    const record = recordOf(place) as { datestamp: string };
+    const record = findRecord(place) as { datestamp: string };
     expect(record).toMatchObject(line(2));
     expect(Date.parse(record.datestamp)).toBeGreaterThanOrEqual(Date.parse(beganAt));
     expect(await place.run(repository.exchange, { form, full: true })).toMatchObject({ vanished: 0, written: 0, held: 5 });
-    expect(recordOf(place)).toEqual(record);
+    expect(findRecord(place)).toEqual(record);
   });
 
   test('is there again when it comes back as it was', async () => {
@@ -91,8 +91,8 @@ describe('what the service no longer lists', () => {
     await place.run(repository.exchange);
     const [from, to] = where === 'text' ? ['věc 4<', 'věc & 4<'] : [`/id/${ident(4)}<`, '/id/& <'];
     const breaking: typeof repository.exchange = async (request) => {
-      const given = await repository.exchange(request);
-      return { ...given, body: Buffer.from(given.body.toString().replaceAll(from, to)) };
+      const response = await repository.exchange(request);
+      return { ...response, body: Buffer.from(response.body.toString().replaceAll(from, to)) };
     };
     expect(await place.run(breaking, { full: true, skipBroken: true })).toMatchObject({ vanished: 0 });
     expect(sorted(labels(place))).toEqual(sorted(repository.alive()));
@@ -103,8 +103,8 @@ describe('what the service no longer lists', () => {
     const repository = aRepository(5);
     await place.run(repository.exchange);
     const renaming: typeof repository.exchange = async (request) => {
-      const given = await repository.exchange(request);
-      return { ...given, body: Buffer.from(given.body.toString().replaceAll(`${OAI_BASE}/id/`, 'oai:finds:')) };
+      const response = await repository.exchange(request);
+      return { ...response, body: Buffer.from(response.body.toString().replaceAll(`${OAI_BASE}/id/`, 'oai:finds:')) };
     };
     expect(await place.run(renaming, { full: true, notes })).toMatchObject({ vanished: 0 });
     expect(notes).toEqual([expect.stringContaining('oai:finds:')]);

@@ -47,11 +47,11 @@ describe('a harvest that compares', () => {
     const place = harvestPlace();
     const repository = aRepository(6);
     const masking: Exchange = async (request) => {
-      const given = await repository.exchange(request);
-      const text = given.body
+      const response = await repository.exchange(request);
+      const text = response.body
         .toString()
         .replaceAll(/<metadata>.*?<\/metadata>/gs, '<metadata><svc>HTTP/1.1 403 Forbidden</svc></metadata>');
-      return { ...given, body: Buffer.from(text) };
+      return { ...response, body: Buffer.from(text) };
     };
     repository.nowMs += 3600_000;
     expect(await place.run(masking)).toMatchObject({ masked: 6 });

@@ -28,8 +28,8 @@ describe('later harvests', () => {
     const { exchange } = repository;
     const unnamed = Object.assign(repository, {
       exchange: async (request: Parameters<typeof exchange>[0]) => {
-        const given = await exchange(request);
-        return { ...given, body: Buffer.from(given.body.toString().replace(`/id/${ident(4)}<`, '/id/& <')) };
+        const response = await exchange(request);
+        return { ...response, body: Buffer.from(response.body.toString().replace(`/id/${ident(4)}<`, '/id/& <')) };
       },
     });
     const [result] = await harvest(unnamed, vocabulary, { full: true, skipBroken: true });

@@ -7,7 +7,7 @@ import type { Vocabulary } from '../../../src/vocabulary/term.ts';
 import { OAI_BASE } from '../../support/scripted-oai.ts';
 import { tempVocabulary } from '../../support/temp-vocabulary.ts';
 import { aRepository, ident, sorted } from '../../support/term-repository.ts';
-import { harvest, SET, stateOf, stored } from '../../support/vocabulary-harvest.ts';
+import { getState, harvest, SET, stored } from '../../support/vocabulary-harvest.ts';
 
 test.each([0, 1, 10])('a list of %i records is harvested whole', async (count) => {
   using store = tempVocabulary();
@@ -31,7 +31,7 @@ describe('a harvest that was cut off', () => {
     };
     await expect(harvest(repository, vocabulary)).rejects.toBeInstanceOf(UnavailableError);
     expect(stored(vocabulary).size).toBe(9);
-    expect([isHarvested(vocabulary, SET), stateOf(vocabulary).pass()?.walk.token]).toEqual([false, 'T3']);
+    expect([isHarvested(vocabulary, SET), getState(vocabulary).pass()?.walk.token]).toEqual([false, 'T3']);
     repository.beforeAnswer = () => {};
     repository.requests.length = 0;
     const [result] = await harvest(repository, vocabulary);

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { AuthError, ConfigError, UnavailableError } from '../../../src/base/errors.ts';
 import { resolveAccount, signIn } from '../../../src/flows/push/resolve-account.ts';
 import { TransportError } from '../../../src/http/exchange.ts';
-import { knownAccount, knownUsername } from '../../../src/outbox/bound-account.ts';
+import { findKnownAccount, findKnownUsername } from '../../../src/outbox/bound-account.ts';
 import { updateHeader } from '../../../src/outbox/open-outbox.ts';
 import { EVA_SAID, JAN_SAID, serviceSaying, userInfo } from '../../support/account-service.ts';
 import { ADDRESS, tempOutbox, USERNAME } from '../../support/temp-outbox.ts';
@@ -19,7 +19,7 @@ describe('the account that signs in', () => {
     const promoted = { ...EVA_SAID, role: 'archivist' };
     const service = serviceSaying(promoted);
     expect(await resolveAccount(outbox, service)).toMatchObject(promoted);
-    expect([knownAccount(outbox), knownUsername(outbox)]).toEqual([promoted, USERNAME]);
+    expect([findKnownAccount(outbox), findKnownUsername(outbox)]).toEqual([promoted, USERNAME]);
     expect(service.asked.map(({ method, url }) => `${method} ${url}`)).toEqual([`GET ${ADDRESS}/api/uzivatel-info/`]);
   });
 
@@ -31,7 +31,7 @@ describe('the account that signs in', () => {
       await expect(refused).rejects.toThrow(ConfigError);
       await expect(refused).rejects.toThrow(/U-000001.*finds\.example\.org.*U-000002.*Nothing was sent/);
       await expect(refused).rejects.toMatchObject({ hint: expect.stringMatching(/pas login.*pas init/) });
-      expect(knownAccount(outbox)?.identCely).toBe(EVA_SAID.identCely);
+      expect(findKnownAccount(outbox)?.identCely).toBe(EVA_SAID.identCely);
     },
   );
 
@@ -39,13 +39,13 @@ describe('the account that signs in', () => {
     using outbox = unboundOutbox();
     for (const account of [JAN_SAID, EVA_SAID]) {
       await resolveAccount(outbox, serviceSaying(account));
-      expect(knownAccount(outbox)?.identCely).toBe(account.identCely);
+      expect(findKnownAccount(outbox)?.identCely).toBe(account.identCely);
     }
   });
 
   test('is that of a user name where its token came from outside only if it has signed in with that before', async () => {
     using outbox = unboundOutbox();
-    const known = () => [knownAccount(outbox)?.identCely, knownUsername(outbox)];
+    const known = () => [findKnownAccount(outbox)?.identCely, findKnownUsername(outbox)];
     await resolveAccount(outbox, serviceSaying(EVA_SAID, { usesExternalToken: true }));
     expect(known()).toEqual([EVA_SAID.identCely, USERNAME]);
     await resolveAccount(outbox, serviceSaying(JAN_SAID, { usesExternalToken: true }));
@@ -75,9 +75,9 @@ describe('a service that does not say who the account is', () => {
   test.each([
     ['a page', answer(200, '<html>Welcome</html>')],
     ['a record without an identifier', userInfo({ ...EVA_SAID, identCely: '' })],
-  ])('but %s, is none', async (_name, said) => {
+  ])('but %s, is none', async (_name, response) => {
     using outbox = tempOutbox();
-    await expect(resolveAccount(outbox, serviceSaying(said))).rejects.toMatchObject({
+    await expect(resolveAccount(outbox, serviceSaying(response))).rejects.toMatchObject({
       hint: expect.stringContaining('base_url'),
     });
   });
@@ -86,7 +86,7 @@ describe('a service that does not say who the account is', () => {
 describe('an account that signs in with a password', () => {
   const signing = (said: Parameters<typeof serviceSaying>[0], outbox = unboundOutbox()) => {
     const { asked, send } = serviceSaying(said);
-    const kept: string[] = [];
+    const keptNames: string[] = [];
     const signedIn = signIn(
       {
         ...{ baseUrl: ADDRESS, username: 'jan', password: 'secret', answerTimeoutMs: 1234 },
@@ -97,16 +97,16 @@ describe('an account that signs in with a password', () => {
         },
       },
       async () => outbox,
-      (token) => kept.push(token),
+      (token) => keptNames.push(token),
     );
-    return { outbox, asked, kept, signedIn };
+    return { outbox, asked, kept: keptNames, signedIn };
   };
 
   test('is known by the user name, and the token is kept once both work', async () => {
-    const { outbox, asked, kept, signedIn } = signing(JAN_SAID);
+    const { outbox, asked, kept: keptNames, signedIn } = signing(JAN_SAID);
     expect(await signedIn).toEqual(JAN_SAID);
-    expect(kept).toEqual(['0123456789abcdef0123456789abcdef01234567']);
-    expect([knownUsername(outbox), knownAccount(outbox)?.identCely]).toEqual(['jan', JAN_SAID.identCely]);
+    expect(keptNames).toEqual(['0123456789abcdef0123456789abcdef01234567']);
+    expect([findKnownUsername(outbox), findKnownAccount(outbox)?.identCely]).toEqual(['jan', JAN_SAID.identCely]);
     // A token is asked for once, and each request ends.
     expect(asked.map(({ url, answerTimeoutMs }) => [url.slice(ADDRESS.length), answerTimeoutMs])).toEqual([
       ['/api/token-auth/', 1234],
@@ -116,8 +116,8 @@ describe('an account that signs in with a password', () => {
   });
 
   test('and is refused keeps no token', async () => {
-    const { outbox, kept, signedIn } = signing({ status: 403, headers: {}, body: Buffer.alloc(0) });
+    const { outbox, kept: keptNames, signedIn } = signing({ status: 403, headers: {}, body: Buffer.alloc(0) });
     await expect(signedIn).rejects.toThrow(AuthError);
-    expect([kept, knownUsername(outbox)]).toEqual([[], USERNAME]);
+    expect([keptNames, findKnownUsername(outbox)]).toEqual([[], USERNAME]);
   });
 });

@@ -6,7 +6,7 @@ import type { FindElements } from '../../../src/find/fields.ts';
 import type { Find } from '../../../src/find/find.ts';
 import { rememberReferences } from '../../../src/find/resolve-finder.ts';
 import { checkRules } from '../../../src/find/rules.ts';
-import { type AnswerContext, readAnswer } from '../../../src/flows/interview/answer.ts';
+import { type AnswerContext, parseAnswer } from '../../../src/flows/interview/answer.ts';
 import { interview } from '../../../src/flows/interview/interview.ts';
 import { makeOfferTerms } from '../../../src/flows/interview/offer-terms.ts';
 import { readPhotoPosition } from '../../../src/photo/photo-exif.ts';
@@ -71,18 +71,18 @@ async function tell(
     readPhotoPosition,
   };
   const kept: Find[] = [];
-  const said: string[] = [];
+  const texts: string[] = [];
   const { find, intent } = await interview(start, {
     prompt,
-    say: (text) => said.push(text),
-    read: (question, text, about) => readAnswer(question, text, about, context),
+    say: (text) => texts.push(text),
+    read: (question, text, about) => parseAnswer(question, text, about, context),
     offerTerms: makeOfferTerms({ vocabulary, mapping, latest: [suggested], columns: 80 }),
     suggest: () => ({ localId: 'K-002', elements: suggested }),
     check: (about) => checkRules(about, context),
     keep: async (about) => void kept.push(about),
   });
   expect(prompt.left).toEqual([]);
-  return { find, intent, kept, said };
+  return { find, intent, kept, said: texts };
 }
 
 describe('a find is entered by answering', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { HarvestedElements, HarvestedFind } from '../../../src/find/harvested-find.ts';
-import { shownKindOf } from '../../../src/flows/reconcile/judge-absence.ts';
+import { getShownKind } from '../../../src/flows/reconcile/judge-absence.ts';
 import { judgeImports, type UncertainImport } from '../../../src/flows/reconcile/judge-import.ts';
 import { CLOCK_MARGIN_MS, type View } from '../../../src/flows/reconcile/verdict.ts';
 import { inWords } from '../../support/in-words.ts';
@@ -9,11 +9,11 @@ import {
   doubt,
   kinds,
   MINUTE,
+  makeSights,
   OTHER_USER,
   record,
   SENT,
   START,
-  sightsOf,
   TIME_UNKNOWN,
   USER,
   view,
@@ -34,7 +34,7 @@ describe('an import of unknown end', () => {
 
   test('is proven absent only where others would be seen, and the service can no longer be working on it', () => {
     expect(kinds([doubt(1)], view([]))).toEqual({ 1: 'absent' });
-    expect(kinds([doubt(1)], view([], { shown: sightsOf(SENT, 1) }))).toEqual({ 1: 'undecided' });
+    expect(kinds([doubt(1)], view([], { shown: makeSights(SENT, 1) }))).toEqual({ 1: 'undecided' });
     expect(kinds([doubt(1)], view([], { nowMs: START + 9 * MINUTE }))).toEqual({ 1: 'undecided' });
   });
 
@@ -64,7 +64,7 @@ describe('an import of unknown end', () => {
     const elsewhere = { ...SENT, projekt: { id: 'C-2', text: '' } };
     const received = { ...SENT, predano_organizace: { id: 'ORG-000091', text: '' } };
     for (const seen of [elsewhere, received]) {
-      expect(kinds([doubt(1)], view([], { shown: sightsOf(seen, 2) }))).toEqual({ 1: 'undecided' });
+      expect(kinds([doubt(1)], view([], { shown: makeSights(seen, 2) }))).toEqual({ 1: 'undecided' });
     }
   });
 
@@ -115,14 +115,14 @@ describe('an import that the harvest does not show', () => {
   });
 
   test('is not proven absent by the records of another account than the one it was sent with', () => {
-    expect(basis(view([], { shown: sightsOf(SENT, 2, OTHER_USER) }))).toBe('no-like-record-shown');
+    expect(basis(view([], { shown: makeSights(SENT, 2, OTHER_USER) }))).toBe('no-like-record-shown');
   });
 
   test.each([
     ['by another account, which need not be shown it', OTHER_USER],
     ['by nobody, or by an account that is not known', undefined],
   ])('is not proven absent by a harvest that was made %s', (_name, harvester) => {
-    const shown = new Map([[shownKindOf(SENT, 2), new Set([USER, OTHER_USER])]]);
+    const shown = new Map([[getShownKind(SENT, 2), new Set([USER, OTHER_USER])]]);
     expect(basis(view([], { shown }))).toBe('not-among-those-shown');
     expect(basis(view([], { shown, harvester }))).toBe('no-like-record-shown');
   });
@@ -131,7 +131,7 @@ describe('an import that the harvest does not show', () => {
     ['it was tried with two accounts, of which one harvest shows the records of one', new Set([USER, OTHER_USER])],
     ['no attempt of it is known', new Set<string>()],
   ])('is not proven absent where %s', (_name, accounts) => {
-    const shown = new Map([[shownKindOf(SENT, 2), new Set([USER, OTHER_USER])]]);
+    const shown = new Map([[getShownKind(SENT, 2), new Set([USER, OTHER_USER])]]);
     const sent = doubt(1, { window: window(START, { accounts }) });
     expect(judgeImports([sent], view([], { shown })).get(1)?.basis).toBe('no-like-record-shown');
   });
@@ -234,7 +234,7 @@ function judged(seen: View, more: Partial<UncertainImport> = {}, others: readonl
   return inWords(judgeImports([doubt(1, more), ...others], seen).get(1));
 }
 
-function basisOf(seen: View, more?: Partial<UncertainImport>): string | undefined {
+function getBasis(seen: View, more?: Partial<UncertainImport>): string | undefined {
   return judged(seen, more)?.basis;
 }
 
@@ -278,7 +278,7 @@ describe('a verdict names what it rests on, in words and with the records that w
 
 describe('to the millisecond', () => {
   test('the service is done with a write after the last moment that it may work on it, and its index by its own last one', () => {
-    const at = (nowMs: number) => basisOf(view([], { nowMs }));
+    const at = (nowMs: number) => getBasis(view([], { nowMs }));
     expect([SETTLED, SETTLED + 1, SHOWN_BY_THEN - 1, SHOWN_BY_THEN].map(at)).toEqual([
       'maybe-under-way',
       'index-may-lag',
@@ -288,7 +288,7 @@ describe('to the millisecond', () => {
   });
 
   test('a record is of the time of the attempts where the clocks agree but for their margin', () => {
-    const madeAt = (atMs: number) => basisOf(view([record(MADE, { atMs })]));
+    const madeAt = (atMs: number) => getBasis(view([record(MADE, { atMs })]));
     const bounds = [START - CLOCK_MARGIN_MS, SETTLED + CLOCK_MARGIN_MS];
     expect(bounds.map(madeAt)).toEqual(['same-and-new', 'same-and-new']);
     expect([START - CLOCK_MARGIN_MS - 1, SETTLED + CLOCK_MARGIN_MS + 1].map(madeAt)).toEqual([
@@ -298,8 +298,8 @@ describe('to the millisecond', () => {
   });
 
   test('so it is with what was accepted and is not listed, and with what is withheld', () => {
-    const unlisted = (atMs: number) => basisOf(view([], { index: { unlisted: new Map([['C-1-N00009', atMs]]) } }));
-    const withheld = (atMs: number) => basisOf(view([], { withheld: new Map([[MADE, atMs]]) }));
+    const unlisted = (atMs: number) => getBasis(view([], { index: { unlisted: new Map([['C-1-N00009', atMs]]) } }));
+    const withheld = (atMs: number) => getBasis(view([], { withheld: new Map([[MADE, atMs]]) }));
     const [in_, out] = [START - CLOCK_MARGIN_MS, START - CLOCK_MARGIN_MS - 1];
     expect([in_, out].map(unlisted)).toEqual(['index-behind', 'not-among-those-shown']);
     expect([in_, out].map(withheld)).toEqual(['alike-and-new', 'not-among-those-shown']);
@@ -312,14 +312,14 @@ describe('a record that differs', () => {
   const elsewhere = { projekt: { id: 'C-2', text: '' } };
 
   test('may be the find, however much it differs, where it is of the same project, time and account', () => {
-    expect(basisOf(view([having(same, thrice)]))).toBe('alike-and-new');
+    expect(getBasis(view([having(same, thrice)]))).toBe('alike-and-new');
   });
 
   test('of another project or time may be it with two corrections, and not with three', () => {
     const early = record(MADE, { atMs: START - 60 * MINUTE });
     const bases = (elements: HarvestedElements) => [
-      basisOf(view([having(same, { ...elements, ...elsewhere })])),
-      basisOf(view([having(early, elements)])),
+      getBasis(view([having(same, { ...elements, ...elsewhere })])),
+      getBasis(view([having(early, elements)])),
     ];
     expect(bases(twice)).toEqual(['alike-and-new', 'alike-and-new']);
     expect(bases(thrice)).toEqual(['not-among-those-shown', 'not-among-those-shown']);
@@ -332,7 +332,7 @@ describe('who made a record, and when,', () => {
   const later = { ...made, at: new Date(START + 50 * MINUTE).toISOString(), user: OTHER_USER };
 
   test('is said by the entry of its making, wherever that stands among the others', () => {
-    expect(basisOf(view([{ ...same, history: [{ ...later, type: 'SN12' }, made] }]))).toBe('same-and-new');
+    expect(getBasis(view([{ ...same, history: [{ ...later, type: 'SN12' }, made] }]))).toBe('same-and-new');
   });
 
   test('is said by its first entry where none is that of its making', () => {
@@ -340,11 +340,11 @@ describe('who made a record, and when,', () => {
       { ...made, type: 'SN12' },
       { ...later, type: 'SN23' },
     ];
-    expect(basisOf(view([{ ...same, history }]))).toBe('same-and-new');
+    expect(getBasis(view([{ ...same, history }]))).toBe('same-and-new');
   });
 
   test('is not known of a record without a history, which is nobody’s for certain', () => {
-    expect(basisOf(view([{ ...same, history: [] }]))).toBe('same-but-made-otherwise');
-    expect(basisOf(view([{ ...corrected, history: [] }]))).toBe('not-among-those-shown');
+    expect(getBasis(view([{ ...same, history: [] }]))).toBe('same-but-made-otherwise');
+    expect(getBasis(view([{ ...corrected, history: [] }]))).toBe('not-among-those-shown');
   });
 });

@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import { UnavailableError } from '../../../src/base/errors.ts';
-import { currentRecord, judgeNumber, listedRecord, numbersFromHere } from '../../../src/flows/reconcile/judge-number.ts';
+import { currentRecord, judgeNumber, listedRecord, listNumbersFromHere } from '../../../src/flows/reconcile/judge-number.ts';
 import { CLOCK_MARGIN_MS } from '../../../src/flows/reconcile/verdict.ts';
-import { sha512Of } from '../../../src/http/request-body.ts';
+import { hashSha512 } from '../../../src/http/request-body.ts';
 import { addImport } from '../../../src/outbox/entries.ts';
 import { insertFind } from '../../../src/outbox/stored-finds.ts';
 import { inWords } from '../../support/in-words.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { clientOf } from '../../support/scripted-client.ts';
+import { makeClient } from '../../support/scripted-client.ts';
 import { oaiError, scripted } from '../../support/scripted-oai.ts';
 import { queueImport } from '../../support/temp-outbox.ts';
 import { MINUTE, record, START, TIME_UNKNOWN, view, window } from './doubt-scene.ts';
-import { findService, innerOf } from './find-service.ts';
+import { findService, getInnerText } from './find-service.ts';
 import { lookScene } from './look-scene.ts';
 
 const IDENT = 'C-1-N00001';
@@ -28,7 +28,7 @@ type Case = {
 function judged({ current = '', known = [], changedMs = START - MINUTE, nowMs = START + 60 * MINUTE }: Case) {
   const find = record(IDENT);
   const elements = current === '' ? find.elements : { ...find.elements, evidencni_cislo: current };
-  const doubt = { identCely: IDENT, value: 'INV 1', known: new Set(known), window: window(START) };
+  const doubt = { identCely: IDENT, value: 'INV 1', knownNumbers: new Set(known), window: window(START) };
   return inWords(judgeNumber(doubt, { find: { ...find, elements }, changedMs }, view([], { nowMs })));
 }
 
@@ -84,14 +84,14 @@ describe('a number that may have been sent', () => {
 
   test('is shown to a person where the record has it and the service had not said the time before the attempt', () => {
     const find = { ...record(IDENT), elements: { ...record(IDENT).elements, evidencni_cislo: 'INV 1' } };
-    const doubt = { identCely: IDENT, value: 'INV 1', known: new Set<string>(), window: TIME_UNKNOWN };
+    const doubt = { identCely: IDENT, value: 'INV 1', knownNumbers: new Set<string>(), window: TIME_UNKNOWN };
     expect(inWords(judgeNumber(doubt, { find, changedMs: START }, view([])))).toMatchObject({
       ...{ kind: 'undecided', basis: 'time-unknown', candidates: ['INV 1'] },
     });
   });
 
   test('is not known where the record is not shown', () => {
-    const doubt = { identCely: IDENT, value: 'INV 1', known: new Set(['OLD']), window: window(START) };
+    const doubt = { identCely: IDENT, value: 'INV 1', knownNumbers: new Set(['OLD']), window: window(START) };
     expect(inWords(judgeNumber(doubt, undefined, view([])))).toEqual({
       kind: 'undecided',
       basis: 'record-not-shown',
@@ -107,14 +107,14 @@ describe('what a record may have without anybody else having set it', () => {
     const known = (id = scene.queueNumber('NEW', IDENT)) => {
       const entry = scene.entry(id);
       if (entry.kind !== 'number') throw new Error('it is no number');
-      return [...numbersFromHere(scene.outbox, entry)];
+      return [...listNumbersFromHere(scene.outbox, entry)];
     };
     /** An accepted import that gave it this number. */
     const made = async (number: string) => {
       const inner = `<samostatny_nalez><ident_cely>:tba</ident_cely>${number}</samostatny_nalez>`;
       const document = Buffer.from(`<svc xmlns="urn:svc/2.2/">${inner}</svc>`);
       const findId = insertFind(scene.outbox, { localId: 'K-1', elements: {} });
-      const given = { document, documentSha512: sha512Of(document), digest: null, project: 'C-1', issues: [] };
+      const given = { document, documentSha512: hashSha512(document), digest: null, project: 'C-1', issues: [] };
       await scene.end(addImport(scene.outbox, findId, given), 'accepted', IDENT);
     };
     return { ...scene, known, made };
@@ -150,10 +150,10 @@ describe('what a record may have without anybody else having set it', () => {
     using scene = story();
     await scene.made('');
     await scene.end(scene.queuePhoto('a.jpg', 1, IDENT), 'uncertain');
-    const [open, own] = [scene.queueNumber('OPEN', IDENT), scene.queueNumber('OWN', IDENT)];
+    const [open, entryId] = [scene.queueNumber('OPEN', IDENT), scene.queueNumber('OWN', IDENT)];
     scene.queueNumber('WAITS', IDENT);
-    for (const id of [open, own]) await scene.end(id, 'uncertain');
-    expect(scene.known(own)).toEqual(['', 'OPEN']);
+    for (const id of [open, entryId]) await scene.end(id, 'uncertain');
+    expect(scene.known(entryId)).toEqual(['', 'OPEN']);
   });
 });
 
@@ -163,7 +163,7 @@ describe('a record as it is now', () => {
     const { client, make, change } = findService(clock);
     const current = (ident: string) => currentRecord({ client, format: 'oai_svc' }, ident);
     expect(await current('C-202400101-N00009')).toBeUndefined();
-    const ident = make(innerOf('K-1'));
+    const ident = make(getInnerText('K-1'));
     expect(await current(ident)).toMatchObject({ find: { identCely: ident }, changedMs: Math.floor(clock.now() / 1000) * 1000 });
     for (const hidden of ['withheld', 'deleted'] as const) {
       change(ident, (stored) => {
@@ -175,10 +175,10 @@ describe('a record as it is now', () => {
   });
 
   test('is not known where the service says anything else', async () => {
-    const refused = listedRecord({ client: clientOf(scripted(oaiError('badArgument'))), format: 'oai_svc' }, IDENT);
+    const refused = listedRecord({ client: makeClient(scripted(oaiError('badArgument'))), format: 'oai_svc' }, IDENT);
     await expect(refused).rejects.toMatchObject({ oaiCode: 'badArgument' });
     const closed = Object.assign(new UnavailableError('closed'), { oaiCode: 'idDoesNotExist' });
-    const away = listedRecord({ client: clientOf(scripted(closed)), format: 'oai_svc' }, IDENT);
+    const away = listedRecord({ client: makeClient(scripted(closed)), format: 'oai_svc' }, IDENT);
     await expect(away).rejects.toBeInstanceOf(UnavailableError);
   });
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openKeptPhotograph } from '../../../src/flows/push/send-entry.ts';
-import { keepingPhotographs } from '../../../src/flows/queue/kept-photographs.ts';
+import { makePhotographKeeping } from '../../../src/flows/queue/kept-photographs.ts';
 import { ChangedFileError } from '../../../src/http/request-body.ts';
 import { PHOTO_MAX_BYTES } from '../../../src/photo/photograph.ts';
 import { placedPhotograph, placedXmp } from '../../support/placed-photograph.ts';
@@ -36,8 +36,8 @@ function box(name: string, content: Buffer): Buffer {
 
 let folder = '';
 const at = (name: string): string => join(folder, name);
-const keeping = (options: Partial<Parameters<typeof keepingPhotographs>[1]> = {}) =>
-  keepingPhotographs(at('kept'), { maxBytes: PHOTO_MAX_BYTES, link: false, ...options });
+const keeping = (options: Partial<Parameters<typeof makePhotographKeeping>[1]> = {}) =>
+  makePhotographKeeping(at('kept'), { maxBytes: PHOTO_MAX_BYTES, link: false, ...options });
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'pas-kept-'));
@@ -92,7 +92,7 @@ describe('a photograph that tells its place', () => {
     const stripping = keeping({ stripGps: true, link: true });
     const { photograph } = await stripping.inspectPhotograph(at('placed.jpg'));
     if (photograph === undefined) throw new Error('not taken');
-    const kept = await stripping.keepPhotograph(photograph);
+    const kept = await stripping.storePhotograph(photograph);
     expect(kept.link).toBeUndefined();
     expect(kept.sha512.toString('hex')).toBe(photograph.sha512Hex);
     expect(kept.originalSha512?.toString('hex')).toBe(photograph.counterpartSha512Hex);
@@ -105,7 +105,7 @@ describe('a photograph that tells its place', () => {
     const { photograph } = await stripping.inspectPhotograph(at('changing.jpg'));
     if (photograph === undefined) throw new Error('not taken');
     writeFileSync(at('changing.jpg'), await placedPhotograph('jpeg', { shade: 9, place: [16.6, 49.2] }));
-    await expect(stripping.keepPhotograph(photograph)).rejects.toThrow('changed while it was read');
+    await expect(stripping.storePhotograph(photograph)).rejects.toThrow('changed while it was read');
   });
 
   test('as HEIC is pointed out as one whose place stays, with --strip-gps as well', async () => {

@@ -1,6 +1,6 @@
 import { serverMs } from '../../../src/base/clock.ts';
 import { type Reconciled, reconcile } from '../../../src/flows/reconcile/reconcile-entries.ts';
-import { evidenceOf } from '../../../src/outbox/attempts.ts';
+import { listEvidence } from '../../../src/outbox/attempts.ts';
 import { claim, settle } from '../../../src/outbox/claims.ts';
 import { addNumber, addPhoto } from '../../../src/outbox/entries.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
@@ -8,7 +8,7 @@ import { entryById } from '../../../src/outbox/entry-queries.ts';
 import { EVA_SAID } from '../../support/account-service.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { tempOutbox } from '../../support/temp-outbox.ts';
-import { findService, innerOf, queueFind } from './find-service.ts';
+import { findService, getInnerText, queueFind } from './find-service.ts';
 
 type Ended = 'accepted' | 'uncertain' | 'refused' | 'lost';
 const SETTLE_MS = 1000;
@@ -20,9 +20,9 @@ export function lookScene({ tellsTime = true } = {}) {
   const service = findService(clock);
   const progress: [number, number | undefined][] = [];
   const entry = (id: number): Entry => {
-    const found = entryById(outbox, id);
-    if (found === undefined) throw new Error('no such entry');
-    return found;
+    const entry = entryById(outbox, id);
+    if (entry === undefined) throw new Error('no such entry');
+    return entry;
   };
   const begin = (id: number) => {
     const [now, account] = [tellsTime ? serverMs(clock.now()) : null, EVA_SAID.identCely];
@@ -68,11 +68,11 @@ export function lookScene({ tellsTime = true } = {}) {
     begin,
     end,
     endAll,
-    evidence: (id: number) => evidenceOf(outbox, entry(id)).map(({ basis }) => basis),
+    evidence: (id: number) => listEvidence(outbox, entry(id)).map(({ basis }) => basis),
     /** A find whose sending ended so; `isMade`: the service has it. */
     find: async (localId: string, state: Ended, isMade = state === 'accepted', note = localId) => {
       const { findId, entryId } = queueFind(outbox, localId, note);
-      const ident = isMade ? service.make(innerOf(note)) : undefined;
+      const ident = isMade ? service.make(getInnerText(note)) : undefined;
       await end(entryId, state, ident);
       return { findId, entryId, ident: ident ?? '' };
     },

@@ -24,8 +24,10 @@ function service(
     if (query.get('verb') === 'Identify') return oaiXml('<Identify><granularity>YYYY-MM-DDThh:mm:ssZ</granularity></Identify>');
     if (query.get('verb') === 'GetRecord') {
       const ident = query.get('identifier')?.split('/').at(-1) ?? '';
-      const kept = records.get(ident);
-      return kept === undefined ? oaiError('idDoesNotExist') : oaiXml(`<GetRecord>${recordXml(ident, kept)}</GetRecord>`);
+      const keptRecord = records.get(ident);
+      return keptRecord === undefined
+        ? oaiError('idDoesNotExist')
+        : oaiXml(`<GetRecord>${recordXml(ident, keptRecord)}</GetRecord>`);
     }
     const all = [...records].sort(([, a], [, b]) => (a.at < b.at ? 1 : -1));
     if (all.length === 0) return oaiError('noRecordsMatch');

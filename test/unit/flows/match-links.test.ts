@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { keepingPhotographs } from '../../../src/flows/queue/kept-photographs.ts';
+import { makePhotographKeeping } from '../../../src/flows/queue/kept-photographs.ts';
 import { matchFolder } from '../../../src/flows/queue/match-folder.ts';
 import { tinyPng } from '../../support/a-season.ts';
 import { tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
@@ -16,7 +16,7 @@ test('photographs are found behind symbolic links, and no link leads round in a 
   symlinkSync(join(card, 'more'), join(folder, 'linked'));
   symlinkSync(folder, join(folder, 'round'));
   symlinkSync(join(card, 'nothing.png'), join(folder, 'gone.png'));
-  const { inspectPhotograph } = keepingPhotographs(tempFolder(), { maxBytes: 1_000_000, link: false });
+  const { inspectPhotograph } = makePhotographKeeping(tempFolder(), { maxBytes: 1_000_000, link: false });
   const look = async (recursive: boolean) => {
     const { fates } = await matchFolder(folder, { outbox, inspectPhotograph, recursive, withinM: 25, onProgress: () => {} });
     return fates.map(({ file, kind }) => `${file} ${kind}`);

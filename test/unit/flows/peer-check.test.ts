@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { UnavailableError } from '../../../src/base/errors.ts';
 import { msg } from '../../../src/base/message.ts';
-import { askAccess, stopCauseOf, updatePeerState } from '../../../src/flows/push/peer-check.ts';
+import { askAccess, findStopCause, updatePeerState } from '../../../src/flows/push/peer-check.ts';
 import { type AttemptFacts, initialState, type PushState } from '../../../src/flows/push/push-state.ts';
 import { sendOnce } from '../../../src/flows/push/send-entry.ts';
 import { type HttpRequest, TransportError } from '../../../src/http/exchange.ts';
@@ -73,8 +73,8 @@ describe('a find that is forbidden, where a question to the service comes to', (
     const { stopCause } = await run(outbox);
     expect(entryById(outbox, entryId)).toMatchObject({ state });
     expect(String(entryById(outbox, entryId)?.reason)).toBe(reason);
-    const told = stopCause === undefined ? 'undefined' : `${stopCause.kind}: ${'reason' in stopCause ? stopCause.reason : ''}`;
-    expect(told.startsWith(cause)).toBe(true);
+    const output = stopCause === undefined ? 'undefined' : `${stopCause.kind}: ${'reason' in stopCause ? stopCause.reason : ''}`;
+    expect(output.startsWith(cause)).toBe(true);
   });
 });
 
@@ -86,7 +86,7 @@ describe('one request', () => {
     const clock = manualClock();
     const beganMs = clock.monotonicMs();
     const slots: string[] = [];
-    const slot = { leave: () => void slots.push('left'), giveBack: () => void slots.push('given back') } as unknown as Slot;
+    const slot = { leave: () => void slots.push('left'), release: () => void slots.push('given back') } as unknown as Slot;
     const sent = sendOnce(
       {
         ...{ clock, answerTimeoutMs: 1000, abort: new AbortController().signal, readIdentCely: () => undefined },
@@ -94,9 +94,9 @@ describe('one request', () => {
           await clock.sleep(300);
           request.onDeparture?.();
           await clock.sleep(400);
-          const said = reply();
-          if (said instanceof Error) throw said;
-          return said;
+          const response = reply();
+          if (response instanceof Error) throw response;
+          return response;
         },
       },
       { kind, identCely },
@@ -151,11 +151,11 @@ describe('one request', () => {
 describe('a question to the service', () => {
   const asked = async (step: Reply) => {
     const slots: string[] = [];
-    const slot = { leave: () => void slots.push('left'), giveBack: () => void slots.push('given back') } as unknown as Slot;
+    const slot = { leave: () => void slots.push('left'), release: () => void slots.push('given back') } as unknown as Slot;
     const requests: HttpRequest[] = [];
     const asker = {
       ...{ baseUrl: 'http://service', stop: new AbortController().signal },
-      pace: { depart: async () => slot } as unknown as Pace,
+      pace: { acquire: async () => slot } as unknown as Pace,
       send: async (request: HttpRequest) => {
         requests.push(request);
         request.onDeparture?.();
@@ -194,7 +194,7 @@ describe('a question to the service', () => {
     ['refused', undefined],
     ['throttled', undefined],
   ])('that is answered by %s', (kind, cause) => {
-    const stop = stopCauseOf({ kind, detail: msg`odd`, identCely: 'odd' } as unknown as Outcome);
+    const stop = findStopCause({ kind, detail: msg`odd`, identCely: 'odd' } as unknown as Outcome);
     expect(stop === undefined ? undefined : inWords(stop)).toEqual(cause);
   });
 });

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { mergeOutbox } from '../../../src/flows/outbox/merge-outbox.ts';
-import { sha512Of } from '../../../src/http/request-body.ts';
+import { hashSha512 } from '../../../src/http/request-body.ts';
 import { addNumber, addPhoto } from '../../../src/outbox/entries.ts';
 import { allEntries } from '../../../src/outbox/entry-queries.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
@@ -16,10 +16,10 @@ async function keep(folder: string, text: string): Promise<void> {
 }
 
 const photograph = (text: string) => ({
-  ...{ name: `${text}.jpg`, mediaType: 'image/jpeg', sha512: sha512Of(Buffer.from(text)), sizeBytes: text.length },
+  ...{ name: `${text}.jpg`, mediaType: 'image/jpeg', sha512: hashSha512(Buffer.from(text)), sizeBytes: text.length },
 });
 
-const contentOf = (outbox: Outbox) =>
+const getContent = (outbox: Outbox) =>
   allEntries(outbox).map((entry) => [
     entry.localId ?? entry.identCely,
     entry.kind === 'number' ? entry.value : entry.kind === 'photo' ? entry.photograph.name : entry.kind,
@@ -51,9 +51,9 @@ test('all of an outbox is added to another one, once, however often it is poured
     ['K-2', 'two.jpg', ''],
     ['C-202400101-N00042', 'B 7', ''],
   ];
-  expect(contentOf(to)).toEqual(poured);
+  expect(getContent(to)).toEqual(poured);
   expect(await mergeOutbox(from, to, folders)).toMatchObject({ added: 0, same: 2, changes: 0 });
-  expect(contentOf(to)).toEqual(poured);
+  expect(getContent(to)).toEqual(poured);
 });
 
 test('a find of another digest keeps its elements under another local id, and is held', async () => {
@@ -67,5 +67,5 @@ test('a find of another digest keeps its elements under another local id, and is
     added: 0,
     renamed: [{ localId: 'K-1', now: 'K-1-2' }],
   });
-  expect(contentOf(to)).toEqual([['K-1-2', 'import', 'local-id-in-use']]);
+  expect(getContent(to)).toEqual([['K-1-2', 'import', 'local-id-in-use']]);
 });

@@ -4,18 +4,18 @@ import { createBreakers } from '../../../src/flows/push/circuit-breaker.ts';
 import { pushAll } from '../../../src/flows/push/push-all.ts';
 import { type HttpRequest, type HttpResponse, TransportError } from '../../../src/http/exchange.ts';
 import { makePace } from '../../../src/http/pacer.ts';
-import { attemptsOf } from '../../../src/outbox/attempts.ts';
+import { listAttempts } from '../../../src/outbox/attempts.ts';
 import { addNumber } from '../../../src/outbox/entries.ts';
 import { ENTRY_KINDS } from '../../../src/outbox/entry.ts';
 import { allEntries } from '../../../src/outbox/entry-queries.ts';
-import { headerOf, type Outbox, updateHeader } from '../../../src/outbox/open-outbox.ts';
+import { type Outbox, readHeader, updateHeader } from '../../../src/outbox/open-outbox.ts';
 import { acquirePushLock } from '../../../src/outbox/push-lock.ts';
 import { type AskedService, EVA_SAID, JAN_SAID, serviceSaying } from '../../support/account-service.ts';
 import { inWords } from '../../support/in-words.ts';
 import { type ManualClock, manualClock } from '../../support/manual-clock.ts';
 import { memoryPaceStore } from '../../support/memory-pace-store.ts';
 import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
-import { findService, lockOf, PROJECT, queueFind } from './find-service.ts';
+import { findService, getLock, PROJECT, queueFind } from './find-service.ts';
 
 let assigned = 0;
 function created(): HttpResponse {
@@ -28,7 +28,7 @@ async function pushed(outbox: Outbox, service: AskedService, clock: ManualClock,
   const rounds: number[] = [];
   const running = pushAll({
     ...{ outbox, service, clock, stop, kinds: ENTRY_KINDS, recordKeys: undefined, limit: undefined },
-    ...{ harvesting: undefined, machine: '', onMatch: 'hold', mayLook: true, lookBackMs: 0, lock: lockOf(outbox, clock) },
+    ...{ harvesting: undefined, machine: '', onMatch: 'hold', mayLook: true, lookBackMs: 0, lock: getLock(outbox, clock) },
     ...{ maxInFlight: 4, answerTimeoutMs: 1000, settleMs: 600_000, breakerMemory: createBreakers(), photosFolder: 'none' },
     pace: makePace({ clock, scopes: ['address:a'], intervalMs: 100, store: memoryPaceStore(clock) }),
     report: () => {},
@@ -40,9 +40,9 @@ async function pushed(outbox: Outbox, service: AskedService, clock: ManualClock,
   return { result: await running, rounds };
 }
 
-const pathsOf = ({ asked }: AskedService): string[] => asked.map(({ url }: HttpRequest) => new URL(url).pathname);
+const listPaths = ({ asked }: AskedService): string[] => asked.map(({ url }: HttpRequest) => new URL(url).pathname);
 const madeBy = (outbox: Outbox): (string | null)[] =>
-  allEntries(outbox).flatMap((entry) => attemptsOf(outbox, entry).map(({ account }) => account));
+  allEntries(outbox).flatMap((entry) => listAttempts(outbox, entry).map(({ account }) => account));
 
 describe('a push', () => {
   test('asks who the account is, once and before its first write, and every attempt names it', async () => {
@@ -51,7 +51,7 @@ describe('a push', () => {
     for (const name of ['K-1', 'K-2']) queueImport(outbox, name);
     const service = serviceSaying(EVA_SAID, { onWrite: created });
     expect((await pushed(outbox, service, clock)).result).toMatchObject({ accepted: 2 });
-    expect(pathsOf(service)).toEqual(['/api/uzivatel-info/', '/api/pas/import-xml', '/api/pas/import-xml']);
+    expect(listPaths(service)).toEqual(['/api/uzivatel-info/', '/api/pas/import-xml', '/api/pas/import-xml']);
     expect(madeBy(outbox)).toEqual([EVA_SAID.identCely, EVA_SAID.identCely]);
   });
 
@@ -62,7 +62,7 @@ describe('a push', () => {
     queueImport(outbox, 'K-1');
     const service = serviceSaying(JAN_SAID, { usesExternalToken: true, onWrite: created });
     expect(await pushed(outbox, service, clock)).toMatchObject({ result: { accepted: 1 }, rounds: [1] });
-    expect([madeBy(outbox), headerOf(outbox).account]).toEqual([[JAN_SAID.identCely], JAN_SAID.identCely]);
+    expect([madeBy(outbox), readHeader(outbox).account]).toEqual([[JAN_SAID.identCely], JAN_SAID.identCely]);
   });
 
   test('without anything to send asks nobody anything', async () => {
@@ -79,10 +79,10 @@ describe('a push', () => {
     queueImport(outbox, 'K-1');
     const service = serviceSaying(JAN_SAID, { onWrite: created });
     await expect(pushed(outbox, service, clock)).rejects.toThrow(ConfigError);
-    expect(pathsOf(service)).toEqual(['/api/uzivatel-info/']);
+    expect(listPaths(service)).toEqual(['/api/uzivatel-info/']);
     expect(allEntries(outbox)).toMatchObject([{ state: 'queued' }]);
     expect(madeBy(outbox)).toEqual([]);
-    acquirePushLock(lockOf(outbox, clock)).release();
+    acquirePushLock(getLock(outbox, clock)).release();
   });
 
   test.each<[string, HttpResponse, typeof UnavailableError | typeof ContractError]>([
@@ -90,11 +90,11 @@ describe('a push', () => {
     ['is behind a proxy that cannot reach it', { status: 502, headers: {}, body: Buffer.from('<html>') }, UnavailableError],
     ['is closed', { status: 503, headers: {}, body: Buffer.from('<html>') }, UnavailableError],
     ['is behind the portal of a guest network', { status: 200, headers: {}, body: Buffer.from('<html>') }, ContractError],
-  ])('to a service that %s sends nothing, and nothing is in doubt', async (_name, said, error) => {
+  ])('to a service that %s sends nothing, and nothing is in doubt', async (_name, response, error) => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     queueImport(outbox, 'K-1');
-    await expect(pushed(outbox, serviceSaying(said, { onWrite: created }), clock)).rejects.toBeInstanceOf(error);
+    await expect(pushed(outbox, serviceSaying(response, { onWrite: created }), clock)).rejects.toBeInstanceOf(error);
     expect(allEntries(outbox)).toMatchObject([{ state: 'queued' }]);
   });
 
@@ -117,7 +117,7 @@ describe('a push', () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     queueImport(outbox, 'K-1');
-    const lock = acquirePushLock(lockOf(outbox, clock));
+    const lock = acquirePushLock(getLock(outbox, clock));
     await expect(pushed(outbox, serviceSaying(EVA_SAID), clock)).rejects.toThrow(OutboxLeasedError);
     lock.release();
   });

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { type Clock, wallMs } from '../../../src/base/clock.ts';
 import { DatabaseError } from '../../../src/base/errors.ts';
-import { attemptsOf, evidenceOf } from '../../../src/outbox/attempts.ts';
+import { listAttempts, listEvidence } from '../../../src/outbox/attempts.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
 import { allEntries, entryById } from '../../../src/outbox/entry-queries.ts';
-import { headerOf, type Outbox } from '../../../src/outbox/open-outbox.ts';
+import { type Outbox, readHeader } from '../../../src/outbox/open-outbox.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 import { aComputer, findService, PROJECT, queueFind } from './find-service.ts';
@@ -13,7 +13,7 @@ import { answer, count, created, scene } from './push-scene.ts';
 const DAY_MS = 86_400_000;
 const N1 = `${PROJECT}-N00001`;
 
-function entryOf(outbox: Outbox, id: number): Entry {
+function getEntry(outbox: Outbox, id: number): Entry {
   const entry = entryById(outbox, id);
   if (entry === undefined) throw new Error('no such entry');
   return entry;
@@ -21,7 +21,7 @@ function entryOf(outbox: Outbox, id: number): Entry {
 
 describe('an attempt', () => {
   const journalled = (outbox: Outbox) =>
-    (outbox.journal?.eventsSince(headerOf(outbox).outbox, 0) ?? []).map(({ event }) => event.kind);
+    (outbox.journal?.eventsSince(readHeader(outbox).outbox, 0) ?? []).map(({ event }) => event.kind);
 
   test('is on record in the journal and in the outbox before its request is begun, and its answer after it', async () => {
     const clock = manualClock();
@@ -29,7 +29,7 @@ describe('an attempt', () => {
     const { entryId } = queueImport(outbox, 'K-1');
     const before: string[][] = [];
     const { run } = scene(clock, created, async () => {
-      before.push(journalled(outbox), [entryOf(outbox, entryId).state]);
+      before.push(journalled(outbox), [getEntry(outbox, entryId).state]);
     });
     await run(outbox);
     expect(before.map((kinds) => kinds.at(-1))).toEqual(['attempted', 'sending']);
@@ -81,15 +81,15 @@ describe('an attempt', () => {
     using outbox = tempOutbox(clock);
     const { entryId } = queueImport(outbox, 'K-1');
     const { run, asked, stop, pace } = scene(clock, created);
-    const depart = pace.depart.bind(pace);
-    pace.depart = (signal) => {
+    const depart = pace.acquire.bind(pace);
+    pace.acquire = (signal) => {
       stop.abort();
       return depart(signal);
     };
     expect(await run(outbox)).toMatchObject({ requests: 0, stopCause: { kind: 'interrupted' } });
     expect(asked).toEqual([]);
-    expect(attemptsOf(outbox, entryOf(outbox, entryId)).map(({ outcome }) => outcome)).toEqual(['not-sent']);
-    expect(entryOf(outbox, entryId)).toMatchObject({ state: 'queued', unknownAttempts: 0 });
+    expect(listAttempts(outbox, getEntry(outbox, entryId)).map(({ outcome }) => outcome)).toEqual(['not-sent']);
+    expect(getEntry(outbox, entryId)).toMatchObject({ state: 'queued', unknownAttempts: 0 });
   });
 });
 
@@ -116,8 +116,8 @@ describe('a record that the service names for an import', () => {
       { state: 'uncertain', identCely: null },
       { state: 'uncertain', identCely: null },
     ]);
-    const told = events.flatMap((event) => (event.type === 'settled' ? [`${event.find} ${event.state}`] : []));
-    expect(told).toEqual(['K-1 accepted', 'K-1 uncertain', 'K-2 uncertain']);
+    const lines = events.flatMap((event) => (event.type === 'settled' ? [`${event.find} ${event.state}`] : []));
+    expect(lines).toEqual(['K-1 accepted', 'K-1 uncertain', 'K-2 uncertain']);
   });
 });
 
@@ -142,7 +142,7 @@ describe('the time of an attempt', () => {
     const sentMs = time.now();
     const push = async () => {
       await service.push(outbox, { clock, kinds: ['number'] });
-      return entryOf(outbox, entryId);
+      return getEntry(outbox, entryId);
     };
     await service.push(outbox, { clock, limit: 1 });
     return {
@@ -151,7 +151,7 @@ describe('the time of an attempt', () => {
       service,
       sentMs,
       push,
-      entry: () => entryOf(outbox, entryId),
+      entry: () => getEntry(outbox, entryId),
       close: () => computer[Symbol.dispose](),
     };
   };
@@ -160,7 +160,7 @@ describe('the time of an attempt', () => {
     'is bounded by the service’s clock, also where that of this machine is set by %s ms meanwhile',
     async (setByMs) => {
       const { entry, outbox, sentMs, push, close } = await story(setByMs, 'done-but-500');
-      const [attempt] = attemptsOf(outbox, entry());
+      const [attempt] = listAttempts(outbox, entry());
       expect(Math.abs((attempt?.bounds?.fromMs ?? 0) - sentMs)).toBeLessThan(5000);
       expect(Math.abs((attempt?.serverDateAt ?? 0) - sentMs)).toBeLessThan(5000);
       expect(await push()).toMatchObject({ state: 'accepted', identCely: `${PROJECT}-N00002` });
@@ -183,7 +183,7 @@ describe('the time of an attempt', () => {
       await time.advance(DAY_MS);
       expect((await push()).state).toBe('uncertain');
     }
-    expect(evidenceOf(outbox, entry()).at(-1)?.basis).toBe('time-unknown');
+    expect(listEvidence(outbox, entry()).at(-1)?.basis).toBe('time-unknown');
     expect(service.writes).toEqual(['K-0', 'K-1']);
     close();
   });

@@ -25,7 +25,7 @@ function queuePhotos(outbox: Outbox, records: number, ofProject = 'C-1'): void {
   }
 }
 
-const isOf = (name: string) => (request: Asked) => request.body.includes(`>${name}-`);
+const makeNameFilter = (name: string) => (request: Asked) => request.body.includes(`>${name}-`);
 const creates = (asked: readonly Asked[]): Asked[] => asked.filter(isCreate);
 
 describe('a record that takes no more photographs', () => {
@@ -93,12 +93,12 @@ describe('a project that the account has no right to', () => {
       using outbox = tempOutbox(clock);
       queueFinds(outbox, 'A', 60, 'C-1');
       queueFinds(outbox, 'B', 40, 'C-2');
-      const { run, asked, events } = scene(clock, (request) => (isOf('A')(request) ? answer(status) : obeyed(request)));
+      const { run, asked, events } = scene(clock, (request) => (makeNameFilter('A')(request) ? answer(status) : obeyed(request)));
       const result = await run(outbox);
       expect(result).toMatchObject({ accepted: 40, refused: 0, leftOut: [{ kind: 'import', project: 'C-1', status }] });
       expect(count(outbox, 'queued')).toBe(60);
       expect(count(outbox, 'refused')).toBe(0);
-      expect(creates(asked).filter(isOf('A')).length).toBeLessThan(22);
+      expect(creates(asked).filter(makeNameFilter('A')).length).toBeLessThan(22);
       expect(events.filter(({ type }) => type === 'left_out')).toMatchObject([{ project: 'C-1', count: 60, reason: 'said' }]);
     },
   );
@@ -235,8 +235,8 @@ describe('what never gets through', () => {
     const isLocked = ({ url }: Asked) => url.includes('N00001');
     const { run, asked, pace } = scene(clock, (request) => (isLocked(request) ? answer(429) : obeyed(request)));
     let slowed = 0;
-    const slowDown = pace.slowDown.bind(pace);
-    pace.slowDown = (...given) => {
+    const slowDown = pace.backOff.bind(pace);
+    pace.backOff = (...given) => {
       slowed += 1;
       return slowDown(...given);
     };

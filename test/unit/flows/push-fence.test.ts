@@ -2,12 +2,12 @@ import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { UnavailableError, UsageError } from '../../../src/base/errors.ts';
-import { adopt, keepSeparate } from '../../../src/flows/outbox/fence.ts';
+import { adopt, storeSeparate } from '../../../src/flows/outbox/fence.ts';
 import { resolveEntries } from '../../../src/flows/reconcile/resolve-entries.ts';
 import { allEntries } from '../../../src/outbox/entry-queries.ts';
-import { headerOf, type Outbox } from '../../../src/outbox/open-outbox.ts';
+import { type Outbox, readHeader } from '../../../src/outbox/open-outbox.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { aComputer, findService, innerOf, PROJECT, queueFind, queuePhotograph } from './find-service.ts';
+import { aComputer, findService, getInnerText, PROJECT, queueFind, queuePhotograph } from './find-service.ts';
 
 const states = (outbox: Outbox): string[] =>
   allEntries(outbox).map(({ state, held }) => (held === null ? state : `held: ${held.basis}`));
@@ -48,17 +48,17 @@ describe('an outbox that is pushed with another journal', () => {
     await service.push(office.open());
     await clock.advance(40 * 86_400_000);
     adopt(copy, '');
-    expect(headerOf(copy).mustLook).toBe(true);
+    expect(readHeader(copy).mustLook).toBe(true);
     await service.push(copy);
     expect([service.writes, states(copy)]).toEqual([
       ['K-1', 'K-2'],
       ['accepted', 'held: equal-record'],
     ]);
-    expect(headerOf(copy).mustLook).toBe(true);
+    expect(readHeader(copy).mustLook).toBe(true);
     resolveEntries(copy, 'K-2', { kind: 'created', identCely: `${PROJECT}-N00002` }, undefined, (work) => work(true));
     queueFind(copy, 'K-3');
     expect(await service.push(copy)).toMatchObject({ accepted: 1 });
-    expect(headerOf(copy).mustLook).toBe(false);
+    expect(readHeader(copy).mustLook).toBe(false);
   });
 
   test('is not sent without the look that its adoption demands, whatever a person says of the look', async () => {
@@ -121,15 +121,15 @@ test('a journal that was lost on the machine that pushes is made anew by itself,
   queueFind(outbox, 'K-2', 'sent since');
   computer.save();
   for (const name of ['journal.sqlite', 'journal.id']) rmSync(join(computer.folder, name), { force: true });
-  service.make(innerOf('sent since'));
+  service.make(getInnerText('sent since'));
   const again = computer.open();
-  const told: string[] = [];
-  const onLostJournal = () => void told.push('lost');
+  const lines: string[] = [];
+  const onLostJournal = () => void lines.push('lost');
   await service.push(again, { machine, onLostJournal });
-  expect([told, service.writes, states(again)]).toEqual([['lost'], ['K-1'], ['accepted', 'held: equal-record']]);
-  expect(again.journal?.eventsSince(headerOf(again).outbox, 0).map(({ event }) => event.kind)).toContain('answered');
+  expect([lines, service.writes, states(again)]).toEqual([['lost'], ['K-1'], ['accepted', 'held: equal-record']]);
+  expect(again.journal?.eventsSince(readHeader(again).outbox, 0).map(({ event }) => event.kind)).toContain('answered');
   await service.push(again, { machine, onLostJournal });
-  expect(told).toHaveLength(1);
+  expect(lines).toHaveLength(1);
 });
 
 describe('a new outbox on a machine that has sent for the account from another one', () => {
@@ -141,28 +141,28 @@ describe('a new outbox on a machine that has sent for the account from another o
     queueFind(first, 'K-1', 'fibula');
     await service.push(first);
     const outbox = computer.open('second');
-    return { clock, service, outbox, first: headerOf(first).outbox, [Symbol.dispose]: () => computer[Symbol.dispose]() };
+    return { clock, service, outbox, first: readHeader(first).outbox, [Symbol.dispose]: () => computer[Symbol.dispose]() };
   };
 
   test('sends nothing before a person has said how the two stand, and names both commands', async () => {
-    using given = await second();
-    queueFind(given.outbox, 'L-1');
-    const refused = given.service.push(given.outbox);
+    using scene = await second();
+    queueFind(scene.outbox, 'L-1');
+    const refused = scene.service.push(scene.outbox);
     await expect(refused).rejects.toBeInstanceOf(UsageError);
-    await expect(refused).rejects.toMatchObject({ hint: expect.stringContaining(`pas outbox adopt --continue ${given.first}`) });
+    await expect(refused).rejects.toMatchObject({ hint: expect.stringContaining(`pas outbox adopt --continue ${scene.first}`) });
     await expect(refused).rejects.toMatchObject({ hint: expect.stringContaining('pas outbox adopt --separate') });
-    expect([given.service.writes, states(given.outbox)]).toEqual([['fibula'], ['queued']]);
-    keepSeparate(given.outbox, [given.first]);
-    expect(await given.service.push(given.outbox)).toMatchObject({ accepted: 1 });
+    expect([scene.service.writes, states(scene.outbox)]).toEqual([['fibula'], ['queued']]);
+    storeSeparate(scene.outbox, [scene.first]);
+    expect(await scene.service.push(scene.outbox)).toMatchObject({ accepted: 1 });
   });
 
   test.each([
     ['that reads the same', 'L-1', 'fibula', 'attempted-elsewhere'],
     ['of the same local id', 'K-1', 'spindle', 'local-id-sent-elsewhere'],
   ])('asks about a find %s, also where nothing can be looked at', async (_what, localId, note, basis) => {
-    using given = await second();
-    const { outbox, service } = given;
-    keepSeparate(outbox, [given.first]);
+    using scene = await second();
+    const { outbox, service } = scene;
+    storeSeparate(outbox, [scene.first]);
     queueFind(outbox, localId, note);
     queueFind(outbox, 'L-9');
     expect(await service.push(outbox, { harvesting: undefined })).toMatchObject({ accepted: 1 });

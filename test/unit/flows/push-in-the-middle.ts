@@ -5,7 +5,7 @@ import { createServerClock, type PushEvent } from '../../../src/flows/push/push-
 import { PushSession } from '../../../src/flows/push/push-session.ts';
 import type { Sent } from '../../../src/flows/push/send-entry.ts';
 import { TransportError } from '../../../src/http/exchange.ts';
-import { sha512Of } from '../../../src/http/request-body.ts';
+import { hashSha512 } from '../../../src/http/request-body.ts';
 import { settle } from '../../../src/outbox/claims.ts';
 import { addImport, addNumber, addPhoto } from '../../../src/outbox/entries.ts';
 import { ENTRY_KINDS } from '../../../src/outbox/entry.ts';
@@ -48,7 +48,7 @@ export function aPush() {
       settleMs: 600_000,
       breakerMemory: createBreakers(),
     },
-    pace: { slowDown, approach: unused, depart: unused, waitMs: unused, pause: unused, setPause: unused },
+    pace: { backOff: slowDown, waitUntilNear: unused, acquire: unused, waitMs: unused, pause: unused, setPause: unused },
     session: { token: unused, renew: unused },
     send: unused,
     openPhotograph: () => {
@@ -60,9 +60,9 @@ export function aPush() {
     abort: new AbortController().signal,
   });
   const entry = (id: number) => {
-    const found = entryById(outbox, id);
-    if (found === undefined) throw new Error('no such entry');
-    return found;
+    const entry = entryById(outbox, id);
+    if (entry === undefined) throw new Error('no such entry');
+    return entry;
   };
   const sent = (outcome: Outcome, more: Partial<Sent> = {}): Sent => ({
     ...{ outcome, status: undefined, serverDateAt: undefined, tookMs: 1, departedAt: clock.monotonicMs(), token: 'token' },
@@ -76,18 +76,18 @@ export function aPush() {
     events,
     entry,
     outbox,
-    settled: (id: number, told: Told, departedAtMs = 1) =>
-      inWords(session.decideOnce(entry(id), sent(told, { departedAt: monotonicMs(departedAtMs) })).settlement),
+    settled: (id: number, outcome: Told, departedAtMs = 1) =>
+      inWords(session.decideOnce(entry(id), sent(outcome, { departedAt: monotonicMs(departedAtMs) })).settlement),
     /** Two imports under way at once, of the same project. */
     beside: (...ids: number[]) => {
-      for (const id of ids) session.takeOff(entry(id), Promise.resolve());
+      for (const id of ids) session.addFlight(entry(id), Promise.resolve());
     },
     land: (...ids: number[]) => {
-      for (const id of ids) session.land(entry(id));
+      for (const id of ids) session.endFlight(entry(id));
     },
     anImport: (localId = 'K-1', project: string | null = 'C-202400101'): number => {
       const document = Buffer.from(`<document>${localId}</document>`);
-      const content = { document, documentSha512: sha512Of(document), digest: null, project, issues: [] };
+      const content = { document, documentSha512: hashSha512(document), digest: null, project, issues: [] };
       return addImport(outbox, insertFind(outbox, { localId, elements: {} }), content);
     },
     aNumber: (value = 'INV 1', identCely = RECORD) => addNumber(outbox, { findId: null, identCely }, value, null),
@@ -102,7 +102,7 @@ export function aPush() {
       const findId = insertFind(outbox, { localId: 'K-1', elements: {} });
       return addImport(outbox, findId, {
         document,
-        documentSha512: sha512Of(document),
+        documentSha512: hashSha512(document),
         digest: null,
         project: 'C-202400101',
         issues: [],

@@ -58,9 +58,9 @@ export function scene(
     const index = asked.push(seen) - 1;
     const answered = async (): Promise<HttpResponse> => {
       await clock.sleep(LATENCY_MS);
-      const said = await reply(seen, index);
-      if (said instanceof Error) throw said;
-      return said;
+      const replied = await reply(seen, index);
+      if (replied instanceof Error) throw replied;
+      return replied;
     };
     return Promise.race([answered(), stopped(request.signal)]);
   };

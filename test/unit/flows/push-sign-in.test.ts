@@ -190,15 +190,15 @@ describe('a pause of more than two minutes', () => {
     using outbox = tempOutbox(clock);
     for (let index = 0; index < 30; index += 1) queueImport(outbox, `K-${index}`);
     const store = memoryPaceStore(clock);
-    const paceOf = () => makePace({ clock, scopes: ['address:a'], intervalMs: 100, store });
+    const makeTestPace = () => makePace({ clock, scopes: ['address:a'], intervalMs: 100, store });
     const { start } = scene(clock, obeyed);
     let ended = false;
-    const running = start(outbox, { pace: paceOf() }).then((result) => {
+    const running = start(outbox, { pace: makeTestPace() }).then((result) => {
       ended = true;
       return result;
     });
     await clock.advance(1000);
-    paceOf().slowDown(clock.monotonicMs(), 3_600_000);
+    makeTestPace().backOff(clock.monotonicMs(), 3_600_000);
     await clock.advance(10_000);
     expect(ended).toBe(true);
     expect(await running).toMatchObject({ stopCause: { kind: 'waiting' } });

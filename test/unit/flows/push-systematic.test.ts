@@ -29,12 +29,14 @@ const PROJECTS: readonly (readonly [string, (at: number) => number])[] = [
   ['a project for each find', (at) => at],
 ];
 
-test.each(REFUSALS.flatMap(([form, reply]) => PROJECTS.map(([spread, projectOf]) => [form, spread, reply, projectOf] as const)))(
+test.each(
+  REFUSALS.flatMap(([form, reply]) => PROJECTS.map(([spread, getProject]) => [form, spread, reply, getProject] as const)),
+)(
   'a refusal of everything by %s ends a push of %s after a dozen imports, and none stays refused',
-  async (_form, _spread, reply, projectOf) => {
+  async (_form, _spread, reply, getProject) => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
-    for (let at = 0; at < FINDS; at += 1) queueImport(outbox, `F-${at}`, `C-${projectOf(at)}`);
+    for (let at = 0; at < FINDS; at += 1) queueImport(outbox, `F-${at}`, `C-${getProject(at)}`);
     const { run, asked } = scene(clock, async (request) => {
       await clock.sleep(SLOWER_MS);
       return isCreate(request) ? reply() : obeyed(request);
@@ -54,10 +56,10 @@ test.each(
     [status, 'two finds of each project', (at: number) => Math.floor(at / 2)] as const,
     [status, 'a project for each find', (at: number) => at] as const,
   ]),
-)('a refusal of all projects by %i ends a push of %s after a dozen imports', async (status, _spread, projectOf) => {
+)('a refusal of all projects by %i ends a push of %s after a dozen imports', async (status, _spread, getProject) => {
   const clock = manualClock();
   using outbox = tempOutbox(clock);
-  for (let at = 0; at < FINDS; at += 1) queueImport(outbox, `F-${at}`, `C-${projectOf(at)}`);
+  for (let at = 0; at < FINDS; at += 1) queueImport(outbox, `F-${at}`, `C-${getProject(at)}`);
   const { run, asked } = scene(clock, async (request) => {
     await clock.sleep(SLOWER_MS);
     return isCreate(request) ? answer(status) : obeyed(request);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { PasError } from '../../../src/base/errors.ts';
-import { ROLE_WORDS, readAccount } from '../../../src/flows/push/resolve-account.ts';
+import { fetchAccount, ROLE_WORDS } from '../../../src/flows/push/resolve-account.ts';
 import type { HttpRequest, HttpResponse } from '../../../src/http/exchange.ts';
 
 const BASE = 'https://finds.example.org';
@@ -13,7 +13,7 @@ const user = (inner: string) =>
 async function ask(...answers: readonly HttpResponse[]) {
   const asked: HttpRequest[] = [];
   const tokens: string[] = [];
-  const account = await readAccount({
+  const account = await fetchAccount({
     baseUrl: BASE,
     session: {
       token: async () => 'old',

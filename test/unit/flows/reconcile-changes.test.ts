@@ -37,9 +37,9 @@ describe('photographs in doubt', () => {
   test('are not those of which the record is known to have the file', async () => {
     using scene = lookScene();
     const { ident } = await scene.find('K-1', 'accepted');
-    const known = scene.queuePhoto('a.jpg', 1, ident);
+    const entryId = scene.queuePhoto('a.jpg', 1, ident);
     scene.service.addFile(ident, 'a.jpg');
-    await scene.end(known, 'accepted', ident);
+    await scene.end(entryId, 'accepted', ident);
     const number = scene.queueNumber('INV 1', ident);
     scene.service.setNumber(ident, 'INV 1');
     await scene.end(number, 'accepted', ident);

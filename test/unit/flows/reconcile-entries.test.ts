@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { sha512Of } from '../../../src/http/request-body.ts';
+import { hashSha512 } from '../../../src/http/request-body.ts';
 import { addImport } from '../../../src/outbox/entries.ts';
 import { insertFind } from '../../../src/outbox/stored-finds.ts';
 import { queueImport } from '../../support/temp-outbox.ts';
-import { innerOf, queueFind } from './find-service.ts';
+import { getInnerText, queueFind } from './find-service.ts';
 import { lookScene } from './look-scene.ts';
 
 const DAY_MS = 86_400_000;
 
 /** From when on a list was asked for. */
-function fromOf(query: string): number | undefined {
+function parseFrom(query: string): number | undefined {
   const from = new URLSearchParams(query).get('from');
   return from === null ? undefined : Date.parse(from);
 }
@@ -18,16 +18,16 @@ describe('a look at what is in doubt', () => {
   test('settles what is there, sends again what is not, and writes down what shows it', async () => {
     using scene = lookScene();
     await scene.find('K-0', 'accepted');
-    const made = await scene.find('K-1', 'uncertain', true);
+    const queued = await scene.find('K-1', 'uncertain', true);
     const lost = await scene.find('K-2', 'uncertain');
     const looked = await scene.look();
     expect(looked.map(({ entry, verdict }) => [entry.id, verdict.kind])).toEqual([
-      [made.entryId, 'found'],
+      [queued.entryId, 'found'],
       [lost.entryId, 'absent'],
     ]);
-    expect(scene.entry(made.entryId)).toMatchObject({ state: 'accepted', identCely: made.ident });
+    expect(scene.entry(queued.entryId)).toMatchObject({ state: 'accepted', identCely: queued.ident });
     expect(scene.entry(lost.entryId)).toMatchObject({ state: 'queued', identCely: null });
-    expect([made, lost].map(({ entryId }) => scene.evidence(entryId))).toEqual([['same-and-new'], ['not-among-those-shown']]);
+    expect([queued, lost].map(({ entryId }) => scene.evidence(entryId))).toEqual([['same-and-new'], ['not-among-those-shown']]);
   });
 
   test('asks nothing of the service where nothing that was asked about is in doubt', async () => {
@@ -43,16 +43,16 @@ describe('a look at what is in doubt', () => {
     using scene = lookScene();
     await scene.find('K-0', 'accepted');
     const lost = await scene.find('K-1', 'uncertain');
-    const made = await scene.find('K-2', 'uncertain', true);
+    const queued = await scene.find('K-2', 'uncertain', true);
     await scene.look([scene.entry(lost.entryId).recordKey]);
-    expect([lost, made].map(({ entryId }) => scene.entry(entryId).state)).toEqual(['queued', 'uncertain']);
+    expect([lost, queued].map(({ entryId }) => scene.entry(entryId).state)).toEqual(['queued', 'uncertain']);
   });
 
   test('leaves two equal finds to a person that were sent at once, of which one was made', async () => {
     using scene = lookScene();
     await scene.find('K-0', 'accepted');
     const ids = ['K-1', 'K-2'].map((localId) => queueFind(scene.outbox, localId, 'the same').entryId);
-    scene.service.make(innerOf('the same'));
+    scene.service.make(getInnerText('the same'));
     await scene.endAll(ids, 'uncertain');
     const [first] = ids;
     await scene.look([scene.entry(first ?? 0).recordKey]);
@@ -66,7 +66,7 @@ describe('a look at what is in doubt', () => {
     await scene.clock.advance(10 * DAY_MS);
     await scene.find('K-1', 'uncertain');
     await scene.look();
-    expect(scene.service.asked.filter((query) => query.includes('ListRecords')).map(fromOf)).toEqual([beganMs - DAY_MS]);
+    expect(scene.service.asked.filter((query) => query.includes('ListRecords')).map(parseFrom)).toEqual([beganMs - DAY_MS]);
   });
 
   test('begins with what is in doubt where that is older than all that was accepted', async () => {
@@ -76,7 +76,7 @@ describe('a look at what is in doubt', () => {
     await scene.clock.advance(10 * DAY_MS);
     await scene.find('K-0', 'accepted');
     await scene.look();
-    expect(scene.service.asked.filter((query) => query.includes('ListRecords')).map(fromOf)).toEqual([beganMs - DAY_MS]);
+    expect(scene.service.asked.filter((query) => query.includes('ListRecords')).map(parseFrom)).toEqual([beganMs - DAY_MS]);
   });
 
   test('leaves a find whose document cannot be read any more, and does not stumble over one that was accepted', async () => {
@@ -87,12 +87,12 @@ describe('a look at what is in doubt', () => {
     const document = Buffer.from('<svc xmlns="urn:svc/2.2/"><samostatny_nalez/></svc>');
     const without = addImport(scene.outbox, findId, {
       document,
-      documentSha512: sha512Of(document),
+      documentSha512: hashSha512(document),
       digest: null,
       project: null,
       issues: [],
     });
-    for (const id of [accepted, without]) await scene.end(id, 'accepted', scene.service.make(innerOf(`${id}`)));
+    for (const id of [accepted, without]) await scene.end(id, 'accepted', scene.service.make(getInnerText(`${id}`)));
     const lost = await scene.find('K-4', 'uncertain');
     await scene.end(doubtful, 'uncertain');
     expect((await scene.look()).map(({ entry }) => entry.id)).toEqual([lost.entryId]);
@@ -102,11 +102,11 @@ describe('a look at what is in doubt', () => {
   test('only shows what it finds where the service had not said the time before the attempt', async () => {
     using scene = lookScene({ tellsTime: false });
     await scene.find('K-0', 'accepted');
-    const made = await scene.find('K-1', 'uncertain', true);
+    const queued = await scene.find('K-1', 'uncertain', true);
     const lost = await scene.find('K-2', 'uncertain');
     await scene.clock.advance(10 * DAY_MS);
     await scene.look();
-    expect([made, lost].map(({ entryId }) => [scene.entry(entryId).state, scene.evidence(entryId)])).toEqual([
+    expect([queued, lost].map(({ entryId }) => [scene.entry(entryId).state, scene.evidence(entryId)])).toEqual([
       ['uncertain', ['time-unknown']],
       ['uncertain', ['time-unknown']],
     ]);
@@ -120,13 +120,13 @@ describe('a find that the harvest does not show', () => {
   ] as const)('may be a record of its project that is %s since', async (hidden, basis) => {
     using scene = lookScene();
     await scene.find('K-0', 'accepted');
-    const made = await scene.find('K-1', 'uncertain', true);
-    scene.service.change(made.ident, (record) => {
+    const queued = await scene.find('K-1', 'uncertain', true);
+    scene.service.change(queued.ident, (record) => {
       record.hidden = hidden;
     });
     const [looked] = await scene.look();
-    expect(looked?.verdict).toMatchObject({ kind: 'undecided', basis, candidates: [made.ident] });
-    expect(scene.entry(made.entryId).state).toBe('uncertain');
+    expect(looked?.verdict).toMatchObject({ kind: 'undecided', basis, candidates: [queued.ident] });
+    expect(scene.entry(queued.entryId).state).toBe('uncertain');
   });
 
   test('is not absent as long as one is missing that the service has accepted since', async () => {
@@ -166,7 +166,7 @@ describe('a record that another find here was given', () => {
       await scene.end(lost.entryId, 'uncertain');
     }
     scene.service.change(owner.ident, (record) => {
-      record.inner = innerOf('opravená').replace(/<ident_cely>.*?<\/ident_cely>/, '');
+      record.inner = getInnerText('opravená').replace(/<ident_cely>.*?<\/ident_cely>/, '');
     });
     await scene.look();
     expect(scene.entry(lost.entryId).state).toBe('queued');
@@ -175,7 +175,7 @@ describe('a record that another find here was given', () => {
   test('is not this one, also where it was made at another time and was given a number', async () => {
     using scene = lookScene();
     await scene.find('K-9', 'accepted');
-    const ident = scene.service.make(innerOf('K-0'));
+    const ident = scene.service.make(getInnerText('K-0'));
     await scene.clock.advance(DAY_MS / 2);
     await scene.end(queueFind(scene.outbox, 'K-0').entryId, 'accepted', ident);
     scene.service.setNumber(ident, 'INV 1');
@@ -193,14 +193,14 @@ describe('a record that another find here was given', () => {
         await scene.end(owner, 'uncertain');
         await scene.look();
       }
-      const lostIdent = scene.service.make(innerOf('K-0'));
+      const lostIdent = scene.service.make(getInnerText('K-0'));
       await scene.end(owner, 'accepted', lostIdent);
       scene.service.records.delete(lostIdent);
-      const made = await scene.find('K-1', 'uncertain', true);
-      expect(made.ident).toBe(lostIdent);
+      const queued = await scene.find('K-1', 'uncertain', true);
+      expect(queued.ident).toBe(lostIdent);
       await scene.clock.advance(3_600_000);
       await scene.look();
-      expect(scene.entry(made.entryId)).toMatchObject({ state: 'accepted', identCely: lostIdent });
+      expect(scene.entry(queued.entryId)).toMatchObject({ state: 'accepted', identCely: lostIdent });
     }
   });
 
@@ -210,10 +210,10 @@ describe('a record that another find here was given', () => {
     const owner = await scene.find('K-0', 'accepted');
     await scene.clock.advance(DAY_MS);
     scene.service.records.delete(owner.ident);
-    const made = await scene.find('K-1', 'uncertain', true);
-    expect(made.ident).toBe(owner.ident);
+    const queued = await scene.find('K-1', 'uncertain', true);
+    expect(queued.ident).toBe(owner.ident);
     await scene.look();
-    expect(scene.entry(made.entryId)).toMatchObject({ state: 'accepted', identCely: owner.ident });
+    expect(scene.entry(queued.entryId)).toMatchObject({ state: 'accepted', identCely: owner.ident });
     expect(scene.entry(owner.entryId)).toMatchObject({ state: 'uncertain', identCely: null });
   });
 });

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { type Exchange, TransportError } from '../../../src/http/exchange.ts';
 import { openSqlite } from '../../../src/store/database.ts';
-import { childOf, childrenOf, childText, sourceOf } from '../../../src/xml/element.ts';
+import { childText, getChild, getChildren, getSourceText } from '../../../src/xml/element.ts';
 import { parseXml } from '../../../src/xml/parse.ts';
 import { FakeRepository } from '../../support/fake-repository.ts';
 import { type HarvestPlace, harvestPlace, SET } from '../../support/record-harvest.ts';
@@ -21,24 +21,24 @@ function aRepository(): FakeRepository {
 /** The page as the repository sends it, under a root that declares what its records use. */
 function withOuterPrefix(repository: FakeRepository): Exchange {
   return async (request) => {
-    const given = await repository.exchange(request);
-    const text = given.body
+    const response = await repository.exchange(request);
+    const text = response.body
       .toString()
       .replace('<OAI-PMH ', '<OAI-PMH xmlns:s="urn:svc/2.2/" ')
       .replaceAll(/<(\/?)svc( xmlns="urn:svc\/2.2\/")?>/g, '<$1s:svc>');
-    return { ...given, body: Buffer.from(text) };
+    return { ...response, body: Buffer.from(text) };
   };
 }
 
 function xmlRecords(path: string): Map<string, string> {
   const document = parseXml(readFileSync(path));
-  const records = childrenOf(document.root, 'ListRecords', 'http://www.openarchives.org/OAI/2.0/').flatMap(
+  const records = getChildren(document.root, 'ListRecords', 'http://www.openarchives.org/OAI/2.0/').flatMap(
     ({ children }) => children,
   );
   return new Map(
     records.map((record) => {
-      const header = childOf(record, 'header');
-      return [(header === undefined ? undefined : childText(header, 'identifier')) ?? '', sourceOf(document, record)];
+      const header = getChild(record, 'header');
+      return [(header === undefined ? undefined : childText(header, 'identifier')) ?? '', getSourceText(document, record)];
     }),
   );
 }
@@ -119,7 +119,7 @@ test('files hold one record each, as it is now and as it came', async () => {
   for (const name of NAMES) {
     const document = parseXml(readFileSync(join(place.folder, `${name}.xml`)));
     const [record] = document.root.children;
-    expect(record && sourceOf(document, record)).toBe(sent.get(`${OAI_BASE}/id/${name}`));
+    expect(record && getSourceText(document, record)).toBe(sent.get(`${OAI_BASE}/id/${name}`));
   }
   expect(readFileSync(join(place.folder, 'A-4.xml'), 'utf8')).toContain('status="deleted"');
 });
@@ -184,8 +184,8 @@ test('a page that is broken ends the harvest with nothing lost, and can be skipp
   const place = harvestPlace();
   const repository = aRepository();
   const damaged: Exchange = async (request) => {
-    const given = await repository.exchange(request);
-    return { ...given, body: Buffer.from(given.body.toString().replace('věc A-2', 'věc & A-2')) };
+    const response = await repository.exchange(request);
+    return { ...response, body: Buffer.from(response.body.toString().replace('věc A-2', 'věc & A-2')) };
   };
   await expect(place.run(damaged)).rejects.toMatchObject({ oaiCode: 'malformed', exitCode: 14, record: `${OAI_BASE}/id/A-2` });
   const stored = place.lines().length;

@@ -3,7 +3,7 @@ import type { UsageError } from '../../../src/base/errors.ts';
 import { msg } from '../../../src/base/message.ts';
 import { lookUpRecord, recordProblem } from '../../../src/flows/reconcile/look-up-record.ts';
 import { type Decision, openDecision, resolveEntries, undoDecision } from '../../../src/flows/reconcile/resolve-entries.ts';
-import { evidenceOf, recordLookup } from '../../../src/outbox/attempts.ts';
+import { listEvidence, recordLookup } from '../../../src/outbox/attempts.ts';
 import { addImport, addNumber, addPhoto, schedule } from '../../../src/outbox/entries.ts';
 import type { Entry, EntryState, HeldBasis, ImportEntry } from '../../../src/outbox/entry.ts';
 import { allEntries, entryById } from '../../../src/outbox/entry-queries.ts';
@@ -11,7 +11,7 @@ import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { insertFind } from '../../../src/outbox/stored-finds.ts';
 import { acceptEntry, attemptEntry, claimEntry } from '../../support/attempted-entries.ts';
 import { tempOutbox } from '../../support/temp-outbox.ts';
-import { innerOf, PROJECT } from './find-service.ts';
+import { getInnerText, PROJECT } from './find-service.ts';
 import { lookScene } from './look-scene.ts';
 
 const IDENT = `${PROJECT}-N00001`;
@@ -40,13 +40,13 @@ function saidBy(act: () => unknown): readonly [message: string, hint: string] {
 type Given = readonly [kind: Entry['kind'], state: EntryState | 'held', identCely?: string];
 
 /** The find K-1 with these entries, brought into these states in this order. */
-function findWith(...given: readonly Given[]) {
-  return withEntries(tempOutbox(), 'K-1', given);
+function findWith(...entries: readonly Given[]) {
+  return withEntries(tempOutbox(), 'K-1', entries);
 }
 
-function withEntries(outbox: Outbox, localId: string, given: readonly Given[]) {
+function withEntries(outbox: Outbox, localId: string, entries: readonly Given[]) {
   const findId = insertFind(outbox, { localId, elements: {} });
-  const ids = given.map(([kind, state, identCely], nth) => {
+  const ids = entries.map(([kind, state, identCely], nth) => {
     const id = add(outbox, findId, kind, nth, { state, identCely: identCely ?? null });
     bring(outbox, id, state, identCely ?? IDENT);
     return id;
@@ -173,7 +173,7 @@ describe('a look at a record', () => {
     using scene = lookScene();
     const { note = 'fibula', user, hidden, isThere = true } = more;
     const { entryId } = await scene.find('K-1', 'uncertain', false, 'fibula');
-    if (isThere) scene.service.make(innerOf(note), user);
+    if (isThere) scene.service.make(getInnerText(note), user);
     if (hidden !== undefined)
       scene.service.change(IDENT, (record) => {
         record.hidden = hidden;
@@ -327,8 +327,8 @@ describe('a decision is about', () => {
       DROP,
       ['dropped', 'refused'],
     ],
-  ])('%s', (_, given, decision, expected) => {
-    const { outbox, states } = findWith(...given);
+  ])('%s', (_, entries, decision, expected) => {
+    const { outbox, states } = findWith(...entries);
     resolve(outbox, decision);
     expect(states()).toEqual(expected);
   });
@@ -358,8 +358,8 @@ describe('a decision', () => {
     resolve(outbox, CREATED);
     const entry = entryById(outbox, ids[0] ?? 0);
     if (entry === undefined) throw new Error('it is gone');
-    const kept = evidenceOf(outbox, entry).map(({ verdict, basis, reason }) => [verdict, basis, String(reason)]);
-    expect(kept).toEqual([
+    const keptNames = listEvidence(outbox, entry).map(({ verdict, basis, reason }) => [verdict, basis, String(reason)]);
+    expect(keptNames).toEqual([
       ['person', 'drop', 'dropped by a person'],
       ['person', 'resend', 'a person decided: send'],
       ['person', 'created', `a person decided: created as ${IDENT}`],
@@ -404,8 +404,8 @@ describe('a decision that is taken back', () => {
     ['dropping what was refused', [['photo', 'refused', IDENT]], DROP],
     ['taking back what was dropped', [['import', 'dropped']], RESEND],
     ['dropping what was queued', [['import', 'queued']], DROP],
-  ])('gives back exactly what was there before: %s', (_name, given, decision) => {
-    const { outbox } = findWith(...given);
+  ])('gives back exactly what was there before: %s', (_name, entries, decision) => {
+    const { outbox } = findWith(...entries);
     const facts = () =>
       allEntries(outbox).map(({ state, identCely, unknownAttempts, attempts }) => ({
         state,
@@ -418,7 +418,7 @@ describe('a decision that is taken back', () => {
     expect(facts()).not.toEqual(before);
     expect(undo(outbox).decision).toBe(decision.kind);
     expect(facts()).toEqual(before);
-    if (given[0]?.[1] !== 'dropped') expect(saidBy(() => undo(outbox))[0]).toBe('No decision about K-1 can be taken back.');
+    if (entries[0]?.[1] !== 'dropped') expect(saidBy(() => undo(outbox))[0]).toBe('No decision about K-1 can be taken back.');
   });
 
   test('of several, one after the other, gives back the uncertainty from before the first', () => {

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { DatabaseError, OutboxLeasedError } from '../../../src/base/errors.ts';
 import { type OutboxPlace, restoreOutbox } from '../../../src/flows/outbox/restore-outbox.ts';
-import { sha512Of } from '../../../src/http/request-body.ts';
+import { hashSha512 } from '../../../src/http/request-body.ts';
 import { backUpOutbox } from '../../../src/outbox/backup-copy.ts';
 import { addPhoto } from '../../../src/outbox/entries.ts';
 import { openJournal } from '../../../src/outbox/journal.ts';
-import { headerOf, type Outbox, openOutbox } from '../../../src/outbox/open-outbox.ts';
+import { type Outbox, openOutbox, readHeader } from '../../../src/outbox/open-outbox.ts';
 import { acquirePushLock } from '../../../src/outbox/push-lock.ts';
 import { allFinds } from '../../../src/outbox/stored-finds.ts';
 import { openContentStore } from '../../../src/store/content-store.ts';
@@ -27,10 +27,10 @@ function scene(fill: (outbox: Outbox) => void = (outbox) => void queueImport(out
     using outbox = tempOutbox(clock);
     fill(outbox);
     backUpOutbox(outbox, backup);
-    id = headerOf(outbox).outbox;
+    id = readHeader(outbox).outbox;
   }
   const folder = join(outboxesFolder, id);
-  const placeOf = (outboxId: string): OutboxPlace => {
+  const getPlace = (outboxId: string): OutboxPlace => {
     const outboxFile = join(outboxesFolder, outboxId, 'outbox.sqlite');
     return {
       outboxFile,
@@ -48,23 +48,23 @@ function scene(fill: (outbox: Outbox) => void = (outbox) => void queueImport(out
   const progress: number[] = [];
   const restore = (more: More = {}) =>
     restoreOutbox({
-      ...{ backup, clock, outboxesFolder, placeOf, replace: false, service: { address: ADDRESS, profile: 'field' } },
+      ...{ backup, clock, outboxesFolder, getPlace, replace: false, service: { address: ADDRESS, profile: 'field' } },
       point: (pointedId) => void pointed.push(pointedId),
       onPhotograph: (done) => void progress.push(done),
       ...more,
     });
   const finds = (): string[] => {
-    const outbox = placeOf(id).open();
+    const outbox = getPlace(id).open();
     const names = [...allFinds(outbox)].map(({ localId }) => localId);
     outbox.close();
     return names;
   };
   const enter = (localId: string): void => {
-    const outbox = placeOf(id).open();
+    const outbox = getPlace(id).open();
     queueImport(outbox, localId);
     outbox.close();
   };
-  return { clock, backup, folder, outboxesFolder, id, placeOf, pointed, progress, restore, finds, enter };
+  return { clock, backup, folder, outboxesFolder, id, placeOf: getPlace, pointed, progress, restore, finds, enter };
 }
 
 const ASIDE = 'outbox-replaced-2024-06-01T10-05-07Z.sqlite';
@@ -91,9 +91,9 @@ describe('an outbox with finds', () => {
   });
 
   test('is not replaced beside a push', async () => {
-    const { restore, placeOf, id, enter, finds } = scene();
+    const { restore, placeOf: getPlace, id, enter, finds } = scene();
     enter('K-old');
-    const lock = acquirePushLock(placeOf(id).lock);
+    const lock = acquirePushLock(getPlace(id).lock);
     await expect(restore({ replace: true })).rejects.toThrow(OutboxLeasedError);
     lock.release();
     await restore({ replace: true });
@@ -146,7 +146,7 @@ test('photographs come back from beside the backup, and what is nowhere is named
   const linked = join(tempFolder(), 'linked.jpg');
   writeFileSync(linked, bytes(4));
   const photograph = (n: number, link?: string) => ({
-    ...{ name: `${n}.jpg`, mediaType: 'image/jpeg', sha512: sha512Of(bytes(n)), sizeBytes: bytes(n).length },
+    ...{ name: `${n}.jpg`, mediaType: 'image/jpeg', sha512: hashSha512(bytes(n)), sizeBytes: bytes(n).length },
     ...(link === undefined ? {} : { link }),
   });
   const { restore, backup, folder, progress } = scene((outbox) => {
@@ -160,7 +160,7 @@ test('photographs come back from beside the backup, and what is nowhere is named
     const path = join(tempFolder(), 'x.jpg');
     writeFileSync(path, bytes(n));
     await store.add(path);
-    if (content !== undefined) writeFileSync(store.pathOf(sha512Of(bytes(n))), content);
+    if (content !== undefined) writeFileSync(store.getPath(hashSha512(bytes(n))), content);
   };
   await put(here, 0);
   for (const n of [1, 5]) await put(beside, n);
@@ -168,7 +168,7 @@ test('photographs come back from beside the backup, and what is nowhere is named
   await put(beside, 2, Buffer.from('photograph x'));
   const { photosCopied, missing } = await restore();
   expect([photosCopied, missing.map((entry) => entry.photograph.name)]).toEqual([1, ['2.jpg', '3.jpg', '5.jpg']]);
-  expect([existsSync(here.pathOf(sha512Of(bytes(1)))), progress]).toEqual([true, [0, 1, 2, 3, 4, 5]]);
+  expect([existsSync(here.getPath(hashSha512(bytes(1)))), progress]).toEqual([true, [0, 1, 2, 3, 4, 5]]);
 });
 
 // Continuous integration runs where this can be done.

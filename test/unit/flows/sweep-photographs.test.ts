@@ -9,9 +9,14 @@ import { tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
 
 const HOUR_MS = 3600_000;
 
-function copyOf(outbox: Outbox, folder: string, byte: number, ageMs: number): { readonly path: string; readonly sha512: Buffer } {
+function makeCopy(
+  outbox: Outbox,
+  folder: string,
+  byte: number,
+  ageMs: number,
+): { readonly path: string; readonly sha512: Buffer } {
   const sha512 = Buffer.alloc(64, byte);
-  const path = openContentStore(folder).pathOf(sha512);
+  const path = openContentStore(folder).getPath(sha512);
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, 'x');
   const seconds = (outbox.clock.now() - ageMs) / 1000;
@@ -23,9 +28,9 @@ test('only copies of photographs that no entry refers to are removed, an hour af
   using outbox = tempOutbox();
   const folder = tempFolder();
   const [used, unused, young] = [
-    copyOf(outbox, folder, 1, 2 * HOUR_MS),
-    copyOf(outbox, folder, 2, 2 * HOUR_MS),
-    copyOf(outbox, folder, 3, HOUR_MS / 2),
+    makeCopy(outbox, folder, 1, 2 * HOUR_MS),
+    makeCopy(outbox, folder, 2, 2 * HOUR_MS),
+    makeCopy(outbox, folder, 3, HOUR_MS / 2),
   ];
   const strange = join(dirname(unused.path), 'notes.txt');
   writeFileSync(strange, 'x');
@@ -39,7 +44,7 @@ test('only copies of photographs that no entry refers to are removed, an hour af
 test('a photograph that is added while the folder is looked through stays', () => {
   using outbox = tempOutbox();
   const folder = tempFolder();
-  const { path, sha512 } = copyOf(outbox, folder, 1, 2 * HOUR_MS);
+  const { path, sha512 } = makeCopy(outbox, folder, 1, 2 * HOUR_MS);
   let isFirst = true;
   const beside: Outbox = {
     ...outbox,

@@ -3,7 +3,7 @@ import type { Find } from '../../../src/find/find.ts';
 import { openFindSchema } from '../../../src/find/find-schema.ts';
 import { validateFind } from '../../../src/find/rules.ts';
 import { openEdit } from '../../../src/flows/interview/edit-find.ts';
-import { contentOf } from '../../../src/flows/queue/enqueue-finds.ts';
+import { makeImportContent } from '../../../src/flows/queue/enqueue-finds.ts';
 import { validateAll } from '../../../src/flows/queue/validate-finds.ts';
 import { addImport, replaceImport } from '../../../src/outbox/entries.ts';
 import { importOfFind } from '../../../src/outbox/entry-queries.ts';
@@ -34,7 +34,7 @@ test('a find that is changed while it is validated is validated anew, and no old
       if (isFirst && entry !== undefined) {
         isFirst = false;
         updateFind(outbox, edited);
-        replaceImport(outbox, entry, contentOf(edited, validateFind(edited, KNOWN)));
+        replaceImport(outbox, entry, makeImportContent(edited, validateFind(edited, KNOWN)));
       }
       return outbox.change(work);
     },
@@ -51,7 +51,7 @@ test('an edit of a find that another pas has changed since is refused', () => {
   storeDraft(outbox, find);
   const stored = findByLocalId(outbox, find.localId);
   if (stored === undefined) throw new Error('the find is not stored');
-  const edit = openEdit({ outbox, known: KNOWN }, stored);
+  const edit = openEdit({ outbox, ruleContext: KNOWN }, stored);
   updateFind(outbox, { ...find, elements: { ...find.elements, pocet: '2' } });
   expect(() => edit.bySettings(['depth_cm=7'])).toThrow(/has changed K-017/);
   expect(findByLocalId(outbox, find.localId)?.elements).toMatchObject({ hloubka: 25, pocet: '2' });

@@ -6,7 +6,7 @@ import { parseRecordIdent } from '../../../src/flows/push/send-entry.ts';
 import type { HttpResponse } from '../../../src/http/exchange.ts';
 import { openOaiClient } from '../../../src/oai/client.ts';
 import { parseErrorBody } from '../../../src/pas-api/error-body.ts';
-import { outcomeOf } from '../../../src/pas-api/outcome.ts';
+import { parseOutcome } from '../../../src/pas-api/outcome.ts';
 import type { Operation } from '../../../src/pas-api/requests.ts';
 import { openSession } from '../../../src/pas-api/session.ts';
 import { listXml, OAI_BASE, recordXml } from '../../support/scripted-oai.ts';
@@ -48,7 +48,7 @@ function jsonWith(...keys: readonly string[]) {
 const anyStatus = fc.oneof(fc.constantFrom(200, 201, 400, 401, 403, 404, 422, 429, 500, 503), fc.integer({ min: 200, max: 599 }));
 
 /** @throws what no command expects */
-async function endOf(work: () => Promise<unknown>): Promise<string> {
+async function findEnd(work: () => Promise<unknown>): Promise<string> {
   try {
     await work();
     return 'read';
@@ -69,7 +69,7 @@ describe('a harvested page', () => {
     'token',
   );
 
-  async function outcomeOf(body: Buffer, maxAnswerBytes = 1_000_000): Promise<string> {
+  async function getOutcome(body: Buffer, maxAnswerBytes = 1_000_000): Promise<string> {
     const client = openOaiClient({
       oaiBase: OAI_BASE,
       version: '2.2',
@@ -87,13 +87,13 @@ describe('a harvested page', () => {
   }
 
   test('is read when it is sound', async () => {
-    expect(await outcomeOf(Buffer.from(page))).toBe('2 records');
+    expect(await getOutcome(Buffer.from(page))).toBe('2 records');
   });
 
   test('is read or refused, whatever was done to it, and never more is read than was sent', async () => {
     await fc.assert(
       fc.asyncProperty(fc.oneof({ weight: 4, arbitrary: damaged(page) }, anyBytes), async (body) => {
-        expect(await outcomeOf(body)).toMatch(/^[012] records$|^oai-/);
+        expect(await getOutcome(body)).toMatch(/^[012] records$|^oai-/);
       }),
     );
   });
@@ -115,9 +115,9 @@ describe('what the write interface answers', () => {
     const bodies = fc.oneof(jsonWith('token', 'detail', 'non_field_errors'), damaged('{"token":"0123456789abcdef"}'), anyBytes);
     await fc.assert(
       fc.asyncProperty(anyStatus, bodies, async (status, body) => {
-        const { session, kept } = signingIn(status, body);
-        const end = await endOf(() => session.token());
-        expect(kept.length).toBe(end === 'read' ? 1 : 0);
+        const { session, kept: keptNames } = signingIn(status, body);
+        const end = await findEnd(() => session.token());
+        expect(keptNames.length).toBe(end === 'read' ? 1 : 0);
       }),
     );
   });
@@ -147,7 +147,7 @@ describe('what the write interface answers', () => {
         headers,
         bodies,
         (operation, status, given, body) => {
-          const { kind } = outcomeOf(operation, { status, headers: given, body }, 0, parseRecordIdent);
+          const { kind } = parseOutcome(operation, { status, headers: given, body }, 0, parseRecordIdent);
           expect(Object.keys(OUTCOMES)).toContain(kind);
         },
       ),
@@ -174,9 +174,9 @@ describe('what the write interface answers', () => {
   });
 
   test.each([null, { toString: 1 }, 7, '', ['a'], 'two words'])('to a sign-in, the token %j is none', async (token) => {
-    const { session, kept } = signingIn(200, { token });
+    const { session, kept: keptNames } = signingIn(200, { token });
     await expect(session.token()).rejects.toBeInstanceOf(ContractError);
-    expect(kept).toEqual([]);
+    expect(keptNames).toEqual([]);
   });
 
   test.each([400, 401, 403])('to a sign-in, an HTML page with status %i says nothing about the password', async (status) => {
@@ -206,17 +206,17 @@ describe('what the write interface answers', () => {
   });
 });
 
-function signingIn(status: number, said: object | string | Buffer) {
-  const kept: string[] = [];
+function signingIn(status: number, output: object | string | Buffer) {
+  const keptNames: string[] = [];
   const session = openSession({
     ...{ baseUrl: 'https://x.example', username: 'eva', password: 'a long password' },
-    keeper: { read: () => undefined, write: (token) => void kept.push(token) },
+    keeper: { read: () => undefined, write: (token) => void keptNames.push(token) },
     send: answering({
       status,
-      body: Buffer.isBuffer(said) ? said : typeof said === 'string' ? Buffer.from(said) : toBytes(said),
+      body: Buffer.isBuffer(output) ? output : typeof output === 'string' ? Buffer.from(output) : toBytes(output),
     }),
   });
-  return { session, kept };
+  return { session, kept: keptNames };
 }
 
 function toBytes(value: unknown): Buffer {

@@ -9,7 +9,7 @@ import { describe, expect, test } from 'vitest';
 import { digestFault, parseContentDigest } from '../../../mock-server/base/digest.ts';
 import { ConfigError } from '../../../src/base/errors.ts';
 import { readConfigFile } from '../../../src/context/config.ts';
-import { bytesForm, contentDigest, sha512Of, streamForm } from '../../../src/http/request-body.ts';
+import { bytesForm, contentDigest, hashSha512, streamForm } from '../../../src/http/request-body.ts';
 import { parsePoint } from '../../../src/place/geometry.ts';
 import { printable } from '../../../src/ui/terminal.ts';
 
@@ -71,8 +71,8 @@ describe('Content-Digest', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 500 }), (bytes) => {
         const content = Buffer.from(bytes);
-        expect(sha512Of(content)).toEqual(createHash('sha512').update(content).digest());
-        expect(digestFault(contentDigest(sha512Of(content)), sha512Of(content))).toBeUndefined();
+        expect(hashSha512(content)).toEqual(createHash('sha512').update(content).digest());
+        expect(digestFault(contentDigest(hashSha512(content)), hashSha512(content))).toBeUndefined();
       }),
     );
   });
@@ -94,7 +94,7 @@ describe('Content-Digest', () => {
 describe('a form', () => {
   type Part = { field: string; name: string | undefined; bytes: Buffer };
 
-  async function partsOf(contentType: string, body: Readable): Promise<Part[]> {
+  async function parseParts(contentType: string, body: Readable): Promise<Part[]> {
     const parts: Part[] = [];
     const reader = busboy({ headers: { 'content-type': contentType }, defParamCharset: 'utf8', preservePath: true });
     reader.on('file', (field, stream, info) => {
@@ -132,7 +132,7 @@ describe('a form', () => {
           const opened = form.open();
           const whole = Buffer.isBuffer(opened) ? opened : Buffer.concat(await opened.toArray());
           expect(whole.length).toBe(form.lengthBytes);
-          const parts = await partsOf(form.contentType, Readable.from([whole]));
+          const parts = await parseParts(form.contentType, Readable.from([whole]));
           expect(parts.map(({ field }) => field)).toEqual(['file']);
           expect(parts[0]?.bytes.equals(bytes)).toBe(true);
         }

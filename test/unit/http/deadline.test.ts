@@ -43,7 +43,7 @@ test('a deadline that gives more time is judged again', async () => {
 test('a deadline that was put off counts its whole time from then on', async () => {
   const { clock, judgedAtMs, deadline } = watched();
   await clock.advance(900);
-  deadline.putOff();
+  deadline.restart();
   await clock.advance(999);
   expect(judgedAtMs).toEqual([]);
   await clock.advance(1);

@@ -13,7 +13,7 @@ type Health = 'up' | 'away' | 'refused';
 async function scene(health: Health = 'up') {
   const clock = manualClock();
   const state = { health, latencyMs: 0 };
-  const said: string[] = [];
+  const texts: string[] = [];
   const shared = new Map<string, PaceState>();
   const inMemory = memoryPaceStore(clock, shared);
   const failing = <T>(work: () => Promise<T>): Promise<T> =>
@@ -29,8 +29,8 @@ async function scene(health: Health = 'up') {
       fallbackIntervalMs: 2000,
       clock,
       random: () => 0.5,
-      onLost: (reason) => said.push(`lost: ${reason}`),
-      onBack: () => said.push('back'),
+      onLost: (reason) => texts.push(`lost: ${reason}`),
+      onBack: () => texts.push('back'),
     });
   const store = await open();
   const pace = makePace({ store, clock, scopes: ['address:a'], intervalMs: 100 });
@@ -40,7 +40,7 @@ async function scene(health: Health = 'up') {
     const stop = new AbortController();
     const leaving = (async () => {
       while (!stop.signal.aborted) {
-        (await pace.depart(stop.signal)).leave();
+        (await pace.acquire(stop.signal)).leave();
         left.push(clock.monotonicMs());
       }
     })();
@@ -49,7 +49,7 @@ async function scene(health: Health = 'up') {
     await leaving.catch(() => undefined);
     return left.slice(from);
   };
-  return { clock, state, said, store, pace, left, leaveFor, inMemory };
+  return { clock, state, said: texts, store, pace, left, leaveFor, inMemory };
 }
 
 function smallestGap(times: readonly number[]): number {
@@ -57,22 +57,22 @@ function smallestGap(times: readonly number[]): number {
 }
 
 test('while the shared store answers, nothing is said and the pace is the service’s', async () => {
-  const { leaveFor, said } = await scene();
+  const { leaveFor, said: texts } = await scene();
   expect((await leaveFor(10_000)).length).toBeGreaterThan(90);
-  expect(said).toEqual([]);
+  expect(texts).toEqual([]);
 });
 
 test('a store that is lost is reported once, at once slower, looked for, and reported when it is back', async () => {
-  const { leaveFor, said, state, left } = await scene();
+  const { leaveFor, said: texts, state, left } = await scene();
   await leaveFor(1000);
   state.health = 'away';
   const alone = await leaveFor(20_000);
-  expect(said).toEqual(['lost: away']);
+  expect(texts).toEqual(['lost: away']);
   expect(smallestGap(alone)).toBeGreaterThanOrEqual(2000);
   expect(alone.length).toBeGreaterThanOrEqual(8);
   state.health = 'up';
   await leaveFor(2500);
-  expect(said).toEqual(['lost: away', 'back']);
+  expect(texts).toEqual(['lost: away', 'back']);
   expect((await leaveFor(5000)).length).toBeGreaterThan(40);
   expect(smallestGap(left)).toBeGreaterThanOrEqual(100);
 });
@@ -87,25 +87,25 @@ test('the first request without the store waits for a whole gap and a part of it
 });
 
 test('a store that is away from the start is waited for without holding anybody up', async () => {
-  const { leaveFor, said, state } = await scene('away');
+  const { leaveFor, said: texts, state } = await scene('away');
   expect((await leaveFor(10_000)).length).toBeGreaterThanOrEqual(3);
   state.health = 'up';
   await leaveFor(3000);
-  expect(said).toEqual(['lost: away', 'back']);
+  expect(texts).toEqual(['lost: away', 'back']);
 });
 
 test('a store that refuses at the start is an error; one that refuses later is lost', async () => {
   await expect(scene('refused')).rejects.toMatchObject({ kind: 'refused' });
-  const { leaveFor, said, state } = await scene();
+  const { leaveFor, said: texts, state } = await scene();
   await leaveFor(1000);
   state.health = 'refused';
   await leaveFor(3000);
-  expect(said).toEqual(['lost: refused']);
+  expect(texts).toEqual(['lost: refused']);
 });
 
 test('it is not gone back to while a request of this machine is about to leave', async () => {
-  const { clock, pace, said, state } = await scene('away');
-  const taking = pace.depart();
+  const { clock, pace, said: texts, state } = await scene('away');
+  const taking = pace.acquire();
   await clock.advance(4000);
   const slot = await taking;
   state.health = 'up';
@@ -113,18 +113,18 @@ test('it is not gone back to while a request of this machine is about to leave',
   await pace.waitMs();
   await clock.advance(10);
   await pace.waitMs();
-  expect(said).toEqual(['lost: away']);
+  expect(texts).toEqual(['lost: away']);
   slot.leave();
   await clock.advance(10);
   await eventually(async () => {
     await pace.waitMs();
-    return said;
+    return texts;
   }).toEqual(['lost: away', 'back']);
   expect(await pace.waitMs()).toBeGreaterThan(90);
 });
 
 test('while it is gone back to, nobody of this machine leaves alone', async () => {
-  const { clock, state, said, store } = await scene();
+  const { clock, state, said: texts, store } = await scene();
   const look = () => store.update(['address:a'], (_states, _nowMs, minIntervalMs) => ({ result: minIntervalMs }));
   state.health = 'away';
   expect(await look()).toBe(2000);
@@ -136,14 +136,14 @@ test('while it is gone back to, nobody of this machine leaves alone', async () =
   const looks = Promise.all([look(), look(), look()]);
   await clock.advance(100);
   expect(await looks).toEqual([undefined, undefined, undefined]);
-  expect(said).toEqual(['lost: away', 'back']);
+  expect(texts).toEqual(['lost: away', 'back']);
 });
 
 test('a mistake of ours is not taken for a store that is away', async () => {
-  const { store, said } = await scene();
+  const { store, said: texts } = await scene();
   const mistaken = store.update(['address:a'], () => {
     throw new TypeError('ours');
   });
   await expect(mistaken).rejects.toThrow('ours');
-  expect(said).toEqual([]);
+  expect(texts).toEqual([]);
 });

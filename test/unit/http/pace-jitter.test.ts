@@ -21,7 +21,7 @@ async function sendOver(link: Link, count: number): Promise<Counted> {
   let leftAt = clock.monotonicMs();
   const sendAll = async (): Promise<void> => {
     while (passed.length < count) {
-      (await pace.depart()).leave();
+      (await pace.acquire()).leave();
       const now = clock.monotonicMs();
       const arrivesAt = now + link(now - leftAt);
       leftAt = now;
@@ -30,7 +30,7 @@ async function sendOver(link: Link, count: number): Promise<Counted> {
         continue;
       }
       throttled += 1;
-      void clock.sleep(arrivesAt + BASE_MS - now).then(() => pace.slowDown(now, RETRY_AFTER_MS));
+      void clock.sleep(arrivesAt + BASE_MS - now).then(() => pace.backOff(now, RETRY_AFTER_MS));
     }
   };
   const done = sendAll();

@@ -12,7 +12,7 @@ import { tempFolder } from '../../support/temp-outbox.ts';
 
 /** A request that leaves at once; resolves when its bytes are out. */
 async function leave(pace: Pace): Promise<void> {
-  const slot = await pace.depart();
+  const slot = await pace.acquire();
   expect(slot.leave()).toBe(true);
   await new Promise((resolve) => setImmediate(resolve));
 }
@@ -32,7 +32,7 @@ async function departures(pace: Pace, clock: ManualClock, count: number, withinM
 
 /** Waits for a slot where no other task advances the time. */
 async function departing(pace: Pace, clock: ManualClock): Promise<Slot> {
-  const taken = pace.depart();
+  const taken = pace.acquire();
   while ((await Promise.race([taken, clock.advance(0.5)])) === undefined);
   return taken;
 }
@@ -47,9 +47,9 @@ test('departures are 102.5 ms apart to the microsecond, although claiming and co
   const times: number[] = [];
   const all = (async () => {
     for (let index = 0; index < 120; index += 1) {
-      await pace.approach();
+      await pace.waitUntilNear();
       await clock.sleep(index % 7);
-      const slot = await pace.depart();
+      const slot = await pace.acquire();
       await clock.sleep(0.25 * (index % 4));
       expect(slot.leave()).toBe(true);
       times.push(clock.monotonicMs());
@@ -67,7 +67,7 @@ test('a commit that takes 25 ms now and then, as on a busy disk, makes no depart
   const times: number[] = [];
   const all = (async () => {
     for (let index = 0; index < 90; index += 1) {
-      await pace.approach();
+      await pace.waitUntilNear();
       clock.hold(index % 5 === 0 ? 25 : 1);
       await leave(pace);
       times.push(clock.monotonicMs());
@@ -84,7 +84,7 @@ test('a disk that takes long is given its time before the slot, from the second 
   const times: number[] = [];
   const all = (async () => {
     for (let index = 0; index < 90; index += 1) {
-      await pace.approach();
+      await pace.waitUntilNear();
       clock.hold(30);
       await leave(pace);
       times.push(clock.monotonicMs());
@@ -132,7 +132,7 @@ test('nobody takes the slot of a request that is about to leave', async () => {
   const slot = await departing(of(), clock);
   let otherMs = 0;
   const other = of()
-    .depart()
+    .acquire()
     .then((taken) => {
       taken.leave();
       otherMs = clock.monotonicMs();
@@ -150,7 +150,7 @@ test('who is stopped shortly before the slot gives it back', async () => {
   const of = () => makePace({ store, clock, scopes: ['address:a'], intervalMs: 100 });
   await leave(of());
   const stop = new AbortController();
-  const stopped = of().depart(stop.signal);
+  const stopped = of().acquire(stop.signal);
   const refused = expect(stopped).rejects.toThrow('stopped');
   await clock.advance((await of().waitMs()) - 5);
   stop.abort(new Error('stopped'));
@@ -178,7 +178,7 @@ function slowStore(clock: ManualClock): PaceStore & { readonly waiting: number; 
   };
 }
 
-test.each(['waitMs', 'approach', 'depart'] as const)(
+test.each(['waitMs', 'waitUntilNear', 'acquire'] as const)(
   'who is stopped while a store in the network is waited for hears it at once (%s)',
   async (wait) => {
     const clock = manualClock();
@@ -197,7 +197,7 @@ test('a slot that a store in the network gives to who was stopped meanwhile is g
   const store = slowStore(clock);
   const pace = makePace({ store, clock, scopes: ['address:a'], intervalMs: 100 });
   const stop = new AbortController();
-  const refused = expect(pace.depart(stop.signal)).rejects.toThrow('stopped');
+  const refused = expect(pace.acquire(stop.signal)).rejects.toThrow('stopped');
   await clock.advance(0);
   stop.abort(new Error('stopped'));
   await refused;
@@ -206,7 +206,7 @@ test('a slot that a store in the network gives to who was stopped meanwhile is g
   await store.answer();
   const startedMs = clock.monotonicMs();
   let isNext = false;
-  const next = pace.depart().finally(() => {
+  const next = pace.acquire().finally(() => {
     isNext = true;
   });
   while (!isNext) {
@@ -227,7 +227,7 @@ test('a throttle that is heard of shortly before the slot is obeyed', async () =
   });
   await clock.advance((await pace.waitMs()) - 5);
   const heardMs = clock.monotonicMs();
-  pace.slowDown(heardMs, 1000);
+  pace.backOff(heardMs, 1000);
   await clock.advance(2000);
   await leaving;
   expect(leftMs - heardMs).toBeGreaterThanOrEqual(1000);
@@ -236,16 +236,16 @@ test('a throttle that is heard of shortly before the slot is obeyed', async () =
 test('an interval of many seconds lets requests leave, and keeps them apart', async () => {
   const clock = manualClock();
   const pace = makePace({ store: memoryPaceStore(clock), clock, scopes: ['address:a'], intervalMs: 8000 });
-  const found = gaps(await departures(pace, clock, 4));
-  expect(Math.min(...found)).toBeGreaterThanOrEqual(8000);
+  const gapsMs = gaps(await departures(pace, clock, 4));
+  expect(Math.min(...gapsMs)).toBeGreaterThanOrEqual(8000);
 });
 
 test('departures are never closer than the interval, and hardly further apart', async () => {
   const clock = manualClock();
   const pace = makePace({ store: memoryPaceStore(clock), clock, scopes: ['address:a', 'account:b'], intervalMs: 100 });
-  const found = gaps(await departures(pace, clock, 120));
-  expect(Math.min(...found)).toBeGreaterThanOrEqual(100);
-  expect(Math.max(...found.slice(-20))).toBeLessThanOrEqual(104);
+  const gapsMs = gaps(await departures(pace, clock, 120));
+  expect(Math.min(...gapsMs)).toBeGreaterThanOrEqual(100);
+  expect(Math.max(...gapsMs.slice(-20))).toBeLessThanOrEqual(104);
 });
 
 test('the first gaps after a pause are a little wider, and cost less than half a second in all', async () => {
@@ -259,7 +259,7 @@ test('the first gaps after a pause are a little wider, and cost less than half a
 test('a departure that was late pushes the next one on', async () => {
   const clock = manualClock();
   const pace = makePace({ store: memoryPaceStore(clock), clock, scopes: ['address:a'], intervalMs: 100 });
-  const slot = await pace.depart();
+  const slot = await pace.acquire();
   await clock.advance(30);
   slot.leave();
   await clock.advance(0);
@@ -271,9 +271,9 @@ test('nobody else leaves while a request that has its slot is still connecting, 
   const store = memoryPaceStore(clock);
   const of = () => makePace({ store, clock, scopes: ['address:a'], intervalMs: 100 });
   const [slow, other] = [of(), of()];
-  const slot = await slow.depart();
+  const slot = await slow.acquire();
   let left = false;
-  const waiting = other.depart().then(() => {
+  const waiting = other.acquire().then(() => {
     left = true;
   });
   await clock.advance(400);
@@ -284,7 +284,7 @@ test('nobody else leaves while a request that has its slot is still connecting, 
   await clock.advance(50);
   expect(left).toBe(true);
   await waiting;
-  const after = of().depart();
+  const after = of().acquire();
   await clock.advance(3005);
   await after;
 });
@@ -293,16 +293,16 @@ test('who took too long to connect may not leave any more, and does not disturb 
   const clock = manualClock();
   const store = memoryPaceStore(clock);
   const of = () => makePace({ store, clock, scopes: ['address:a'], intervalMs: 100 });
-  const late = await of().depart();
-  const next = of().depart();
+  const late = await of().acquire();
+  const next = of().acquire();
   await clock.advance(3005);
   const slot = await next;
   expect(late.leave()).toBe(false);
-  late.giveBack();
+  late.release();
   await clock.advance(200);
   let third = false;
   void of()
-    .depart()
+    .acquire()
     .then(() => {
       third = true;
     });
@@ -317,8 +317,8 @@ test('a slot that was given back holds nobody up for longer than a gap', async (
   const clock = manualClock();
   const store = memoryPaceStore(clock);
   const of = () => makePace({ store, clock, scopes: ['address:a'], intervalMs: 100 });
-  const slot = await of().depart();
-  slot.giveBack();
+  const slot = await of().acquire();
+  slot.release();
   expect(slot.leave()).toBe(false);
   await clock.advance(0);
   expect(await of().waitMs()).toBeLessThan(125);
@@ -338,13 +338,13 @@ test('after a throttle everybody waits as long as the service asked, then goes s
   const clock = manualClock();
   const pace = makePace({ store: memoryPaceStore(clock), clock, scopes: ['address:a'], intervalMs: 100 });
   await leave(pace);
-  expect(pace.slowDown(clock.monotonicMs(), 1000)).toBe(1000);
+  expect(pace.backOff(clock.monotonicMs(), 1000)).toBe(1000);
   expect(await pace.waitMs()).toBe(1000);
   await clock.advance(1000);
-  const found = gaps(await departures(pace, clock, 500, 120_000));
-  expect(found[50]).toBeGreaterThan(110);
-  expect(found[350]).toBeLessThan(110);
-  expect(found.at(-1)).toBeGreaterThan(104);
+  const gapsMs = gaps(await departures(pace, clock, 500, 120_000));
+  expect(gapsMs[50]).toBeGreaterThan(110);
+  expect(gapsMs[350]).toBeLessThan(110);
+  expect(gapsMs.at(-1)).toBeGreaterThan(104);
   await clock.advance(600_000);
   const later = gaps(await departures(pace, clock, 100));
   expect(later.at(-1)).toBeLessThanOrEqual(104);
@@ -357,7 +357,7 @@ test('each throttle after the pause doubles the room for jitter, up to a bound',
     await leave(pace);
     for (let time = 0; time < throttles; time += 1) {
       await clock.advance(1);
-      pace.slowDown(clock.monotonicMs(), 0);
+      pace.backOff(clock.monotonicMs(), 0);
     }
     return pace.waitMs();
   };
@@ -372,7 +372,7 @@ test('several throttles of the same moment slow down once', async () => {
   const clock = manualClock();
   const pace = makePace({ store: memoryPaceStore(clock), clock, scopes: ['address:a'], intervalMs: 100 });
   const leftAt = clock.monotonicMs();
-  for (let answer = 0; answer < 10; answer += 1) pace.slowDown(leftAt, undefined);
+  for (let answer = 0; answer < 10; answer += 1) pace.backOff(leftAt, undefined);
   await clock.advance(5000);
   const [gap] = gaps(await departures(pace, clock, 2));
   expect(gap).toBeLessThan(125);
@@ -383,7 +383,7 @@ test('approach returns shortly before the slot', async () => {
   const pace = makePace({ store: memoryPaceStore(clock), clock, scopes: ['address:a'], intervalMs: 100 });
   await leave(pace);
   let near = false;
-  const approached = pace.approach().then(() => {
+  const approached = pace.waitUntilNear().then(() => {
     near = true;
   });
   await clock.advance(70);
@@ -447,7 +447,7 @@ test('times and widths that no pas would keep hold nobody up for longer than an 
   const oddTimes = { lastDepartureMs: none, leavingUntilMs: odd, blockedUntilMs: odd, askedUntilMs: odd };
   const states = new Map([['address:a', { ...oddTimes, jitterMs: odd, wakingMs: odd }]]);
   const pace = makePace({ store: memoryPaceStore(clock, states), clock, scopes: ['address:a'], intervalMs: 100 });
-  await expect(pace.depart()).rejects.toThrow(/asked for a pause: nothing is sent until \d{4}-/);
+  await expect(pace.acquire()).rejects.toThrow(/asked for a pause: nothing is sent until \d{4}-/);
   expect((await pace.pause()).keptMs).toBeLessThanOrEqual(3_600_000);
   await pace.setPause('ended');
   expect(await pace.waitMs()).toBeLessThanOrEqual(120_000);
@@ -460,14 +460,14 @@ describe('a pause of more than an hour', () => {
     const clock = manualClock();
     const pace = makePace({ store: memoryPaceStore(clock), clock, scopes: ['address:a', 'account:b'], intervalMs: 100 });
     await leave(pace);
-    expect(pace.slowDown(clock.monotonicMs(), ms)).toBe(HOUR);
+    expect(pace.backOff(clock.monotonicMs(), ms)).toBe(HOUR);
     return { clock, pace };
   }
 
   test('is kept for an hour where nobody says more, and shown as it was asked for', async () => {
     const { clock, pace } = await asked(DAY);
     expect(await pace.pause()).toEqual({ keptMs: HOUR, askedMs: DAY });
-    await expect(pace.depart()).rejects.toThrow(
+    await expect(pace.acquire()).rejects.toThrow(
       /until 2024-06-02T00.* waits one hour of it: .* until 2024-06-01T01.* pas pace --keep/,
     );
     await clock.advance(HOUR);
@@ -480,7 +480,7 @@ describe('a pause of more than an hour', () => {
     await pace.setPause('whole');
     expect(await pace.pause()).toEqual({ keptMs: DAY, askedMs: DAY });
     await clock.advance(2 * HOUR);
-    await expect(pace.depart()).rejects.toThrow(/^The service asked for a pause: nothing is sent until/);
+    await expect(pace.acquire()).rejects.toThrow(/^The service asked for a pause: nothing is sent until/);
     await pace.setPause('ended');
     expect(await pace.pause()).toEqual({ keptMs: 0, askedMs: 0 });
     await leave(pace);
@@ -510,10 +510,10 @@ test('a pace file that another process is writing to holds the process up in pie
   other.exec('begin immediate');
   const pace = makePace({ store, clock: systemClock, scopes: ['address:a'], intervalMs: 0 });
   const stop = new AbortController();
-  const refused = expect(pace.depart(stop.signal)).rejects.toThrow('stopped');
+  const refused = expect(pace.acquire(stop.signal)).rejects.toThrow('stopped');
   stop.abort(new Error('stopped'));
   await refused;
-  const taken = pace.depart();
+  const taken = pace.acquire();
   other.exec('commit');
   expect((await taken).leave()).toBe(true);
   other.close();

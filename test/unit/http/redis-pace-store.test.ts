@@ -9,9 +9,9 @@ import { isAddressFault, parseRedisAddress } from '../../../src/http/redis-addre
 import {
   decodeState,
   encodeState,
+  getRedisField,
   openRedisPaceStore,
   type RedisPaceStore,
-  redisFieldOf,
 } from '../../../src/http/redis-pace-store.ts';
 import { HAS_REDIS, type RedisProcess, startRedis } from '../../support/redis-process.ts';
 
@@ -82,9 +82,9 @@ test('what no pas wrote is not taken for a state', () => {
 });
 
 test('the name of an account is not in its scope, and its case makes no difference', () => {
-  expect(redisFieldOf(SCOPES[1] ?? '')).not.toContain('eva');
-  expect(redisFieldOf('account:http://service Eva@Example.org')).toBe(redisFieldOf(SCOPES[1] ?? ''));
-  expect(redisFieldOf('account:http://service jan@example.org')).not.toBe(redisFieldOf(SCOPES[1] ?? ''));
+  expect(getRedisField(SCOPES[1] ?? '')).not.toContain('eva');
+  expect(getRedisField('account:http://service Eva@Example.org')).toBe(getRedisField(SCOPES[1] ?? ''));
+  expect(getRedisField('account:http://service jan@example.org')).not.toBe(getRedisField(SCOPES[1] ?? ''));
 });
 
 describe('what answers like a Redis', () => {
@@ -225,7 +225,7 @@ describe.skipIf(!HAS_REDIS)('with a redis-server', () => {
     await Promise.all(
       stores.map(async (store) => {
         const pace = makePace({ store, clock: systemClock, scopes: SCOPES, intervalMs: 30 });
-        expect((await pace.depart()).leave()).toBe(true);
+        expect((await pace.acquire()).leave()).toBe(true);
         left.push(systemClock.monotonicMs());
       }),
     );

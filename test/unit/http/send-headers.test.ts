@@ -14,7 +14,7 @@ const FORM = bytesForm(Buffer.from('<find/>'), { fileName: 'find.xml', contentTy
 afterEach(() => setLanguage('en'));
 
 /** All bytes of the request, as they come over the wire. */
-async function bytesOf(request: Partial<HttpRequest>): Promise<string> {
+async function readBytes(request: Partial<HttpRequest>): Promise<string> {
   const pieces: Buffer[] = [];
   await using server = await startRawServer(
     (socket) => socket.write(rawAnswer(200, 'ok')),
@@ -27,14 +27,14 @@ async function bytesOf(request: Partial<HttpRequest>): Promise<string> {
 }
 
 test.each(['POST', 'PATCH'] as const)('a %s without a body says that it has none, and sends none', async (method) => {
-  const bytes = await bytesOf({ method });
+  const bytes = await readBytes({ method });
   expect(bytes).toMatch(/^content-length: 0\r$/im);
   expect(bytes).not.toMatch(/transfer-encoding|content-type/i);
   expect(bytes).toMatch(/\r\n\r\n$/);
 });
 
 test('a GET says nothing of a body', async () => {
-  const bytes = await bytesOf({ method: 'GET' });
+  const bytes = await readBytes({ method: 'GET' });
   expect(bytes).not.toMatch(/content-length|transfer-encoding/i);
   expect(bytes).toMatch(/\r\n\r\n$/);
 });
@@ -43,7 +43,7 @@ test.each([
   ['in memory', FORM],
   ['that is read', { contentType: 'text/plain', lengthBytes: 4, open: () => Readable.from([Buffer.from('body')]) }],
 ])('a body %s goes out with its length, in one piece', async (_name, body) => {
-  const bytes = await bytesOf({ method: 'POST', body });
+  const bytes = await readBytes({ method: 'POST', body });
   expect(bytes).toMatch(new RegExp(`^content-length: ${body.lengthBytes}\r$`, 'im'));
   expect(bytes).not.toMatch(/transfer-encoding/i);
   expect(Buffer.byteLength(bytes.slice(bytes.indexOf('\r\n\r\n') + 4), 'latin1')).toBe(body.lengthBytes);
@@ -55,14 +55,14 @@ test.each([
   ['a change without a body', { method: 'PATCH' } as const],
 ])('%s names the program, its version and the language of its output', async (_name, request) => {
   const { version } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8')) as { version: string };
-  const english = await bytesOf(request);
+  const english = await readBytes(request);
   expect(english).toContain(`\r\nuser-agent: pas/${version}\r\n`);
   expect(english).toContain('\r\naccept-language: en\r\n');
   await setLanguage('cs');
-  expect(await bytesOf(request)).toContain('\r\naccept-language: cs\r\n');
+  expect(await readBytes(request)).toContain('\r\naccept-language: cs\r\n');
 });
 
 test('a request may ask for another language than that of the output', async () => {
-  const bytes = await bytesOf({ headers: { 'accept-language': 'de' } });
+  const bytes = await readBytes({ headers: { 'accept-language': 'de' } });
   expect(bytes.match(/accept-language: .*/gi)).toEqual(['accept-language: de']);
 });

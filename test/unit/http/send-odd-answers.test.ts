@@ -112,8 +112,8 @@ test.each([
   ['timeout=1', 2],
   ['timeout=2, max=100', 2],
   ['timeout=5', 1],
-])('a connection that the server keeps for a moment only is not used again: %s', async (kept, connections) => {
-  await using server = await startRawServer((socket) => socket.write(rawAnswer(200, '', { 'keep-alive': kept })));
+])('a connection that the server keeps for a moment only is not used again: %s', async (keptText, connections) => {
+  await using server = await startRawServer((socket) => socket.write(rawAnswer(200, '', { 'keep-alive': keptText })));
   const { send, close } = openConnections({ maxConnections: 1 });
   await send({ method: 'GET', url: server.url });
   await send({ method: 'GET', url: server.url });

@@ -47,7 +47,7 @@ async function failure(promise: Promise<unknown>): Promise<TransportError> {
   return thrown;
 }
 
-function fileOf(bytes: Buffer): string {
+function writeFile(bytes: Buffer): string {
   const path = join(mkdtempSync(join(tmpdir(), 'pas-send-')), 'photo.jpg');
   writeFileSync(path, bytes);
   return path;
@@ -62,7 +62,7 @@ test('a form arrives whole, with its length announced', async () => {
     response.end('ok');
   });
   const bytes = Buffer.alloc(200_000, 7);
-  const form = streamForm(() => createReadStream(fileOf(bytes)), bytes.length, PART);
+  const form = streamForm(() => createReadStream(writeFile(bytes)), bytes.length, PART);
   const answer = await connections()({ method: 'POST', url, body: form });
   expect(answer.body.toString()).toBe('ok');
   expect(seen?.body.length).toBe(form.lengthBytes);
@@ -73,7 +73,7 @@ test('a form arrives whole, with its length announced', async () => {
 test('a photograph that changed after its digest was taken is never received whole', async () => {
   const bytes = Buffer.alloc(300_000, 1);
   const sha512 = createHash('sha512').update(bytes).digest();
-  const path = fileOf(Buffer.alloc(300_000, 2));
+  const path = writeFile(Buffer.alloc(300_000, 2));
   let complete = false;
   const url = await serve(async (request, response) => {
     await received(request).catch(() => Buffer.alloc(0));
@@ -111,7 +111,7 @@ test('a connection cut in the middle of a photograph means that it cannot have a
   });
   const bytes = Buffer.alloc(64 * 1024 * 1024);
   const error = await failure(
-    connections()({ method: 'POST', url, body: streamForm(() => createReadStream(fileOf(bytes)), bytes.length, PART) }),
+    connections()({ method: 'POST', url, body: streamForm(() => createReadStream(writeFile(bytes)), bytes.length, PART) }),
   );
   expect(error.mayHaveArrived).toBe(false);
   expect(sockets).toHaveLength(1);

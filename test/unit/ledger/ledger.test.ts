@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { DatabaseError, UsageError } from '../../../src/base/errors.ts';
 import { setState } from '../../../src/flows/harvest/harvest-records.ts';
-import { assertSubject, type Ledger, openLedger, type Subject, subjectOf } from '../../../src/ledger/ledger.ts';
+import { assertSubject, getSubject, type Ledger, openLedger, type Subject } from '../../../src/ledger/ledger.ts';
 import type { HarvestState } from '../../../src/oai/harvest-state.ts';
 import { afterPage, startPass } from '../../../src/oai/pass.ts';
 import { openSqlite } from '../../../src/store/database.ts';
@@ -34,7 +34,7 @@ const ANY_PAGE = {
   againMs: [],
 } as const;
 
-const stateOf = (ledger: Ledger): HarvestState => setState(ledger, SUBJECT.sets, () => 2000);
+const getState = (ledger: Ledger): HarvestState => setState(ledger, SUBJECT.sets, () => 2000);
 
 describe('the notes of a harvest', () => {
   test('are for one process at a time', () => {
@@ -78,7 +78,7 @@ describe('an output', () => {
     const ledger = openLedger(aPath());
     ledger.change(() => {
       assertSubject(ledger, SUBJECT, 'out.jsonl');
-      stateOf(ledger).putPass({ ...afterPage(BEGUN, ANY_PAGE), met: 5 });
+      getState(ledger).savePass({ ...afterPage(BEGUN, ANY_PAGE), met: 5 });
     });
     for (const change of [
       { sets: 'pian' },
@@ -90,7 +90,7 @@ describe('an output', () => {
       expect(() => ledger.change(() => assertSubject(ledger, { ...SUBJECT, ...change }, 'out.jsonl'))).toThrow(UsageError);
     }
     ledger.change(() => assertSubject(ledger, SUBJECT, 'out.jsonl'));
-    expect(stateOf(ledger).pass()?.walk.token).toBe('T');
+    expect(getState(ledger).pass()?.walk.token).toBe('T');
     ledger.close();
   });
 
@@ -98,11 +98,11 @@ describe('an output', () => {
     const ledger = openLedger(aPath());
     ledger.change(() => {
       assertSubject(ledger, SUBJECT, 'out.jsonl');
-      stateOf(ledger).putPass(BEGUN);
+      getState(ledger).savePass(BEGUN);
     });
     ledger.change(() => assertSubject(ledger, { ...SUBJECT, format: 'oai_dc' }, 'out.jsonl'));
-    expect(subjectOf(ledger)?.format).toBe('oai_dc');
-    expect(stateOf(ledger).pass()).toBeUndefined();
+    expect(getSubject(ledger)?.format).toBe('oai_dc');
+    expect(getState(ledger).pass()).toBeUndefined();
     ledger.close();
   });
 
@@ -110,10 +110,10 @@ describe('an output', () => {
     const ledger = openLedger(aPath());
     ledger.change(() => {
       assertSubject(ledger, SUBJECT, 'out.jsonl');
-      stateOf(ledger).putPass(afterPage(BEGUN, { ...ANY_PAGE, next: undefined, completeListSize: undefined }));
-      stateOf(ledger).complete();
+      getState(ledger).savePass(afterPage(BEGUN, { ...ANY_PAGE, next: undefined, completeListSize: undefined }));
+      getState(ledger).complete();
     });
-    expect(stateOf(ledger).watermarkMs()).toBe(1000);
+    expect(getState(ledger).watermarkMs()).toBe(1000);
     expect(() => ledger.change(() => assertSubject(ledger, { ...SUBJECT, sets: 'pian' }, 'out.jsonl'))).toThrow(/its set is/);
     ledger.close();
   });
@@ -126,7 +126,7 @@ test('notes that a stopped process left without a table are begun anew', () => {
   left.close();
   expect(statSync(path).size).toBeGreaterThan(0);
   const ledger = openLedger(path);
-  expect(subjectOf(ledger)).toBeUndefined();
+  expect(getSubject(ledger)).toBeUndefined();
   ledger.close();
 });
 

@@ -3,14 +3,14 @@ import { describe, expect, test } from 'vitest';
 import { type PasError, UsageError } from '../../../src/base/errors.ts';
 import { type HttpResponse, TransportError } from '../../../src/http/exchange.ts';
 import { openOaiClient } from '../../../src/oai/client.ts';
-import { clientOf, RECORDS } from '../../support/scripted-client.ts';
+import { makeClient, RECORDS } from '../../support/scripted-client.ts';
 import { answer, listXml, OAI_BASE, oaiError, oaiXml, recordXml, scripted } from '../../support/scripted-oai.ts';
 
 const ENDPOINT = `${OAI_BASE}/2.2/oai`;
 const PAGE = listXml('ListRecords', [recordXml('A')]);
 
-async function failureOf(step: HttpResponse | string | Error): Promise<PasError> {
-  const failure = await clientOf(scripted(step))
+async function catchFailure(step: HttpResponse | string | Error): Promise<PasError> {
+  const failure = await makeClient(scripted(step))
     .listRecords(RECORDS)
     .then(
       () => undefined,
@@ -138,7 +138,7 @@ describe('an answer that is none', () => {
       'Nothing matches the set and the dates.',
     ],
   ])('%s', async (_, step, message, hint) => {
-    const failure = await failureOf(step);
+    const failure = await catchFailure(step);
     if (message.startsWith('^')) expect(failure.message).toMatch(new RegExp(message));
     else expect(failure.message).toBe(message);
     expect(failure.hint === undefined ? undefined : String(failure.hint)).toBe(hint);
@@ -146,26 +146,26 @@ describe('an answer that is none', () => {
   });
 
   test('is known by its code, and by what it came from', async () => {
-    expect(await failureOf(oaiError('outOfCoffee'))).toMatchObject({ oaiCode: 'malformed' });
-    expect(await failureOf(oaiXml('<error>sorry</error>'))).toMatchObject({ oaiCode: 'malformed' });
-    expect(await failureOf('no')).toMatchObject({ oaiCode: 'malformed', cause: expect.any(Error), record: undefined });
-    expect(await failureOf(answer(gzipSync(PAGE).subarray(0, 40)))).toMatchObject({ cause: expect.any(Error) });
+    expect(await catchFailure(oaiError('outOfCoffee'))).toMatchObject({ oaiCode: 'malformed' });
+    expect(await catchFailure(oaiXml('<error>sorry</error>'))).toMatchObject({ oaiCode: 'malformed' });
+    expect(await catchFailure('no')).toMatchObject({ oaiCode: 'malformed', cause: expect.any(Error), record: undefined });
+    expect(await catchFailure(answer(gzipSync(PAGE).subarray(0, 40)))).toMatchObject({ cause: expect.any(Error) });
   });
 
   test('to a token is never an empty list', async () => {
-    const asked = clientOf(scripted(oaiError('noRecordsMatch'))).listRecords({ resumptionToken: 'T' });
+    const asked = makeClient(scripted(oaiError('noRecordsMatch'))).listRecords({ resumptionToken: 'T' });
     await expect(asked).rejects.toMatchObject({ oaiCode: 'noRecordsMatch' });
   });
 
   test('is not asked for where the question is none', async () => {
     const exchange = scripted(PAGE);
-    await expect(clientOf(exchange).listRecords({})).rejects.toBeInstanceOf(UsageError);
+    await expect(makeClient(exchange).listRecords({})).rejects.toBeInstanceOf(UsageError);
     expect(exchange.requests).toEqual([]);
   });
 
   test('a fault of another kind stays what it is', async () => {
     const fault = new RangeError('a fault');
-    await expect(clientOf(scripted(fault)).listRecords(RECORDS)).rejects.toBe(fault);
+    await expect(makeClient(scripted(fault)).listRecords(RECORDS)).rejects.toBe(fault);
   });
 });
 
@@ -178,41 +178,41 @@ describe('how an answer is written', () => {
     ['text/xml', 'UTF-8'],
   ])('%s goes with %s', async (type, declared) => {
     const body = named('č').replace('encoding="UTF-8"', `encoding='${declared}'`);
-    expect((await clientOf(scripted(typed(type, body))).listRecords(RECORDS)).items).toHaveLength(1);
+    expect((await makeClient(scripted(typed(type, body))).listRecords(RECORDS)).items).toHaveLength(1);
   });
 
   test('the header wins over the declaration', async () => {
     const body = Buffer.from(named('č').replace('č', '\u00e8'), 'latin1');
-    const { items } = await clientOf(scripted(typed('text/xml;charset=iso-8859-2', body))).listRecords(RECORDS);
+    const { items } = await makeClient(scripted(typed('text/xml;charset=iso-8859-2', body))).listRecords(RECORDS);
     expect(items[0]?.element.children[1]?.children[0]?.text).toBe('č');
   });
 
   test.each(['no-encoding="UTF-8"', '?xml encoding="UTF-8"?'])('%s declares nothing', async (text) => {
     const body = PAGE.replace(' encoding="UTF-8"', '').replace('?>', `?><!-- ${text} -->`);
-    expect((await clientOf(scripted(typed('text/xml;charset=us-ascii', body))).listRecords(RECORDS)).items).toHaveLength(1);
+    expect((await makeClient(scripted(typed('text/xml;charset=us-ascii', body))).listRecords(RECORDS)).items).toHaveLength(1);
   });
 
   test('what is said beside it counts where the answer says nothing', async () => {
     const body = Buffer.from(named('\u010d').replace(' encoding="UTF-8"', '').replace('č', '\u00e8'), 'latin1');
-    const { items } = await clientOf(scripted(typed('text/xml;charset=iso-8859-2', body))).listRecords(RECORDS);
+    const { items } = await makeClient(scripted(typed('text/xml;charset=iso-8859-2', body))).listRecords(RECORDS);
     expect(items[0]?.element.children[1]?.children[0]?.text).toBe('č');
   });
 
   test('packed bytes are told by two, and a page may pack well', async () => {
     const large = gzipSync(named('a'.repeat(900_000)));
-    expect((await clientOf(scripted(answer(large))).listRecords(RECORDS)).items).toHaveLength(1);
+    expect((await makeClient(scripted(answer(large))).listRecords(RECORDS)).items).toHaveLength(1);
     const varied = named(
       Array.from({ length: 60_000 }, (_, nth) => `${(nth * 7919) % 60_013} `)
         .join('')
         .repeat(8),
     );
     expect(varied.length).toBeGreaterThan(2_000_000);
-    expect((await clientOf(scripted(answer(gzipSync(varied)))).listRecords(RECORDS)).items).toHaveLength(1);
+    expect((await makeClient(scripted(answer(gzipSync(varied)))).listRecords(RECORDS)).items).toHaveLength(1);
     for (const first of [
       [0x1f, 0x20],
       [0x20, 0x8b],
     ])
-      expect((await failureOf(answer(Buffer.from([...first, 0])))).message).toMatch(/XML that cannot be read/);
+      expect((await catchFailure(answer(Buffer.from([...first, 0])))).message).toMatch(/XML that cannot be read/);
   });
 
   test('no more is unpacked than may come', async () => {
@@ -239,14 +239,14 @@ describe('a request', () => {
 
   test('of nobody strikes nothing out of a packed answer', async () => {
     const packed = answer(gzipSync(listXml('ListRecords', [recordXml('A', '<x xmlns="urn:x">Stryker was here undefined</x>')])));
-    const { items } = await clientOf(scripted(packed)).listRecords(RECORDS);
+    const { items } = await makeClient(scripted(packed)).listRecords(RECORDS);
     expect(items[0]?.element.children[1]?.children[0]?.text).toBe('Stryker was here undefined');
   });
 
   test('of somebody strikes the sign-in out of a packed answer as well', async () => {
     const secret = Buffer.from('eva:secret').toString('base64');
     const packed = answer(gzipSync(listXml('ListRecords', [recordXml('A', `<x xmlns="urn:x">${secret}</x>`)])));
-    const client = clientOf(scripted(packed), { kind: 'basic', username: 'eva', password: 'secret' });
+    const client = makeClient(scripted(packed), { kind: 'basic', username: 'eva', password: 'secret' });
     expect((await client.listRecords(RECORDS)).document.bytes.toString()).not.toContain(secret);
   });
 });

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { applyPage, isUnidentified, type RecordSink } from '../../../src/oai/apply-page.ts';
 import { memoryState } from '../../../src/oai/harvest-state.ts';
 import type { BrokenRecord } from '../../../src/oai/malformed.ts';
-import { type HarvestWindow, type Pass, startPass, startScan } from '../../../src/oai/pass.ts';
+import { type HarvestPass, type HarvestWindow, startPass, startScan } from '../../../src/oai/pass.ts';
 import type { OaiRecord } from '../../../src/oai/record.ts';
-import { clientOf, RECORDS } from '../../support/scripted-client.ts';
+import { makeClient, RECORDS } from '../../support/scripted-client.ts';
 import { listXml, OAI_BASE, recordXml, scripted } from '../../support/scripted-oai.ts';
 
 const OPEN: HarvestWindow = { fromMs: null, untilMs: null };
@@ -13,24 +13,24 @@ const BEGAN_DAY = 10;
 /** A record that changed last on this day of January. */
 type Listed = readonly [ident: string, day: number, text?: string];
 
-const nameOf = (ident: string): string => `${OAI_BASE}/id/${ident}`;
+const getName = (ident: string): string => `${OAI_BASE}/id/${ident}`;
 const dayMs = (day: number): number => Date.UTC(2025, 0, day);
-const identOf = ({ header }: OaiRecord): string => header.identifier.split('/').at(-1) ?? '';
+const getIdent = ({ header }: OaiRecord): string => header.identifier.split('/').at(-1) ?? '';
 
 /** A pass under way that takes one page after another. */
 function aPass(window = OPEN) {
   const state = memoryState();
-  state.putPass(startPass('full', window, dayMs(BEGAN_DAY), 1));
+  state.savePass(startPass('full', window, dayMs(BEGAN_DAY), 1));
   const order: string[] = [];
   const given: { readonly records: string[]; readonly met: string[] }[] = [];
   const sink: RecordSink = {
-    write: async ({ records, met }) => {
+    write: async ({ records, seenRecords: met }) => {
       order.push('write');
-      given.push({ records: records.map(identOf), met: met.map(identOf) });
+      given.push({ records: records.map(getIdent), met: met.map(getIdent) });
     },
     commit: () => void order.push('commit'),
   };
-  const underWay = (): Pass => {
+  const underWay = (): HarvestPass => {
     const pass = state.pass();
     if (pass === undefined) throw new Error('no pass is under way');
     return pass;
@@ -44,13 +44,13 @@ function aPass(window = OPEN) {
       const { met, look } = underWay();
       return { met, look: { met: look.met, isNew: look.isNew, overlooked: look.overlooked, changed: look.changed } };
     },
-    nextLook: () => state.putPass(startScan(underWay(), true)),
-    nextPass: () => state.putPass(startPass('full', window, dayMs(BEGAN_DAY), underWay().look.number + 1)),
+    nextLook: () => state.savePass(startScan(underWay(), true)),
+    nextPass: () => state.savePass(startPass('full', window, dayMs(BEGAN_DAY), underWay().look.number + 1)),
     take: async (records: readonly Listed[], broken: readonly BrokenRecord[] = [], cursor?: number) => {
       const xml = records.map(([name, day, text = '']) =>
         recordXml(name, `<x xmlns="urn:x">${text}</x>`, new Date(dayMs(day)).toISOString()),
       );
-      const page = await clientOf(scripted(listXml('ListRecords', xml))).listRecords(RECORDS);
+      const page = await makeClient(scripted(listXml('ListRecords', xml))).listRecords(RECORDS);
       let again: readonly number[] = [];
       const taken = await applyPage({ state, sink }, underWay(), { ...page, broken, cursor }, (pass, againMs) => {
         again = againMs;
@@ -58,7 +58,7 @@ function aPass(window = OPEN) {
         return pass;
       });
       const { written, newInLook, disputed, faults } = taken;
-      return { written: written.map(identOf), newInLook, disputed, faults: [...faults], again };
+      return { written: written.map(getIdent), newInLook, disputed, faults: [...faults], again };
     },
   };
 }
@@ -77,14 +77,14 @@ describe('a page', () => {
     expect(pass.order).toEqual(['write', 'commit', 'note']);
     expect(pass.given).toEqual([{ records: ['A', 'B'], met: ['A', 'B'] }]);
     expect(pass.counts()).toEqual({ met: 2, look: { met: 2, isNew: 2, overlooked: 2, changed: 2 } });
-    expect(pass.state.met(nameOf('B'))).toMatchObject({ datestampMs: dayMs(2), look: 1, skipped: false });
+    expect(pass.state.findSeen(getName('B'))).toMatchObject({ datestampMs: dayMs(2), look: 1, skipped: false });
     await pass.take([['C', 3]]);
     expect(pass.counts()).toEqual({ met: 3, look: { met: 3, isNew: 3, overlooked: 3, changed: 3 } });
   });
 
   test('leaves the pass as it is but for its counts where nothing else is to be noted', async () => {
     const pass = aPass();
-    const page = await clientOf(scripted(listXml('ListRecords', [recordXml('A')]))).listRecords(RECORDS);
+    const page = await makeClient(scripted(listXml('ListRecords', [recordXml('A')]))).listRecords(RECORDS);
     await applyPage({ state: pass.state, sink: { write: async () => {}, commit: () => {} } }, pass.underWay(), page);
     expect(pass.counts()).toMatchObject({ met: 1 });
   });
@@ -144,11 +144,11 @@ describe('a record', () => {
     for (const versions of [[1, 3] as const, [3, 1] as const]) {
       const pages = aPass();
       for (const day of versions) await pages.take([['A', day, `${day}`]]);
-      expect(pages.state.met(nameOf('A'))?.datestampMs).toBe(dayMs(3));
+      expect(pages.state.findSeen(getName('A'))?.datestampMs).toBe(dayMs(3));
       const page = aPass();
       const taken = await page.take(versions.map((day) => ['A', day, `${day}`] as const));
       expect(taken).toMatchObject({ written: ['A'], newInLook: 1, disputed: [], again: [dayMs(versions[1])] });
-      expect(page.state.met(nameOf('A'))?.datestampMs).toBe(dayMs(3));
+      expect(page.state.findSeen(getName('A'))?.datestampMs).toBe(dayMs(3));
       expect(page.counts().met).toBe(1);
     }
   });
@@ -164,7 +164,7 @@ describe('a record', () => {
         ['A', 1, 'y'],
         ['B', 1],
       ]),
-    ).toMatchObject({ written: ['A'], disputed: [nameOf('A')] });
+    ).toMatchObject({ written: ['A'], disputed: [getName('A')] });
     expect(pages.counts().look.changed).toBe(2);
     const page = aPass();
     const twice: Listed[] = [
@@ -173,7 +173,7 @@ describe('a record', () => {
       ['A', 1, 'y'],
       ['B', 1],
     ];
-    expect(await page.take(twice)).toMatchObject({ disputed: [nameOf('A')], again: [dayMs(1), dayMs(1)] });
+    expect(await page.take(twice)).toMatchObject({ disputed: [getName('A')], again: [dayMs(1), dayMs(1)] });
   });
 
   test('outside the window is met and not kept', async () => {
@@ -185,11 +185,11 @@ describe('a record', () => {
       ]),
     ).toEqual({ ...NOTHING, written: ['A'], newInLook: 2 });
     expect(pass.given).toEqual([{ records: ['A'], met: ['A'] }]);
-    expect(pass.state.met(nameOf('B'))).toEqual({ datestampMs: 0, digest: Buffer.alloc(0), look: 1, skipped: false });
-    const noted = pass.state.met(nameOf('A'));
+    expect(pass.state.findSeen(getName('B'))).toEqual({ datestampMs: 0, digest: Buffer.alloc(0), look: 1, skipped: false });
+    const noted = pass.state.findSeen(getName('A'));
     pass.nextLook();
     expect(await pass.take([['A', 7]])).toEqual({ ...NOTHING, newInLook: 1 });
-    expect(pass.state.met(nameOf('A'))).toEqual({ ...noted, look: 2 });
+    expect(pass.state.findSeen(getName('A'))).toEqual({ ...noted, look: 2 });
     expect(pass.counts().look.changed).toBe(0);
   });
 });
@@ -198,11 +198,11 @@ describe('a record that cannot be read', () => {
   test('is noted as left out, with what it was before, and said with its fault', async () => {
     const pass = aPass();
     await pass.take([['A', 1]]);
-    const before = pass.state.met(nameOf('A'));
+    const before = pass.state.findSeen(getName('A'));
     pass.nextLook();
-    const broken = [{ identifier: nameOf('A'), reason: 'not well-formed' }];
-    expect(await pass.take([], broken)).toEqual({ ...NOTHING, newInLook: 1, faults: [[nameOf('A'), 'not well-formed']] });
-    expect(pass.state.met(nameOf('A'))).toEqual({ ...before, look: 2, skipped: true });
+    const broken = [{ identifier: getName('A'), reason: 'not well-formed' }];
+    expect(await pass.take([], broken)).toEqual({ ...NOTHING, newInLook: 1, faults: [[getName('A'), 'not well-formed']] });
+    expect(pass.state.findSeen(getName('A'))).toEqual({ ...before, look: 2, skipped: true });
     expect(pass.given.at(-1)).toEqual({ records: [], met: [] });
     expect(pass.counts().look.changed).toBe(0);
   });
@@ -210,8 +210,8 @@ describe('a record that cannot be read', () => {
   test('and that nobody can name has the name of its place, which is no name', async () => {
     const pass = aPass();
     const nameless = { identifier: undefined, reason: 'no identifier' };
-    const { faults } = await pass.take([], [nameless, { identifier: nameOf('A'), reason: 'x' }, nameless], 100);
-    expect(faults.map(([name]) => name)).toEqual(['broken 100 0', nameOf('A'), 'broken 100 2']);
+    const { faults } = await pass.take([], [nameless, { identifier: getName('A'), reason: 'x' }, nameless], 100);
+    expect(faults.map(([name]) => name)).toEqual(['broken 100 0', getName('A'), 'broken 100 2']);
     expect((await pass.take([], [nameless])).faults.map(([name]) => name)).toEqual(['broken  0']);
     expect(faults.map(([name]) => isUnidentified(name))).toEqual([true, false, true]);
     expect(isUnidentified('not broken ')).toBe(false);

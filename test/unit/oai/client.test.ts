@@ -4,9 +4,9 @@ import { AuthError, InterruptedError, OaiError, UnavailableError } from '../../.
 import { TransportError } from '../../../src/http/exchange.ts';
 import { openOaiClient } from '../../../src/oai/client.ts';
 import { MalformedAnswerError } from '../../../src/oai/malformed.ts';
-import { entityOf, identOf } from '../../../src/oai/record.ts';
-import { clientOf, RECORDS } from '../../support/scripted-client.ts';
-import { answer, argumentsOf, listXml, OAI_BASE, oaiError, oaiXml, recordXml, scripted } from '../../support/scripted-oai.ts';
+import { findEntity, toIdent } from '../../../src/oai/record.ts';
+import { makeClient, RECORDS } from '../../support/scripted-client.ts';
+import { answer, listArguments, listXml, OAI_BASE, oaiError, oaiXml, recordXml, scripted } from '../../support/scripted-oai.ts';
 
 describe('the six verbs', () => {
   test('Identify', async () => {
@@ -16,7 +16,7 @@ describe('the six verbs', () => {
         <deletedRecord>persistent</deletedRecord><granularity>YYYY-MM-DDThh:mm:ssZ</granularity><compression>gzip</compression>
         <description><rights xmlns="urn:r"/></description></Identify>`),
     );
-    const identity = await clientOf(exchange).identify();
+    const identity = await makeClient(exchange).identify();
     expect(identity).toMatchObject({
       repositoryName: 'Archive',
       adminEmails: ['a@example.org', 'b@example.org'],
@@ -24,7 +24,7 @@ describe('the six verbs', () => {
       compressions: ['gzip'],
     });
     expect(identity.descriptions[0]?.name).toBe('rights');
-    expect(argumentsOf(exchange.requests[0])).toEqual(['verb=Identify']);
+    expect(listArguments(exchange.requests[0])).toEqual(['verb=Identify']);
   });
 
   test('ListMetadataFormats, of the service and of one record', async () => {
@@ -33,10 +33,10 @@ describe('the six verbs', () => {
         '<ListMetadataFormats><metadataFormat><metadataPrefix>oai_dc</metadataPrefix><schema>s</schema><metadataNamespace>n</metadataNamespace></metadataFormat></ListMetadataFormats>',
       ),
     );
-    const client = clientOf(exchange);
+    const client = makeClient(exchange);
     expect(await client.listMetadataFormats()).toEqual([{ prefix: 'oai_dc', schema: 's', namespace: 'n' }]);
     await client.listMetadataFormats('HES-000253');
-    expect(argumentsOf(exchange.requests[1])).toContain(`identifier=${OAI_BASE}/id/HES-000253`);
+    expect(listArguments(exchange.requests[1])).toContain(`identifier=${OAI_BASE}/id/HES-000253`);
   });
 
   test('ListSets', async () => {
@@ -45,7 +45,7 @@ describe('the six verbs', () => {
         '<ListSets><set><setSpec>heslo:obdobi</setSpec><setName>Období / Period</setName><setDescription><dc xmlns="urn:dc"/></setDescription></set></ListSets>',
       ),
     );
-    const { items, next } = await clientOf(exchange).listSets();
+    const { items, next } = await makeClient(exchange).listSets();
     expect(items).toMatchObject([{ setSpec: 'heslo:obdobi', name: 'Období / Period' }]);
     expect(next).toBeUndefined();
   });
@@ -53,7 +53,7 @@ describe('the six verbs', () => {
   test('ListIdentifiers reads headers as the standard has them and wrapped in records', async () => {
     const header = `<header><identifier>${OAI_BASE}/id/A</identifier><datestamp>2025-01-01T00:00:00.5Z</datestamp><setSpec>a:b</setSpec></header>`;
     for (const shape of [header, `<record>${header}</record>`]) {
-      const { items } = await clientOf(scripted(listXml('ListIdentifiers', [shape]))).listIdentifiers(RECORDS);
+      const { items } = await makeClient(scripted(listXml('ListIdentifiers', [shape]))).listIdentifiers(RECORDS);
       expect(items).toEqual([
         {
           identifier: `${OAI_BASE}/id/A`,
@@ -68,8 +68,8 @@ describe('the six verbs', () => {
 
   test('ListRecords, with a deleted record that has no set', async () => {
     const deleted = `<record><header status="deleted" ><identifier>${OAI_BASE}/id/B</identifier><datestamp>2025-02-01</datestamp></header></record>`;
-    const page = await clientOf(scripted(listXml('ListRecords', [recordXml('A'), deleted]))).listRecords(RECORDS);
-    expect(page.items.map(({ header }) => [identOf(header.identifier), header.deleted, header.setSpecs.length])).toEqual([
+    const page = await makeClient(scripted(listXml('ListRecords', [recordXml('A'), deleted]))).listRecords(RECORDS);
+    expect(page.items.map(({ header }) => [toIdent(header.identifier), header.deleted, header.setSpecs.length])).toEqual([
       ['A', false, 1],
       ['B', true, 0],
     ]);
@@ -79,17 +79,17 @@ describe('the six verbs', () => {
     const header = `<header status=" Deleted "><identifier>${OAI_BASE}/id/B</identifier><datestamp>2025-02-01</datestamp>
       <setSpec> a:b </setSpec></header>`;
     const about = '<about><p xmlns="urn:p"/></about><about><q xmlns="urn:q"/></about>';
-    const { items } = await clientOf(scripted(listXml('ListRecords', [`<record>${header}${about}</record>`]))).listRecords(
+    const { items } = await makeClient(scripted(listXml('ListRecords', [`<record>${header}${about}</record>`]))).listRecords(
       RECORDS,
     );
     expect(items[0]).toMatchObject({ header: { deleted: true, setSpecs: ['a:b'] }, metadata: undefined, refused: false });
     expect(items[0]?.about.map(({ name }) => name)).toEqual(['p', 'q']);
-    expect(items[0] && entityOf(items[0])).toBeUndefined();
+    expect(items[0] && findEntity(items[0])).toBeUndefined();
   });
 
   test('GetRecord by the bare identifier and by the full one', async () => {
     const exchange = scripted(oaiXml(`<GetRecord>${recordXml('A')}</GetRecord>`));
-    const client = clientOf(exchange);
+    const client = makeClient(exchange);
     await client.getRecord('A', 'oai_dc');
     await client.getRecord(`${OAI_BASE}/id/A`, 'oai_dc');
     await client.getRecord('oai:other:A', 'oai_dc');
@@ -104,8 +104,8 @@ describe('the six verbs', () => {
     const text = `<o:OAI-PMH xmlns:o="http://www.openarchives.org/OAI/2.0/"><o:responseDate>2025-01-01T00:00:00Z</o:responseDate><o:ListRecords>
       <o:record><o:header><o:identifier>x/id/A</o:identifier><o:datestamp>2025-01-01</o:datestamp></o:header><o:metadata>
       <whatever:svc xmlns:whatever="urn:svc/2.1/"><whatever:heslo/></whatever:svc></o:metadata></o:record></o:ListRecords></o:OAI-PMH>`;
-    const { items } = await clientOf(scripted(text)).listRecords(RECORDS);
-    expect(items[0] && entityOf(items[0])).toMatchObject({ name: 'heslo', namespace: 'urn:svc/2.1/' });
+    const { items } = await makeClient(scripted(text)).listRecords(RECORDS);
+    expect(items[0] && findEntity(items[0])).toMatchObject({ name: 'heslo', namespace: 'urn:svc/2.1/' });
   });
 });
 
@@ -132,7 +132,7 @@ describe('what the service may not show', () => {
       false,
     ],
   ])('%s', async (_, metadata, refused) => {
-    const page = await clientOf(scripted(listXml('ListRecords', [recordXml('A', metadata)]))).listRecords(RECORDS);
+    const page = await makeClient(scripted(listXml('ListRecords', [recordXml('A', metadata)]))).listRecords(RECORDS);
     expect(page.items[0]?.refused).toBe(refused);
   });
 });
@@ -147,20 +147,20 @@ describe('what the service says instead of an answer', () => {
     'noMetadataFormats',
     'noSetHierarchy',
   ])('the error %s keeps its name', async (code) => {
-    const failure = clientOf(scripted(oaiError(code, 'in words'))).listRecords(RECORDS);
+    const failure = makeClient(scripted(oaiError(code, 'in words'))).listRecords(RECORDS);
     await expect(failure).rejects.toMatchObject({ oaiCode: code, exitCode: 14 });
     await expect(failure).rejects.toThrow('in words');
   });
 
   test('no records match: an empty list, whose date still counts', async () => {
-    const page = await clientOf(scripted(oaiError('noRecordsMatch'))).listRecords(RECORDS);
+    const page = await makeClient(scripted(oaiError('noRecordsMatch'))).listRecords(RECORDS);
     expect(page).toMatchObject({ items: [], next: undefined, responseDateMs: Date.UTC(2025, 5, 18, 8) });
   });
 
   test.each([404, 400])('no records match, with status %i: the same', async (status) => {
     const exchange = scripted(answer(oaiError('noRecordsMatch'), { status }));
-    expect((await clientOf(exchange).listRecords(RECORDS)).items).toEqual([]);
-    const failing = clientOf(scripted(answer(oaiError('badArgument'), { status }))).listRecords(RECORDS);
+    expect((await makeClient(exchange).listRecords(RECORDS)).items).toEqual([]);
+    const failing = makeClient(scripted(answer(oaiError('badArgument'), { status }))).listRecords(RECORDS);
     await expect(failing).rejects.toMatchObject({ oaiCode: 'badArgument' });
   });
 
@@ -219,12 +219,12 @@ describe('what the service says instead of an answer', () => {
     const stop = new AbortController();
     stop.abort();
     const exchange = scripted(new TransportError('aborted', false, 'stopped'));
-    await expect(clientOf(exchange).listRecords(RECORDS, stop.signal)).rejects.toBeInstanceOf(InterruptedError);
+    await expect(makeClient(exchange).listRecords(RECORDS, stop.signal)).rejects.toBeInstanceOf(InterruptedError);
   });
 
   test('a broken page is told with the record and the byte, and keeps its bytes', async () => {
     const body = listXml('ListRecords', [recordXml('A'), recordXml('B', '<x>salt & pepper</x>'), recordXml('C')]);
-    const failure = await clientOf(scripted(body))
+    const failure = await makeClient(scripted(body))
       .listRecords(RECORDS)
       .catch((thrown: unknown) => thrown);
     if (!(failure instanceof MalformedAnswerError)) throw new Error('it was read');
@@ -237,14 +237,14 @@ describe('what the service says instead of an answer', () => {
   test('gzip is unpacked whether it was announced or not', async () => {
     const packed = gzipSync(listXml('ListRecords', [recordXml('A')]));
     for (const headers of [{ 'content-encoding': 'gzip' }, {}]) {
-      expect((await clientOf(scripted(answer(packed, { headers }))).listRecords(RECORDS)).items).toHaveLength(1);
+      expect((await makeClient(scripted(answer(packed, { headers }))).listRecords(RECORDS)).items).toHaveLength(1);
     }
   });
 });
 
 describe('what is left of a broken page', () => {
   async function salvaged(body: string) {
-    const client = clientOf(scripted(body));
+    const client = makeClient(scripted(body));
     const failure = await client.listRecords(RECORDS).catch((thrown: unknown) => thrown);
     if (!(failure instanceof MalformedAnswerError)) throw new Error('it was read');
     return client.salvageRecords(failure);
@@ -258,7 +258,7 @@ describe('what is left of a broken page', () => {
     ['a prefix that is not declared', recordXml('B', '<q:x/>')],
   ])('%s costs one record, and the list goes on', async (_, broken) => {
     const page = await salvaged(listXml('ListRecords', [recordXml('A'), broken, recordXml('C')], 'T2'));
-    expect(page?.items.map(({ header }) => identOf(header.identifier))).toEqual(['A', 'C']);
+    expect(page?.items.map(({ header }) => toIdent(header.identifier))).toEqual(['A', 'C']);
     expect(page?.broken.map(({ identifier }) => identifier)).toEqual([`${OAI_BASE}/id/B`]);
     expect(page?.next).toBe('T2');
   });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { datestampMs, formatDatestamp, formatUpwards, granularityOf } from '../../../src/oai/protocol.ts';
+import { datestampMs, formatDatestamp, formatUpwards, parseGranularity } from '../../../src/oai/protocol.ts';
 
 test.each([
   ['2025-06-18', Date.UTC(2025, 5, 18)],
@@ -34,12 +34,12 @@ test.each([
   '2025-6-18',
 ])('"%s" is no datestamp', (text) => {
   expect(datestampMs(text)).toBeUndefined();
-  expect(granularityOf(text)).toBeUndefined();
+  expect(parseGranularity(text)).toBeUndefined();
 });
 
 test('a datestamp with milliseconds can be read, but not asked for', () => {
-  expect(granularityOf('2024-07-11T12:27:13.968Z')).toBeUndefined();
-  expect([granularityOf('2024-07-11T12:27:13Z'), granularityOf('2024-07-11')]).toEqual(['second', 'day']);
+  expect(parseGranularity('2024-07-11T12:27:13.968Z')).toBeUndefined();
+  expect([parseGranularity('2024-07-11T12:27:13Z'), parseGranularity('2024-07-11')]).toEqual(['second', 'day']);
 });
 
 test('what is asked for never begins later than what was meant', () => {

@@ -28,9 +28,9 @@ describe('what changed while a list was read', () => {
   });
 
   test('is asked for until it is nothing, and the list is counted anew for it', async () => {
-    const { run, asked, kept } = harvesting(twoPages(true, ['C']));
+    const { run, asked, kept: keptNames } = harvesting(twoPages(true, ['C']));
     const { pass } = await run();
-    expect(kept).toEqual(['A', 'B', 'C']);
+    expect(keptNames).toEqual(['A', 'B', 'C']);
     expect(
       asked()
         .filter((each) => each !== SECOND)
@@ -46,7 +46,11 @@ describe('what changed while a list was read', () => {
   });
 
   test('is asked for five times a look, where each time there is something', async () => {
-    const { run, asked, kept } = harvesting(
+    const {
+      run,
+      asked,
+      kept: keptNames,
+    } = harvesting(
       twoPages(
         true,
         Array.from({ length: 100 }, (_, nth) => `C-${nth}`),
@@ -55,7 +59,7 @@ describe('what changed while a list was read', () => {
     await run().catch(() => {});
     const rounds = asked().filter((each) => each === CHANGES).length;
     expect([rounds > 0, rounds % 5]).toEqual([true, 0]);
-    expect(kept).toHaveLength(2 + rounds);
+    expect(keptNames).toHaveLength(2 + rounds);
   });
 
   test.each([
@@ -74,12 +78,16 @@ describe('what changed while a list was read', () => {
 
   test('is no reason to read a long list twice where the service ignores the lower bound', async () => {
     const pages = 20;
-    const { run, asked, kept } = harvesting((args) => {
+    const {
+      run,
+      asked,
+      kept: keptNames,
+    } = harvesting((args) => {
       const page = Number(args.get('resumptionToken')?.slice(1) ?? 1);
       return list([`A-${page}`], page < pages ? `T${page + 1}` : '', `completeListSize="${pages}"`);
     });
     await run();
-    expect(kept).toHaveLength(pages);
+    expect(keptNames).toHaveLength(pages);
     expect(asked().length).toBeLessThanOrEqual(pages + 3);
   });
 

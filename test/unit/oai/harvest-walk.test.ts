@@ -27,7 +27,7 @@ describe('a list of one page', () => {
 
   test('is not asked for where all that could change lies behind the bound', async () => {
     const state = memoryState();
-    state.putPass(startPass('full', { fromMs: null, untilMs: null }, NOW_MS, 1));
+    state.savePass(startPass('full', { fromMs: null, untilMs: null }, NOW_MS, 1));
     state.complete();
     const until = (untilMs: number) => harvesting(() => list(['A']), { state, window: { fromMs: null, untilMs } });
     const behind = until(NOW_MS - HOUR_MS - 1);
@@ -39,7 +39,7 @@ describe('a list of one page', () => {
 
   test('that a lower bound cuts is asked for from there, and not from before', async () => {
     const state = memoryState();
-    state.putPass(startPass('full', { fromMs: null, untilMs: null }, NOW_MS, 1));
+    state.savePass(startPass('full', { fromMs: null, untilMs: null }, NOW_MS, 1));
     state.complete();
     const { run, asked } = harvesting(() => list(['A']), { state, window: { fromMs: NOW_MS - 1000, untilMs: null } });
     await run();
@@ -53,7 +53,7 @@ describe('a clock of the service that went back', () => {
     [NOW_MS - 2001, 'full'],
   ])('from the last harvest to %i: %s', async (serverNowMs, kind) => {
     const state = memoryState();
-    state.putPass(startPass('full', { fromMs: null, untilMs: null }, NOW_MS, 1));
+    state.savePass(startPass('full', { fromMs: null, untilMs: null }, NOW_MS, 1));
     state.complete();
     const { run, notes } = harvesting(() => list(['A']), { state, serverNowMs });
     expect((await run()).pass?.kind).toBe(kind);
@@ -67,7 +67,7 @@ describe('a clock of the service that went back', () => {
   ])('from a harvest that was cut off to %i begins it anew: %s', async (serverNowMs, isAnew) => {
     const state = memoryState();
     const begun = startPass('full', { fromMs: 5000, untilMs: null }, NOW_MS, 3);
-    state.putPass(begun);
+    state.savePass(begun);
     const { run, asked } = harvesting(() => list(['A']), { state, serverNowMs });
     expect((await run()).pass?.window).toEqual(isAnew ? { fromMs: null, untilMs: null } : begun.window);
     expect(asked()[0]).toBe(isAnew ? ALL : `${ALL} from=1970-01-01T00:00:05Z`);
@@ -81,7 +81,7 @@ test.each([
   ['full', true, 'full', 1000],
 ] as const)('a pass of kind %s that was cut off, with --full %s, goes on as %s', async (kind, full, then, fromMs) => {
   const state = memoryState();
-  state.putPass(startPass(kind, { fromMs: 1000, untilMs: null }, NOW_MS - 1000, 1));
+  state.savePass(startPass(kind, { fromMs: 1000, untilMs: null }, NOW_MS - 1000, 1));
   const { pass } = await harvesting(() => list(['A']), { state, full }).run();
   expect([pass?.kind, pass?.window.fromMs]).toEqual([then, fromMs]);
 });
@@ -163,13 +163,13 @@ describe('a list without end', () => {
   test('may grow to twice its count and ten thousand more', async () => {
     const names = (page: number) => Array.from({ length: 1001 }, (_, nth) => `N-${page}-${nth}`);
     let page = 0;
-    const { kept, run } = harvesting((args) => {
+    const { kept: keptNames, run } = harvesting((args) => {
       if (args.has('from')) return oaiError('noRecordsMatch');
       page += 1;
       return list(names(page), page < 10 ? `T${page}` : '', page === 1 ? 'completeListSize="5"' : 'completeListSize="10010"');
     });
     await run();
-    expect(kept).toHaveLength(10_010);
+    expect(keptNames).toHaveLength(10_010);
   });
 });
 
@@ -179,11 +179,15 @@ describe('what cannot be read', () => {
 
   test('ends a harvest, unless it is left out and asked for by itself', async () => {
     await expect(harvesting(() => page).run()).rejects.toThrow('cannot be read');
-    const { run, kept, asked } = harvesting((args) => (args.get('verb') === 'GetRecord' ? oaiXml('<GetRecord/>') : page), {
+    const {
+      run,
+      kept: keptNames,
+      asked,
+    } = harvesting((args) => (args.get('verb') === 'GetRecord' ? oaiXml('<GetRecord/>') : page), {
       skipBroken: true,
     });
     const { broken } = await run();
-    expect(kept).toEqual(['A']);
+    expect(keptNames).toEqual(['A']);
     expect(broken).toEqual([{ identifier: `${OAI_BASE}/id/B`, reason: expect.stringMatching(/\(line \d+, byte \d+\)$/) }]);
     expect(asked().at(-1)).toBe(`verb=GetRecord identifier=${OAI_BASE}/id/B metadataPrefix=oai_svc`);
   });
@@ -205,7 +209,7 @@ describe('what cannot be read', () => {
     await expect(run(oaiError('badArgument'))).rejects.toThrow('badArgument');
     expect(await run(oaiXml(`<GetRecord>${recordXml('B')}</GetRecord>`))).toEqual([[], ['B']]);
     const gone = memoryState();
-    gone.noteMet(`${OAI_BASE}/id/B`, { datestampMs: 1, digest: Buffer.alloc(0), look: 1, skipped: true });
+    gone.markSeen(`${OAI_BASE}/id/B`, { datestampMs: 1, digest: Buffer.alloc(0), look: 1, skipped: true });
     const { broken } = await harvesting((args) => (args.get('verb') === 'GetRecord' ? oaiError('idDoesNotExist') : list(['A'])), {
       state: gone,
     }).run();

@@ -93,13 +93,13 @@ describe('a list that shrinks while it is walked loses nothing', () => {
   test.each([true, false])('where a record leaves the window since it was edited (counted: %s)', async (counts) => {
     const list = aList(counts);
     const untilMs = list.nowMs - 1_800_000;
-    const { kept, moments } = await harvested(list, [{ do: 'nothing' }, { do: 'edit', name: 'N-09' }], untilMs);
-    expect(kept).toBe(moments.at(-1));
+    const { kept: keptText, moments } = await harvested(list, [{ do: 'nothing' }, { do: 'edit', name: 'N-09' }], untilMs);
+    expect(keptText).toBe(moments.at(-1));
   });
 
   test.each([true, false])('where a record is deleted for good (counted: %s)', async (counts) => {
-    const { kept, moments } = await harvested(aList(counts), [{ do: 'nothing' }, { do: 'remove', name: 'N-09' }]);
-    expect(kept).toBe(moments.at(-1));
+    const { kept: keptText, moments } = await harvested(aList(counts), [{ do: 'nothing' }, { do: 'remove', name: 'N-09' }]);
+    expect(keptText).toBe(moments.at(-1));
   });
 });
 
@@ -135,11 +135,11 @@ const gap = fc.oneof(
 test('a list to which others are added all the time is looked at twice', async () => {
   const list = aList(true, 'newest first', 6);
   list.pageSize = 1;
-  const { kept, looks } = await harvested(
+  const { kept: keptText, looks } = await harvested(
     list,
     names.slice(6).flatMap((name) => [NOTHING, NOTHING, edit(name)]),
   );
-  expect(kept).toBe(JSON.stringify(list.listed().sort()));
+  expect(keptText).toBe(JSON.stringify(list.listed().sort()));
   expect(looks).toBe(2);
 });
 
@@ -150,8 +150,8 @@ const REORDERED: Event[] = [
 ];
 
 test('a list that is put into another order while it is read is no circle', async () => {
-  const { kept, moments } = await harvested(aList(false, 'oldest first'), REORDERED);
-  expect(kept).toBe(moments.at(-1));
+  const { kept: keptText, moments } = await harvested(aList(false, 'oldest first'), REORDERED);
+  expect(keptText).toBe(moments.at(-1));
 });
 
 type Scenario = {
@@ -163,8 +163,8 @@ type Scenario = {
 
 async function endsAsItWas({ counts, order, events, isBounded }: Scenario): Promise<void> {
   const list = aList(counts, order);
-  const { kept, moments } = await harvested(list, events, isBounded ? list.nowMs - 1_800_000 : null);
-  if (kept !== undefined) expect(moments).toContain(kept);
+  const { kept: keptText, moments } = await harvested(list, events, isBounded ? list.nowMs - 1_800_000 : null);
+  if (keptText !== undefined) expect(moments).toContain(keptText);
 }
 
 const [TO_NEWEST, TO_OLDEST] = [

@@ -2,11 +2,11 @@ import type { PasError } from '../../../src/base/errors.ts';
 import type { HttpRequest } from '../../../src/http/exchange.ts';
 import { harvest } from '../../../src/oai/harvest-engine.ts';
 import { memoryState } from '../../../src/oai/harvest-state.ts';
-import { identOf } from '../../../src/oai/record.ts';
+import { toIdent } from '../../../src/oai/record.ts';
 import type { HarvestOptions } from '../../../src/oai/walk.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { clientOf } from '../../support/scripted-client.ts';
-import { argumentsOf, listXml, recordXml, scripted } from '../../support/scripted-oai.ts';
+import { makeClient } from '../../support/scripted-client.ts';
+import { listArguments, listXml, recordXml, scripted } from '../../support/scripted-oai.ts';
 
 /** The service's clock. */
 export const NOW_MS = Date.UTC(2025, 5, 18, 8);
@@ -17,15 +17,15 @@ export type Answers = (args: ReadonlyMap<string, string>, nth: number, request: 
 /** A harvest of what a service says; what is kept may be given from an earlier one. */
 export function harvesting(answers: Answers, more: Partial<HarvestOptions> = {}) {
   const exchange = scripted((request) => {
-    const args = new Map(argumentsOf(request).map((each) => each.split('=', 2) as [string, string]));
+    const args = new Map(listArguments(request).map((each) => each.split('=', 2) as [string, string]));
     return answers(args, exchange.requests.length, request);
   });
   const state = more.state ?? memoryState();
-  const [kept, notes, pages]: [string[], string[], number[]] = [[], [], []];
+  const [keptLines, notes, pages]: [string[], string[], number[]] = [[], [], []];
   const run = () =>
     harvest({
       ...{
-        client: clientOf(exchange),
+        client: makeClient(exchange),
         clock: { ...manualClock(), sleep: async () => {} },
         state,
         setSpec: 'heslo',
@@ -33,7 +33,7 @@ export function harvesting(answers: Answers, more: Partial<HarvestOptions> = {})
       },
       ...{ granularity: 'second', serverNowMs: NOW_MS, window: { fromMs: null, untilMs: null }, overlapMs: HOUR_MS },
       sink: {
-        write: async ({ records }) => void kept.push(...records.map(({ header }) => identOf(header.identifier))),
+        write: async ({ records }) => void keptLines.push(...records.map(({ header }) => toIdent(header.identifier))),
         commit: () => {},
       },
       onNote: (text) => notes.push(text),
@@ -45,8 +45,8 @@ export function harvesting(answers: Answers, more: Partial<HarvestOptions> = {})
     if (!(thrown instanceof Error)) throw new Error('it was complete');
     return [thrown.message, String(thrown.hint)];
   };
-  const asked = () => exchange.requests.map((request) => argumentsOf(request).join(' '));
-  return { state, kept, notes, pages, run, failure, asked, requests: exchange.requests };
+  const asked = () => exchange.requests.map((request) => listArguments(request).join(' '));
+  return { state, kept: keptLines, notes, pages, run, failure, asked, requests: exchange.requests };
 }
 
 export const list = (names: readonly string[], token?: string, attributes?: string): string =>

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { headersOnly } from '../../../src/oai/client.ts';
 import { MAX_KEPT_BYTES, MalformedAnswerError, recordAt } from '../../../src/oai/malformed.ts';
-import { clientOf, RECORDS } from '../../support/scripted-client.ts';
+import { makeClient, RECORDS } from '../../support/scripted-client.ts';
 import { listXml, OAI_BASE, oaiXml, recordXml, scripted } from '../../support/scripted-oai.ts';
 
 const PAGE = listXml('ListRecords', [recordXml('A')]);
@@ -12,7 +12,7 @@ describe('what a list says of itself', () => {
       items: _,
       document: __,
       ...rest
-    } = await clientOf(scripted(listXml('ListRecords', [recordXml('A')], token, attributes))).listRecords(RECORDS);
+    } = await makeClient(scripted(listXml('ListRecords', [recordXml('A')], token, attributes))).listRecords(RECORDS);
     return rest;
   };
 
@@ -30,14 +30,14 @@ describe('what a list says of itself', () => {
   });
 
   test('is nothing where there is no token', async () => {
-    const page = await clientOf(scripted(PAGE)).listRecords(RECORDS);
+    const page = await makeClient(scripted(PAGE)).listRecords(RECORDS);
     expect(page).toMatchObject({ next: undefined, completeListSize: undefined, cursor: undefined, tokenExpiresMs: undefined });
   });
 });
 
 describe('what the service says of itself', () => {
   test('is read without the blanks around it', async () => {
-    const identity = await clientOf(
+    const identity = await makeClient(
       scripted(
         oaiXml(`<Identify><repositoryName> Archive </repositoryName><baseURL>${OAI_BASE}</baseURL><protocolVersion>2.0</protocolVersion>
         <adminEmail> a@example.org </adminEmail><earliestDatestamp>2024-07-14</earliestDatestamp><deletedRecord>transient</deletedRecord>
@@ -52,7 +52,7 @@ describe('what the service says of itself', () => {
   });
 
   test('is empty where it is left out', async () => {
-    const client = (inner: string) => clientOf(scripted(oaiXml(inner)));
+    const client = (inner: string) => makeClient(scripted(oaiXml(inner)));
     expect(await client('<Identify/>').identify()).toMatchObject({ repositoryName: '', baseUrl: '', granularity: '' });
     expect(await client('<ListMetadataFormats><metadataFormat/></ListMetadataFormats>').listMetadataFormats()).toEqual([
       { prefix: '', schema: '', namespace: '' },
@@ -70,27 +70,27 @@ describe('single records', () => {
   const GET = oaiXml(`<GetRecord>${recordXml('A')}</GetRecord>`);
 
   test('come as a page of one', async () => {
-    const page = await clientOf(scripted(GET)).getRecordPage('A', 'oai_svc');
+    const page = await makeClient(scripted(GET)).getRecordPage('A', 'oai_svc');
     expect(page).toMatchObject({ next: undefined, broken: [], responseDateMs: Date.UTC(2025, 5, 18, 8) });
     expect(page.items.map(({ header }) => header.identifier)).toEqual([`${OAI_BASE}/id/A`]);
   });
 
   test('come as their header alone where nothing else is wanted', async () => {
-    const headers = headersOnly(clientOf(scripted(GET)));
-    const [record, ...others] = (await headers.getRecordPage('A', 'oai_svc')).items;
-    expect([record?.header.identifier, others]).toEqual([`${OAI_BASE}/id/A`, []]);
-    const listed = headersOnly(clientOf(scripted(listXml('ListIdentifiers', [recordXml('A')]))));
+    const headers = headersOnly(makeClient(scripted(GET)));
+    const [record, ...otherRecords] = (await headers.getRecordPage('A', 'oai_svc')).items;
+    expect([record?.header.identifier, otherRecords]).toEqual([`${OAI_BASE}/id/A`, []]);
+    const listed = headersOnly(makeClient(scripted(listXml('ListIdentifiers', [recordXml('A')]))));
     expect((await listed.listRecords(RECORDS)).items).toHaveLength(1);
   });
 
   test.each(['<GetRecord/>', '<GetRecord><record><header/></record></GetRecord>'])('%s is no record', async (inner) => {
-    const asked = clientOf(scripted(oaiXml(inner))).getRecord('A', 'oai_svc');
+    const asked = makeClient(scripted(oaiXml(inner))).getRecord('A', 'oai_svc');
     await expect(asked).rejects.toThrow('The service did not send a complete record for A.');
   });
 
   test('that cannot be used are told by their place', async () => {
     const bad = '<record><header><identifier>x</identifier></header></record>';
-    const listed = clientOf(scripted(listXml('ListRecords', [recordXml('A'), bad]))).listRecords(RECORDS);
+    const listed = makeClient(scripted(listXml('ListRecords', [recordXml('A'), bad]))).listRecords(RECORDS);
     await expect(listed).rejects.toThrow(
       'The service sent a page in which record 2 has no identifier, no usable datestamp, or an unknown status.',
     );
@@ -99,7 +99,7 @@ describe('single records', () => {
   test('have the identifier that is asked for, whole or completed', async () => {
     const asked = async (identifier: string) => {
       const exchange = scripted(GET);
-      await clientOf(exchange).getRecord(identifier, 'oai_svc');
+      await makeClient(exchange).getRecord(identifier, 'oai_svc');
       return new URL(exchange.requests[0]?.url ?? '').searchParams.get('identifier');
     };
     expect(await asked('oai:finds:A')).toBe('oai:finds:A');
@@ -127,11 +127,11 @@ describe('the record in which a byte stands', () => {
 test.each([
   [MAX_KEPT_BYTES, MAX_KEPT_BYTES],
   [MAX_KEPT_BYTES + 1, MAX_KEPT_BYTES],
-])('of an answer of %i bytes %i are kept while it is asked for again, and its length is known', (lengthBytes, kept) => {
+])('of an answer of %i bytes %i are kept while it is asked for again, and its length is known', (lengthBytes, keptCount) => {
   const body = Buffer.alloc(lengthBytes, 'a');
   const failure = new MalformedAnswerError('it was cut', body);
   failure.shorten();
-  expect([failure.body.length, failure.lengthBytes]).toEqual([kept, lengthBytes]);
+  expect([failure.body.length, failure.lengthBytes]).toEqual([keptCount, lengthBytes]);
   // A short text is not copied, and a cut one does not keep the whole in memory.
-  expect(failure.body.buffer === body.buffer).toBe(kept === lengthBytes);
+  expect(failure.body.buffer === body.buffer).toBe(keptCount === lengthBytes);
 });

@@ -3,11 +3,11 @@ import { InterruptedError, OaiError, UnavailableError } from '../../../src/base/
 import { type HttpRequest, TransportError } from '../../../src/http/exchange.ts';
 import { openOaiClient } from '../../../src/oai/client.ts';
 import { listPages, type PagesOptions } from '../../../src/oai/pages.ts';
-import { identOf, type OaiRecord } from '../../../src/oai/record.ts';
+import { type OaiRecord, toIdent } from '../../../src/oai/record.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import {
   answer,
-  argumentsOf,
+  listArguments,
   listXml,
   OAI_BASE,
   oaiError,
@@ -30,7 +30,7 @@ async function walk(exchange: Script, more: Partial<PagesOptions<OaiRecord>> = {
       fingerprint: (items) => items.map(({ header }) => header.identifier).join(' '),
       ...more,
     });
-    for await (const page of pages) idents.push(...page.items.map(({ header }) => identOf(header.identifier)));
+    for await (const page of pages) idents.push(...page.items.map(({ header }) => toIdent(header.identifier)));
   })();
   const ended = walking.then(
     () => undefined,
@@ -51,11 +51,11 @@ const page = (idents: readonly string[], token?: string): string =>
     token,
   );
 
-const tokenOf = ({ url }: HttpRequest): string => new URL(url).searchParams.get('resumptionToken') ?? '';
+const parseToken = ({ url }: HttpRequest): string => new URL(url).searchParams.get('resumptionToken') ?? '';
 
 /** A service that gives each page as often as it is asked for. */
 const byToken = (pages: Readonly<Record<string, string>>): Script =>
-  scripted((request) => pages[tokenOf(request)] ?? oaiError('badResumptionToken'));
+  scripted((request) => pages[parseToken(request)] ?? oaiError('badResumptionToken'));
 
 describe('the page after next', () => {
   test('is asked for before the one that has come is read', async () => {
@@ -92,7 +92,7 @@ describe('the page after next', () => {
     const used = new Set<string>();
     const pages: Readonly<Record<string, string>> = { '': page(['A'], 'T1'), T1: broken, T2: page(['D']) };
     const exchange = scripted((request) => {
-      const token = tokenOf(request);
+      const token = parseToken(request);
       return used.size === used.add(token).size ? oaiError('badResumptionToken') : (pages[token] ?? '');
     });
     const client = openOaiClient({ oaiBase: OAI_BASE, exchange, credentials: { kind: 'none' } });
@@ -122,7 +122,7 @@ describe('a list ends', () => {
 test('a token goes alone', async () => {
   const exchange = scripted(page(['A'], 'T 1'), page(['B']));
   await walk(exchange);
-  expect(exchange.requests.map(argumentsOf)).toEqual([
+  expect(exchange.requests.map(listArguments)).toEqual([
     ['verb=ListRecords', 'metadataPrefix=oai_svc'],
     ['verb=ListRecords', 'resumptionToken=T 1'],
   ]);
@@ -133,12 +133,12 @@ describe('a list that never ends', () => {
     ['the same token again', [page(['A'], 'T1'), page(['B'], 'T1')], ['A', 'B'], 'the token T1 twice'],
     ['tokens in a circle', [page(['A'], 'T1'), page(['B'], 'T2'), page(['C'], 'T1')], ['A', 'B', 'C'], 'the token T1 twice'],
     ['the token that was resumed from', [page(['A'], 'START')], ['A'], 'the token START twice'],
-  ])('%s is a failure', async (_, pages, expected, said) => {
+  ])('%s is a failure', async (_, pages, expected, output) => {
     const { failure, idents } = await walk(scripted(...pages), { start: { resumptionToken: 'START' } });
     expect(failure).toMatchObject({
       oaiCode: 'loop',
       exitCode: 14,
-      message: `The service gave ${said}: its list loops and would never end.`,
+      message: `The service gave ${output}: its list loops and would never end.`,
       hint: expect.stringContaining('tell the operator of the service'),
     });
     expect(idents).toEqual(expected);

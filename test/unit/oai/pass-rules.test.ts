@@ -2,15 +2,15 @@ import { describe, expect, test } from 'vitest';
 import {
   afterPage,
   boundMs,
+  countMissing,
   coversWholeWindow,
+  type HarvestPass,
   type HarvestWindow,
   hasShrunk,
   isOnePage,
   isWhole,
   judge,
   markChanged,
-  missingOf,
-  type Pass,
   resumeByDatestamp,
   startPass,
   startScan,
@@ -31,12 +31,12 @@ const PAGE = {
   againMs: [],
 };
 
-type More = Partial<Omit<Pass, 'look' | 'walk'>> & {
-  readonly look?: Partial<Pass['look']>;
-  readonly walk?: Partial<Pass['walk']>;
+type More = Partial<Omit<HarvestPass, 'look' | 'walk'>> & {
+  readonly look?: Partial<HarvestPass['look']>;
+  readonly walk?: Partial<HarvestPass['walk']>;
 };
 
-function aPass({ look, walk, ...more }: More = {}): Pass {
+function aPass({ look, walk, ...more }: More = {}): HarvestPass {
   const pass = startPass('full', more.window ?? OPEN, BEGAN, 1);
   return { ...pass, ...more, look: { ...pass.look, ...look }, walk: { ...pass.walk, ...walk } };
 }
@@ -45,7 +45,7 @@ function aPass({ look, walk, ...more }: More = {}): Pass {
 const COUNTED: More = { listSize: 9, look: { met: 9 }, walk: { ended: true, pages: 2, direction: 'falling', edgeMs: 5 } };
 const UNCOUNTED: More = { look: { met: 9, metBefore: 9 }, walk: { ended: true, pages: 2 } };
 
-function having(base: More, more: More): Pass {
+function having(base: More, more: More): HarvestPass {
   return aPass({ ...base, ...more, look: { ...base.look, ...more.look }, walk: { ...base.walk, ...more.walk } });
 }
 
@@ -90,7 +90,7 @@ describe('a look', () => {
 });
 
 describe('after a page', () => {
-  const after = (pass: Pass, more: Partial<Parameters<typeof afterPage>[1]>) => afterPage(pass, { ...PAGE, ...more });
+  const after = (pass: HarvestPass, more: Partial<Parameters<typeof afterPage>[1]>) => afterPage(pass, { ...PAGE, ...more });
 
   test('the walk goes on at its token, or has come to its end', () => {
     const pass = aPass({ walk: { pages: 2, size: 7 } });
@@ -112,20 +112,25 @@ describe('after a page', () => {
   });
 
   test('a list of one page needs no count, and one of several keeps what it was counted as', () => {
-    const sizeOf = (pass: Pass, more: Partial<Parameters<typeof afterPage>[1]>) => after(pass, more).listSize;
+    const getSize = (pass: HarvestPass, more: Partial<Parameters<typeof afterPage>[1]>) => after(pass, more).listSize;
     const before = aPass({ listSize: 9 });
-    expect(sizeOf(before, { next: undefined })).toBeNull();
-    expect(sizeOf(before, { next: undefined, completeListSize: 4 })).toBe(4);
-    expect(sizeOf(before, {})).toBe(9);
-    expect(sizeOf(aPass({ listSize: 9, walk: { pages: 1 } }), { next: undefined })).toBe(9);
-    expect(sizeOf(aPass({ listSize: 9, walk: { window: { fromMs: 1, untilMs: null } } }), { next: undefined })).toBe(9);
+    expect(getSize(before, { next: undefined })).toBeNull();
+    expect(getSize(before, { next: undefined, completeListSize: 4 })).toBe(4);
+    expect(getSize(before, {})).toBe(9);
+    expect(getSize(aPass({ listSize: 9, walk: { pages: 1 } }), { next: undefined })).toBe(9);
+    expect(getSize(aPass({ listSize: 9, walk: { window: { fromMs: 1, untilMs: null } } }), { next: undefined })).toBe(9);
   });
 
   test('a part of the window tells only by how much it shrank', () => {
     const part = (size: number | null, listSize: number | null = 9) =>
       aPass({ listSize, walk: { size, window: { fromMs: 1, untilMs: null } } });
-    const sizeOf = (pass: Pass, completeListSize: number) => after(pass, { completeListSize }).listSize;
-    expect([sizeOf(part(5), 3), sizeOf(part(5), 8), sizeOf(part(null), 3), sizeOf(part(5, null), 3)]).toEqual([7, 9, 9, null]);
+    const getSize = (pass: HarvestPass, completeListSize: number) => after(pass, { completeListSize }).listSize;
+    expect([getSize(part(5), 3), getSize(part(5), 8), getSize(part(null), 3), getSize(part(5, null), 3)]).toEqual([
+      7,
+      9,
+      9,
+      null,
+    ]);
   });
 
   test('something has left the list where its end has come and more was met than it counts', () => {
@@ -159,14 +164,14 @@ describe('after a page', () => {
   });
 
   test('the order of a list that is not counted is kept, record by record', () => {
-    const orderOf = (pages: readonly (readonly string[])[], completeListSize?: number) =>
+    const getOrder = (pages: readonly (readonly string[])[], completeListSize?: number) =>
       pages.reduce((pass, identifiers) => after(pass, { identifiers, completeListSize }), aPass()).look.order;
-    expect(orderOf([['A', 'B'], ['C']])).not.toBe(orderOf([['A', 'B'], ['D']]));
-    expect(orderOf([['A', 'B'], ['C']])).not.toBe(orderOf([['B', 'A'], ['C']]));
-    expect(orderOf([['A', 'B'], ['C']])).not.toBe(orderOf([['C']]));
-    expect(orderOf([['A', 'B']])).not.toBe(orderOf([['AB']]));
-    expect(orderOf([['A', 'B'], ['C']])).toBe(orderOf([['A', 'B'], ['C']]));
-    expect(orderOf([['A']], 9)).toBe('');
+    expect(getOrder([['A', 'B'], ['C']])).not.toBe(getOrder([['A', 'B'], ['D']]));
+    expect(getOrder([['A', 'B'], ['C']])).not.toBe(getOrder([['B', 'A'], ['C']]));
+    expect(getOrder([['A', 'B'], ['C']])).not.toBe(getOrder([['C']]));
+    expect(getOrder([['A', 'B']])).not.toBe(getOrder([['AB']]));
+    expect(getOrder([['A', 'B'], ['C']])).toBe(getOrder([['A', 'B'], ['C']]));
+    expect(getOrder([['A']], 9)).toBe('');
   });
 });
 
@@ -211,7 +216,7 @@ describe('the whole of a window', () => {
   });
 
   test('is one page where the first one is the last', () => {
-    const one = (walk: Partial<Pass['walk']>) => isOnePage(aPass({ walk: { ended: true, pages: 1, ...walk } }));
+    const one = (walk: Partial<HarvestPass['walk']>) => isOnePage(aPass({ walk: { ended: true, pages: 1, ...walk } }));
     expect([one({}), one({ pages: 2 }), one({ ended: false }), one({ window: { fromMs: 1, untilMs: null } })]).toEqual([
       true,
       false,
@@ -221,7 +226,7 @@ describe('the whole of a window', () => {
   });
 
   test('lacks what was counted and not met', () => {
-    const missing = (listSize: number | null, met: number) => missingOf(aPass({ listSize, look: { met } }));
+    const missing = (listSize: number | null, met: number) => countMissing(aPass({ listSize, look: { met } }));
     expect([missing(9, 7), missing(9, 9), missing(9, 11), missing(null, 3)]).toEqual([2, 0, 0, 0]);
   });
 
@@ -252,7 +257,7 @@ describe('a counted look', () => {
   });
 
   test('that misses something is taken again, until two agree that the service sends less than it counts', () => {
-    const missing = (look: Partial<Pass['look']>) => judge(having(COUNTED, { listSize: 10, look }));
+    const missing = (look: Partial<HarvestPass['look']>) => judge(having(COUNTED, { listSize: 10, look }));
     expect(missing({})).toBe('again');
     expect(missing({ metBefore: 9 })).toBe('short');
     expect(missing({ metBefore: 8 })).toBe('again');

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import {
   afterPage,
+  type HarvestPass,
   type HarvestWindow,
   judge,
-  type Pass,
   resumeByDatestamp,
   startPass,
   startScan,
@@ -21,7 +21,7 @@ const PAGE = {
   identifiers: [],
   againMs: [],
 };
-const page = (pass: Pass, datestampsMs: readonly number[]): Pass =>
+const page = (pass: HarvestPass, datestampsMs: readonly number[]): HarvestPass =>
   afterPage(pass, { ...PAGE, completeListSize: 9, datestampsMs });
 
 describe('the run of datestamps', () => {

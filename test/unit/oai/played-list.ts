@@ -40,16 +40,16 @@ export class PlayedList {
    * that was edited meanwhile stays, since coming back with an old datestamp while another goes leaves no sign in a list.
    */
   backdate(name: string, agoMs: number): void {
-    const kept = this.#kept.get(name);
-    if (kept !== undefined && kept.stampMs <= this.nowMs - agoMs / 2)
-      this.#kept.set(name, { ...kept, stampMs: this.nowMs - agoMs });
+    const keptRecord = this.#kept.get(name);
+    if (keptRecord !== undefined && keptRecord.stampMs <= this.nowMs - agoMs / 2)
+      this.#kept.set(name, { ...keptRecord, stampMs: this.nowMs - agoMs });
   }
 
   /** For good, without a trace. */
   remove(name: string): void {
-    const kept = this.#kept.get(name);
-    if (kept === undefined || !this.#notes('left')) return;
-    this.#removed.set(name, kept);
+    const keptRecord = this.#kept.get(name);
+    if (keptRecord === undefined || !this.#notes('left')) return;
+    this.#removed.set(name, keptRecord);
     this.#kept.delete(name);
   }
 

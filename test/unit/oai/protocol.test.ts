@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { UsageError } from '../../../src/base/errors.ts';
-import { checkArguments, ERROR_HINTS, type OaiArguments, queryOf, type Verb } from '../../../src/oai/protocol.ts';
+import { buildQuery, checkArguments, ERROR_HINTS, type OaiArguments, type Verb } from '../../../src/oai/protocol.ts';
 
 describe('arguments are checked before anything is sent', () => {
   const refused: readonly [string, Verb, OaiArguments, string][] = [
@@ -39,9 +39,9 @@ describe('arguments are checked before anything is sent', () => {
       'from (2024-02-01) is later than until (2024-01-01).',
     ],
   ];
-  test.each(refused)('%s is refused', (_, verb, given, message) => {
-    expect(() => checkArguments(verb, given)).toThrow(UsageError);
-    expect(() => checkArguments(verb, given)).toThrow(message);
+  test.each(refused)('%s is refused', (_, verb, args, message) => {
+    expect(() => checkArguments(verb, args)).toThrow(UsageError);
+    expect(() => checkArguments(verb, args)).toThrow(message);
   });
 
   test('what is no date is refused with what to write', () => {
@@ -59,16 +59,16 @@ describe('arguments are checked before anything is sent', () => {
     ['a window without a beginning', 'ListRecords', { metadataPrefix: 'oai_dc', until: '2024-01-01T00:00:00Z' }],
     ['formats of one record', 'ListMetadataFormats', { identifier: 'https://x/id/A' }],
   ];
-  test.each(accepted)('%s is accepted', (_, verb, given) => {
-    expect(() => checkArguments(verb, given)).not.toThrow();
+  test.each(accepted)('%s is accepted', (_, verb, args) => {
+    expect(() => checkArguments(verb, args)).not.toThrow();
   });
 });
 
 test('the verb stands first and values are escaped', () => {
-  expect(queryOf('ListRecords', { metadataPrefix: 'oai_dc', set: 'a:b&c' })).toBe(
+  expect(buildQuery('ListRecords', { metadataPrefix: 'oai_dc', set: 'a:b&c' })).toBe(
     'verb=ListRecords&metadataPrefix=oai_dc&set=a%3Ab%26c',
   );
-  expect(queryOf('ListRecords', { resumptionToken: 'a b/č' })).toBe('verb=ListRecords&resumptionToken=a+b%2F%C4%8D');
+  expect(buildQuery('ListRecords', { resumptionToken: 'a b/č' })).toBe('verb=ListRecords&resumptionToken=a+b%2F%C4%8D');
 });
 
 test('each error of the protocol has a hint of its own', () => {

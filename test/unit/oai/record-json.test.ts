@@ -5,9 +5,9 @@ import {
   elementJson,
   headerJson,
   type Json,
+  listRepeatedElements,
   metadataText,
   recordJson,
-  repeatedElementsOf,
   writeHeader,
   writeRecord,
 } from '../../../src/oai/record-json.ts';
@@ -16,7 +16,7 @@ import type { XmlElement } from '../../../src/xml/element.ts';
 import { parseXml } from '../../../src/xml/parse.ts';
 import { buildXml, elementText, type XmlNode } from '../../../src/xml/write-xml.ts';
 
-const repeated = repeatedElementsOf('2.2');
+const repeated = listRepeatedElements('2.2');
 
 function record(metadata: string, header = '', attributes = ''): OaiRecord {
   const text = `<record xmlns="http://www.openarchives.org/OAI/2.0/"><header${attributes}><identifier>https://h/id/X-1</identifier><datestamp>2025-01-02T03:04:05Z</datestamp>${header}</header>${metadata === '' ? '' : `<metadata>${metadata}</metadata>`}</record>`;
@@ -35,7 +35,7 @@ const dc = (content: string): OaiRecord =>
     `<oai_dc:dc xmlns:oai_dc="http://www.openarchives.org/OAI/2.0/oai_dc/" xmlns:dc="http://purl.org/dc/elements/1.1/">${content}</oai_dc:dc>`,
   );
 
-const metadataOf = (of: OaiRecord): unknown => JSON.parse(metadataText(new JsonBytes(), of, repeated) ?? 'null');
+const getMetadata = (of: OaiRecord): unknown => JSON.parse(metadataText(new JsonBytes(), of, repeated) ?? 'null');
 
 test('a record is its header with its metadata by the names of the service', () => {
   const find = svc(
@@ -62,19 +62,19 @@ test('an element that may repeat is a list even where there is one, and only whe
   const document = svc(
     `<svc:dokument><svc:tvar><svc:tvar id="HES-2">x</svc:tvar></svc:tvar><svc:historie><svc:id>hist-1</svc:id></svc:historie></svc:dokument>`,
   );
-  expect(metadataOf(document)).toEqual({
+  expect(getMetadata(document)).toEqual({
     dokument: { tvar: [{ tvar: { '@id': 'HES-2', '#text': 'x' } }], historie: [{ id: 'hist-1' }] },
   });
   const term = svc(
     '<svc:heslo><svc:heslo xml:lang="cs">raný středověk</svc:heslo><svc:odkaz><svc:id>1</svc:id></svc:odkaz></svc:heslo>',
   );
-  expect(metadataOf(term)).toEqual({
+  expect(getMetadata(term)).toEqual({
     heslo: { heslo: { '@lang': 'cs', '#text': 'raný středověk' }, odkaz: [{ id: '1' }] },
   });
 });
 
 test('an element that repeats against the schema is a list all the same', () => {
-  expect(metadataOf(svc('<svc:x><svc:y>1</svc:y><svc:y>2</svc:y><svc:y>3</svc:y></svc:x>'))).toEqual({
+  expect(getMetadata(svc('<svc:x><svc:y>1</svc:y><svc:y>2</svc:y><svc:y>3</svc:y></svc:x>'))).toEqual({
     x: { y: ['1', '2', '3'] },
   });
 });
@@ -98,7 +98,7 @@ describe('what this account may not see', () => {
     const json = recordJson(refused, repeated);
     expect(json).toMatchObject({ identifier: 'https://h/id/X-1', masked: true });
     expect(json).not.toHaveProperty('metadata');
-    expect(metadataOf(refused)).toBeNull();
+    expect(getMetadata(refused)).toBeNull();
   });
 });
 
@@ -120,8 +120,8 @@ test('every field of Dublin Core is a list, also where the service nests it twic
     ],
     type: ['t'],
   };
-  expect(metadataOf(dc(fields))).toEqual(expected);
-  expect(metadataOf(dc(`<oai_dc:dc>${fields}</oai_dc:dc>`))).toEqual(expected);
+  expect(getMetadata(dc(fields))).toEqual(expected);
+  expect(getMetadata(dc(`<oai_dc:dc>${fields}</oai_dc:dc>`))).toEqual(expected);
 });
 
 test('names that mean something to JavaScript are only names', () => {
@@ -143,8 +143,8 @@ test('a name that is left out of attributes stands nowhere, and the last one sta
 });
 
 test('what only looks like Dublin Core in Dublin Core is one of its fields', () => {
-  expect(metadataOf(dc('<dc:dc>a</dc:dc>'))).toEqual({ dc: ['a'] });
-  expect(metadataOf(dc('<oai_dc:title>a</oai_dc:title>'))).toEqual({ title: ['a'] });
+  expect(getMetadata(dc('<dc:dc>a</dc:dc>'))).toEqual({ dc: ['a'] });
+  expect(getMetadata(dc('<oai_dc:title>a</oai_dc:title>'))).toEqual({ title: ['a'] });
 });
 
 test('a header alone is what its record says of it', () => {
@@ -176,11 +176,11 @@ test('what the service says about a record stands before its metadata, each by i
 });
 
 /** Objects as the text should describe them, made one by one. */
-function modelOf(element: XmlElement): Json {
+function toModel(element: XmlElement): Json {
   const content: { [name: string]: Json } = {};
   for (const { name, value } of element.attributes) content[`@${name}`] = value;
   for (const name of new Set(element.children.map((child) => child.name))) {
-    const values = element.children.filter((child) => child.name === name).map(modelOf);
+    const values = element.children.filter((child) => child.name === name).map(toModel);
     content[name] = values.length > 1 ? values : (values[0] ?? null);
   }
   const text = element.text.trim();
@@ -203,7 +203,7 @@ test('whatever a service sends, the text of a record is that of its objects', ()
   fc.assert(
     fc.property(anyElement, (node) => {
       const { root } = parseXml(buildXml(node));
-      expect(elementJson(root)).toEqual(modelOf(root));
+      expect(elementJson(root)).toEqual(toModel(root));
       const json = new JsonBytes();
       writeRecord(json, svc(elementText(node)), repeated);
       const text = Buffer.concat(json.take()).toString();
@@ -228,5 +228,5 @@ test('a text that is written piece by piece, and what fills more than a block, i
 
 test('U+FEFF at the ends of a text is kept', () => {
   const of = svc('<svc:heslo><svc:nazev> \ufeffhrot\ufeff\u00a0</svc:nazev></svc:heslo>');
-  expect(metadataOf(of)).toEqual({ heslo: { nazev: '\ufeffhrot\ufeff' } });
+  expect(getMetadata(of)).toEqual({ heslo: { nazev: '\ufeffhrot\ufeff' } });
 });

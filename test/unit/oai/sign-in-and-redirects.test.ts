@@ -1,16 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import { AuthError, InterruptedError, OaiError } from '../../../src/base/errors.ts';
 import { TransportError } from '../../../src/http/exchange.ts';
-import { type OaiCredentials, tokenIn } from '../../../src/oai/ask.ts';
+import { extractToken, type OaiCredentials } from '../../../src/oai/ask.ts';
 import { openOaiClient } from '../../../src/oai/client.ts';
 import { openSession } from '../../../src/pas-api/session.ts';
-import { clientOf, RECORDS } from '../../support/scripted-client.ts';
+import { makeClient, RECORDS } from '../../support/scripted-client.ts';
 import { answer, listXml, OAI_BASE, oaiError, oaiXml, recordXml, scripted } from '../../support/scripted-oai.ts';
 
 describe('signing in', () => {
   test('Basic goes with the first request, since the service never asks for it', async () => {
     const exchange = scripted(oaiError('noRecordsMatch'));
-    await clientOf(exchange, { kind: 'basic', username: 'eva@example.org', password: 'háčky:a dvojtečka' }).listRecords(RECORDS);
+    await makeClient(exchange, { kind: 'basic', username: 'eva@example.org', password: 'háčky:a dvojtečka' }).listRecords(
+      RECORDS,
+    );
     const sent = exchange.requests[0]?.headers?.['authorization'] ?? '';
     expect(Buffer.from(sent.slice('Basic '.length), 'base64').toString()).toBe('eva@example.org:háčky:a dvojtečka');
   });
@@ -18,7 +20,7 @@ describe('signing in', () => {
   test('a bearer token is asked for at each request, as it may have been renewed', async () => {
     const exchange = scripted(oaiError('noRecordsMatch'));
     let asked = 0;
-    const client = clientOf(exchange, { kind: 'bearer', token: async () => `t${++asked}` });
+    const client = makeClient(exchange, { kind: 'bearer', token: async () => `t${++asked}` });
     await client.listRecords(RECORDS);
     await client.listRecords(RECORDS);
     expect(exchange.requests.map((request) => request.headers?.['authorization'])).toEqual(['Bearer t1', 'Bearer t2']);
@@ -46,7 +48,7 @@ describe('a bearer token that runs out', () => {
   test('is renewed where the list is, and the list goes on', async () => {
     const exchange = scripted(LIST, unlessOld('old'));
     const { credentials, signIns } = session('old');
-    const client = clientOf(exchange, credentials);
+    const client = makeClient(exchange, credentials);
     const pages = [RECORDS, { resumptionToken: 'T' }, { resumptionToken: 'T' }];
     for (const page of pages) expect((await client.listRecords(page as typeof RECORDS)).items).toHaveLength(1);
     expect(signIns()).toBe(1);
@@ -60,7 +62,7 @@ describe('a bearer token that runs out', () => {
 
   test('is renewed once for requests that are refused at the same time', async () => {
     const { credentials, signIns } = session('old');
-    const client = clientOf(scripted(unlessOld('old')), credentials);
+    const client = makeClient(scripted(unlessOld('old')), credentials);
     await Promise.all([client.listRecords(RECORDS), client.listRecords(RECORDS), client.listRecords(RECORDS)]);
     expect(signIns()).toBe(1);
   });
@@ -68,11 +70,11 @@ describe('a bearer token that runs out', () => {
   test('and is refused anew, or given again as it was, is the account’s fault', async () => {
     const never = scripted(answer('', { status: 401 }));
     const other = session('old');
-    await expect(clientOf(never, other.credentials).listRecords(RECORDS)).rejects.toBeInstanceOf(AuthError);
+    await expect(makeClient(never, other.credentials).listRecords(RECORDS)).rejects.toBeInstanceOf(AuthError);
     expect([never.requests.length, other.signIns()]).toEqual([2, 1]);
     const refusing = scripted(answer('', { status: 401 }));
     const same = session('old', () => 'old');
-    await expect(clientOf(refusing, same.credentials).listRecords(RECORDS)).rejects.toBeInstanceOf(AuthError);
+    await expect(makeClient(refusing, same.credentials).listRecords(RECORDS)).rejects.toBeInstanceOf(AuthError);
     expect(refusing.requests).toHaveLength(1);
   });
 
@@ -88,7 +90,7 @@ describe('a bearer token that runs out', () => {
           request.signal?.addEventListener('abort', () => reject(new TransportError('aborted', true, 'stopped')));
         }),
     });
-    const listed = clientOf(scripted(LIST), { kind: 'bearer', ...hanging }).listRecords(RECORDS, stop.signal);
+    const listed = makeClient(scripted(LIST), { kind: 'bearer', ...hanging }).listRecords(RECORDS, stop.signal);
     stop.abort();
     await expect(listed).rejects.toBeInstanceOf(InterruptedError);
   });
@@ -104,7 +106,7 @@ describe('redirects', () => {
         ? listXml('ListRecords', [recordXml('A')], 'T')
         : to(request.url.replace('/oai?', '/2.2/oai?')),
     );
-    const client = clientOf(exchange, BASIC, 'generic');
+    const client = makeClient(exchange, BASIC, 'generic');
     for (let page = 0; page < 4; page++) await client.listRecords(page === 0 ? RECORDS : { resumptionToken: 'T' });
     expect(exchange.requests.filter(({ url }) => !url.includes('/2.2/'))).toHaveLength(1);
     expect(exchange.requests.every(({ headers }) => headers?.['authorization'] !== undefined)).toBe(true);
@@ -113,7 +115,7 @@ describe('redirects', () => {
   test('a relative address and one without arguments are understood', async () => {
     for (const location of ['/2.2/oai', '2.2/oai?verb=Identify']) {
       const exchange = scripted((request) => (request.url.includes('/2.2/') ? oaiXml('<Identify/>') : to(location)));
-      await clientOf(exchange, BASIC, 'generic').identify();
+      await makeClient(exchange, BASIC, 'generic').identify();
       expect(exchange.requests.at(-1)?.url).toBe(`${OAI_BASE}/2.2/oai?verb=Identify`);
     }
   });
@@ -122,11 +124,11 @@ describe('redirects', () => {
     const exchange = scripted((request) =>
       request.url.startsWith(OAI_BASE) ? to('https://elsewhere.example.org/oai?verb=Identify') : oaiXml('<Identify/>'),
     );
-    const failure = clientOf(exchange, BASIC).identify();
+    const failure = makeClient(exchange, BASIC).identify();
     await expect(failure).rejects.toMatchObject({ oaiCode: 'malformed' });
     await expect(failure).rejects.toThrow('redirects to https://elsewhere.example.org, to which your sign-in is not sent');
     expect(exchange.requests.every(({ url }) => url.startsWith(OAI_BASE))).toBe(true);
-    await clientOf(exchange, { kind: 'none' }).identify();
+    await makeClient(exchange, { kind: 'none' }).identify();
     expect(exchange.requests.at(-1)?.url).toContain('elsewhere');
   });
 
@@ -144,12 +146,12 @@ describe('redirects', () => {
       'Ask the operator of the service.',
     ],
   ])('to %s is refused', async (_, step, message, hint) => {
-    await expect(clientOf(scripted(step)).identify()).rejects.toMatchObject({ oaiCode: 'malformed', message, hint });
+    await expect(makeClient(scripted(step)).identify()).rejects.toMatchObject({ oaiCode: 'malformed', message, hint });
   });
 
   test('to another host is refused with what to do', async () => {
     const exchange = scripted(to('https://elsewhere.example.org/oai?verb=Identify'));
-    await expect(clientOf(exchange, BASIC).identify()).rejects.toMatchObject({
+    await expect(makeClient(exchange, BASIC).identify()).rejects.toMatchObject({
       oaiCode: 'malformed',
       hint: expect.stringContaining('set oai_base'),
     });
@@ -157,7 +159,7 @@ describe('redirects', () => {
 
   test.each([301, 302, 303, 307, 308])('are followed five times, not six (%s)', async (status) => {
     const after = (hops: number) =>
-      clientOf(
+      makeClient(
         scripted((request) => {
           const hop = Number(/hop-(\d+)/.exec(request.url)?.[1] ?? 0);
           return hop < hops ? to(`/hop-${hop + 1}?verb=Identify`, status) : oaiXml('<Identify/>');
@@ -169,9 +171,9 @@ describe('redirects', () => {
 
   test('another status is no redirect, wherever it points', async () => {
     const exchange = scripted(answer(oaiXml('<Identify/>'), { headers: { location: '/elsewhere' } }));
-    await clientOf(exchange).identify();
+    await makeClient(exchange).identify();
     expect(exchange.requests).toHaveLength(1);
-    await expect(clientOf(scripted(to('/2.2/oai?verb=Identify', 304))).identify()).rejects.toBeInstanceOf(OaiError);
+    await expect(makeClient(scripted(to('/2.2/oai?verb=Identify', 304))).identify()).rejects.toBeInstanceOf(OaiError);
   });
 
   test('without TLS may lead to TLS and among their like', async () => {
@@ -185,7 +187,7 @@ describe('redirects', () => {
 
   test('to other arguments are followed and not remembered, and what stands behind # is not sent', async () => {
     const exchange = scripted((request) => (request.url.includes('/2.2/') ? to('/moved?key=1#top') : oaiXml('<Identify/>')));
-    const client = clientOf(exchange);
+    const client = makeClient(exchange);
     for (let time = 0; time < 2; time += 1) await client.identify();
     expect(exchange.requests.map(({ url }) => url.slice(OAI_BASE.length))).toEqual([
       '/2.2/oai?verb=Identify',
@@ -201,7 +203,7 @@ describe('redirects', () => {
         ? to('/moved?verb=ListRecords&metadataPrefix=oai_svc&set=a%3ab')
         : listXml('ListRecords', [recordXml('A')]),
     );
-    const client = clientOf(exchange);
+    const client = makeClient(exchange);
     for (let time = 0; time < 2; time += 1) await client.listRecords({ metadataPrefix: 'oai_svc', set: 'a:b' });
     expect(exchange.requests.map(({ url }) => new URL(url).pathname)).toEqual(['/2.2/oai', '/moved', '/moved']);
     expect(exchange.requests.at(-1)?.url).toBe(`${OAI_BASE}/moved?verb=ListRecords&metadataPrefix=oai_svc&set=a%3Ab`);
@@ -210,23 +212,23 @@ describe('redirects', () => {
 
 test('a request for a list asks for whatever there is, packed, and says who asks', async () => {
   const exchange = scripted(oaiXml('<Identify/>'));
-  await clientOf(exchange, { kind: 'bearer', token: async () => 't1' }).identify();
+  await makeClient(exchange, { kind: 'bearer', token: async () => 't1' }).identify();
   expect(exchange.requests[0]).toMatchObject({
     method: 'GET',
     headers: { accept: '*/*', 'accept-encoding': 'gzip', authorization: 'Bearer t1' },
   });
   const nobody = scripted(oaiXml('<Identify/>'));
-  await clientOf(nobody).identify();
+  await makeClient(nobody).identify();
   expect(nobody.requests[0]?.headers).not.toHaveProperty('authorization');
 });
 
 test('what an answer repeats of a sign-in is told to nobody', async () => {
   const exchange = scripted(({ headers }) => oaiError('badArgument', `you sent ${headers?.['authorization']}`));
-  const failure = clientOf(exchange, { kind: 'bearer', token: async () => 'a-token-that-is-secret' }).identify();
+  const failure = makeClient(exchange, { kind: 'bearer', token: async () => 'a-token-that-is-secret' }).identify();
   await expect(failure).rejects.toThrow(/you sent Bearer/);
   await expect(failure).rejects.not.toThrow(/a-token/);
 });
 
 test('what is secret in a header is what stands behind its scheme', () => {
-  expect([tokenIn('Bearer Basic abc'), tokenIn('abc'), tokenIn(' abc')]).toEqual(['Basic abc', 'abc', ' abc']);
+  expect([extractToken('Bearer Basic abc'), extractToken('abc'), extractToken(' abc')]).toEqual(['Basic abc', 'abc', ' abc']);
 });

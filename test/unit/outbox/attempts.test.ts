@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { AttemptOutcome } from '../../../src/base/outcomes.ts';
 import { entryBackoffMs } from '../../../src/base/retry-policy.ts';
-import { attemptsInARow, attemptsOf, consecutiveFailures, retryAt } from '../../../src/outbox/attempts.ts';
+import { attemptsInARow, consecutiveFailures, listAttempts, retryAt } from '../../../src/outbox/attempts.ts';
 import { settle } from '../../../src/outbox/claims.ts';
 import { entryById } from '../../../src/outbox/entry-queries.ts';
 import { claimEntry } from '../../support/attempted-entries.ts';
@@ -20,7 +20,7 @@ async function tried(outcomes: readonly (AttemptOutcome | null)[]) {
   }
   const entry = entryById(outbox, entryId);
   if (entry === undefined) throw new Error('the entry is gone');
-  const attempts = attemptsOf(outbox, entry);
+  const attempts = listAttempts(outbox, entry);
   const refused = attemptsInARow(outbox, entry, 'unauthorised');
   return { failures: consecutiveFailures(attempts), againInMs: retryAt(attempts) - clock.now() + 1000, refused };
 }

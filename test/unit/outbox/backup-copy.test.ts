@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { DatabaseError, FileError } from '../../../src/base/errors.ts';
 import { assertSound, backUpOutbox, isEmptyOutbox, openBackup, replaceContents } from '../../../src/outbox/backup-copy.ts';
 import { allEntries } from '../../../src/outbox/entry-queries.ts';
-import { headerOf, type Outbox, openOutbox } from '../../../src/outbox/open-outbox.ts';
+import { type Outbox, openOutbox, readHeader } from '../../../src/outbox/open-outbox.ts';
 import { openSqlite } from '../../../src/store/database.ts';
 import { acceptEntry } from '../../support/attempted-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
@@ -15,7 +15,7 @@ const newFile = (): string => join(tempFolder(), 'file.sqlite');
 const open = (backup: string): Outbox => openBackup(backup, newFile(), CLOCK);
 const localIds = (outbox: Outbox): (string | null)[] => allEntries(outbox).map(({ localId }) => localId);
 
-function backupOf(...names: readonly string[]): string {
+function makeBackup(...names: readonly string[]): string {
   using outbox = tempOutbox();
   for (const name of names) queueImport(outbox, name);
   const backup = newFile();
@@ -31,13 +31,13 @@ describe('a backup', () => {
     backUpOutbox(outbox, backup);
     const opened = open(backup);
     expect(allEntries(opened)).toEqual(allEntries(outbox));
-    expect(headerOf(opened)).toEqual({ ...headerOf(outbox), copyMadeAt: outbox.clock.now() });
+    expect(readHeader(opened)).toEqual({ ...readHeader(outbox), copyMadeAt: outbox.clock.now() });
     expect(statSync(backup).mode & 0o777).toBe(0o600);
     opened.close();
   });
 
   test('stays as it is, whatever is done to what was opened', () => {
-    const backup = backupOf('K-1');
+    const backup = makeBackup('K-1');
     const before = readFileSync(backup);
     const opened = open(backup);
     queueImport(opened, 'K-2');
@@ -68,7 +68,7 @@ describe('a backup', () => {
   });
 
   test('of which a word of the schema is another one is damaged', () => {
-    const backup = backupOf('K-1');
+    const backup = makeBackup('K-1');
     const bytes = readFileSync(backup);
     writeFileSync(backup, Buffer.from(bytes.toString('latin1').replaceAll('separate_from text', 'separate_form text'), 'latin1'));
     expect(() => open(backup)).toThrow(/the backup is damaged/);
@@ -90,7 +90,7 @@ describe('the content of a backup', () => {
     using outbox = tempOutbox();
     queueImport(outbox, 'K-old');
     const aside = newFile();
-    replaceContents(outbox, backupOf('K-1', 'K-2'), aside);
+    replaceContents(outbox, makeBackup('K-1', 'K-2'), aside);
     expect(localIds(outbox)).toEqual(['K-1', 'K-2']);
     expect(outbox.sql('select name from pragma_database_list').pluck().all()).not.toContain('brought');
     assertSound(outbox);
@@ -102,7 +102,7 @@ describe('the content of a backup', () => {
   test('does not come where the old cannot be put aside, and can be brought again', () => {
     using outbox = tempOutbox();
     queueImport(outbox, 'K-old');
-    const backup = backupOf('K-1');
+    const backup = makeBackup('K-1');
     const nowhere = join(tempFolder(), 'no', 'folder', 'aside.sqlite');
     expect(() => replaceContents(outbox, backup, nowhere)).toThrow();
     expect([localIds(outbox), existsSync(nowhere)]).toEqual([['K-old'], false]);

@@ -4,12 +4,12 @@ import { ConfigError } from '../../../src/base/errors.ts';
 import {
   assertSameAccount,
   bindAccount,
-  knownAccount,
-  knownUsername,
+  findKnownAccount,
+  findKnownUsername,
   rememberAccount,
 } from '../../../src/outbox/bound-account.ts';
 import { mergeJournal } from '../../../src/outbox/merge.ts';
-import { headerOf } from '../../../src/outbox/open-outbox.ts';
+import { readHeader } from '../../../src/outbox/open-outbox.ts';
 import { completePull, pullWatermarkMs } from '../../../src/outbox/pulled.ts';
 import {
   ACCOUNT_ID,
@@ -31,21 +31,25 @@ function unbound() {
 describe('what the service said of the account', () => {
   test('is not known before it was asked', () => {
     using outbox = unbound();
-    expect([knownAccount(outbox), knownUsername(outbox), headerOf(outbox).account]).toEqual([undefined, undefined, null]);
+    expect([findKnownAccount(outbox), findKnownUsername(outbox), readHeader(outbox).account]).toEqual([
+      undefined,
+      undefined,
+      null,
+    ]);
   });
 
   test('is brought up to date', () => {
     using outbox = tempOutbox();
-    expect([knownAccount(outbox), knownUsername(outbox)]).toEqual([EVA, USERNAME]);
+    expect([findKnownAccount(outbox), findKnownUsername(outbox)]).toEqual([EVA, USERNAME]);
     const promoted = { ...EVA, role: 'archivist', organisation: 'Institute' };
     rememberAccount(outbox, 'eva.nova@example.org', promoted);
-    expect([knownAccount(outbox), knownUsername(outbox)]).toEqual([promoted, 'eva.nova@example.org']);
+    expect([findKnownAccount(outbox), findKnownUsername(outbox)]).toEqual([promoted, 'eva.nova@example.org']);
   });
 
   test('has no user name where a token alone was used', () => {
     using outbox = tempOutbox();
     rememberAccount(outbox, '', EVA);
-    expect(knownUsername(outbox)).toBeUndefined();
+    expect(findKnownUsername(outbox)).toBeUndefined();
   });
 
   test('has everything pulled anew where its rights are others', () => {
@@ -66,7 +70,7 @@ describe('an outbox', () => {
     bindAccount(outbox, ACCOUNT_ID);
     assertSameAccount(outbox, ACCOUNT_ID);
     for (const act of [bindAccount, assertSameAccount]) expect(() => act(outbox, 'U-000009')).toThrow(ConfigError);
-    expect(headerOf(outbox)).toMatchObject({ ...BINDING, account: ACCOUNT_ID });
+    expect(readHeader(outbox)).toMatchObject({ ...BINDING, account: ACCOUNT_ID });
     expect(outbox.sql(`select kind, body ->> 'address' from events`).raw().all()).toEqual([['bound', ADDRESS]]);
   });
 

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { serverMs, wallMs } from '../../../src/base/clock.ts';
 import { DatabaseError } from '../../../src/base/errors.ts';
 import { errorIssue } from '../../../src/base/issue.ts';
-import { sha512Of } from '../../../src/http/request-body.ts';
-import { attemptsOf } from '../../../src/outbox/attempts.ts';
+import { hashSha512 } from '../../../src/http/request-body.ts';
+import { listAttempts } from '../../../src/outbox/attempts.ts';
 import {
   type Claim,
   claim,
@@ -29,7 +29,7 @@ import {
   nextScheduled,
 } from '../../../src/outbox/entry-queries.ts';
 import { mergeJournal } from '../../../src/outbox/merge.ts';
-import { headerOf, type Outbox } from '../../../src/outbox/open-outbox.ts';
+import { type Outbox, readHeader } from '../../../src/outbox/open-outbox.ts';
 import { supersedeEarlierNumbers } from '../../../src/outbox/ownership.ts';
 import { decisionAbout, recordEvents } from '../../../src/outbox/record-events.ts';
 import { removeTarget } from '../../../src/outbox/removal.ts';
@@ -64,32 +64,32 @@ function due(outbox: Outbox, query: Partial<ClaimableQuery> = {}): Entry {
 }
 
 function claimed(outbox: Outbox, query: Partial<ClaimableQuery> = {}): Claim {
-  const made = claim(outbox, due(outbox, query).id, () => POST);
-  if (made === undefined) throw new Error('the entry is no longer queued');
-  return made;
+  const taken = claim(outbox, due(outbox, query).id, () => POST);
+  if (taken === undefined) throw new Error('the entry is no longer queued');
+  return taken;
 }
 
 function accept(outbox: Outbox, query: Partial<ClaimableQuery> = {}, identCely = IDENT): Claim {
-  const made = claimed(outbox, query);
-  settle(outbox, made, { state: 'accepted', identCely }, { outcome: 'accepted', status: 201 });
-  return made;
+  const taken = claimed(outbox, query);
+  settle(outbox, taken, { state: 'accepted', identCely }, { outcome: 'accepted', status: 201 });
+  return taken;
 }
 
-function entryOf(outbox: Outbox, id: number): Entry {
+function getEntry(outbox: Outbox, id: number): Entry {
   const entry = entryById(outbox, id);
   if (entry === undefined) throw new Error('the entry is gone');
   return entry;
 }
 
-const state = (outbox: Outbox, id: number): string => entryOf(outbox, id).state;
+const state = (outbox: Outbox, id: number): string => getEntry(outbox, id).state;
 
 function abandon(outbox: Outbox, id: number): void {
-  recordEvents(outbox, [decisionAbout(outbox, entryOf(outbox, id), { answer: 'abandon', by: 'person', group: 'g' }, 'dropped')]);
+  recordEvents(outbox, [decisionAbout(outbox, getEntry(outbox, id), { answer: 'abandon', by: 'person', group: 'g' }, 'dropped')]);
 }
 
 function kindsInJournal(outbox: TempOutbox): string[] {
   return outbox.journal
-    .eventsSince(headerOf(outbox).outbox, 0)
+    .eventsSince(readHeader(outbox).outbox, 0)
     .map(({ event }) => (event.kind === 'answered' ? event.body.outcome : event.kind));
 }
 
@@ -254,9 +254,9 @@ describe('a claim', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
     const { attemptId } = claimed(outbox);
-    const entry = entryOf(outbox, entryId);
+    const entry = getEntry(outbox, entryId);
     expect(entry).toMatchObject({ state: 'sending', attempts: 1, unknownAttempts: 1 });
-    expect(attemptsOf(outbox, entry)).toMatchObject([
+    expect(listAttempts(outbox, entry)).toMatchObject([
       {
         ...{ id: attemptId, method: 'POST', path: '/api/pas/import-xml', account: ACCOUNT_ID, endedAt: null, outcome: null },
         bounds: { fromMs: SERVER_NOW },
@@ -283,7 +283,7 @@ describe('a claim', () => {
       fromMs: SERVER_NOW,
       settleMs: 60_000,
     });
-    expect(entryOf(outbox, entryId).findUuid).toBe(attempted.find);
+    expect(getEntry(outbox, entryId).findUuid).toBe(attempted.find);
   });
 
   test('cannot be made twice', () => {
@@ -316,7 +316,7 @@ describe('a claim', () => {
     const document = Buffer.from('<document>edited</document>');
     replaceImport(outbox, entry, {
       document,
-      documentSha512: sha512Of(document),
+      documentSha512: hashSha512(document),
       digest: 'd',
       project: 'C-202400101',
       issues: [],
@@ -332,22 +332,22 @@ describe('a claim', () => {
     if (entry === undefined) throw new Error('the entry is gone');
     replaceImport(outbox, entry, { document: null, documentSha512: null, digest: null, project: null, issues: [] });
     expect(claim(outbox, id, () => POST)).toBeUndefined();
-    expect(attemptsOf(outbox, entry)).toEqual([]);
+    expect(listAttempts(outbox, entry)).toEqual([]);
   });
 
   test.each(['accepted', 'uncertain', 'refused', 'dropped'])(
     'is not made where the row says "queued" and the events say "%s"',
-    (said) => {
+    (output) => {
       using outbox = tempOutbox();
       const { entryId } = queueImport(outbox, 'K-1');
-      if (said === 'accepted') accept(outbox);
-      if (said === 'uncertain') settle(outbox, claimed(outbox), LOST, { outcome: 'uncertain' });
-      if (said === 'refused')
+      if (output === 'accepted') accept(outbox);
+      if (output === 'uncertain') settle(outbox, claimed(outbox), LOST, { outcome: 'uncertain' });
+      if (output === 'refused')
         settle(outbox, claimed(outbox), { state: 'refused', reason: 'no', issues: [] }, { outcome: 'refused' });
-      if (said === 'dropped') abandon(outbox, entryId);
+      if (output === 'dropped') abandon(outbox, entryId);
       outbox.sql(`update entries set state = 'queued' where id = ?`).run(entryId);
       expect(claim(outbox, entryId, () => POST)).toBeUndefined();
-      expect(state(outbox, entryId)).toBe(said);
+      expect(state(outbox, entryId)).toBe(output);
     },
   );
 
@@ -420,7 +420,7 @@ describe('where the disk refuses', () => {
     settle(outbox, claimed(outbox), LOST, { outcome: 'uncertain' });
     const decide = (answer: 'send' | 'undo' | 'abandon', of: string | null = null) =>
       recordEvents(outbox, [
-        decisionAbout(outbox, entryOf(outbox, entryId), { answer, by: 'person', group: answer, of }, answer),
+        decisionAbout(outbox, getEntry(outbox, entryId), { answer, by: 'person', group: answer, of }, answer),
       ]);
     const [sent] = decide('send');
     expect(state(outbox, entryId)).toBe('queued');
@@ -428,8 +428,8 @@ describe('where the disk refuses', () => {
     recoverInFlight(outbox);
     decide('undo', sent?.id ?? '');
     decide('abandon');
-    expect(entryOf(outbox, entryId)).toMatchObject({ state: 'dropped', unknownAttempts: 1 });
-    const positions = eventsOfEntry(outbox, entryOf(outbox, entryId).uuid).map(({ position }) => position);
+    expect(getEntry(outbox, entryId)).toMatchObject({ state: 'dropped', unknownAttempts: 1 });
+    const positions = eventsOfEntry(outbox, getEntry(outbox, entryId).uuid).map(({ position }) => position);
     expect(Math.max(...positions)).toBeLessThan(20);
     using anew = openAnew(outbox);
     mergeJournal(anew, { withOpen: true });
@@ -465,7 +465,7 @@ describe('where the disk refuses', () => {
   test('the answer, the entry is uncertain after the next start, since the answer is in neither', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
-    const made = claimed(outbox);
+    const taken = claimed(outbox);
     const failing: Outbox = {
       ...outbox,
       journal: {
@@ -475,7 +475,7 @@ describe('where the disk refuses', () => {
         },
       },
     };
-    expect(() => settle(failing, made, { state: 'accepted', identCely: IDENT }, { outcome: 'accepted' })).toThrow('full');
+    expect(() => settle(failing, taken, { state: 'accepted', identCely: IDENT }, { outcome: 'accepted' })).toThrow('full');
     expect(state(outbox, entryId)).toBe('sending');
     recoverInFlight(outbox);
     expect(state(outbox, entryId)).toBe('uncertain');
@@ -490,9 +490,9 @@ describe('what a dead process left', () => {
     for (const kind of ['import', 'number', 'photo'] as const) claimed(outbox, { kinds: [kind] });
     expect(recoverInFlight(outbox).map(({ id }) => id)).toEqual(ids);
     for (const id of ids) {
-      expect(entryOf(outbox, id)).toMatchObject({ state: 'uncertain', unknownAttempts: 1 });
-      expect(String(entryOf(outbox, id).reason)).toContain('pas stopped while');
-      expect(attemptsOf(outbox, entryOf(outbox, id))).toMatchObject([{ outcome: 'orphaned' }]);
+      expect(getEntry(outbox, id)).toMatchObject({ state: 'uncertain', unknownAttempts: 1 });
+      expect(String(getEntry(outbox, id).reason)).toContain('pas stopped while');
+      expect(listAttempts(outbox, getEntry(outbox, id))).toMatchObject([{ outcome: 'orphaned' }]);
     }
     expect(recoverInFlight(outbox)).toEqual([]);
   });
@@ -506,35 +506,39 @@ describe('what became of an attempt stands with its entry:', () => {
 
   test('that it was accepted, and what it was refused for before is gone', () => {
     using outbox = tempOutbox();
-    const made = attempted(outbox);
-    schedule(outbox, made.entry.id, { issues: '[]', reason: '"before"' });
-    settle(outbox, made, { state: 'accepted', identCely: IDENT }, { outcome: 'accepted' });
-    expect(entryById(outbox, made.entry.id)).toMatchObject({ state: 'accepted', identCely: IDENT, reason: null, issues: [] });
+    const taken = attempted(outbox);
+    schedule(outbox, taken.entry.id, { issues: '[]', reason: '"before"' });
+    settle(outbox, taken, { state: 'accepted', identCely: IDENT }, { outcome: 'accepted' });
+    expect(entryById(outbox, taken.entry.id)).toMatchObject({ state: 'accepted', identCely: IDENT, reason: null, issues: [] });
   });
 
   test('why it was refused, with what the service found, and no longer when it is sent again', () => {
     using outbox = tempOutbox();
-    const made = attempted(outbox);
+    const taken = attempted(outbox);
     const issues = [errorIssue('server', 'no such period')];
-    settle(outbox, made, { state: 'refused', reason: 'refused', issues }, { outcome: 'refused', status: 422 });
-    expect(entryById(outbox, made.entry.id)).toMatchObject({ state: 'refused', reason: 'refused', issues: [{ rule: 'server' }] });
-    expect(claim(outbox, made.entry.id, () => POST)).toBeUndefined();
-    requeue(outbox, entryOf(outbox, made.entry.id), 'a person decided: send', 7.5);
-    expect(entryById(outbox, made.entry.id)).toMatchObject({
+    settle(outbox, taken, { state: 'refused', reason: 'refused', issues }, { outcome: 'refused', status: 422 });
+    expect(entryById(outbox, taken.entry.id)).toMatchObject({
+      state: 'refused',
+      reason: 'refused',
+      issues: [{ rule: 'server' }],
+    });
+    expect(claim(outbox, taken.entry.id, () => POST)).toBeUndefined();
+    requeue(outbox, getEntry(outbox, taken.entry.id), 'a person decided: send', 7.5);
+    expect(entryById(outbox, taken.entry.id)).toMatchObject({
       state: 'queued',
       reason: 'a person decided: send',
       issues: [],
       notBeforeAt: 8,
     });
     settle(outbox, claimed(outbox), { state: 'refused', reason: 'again', issues: [] }, { outcome: 'refused' });
-    expect(entryById(outbox, made.entry.id)).toMatchObject({ state: 'refused', reason: 'again', attempts: 2 });
+    expect(entryById(outbox, taken.entry.id)).toMatchObject({ state: 'refused', reason: 'again', attempts: 2 });
   });
 
   test('why it waits, and until when', () => {
     using outbox = tempOutbox();
-    const made = attempted(outbox);
-    settle(outbox, made, { ...BUSY, notBeforeAt: 7.5 }, { outcome: 'busy' });
-    expect(entryById(outbox, made.entry.id)).toMatchObject({
+    const taken = attempted(outbox);
+    settle(outbox, taken, { ...BUSY, notBeforeAt: 7.5 }, { outcome: 'busy' });
+    expect(entryById(outbox, taken.entry.id)).toMatchObject({
       state: 'queued',
       reason: 'lock',
       notBeforeAt: 8,
@@ -544,17 +548,17 @@ describe('what became of an attempt stands with its entry:', () => {
 
   test('why nobody knows', () => {
     using outbox = tempOutbox();
-    const made = attempted(outbox);
-    settle(outbox, made, LOST, { outcome: 'uncertain' });
-    expect(entryById(outbox, made.entry.id)).toMatchObject({ state: 'uncertain', reason: 'no answer' });
+    const taken = attempted(outbox);
+    settle(outbox, taken, LOST, { outcome: 'uncertain' });
+    expect(entryById(outbox, taken.entry.id)).toMatchObject({ state: 'uncertain', reason: 'no answer' });
   });
 
   test('and the attempt has the answer’s status, date and reason', () => {
     using outbox = tempOutbox();
-    const made = attempted(outbox);
+    const taken = attempted(outbox);
     const serverDateAt = serverMs(SERVER_NOW + 500);
-    settle(outbox, made, LOST, { outcome: 'uncertain', status: 500, serverDateAt });
-    expect(attemptsOf(outbox, made.entry)).toMatchObject([
+    settle(outbox, taken, LOST, { outcome: 'uncertain', status: 500, serverDateAt });
+    expect(listAttempts(outbox, taken.entry)).toMatchObject([
       {
         ...{ outcome: 'uncertain', status: 500, serverDateAt, reason: 'no answer', endedAt: outbox.clock.now() },
         bounds: { fromMs: SERVER_NOW, untilMs: serverDateAt },
@@ -565,13 +569,13 @@ describe('what became of an attempt stands with its entry:', () => {
   test('and a late answer accepts what was uncertain, given up or declared absent', () => {
     for (const before of ['abandon', 'send'] as const) {
       using outbox = tempOutbox();
-      const made = attempted(outbox);
+      const taken = attempted(outbox);
       recoverInFlight(outbox);
       recordEvents(outbox, [
-        decisionAbout(outbox, entryOf(outbox, made.entry.id), { answer: before, by: 'person', group: 'g' }, before),
+        decisionAbout(outbox, getEntry(outbox, taken.entry.id), { answer: before, by: 'person', group: 'g' }, before),
       ]);
-      settle(outbox, made, { state: 'accepted', identCely: IDENT }, { outcome: 'accepted' });
-      expect(entryById(outbox, made.entry.id)).toMatchObject({ state: 'accepted', identCely: IDENT, unknownAttempts: 0 });
+      settle(outbox, taken, { state: 'accepted', identCely: IDENT }, { outcome: 'accepted' });
+      expect(entryById(outbox, taken.entry.id)).toMatchObject({ state: 'accepted', identCely: IDENT, unknownAttempts: 0 });
     }
   });
 });
@@ -586,12 +590,12 @@ test('what waits for an import gets its identifier, and nothing else does', () =
   ];
   const strange = addNumber(outbox, { findId: other.findId, identCely: null }, 'A 2', '');
   accept(outbox);
-  const identOf = (id: number) => entryById(outbox, id)?.identCely;
-  expect([...dependents, strange].map(identOf)).toEqual([IDENT, IDENT, null]);
+  const getIdent = (id: number) => entryById(outbox, id)?.identCely;
+  expect([...dependents, strange].map(getIdent)).toEqual([IDENT, IDENT, null]);
   // A photograph is accepted with the identifier of its record, which says nothing of another number.
   const later = addPhoto(outbox, { findId: other.findId, identCely: 'C-1-N1' }, PHOTOGRAPH);
   accept(outbox, { kinds: ['photo'], recordKeys: [`find:${other.findId}`] }, 'C-1-N1');
-  expect([later, strange].map(identOf)).toEqual(['C-1-N1', null]);
+  expect([later, strange].map(getIdent)).toEqual(['C-1-N1', null]);
 });
 
 describe('a part of what is queued', () => {

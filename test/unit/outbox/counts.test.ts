@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { sha512Of } from '../../../src/http/request-body.ts';
+import { hashSha512 } from '../../../src/http/request-body.ts';
 import { recoverInFlight, type Settlement } from '../../../src/outbox/claims.ts';
 import { addNumber, addPhoto, schedule } from '../../../src/outbox/entries.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
@@ -39,7 +39,7 @@ const addsDependent = fc.tuple(pick, fc.boolean(), fc.boolean()).map(
         addPhoto(outbox, target, {
           name: 'a.jpg',
           mediaType: 'image/jpeg',
-          sha512: sha512Of(Buffer.from(String(which))),
+          sha512: hashSha512(Buffer.from(String(which))),
           sizeBytes: 1,
         });
       else addNumber(outbox, target, String(which), '');
@@ -206,8 +206,8 @@ function pickedEntry(outbox: Outbox, which: number): Entry | undefined {
 
 test('what waits is counted by what it waits for', () => {
   using outbox = tempOutbox();
-  const [made, dropped] = ['K-1', 'K-2'].map((name) => queueImport(outbox, name));
-  for (const find of [made, dropped]) addNumber(outbox, { findId: find?.findId ?? null, identCely: null }, 'A 1', '');
+  const [queued, dropped] = ['K-1', 'K-2'].map((name) => queueImport(outbox, name));
+  for (const find of [queued, dropped]) addNumber(outbox, { findId: find?.findId ?? null, identCely: null }, 'A 1', '');
   const entry = entryById(outbox, dropped?.entryId ?? 0);
   if (entry === undefined) throw new Error('the entry is gone');
   recordEvents(outbox, [decisionAbout(outbox, entry, { answer: 'abandon', by: 'person', group: 'g' }, 'dropped')]);
@@ -215,7 +215,7 @@ test('what waits is counted by what it waits for', () => {
   schedule(outbox, queueImport(outbox, 'K-4').entryId, { notBeforeAt: outbox.clock.now() + 1000 });
   expect(countWaiting(outbox)).toEqual({ forImport: 1, forDropped: 1, forPerson: 1, forTime: 1 });
   expect(droppedWithDependents(outbox)).toEqual(['K-2']);
-  expect(countQueued(outbox, [`find:${made?.findId}`])).toEqual({ import: 1, number: 1, photo: 0 });
+  expect(countQueued(outbox, [`find:${queued?.findId}`])).toEqual({ import: 1, number: 1, photo: 0 });
 });
 
 test('what needs a person comes with its questions first, and why others wait is told by reason', () => {

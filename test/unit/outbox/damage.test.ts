@@ -9,7 +9,7 @@ import { allEntries } from '../../../src/outbox/entry-queries.ts';
 import { type EventRow, parseEvent } from '../../../src/outbox/events.ts';
 import { type Journal, openJournal } from '../../../src/outbox/journal.ts';
 import { mergeJournal, rebuildStates } from '../../../src/outbox/merge.ts';
-import { headerOf, type Outbox, openOutbox } from '../../../src/outbox/open-outbox.ts';
+import { type Outbox, openOutbox, readHeader } from '../../../src/outbox/open-outbox.ts';
 import { allFinds } from '../../../src/outbox/stored-finds.ts';
 import { openSqlite } from '../../../src/store/database.ts';
 import { acceptEntry, attemptEntry } from '../../support/attempted-entries.ts';
@@ -43,13 +43,13 @@ function season(): TempOutbox {
 }
 
 /** All that the header, finds, entries and events say; states are rebuilt first, since they are a copy of what the events say. */
-function contentOf(outbox: Outbox): unknown {
+function getContent(outbox: Outbox): unknown {
   const finds = [...allFinds(outbox)].map(({ id: _, ...find }) => find);
   const rows = outbox.sql(`select * from events not indexed`).all() as EventRow[];
   const events = rows.map((row) => parseEvent(outbox.path, row));
   rebuildStates(outbox);
   const entries = allEntries(outbox).map(({ id: _, findId: __, updatedAt: ___, ...entry }) => entry);
-  const { mergedSeq: _, mergedEvent: __, ...header } = headerOf(outbox);
+  const { mergedSeq: _, mergedEvent: __, ...header } = readHeader(outbox);
   return { header, finds, entries, events };
 }
 
@@ -83,9 +83,9 @@ function expectNoticed(bytes: Buffer, read: (path: string) => unknown, sound: un
 describe('a file with a changed bit, or a few changed bytes, is noticed or reads as before:', () => {
   test('the outbox', () => {
     using outbox = season();
-    const sound = contentOf(outbox);
+    const sound = getContent(outbox);
     outbox.sql('pragma wal_checkpoint(truncate)').all();
-    expectNoticed(readFileSync(outbox.path), (path) => closing(openOutbox(path, CLOCK), contentOf), sound);
+    expectNoticed(readFileSync(outbox.path), (path) => closing(openOutbox(path, CLOCK), getContent), sound);
   }, 120_000);
 
   test('a backup', () => {
@@ -93,15 +93,15 @@ describe('a file with a changed bit, or a few changed bytes, is noticed or reads
     const backup = join(tempFolder(), 'backup.sqlite');
     backUpOutbox(outbox, backup);
     const draft = (): string => join(tempFolder(), 'draft.sqlite');
-    const sound = closing(openBackup(backup, draft(), CLOCK), contentOf);
-    expectNoticed(readFileSync(backup), (path) => closing(openBackup(path, draft(), CLOCK), contentOf), sound);
+    const sound = closing(openBackup(backup, draft(), CLOCK), getContent);
+    expectNoticed(readFileSync(backup), (path) => closing(openBackup(path, draft(), CLOCK), getContent), sound);
   }, 240_000);
 
   test('the journal, which is set aside where it is damaged, and complete again with the outbox', () => {
     using outbox = season();
-    const { outbox: id } = headerOf(outbox);
+    const { outbox: id } = readHeader(outbox);
     const eventsIn = (journal: Journal) => journal.eventsSince(id, 0).map(({ event }) => event);
-    const [sound, content] = [eventsIn(outbox.journal), contentOf(outbox)];
+    const [sound, content] = [eventsIn(outbox.journal), getContent(outbox)];
     outbox.sql('pragma wal_checkpoint(truncate)').all();
     const [file, bytes] = [readFileSync(outbox.path), journalBytes(outbox)];
     for (let seed = 1; seed <= RUNS; seed += 1) {
@@ -110,18 +110,18 @@ describe('a file with a changed bit, or a few changed bytes, is noticed or reads
       writeFileSync(path, damaged(bytes, seed));
       const journal = openDamaged(path);
       if (journal === undefined) continue;
-      const kept = closing(journal, eventsIn);
+      const keptEvents = closing(journal, eventsIn);
       if (!journal.isSetAside) {
-        expect([seed, kept]).toEqual([seed, sound]);
+        expect([seed, keptEvents]).toEqual([seed, sound]);
         continue;
       }
-      expect([seed, sound]).toEqual([seed, expect.arrayContaining(kept)]);
+      expect([seed, sound]).toEqual([seed, expect.arrayContaining(keptEvents)]);
       writeFileSync(copy, file);
       using again = openAt(copy, path);
       mergeJournal(again, { withOpen: true });
       const ids = (events: readonly { readonly id: string }[]) => events.map((event) => event.id).sort();
       expect([seed, ids(eventsIn(again.journal))]).toEqual([seed, ids(sound)]);
-      expect([seed, contentOf(again)]).toEqual([seed, content]);
+      expect([seed, getContent(again)]).toEqual([seed, content]);
     }
   }, 240_000);
 });

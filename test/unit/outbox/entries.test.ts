@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { UsageError } from '../../../src/base/errors.ts';
-import { sha512Of } from '../../../src/http/request-body.ts';
+import { hashSha512 } from '../../../src/http/request-body.ts';
 import {
   addImport,
   addNumber,
   addPhoto,
   assignRecord,
-  projectOf,
+  getProject,
   replaceImport,
   replaceNumber,
   replacePhoto,
@@ -31,21 +31,21 @@ const REFUSED = { state: 'refused', reason: 'no', issues: [] } as const;
 const UNCERTAIN = { state: 'uncertain', reason: 'no answer' } as const;
 const HELD: Held = { basis: 'equal-record', question: 'is it this one?', candidates: [IDENT] };
 
-function entryOf<T extends Entry = Entry>(outbox: Outbox, id: number): T {
+function getEntry<T extends Entry = Entry>(outbox: Outbox, id: number): T {
   const entry = entryById(outbox, id);
   if (entry === undefined) throw new Error('no such entry');
   return entry as T;
 }
 
 function abandon(outbox: Outbox, id: number): void {
-  recordEvents(outbox, [decisionAbout(outbox, entryOf(outbox, id), { answer: 'abandon', by: 'person', group: 'g' }, 'dropped')]);
+  recordEvents(outbox, [decisionAbout(outbox, getEntry(outbox, id), { answer: 'abandon', by: 'person', group: 'g' }, 'dropped')]);
 }
 
-const contentOf = (text: string | null) => {
+const makeContent = (text: string | null) => {
   const document = text === null ? null : Buffer.from(text);
   return {
     document,
-    documentSha512: document === null ? null : sha512Of(document),
+    documentSha512: document === null ? null : hashSha512(document),
     digest: text,
     project: text === null ? null : 'C-2',
     issues: [],
@@ -57,8 +57,8 @@ describe('what is corrected', () => {
     using outbox = tempOutbox();
     const id = addNumber(outbox, RECORD, 'A 1', '');
     attemptEntry(outbox, id, REFUSED);
-    replaceNumber(outbox, entryOf<NumberEntry>(outbox, id), 'A 2', 'A 0');
-    expect(entryOf(outbox, id)).toMatchObject({
+    replaceNumber(outbox, getEntry<NumberEntry>(outbox, id), 'A 2', 'A 0');
+    expect(getEntry(outbox, id)).toMatchObject({
       state: 'queued',
       value: 'A 2',
       expects: 'A 0',
@@ -67,45 +67,45 @@ describe('what is corrected', () => {
       attempts: 1,
     });
     attemptEntry(outbox, id, REFUSED);
-    expect(entryOf(outbox, id).state).toBe('refused');
+    expect(getEntry(outbox, id).state).toBe('refused');
   });
 
   test('is a photograph, with its new bytes or its new place', () => {
     using outbox = tempOutbox();
     const id = addPhoto(outbox, RECORD, PHOTOGRAPH);
-    expect(entryOf(outbox, id)).toMatchObject({ state: 'queued', photograph: PHOTOGRAPH });
-    expect(entryOf(outbox, id)).not.toHaveProperty('photograph.link');
+    expect(getEntry(outbox, id)).toMatchObject({ state: 'queued', photograph: PHOTOGRAPH });
+    expect(getEntry(outbox, id)).not.toHaveProperty('photograph.link');
     attemptEntry(outbox, id, REFUSED);
-    replacePhoto(outbox, entryOf<PhotoEntry>(outbox, id), LINKED);
-    expect(entryOf(outbox, id)).toMatchObject({ state: 'queued', photograph: LINKED, reason: null });
-    replacePhoto(outbox, entryOf<PhotoEntry>(outbox, id), PHOTOGRAPH);
-    expect(entryOf<PhotoEntry>(outbox, id).photograph).toEqual(PHOTOGRAPH);
+    replacePhoto(outbox, getEntry<PhotoEntry>(outbox, id), LINKED);
+    expect(getEntry(outbox, id)).toMatchObject({ state: 'queued', photograph: LINKED, reason: null });
+    replacePhoto(outbox, getEntry<PhotoEntry>(outbox, id), PHOTOGRAPH);
+    expect(getEntry<PhotoEntry>(outbox, id).photograph).toEqual(PHOTOGRAPH);
   });
 
   test('is an import, which is a draft without a document', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
-    replaceImport(outbox, entryOf<ImportEntry>(outbox, entryId), contentOf(null));
-    expect(entryOf(outbox, entryId)).toMatchObject({ state: 'draft', document: null });
-    replaceImport(outbox, entryOf<ImportEntry>(outbox, entryId), contentOf('<x/>'));
-    expect(entryOf(outbox, entryId)).toMatchObject({ state: 'queued', digest: '<x/>', project: 'C-2' });
+    replaceImport(outbox, getEntry<ImportEntry>(outbox, entryId), makeContent(null));
+    expect(getEntry(outbox, entryId)).toMatchObject({ state: 'draft', document: null });
+    replaceImport(outbox, getEntry<ImportEntry>(outbox, entryId), makeContent('<x/>'));
+    expect(getEntry(outbox, entryId)).toMatchObject({ state: 'queued', digest: '<x/>', project: 'C-2' });
   });
 
   test('stays uncertain where it may have been sent before', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
     attemptEntry(outbox, entryId, UNCERTAIN);
-    replaceImport(outbox, entryOf<ImportEntry>(outbox, entryId), contentOf('<x/>'));
-    expect(entryOf(outbox, entryId)).toMatchObject({ state: 'uncertain', unknownAttempts: 1 });
+    replaceImport(outbox, getEntry<ImportEntry>(outbox, entryId), makeContent('<x/>'));
+    expect(getEntry(outbox, entryId)).toMatchObject({ state: 'uncertain', unknownAttempts: 1 });
   });
 
   test('has no open question any more', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
     schedule(outbox, entryId, { held: HELD, notBeforeAt: 7 });
-    expect([entryOf(outbox, entryId).held, heldEntries(outbox).map(({ id }) => id)]).toEqual([HELD, [entryId]]);
-    replaceImport(outbox, entryOf<ImportEntry>(outbox, entryId), contentOf('<x/>'));
-    expect(entryOf(outbox, entryId)).toMatchObject({ held: null, notBeforeAt: 0 });
+    expect([getEntry(outbox, entryId).held, heldEntries(outbox).map(({ id }) => id)]).toEqual([HELD, [entryId]]);
+    replaceImport(outbox, getEntry<ImportEntry>(outbox, entryId), makeContent('<x/>'));
+    expect(getEntry(outbox, entryId)).toMatchObject({ held: null, notBeforeAt: 0 });
   });
 });
 
@@ -115,7 +115,7 @@ describe('an open question', () => {
     const { entryId } = queueImport(outbox, 'K-1');
     schedule(outbox, entryId, { held: HELD });
     abandon(outbox, entryId);
-    expect(entryOf(outbox, entryId)).toMatchObject({ state: 'dropped', held: null });
+    expect(getEntry(outbox, entryId)).toMatchObject({ state: 'dropped', held: null });
   });
 
   test.each([`'{'`, `'{"basis":"equal-record","question":"\\"other?\\"","candidates":[]}'`, '0'])(
@@ -161,15 +161,15 @@ describe('the project', () => {
     ['line\nC-1-N1', null],
   ])('of the record %j is %j', (identCely, project) => {
     using outbox = tempOutbox();
-    expect(projectOf(entryOf(outbox, addNumber(outbox, { findId: null, identCely }, 'A 1', '')))).toBe(project);
+    expect(getProject(getEntry(outbox, addNumber(outbox, { findId: null, identCely }, 'A 1', '')))).toBe(project);
   });
 
   test('of an import is the one that it names', () => {
     using outbox = tempOutbox();
     const { entryId, findId } = queueImport(outbox, 'K-1', 'C-7');
     acceptEntry(outbox, entryId, 'C-8-N1');
-    expect(projectOf(entryOf(outbox, entryId))).toBe('C-7');
-    expect(projectOf(entryOf(outbox, addNumber(outbox, { findId, identCely: null }, 'A 1', '')))).toBeNull();
+    expect(getProject(getEntry(outbox, entryId))).toBe('C-7');
+    expect(getProject(getEntry(outbox, addNumber(outbox, { findId, identCely: null }, 'A 1', '')))).toBeNull();
   });
 });
 
@@ -198,7 +198,7 @@ test('a find is dropped with its import, whatever else is queued for it', () => 
 test('a find has one import', () => {
   using outbox = tempOutbox();
   const { findId } = queueImport(outbox, 'K-1');
-  expect(() => addImport(outbox, findId, contentOf('<x/>'))).toThrow(/unique/i);
+  expect(() => addImport(outbox, findId, makeContent('<x/>'))).toThrow(/unique/i);
 });
 
 describe('a find', () => {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { serverMs } from '../../../src/base/clock.ts';
 import type { DecidedBody, OutboxEvent, Settles } from '../../../src/outbox/events.ts';
-import { type EntryFacts, foldEvents, stateOf, type Wanted } from '../../../src/outbox/fold-events.ts';
+import { computeState, type EntryFacts, foldEvents, type Wanted } from '../../../src/outbox/fold-events.ts';
 
 const IDENT = 'C-202400101-N00001';
 const OTHER = 'C-202400101-N00002';
@@ -16,14 +16,16 @@ type Spoken =
   | ({ readonly did: 'decide' } & Partial<DecidedBody> & Pick<DecidedBody, 'answer'> & { readonly id?: string });
 
 /** Each at the place after the one before, under its number, or under the name that it is given. */
-function history(...said: readonly Spoken[]): OutboxEvent[] {
-  return said.map((each, index) => eventOf(each, index + 1, 'id' in each && each.id !== undefined ? each.id : `e${index + 1}`));
+function history(...events: readonly Spoken[]): OutboxEvent[] {
+  return events.map((each, index) =>
+    makeEvent(each, index + 1, 'id' in each && each.id !== undefined ? each.id : `e${index + 1}`),
+  );
 }
 
-function eventOf(said: Spoken, position: number, id: string): OutboxEvent {
+function makeEvent(event: Spoken, position: number, id: string): OutboxEvent {
   const head = { id, outbox: 'outbox', find: 'find', entry: 'entry', position };
   const evidence = { at: 1, serverMs: serverMs(1), basis: 'x', reason: 'y', candidates: [], account: null };
-  switch (said.did) {
+  switch (event.did) {
     case 'attempt':
       return {
         ...{ ...head, kind: 'attempted' },
@@ -44,18 +46,18 @@ function eventOf(said: Spoken, position: number, id: string): OutboxEvent {
         },
       };
     case 'answer': {
-      const { of: attempt, settles, ident = IDENT } = said;
+      const { of: attempt, settles, ident = IDENT } = event;
       const outcome = settles === 'unknown' ? 'uncertain' : settles === 'queued' ? 'busy' : settles;
       const identCely = settles === 'accepted' ? ident : null;
       const facts = { serverDateMs: null, endedMs: null, notBeforeAt: 0, reason: null, issues: null };
       return { ...head, kind: 'answered', body: { attempt, outcome, settles, at: 1, status: null, identCely, ...facts } };
     }
     case 'found':
-      return { ...head, kind: 'found', body: { ...evidence, attempts: said.of, identCely: said.ident ?? IDENT } };
+      return { ...head, kind: 'found', body: { ...evidence, attempts: event.of, identCely: event.ident ?? IDENT } };
     case 'absent':
-      return { ...head, kind: 'absent', body: { ...evidence, attempts: said.of, identCely: null } };
+      return { ...head, kind: 'absent', body: { ...evidence, attempts: event.of, identCely: null } };
     case 'decide': {
-      const { did: _, id: __, ...body } = said;
+      const { did: _, id: __, ...body } = event;
       const rest = {
         by: 'person',
         at: 1,
@@ -93,7 +95,7 @@ function plain({ open, unknown, rejected, accepted, refusal, abandoned, attempts
   };
 }
 
-const stateAfter = (...said: readonly Spoken[]): string => stateOf(foldEvents(history(...said)), SENDABLE);
+const stateAfter = (...events: readonly Spoken[]): string => computeState(foldEvents(history(...events)), SENDABLE);
 
 describe('the state of an entry', () => {
   test.each<[string, string, readonly Spoken[]]>([
@@ -165,13 +167,13 @@ describe('the state of an entry', () => {
       'where a record is released that is not its own',
       [attempt('a'), answer('a', 'accepted'), decide({ answer: 'release', identCely: OTHER, attempts: ['a'] })],
     ],
-  ])('is %s %s', (state, _, said) => {
-    expect(stateAfter(...said)).toBe(state);
+  ])('is %s %s', (state, _, events) => {
+    expect(stateAfter(...events)).toBe(state);
   });
 
   test('of an import without a document is a draft, unless something was sent', () => {
     const draft: Wanted = { hasContent: false, retryOf: null };
-    const ofDraft = (...said: Spoken[]) => stateOf(foldEvents(history(...said)), draft);
+    const ofDraft = (...events: Spoken[]) => computeState(foldEvents(history(...events)), draft);
     expect([ofDraft(), ofDraft(attempt('a'), answer('a', 'refused')), ofDraft(attempt('a'), answer('a', 'queued'))]).toEqual([
       'draft',
       'draft',
@@ -188,12 +190,12 @@ describe('the state of an entry', () => {
     const refused = [attempt('a'), answer('a', 'refused')];
     const facts = (...more: Spoken[]) => foldEvents(history(...refused, ...more));
     const overruled: Wanted = { hasContent: true, retryOf: 'a' };
-    expect(stateOf(facts(), overruled)).toBe('queued');
-    expect(stateOf(facts(attempt('b'), answer('b', 'queued')), overruled)).toBe('queued');
-    expect(stateOf(facts(attempt('b'), answer('b', 'refused')), overruled)).toBe('refused');
-    expect(stateOf(facts(attempt('b'), answer('b', 'refused')), { hasContent: true, retryOf: 'b' })).toBe('queued');
+    expect(computeState(facts(), overruled)).toBe('queued');
+    expect(computeState(facts(attempt('b'), answer('b', 'queued')), overruled)).toBe('queued');
+    expect(computeState(facts(attempt('b'), answer('b', 'refused')), overruled)).toBe('refused');
+    expect(computeState(facts(attempt('b'), answer('b', 'refused')), { hasContent: true, retryOf: 'b' })).toBe('queued');
     // In a copy that does not know of it, it waits for a person, with the content that was refused.
-    expect(stateOf(facts(attempt('b'), answer('b', 'queued')), SENDABLE)).toBe('refused');
+    expect(computeState(facts(attempt('b'), answer('b', 'queued')), SENDABLE)).toBe('refused');
   });
 });
 
@@ -288,17 +290,17 @@ describe('an undo', () => {
       history(...uncertain, decide({ id: 'd', answer: 'send', attempts: ['a', 'b'] }), undo('d')),
     ];
     const undone = theirs.at(-1) as OutboxEvent;
-    expect(stateOf(foldEvents([...ours, { ...undone, id: 'undone' } as OutboxEvent]), SENDABLE)).toBe('uncertain');
+    expect(computeState(foldEvents([...ours, { ...undone, id: 'undone' } as OutboxEvent]), SENDABLE)).toBe('uncertain');
   });
 
   test.each(['a', 'e2', 'e3', 'e4', 'nothing'])('takes back decisions alone, and not the fact %s', (of) => {
-    const said = [
+    const events = [
       attempt('a'),
       answer('a', 'accepted'),
       found(['a']),
       decide({ answer: 'release', identCely: IDENT, attempts: ['a'] }),
     ];
-    expect(plain(foldEvents(history(...said, undo(of))))).toEqual(plain(foldEvents(history(...said))));
+    expect(plain(foldEvents(history(...events, undo(of))))).toEqual(plain(foldEvents(history(...events))));
   });
 
   test('of an undo is nothing', () => {
@@ -331,7 +333,7 @@ const anySpoken: fc.Arbitrary<Spoken> = (() => {
 /** Histories as several copies may write them: places that tie, and gaps. */
 const anyHistory = fc.array(fc.tuple(anySpoken, fc.integer({ min: 1, max: 8 })), { maxLength: 12 }).map((said) => {
   const events = said.map(([each, position], index) =>
-    eventOf(each, position, each.did === 'attempt' ? each.id : `e${index + 1}`),
+    makeEvent(each, position, each.did === 'attempt' ? each.id : `e${index + 1}`),
   );
   return [...new Map(events.map((event) => [event.id, event])).values()];
 });
@@ -365,14 +367,16 @@ describe('whatever happened,', () => {
   test('an answer that says "accepted" accepts the entry, unless its record was released', () => {
     fc.assert(
       fc.property(anyHistory, fc.constantFrom('a1', 'a2', 'a3'), fc.integer({ min: 1, max: 9 }), (events, of, position) => {
-        const kept = events.filter(({ kind, body }) => kind !== 'decided' || body.answer !== 'release');
-        const facts = foldEvents([...kept, eventOf(answer(of, 'accepted'), position, 'accepting')]);
-        expect(stateOf(facts, SENDABLE)).toBe('accepted');
+        const keptEvents = events.filter(({ kind, body }) => kind !== 'decided' || body.answer !== 'release');
+        const facts = foldEvents([...keptEvents, makeEvent(answer(of, 'accepted'), position, 'accepting')]);
+        expect(computeState(facts, SENDABLE)).toBe('accepted');
       }),
     );
     fc.assert(
       fc.property(anyHistory, fc.constantFrom('a1', 'a2', 'a3'), (events, of) => {
-        expect(stateOf(foldEvents([...events, eventOf(answer(of, 'accepted'), 9, 'accepting')]), SENDABLE)).toBe('accepted');
+        expect(computeState(foldEvents([...events, makeEvent(answer(of, 'accepted'), 9, 'accepting')]), SENDABLE)).toBe(
+          'accepted',
+        );
       }),
     );
   });
@@ -381,7 +385,7 @@ describe('whatever happened,', () => {
     fc.assert(
       fc.property(anyHistory, anySpoken, (events, more) => {
         if (foldEvents(events).accepted === undefined) return;
-        const next = eventOf(more, 9, more.did === 'attempt' ? 'new' : 'next');
+        const next = makeEvent(more, 9, more.did === 'attempt' ? 'new' : 'next');
         if (foldEvents([...events, next]).accepted !== undefined) return;
         const created = events.find(({ id }) => next.kind === 'decided' && id === next.body.of);
         const isUndo =
@@ -399,7 +403,7 @@ describe('whatever happened,', () => {
       fc.property(anyHistory, anySpoken, fc.integer({ min: 1, max: 9 }), (events, more, position) => {
         const [before, after] = [
           foldEvents(events),
-          foldEvents([...events, eventOf(more, position, more.did === 'attempt' ? 'new' : 'next')]),
+          foldEvents([...events, makeEvent(more, position, more.did === 'attempt' ? 'new' : 'next')]),
         ];
         expect(after.attempts).toBe(before.attempts + (more.did === 'attempt' ? 1 : 0));
       }),

@@ -41,14 +41,14 @@ const elsewhere = (identCely: string | null, localId: string | null = 'X-9'): At
   digest: null,
 });
 
-function basisOf(entry: Entry, facts: Partial<GateFacts>): [HeldBasis, readonly string[]] | 'leaves' {
+function getBasis(entry: Entry, facts: Partial<GateFacts>): [HeldBasis, readonly string[]] | 'leaves' {
   const passage = checkDeparture(entry, { ...NOTHING, ...facts });
   return passage.kind === 'leave' ? 'leaves' : [passage.held.basis, passage.held.candidates];
 }
 
 describe('an entry leaves', () => {
   test.each<Entry>([IMPORT, NUMBER, PHOTO])('where nothing speaks against it', (entry) => {
-    expect(basisOf(entry, {})).toBe('leaves');
+    expect(getBasis(entry, {})).toBe('leaves');
   });
 
   test.each<[string, Entry, Partial<GateFacts>]>([
@@ -87,7 +87,7 @@ describe('an entry leaves', () => {
     ],
     ['its record is not known yet', { ...NUMBER, identCely: null }, { shownNumbers: new Map([[IDENT, 'B 9']]) }],
   ])('where %s', (_, entry, facts) => {
-    expect(basisOf(entry, facts)).toBe('leaves');
+    expect(getBasis(entry, facts)).toBe('leaves');
   });
 });
 
@@ -132,7 +132,7 @@ describe('a person is asked', () => {
       ['B 9'],
     ],
   ])('%s', (_, entry, facts, basis, candidates) => {
-    expect(basisOf(entry, facts)).toEqual([basis, candidates]);
+    expect(getBasis(entry, facts)).toEqual([basis, candidates]);
   });
 
   test('the first question first, and the next one when that is answered', () => {
@@ -144,7 +144,7 @@ describe('a person is asked', () => {
     };
     const rejected = new Set<string>();
     const asked = [1, 2, 3, 4, 5].map(() => {
-      const found = basisOf(IMPORT, { ...facts, rejected: () => rejected });
+      const found = getBasis(IMPORT, { ...facts, rejected: () => rejected });
       if (found === 'leaves') return found;
       for (const candidate of found[1]) rejected.add(candidate);
       return found[0];
@@ -179,7 +179,7 @@ const anyFacts = fc.record({
 });
 type AnyFacts = typeof anyFacts extends fc.Arbitrary<infer T> ? T : never;
 
-function factsOf({ byDigest, byLocalId, equalRecords, equalFiles, hidden, shown, own, rejected }: AnyFacts): GateFacts {
+function makeFacts({ byDigest, byLocalId, equalRecords, equalFiles, hidden, shown, own, rejected }: AnyFacts): GateFacts {
   return {
     ...{
       attemptedByDigest: new Map([['d-1', byDigest.map((ident) => elsewhere(ident))]]),
@@ -202,9 +202,9 @@ describe('whatever was found,', () => {
   test('the gate is pure, asks only about what was found, and never about what was rejected', () => {
     fc.assert(
       fc.property(fc.constantFrom(IMPORT, NUMBER, PHOTO), anyFacts, (entry, found) => {
-        const facts = factsOf(found);
+        const facts = makeFacts(found);
         const passage = checkDeparture(entry, facts);
-        expect(checkDeparture(entry, factsOf(found))).toEqual(passage);
+        expect(checkDeparture(entry, makeFacts(found))).toEqual(passage);
         const all = [
           ...found.byDigest,
           ...found.byLocalId,
@@ -228,7 +228,7 @@ describe('whatever was found,', () => {
       fc.property(fc.constantFrom(IMPORT, NUMBER, PHOTO), anyFacts, (entry, found) => {
         const rejected = new Set<string>();
         for (let asked = 0; asked < 5; asked += 1) {
-          const passage = checkDeparture(entry, { ...factsOf(found), rejected: () => rejected });
+          const passage = checkDeparture(entry, { ...makeFacts(found), rejected: () => rejected });
           if (passage.kind === 'leave') return;
           for (const candidate of passage.held.candidates) rejected.add(candidate);
         }

@@ -7,7 +7,7 @@ import { entryById } from '../../../src/outbox/entry-queries.ts';
 import type { OutboxEvent } from '../../../src/outbox/events.ts';
 import { assertSoundJournal, type Journal, openJournal } from '../../../src/outbox/journal.ts';
 import { mergeJournal } from '../../../src/outbox/merge.ts';
-import { headerOf, type Outbox, openOutbox } from '../../../src/outbox/open-outbox.ts';
+import { type Outbox, openOutbox, readHeader } from '../../../src/outbox/open-outbox.ts';
 import { decisionAbout, recordEvents } from '../../../src/outbox/record-events.ts';
 import { openSqlite } from '../../../src/store/database.ts';
 import { acceptEntry, attemptEntry, claimEntry } from '../../support/attempted-entries.ts';
@@ -16,7 +16,7 @@ import {
   ACCOUNT_ID,
   ADDRESS,
   BINDING,
-  digestOf,
+  hashDigest,
   openAnew,
   openAt,
   queueImport,
@@ -44,7 +44,7 @@ function idsIn(journal: Journal, outbox = 'o-1'): string[] {
   return journal.eventsSince(outbox, 0).map(({ event }) => event.id);
 }
 
-function idsOf(outbox: Outbox): string[] {
+function listIds(outbox: Outbox): string[] {
   return outbox.sql('select id from events order by seq').pluck().all() as string[];
 }
 
@@ -95,21 +95,21 @@ describe('the journal', () => {
 
   test('tells of other outboxes what was attempted by the account, with the record that came of it', () => {
     using outbox = tempOutbox();
-    const { outbox: id } = headerOf(outbox);
+    const { outbox: id } = readHeader(outbox);
     acceptEntry(outbox, queueImport(outbox, 'K-1').entryId, IDENT);
     attemptEntry(outbox, queueImport(outbox, 'K-2').entryId, { state: 'uncertain', reason: 'x' });
     const { journal } = outbox;
-    expect(journal.outboxesOf(ACCOUNT_ID, ADDRESS, 'another')).toMatchObject([{ outbox: id, attempts: 2 }]);
+    expect(journal.listOtherOutboxes(ACCOUNT_ID, ADDRESS, 'another')).toMatchObject([{ outbox: id, attempts: 2 }]);
     expect([
-      journal.outboxesOf(ACCOUNT_ID, ADDRESS, id),
-      journal.outboxesOf('U-2', ADDRESS, 'another'),
-      journal.outboxesOf(ACCOUNT_ID, 'https://x', 'another'),
+      journal.listOtherOutboxes(ACCOUNT_ID, ADDRESS, id),
+      journal.listOtherOutboxes('U-2', ADDRESS, 'another'),
+      journal.listOtherOutboxes(ACCOUNT_ID, 'https://x', 'another'),
     ]).toEqual([[], [], []]);
-    expect(journal.earlierAttempts(ACCOUNT_ID, 'another', { digest: digestOf('K-1') })).toMatchObject([
+    expect(journal.earlierAttempts(ACCOUNT_ID, 'another', { digest: hashDigest('K-1') })).toMatchObject([
       { localId: 'K-1', identCely: IDENT },
     ]);
     expect(journal.earlierAttempts(ACCOUNT_ID, 'another', { localId: 'K-2' })).toMatchObject([
-      { digest: digestOf('K-2'), identCely: null },
+      { digest: hashDigest('K-2'), identCely: null },
     ]);
     expect([
       journal.earlierAttempts(ACCOUNT_ID, id, { localId: 'K-2' }),
@@ -238,28 +238,28 @@ describe('a damaged journal', () => {
     '(%s) is set aside and rebuilt with its identity, and the outbox writes its events into it',
     (_, damage) => {
       const { outbox, path, file } = season();
-      const [{ id }, events, states] = [outbox.journal, idsOf(outbox), statesOf(outbox)];
+      const [{ id }, events, states] = [outbox.journal, listIds(outbox), listStates(outbox)];
       outbox.close();
       damage(path);
-      const told: string[] = [];
-      const journal = openJournal(path, { ...OPTIONS, isChecked: true, onSetAside: (aside) => told.push(aside) });
-      expect(told).toEqual([expect.stringContaining('journal-damaged-')]);
-      expect(existsSync(told[0] ?? '')).toBe(true);
+      const lines: string[] = [];
+      const journal = openJournal(path, { ...OPTIONS, isChecked: true, onSetAside: (aside) => lines.push(aside) });
+      expect(lines).toEqual([expect.stringContaining('journal-damaged-')]);
+      expect(existsSync(lines[0] ?? '')).toBe(true);
       expect(journal.id).toBe(id);
       journal.close();
 
       using again = openAt(file, path);
       mergeJournal(again, { withOpen: true });
-      expect(idsIn(again.journal, headerOf(again).outbox).sort()).toEqual([...events].sort());
-      expect(statesOf(again)).toEqual(states);
+      expect(idsIn(again.journal, readHeader(again).outbox).sort()).toEqual([...events].sort());
+      expect(listStates(again)).toEqual(states);
       assertSoundJournal(again.journal);
     },
   );
 
   test('keeps what can be read of it, though no outbox has that', () => {
     const { outbox, path } = season(60);
-    const events = idsOf(outbox);
-    const { outbox: id } = headerOf(outbox);
+    const events = listIds(outbox);
+    const { outbox: id } = readHeader(outbox);
     outbox.close();
     // A page in the middle of the table.
     flip(
@@ -267,10 +267,10 @@ describe('a damaged journal', () => {
       Array.from({ length: 3000 }, (_, index) => Math.floor(statSync(path).size / 4096 / 2) * 4096 + index),
     );
     const journal = openJournal(path, { ...OPTIONS, isChecked: true });
-    const kept = idsIn(journal, id);
-    expect(kept.length).toBeGreaterThan(events.length / 4);
-    expect(kept.length).toBeLessThanOrEqual(events.length);
-    expect(events).toEqual(expect.arrayContaining(kept));
+    const keptNames = idsIn(journal, id);
+    expect(keptNames.length).toBeGreaterThan(events.length / 4);
+    expect(keptNames.length).toBeLessThanOrEqual(events.length);
+    expect(events).toEqual(expect.arrayContaining(keptNames));
     journal.close();
   });
 
@@ -306,12 +306,12 @@ describe('a journal that is not the one of before', () => {
   ])('gets all events of the outbox: it was lost %s', (_, isMerged) => {
     const { outbox, path, file } = season();
     if (isMerged) mergeJournal(outbox, { withOpen: true });
-    const events = idsOf(outbox);
+    const events = listIds(outbox);
     outbox.close();
     for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true });
     using again = openAt(file, path);
     mergeJournal(again, { withOpen: false });
-    expect(idsIn(again.journal, headerOf(again).outbox)).toEqual(events);
+    expect(idsIn(again.journal, readHeader(again).outbox)).toEqual(events);
   });
 
   test('gets what it lacks where an older copy of it was put back', () => {
@@ -321,13 +321,13 @@ describe('a journal that is not the one of before', () => {
     const older = readFileSync(path);
     const later = openAt(file, path);
     acceptEntry(later, queueImport(later, 'K-later').entryId, 'C-202400101-N00099');
-    const events = idsOf(later);
+    const events = listIds(later);
     later.close();
     for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, { force: true });
     writeFileSync(path, older);
     using again = openAt(file, path);
     mergeJournal(again, { withOpen: false });
-    expect(idsIn(again.journal, headerOf(again).outbox)).toEqual(events);
+    expect(idsIn(again.journal, readHeader(again).outbox)).toEqual(events);
   });
 
   test('is not written to where nothing is new', () => {
@@ -348,10 +348,10 @@ test('what was decided without a journal is written into it by the next merge', 
   const without: Outbox = { ...outbox, journal: undefined };
   abandon(without, entryId);
   mergeJournal(outbox, { withOpen: false });
-  expect(idsIn(outbox.journal, headerOf(outbox).outbox)).toEqual(idsOf(outbox));
+  expect(idsIn(outbox.journal, readHeader(outbox).outbox)).toEqual(listIds(outbox));
   using anew = openAnew(outbox);
   mergeJournal(anew, { withOpen: true });
-  expect(statesOf(anew)).toEqual(statesOf(outbox));
+  expect(listStates(anew)).toEqual(listStates(outbox));
 });
 
 function acceptClaimed(outbox: Outbox, claimed: Claim): void {
@@ -375,7 +375,7 @@ function season(finds = 12): { outbox: TempOutbox; path: string; file: string } 
   return { outbox, path: outbox.journal.path, file: outbox.path };
 }
 
-function statesOf(outbox: Outbox): unknown[] {
+function listStates(outbox: Outbox): unknown[] {
   return outbox
     .sql(
       'select local_id, state, entries.ident_cely, attempts from entries join finds on finds.id = find_id where attempts > 0 order by local_id',

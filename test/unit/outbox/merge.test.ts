@@ -1,14 +1,14 @@
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { sha512Of } from '../../../src/http/request-body.ts';
+import { hashSha512 } from '../../../src/http/request-body.ts';
 import { claim, recoverInFlight, settle } from '../../../src/outbox/claims.ts';
 import { addNumber, addPhoto, replaceImport, schedule } from '../../../src/outbox/entries.ts';
 import type { Entry, ImportEntry } from '../../../src/outbox/entry.ts';
-import { allEntries, entriesOfFind, entryById, importOfFind, numbersOf } from '../../../src/outbox/entry-queries.ts';
+import { allEntries, entriesOfFind, entryById, importOfFind, listNumbers } from '../../../src/outbox/entry-queries.ts';
 import type { Journal } from '../../../src/outbox/journal.ts';
 import { mergeJournal, rebuildStates, thinDocuments } from '../../../src/outbox/merge.ts';
-import { headerOf, type Outbox, updateHeader } from '../../../src/outbox/open-outbox.ts';
+import { type Outbox, readHeader, updateHeader } from '../../../src/outbox/open-outbox.ts';
 import { supersedeEarlierNumbers } from '../../../src/outbox/ownership.ts';
 import { saveStanding } from '../../../src/outbox/pulled.ts';
 import { decisionAbout, recordEvents } from '../../../src/outbox/record-events.ts';
@@ -17,7 +17,7 @@ import { findByLocalId } from '../../../src/outbox/stored-finds.ts';
 import { acceptEntry, attemptEntry, claimEntry } from '../../support/attempted-entries.ts';
 import {
   ACCOUNT_ID,
-  digestOf,
+  hashDigest,
   openAnew,
   openAt,
   queueImport,
@@ -33,25 +33,25 @@ const UNLOCKED = { withOpen: false } as const;
 const UNCERTAIN = { state: 'uncertain', reason: 'no answer' } as const;
 const REFUSED = { state: 'refused', reason: 'no such period', issues: [] } as const;
 
-function entryOf(outbox: Outbox, id: number): Entry {
+function getEntry(outbox: Outbox, id: number): Entry {
   const entry = entryById(outbox, id);
   if (entry === undefined) throw new Error('the entry is gone');
   return entry;
 }
 
-function importOf(outbox: Outbox, localId: string): ImportEntry {
+function getImport(outbox: Outbox, localId: string): ImportEntry {
   const find = findByLocalId(outbox, localId);
   const entry = find === undefined ? undefined : importOfFind(outbox, find.id);
   if (entry === undefined) throw new Error(`there is no find ${localId}`);
   return entry;
 }
 
-function statesOf(outbox: Outbox): (string | null)[][] {
+function listStates(outbox: Outbox): (string | null)[][] {
   return allEntries(outbox).map(({ localId, kind, state, identCely }) => [localId, kind, state, identCely]);
 }
 
 /** Closes the outbox into one file and copies that. */
-function copyOf(outbox: TempOutbox): string {
+function makeCopy(outbox: TempOutbox): string {
   const copy = join(tempFolder(), 'outbox.sqlite');
   outbox.sql('pragma wal_checkpoint(truncate)').all();
   copyFileSync(outbox.path, copy);
@@ -69,32 +69,32 @@ describe('an older copy of the outbox that was put back', () => {
   test('knows after the merge what was accepted since, and nothing is uncertain', () => {
     using outbox = tempOutbox();
     const ids = ['K-1', 'K-2'].map((name) => queueImport(outbox, name).entryId);
-    const number = addNumber(outbox, { findId: importOf(outbox, 'K-1').findId, identCely: null }, 'A 1', '');
+    const number = addNumber(outbox, { findId: getImport(outbox, 'K-1').findId, identCely: null }, 'A 1', '');
     mergeJournal(outbox, LOCKED);
-    const copy = copyOf(outbox);
+    const copy = makeCopy(outbox);
     acceptEntry(outbox, ids[0] ?? 0, IDENT);
     acceptEntry(outbox, number, IDENT);
-    const before = statesOf(outbox);
+    const before = listStates(outbox);
 
     using old = openAt(copy, outbox.journal.path);
-    expect(statesOf(old).map(([, , state]) => state)).toEqual(['queued', 'queued', 'queued']);
+    expect(listStates(old).map(([, , state]) => state)).toEqual(['queued', 'queued', 'queued']);
     expect(mergeJournal(old, UNLOCKED)).toEqual({ events: 4, restoredFinds: 0 });
-    expect(statesOf(old)).toEqual(before);
+    expect(listStates(old)).toEqual(before);
     expect(allEntries(old).map(({ unknownAttempts }) => unknownAttempts)).toEqual([0, 0, 0]);
     expect(mergeJournal(old, LOCKED)).toEqual({ events: 0, restoredFinds: 0 });
   });
 
   test('gets the finds that were entered and sent since', () => {
     using outbox = tempOutbox();
-    const copy = copyOf(outbox);
+    const copy = makeCopy(outbox);
     acceptEntry(outbox, queueImport(outbox, 'K-new').entryId, IDENT);
     using old = openAt(copy, outbox.journal.path);
     expect(mergeJournal(old, UNLOCKED).restoredFinds).toBe(1);
     expect(findByLocalId(old, 'K-new')?.elements).toEqual({ poznamka: 'K-new' });
-    expect(importOf(old, 'K-new')).toMatchObject({
+    expect(getImport(old, 'K-new')).toMatchObject({
       state: 'accepted',
       identCely: IDENT,
-      digest: digestOf('K-new'),
+      digest: hashDigest('K-new'),
       project: 'C-202400101',
     });
   });
@@ -103,14 +103,14 @@ describe('an older copy of the outbox that was put back', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
     attemptEntry(outbox, entryId, REFUSED);
-    const copy = copyOf(outbox);
+    const copy = makeCopy(outbox);
     correct(outbox, entryId, 'corrected');
     attemptEntry(outbox, entryId, UNCERTAIN);
     using old = openAt(copy, outbox.journal.path);
     mergeJournal(old, UNLOCKED);
-    expect(importOf(old, 'K-1')).toMatchObject({
+    expect(getImport(old, 'K-1')).toMatchObject({
       state: 'uncertain',
-      digest: digestOf('corrected'),
+      digest: hashDigest('corrected'),
       document: Buffer.from('<document>corrected</document>'),
     });
   });
@@ -119,13 +119,13 @@ describe('an older copy of the outbox that was put back', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
     attemptEntry(outbox, entryId, UNCERTAIN);
-    const copy = copyOf(outbox);
+    const copy = makeCopy(outbox);
     recordEvents(outbox, [
-      decisionAbout(outbox, entryOf(outbox, entryId), { answer: 'abandon', by: 'person', group: 'g' }, 'dropped'),
+      decisionAbout(outbox, getEntry(outbox, entryId), { answer: 'abandon', by: 'person', group: 'g' }, 'dropped'),
     ]);
     using old = openAt(copy, outbox.journal.path);
     mergeJournal(old, UNLOCKED);
-    expect(importOf(old, 'K-1')).toMatchObject({ state: 'dropped', unknownAttempts: 1 });
+    expect(getImport(old, 'K-1')).toMatchObject({ state: 'dropped', unknownAttempts: 1 });
   });
 });
 
@@ -143,7 +143,7 @@ describe('an outbox that was lost', () => {
     acceptEntry(outbox, addNumber(outbox, { findId: null, identCely: 'C-1-N1' }, 'B 1', 'B 0'), 'C-1-N1');
     using anew = openAnew(outbox);
     expect(mergeJournal(anew, LOCKED)).toEqual({ events: 9, restoredFinds: 1 });
-    expect(statesOf(anew)).toEqual(statesOf(outbox));
+    expect(listStates(anew)).toEqual(listStates(outbox));
     const contents = (of: Outbox) =>
       allEntries(of).map((entry) => [
         entry.uuid,
@@ -151,7 +151,7 @@ describe('an outbox that was lost', () => {
         entry.kind === 'photo' ? entry.photograph : entry.kind === 'number' ? [entry.value, entry.expects] : entry.document,
       ]);
     expect(contents(anew)).toEqual(contents(outbox));
-    expect(headerOf(anew).account).toBe(ACCOUNT_ID);
+    expect(readHeader(anew).account).toBe(ACCOUNT_ID);
   });
 
   test('comes back with what was sent last where a find was corrected after a refusal', () => {
@@ -162,7 +162,7 @@ describe('an outbox that was lost', () => {
     acceptEntry(outbox, entryId, IDENT);
     using anew = openAnew(outbox);
     mergeJournal(anew, LOCKED);
-    expect(importOf(anew, 'K-1')).toMatchObject({ state: 'accepted', attempts: 2, digest: digestOf('corrected') });
+    expect(getImport(anew, 'K-1')).toMatchObject({ state: 'accepted', attempts: 2, digest: hashDigest('corrected') });
   });
 
   test('knows its finds when the same table is imported again before the merge', () => {
@@ -180,9 +180,9 @@ describe('an outbox that was lost', () => {
     addNumber(anew, { findId: again.findId, identCely: null }, 'A 1', '');
     addPhoto(anew, { findId: again.findId, identCely: null }, PHOTOGRAPH);
     addPhoto(anew, { findId: again.findId, identCely: null }, { ...PHOTOGRAPH, sha512: Buffer.alloc(64, 9) });
-    expect(importOf(anew, 'K-1').uuid).not.toBe(entryOf(outbox, entryId).uuid);
+    expect(getImport(anew, 'K-1').uuid).not.toBe(getEntry(outbox, entryId).uuid);
     expect(mergeJournal(anew, UNLOCKED).restoredFinds).toBe(0);
-    expect(statesOf(anew)).toEqual([...statesOf(outbox), ['K-1', 'photo', 'queued', IDENT]]);
+    expect(listStates(anew)).toEqual([...listStates(outbox), ['K-1', 'photo', 'queued', IDENT]]);
     expect(findByLocalId(anew, 'K-1')?.uuid).toBe(findByLocalId(outbox, 'K-1')?.uuid);
     expect(sentTwice(anew)).toEqual([]);
   });
@@ -194,8 +194,8 @@ describe('an outbox that was lost', () => {
     const { entryId } = queueImport(anew, 'K-1', 'C-202400101', 'another find');
     queueImport(anew, 'K-1-2');
     expect(mergeJournal(anew, UNLOCKED).restoredFinds).toBe(1);
-    expect(importOf(anew, 'K-1')).toMatchObject({ state: 'queued', held: { basis: 'local-id-in-use', candidates: ['K-1'] } });
-    expect(importOf(anew, 'K-1-3')).toMatchObject({ state: 'accepted', identCely: IDENT });
+    expect(getImport(anew, 'K-1')).toMatchObject({ state: 'queued', held: { basis: 'local-id-in-use', candidates: ['K-1'] } });
+    expect(getImport(anew, 'K-1-3')).toMatchObject({ state: 'accepted', identCely: IDENT });
     expect(
       claim(anew, entryId, () => {
         throw new Error('not reached');
@@ -212,13 +212,13 @@ describe('an outbox that was lost', () => {
     for (const document of [Buffer.from('<edited/>'), null, Buffer.from('<again/>')]) {
       const content = {
         document,
-        documentSha512: document === null ? null : sha512Of(document),
+        documentSha512: document === null ? null : hashSha512(document),
         digest: 'x',
         project: 'C-1',
         issues: [],
       };
-      replaceImport(anew, entryOf(anew, entryId) as ImportEntry, content);
-      expect(entryOf(anew, entryId).held).toMatchObject({ basis: 'local-id-in-use' });
+      replaceImport(anew, getEntry(anew, entryId) as ImportEntry, content);
+      expect(getEntry(anew, entryId).held).toMatchObject({ basis: 'local-id-in-use' });
     }
   });
 
@@ -232,7 +232,7 @@ describe('an outbox that was lost', () => {
     acceptEntry({ ...anew, journal: elsewhere.journal }, queueImport(anew, 'K-1').entryId, 'C-202400101-N00002');
     elsewhere[Symbol.dispose]();
     expect(mergeJournal(anew, LOCKED).restoredFinds).toBe(1);
-    expect(statesOf(anew)).toEqual([
+    expect(listStates(anew)).toEqual([
       ['K-1', 'import', 'accepted', 'C-202400101-N00002'],
       ['K-1-2', 'import', 'accepted', IDENT],
     ]);
@@ -245,7 +245,7 @@ describe('an outbox that was lost', () => {
     removeTarget(outbox, { findId, identCely: null });
     using anew = openAnew(outbox);
     mergeJournal(anew, LOCKED);
-    expect(importOf(anew, 'K-1').state).toBe('dropped');
+    expect(getImport(anew, 'K-1').state).toBe('dropped');
   });
 });
 
@@ -253,7 +253,7 @@ describe('an attempt without an answer', () => {
   test('is merged under the lock only, and is there for the next merge until then', () => {
     using outbox = tempOutbox();
     const ids = ['K-1', 'K-2', 'K-3'].map((name) => queueImport(outbox, name).entryId);
-    const copy = copyOf(outbox);
+    const copy = makeCopy(outbox);
     acceptEntry(outbox, ids[0] ?? 0, IDENT);
     const open = claimEntry(outbox, ids[1] ?? 0);
     acceptEntry(outbox, ids[2] ?? 0, 'C-202400101-N00003');
@@ -262,40 +262,40 @@ describe('an attempt without an answer', () => {
     const states = () => allEntries(old).map(({ state }) => state);
     mergeJournal(old, UNLOCKED);
     expect(states()).toEqual(['accepted', 'queued', 'accepted']);
-    const { mergedSeq } = headerOf(old);
+    const { mergedSeq } = readHeader(old);
     mergeJournal(old, UNLOCKED);
-    expect(headerOf(old).mergedSeq).toBe(mergedSeq);
+    expect(readHeader(old).mergedSeq).toBe(mergedSeq);
     settle(outbox, open, { state: 'accepted', identCely: 'C-202400101-N00002' }, { outcome: 'accepted' });
     mergeJournal(old, UNLOCKED);
-    expect(statesOf(old)).toEqual(statesOf(outbox));
-    expect(headerOf(old).mergedSeq).toBeGreaterThan(mergedSeq);
+    expect(listStates(old)).toEqual(listStates(outbox));
+    expect(readHeader(old).mergedSeq).toBeGreaterThan(mergedSeq);
   });
 
   test('is uncertain under the lock, since nobody waits for its answer any more', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
-    const copy = copyOf(outbox);
+    const copy = makeCopy(outbox);
     const open = claimEntry(outbox, entryId);
     using old = openAt(copy, outbox.journal.path);
     mergeJournal(old, LOCKED);
     recoverInFlight(old);
-    expect(importOf(old, 'K-1').state).toBe('uncertain');
+    expect(getImport(old, 'K-1').state).toBe('uncertain');
     // The answer comes all the same.
     settle(outbox, open, { state: 'accepted', identCely: IDENT }, { outcome: 'accepted' });
     mergeJournal(old, LOCKED);
-    expect(importOf(old, 'K-1')).toMatchObject({ state: 'accepted', identCely: IDENT, unknownAttempts: 0 });
+    expect(getImport(old, 'K-1')).toMatchObject({ state: 'accepted', identCely: IDENT, unknownAttempts: 0 });
   });
 
   test('that is the first event moves the watermark not at all', () => {
     using outbox = tempOutbox();
     mergeJournal(outbox, LOCKED);
     const { entryId } = queueImport(outbox, 'K-1');
-    const copy = copyOf(outbox);
+    const copy = makeCopy(outbox);
     claimEntry(outbox, entryId);
     using old = openAt(copy, outbox.journal.path);
-    const before = headerOf(old).mergedSeq;
+    const before = readHeader(old).mergedSeq;
     expect(mergeJournal(old, UNLOCKED).events).toBe(0);
-    expect(headerOf(old).mergedSeq).toBe(before);
+    expect(readHeader(old).mergedSeq).toBe(before);
     expect(mergeJournal(old, LOCKED).events).toBe(1);
   });
 });
@@ -304,8 +304,8 @@ describe('two copies on one machine', () => {
   test('that are pushed in turn send nothing twice', () => {
     using first = tempOutbox();
     for (const name of ['K-1', 'K-2', 'K-3', 'K-4']) queueImport(first, name);
-    using second = openAt(copyOf(first), first.journal.path);
-    let made = 0;
+    using second = openAt(makeCopy(first), first.journal.path);
+    let count = 0;
     for (const [outbox, names] of [
       [first, ['K-1', 'K-2']],
       [second, ['K-2', 'K-3']],
@@ -314,57 +314,58 @@ describe('two copies on one machine', () => {
     ] as const) {
       mergeJournal(outbox, LOCKED);
       for (const name of names)
-        if (importOf(outbox, name).state === 'queued') acceptEntry(outbox, importOf(outbox, name).id, `C-202400101-N${++made}`);
+        if (getImport(outbox, name).state === 'queued')
+          acceptEntry(outbox, getImport(outbox, name).id, `C-202400101-N${++count}`);
     }
     mergeJournal(first, LOCKED);
-    expect(made).toBe(4);
-    expect(statesOf(first)).toEqual(statesOf(second));
+    expect(count).toBe(4);
+    expect(listStates(first)).toEqual(listStates(second));
     expect([...sentTwice(first), ...sentTwice(second)]).toEqual([]);
   });
 
   test('into which the same table was imported send its finds once', () => {
     using first = tempOutbox();
-    using second = openAt(copyOf(first), first.journal.path);
+    using second = openAt(makeCopy(first), first.journal.path);
     acceptEntry(first, queueImport(first, 'K-1').entryId, IDENT);
     queueImport(second, 'K-1');
     mergeJournal(second, LOCKED);
-    expect(statesOf(second)).toEqual([['K-1', 'import', 'accepted', IDENT]]);
-    expect(importOf(second, 'K-1').uuid).toBe(importOf(first, 'K-1').uuid);
+    expect(listStates(second)).toEqual([['K-1', 'import', 'accepted', IDENT]]);
+    expect(getImport(second, 'K-1').uuid).toBe(getImport(first, 'K-1').uuid);
   });
 
   test('keep a number that one of them queued while the other sent one: it is still to be sent, and is the later one', () => {
     using first = tempOutbox();
-    using second = openAt(copyOf(first), first.journal.path);
+    using second = openAt(makeCopy(first), first.journal.path);
     const target = { findId: null, identCely: IDENT };
     acceptEntry(first, addNumber(first, target, 'A 1', ''), IDENT);
-    const { uuid } = entryOf(second, addNumber(second, target, 'B 7', ''));
+    const { uuid } = getEntry(second, addNumber(second, target, 'B 7', ''));
     mergeJournal(second, LOCKED);
     supersedeEarlierNumbers(second);
-    const numbers = () => numbersOf(second, target).map((entry) => [entry.value, entry.state]);
+    const numbers = () => listNumbers(second, target).map((entry) => [entry.value, entry.state]);
     expect(numbers()).toEqual([
       ['A 1', 'accepted'],
       ['B 7', 'queued'],
     ]);
-    const [, later] = numbersOf(second, target);
+    const [, later] = listNumbers(second, target);
     expect(later?.uuid).toBe(uuid);
     acceptEntry(second, later?.id ?? 0, IDENT);
     mergeJournal(first, LOCKED);
-    expect(numbersOf(first, target).map((entry) => [entry.value, entry.state])).toEqual(numbers());
+    expect(listNumbers(first, target).map((entry) => [entry.value, entry.state])).toEqual(numbers());
   });
 
   test('with different decisions at the same place agree on what holds', () => {
     using first = tempOutbox();
     const { entryId } = queueImport(first, 'K-1');
     attemptEntry(first, entryId, UNCERTAIN);
-    using second = openAt(copyOf(first), first.journal.path);
+    using second = openAt(makeCopy(first), first.journal.path);
     const decide = (outbox: Outbox, answer: 'abandon' | 'send') => {
-      const entry = importOf(outbox, 'K-1');
+      const entry = getImport(outbox, 'K-1');
       recordEvents(outbox, [decisionAbout(outbox, entry, { answer, by: 'person', group: answer }, answer)]);
     };
     decide(first, 'abandon');
     decide(second, 'send');
     for (const outbox of [first, second, first]) mergeJournal(outbox, LOCKED);
-    expect(importOf(first, 'K-1').state).toBe(importOf(second, 'K-1').state);
+    expect(getImport(first, 'K-1').state).toBe(getImport(second, 'K-1').state);
   });
 });
 
@@ -388,7 +389,7 @@ describe('documents that were thinned away', () => {
 
   const kept = (outbox: TempOutbox) =>
     outbox.journal
-      .eventsSince(headerOf(outbox).outbox, 0)
+      .eventsSince(readHeader(outbox).outbox, 0)
       .flatMap(({ event }) =>
         event.kind === 'attempted' && event.body.entryKind === 'import'
           ? [[event.body.localId, event.body.content !== null, event.body.digest !== null]]
@@ -415,7 +416,7 @@ describe('documents that were thinned away', () => {
     ]);
     expect(outbox.sql('select count(*) from events').pluck().get()).toBe(before);
     expect(rebuildStates(outbox)).toEqual([]);
-    expect(importOf(outbox, 'K-1').document).not.toBeNull();
+    expect(getImport(outbox, 'K-1').document).not.toBeNull();
   });
 
   test('are no loss where the table is imported again: nothing is sent twice, with its photographs', () => {
@@ -445,13 +446,13 @@ describe('documents that were thinned away', () => {
     using anew = openAnew(outbox);
     const { entryId } = queueImport(anew, 'K-1', 'C-202400101', 'another find');
     mergeJournal(anew, LOCKED);
-    const { held } = entryOf(anew, entryId);
+    const { held } = getEntry(anew, entryId);
     expect(held).toMatchObject({ basis: 'local-id-in-use' });
     const decided = { answer: 'send', by: 'person', group: 'g', candidates: held?.candidates ?? [] } as const;
-    recordEvents(anew, [decisionAbout(anew, entryOf(anew, entryId), decided, 'send')]);
+    recordEvents(anew, [decisionAbout(anew, getEntry(anew, entryId), decided, 'send')]);
     schedule(anew, entryId, { held: null });
     mergeJournal(anew, LOCKED);
-    expect(entryOf(anew, entryId)).toMatchObject({ state: 'queued', held: null });
+    expect(getEntry(anew, entryId)).toMatchObject({ state: 'queued', held: null });
   });
 });
 
@@ -469,12 +470,12 @@ describe('a transaction that failed', () => {
     const { entryId } = queueImport(outbox, 'K-1');
     attemptEntry(outbox, entryId, UNCERTAIN);
     const decided = { answer, by: 'person', group: 'g', identCely: answer === 'created' ? IDENT : null } as const;
-    const decide = () => recordEvents(outbox, [decisionAbout(outbox, entryOf(outbox, entryId), decided, 'decided')]);
+    const decide = () => recordEvents(outbox, [decisionAbout(outbox, getEntry(outbox, entryId), decided, 'decided')]);
     failing(outbox, decide);
     mergeJournal(outbox, LOCKED);
-    expect(entryOf(outbox, entryId)).toMatchObject({ state: 'uncertain', unknownAttempts: 1 });
+    expect(getEntry(outbox, entryId)).toMatchObject({ state: 'uncertain', unknownAttempts: 1 });
     decide();
-    const { outbox: id } = headerOf(outbox);
+    const { outbox: id } = readHeader(outbox);
     expect(outbox.journal.eventsSince(id, 0).filter(({ event }) => event.kind === 'decided')).toHaveLength(1);
   });
 
@@ -484,7 +485,7 @@ describe('a transaction that failed', () => {
     const claimed = claimEntry(outbox, entryId);
     failing(outbox, () => settle(outbox, claimed, { state: 'accepted', identCely: IDENT }, { outcome: 'accepted' }));
     mergeJournal(outbox, LOCKED);
-    expect(entryOf(outbox, entryId)).toMatchObject({ state: 'accepted', identCely: IDENT });
+    expect(getEntry(outbox, entryId)).toMatchObject({ state: 'accepted', identCely: IDENT });
   });
 });
 
@@ -494,11 +495,11 @@ describe('states', () => {
     const ids = ['K-1', 'K-2', 'K-3'].map((name) => queueImport(outbox, name).entryId);
     acceptEntry(outbox, ids[0] ?? 0, IDENT);
     attemptEntry(outbox, ids[1] ?? 0, UNCERTAIN);
-    const before = statesOf(outbox);
+    const before = listStates(outbox);
     outbox.sql(`update entries set state = 'queued', attempts = 7 where id in (1, 2)`).run();
     outbox.sql(`update entries set state = 'dropped' where id = 3`).run();
     expect(rebuildStates(outbox)).toEqual(['K-1', 'K-2', 'K-3']);
-    expect(statesOf(outbox)).toEqual(before);
+    expect(listStates(outbox)).toEqual(before);
     expect(rebuildStates(outbox)).toEqual([]);
   });
 });
@@ -537,7 +538,7 @@ test('thousands of events are merged in a time that grows with their number', ()
   expect(events).toHaveLength(count);
   expect(many).toBeLessThan(10 * few);
   mergeJournal(anew, LOCKED);
-  expect(statesOf(anew)).toEqual(statesOf(outbox));
+  expect(listStates(anew)).toEqual(listStates(outbox));
 }, 30_000);
 
 test('an attempt whose answer comes thousands of events later is merged with it, and no read has more than some hundreds', () => {
@@ -561,11 +562,17 @@ test('an attempt whose answer comes thousands of events later is merged with it,
 
   expect(restoredFinds).toBe(601);
   expect(Math.max(...sizes)).toBeLessThan(1000);
-  expect(statesOf(anew)).toEqual(statesOf(outbox));
+  expect(listStates(anew)).toEqual(listStates(outbox));
 });
 
 function correct(outbox: Outbox, id: number, text: string): void {
   const document = Buffer.from(`<document>${text}</document>`);
-  const content = { document, documentSha512: sha512Of(document), digest: digestOf(text), project: 'C-202400101', issues: [] };
-  replaceImport(outbox, entryOf(outbox, id) as ImportEntry, content);
+  const content = {
+    document,
+    documentSha512: hashSha512(document),
+    digest: hashDigest(text),
+    project: 'C-202400101',
+    issues: [],
+  };
+  replaceImport(outbox, getEntry(outbox, id) as ImportEntry, content);
 }

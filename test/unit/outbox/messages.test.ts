@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { errorIssue } from '../../../src/base/issue.ts';
 import { setLanguage } from '../../../src/base/language.ts';
 import { type Message, msg } from '../../../src/base/message.ts';
-import { attemptsOf, evidenceOf } from '../../../src/outbox/attempts.ts';
+import { listAttempts, listEvidence } from '../../../src/outbox/attempts.ts';
 import { settle } from '../../../src/outbox/claims.ts';
 import { schedule } from '../../../src/outbox/entries.ts';
 import { entryById } from '../../../src/outbox/entry-queries.ts';
@@ -18,7 +18,7 @@ test('what the service says in its own words keeps them, whatever they look like
   const entry = entryById(outbox, entryId);
   if (entry === undefined) throw new Error('the entry is gone');
   const overview = outbox.sql('select reason from outbox_overview where entry = 1').pluck().get();
-  expect([entry.reason, entry.issues[0]?.message, overview, attemptsOf(outbox, entry)[0]?.reason]).toEqual([
+  expect([entry.reason, entry.issues[0]?.message, overview, listAttempts(outbox, entry)[0]?.reason]).toEqual([
     words,
     words,
     words,
@@ -38,7 +38,7 @@ test('what is written down is read in the language of whoever reads it, and by p
   schedule(outbox, entryId, { held: { basis: 'equal-record', question: reason, candidates: [] } });
   const read = (): unknown => {
     const now = entryById(outbox, entryId);
-    return [now?.reason, now?.held?.question, attemptsOf(outbox, entry)[0]?.reason, evidenceOf(outbox, entry)[0]?.reason].map(
+    return [now?.reason, now?.held?.question, listAttempts(outbox, entry)[0]?.reason, listEvidence(outbox, entry)[0]?.reason].map(
       String,
     );
   };

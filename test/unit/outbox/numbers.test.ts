@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { addNumber, addPhoto, schedule } from '../../../src/outbox/entries.ts';
 import type { NumberEntry } from '../../../src/outbox/entry.ts';
-import { effectiveNumbers, entryById, numbersOf } from '../../../src/outbox/entry-queries.ts';
+import { effectiveNumbers, entryById, listNumbers } from '../../../src/outbox/entry-queries.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { lastNumber, latestNumber, supersedeEarlierNumbers } from '../../../src/outbox/ownership.ts';
 import { acceptEntry, attemptEntry } from '../../support/attempted-entries.ts';
@@ -13,7 +13,7 @@ const REFUSED = { state: 'refused', reason: 'said', issues: [] } as const;
 
 const add = (outbox: Outbox, value: string, identCely = IDENT): number =>
   addNumber(outbox, { findId: null, identCely }, value, '');
-const stateOf = (outbox: Outbox, id: number): string | undefined => entryById(outbox, id)?.state;
+const getState = (outbox: Outbox, id: number): string | undefined => entryById(outbox, id)?.state;
 
 test('the numbers of a record are those that were not dropped or refused', () => {
   using outbox = tempOutbox();
@@ -21,7 +21,7 @@ test('the numbers of a record are those that were not dropped or refused', () =>
   add(outbox, 'TWO');
   add(outbox, 'OTHER', OTHER);
   const target = { findId: null, identCely: IDENT };
-  expect(numbersOf(outbox, target).map(({ value }) => value)).toEqual(['ONE', 'TWO']);
+  expect(listNumbers(outbox, target).map(({ value }) => value)).toEqual(['ONE', 'TWO']);
   expect(lastNumber(outbox, target, [])?.value).toBe('TWO');
   expect(lastNumber(outbox, target, ['queued'])?.value).toBe('ONE');
   expect(lastNumber(outbox, target, ['refused', 'queued'])).toBeUndefined();
@@ -47,7 +47,7 @@ test('numbers before one that is sent are dropped, those of its record and of no
   acceptEntry(outbox, last, IDENT);
   const later = add(outbox, 'THREE');
   supersedeEarlierNumbers(outbox);
-  expect([refused, first, other, last, later].map((id) => stateOf(outbox, id))).toEqual([
+  expect([refused, first, other, last, later].map((id) => getState(outbox, id))).toEqual([
     'dropped',
     'dropped',
     'queued',
@@ -60,7 +60,7 @@ test('numbers before one that is sent are dropped, those of its record and of no
 test('numbers are dropped of one record alone where only that is asked for, and not for one that a person is asked about', () => {
   using outbox = tempOutbox();
   const numbers = [IDENT, OTHER].map((ident) => [add(outbox, 'ONE', ident), add(outbox, 'TWO', ident)] as const);
-  const states = () => numbers.map(([first]) => stateOf(outbox, first));
+  const states = () => numbers.map(([first]) => getState(outbox, first));
   schedule(outbox, numbers[0]?.[1] ?? 0, { held: { basis: 'number-changed', question: '?', candidates: ['x'] } });
   supersedeEarlierNumbers(outbox);
   expect(states()).toEqual(['queued', 'queued']);

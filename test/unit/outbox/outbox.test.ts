@@ -2,7 +2,7 @@ import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { DatabaseError, DatabaseTooNewError } from '../../../src/base/errors.ts';
-import { type Header, headerOf, type Outbox, openOutbox, updateHeader } from '../../../src/outbox/open-outbox.ts';
+import { type Header, type Outbox, openOutbox, readHeader, updateHeader } from '../../../src/outbox/open-outbox.ts';
 import { countEntries } from '../../../src/outbox/overview.ts';
 import { openSqlite } from '../../../src/store/database.ts';
 import { manualClock } from '../../support/manual-clock.ts';
@@ -38,7 +38,7 @@ test('an outbox is for the service that it was made for, whatever it is opened f
   const path = newFile();
   openOutbox(path, manualClock(), { binding: BINDING, id: 'o-1' }).close();
   const again = openOutbox(path, manualClock(), { binding: { ...BINDING, address: 'https://other.example.org' }, id: 'o-2' });
-  expect(headerOf(again)).toMatchObject({
+  expect(readHeader(again)).toMatchObject({
     ...BINDING,
     outbox: 'o-1',
     journal: '',
@@ -52,14 +52,14 @@ test('an outbox is for the service that it was made for, whatever it is opened f
 
 test('an outbox without a service says so', () => {
   const outbox = openOutbox(newFile(), manualClock());
-  expect(() => headerOf(outbox)).toThrow(DatabaseError);
+  expect(() => readHeader(outbox)).toThrow(DatabaseError);
   outbox.close();
 });
 
 test('each outbox has an identifier of its own', () => {
   const ids = [1, 2].map(() => {
     const outbox = openOutbox(newFile(), manualClock(), { binding: BINDING });
-    const { outbox: id } = headerOf(outbox);
+    const { outbox: id } = readHeader(outbox);
     outbox.close();
     return id;
   });
@@ -68,7 +68,7 @@ test('each outbox has an identifier of its own', () => {
 
 test('the header is changed as it is told, and no further', () => {
   using outbox = tempOutbox();
-  const before = headerOf(outbox);
+  const before = readHeader(outbox);
   const changes: Partial<Header> = {
     journal: 'j',
     machine: 'm',
@@ -79,10 +79,10 @@ test('the header is changed as it is told, and no further', () => {
     address: 'https://moved.example.org',
   };
   updateHeader(outbox, changes);
-  expect(headerOf(outbox)).toEqual({ ...before, ...changes });
+  expect(readHeader(outbox)).toEqual({ ...before, ...changes });
   updateHeader(outbox, { account: null, mustLook: false });
   updateHeader(outbox, {});
-  expect(headerOf(outbox)).toEqual({ ...before, ...changes, account: null, mustLook: false });
+  expect(readHeader(outbox)).toEqual({ ...before, ...changes, account: null, mustLook: false });
 });
 
 test('what is in the outbox survives closing it', () => {

@@ -17,7 +17,7 @@ const PHOTOGRAPH = { name: 'a.jpg', mediaType: 'image/jpeg', sha512: Buffer.allo
 const UNCERTAIN = { state: 'uncertain', reason: 'no answer' } as const;
 const EVIDENCE = { basis: 'x', candidates: [], serverAt: null, reason: 'looked at' };
 
-function entryOf(outbox: Outbox, id: number) {
+function getEntry(outbox: Outbox, id: number) {
   const entry = entryById(outbox, id);
   if (entry === undefined) throw new Error('no such entry');
   return entry;
@@ -53,7 +53,7 @@ describe('the owner of a record', () => {
     using outbox = tempOutbox();
     const { ids } = owned(outbox);
     release(outbox);
-    const after = ids.map((id) => entryOf(outbox, id));
+    const after = ids.map((id) => getEntry(outbox, id));
     expect(after.map(({ state }) => state)).toEqual(['uncertain', 'uncertain', 'uncertain', 'queued', 'queued']);
     expect(after.map(({ identCely }) => identCely)).toEqual([null, null, null, null, OTHER]);
     expect(after.map(({ reason }) => reason).slice(0, 3)).toEqual(
@@ -66,19 +66,19 @@ describe('the owner of a record', () => {
     using outbox = tempOutbox();
     const { entryId } = owned(outbox);
     release(outbox);
-    const entry = entryOf(outbox, entryId);
+    const entry = getEntry(outbox, entryId);
     if (how === 'absent') recordEvidence(outbox, entry, { kind: 'absent' }, EVIDENCE, null);
     else recordEvents(outbox, [decisionAbout(outbox, entry, { answer: 'send', by: 'person', group: 'g' }, 'send')]);
-    expect(entryOf(outbox, entryId)).toMatchObject({ state: 'queued', unknownAttempts: 0 });
+    expect(getEntry(outbox, entryId)).toMatchObject({ state: 'queued', unknownAttempts: 0 });
   });
 
   test('gets another record after that, and what waits follows', () => {
     using outbox = tempOutbox();
     const { entryId, ids } = owned(outbox);
     release(outbox);
-    recordEvidence(outbox, entryOf(outbox, entryId), { kind: 'found', identCely: 'C-202400101-N00003' }, EVIDENCE, null);
-    expect(entryOf(outbox, entryId)).toMatchObject({ state: 'accepted', unknownAttempts: 0 });
-    expect(ids.map((id) => entryOf(outbox, id).identCely)).toEqual([
+    recordEvidence(outbox, getEntry(outbox, entryId), { kind: 'found', identCely: 'C-202400101-N00003' }, EVIDENCE, null);
+    expect(getEntry(outbox, entryId)).toMatchObject({ state: 'accepted', unknownAttempts: 0 });
+    expect(ids.map((id) => getEntry(outbox, id).identCely)).toEqual([
       ...Array.from({ length: 4 }, () => 'C-202400101-N00003'),
       OTHER,
     ]);
@@ -89,10 +89,10 @@ describe('the owner of a record', () => {
     const { entryId } = queueImport(outbox, 'K-1');
     attemptEntry(outbox, entryId, { state: 'queued', reason: 'busy', notBeforeAt: 0 });
     attemptEntry(outbox, entryId, UNCERTAIN);
-    recordEvidence(outbox, entryOf(outbox, entryId), { kind: 'found', identCely: IDENT }, EVIDENCE, null);
-    expect(entryOf(outbox, entryId).unknownAttempts).toBe(0);
-    releaseRecord(outbox, entryOf(outbox, entryId) as ImportEntry, 'x');
-    expect(entryOf(outbox, entryId)).toMatchObject({ state: 'uncertain', unknownAttempts: 1, attempts: 2 });
+    recordEvidence(outbox, getEntry(outbox, entryId), { kind: 'found', identCely: IDENT }, EVIDENCE, null);
+    expect(getEntry(outbox, entryId).unknownAttempts).toBe(0);
+    releaseRecord(outbox, getEntry(outbox, entryId) as ImportEntry, 'x');
+    expect(getEntry(outbox, entryId)).toMatchObject({ state: 'uncertain', unknownAttempts: 1, attempts: 2 });
   });
 });
 

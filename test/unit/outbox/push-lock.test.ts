@@ -44,7 +44,7 @@ function anOutbox() {
   return { place, options, take, lockPath: path('lock'), holderPath: path('holder') };
 }
 
-function errorOf(work: () => unknown): OutboxLeasedError {
+function catchError(work: () => unknown): OutboxLeasedError {
   try {
     work();
   } catch (thrown) {
@@ -58,7 +58,7 @@ describe('the lock of an outbox', () => {
   test('refuses a second one, which is told the process, the computer and the start of the first', () => {
     const { take } = anOutbox();
     take();
-    const error = errorOf(take);
+    const error = catchError(take);
     expect(error.message).toBe(`Another pas holds this outbox: process 10 on laptop, since ${SINCE}.`);
     expect(error.hint).toBe('Wait until it is done. Two pushes of one outbox would send finds twice.');
     expect(error).toMatchObject({ code: 'outbox-leased', exitCode: 11 });
@@ -78,7 +78,7 @@ describe('the lock of an outbox', () => {
     first.release();
     take();
     first.release();
-    expect(errorOf(take).message).toMatch(/process 10/);
+    expect(catchError(take).message).toMatch(/process 10/);
     expect(existsSync(holderPath)).toBe(true);
   });
 
@@ -99,7 +99,7 @@ describe('the lock of an outbox', () => {
     mkdirSync(place.folder);
     const lock = acquireLockFile(lockPath);
     if (text !== undefined) writeFileSync(holderPath, text);
-    const error = errorOf(take);
+    const error = catchError(take);
     expect(error.message).toBe('Another pas holds this outbox.');
     expect(error.hint).toMatch(/locks may not work on this disk: run `pas doctor`/);
     lock?.release();
@@ -108,7 +108,7 @@ describe('the lock of an outbox', () => {
   test('names the computer as it is called, also with blanks in its name', () => {
     const { take, options } = anOutbox();
     taken.push(acquirePushLock({ ...options, holder: { pid: 7, host: 'Eva’s new laptop' } }));
-    expect(errorOf(take).message).toBe(`Another pas holds this outbox: process 7 on Eva’s new laptop, since ${SINCE}.`);
+    expect(catchError(take).message).toBe(`Another pas holds this outbox: process 7 on Eva’s new laptop, since ${SINCE}.`);
   });
 
   test('is taken where a folder stands in the place of the text, which is no evidence', () => {
@@ -116,7 +116,7 @@ describe('the lock of an outbox', () => {
     mkdirSync(join(holderPath, 'inside'), { recursive: true });
     take().release();
     take();
-    expect(errorOf(take).message).toBe('Another pas holds this outbox.');
+    expect(catchError(take).message).toBe('Another pas holds this outbox.');
   });
 
   test.skipIf(!canLimitFiles)('is taken where no text can be written, and the text of an earlier holder goes', async () => {
@@ -124,7 +124,7 @@ describe('the lock of an outbox', () => {
     mkdirSync(place.folder);
     writeFileSync(holderPath, `process 4711 on office since ${SINCE}\n`);
     await withFilesUpTo(0, take);
-    expect(errorOf(take).message).toBe('Another pas holds this outbox.');
+    expect(catchError(take).message).toBe('Another pas holds this outbox.');
   });
 
   test('is not refused by a command that only looks if it is held', () => {
@@ -139,7 +139,7 @@ describe('the lock of an outbox', () => {
     const { take, options } = anOutbox();
     take();
     const before = options.clock.monotonicMs();
-    errorOf(take);
+    catchError(take);
     expect(options.clock.monotonicMs() - before).toBeLessThan(100);
   });
 });
@@ -191,7 +191,7 @@ describe('a push that runs', () => {
     expect(await other.say({ order: 'running', ...place })).toBe(false);
     expect(await other.say({ order: 'acquire', ...place })).toBe('acquired');
     expect(isPushRunning(options)).toBe(true);
-    expect(errorOf(take).message).toContain(`process ${other.pid} on laptop`);
+    expect(catchError(take).message).toContain(`process ${other.pid} on laptop`);
   });
 
   test('is not seen in the text of a holder', () => {
@@ -214,7 +214,7 @@ describe('between processes', () => {
     const { take, place, options } = anOutbox();
     const other = await start();
     take();
-    errorOf(take);
+    catchError(take);
     expect(isPushRunning(options)).toBe(true);
     expect(await other.say({ order: 'acquire', ...place })).toMatchObject({ exitCode: 11 });
   });
@@ -223,11 +223,11 @@ describe('between processes', () => {
     const { take, place, holderPath } = anOutbox();
     const other = await start();
     expect(await other.say({ order: 'acquire', ...place })).toBe('acquired');
-    errorOf(take);
+    catchError(take);
     await kill(other);
     expect(readFileSync(holderPath, 'utf8')).toContain(`process ${other.pid} on laptop since`);
     take();
-    expect(errorOf(take).message).toContain('process 10 on laptop');
+    expect(catchError(take).message).toContain('process 10 on laptop');
   });
 
   test('a process that is killed holds nothing, though its text names a process that runs', async () => {
@@ -245,7 +245,7 @@ describe('between processes', () => {
     expect(await other.say({ order: 'acquire', ...place, keep: false })).toBe('acquired');
     expect(await other.say({ order: 'collect' })).toBe('collected');
     expect(await other.say({ order: 'collect' })).toBe('collected');
-    errorOf(take);
+    catchError(take);
   });
 
   test('of eight that race exactly one gets it, every time', async () => {
@@ -275,7 +275,7 @@ describe('between processes', () => {
       const { take, place } = anOutbox();
       const inside = await start({ within: NAME_SPACE });
       expect(await inside.say({ order: 'acquire', ...place })).toBe('acquired');
-      expect(errorOf(take).message).toContain('process 1 on laptop');
+      expect(catchError(take).message).toContain('process 1 on laptop');
       await kill(inside);
       take();
     });

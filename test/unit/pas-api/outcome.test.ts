@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type HttpResponse, TransportError } from '../../../src/http/exchange.ts';
 import { ChangedFileError } from '../../../src/http/request-body.ts';
-import { outcomeOf, outcomeOfTransportError } from '../../../src/pas-api/outcome.ts';
+import { outcomeOfTransportError, parseOutcome } from '../../../src/pas-api/outcome.ts';
 import type { Operation } from '../../../src/pas-api/requests.ts';
 import { inWords } from '../../support/in-words.ts';
 
@@ -13,13 +13,13 @@ function answer(status: number, body: unknown, headers: Record<string, string> =
 }
 
 function outcome(operation: Operation, response: HttpResponse): string {
-  return outcomeOf(operation, response, 0, readIdent).kind;
+  return parseOutcome(operation, response, 0, readIdent).kind;
 }
 
 describe('a success', () => {
   test('names its record in the header, the document, or both', () => {
     const header = { 'x-record-id': 'C-202400101-N00001' };
-    expect(outcomeOf('import', answer(201, 'ident:C-202400101-N00001', header), 0, readIdent)).toEqual({
+    expect(parseOutcome('import', answer(201, 'ident:C-202400101-N00001', header), 0, readIdent)).toEqual({
       kind: 'accepted',
       identCely: 'C-202400101-N00001',
     });
@@ -69,7 +69,7 @@ describe('a refusal in the form of the contract', () => {
 
   test('keeps every finding with its line', () => {
     const findings = [{ line: 7, column: null, message: 'hloubka: wrong', error_type: 2 }];
-    expect(outcomeOf('import', answer(422, { schema_errors: findings }), 0, readIdent)).toEqual({
+    expect(parseOutcome('import', answer(422, { schema_errors: findings }), 0, readIdent)).toEqual({
       kind: 'refused',
       detail: 'hloubka: wrong',
       findings: [{ line: 7, column: undefined, message: 'hloubka: wrong', errorType: 2 }],
@@ -77,7 +77,7 @@ describe('a refusal in the form of the contract', () => {
   });
 
   test('a throttle says how long, where it does', () => {
-    expect(outcomeOf('photo', answer(429, detail, { 'retry-after': '3' }), 0, readIdent)).toEqual({
+    expect(parseOutcome('photo', answer(429, detail, { 'retry-after': '3' }), 0, readIdent)).toEqual({
       kind: 'throttled',
       waitMs: 3000,
     });
@@ -143,11 +143,14 @@ describe('the status decides, whatever is said beside it:', () => {
 
   test('a failure of the service itself is within the contract, also where it is a page', () => {
     for (const [, body] of BODIES)
-      expect(outcomeOf('import', answer(500, body), 0, readIdent)).toMatchObject({ kind: 'uncertain', outsideContract: false });
+      expect(parseOutcome('import', answer(500, body), 0, readIdent)).toMatchObject({
+        kind: 'uncertain',
+        outsideContract: false,
+      });
   });
 
   test('a refusal by a page says what the page says', () => {
-    expect(inWords(outcomeOf('photo', answer(413, '<h1>Request Entity Too Large</h1>'), 0, readIdent))).toMatchObject({
+    expect(inWords(parseOutcome('photo', answer(413, '<h1>Request Entity Too Large</h1>'), 0, readIdent))).toMatchObject({
       detail: 'status 413 with "Request Entity Too Large"',
     });
   });
@@ -167,7 +170,7 @@ describe('an answer outside the contract', () => {
         ),
         fc.constantFrom(...BODIES.map(([, body]) => body), 'ident:C-1-N00001'),
         (operation, status, body) => {
-          expect(outcomeOf(operation, answer(status, body, { 'x-record-id': 'C-1-N00001' }), 0, readIdent)).toMatchObject({
+          expect(parseOutcome(operation, answer(status, body, { 'x-record-id': 'C-1-N00001' }), 0, readIdent)).toMatchObject({
             kind: 'uncertain',
             outsideContract: true,
           });
@@ -178,7 +181,7 @@ describe('an answer outside the contract', () => {
 
   test('that sends on says where to, since the address may be wrong', () => {
     const moved = answer(301, '', { location: 'https://elsewhere.example/api/pas/import-xml' });
-    expect(inWords(outcomeOf('import', moved, 0, readIdent))).toMatchObject({
+    expect(inWords(parseOutcome('import', moved, 0, readIdent))).toMatchObject({
       detail: 'status 301, which redirects to https://elsewhere.example/api/pas/import-xml',
     });
   });
@@ -186,7 +189,7 @@ describe('an answer outside the contract', () => {
   test('never accepts, and never throws, whatever it holds', () => {
     fc.assert(
       fc.property(fc.constantFrom(...OPERATIONS), fc.integer({ min: 200, max: 599 }), fc.string(), (operation, status, body) => {
-        expect(outcomeOf(operation, answer(status, body), 0, () => undefined).kind).not.toBe('accepted');
+        expect(parseOutcome(operation, answer(status, body), 0, () => undefined).kind).not.toBe('accepted');
       }),
     );
   });
@@ -200,7 +203,7 @@ describe('a success that names another record than the one that was written to',
   ])('is not believed for a %s', (operation, status) => {
     const said = [answer(status, '', other), answer(status, 'ident:C-1-N00002'), answer(status, 'ident:C-1-N00002', other)];
     for (const response of said)
-      expect(outcomeOf(operation, response, 0, readIdent, 'C-1-N00001')).toMatchObject({
+      expect(parseOutcome(operation, response, 0, readIdent, 'C-1-N00001')).toMatchObject({
         kind: 'uncertain',
         outsideContract: true,
       });
@@ -210,7 +213,7 @@ describe('a success that names another record than the one that was written to',
 
   test('is one where it names the same', () => {
     const own = { 'x-record-id': 'C-1-N00001' };
-    expect(outcomeOf('number', answer(200, '', own), 0, readIdent, 'C-1-N00001').kind).toBe('accepted');
+    expect(parseOutcome('number', answer(200, '', own), 0, readIdent, 'C-1-N00001').kind).toBe('accepted');
     const cut = new TransportError('reset', true, 'cut', { head: { status: 201, headers: own } });
     expect(outcomeOfTransportError('photo', cut, 0, 'C-1-N00001').kind).toBe('accepted');
   });

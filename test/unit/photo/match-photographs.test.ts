@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type MatchableFind, matchPhotographs, type PhotoInfo } from '../../../src/photo/match-photographs.ts';
-import { findsInName, indexNames } from '../../../src/photo/name-match.ts';
+import { findInName, indexNames } from '../../../src/photo/name-match.ts';
 
 function said(name: string, ...ids: string[]): string[] {
-  return findsInName(name, indexNames(ids.map((id) => ({ find: id, ids: [id] })))).map(({ find, doubt }) =>
+  return findInName(name, indexNames(ids.map((id) => ({ find: id, ids: [id] })))).map(({ find, doubt }) =>
     doubt === undefined ? find : `${find}?`,
   );
 }
@@ -81,8 +81,8 @@ describe('the find that a name says', () => {
     ['K-12_IMG_0412', ['K-12'], ['K-12']],
     ['foto 5 K-12', ['K-12', 'K-5'], ['K-12']],
     ['mince', ['mince'], ['mince?']],
-  ])('%s, of %j: %j', (name, ids, found) => {
-    expect(said(name, ...ids)).toEqual(found);
+  ])('%s, of %j: %j', (name, ids, matches) => {
+    expect(said(name, ...ids)).toEqual(matches);
   });
 
   test('is never that of a shorter number, whatever stands around it', () => {
@@ -90,11 +90,17 @@ describe('the find that a name says', () => {
     const separator = fc.constantFrom('-', '_', ' ', '', '-000', '.');
     const suffix = fc.constantFrom('', '-1', '_detail', ' (2)', '_IMG_0001');
     fc.assert(
-      fc.property(number, fc.uniqueArray(number, { maxLength: 20 }), separator, suffix, (wanted, others, between, behind) => {
-        const ids = [...new Set([wanted, ...others])].map((each) => `K-${each}`);
-        const isSure = between !== ' ' && behind !== '-1';
-        expect(said(`K${between}${wanted}${behind}`, ...ids)).toEqual([isSure ? `K-${wanted}` : `K-${wanted}?`]);
-      }),
+      fc.property(
+        number,
+        fc.uniqueArray(number, { maxLength: 20 }),
+        separator,
+        suffix,
+        (wanted, otherNumbers, between, behind) => {
+          const ids = [...new Set([wanted, ...otherNumbers])].map((each) => `K-${each}`);
+          const isSure = between !== ' ' && behind !== '-1';
+          expect(said(`K${between}${wanted}${behind}`, ...ids)).toEqual([isSure ? `K-${wanted}` : `K-${wanted}?`]);
+        },
+      ),
     );
   });
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { findRangeProblem, formatPoint, parseDecimal, parsePoint, parseWrittenPoint } from '../../../src/place/geometry.ts';
 
-const problemOf = (reading: object): string => ('problem' in reading ? String(reading.problem) : 'none');
+const getProblem = (reading: object): string => ('problem' in reading ? String(reading.problem) : 'none');
 const decimal = fc
   .tuple(fc.boolean(), fc.integer({ min: 0, max: 2_000_000 }), fc.option(fc.stringMatching(/^\d{1,9}$/)))
   .map(([negative, whole, fraction]) => `${negative ? '-' : ''}${whole}${fraction === null ? '' : `.${fraction}`}`);
@@ -39,7 +39,7 @@ describe('well-known text of a point', () => {
     ['POINT (14.42\u00a050.08)', 'contains a tab, a line break or a no-break space'],
     ['POINT\n(14.42 50.08)', 'contains a tab, a line break or a no-break space'],
   ])('%s %s', (wkt, problem) => {
-    expect(problemOf(parsePoint(wkt))).toContain(problem);
+    expect(getProblem(parsePoint(wkt))).toContain(problem);
   });
 
   test('in a cell may have any white space, which is not sent', () => {
@@ -69,7 +69,7 @@ describe('decimal numbers as people write them', () => {
     ['sever', 'not a number'],
     ['.5', 'not a number'],
   ])('%s is not read', (cell, advice) => {
-    expect(problemOf(parseDecimal(cell))).toContain(advice);
+    expect(getProblem(parseDecimal(cell))).toContain(advice);
   });
 });
 

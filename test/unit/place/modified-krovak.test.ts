@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type FindGeometry, readGeometry } from '../../../mock-server/state/records/geometry.ts';
+import { type FindGeometry, parseFindPoint } from '../../../mock-server/state/records/geometry.ts';
 
 // A place beyond the border: the mock server would refuse it, because it is in none of its areas.
 // 50°12'32.442" N 16°50'59.179" E on Bessel's ellipsoid, moved to WGS 84 by the seven parameters of EPSG:5226.
@@ -7,7 +7,7 @@ const PUBLISHED = { wgs84: [16.84832685, 50.20829709], sjtsk: [-568_990.91, -1_0
 const numbers = (texts: readonly string[]) => texts.map(Number);
 
 function derived(wkt: string, system: '4326' | '5514'): FindGeometry {
-  const geometry = readGeometry(wkt, system, false);
+  const geometry = parseFindPoint(wkt, system, false);
   if (typeof geometry === 'string') throw new Error(geometry);
   return geometry;
 }

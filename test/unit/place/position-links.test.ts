@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { parsePlaceLink } from '../../../src/place/position-links.ts';
 import { parsePosition } from '../../../src/place/read-position.ts';
 
-const problemOf = (text: string): string => {
+const getProblem = (text: string): string => {
   const reading = parsePosition(text);
   return 'problem' in reading ? String(reading.problem) : 'none';
 };
@@ -36,7 +36,7 @@ describe('a link of a map', () => {
     ['geo:0,0', 'the point 0 0'],
     ['https://[', 'a map without a marker'],
   ])('that marks none says so: %s', (text, problem) => {
-    expect(problemOf(text)).toContain(problem);
+    expect(getProblem(text)).toContain(problem);
   });
 });
 
@@ -63,7 +63,7 @@ describe('a plus code', () => {
     ['9F2P0000+', 'a large area'],
     ['50.0871 +14.4208', 'none'],
   ])('that is none in full is explained: %s', (text, problem) => {
-    expect(problemOf(text)).toContain(problem);
+    expect(getProblem(text)).toContain(problem);
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { FindElements } from '../../../src/find/fields.ts';
-import { changesSince, differingElements, type HarvestedFind } from '../../../src/find/harvested-find.ts';
+import { differingElements, type HarvestedFind, listChangesSince } from '../../../src/find/harvested-find.ts';
 import { checkRules } from '../../../src/find/rules.ts';
 import { readFinds } from '../../support/read-finds.ts';
 import { aFind } from '../find/a-find.ts';
@@ -47,7 +47,7 @@ describe.each(PAIRS)('%s %s and the S-JTSK that the service has for it', (lon, l
     for (const elements of sent) {
       const other = elements.geom_system === '4326' ? '5514' : '4326';
       expect(
-        changesSince({ stav: 1, ...elements }, record({ geom_system: other, ...both })).map(({ element }) => element),
+        listChangesSince({ stav: 1, ...elements }, record({ geom_system: other, ...both })).map(({ element }) => element),
       ).toEqual(['geom_system']);
     }
   });

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { centreOf, clipRing, simplifyRing } from '../../../src/place/clip.ts';
+import { clipRing, getCentroid, simplifyRing } from '../../../src/place/clip.ts';
 import { distanceM, parsePolygon } from '../../../src/place/polygon.ts';
 
 type Point = readonly [number, number];
 
 const ring = (...points: readonly Point[]): Float64Array => Float64Array.from([...points, points[0] ?? [0, 0]].flat());
-const pointsOf = (line: Float64Array): Point[] =>
+const toPoints = (line: Float64Array): Point[] =>
   Array.from({ length: line.length / 2 }, (_, index) => [line[2 * index] ?? 0, line[2 * index + 1] ?? 0]);
 
 function distance([x, y]: Point, [x1, y1]: Point, [x2, y2]: Point): number {
@@ -25,7 +25,7 @@ describe('a ring made simpler', () => {
       fc.property(anyRing, fc.double({ min: 0.01, max: 200, noNaN: true }), (line, tolerance) => {
         const simple = simplifyRing(line, tolerance);
         if (simple === undefined) return;
-        const [kept, all] = [pointsOf(simple), pointsOf(line)];
+        const [kept, all] = [toPoints(simple), toPoints(line)];
         expect(kept.at(-1)).toEqual(kept[0]);
         let at = 0;
         for (const point of kept) {
@@ -53,7 +53,7 @@ describe('a ring cut to a box', () => {
   test('lies in the box', () => {
     fc.assert(
       fc.property(anyRing, (line) => {
-        for (const [x, y] of pointsOf(clipRing(line, box))) {
+        for (const [x, y] of toPoints(clipRing(line, box))) {
           expect(Math.min(x, y)).toBeGreaterThanOrEqual(-1e-6);
           expect(Math.max(x, y)).toBeLessThanOrEqual(100 + 1e-6);
         }
@@ -63,11 +63,11 @@ describe('a ring cut to a box', () => {
 
   test('is itself inside, nothing outside, and what both share across the edge', () => {
     const inside = ring([10, 10], [20, 10], [20, 20]);
-    expect(pointsOf(clipRing(inside, box)).length).toBe(4);
+    expect(toPoints(clipRing(inside, box)).length).toBe(4);
     expect(clipRing(ring([200, 0], [300, 0], [300, 50]), box).length).toBe(0);
     const half = clipRing(ring([50, 20], [150, 20], [150, 40], [50, 40]), box);
-    expect(Math.abs(centreOf(half).doubleArea)).toBeCloseTo(2 * 50 * 20, 6);
-    expect([centreOf(half).x, centreOf(half).y]).toEqual([75, 30]);
+    expect(Math.abs(getCentroid(half).doubleArea)).toBeCloseTo(2 * 50 * 20, 6);
+    expect([getCentroid(half).x, getCentroid(half).y]).toEqual([75, 30]);
   });
 });
 
@@ -79,10 +79,10 @@ test('a boundary simplified by ten metres is off by no more', () => {
   });
   const line = ring(...wiggle);
   const simple = simplifyRing(line, 10 / 111_200);
-  const wkt = `POLYGON ((${pointsOf(simple ?? line)
+  const wkt = `POLYGON ((${toPoints(simple ?? line)
     .map((point) => point.join(' '))
     .join(', ')}))`;
   const polygon = parsePolygon(wkt);
-  expect(pointsOf(simple ?? line).length).toBeLessThan(260);
+  expect(toPoints(simple ?? line).length).toBeLessThan(260);
   for (const [longitude, latitude] of wiggle) expect(distanceM(polygon, longitude, latitude)).toBeLessThan(10.1);
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type HtmlPart, html, markupOf, webAddress } from '../../../src/report/html.ts';
+import { type HtmlPart, html, renderPart, webAddress } from '../../../src/report/html.ts';
 
 const BACK: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'", '#13': '\r' };
 
@@ -13,7 +13,7 @@ describe('markup from a template', () => {
   test('says exactly the text that was put in, whatever it is, and opens no tag or quote with it', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
-        const markup = markupOf(html`<b title="${text}">${text}</b>`);
+        const markup = renderPart(html`<b title="${text}">${text}</b>`);
         const inside = /^<b title="([^"<>]*)">([^"<>]*)<\/b>$/.exec(markup);
         const expected = text.replaceAll('\0', '\ufffd');
         expect([read(inside?.[1] ?? ''), read(inside?.[2] ?? '')]).toEqual([expected, expected]);
@@ -30,19 +30,19 @@ describe('markup from a template', () => {
     '&lt;script&gt;',
     ']]><svg onload=alert(1)>',
   ])('takes %j for text', (text) => {
-    const markup = markupOf(html`<p class="${text}">${text}</p>`);
+    const markup = renderPart(html`<p class="${text}">${text}</p>`);
     expect(markup.match(/[<>"]/g)?.join('')).toBe('<"">' + '<>');
     expect(read(markup)).toBe(`<p class="${text}">${text}</p>`);
   });
 
   test('puts lists and markup in as they are, and nothing for nothing', () => {
     const items = ['a', '<b>'].map((text) => html`<li>${text}</li>`);
-    expect(markupOf(html`<ul>${items}${undefined}${7}</ul>`)).toBe('<ul><li>a</li><li>&lt;b&gt;</li>7</ul>');
+    expect(renderPart(html`<ul>${items}${undefined}${7}</ul>`)).toBe('<ul><li>a</li><li>&lt;b&gt;</li>7</ul>');
   });
 
   test('takes nothing that only looks like markup', () => {
     const forged = JSON.parse('{"markup":"<script>","length":0}') as HtmlPart;
-    expect(() => markupOf(html`${forged}`)).toThrow();
+    expect(() => renderPart(html`${forged}`)).toThrow();
   });
 });
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { toSJtsk } from '../../../src/place/geometry.ts';
-import { boxAround, frameAround, graticuleOf, MAP_WIDTH, roundStep } from '../../../src/report/map-frame.ts';
+import { boxAround, frameAround, MAP_WIDTH, makeGraticule, roundStep } from '../../../src/report/map-frame.ts';
 import { placeLabels, stack } from '../../../src/report/map-labels.ts';
 import { planSheets } from '../../../src/report/map-sheets.ts';
 import type { MappedFind } from '../../../src/report/report-model.ts';
@@ -40,7 +40,7 @@ describe('a map’s frame', () => {
 
   test('has grid lines where both systems take round values', () => {
     const frame = frameAround({ minX: 15.1, minY: 49.8, maxX: 15.2, maxY: 49.86 }, 'detail');
-    const { meridians, parallels, top, right } = graticuleOf(frame);
+    const { meridians, parallels, top, right } = makeGraticule(frame);
     for (const ticks of [meridians, parallels, top, right]) expect(ticks.length).toBeGreaterThan(1);
     const { box, width } = frame;
     for (const { at, label } of top) {

@@ -89,7 +89,7 @@ describe.runIf(canWatchDisk)('a power cut at any moment', () => {
     const store = openContentStore(join(home, 'photos'));
     let place = '';
     const seen = await watchDisk(async () => {
-      place = store.pathOf((await store.add(photograph())).sha512);
+      place = store.getPath((await store.add(photograph())).sha512);
     });
     expect(seen).toEqual([
       `flush ${basename(home)}`,
@@ -247,9 +247,9 @@ describe('what a process that was killed had not finished', () => {
   test.each(Object.entries(writers))('is taken away after a day by whoever writes %s there', async (_what, write) => {
     const folder = tempFolder();
     const old = [leave(folder, '', days(2)), leave(folder, `.${DEAD_PID}`, days(2))];
-    const kept = [leave(folder, `.${DEAD_PID + 1}`, days(0)), leave(folder, `.${process.ppid}`, days(2))];
+    const keptNames = [leave(folder, `.${DEAD_PID + 1}`, days(0)), leave(folder, `.${process.ppid}`, days(2))];
     await write(folder);
     expect(old.filter((name) => existsSync(join(folder, name)))).toEqual([]);
-    expect(kept.filter((name) => existsSync(join(folder, name)))).toEqual(kept);
+    expect(keptNames.filter((name) => existsSync(join(folder, name)))).toEqual(keptNames);
   });
 });

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DatabaseError } from '../../../src/base/errors.ts';
-import { sha512Of } from '../../../src/http/request-body.ts';
+import { hashSha512 } from '../../../src/http/request-body.ts';
 import { backUpOutbox } from '../../../src/outbox/backup-copy.ts';
 import { openAppendFile } from '../../../src/store/append-file.ts';
 import { openContentStore } from '../../../src/store/content-store.ts';
@@ -80,7 +80,7 @@ describe.skipIf(!canLimitFiles && process.env['CI'] === undefined)('a disk that 
         const bytes = Buffer.from(pieces.join(''));
         const source = (): Readable => Readable.from(pieces.filter((piece) => piece !== '').map((piece) => Buffer.from(piece)));
         const outcome = await withRoom(room, () => store.add(source()));
-        const place = store.pathOf(sha512Of(bytes));
+        const place = store.getPath(hashSha512(bytes));
         if (room < sizeBytes) expectClear(outcome);
         expect(existsSync(place)).toBe(room >= sizeBytes);
         expect(filesIn(folder)).toHaveLength(room < sizeBytes ? 0 : 1);

@@ -19,11 +19,11 @@ test('nothing is kept at first', () => {
 });
 
 test('a file is kept with where it came from and when, for its owner alone', () => {
-  const kept = readKept(keptFolder());
-  expect(kept).toMatchObject({ url: URL, fetchedAtMs: MONDAY, checkedAtMs: MONDAY });
-  expect(kept?.bytes.toString()).toBe('one');
-  expect(kept?.sha512Hex).toMatch(/^[0-9a-f]{128}$/);
-  expect(statSync(kept?.path ?? '').mode & 0o777).toBe(0o600);
+  const keptFile = readKept(keptFolder());
+  expect(keptFile).toMatchObject({ url: URL, fetchedAtMs: MONDAY, checkedAtMs: MONDAY });
+  expect(keptFile?.bytes.toString()).toBe('one');
+  expect(keptFile?.sha512Hex).toMatch(/^[0-9a-f]{128}$/);
+  expect(statSync(keptFile?.path ?? '').mode & 0o777).toBe(0o600);
 });
 
 test('the same again is only newly checked, another takes its place and leaves nothing behind', () => {

@@ -11,7 +11,7 @@ import { tempFolder } from '../../support/temp-outbox.ts';
 
 const ORDINARY_USER = 65_534;
 
-function refusalOf(path: string): DatabaseError {
+function getRefusal(path: string): DatabaseError {
   try {
     acquireLockFile(path);
   } catch (thrown) {
@@ -64,7 +64,7 @@ describe('a lock file', () => {
   test('with content is refused and stays as it is', () => {
     const path = join(tempFolder(), 'a.lock');
     writeFileSync(path, 'letters of an archaeologist');
-    expect(refusalOf(path)).toMatchObject({ exitCode: 12, message: expect.stringContaining('a lock must be an empty file') });
+    expect(getRefusal(path)).toMatchObject({ exitCode: 12, message: expect.stringContaining('a lock must be an empty file') });
     expect(readFileSync(path, 'utf8')).toBe('letters of an archaeologist');
   });
 
@@ -74,19 +74,19 @@ describe('a lock file', () => {
     database.pragma('journal_mode = wal');
     database.exec('create table t (x)');
     database.close();
-    expect(refusalOf(path).exitCode).toBe(12);
+    expect(getRefusal(path).exitCode).toBe(12);
   });
 
   test('is no folder', () => {
     const path = join(tempFolder(), 'a.lock');
     mkdirSync(path);
-    expect(refusalOf(path).exitCode).toBe(12);
+    expect(getRefusal(path).exitCode).toBe(12);
   });
 
   test('is not made below a file', () => {
     const file = join(tempFolder(), 'file');
     writeFileSync(file, '');
-    expect(refusalOf(join(file, 'a.lock')).exitCode).toBe(12);
+    expect(getRefusal(join(file, 'a.lock')).exitCode).toBe(12);
   });
 });
 

@@ -16,14 +16,14 @@ function stdoutThatTakes(pieces: number, code: string): { stdout: NodeJS.WriteSt
 }
 
 test('pieces are made only as fast as the reader takes them, and no longer than it reads', async () => {
-  let made = 0;
+  let count = 0;
   const pieces = function* (): Generator<string> {
-    for (; made < 1000; made += 1) yield `${made}`;
+    for (; count < 1000; count += 1) yield `${count}`;
   };
   const { stdout, taken } = stdoutThatTakes(3, 'EPIPE');
   expect(await writeToReader(stdout, pieces())).toBe(false);
   expect(taken).toEqual(['0', '1', '2']);
-  expect(made).toBeLessThan(100);
+  expect(count).toBeLessThan(100);
 });
 
 test('what is taken whole is said to be, and stdout stays open', async () => {

@@ -8,7 +8,7 @@ import { readAhead } from '../../../src/store/content-store.ts';
 
 const MIB = 1024 * 1024;
 
-function fileOf(bytes: Buffer): string {
+function writeFile(bytes: Buffer): string {
   const path = join(mkdtempSync(join(tmpdir(), 'pas-read-')), 'file');
   writeFileSync(path, bytes);
   return path;
@@ -16,7 +16,7 @@ function fileOf(bytes: Buffer): string {
 
 test.each([0, 1, MIB - 1, MIB, MIB + 1, 3 * MIB + 7])('a file of %i bytes comes whole and in order', async (sizeBytes) => {
   const bytes = randomBytes(sizeBytes);
-  const read = await buffer(readAhead(fileOf(bytes)));
+  const read = await buffer(readAhead(writeFile(bytes)));
   expect(createHash('sha256').update(read).digest('hex')).toBe(createHash('sha256').update(bytes).digest('hex'));
 });
 
@@ -25,16 +25,16 @@ test('a file that is not there fails the reader', async () => {
 });
 
 test.runIf(process.platform === 'linux')('a reader that stops early leaves no file open', async () => {
-  const path = fileOf(randomBytes(3 * MIB));
+  const path = writeFile(randomBytes(3 * MIB));
   for await (const piece of readAhead(path)) {
     expect(piece).toHaveLength(MIB);
     break;
   }
-  const open = readdirSync('/proc/self/fd').filter((fd) => linkOf(`/proc/self/fd/${fd}`) === path);
+  const open = readdirSync('/proc/self/fd').filter((fd) => getLink(`/proc/self/fd/${fd}`) === path);
   expect(open).toEqual([]);
 });
 
-function linkOf(path: string): string | undefined {
+function getLink(path: string): string | undefined {
   try {
     return readlinkSync(path);
   } catch {

@@ -2,11 +2,18 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, statSync, 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { type Keyring, KeyringError, openSecrets, ownerOf, type SecretStore, systemKeyring } from '../../../src/store/secrets.ts';
+import {
+  getOwner,
+  type Keyring,
+  KeyringError,
+  openSecrets,
+  type SecretStore,
+  systemKeyring,
+} from '../../../src/store/secrets.ts';
 
 const SECRETS = { password: 'planted-password', token: 'planted-token' };
 const ADDRESS = 'https://finds.example.org';
-const MUSEUM = ownerOf({ baseUrl: ADDRESS, username: 'eva@example.org' });
+const MUSEUM = getOwner({ baseUrl: ADDRESS, username: 'eva@example.org' });
 
 let file: string;
 let kept: Map<string, string>;
@@ -39,7 +46,7 @@ describe('with a keyring', () => {
     open(file, keyring).set(MUSEUM, SECRETS);
     expect(readFileSync(file, 'utf8')).not.toContain('planted');
     expect(open(file, keyring).get(MUSEUM)).toEqual(SECRETS);
-    expect(open(file, keyring).placeOf(MUSEUM)).toBe('keyring');
+    expect(open(file, keyring).getPlace(MUSEUM)).toBe('keyring');
   });
 
   test('signing out forgets both', () => {
@@ -48,7 +55,7 @@ describe('with a keyring', () => {
     secrets.remove(MUSEUM);
     expect(kept.size).toBe(0);
     expect(secrets.get(MUSEUM)).toEqual({});
-    expect(secrets.placeOf(MUSEUM)).toBe('nowhere');
+    expect(secrets.getPlace(MUSEUM)).toBe('nowhere');
   });
 
   test('two homes with the same account do not share their secrets', () => {
@@ -99,30 +106,30 @@ describe('what an earlier pas kept under the name of a profile', () => {
     writeFileSync(file, JSON.stringify({ ...others, [profile]: ring === undefined ? secrets : { keyring: true } }));
   }
 
-  describe.each(rings)('%s', (_place, ringOf) => {
+  describe.each(rings)('%s', (_place, getRing) => {
     test('is its account’s from now on, whatever that profile names later', () => {
-      const ring = ringOf();
+      const ring = getRing();
       keptFor('museum', SECRETS, ring);
-      const other = ownerOf({ baseUrl: 'https://elsewhere.example.org', username: 'eva@example.org' });
-      expect(openSecrets(file, ring, () => [MUSEUM]).placeOf('anybody')).toBe('nowhere');
+      const other = getOwner({ baseUrl: 'https://elsewhere.example.org', username: 'eva@example.org' });
+      expect(openSecrets(file, ring, () => [MUSEUM]).getPlace('anybody')).toBe('nowhere');
       const later = openSecrets(file, ring, () => [other]);
       expect([later.get(other), later.get('museum'), later.get(MUSEUM)]).toEqual([{}, {}, SECRETS]);
     });
 
     test('is found by the account that asks first', () => {
-      const ring = ringOf();
+      const ring = getRing();
       keptFor('museum', SECRETS, ring);
       const secrets = openSecrets(file, ring, (profile) => (profile === 'museum' ? [MUSEUM] : []));
       expect(secrets.get(MUSEUM)).toEqual(SECRETS);
-      expect(secrets.placeOf(MUSEUM)).toBe(ring === undefined ? 'file' : 'keyring');
+      expect(secrets.getPlace(MUSEUM)).toBe(ring === undefined ? 'file' : 'keyring');
     });
 
     test('and of a profile that is gone stays as it is, for the profile that may come back', () => {
-      const ring = ringOf();
+      const ring = getRing();
       keptFor('gone', SECRETS, ring);
       const before = readFileSync(file, 'utf8');
       const secrets = open(file, ring);
-      expect([secrets.get(MUSEUM), secrets.placeOf(MUSEUM)]).toEqual([{}, 'nowhere']);
+      expect([secrets.get(MUSEUM), secrets.getPlace(MUSEUM)]).toEqual([{}, 'nowhere']);
       expect(readFileSync(file, 'utf8')).toBe(before);
       secrets.set(MUSEUM, { token: 'planted-other' });
       expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject(JSON.parse(before) as object);
@@ -130,14 +137,14 @@ describe('what an earlier pas kept under the name of a profile', () => {
     });
 
     test('does not take the place of what the account got since', () => {
-      const ring = ringOf();
+      const ring = getRing();
       open(file, ring).set(MUSEUM, { token: 'planted-newer' });
       keptFor('museum', SECRETS, ring);
       expect(openSecrets(file, ring, () => [MUSEUM]).get(MUSEUM)).toEqual({ token: 'planted-newer' });
     });
 
     test('is given to its account and to its pacing store, and signing out of the one leaves the other its own', () => {
-      const ring = ringOf();
+      const ring = getRing();
       keptFor('museum', OLD, ring);
       const secrets = openSecrets(file, ring, () => [MUSEUM, STORE]);
       secrets.remove(MUSEUM);
@@ -146,7 +153,7 @@ describe('what an earlier pas kept under the name of a profile', () => {
     });
 
     test('under two names of one account is that account’s once, and leaves nothing behind when it signs out', () => {
-      const ring = ringOf();
+      const ring = getRing();
       keptFor('museum', SECRETS, ring);
       keptFor('field', { token: 'planted-too' }, ring);
       expect(openSecrets(file, ring, () => [MUSEUM]).get(MUSEUM)).toEqual(SECRETS);
@@ -155,7 +162,7 @@ describe('what an earlier pas kept under the name of a profile', () => {
     });
 
     test('leaves nothing behind when the account signs in anew and out again', () => {
-      const ring = ringOf();
+      const ring = getRing();
       keptFor('museum', SECRETS, ring);
       const secrets = openSecrets(file, ring, () => [MUSEUM]);
       secrets.set(MUSEUM, { token: 'planted-newer' });
@@ -173,7 +180,7 @@ test('secrets are an account’s of a service: neither another account nor anoth
     { baseUrl: ADDRESS, username: undefined },
     { baseUrl: 'https://elsewhere.example.org', username: 'eva@example.org' },
   ])
-    expect(secrets.get(ownerOf(other))).toEqual({});
+    expect(secrets.get(getOwner(other))).toEqual({});
 });
 
 describe('a keyring of the system is looked for', () => {

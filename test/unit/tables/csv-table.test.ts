@@ -14,7 +14,7 @@ const text = (content: string) => {
   const table = parseTable('season.csv', Buffer.from(content, 'utf8'));
   return { ...table, rows: [...table.rows] };
 };
-const cellsOf = (content: string) => text(content).rows.map((row) => row.cells);
+const splitCells = (content: string) => text(content).rows.map((row) => row.cells);
 
 describe('a text table', () => {
   test.each([
@@ -43,7 +43,7 @@ describe('a text table', () => {
   });
 
   test('quotes inside a quoted cell are doubled, in an unquoted one they are plain', () => {
-    expect(cellsOf('a;b\n"nádoba ""hrnec""";12" hrnec\n')).toEqual([['nádoba "hrnec"', '12" hrnec']]);
+    expect(splitCells('a;b\n"nádoba ""hrnec""";12" hrnec\n')).toEqual([['nádoba "hrnec"', '12" hrnec']]);
   });
 
   test('blank lines before the header do not matter', () => {

@@ -2,10 +2,10 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { withoutOtherRows } from '../../../src/columns/map-table.ts';
-import { fieldOf } from '../../../src/find/fields.ts';
+import { getField } from '../../../src/find/fields.ts';
 import { rememberReferences } from '../../../src/find/resolve-finder.ts';
 import { photoResolver } from '../../../src/photo/photograph.ts';
-import { readTableBytes } from '../../../src/tables/readers.ts';
+import { parseTableBytes } from '../../../src/tables/readers.ts';
 import { makeWorkbook, type WorkbookCell, workbookParts } from '../../support/make-workbook.ts';
 import { makeZip } from '../../support/make-zip.ts';
 import { readFinds } from '../../support/read-finds.ts';
@@ -104,9 +104,9 @@ const CASES: Readonly<Record<string, () => Promise<void> | void>> = {
   },
   'a term with a soft hyphen': () => {
     const resolve = rememberReferences(lookupTerm);
-    const plain = resolve(fieldOf('obdobi'), 'doba bronzová');
+    const plain = resolve(getField('obdobi'), 'doba bronzová');
     expect(plain).toHaveProperty('value');
-    expect(resolve(fieldOf('obdobi'), 'doba\u200b bron\u00adzová')).toEqual(plain);
+    expect(resolve(getField('obdobi'), 'doba\u200b bron\u00adzová')).toEqual(plain);
   },
   'a cell merged over rows': async () => {
     const rows = [
@@ -123,7 +123,7 @@ const CASES: Readonly<Record<string, () => Promise<void> | void>> = {
     expect([finds.length, issues.map(({ rule }) => rule)]).toEqual([2, ['table-hidden-rows']]);
   },
   'totals, repeated names': async () => {
-    const table = await readTableBytes(
+    const table = await parseTableBytes(
       'a.csv',
       Buffer.from('local_id;druh_nalezu\nA-1;spona\nA-2;nůž\nCelkem;2\n---;---\nlocal_id;druh_nalezu\nZapsal Jan;\n'),
     );
@@ -143,16 +143,16 @@ const section =
 const lines = section.split('\n').filter((line) => line.startsWith('| ') && !line.startsWith('| the table has'));
 
 describe('a line of docs/tables.md on what is read of a cell', () => {
-  const caseOf = (line: string): string | undefined =>
+  const findCase = (line: string): string | undefined =>
     Object.keys(CASES)
       .filter((start) => line.startsWith(`| ${start}`))
       .sort((a, b) => b.length - a.length)[0];
 
   test('is one of these, each of which is there', () => {
-    expect(lines.map(caseOf)).toEqual(Object.keys(CASES));
+    expect(lines.map(findCase)).toEqual(Object.keys(CASES));
   });
 
   test.each(lines)('%s', async (line) => {
-    await CASES[caseOf(line) ?? '']?.();
+    await CASES[findCase(line) ?? '']?.();
   });
 });

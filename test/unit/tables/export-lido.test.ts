@@ -17,7 +17,7 @@ const SOURCE: LidoSource = {
 };
 const NOW = '2026-11-23T10:00:00.000Z';
 
-const lidoOf = (finds: readonly ExportedFind[], source = SOURCE): string => [...exportLido(finds, source, NOW)].join('');
+const renderLido = (finds: readonly ExportedFind[], source = SOURCE): string => [...exportLido(finds, source, NOW)].join('');
 
 /** Also what XML cannot hold. */
 const text = fc.oneof(
@@ -57,12 +57,12 @@ const photos = fc.array(text, { maxLength: 3 });
 const find = fc.record({ elements: others, place, photos, identCely: fc.constantFrom(undefined, 'C-202400101-N00001') });
 type Made = typeof find extends fc.Arbitrary<infer T> ? T : never;
 
-const madeOf = ({ elements, place: where, photos: names, identCely }: Made, accessibility?: string): ExportedFind => ({
+const findMade = ({ elements, place: where, photos: names, identCely }: Made, accessibility?: string): ExportedFind => ({
   localId: 'K-1',
   ...(identCely === undefined ? {} : { identCely }),
   elements: { ...elements, ...where, ...(accessibility === undefined ? {} : { pristupnost: { id: accessibility, text: '' } }) },
   photos: names,
-  labelsOf: (entry) => (entry === 'HES-000253' ? { cs: 'paleolit', en: 'Palaeolithic' } : undefined),
+  getLabels: (entry) => (entry === 'HES-000253' ? { cs: 'paleolit', en: 'Palaeolithic' } : undefined),
 });
 
 describe('a record for portals', () => {
@@ -70,7 +70,7 @@ describe('a record for portals', () => {
     const accessibility = fc.constantFrom(OPEN, 'HES-000867', undefined);
     fc.assert(
       fc.property(fc.array(fc.tuple(find, accessibility), { minLength: 1, maxLength: 3 }), (made) => {
-        const document = lidoOf(made.map(([each, level]) => madeOf(each, level)));
+        const document = renderLido(made.map(([each, level]) => findMade(each, level)));
         expect(faults(validator, document)).toEqual([]);
         expect(document.split('<lido:lido>')).toHaveLength(made.length + 1);
       }),
@@ -85,7 +85,9 @@ describe('a record for portals', () => {
         photos,
         fc.constantFrom('HES-000866', 'HES-000867', 'HES-000868', '', undefined),
         (made, elsewhere, names, level) => {
-          expect(lidoOf([madeOf(made, level)])).toBe(lidoOf([madeOf({ ...made, place: elsewhere, photos: names }, level)]));
+          expect(renderLido([findMade(made, level)])).toBe(
+            renderLido([findMade({ ...made, place: elsewhere, photos: names }, level)]),
+          );
         },
       ),
     );
@@ -93,16 +95,16 @@ describe('a record for portals', () => {
 
   test('keeps a place that the service keeps by now, or does not show', () => {
     const open = { geom_system: '4326', geom_wkt: 'POINT (14.4123 50.0876)', lokalizace: 'pole' } as const;
-    const made = madeOf({ elements: {}, place: open, photos: [], identCely: 'C-202400101-N00001' }, OPEN);
+    const made = findMade({ elements: {}, place: open, photos: [], identCely: 'C-202400101-N00001' }, OPEN);
     const shownAs = (id?: string): string =>
-      lidoOf([{ ...made, accessibilities: [made.elements.pristupnost, id === undefined ? undefined : { id, text: '' }] }]);
-    expect(shownAs(OPEN)).toBe(lidoOf([made]));
-    for (const kept of [shownAs('HES-000867'), shownAs()]) expect(kept).not.toMatch(/14\.4123|pole/);
+      renderLido([{ ...made, accessibilities: [made.elements.pristupnost, id === undefined ? undefined : { id, text: '' }] }]);
+    expect(shownAs(OPEN)).toBe(renderLido([made]));
+    for (const keptText of [shownAs('HES-000867'), shownAs()]) expect(keptText).not.toMatch(/14\.4123|pole/);
   });
 
   test('has the place of a find that anybody may see, latitude first, and the metres it was measured in', () => {
     const measured = { geom_system: '5514', geom_sjtsk_wkt: 'POINT (-744429.730 -1043627.83)', lokalizace: 'pole' } as const;
-    const document = lidoOf([madeOf({ elements: {}, place: measured, photos: ['a.jpg'], identCely: undefined }, OPEN)]);
+    const document = renderLido([findMade({ elements: {}, place: measured, photos: ['a.jpg'], identCely: undefined }, OPEN)]);
     expect(document).toContain('<gml:pos>-744429.730 -1043627.83</gml:pos>');
     expect(document).toMatch(/EPSG::4326">\s*<gml:pos>50\.0800000 14\.4000000<\/gml:pos>/);
     expect(document).toContain('<lido:displayPlace>pole</lido:displayPlace>');
@@ -111,12 +113,12 @@ describe('a record for portals', () => {
 
   test('computes no degrees from a point that is nowhere', () => {
     const nowhere = { geom_system: '5514', geom_sjtsk_wkt: 'POINT (0 0)' } as const;
-    const document = lidoOf([madeOf({ elements: {}, place: nowhere, photos: [], identCely: undefined }, OPEN)]);
+    const document = renderLido([findMade({ elements: {}, place: nowhere, photos: [], identCely: undefined }, OPEN)]);
     expect(document.match(/<gml:pos>.*<\/gml:pos>/g)).toEqual(['<gml:pos>0 0</gml:pos>']);
   });
 
   test('is faulty for the schema where something is missing or out of order', () => {
-    const document = lidoOf([madeOf({ elements: { pocet: '3' }, place: {}, photos: [], identCely: undefined }, OPEN)]);
+    const document = renderLido([findMade({ elements: { pocet: '3' }, place: {}, photos: [], identCely: undefined }, OPEN)]);
     expect(faults(validator, document)).toEqual([]);
     expect(faults(validator, document.replace(/<lido:titleWrap>.*<\/lido:titleWrap>/s, ''))).not.toEqual([]);
     expect(faults(validator, document.replaceAll(' lido:type=', ' lido:kind='))).not.toEqual([]);

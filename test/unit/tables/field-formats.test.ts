@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { readTableBytes } from '../../../src/tables/readers.ts';
+import { parseTableBytes } from '../../../src/tables/readers.ts';
 import { readFinds } from '../../support/read-finds.ts';
 
 const gpx = (...inner: readonly string[]): string =>
   `<gpx version="1.1" xmlns="http://www.topografix.com/GPX/1/1" xmlns:gpxx="http://www.garmin.com/xmlschemas/GpxExtensions/v3" xmlns:ogr="http://osgeo.org/gdal">${inner.map((each) => `<wpt lat="49.84" lon="15.17">${each}</wpt>`).join('')}</gpx>`;
 
-async function rowsOf(file: string, text: string) {
-  const table = await readTableBytes(file, Buffer.from(text));
+async function listRows(file: string, text: string) {
+  const table = await parseTableBytes(file, Buffer.from(text));
   const rows = [...table.rows].map(({ cells }) =>
     Object.fromEntries(table.header.map((name, index) => [name, cells[index] ?? ''])),
   );
@@ -20,19 +20,19 @@ describe('a waypoint of a device', () => {
     ['a file on a computer', 'file:///C:/Users/Eva/Photos/p_1.JPG', 'p_1.JPG'],
     ['a file in another folder of Windows', 'Photos\\p_1.jpg', 'Photos/p_1.jpg'],
   ])('has %s as its photograph', async (_, href, photos) => {
-    const { rows } = await rowsOf('walk.gpx', gpx(`<name>A</name><link href="${href}"><type>image/jpeg</type></link>`));
+    const { rows } = await listRows('walk.gpx', gpx(`<name>A</name><link href="${href}"><type>image/jpeg</type></link>`));
     expect(rows).toEqual([{ local_id: 'A', photos }]);
   });
 
   test('keeps what else it links to in its note, and fetches nothing', async () => {
     const links = ['https://example.org/a.jpg', 'hlas.amr'].map((href) => `<link href="${href}"/>`).join('');
-    expect((await rowsOf('walk.gpx', gpx(`<name>A</name><desc>u cesty</desc>${links}`))).rows).toEqual([
+    expect((await listRows('walk.gpx', gpx(`<name>A</name><desc>u cesty</desc>${links}`))).rows).toEqual([
       { local_id: 'A', poznamka: 'u cesty\nhttps://example.org/a.jpg\nhlas.amr' },
     ]);
   });
 
   test('has a link that climbs refused where the photograph is looked for, not here', async () => {
-    expect((await rowsOf('walk.gpx', gpx('<name>A</name><link href="../../p.jpg"/>'))).rows).toMatchObject([
+    expect((await listRows('walk.gpx', gpx('<name>A</name><link href="../../p.jpg"/>'))).rows).toMatchObject([
       { photos: '../../p.jpg' },
     ]);
   });
@@ -40,7 +40,7 @@ describe('a waypoint of a device', () => {
   test('has extensions that are called like columns as columns; what else is not read is named once', async () => {
     const waypoint =
       '<name>A</name><sym>Flag</sym><extensions><gpxx:WaypointExtension><gpxx:DisplayMode>x</gpxx:DisplayMode></gpxx:WaypointExtension><ogr:hloubka>25</ogr:hloubka></extensions>';
-    const { rows, issues } = await rowsOf('walk.gpx', gpx(waypoint, waypoint.replace('A', 'B')));
+    const { rows, issues } = await listRows('walk.gpx', gpx(waypoint, waypoint.replace('A', 'B')));
     expect(rows).toEqual([
       { local_id: 'A', hloubka: '25' },
       { local_id: 'B', hloubka: '25' },
@@ -59,21 +59,21 @@ describe('a sequence of GeoJSON', () => {
     ['records of RFC 8142', `\u001e${feature('A')}\n\u001e${feature('B').replace('{', '{\n')}\n`],
   ])('as %s is read feature by feature', async (_, text) => {
     for (const name of ['walk.geojsonl', 'walk.json', 'walk']) {
-      const { rows } = await rowsOf(name, text);
+      const { rows } = await listRows(name, text);
       expect(rows).toEqual([{ local_id: 'A' }, { local_id: 'B' }]);
     }
   });
 
   test('loses a feature that is damaged or cut short, and no other', async () => {
     const text = [feature('A'), '{"type":"Fea', feature('B'), '[]', feature('C').slice(0, -9)].join('\n');
-    const { rows, issues } = await rowsOf('walk.geojsonl', text);
+    const { rows, issues } = await listRows('walk.geojsonl', text);
     expect(rows).toEqual([{ local_id: 'A' }, { local_id: 'B' }]);
     expect(issues.map(([rule]) => rule)).toEqual(['feature', 'feature', 'feature']);
   });
 
   test('a document of features over several lines is no sequence', async () => {
     const text = `{"type":"FeatureCollection","features":[\n${feature('A')},\n${feature('B')}\n]}`;
-    expect((await rowsOf('walk.geojson', text)).rows).toEqual([{ local_id: 'A' }, { local_id: 'B' }]);
+    expect((await listRows('walk.geojson', text)).rows).toEqual([{ local_id: 'A' }, { local_id: 'B' }]);
   });
 });
 

@@ -10,7 +10,7 @@ const hostile = fc
   .map((parts) => parts.join(''));
 
 /** Cells as a spreadsheet reads them that takes `separator` for that of the file. */
-function cellsOf(line: string, separator: string): string[] {
+function splitCells(line: string, separator: string): string[] {
   const rows = parse(line, {
     delimiter: separator,
     record_delimiter: ['\r\n', '\n', '\r'],
@@ -25,7 +25,7 @@ test('what is written with one separator holds no formula for a spreadsheet that
     for (const written of SEPARATORS) {
       for (const read of SEPARATORS) {
         const line = ['first', csvCell(text, written), 'last'].join(written);
-        expect([line, read, cellsOf(line, read).filter((cell) => FORMULA.test(cell.replace(/^"+/, '')))]).toEqual([
+        expect([line, read, splitCells(line, read).filter((cell) => FORMULA.test(cell.replace(/^"+/, '')))]).toEqual([
           line,
           read,
           [],
@@ -38,7 +38,7 @@ test('what is written with one separator holds no formula for a spreadsheet that
 test('whatever a text holds, it reads back as it was written', () => {
   fc.assert(
     fc.property(hostile, fc.constantFrom(...SEPARATORS), (text, separator) => {
-      const [cell = ''] = cellsOf(`${csvCell(text, separator)}${separator}end`, separator);
+      const [cell = ''] = splitCells(`${csvCell(text, separator)}${separator}end`, separator);
       expect(withoutFormulaMark(cell)).toBe(text);
       expect(withoutFormulaMark(withMarkKept(text))).toBe(text);
     }),

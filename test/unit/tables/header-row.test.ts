@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parseTable } from '../../../src/tables/csv-table.ts';
 import { parseHeaderRows } from '../../../src/tables/header-row.ts';
-import { readTableBytes } from '../../../src/tables/readers.ts';
+import { parseTableBytes } from '../../../src/tables/readers.ts';
 import { makeWorkbook } from '../../support/make-workbook.ts';
 
 const read = (content: string, row?: string) => {
   const table = parseTable('season.csv', Buffer.from(content), row === undefined ? undefined : parseHeaderRows(row));
   return { ...table, rows: [...table.rows].map(({ row, cells }) => [row, ...cells]) };
 };
-const rulesOf = (content: string) => read(content).issues.map(({ rule }) => rule);
+const listRules = (content: string) => read(content).issues.map(({ rule }) => rule);
 
 describe('the names of the columns', () => {
   test('are found below a title, and the rows keep the numbers of the file', () => {
@@ -50,7 +50,7 @@ describe('the names of the columns', () => {
     ['hardly any names', 'a;;;;\n1;2;3;4;5\n'],
   ])('are the first row of %s', (_, content) => {
     expect(read(content).headerRow).toBe(1);
-    expect(rulesOf(content)).not.toContain('table-header-row');
+    expect(listRules(content)).not.toContain('table-header-row');
   });
 
   test('stand where a person says', () => {
@@ -73,10 +73,10 @@ describe('the names of the columns', () => {
       ['A-2', 'jehla', { day: 45445 }, -700001, -1000001],
     ] as const;
     const bytes = makeWorkbook([{ name: '2024', rows, merged: ['A1:E1', 'A3:A4', 'B3:C3', 'D3:E3'] }]);
-    const table = await readTableBytes('season.xlsx', bytes);
+    const table = await parseTableBytes('season.xlsx', bytes);
     expect(table).toMatchObject({ header: ['č.', 'druh', 'datum', 'X', 'Y'], headerRow: 4, rowCount: 2 });
     expect([...table.rows][0]).toMatchObject({ row: 5, cells: ['A-1', 'spona', '2024-06-01', '-700000', '-1000000'] });
-    const named = await readTableBytes('season.xlsx', bytes, { headerRows: parseHeaderRows('4') });
+    const named = await parseTableBytes('season.xlsx', bytes, { headerRows: parseHeaderRows('4') });
     expect(named.header).toEqual(['', 'druh', 'datum', 'X', 'Y']);
   });
 

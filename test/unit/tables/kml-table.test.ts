@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readTable, readTableBytes } from '../../../src/tables/readers.ts';
+import { parseTableBytes, readTable } from '../../../src/tables/readers.ts';
 import { parseHtml } from '../../../src/text/characters.ts';
 import { makeZip } from '../../support/make-zip.ts';
 import { tempFolder } from '../../support/temp-outbox.ts';
@@ -15,7 +15,7 @@ const data = (name: string, value: string): string =>
   `<Data name="${name}"><displayName>x</displayName><value>${value}</value></Data>`;
 
 async function read(...placemarks: readonly string[]) {
-  const table = await readTableBytes('walk.kml', Buffer.from(kml(...placemarks)));
+  const table = await parseTableBytes('walk.kml', Buffer.from(kml(...placemarks)));
   const named = [...table.rows].map(({ cells, ...row }) => {
     const values = Object.fromEntries(table.header.map((name, index) => [name, cells[index] ?? '']));
     return { ...row, ...values };
@@ -101,12 +101,12 @@ describe('KML as a whole', () => {
     ['cut short', kml(point()).slice(0, -20), 'is not valid XML'],
     ['with a DTD', `<!DOCTYPE kml [<!ENTITY a "b">]>${kml(point())}`, 'a DTD is not allowed'],
   ])('%s is one error', async (_, text, message) => {
-    await expect(readTableBytes('walk.kml', Buffer.from(text))).rejects.toThrow(message);
+    await expect(parseTableBytes('walk.kml', Buffer.from(text))).rejects.toThrow(message);
   });
 
   test('of Google Earth’s older versions is read', async () => {
     const old = kml(`<name>A</name>${point()}`).replace('http://www.opengis.net/kml/2.2', 'http://earth.google.com/kml/2.1');
-    expect(await readTableBytes('walk.kml', Buffer.from(old))).toMatchObject({ rowCount: 1 });
+    expect(await parseTableBytes('walk.kml', Buffer.from(old))).toMatchObject({ rowCount: 1 });
   });
 });
 
@@ -117,7 +117,7 @@ describe('an archive of KML', () => {
   };
 
   test('has the photographs with it', async () => {
-    const table = await readTableBytes('walk.kmz', makeZip([doc, { name: 'files/a.jpg', content: 'jpeg' }]));
+    const table = await parseTableBytes('walk.kmz', makeZip([doc, { name: 'files/a.jpg', content: 'jpeg' }]));
     expect(table.attachments?.paths).toContain('files/a.jpg');
     const to = join(tempFolder(), 'a.jpg');
     await table.attachments?.archive?.unpack('files/a.jpg', to, 100);
@@ -127,7 +127,7 @@ describe('an archive of KML', () => {
 
   test('may have several documents, whose links start from their own folders', async () => {
     const layer = { name: 'layers/b.kml', content: doc.content.replaceAll('>A<', '>B<') };
-    const table = await readTableBytes('walk.kmz', makeZip([layer, doc]));
+    const table = await parseTableBytes('walk.kmz', makeZip([layer, doc]));
     expect([...table.rows].map(({ row, cells }) => [row, ...cells])).toEqual([
       [1, 'A', 'files/a.jpg'],
       [2, 'B', 'layers/files/a.jpg'],
@@ -151,7 +151,7 @@ describe('an archive of KML', () => {
       'unpacks to more than',
     ],
   ])('with %s is one error', async (_, parts, message) => {
-    await expect(readTableBytes('walk.kmz', makeZip(parts))).rejects.toThrow(message);
+    await expect(parseTableBytes('walk.kmz', makeZip(parts))).rejects.toThrow(message);
     // Photographs of a record on the disk are not read before they are requested.
     const file = join(tempFolder(), 'walk.kmz');
     writeFileSync(file, makeZip(parts));

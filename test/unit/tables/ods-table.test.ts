@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { FileError } from '../../../src/base/errors.ts';
-import { readTableBytes } from '../../../src/tables/readers.ts';
+import { parseTableBytes } from '../../../src/tables/readers.ts';
 import { shownText } from '../../../src/tables/table.ts';
 import { makeOds, type OdsSheet } from '../../support/make-ods.ts';
 import { makeZip } from '../../support/make-zip.ts';
@@ -10,8 +10,8 @@ const sheet = (...rows: OdsSheet['rows']): Buffer => makeOds([{ name: 'Nálezy',
 const cell = (xml: string): string =>
   `<table:table-row><table:table-cell office:value-type="string"><text:p>A-1</text:p></table:table-cell>${xml}</table:table-row>`;
 
-async function cellsOf(bytes: Buffer) {
-  return [...(await readTableBytes('season.ods', bytes)).rows].map(({ row, cells }) => [row, ...cells]);
+async function splitCells(bytes: Buffer) {
+  return [...(await parseTableBytes('season.ods', bytes)).rows].map(({ row, cells }) => [row, ...cells]);
 }
 
 describe('a cell of an OpenDocument sheet', () => {
@@ -74,7 +74,7 @@ describe('a cell of an OpenDocument sheet', () => {
       'a',
     ],
   ])('says %s', async (_, xml, text) => {
-    expect(await cellsOf(sheet(cell(xml)))).toEqual([[2, 'A-1', text, '']]);
+    expect(await splitCells(sheet(cell(xml)))).toEqual([[2, 'A-1', text, '']]);
   });
 
   test.each([
@@ -85,7 +85,7 @@ describe('a cell of an OpenDocument sheet', () => {
     ],
     ['a formula whose result was not saved', '<table:table-cell table:formula="of:=1"/>', 'was not saved'],
   ])('with %s costs its row', async (_, xml, message) => {
-    const table = await readTableBytes('season.ods', sheet(cell(xml), ['A-2', 'b', 1]));
+    const table = await parseTableBytes('season.ods', sheet(cell(xml), ['A-2', 'b', 1]));
     expect([...table.rows].map(({ row }) => row)).toEqual([3]);
     expect(String(table.issues[0]?.message)).toContain(message);
   });
@@ -99,7 +99,7 @@ describe('rows and columns of an OpenDocument sheet', () => {
       ['A-9', 'z', 5],
       '<table:table-row table:number-rows-repeated="1048568"><table:table-cell table:number-columns-repeated="16384"/></table:table-row>',
     );
-    expect(await cellsOf(bytes)).toEqual([
+    expect(await splitCells(bytes)).toEqual([
       [2, 'x', 'x', ''],
       [3, 'x', 'x', ''],
       [7, 'A-9', 'z', '5'],
@@ -111,7 +111,7 @@ describe('rows and columns of an OpenDocument sheet', () => {
     const span = (columns: number, rows: number): string =>
       `<table:table-cell table:number-columns-spanned="${columns}" table:number-rows-spanned="${rows}" office:value-type="string"><text:p>společné</text:p></table:table-cell>`;
     const row = (id: string, rest: string): string => cell(rest).replace('A-1', id);
-    const table = await readTableBytes(
+    const table = await parseTableBytes(
       'season.ods',
       sheet(row('A-1', span(1, 2)), row('A-2', covered), row('A-3', span(2, 1) + covered)),
     );
@@ -125,14 +125,14 @@ describe('rows and columns of an OpenDocument sheet', () => {
 
   test('that are hidden or grouped are read, and hidden is said', async () => {
     const hidden = cell('').replace('<table:table-row>', '<table:table-row table:visibility="filter">');
-    const table = await readTableBytes('season.ods', sheet(`<table:table-row-group>${hidden}</table:table-row-group>`));
+    const table = await parseTableBytes('season.ods', sheet(`<table:table-row-group>${hidden}</table:table-row-group>`));
     expect(table).toMatchObject({ rowCount: 1, issues: [{ rule: 'table-hidden-rows' }] });
   });
 
   test('below a title are read as in every workbook', async () => {
     const bytes = makeOds([{ name: 'a', rows: [['Nálezy sezóny 2024'], ['local_id', 'poznamka', 'hloubka'], ['A-1', 'x', 3]] }]);
-    expect(await readTableBytes('season.ods', bytes)).toMatchObject({ headerRow: 2, rowCount: 1 });
-    expect(await readTableBytes('season.ods', bytes, { headerRows: { first: 1, last: 1 } })).toMatchObject({ headerRow: 1 });
+    expect(await parseTableBytes('season.ods', bytes)).toMatchObject({ headerRow: 2, rowCount: 1 });
+    expect(await parseTableBytes('season.ods', bytes, { headerRows: { first: 1, last: 1 } })).toMatchObject({ headerRow: 1 });
   });
 });
 
@@ -142,9 +142,9 @@ test('of an OpenDocument workbook the first visible sheet that holds something i
     { name: 'prázdný', rows: ['<table:table-row><table:table-cell/></table:table-row>'] },
     { name: 'Nálezy', rows: [HEADER, ['A-2', 'b', 1]] },
   ]);
-  expect(await readTableBytes('season.ods', bytes)).toMatchObject({ sheet: 'Nálezy', rowCount: 1 });
-  expect(await readTableBytes('season.ods', bytes, { sheet: 'skrytý' })).toMatchObject({ sheet: 'skrytý', rowCount: 1 });
-  await expect(readTableBytes('season.ods', bytes, { sheet: 'jiný' })).rejects.toMatchObject({
+  expect(await parseTableBytes('season.ods', bytes)).toMatchObject({ sheet: 'Nálezy', rowCount: 1 });
+  expect(await parseTableBytes('season.ods', bytes, { sheet: 'skrytý' })).toMatchObject({ sheet: 'skrytý', rowCount: 1 });
+  await expect(parseTableBytes('season.ods', bytes, { sheet: 'jiný' })).rejects.toMatchObject({
     hint: expect.stringContaining('skrytý, prázdný, Nálezy'),
   });
 });
@@ -198,7 +198,7 @@ describe('an OpenDocument file that is no table is one clear error:', () => {
     ],
     ['one with a DTD', makeZip([{ name: 'content.xml', content: '<!DOCTYPE a [<!ENTITY b "c">]><a/>' }]), 'DTD'],
   ])('%s', async (_, bytes, message) => {
-    const thrown: unknown = await readTableBytes('season.ods', bytes).catch((error: unknown) => error);
+    const thrown: unknown = await parseTableBytes('season.ods', bytes).catch((error: unknown) => error);
     expect(thrown).toBeInstanceOf(FileError);
     expect((thrown as FileError).message).toContain(message);
   });
@@ -217,7 +217,7 @@ describe('what a number of an OpenDocument sheet shows has no marks between thou
     ['1200', '1 200 Kč', '1200 Kč'],
   ])('%s as %s', async (value, shown, text) => {
     const xml = `<table:table-cell office:value-type="float" office:value="${value}"><text:p>${shown}</text:p></table:table-cell>`;
-    const table = await readTableBytes('season.ods', sheet(cell(xml)));
+    const table = await parseTableBytes('season.ods', sheet(cell(xml)));
     const [row] = [...table.rows];
     expect(row && shownText(row, 1)).toBe(text);
   });

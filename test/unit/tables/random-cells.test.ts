@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { SLOW_RUNS } from '../../support/property-runs.ts';
 import { readFinds } from '../../support/read-finds.ts';
 import { randomRow, wrongCells } from './random-cells.ts';
-import { openDocumentOf, workbookOf } from './random-spreadsheets.ts';
+import { makeOpenDocument, makeWorkbook } from './random-spreadsheets.ts';
 
 const rows = fc.array(randomRow, { minLength: 8, maxLength: 8 });
 
@@ -14,7 +14,7 @@ describe('a random cell of a spreadsheet is queued as it is meant, or named in a
   test('in XLSX', async () => {
     await fc.assert(
       fc.asyncProperty(rows, async (table) => {
-        expect(wrongCells(table, await readFinds('season.xlsx', workbookOf(table)))).toEqual([]);
+        expect(wrongCells(table, await readFinds('season.xlsx', makeWorkbook(table)))).toEqual([]);
       }),
       SLOW_RUNS,
     );
@@ -23,7 +23,7 @@ describe('a random cell of a spreadsheet is queued as it is meant, or named in a
   test.each(['.', ','] as const)('in ODS with the decimal separator %s', async (decimal) => {
     await fc.assert(
       fc.asyncProperty(rows, async (table) => {
-        expect(wrongCells(table, await readFinds('season.ods', openDocumentOf(table, decimal)), withPoints)).toEqual([]);
+        expect(wrongCells(table, await readFinds('season.ods', makeOpenDocument(table, decimal)), withPoints)).toEqual([]);
       }),
       SLOW_RUNS,
     );

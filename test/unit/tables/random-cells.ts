@@ -211,15 +211,15 @@ export function wrongCells(
     return COLUMNS.flatMap((column) => {
       const { means, shown } = cells[column];
       const issue = ofRow.find((each) => each.column === column);
-      const found = find?.elements[ELEMENTS[column]];
+      const value = find?.elements[ELEMENTS[column]];
       const same = (one: unknown): unknown => (typeof one === 'string' ? plain(one) : one);
       // A cell without any value is said first: the others of its row are not looked at.
       const isLeft = find === undefined && ofRow.some(({ rule }) => rule.startsWith('table-'));
       const isRight =
         means === undefined
           ? find === undefined && (issue !== undefined || isLeft)
-          : issue === undefined && (!isSound || same(found) === same(means));
-      return isRight ? [] : [`row ${row}, ${column}: "${shown}" means ${means}, is ${found}; ${issue?.message ?? 'no issue'}`];
+          : issue === undefined && (!isSound || same(value) === same(means));
+      return isRight ? [] : [`row ${row}, ${column}: "${shown}" means ${means}, is ${value}; ${issue?.message ?? 'no issue'}`];
     });
   });
 }

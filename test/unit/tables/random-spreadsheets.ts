@@ -10,13 +10,13 @@ function escaped(text: string): string {
 }
 
 /** As Excel writes them. */
-export function workbookOf(rows: readonly RandomRow[]): Buffer {
+export function makeWorkbook(rows: readonly RandomRow[]): Buffer {
   const formats = [...new Set(rows.flatMap((row) => COLUMNS.map((column) => row[column].format)))].filter(
     (code) => code !== 'General',
   );
-  const styleOf = (format: string): number => formats.indexOf(format) + 1;
+  const makeStyle = (format: string): number => formats.indexOf(format) + 1;
   const cellXml = ({ stored, format }: RandomCell): { xml: string } => {
-    const open = `<c r="@" s="${styleOf(format)}"`;
+    const open = `<c r="@" s="${makeStyle(format)}"`;
     switch (stored.kind) {
       case 'text':
         return { xml: `${open} t="inlineStr"><is><t xml:space="preserve">${escaped(stored.text)}</t></is></c>` };
@@ -43,7 +43,7 @@ export function workbookOf(rows: readonly RandomRow[]): Buffer {
 }
 
 /** As LibreOffice writes them where the decimal separator is this one. */
-export function openDocumentOf(rows: readonly RandomRow[], decimal: '.' | ','): Buffer {
+export function makeOpenDocument(rows: readonly RandomRow[], decimal: '.' | ','): Buffer {
   const local = (shown: string): string => (decimal === ',' ? shown.replace(/(?<=\d)\.(?=\d+%?$)/, ',') : shown);
   const cellXml = ({ stored, shown }: RandomCell): string => {
     const cell = (attributes: string, text: string): string =>

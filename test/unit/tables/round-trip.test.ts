@@ -6,7 +6,7 @@ import { exportCsv, exportGeoJson, exportXml } from '../../../src/tables/export-
 import type { ExportedFind } from '../../../src/tables/exported-find.ts';
 import { exportGeoPackage } from '../../../src/tables/gpkg-layers.ts';
 import { exportXlsx } from '../../../src/tables/write-workbook.ts';
-import { normalId, normalText } from '../../../src/text/characters.ts';
+import { normalizeId, normalizeText } from '../../../src/text/characters.ts';
 import { SLOW_RUNS } from '../../support/property-runs.ts';
 import { readFinds } from '../../support/read-finds.ts';
 
@@ -24,10 +24,10 @@ const text = (maxLength = 30) =>
         .map((parts) => parts.join('')),
     )
     .map((value) => value.replace(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\ufffe\uffff]/g, ''))
-    .map(normalText);
+    .map(normalizeText);
 
 const named = text().filter((value) => value !== '');
-const localId = named.map((value) => normalId(value.replace(/\n/g, ' '))).filter((value) => value !== '');
+const localId = named.map((value) => normalizeId(value.replace(/\n/g, ' '))).filter((value) => value !== '');
 const reference = (prefix: string) =>
   fc.integer({ min: 1, max: 999_999 }).map((id) => ({ id: `${prefix}-${String(id).padStart(6, '0')}`, text: '' }));
 const person = fc.constantFrom('Novák, Jan', 'Kučerová-Říhová, Anežka').map((name) => ({ id: ':tba', text: name }));

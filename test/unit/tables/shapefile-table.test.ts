@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import iconv from 'iconv-lite';
 import { describe, expect, test } from 'vitest';
 import { FileError } from '../../../src/base/errors.ts';
-import { readTableBytes } from '../../../src/tables/readers.ts';
+import { parseTableBytes } from '../../../src/tables/readers.ts';
 import { makeDbf, makeShp, pointShape, type Shape, WGS_84, zipShapefile } from '../../support/make-shapefile.ts';
 import { makeZip } from '../../support/make-zip.ts';
 
@@ -12,18 +12,18 @@ const KROVAK = (name: string, more = ''): string =>
   `PROJCS["${name}",GEOGCS["GCS_S_JTSK",DATUM["D_S_JTSK",SPHEROID["Bessel_1841",6377397.155,299.1528128]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]],PROJECTION["Krovak"],PARAMETER["False_Easting",0.0]${more},UNIT["Meter",1.0]]`;
 
 type Parts = { shapes?: readonly Shape[]; dbf?: Buffer; prj?: string; cpg?: string };
-const dbfOf = (...notes: readonly (string | Buffer)[]): Buffer =>
+const buildDbf = (...notes: readonly (string | Buffer)[]): Buffer =>
   makeDbf(
     [ID, NOTE],
     notes.map((note, index) => [`A-${index + 1}`, note]),
   );
 
-function read({ shapes = [[15.17, 49.84]], dbf = dbfOf('nález'), prj = WGS_84, cpg = 'UTF-8' }: Parts, options = {}) {
+function read({ shapes = [[15.17, 49.84]], dbf = buildDbf('nález'), prj = WGS_84, cpg = 'UTF-8' }: Parts, options = {}) {
   const parts = { '.shp': makeShp(shapes), '.dbf': dbf, '.prj': prj || undefined, '.cpg': cpg || undefined };
-  return readTableBytes('body.zip', zipShapefile(parts), options);
+  return parseTableBytes('body.zip', zipShapefile(parts), options);
 }
 
-async function rowsOf(parts: Parts, options = {}) {
+async function listRows(parts: Parts, options = {}) {
   return [...(await read(parts, options)).rows];
 }
 
@@ -51,24 +51,24 @@ describe('the texts of a shapefile are those that were written', () => {
     ['by nothing, as CP852', 'cp852', '', 0x57],
   ])('%s', async (_, codec, cpg, driver) => {
     const dbf = makeDbf([ID, NOTE], [['A-1', iconv.encode(words, codec)]], { driver });
-    expect((await rowsOf({ dbf, cpg }))[0]?.cells).toEqual(['A-1', words]);
+    expect((await listRows({ dbf, cpg }))[0]?.cells).toEqual(['A-1', words]);
   });
 
   test('and --encoding is believed more than a .cpg', async () => {
-    const dbf = dbfOf(iconv.encode(words, 'cp852'));
-    expect((await rowsOf({ dbf, cpg: 'CP1250' }, { encoding: 'cp852' }))[0]?.cells[1]).toBe(words);
+    const dbf = buildDbf(iconv.encode(words, 'cp852'));
+    expect((await listRows({ dbf, cpg: 'CP1250' }, { encoding: 'cp852' }))[0]?.cells[1]).toBe(words);
   });
 
   test('a .cpg that is wrong, or names nothing, is one error that says what to do', async () => {
     for (const cpg of ['UTF-8', 'EBCDIC-ish']) {
-      const error = await refusal(read({ dbf: dbfOf(iconv.encode(words, 'cp1250')), cpg }));
+      const error = await refusal(read({ dbf: buildDbf(iconv.encode(words, 'cp1250')), cpg }));
       expect(error.hint).toContain('--encoding windows-1250');
     }
   });
 
   test('a text that was cut in the middle of a letter loses that letter alone', async () => {
     const dbf = makeDbf([ID, { ...NOTE, width: 4 }], [['A-1', Buffer.from('abcř').subarray(0, 4)]]);
-    expect((await rowsOf({ dbf }))[0]?.cells[1]).toBe('abc');
+    expect((await listRows({ dbf }))[0]?.cells[1]).toBe('abc');
   });
 });
 
@@ -154,7 +154,7 @@ describe('the shapes of a shapefile', () => {
     ['a point with a measure', pointShape(15.25, 49.5, 21, 7), { point: { x: '15.25', y: '49.5' } }],
     ['a MultiPoint of one', multi(1), { point: { x: '15', y: '49' } }],
   ])('%s is the place', async (_, shape, expected) => {
-    expect(await rowsOf({ shapes: [shape] })).toMatchObject([expected]);
+    expect(await listRows({ shapes: [shape] })).toMatchObject([expected]);
   });
 
   test.each<readonly [string, Shape]>([
@@ -162,7 +162,7 @@ describe('the shapes of a shapefile', () => {
     ['not a number', [Number.NaN, 49]],
     ['no data', [-1e39, -1e39]],
   ])('%s is no place', async (_, shape) => {
-    expect(await rowsOf({ shapes: [shape] })).toEqual([{ row: 1, cells: ['A-1', 'nález'] }]);
+    expect(await listRows({ shapes: [shape] })).toEqual([{ row: 1, cells: ['A-1', 'nález'] }]);
   });
 
   test.each<readonly [string, Buffer, RegExp]>([
@@ -172,7 +172,7 @@ describe('the shapes of a shapefile', () => {
     ['infinite', pointShape(Number.POSITIVE_INFINITY, 49), /damaged/],
     ['cut short', pointShape(0, 0).subarray(0, 12), /damaged/],
   ])('%s is an error of its row, and the others are read', async (_, shape, message) => {
-    const table = await read({ shapes: [shape, [15, 49]], dbf: dbfOf('a', 'b') });
+    const table = await read({ shapes: [shape, [15, 49]], dbf: buildDbf('a', 'b') });
     expect([...table.rows].map(({ row }) => row)).toEqual([2]);
     expect(table.issues).toMatchObject([{ rule: 'geometry-form', row: 1 }]);
     expect(String(table.issues[0]?.message)).toMatch(message);
@@ -188,7 +188,7 @@ describe('the shapes of a shapefile', () => {
       { deleted: [0] },
     );
     expect(
-      await rowsOf({
+      await listRows({
         dbf,
         shapes: [
           [15, 49],
@@ -210,7 +210,7 @@ describe('the system of a shapefile', () => {
     ],
     ['the EPSG', KROVAK('S-JTSK / Krovak East North')],
   ])('is S-JTSK as %s describes it', async (_, prj) => {
-    expect(await rowsOf({ prj, shapes: [[-743_011.72, -1_043_234.5]] })).toMatchObject([
+    expect(await listRows({ prj, shapes: [[-743_011.72, -1_043_234.5]] })).toMatchObject([
       { point: { system: '5514', x: '-743011.72' } },
     ]);
   });
@@ -232,7 +232,7 @@ describe('the system of a shapefile', () => {
 
   test('must be said where there are points, and need not where there are none', async () => {
     expect((await refusal(read({ prj: '' }))).message).toContain('no .prj');
-    expect(await rowsOf({ prj: '', shapes: [null] })).toHaveLength(1);
+    expect(await listRows({ prj: '', shapes: [null] })).toHaveLength(1);
   });
 });
 
@@ -244,27 +244,27 @@ describe('parts that do not fit together are one error:', () => {
   test.each<readonly [string, Record<string, Buffer | string | undefined>, string]>([
     [
       'a table of another count',
-      { '.shp': shp, '.dbf': dbfOf('a'), '.prj': WGS_84 },
+      { '.shp': shp, '.dbf': buildDbf('a'), '.prj': WGS_84 },
       'has 2 shapes, but its table (.dbf) has 1 rows',
     ],
     ['no table', { '.shp': shp, '.prj': WGS_84 }, 'no table beside it'],
-    ['shapes that break off', { '.shp': shp.subarray(0, 150), '.dbf': dbfOf('a', 'b'), '.prj': WGS_84 }, 'cut short'],
-    ['a table that breaks off', { '.shp': shp, '.dbf': dbfOf('a', 'b').subarray(0, 120), '.prj': WGS_84 }, 'cut short'],
-    ['another archive among them', { '.shp': shp, '.dbf': dbfOf('a', 'b'), '.zip': 'PK' }, 'another archive'],
+    ['shapes that break off', { '.shp': shp.subarray(0, 150), '.dbf': buildDbf('a', 'b'), '.prj': WGS_84 }, 'cut short'],
+    ['a table that breaks off', { '.shp': shp, '.dbf': buildDbf('a', 'b').subarray(0, 120), '.prj': WGS_84 }, 'cut short'],
+    ['another archive among them', { '.shp': shp, '.dbf': buildDbf('a', 'b'), '.zip': 'PK' }, 'another archive'],
   ])('%s', async (_, parts, message) => {
-    expect((await refusal(readTableBytes('body.zip', zipShapefile(parts)))).message).toContain(message);
+    expect((await refusal(parseTableBytes('body.zip', zipShapefile(parts)))).message).toContain(message);
   });
 
   test('a layer is chosen by its name, else the first with points', async () => {
     const layer = (name: string, type: number, note: string) => [
       { name: `${name}.shp`, content: makeShp([type === 1 ? [15, 49] : pointShape(0, 0, type)], type) },
-      { name: `${name}.dbf`, content: dbfOf(note) },
+      { name: `${name}.dbf`, content: buildDbf(note) },
       { name: `${name}.prj`, content: WGS_84 },
     ];
     const bytes = makeZip([...layer('sondy', 5, 'sonda'), ...layer('nalezy', 1, 'nález')]);
-    expect(await readTableBytes('vrstvy.zip', bytes)).toMatchObject({ sheet: 'nalezy', rowCount: 1 });
-    expect(await readTableBytes('vrstvy.zip', bytes, { sheet: 'sondy' })).toMatchObject({ sheet: 'sondy', rowCount: 0 });
-    expect((await refusal(readTableBytes('vrstvy.zip', bytes, { sheet: 'jiná' }))).hint).toContain('sondy, nalezy');
+    expect(await parseTableBytes('vrstvy.zip', bytes)).toMatchObject({ sheet: 'nalezy', rowCount: 1 });
+    expect(await parseTableBytes('vrstvy.zip', bytes, { sheet: 'sondy' })).toMatchObject({ sheet: 'sondy', rowCount: 0 });
+    expect((await refusal(parseTableBytes('vrstvy.zip', bytes, { sheet: 'jiná' }))).hint).toContain('sondy, nalezy');
   });
 });
 
@@ -274,7 +274,10 @@ test('whatever is written into a shapefile is read from it', async () => {
   const feature = fc.tuple(text, fc.option(fc.tuple(degrees, degrees)));
   await fc.assert(
     fc.asyncProperty(fc.array(feature, { minLength: 1, maxLength: 20 }), async (features) => {
-      const rows = await rowsOf({ shapes: features.map(([, shape]) => shape), dbf: dbfOf(...features.map(([note]) => note)) });
+      const rows = await listRows({
+        shapes: features.map(([, shape]) => shape),
+        dbf: buildDbf(...features.map(([note]) => note)),
+      });
       expect(rows.map(({ cells, point }) => [cells[1], point === undefined ? null : [Number(point.x), Number(point.y)]])).toEqual(
         features.map(([note, shape]) => [note, shape === null ? null : shape.map((value) => value + 0)]),
       );
@@ -288,7 +291,7 @@ test('whatever bytes of a shapefile are changed, it is read or refused in words'
       [15, 49],
       [16, 49],
     ]),
-    '.dbf': dbfOf('a', 'b'),
+    '.dbf': buildDbf('a', 'b'),
     '.prj': Buffer.from(WGS_84),
   };
   const part = fc.constantFrom('.shp', '.dbf', '.prj') as fc.Arbitrary<keyof typeof good>;
@@ -298,7 +301,7 @@ test('whatever bytes of a shapefile are changed, it is read or refused in words'
       const bad = { '.shp': Buffer.from(good['.shp']), '.dbf': Buffer.from(good['.dbf']), '.prj': Buffer.from(good['.prj']) };
       for (const [name, at, value] of all) bad[name][at % bad[name].length] = value;
       try {
-        const table = await readTableBytes('body.zip', zipShapefile(bad));
+        const table = await parseTableBytes('body.zip', zipShapefile(bad));
         expect([...table.rows]).toHaveLength(table.rowCount);
       } catch (thrown) {
         if (!(thrown instanceof FileError)) throw thrown;

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import iconv from 'iconv-lite';
 import { describe, expect, test } from 'vitest';
-import { readTableBytes } from '../../../src/tables/readers.ts';
-import { inUtf8 } from '../../../src/tables/text-encoding.ts';
+import { parseTableBytes } from '../../../src/tables/readers.ts';
+import { toUtf8 } from '../../../src/tables/text-encoding.ts';
 
 const WORDS = (
   'přeslička střep hrnčířská hlína šípka žárové pohřebiště Hradiště Žďár Čáslav Říčany úlomek kůl mince stříbrná těžba důl ' +
@@ -29,7 +29,7 @@ describe('a table that is not written in UTF-8', () => {
   test.each(ENCODINGS)('is recognised and read as %s (%s), letter by letter', async (name, codec) => {
     await fc.assert(
       fc.asyncProperty(text, async (table) => {
-        const { text: read, issues } = await inUtf8('season.csv', iconv.encode(table, codec));
+        const { text: read, issues } = await toUtf8('season.csv', iconv.encode(table, codec));
         expect(read.toString()).toBe(table);
         expect(issues).toMatchObject([{ rule: 'table-encoding', severity: 'warning', message: expect.stringContaining(name) }]);
       }),
@@ -38,7 +38,7 @@ describe('a table that is not written in UTF-8', () => {
 
   test('is not read in an encoding whose letters no Czech word has beside one another', async () => {
     const table = 'a;b\nK-0;mince;železný mince;0\nK-1;Šťastný;raný Šťastný;0\nK-2;raný;výška raný;0\n';
-    expect((await inUtf8('season.csv', iconv.encode(table, 'maccenteuro'))).text.toString()).toBe(table);
+    expect((await toUtf8('season.csv', iconv.encode(table, 'maccenteuro'))).text.toString()).toBe(table);
   });
 
   test.each([
@@ -47,25 +47,25 @@ describe('a table that is not written in UTF-8', () => {
     ['UTF-16', Buffer.from('\uFEFFa;ž\n', 'utf16le'), 'a;ž\n'],
     ['UTF-16', Buffer.from('\uFEFFa;ž\n', 'utf16le').swap16(), 'a;ž\n'],
   ])('is read as %s where it has hardly a word to tell it by', async (_, bytes, expected) => {
-    expect((await inUtf8('season.csv', bytes)).text.toString().replace('\uFEFF', '')).toBe(expected);
+    expect((await toUtf8('season.csv', bytes)).text.toString().replace('\uFEFF', '')).toBe(expected);
   });
 
   test('is read as a person says, whatever it looks like', async () => {
     const bytes = iconv.encode('a;b\n1;příliš žluťoučký kůň\n', 'cp852');
-    expect((await inUtf8('season.csv', bytes, 'CP852')).text.toString()).toContain('příliš žluťoučký kůň');
-    await expect(inUtf8('season.csv', bytes, 'klingon')).rejects.toThrow('"klingon" is not a known encoding');
-    await expect(inUtf8('season.csv', bytes, 'utf-8')).rejects.toThrow('is not in utf-8');
+    expect((await toUtf8('season.csv', bytes, 'CP852')).text.toString()).toContain('příliš žluťoučký kůň');
+    await expect(toUtf8('season.csv', bytes, 'klingon')).rejects.toThrow('"klingon" is not a known encoding');
+    await expect(toUtf8('season.csv', bytes, 'utf-8')).rejects.toThrow('is not in utf-8');
   });
 
   test('is shown with two of its words', async () => {
-    const { issues } = await readTableBytes('season.csv', iconv.encode('a;b\nstřep;Hradiště\n', 'win1250'));
+    const { issues } = await parseTableBytes('season.csv', iconv.encode('a;b\nstřep;Hradiště\n', 'win1250'));
     expect(issues.map(({ message }) => message)).toEqual([
       'season.csv is read as Windows-1250, with words such as střep, Hradiště. If they are wrong, use --encoding.',
     ]);
   });
 
   test('is read where it has a quarter of a million letters without a gap, which a reader that goes back would not end', async () => {
-    const { issues } = await inUtf8('season.csv', iconv.encode(`ž\n${'e'.repeat(250_000)}\n`, 'win1250'));
+    const { issues } = await toUtf8('season.csv', iconv.encode(`ž\n${'e'.repeat(250_000)}\n`, 'win1250'));
     expect(issues.map(({ message }) => message)).toEqual(['season.csv is read as Windows-1250.']);
   });
 });
@@ -74,11 +74,11 @@ test('a table in UTF-8 is taken as it is, and one that is damaged is refused', a
   await fc.assert(
     fc.asyncProperty(text, fc.nat(), async (table, place) => {
       const bytes = Buffer.from(table);
-      expect(await inUtf8('season.csv', bytes)).toEqual({ text: bytes, issues: [] });
+      expect(await toUtf8('season.csv', bytes)).toEqual({ text: bytes, issues: [] });
       const letters = [...bytes.keys()].filter((at) => (bytes[at] ?? 0) >= 0xc3 && (bytes[at + 1] ?? 0) >= 0x80);
       const cut = letters[place % letters.length] ?? 0;
       const broken = Buffer.concat([bytes.subarray(0, cut + 1), bytes.subarray(cut + 2)]);
-      await expect(readTableBytes('season.csv', broken)).rejects.toThrow('is not UTF-8');
+      await expect(parseTableBytes('season.csv', broken)).rejects.toThrow('is not UTF-8');
     }),
   );
 });

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { expect, test } from 'vitest';
-import { examplesOf } from '../../../src/commands/command.ts';
+import { getExamples } from '../../../src/commands/command.ts';
 import { buildWholeProgram } from '../../../src/commands/program.ts';
 import { displayWidth } from '../../../src/text/width.ts';
 
@@ -29,6 +29,6 @@ test('no help page is wider than a terminal of 80 or of 40 columns, but for a fl
 });
 
 test('every command has two examples', async () => {
-  const bare = (await commandsAt(80)).filter((command) => command.commands.length === 0 && examplesOf(command).length < 2);
+  const bare = (await commandsAt(80)).filter((command) => command.commands.length === 0 && getExamples(command).length < 2);
   expect(bare.map((command) => command.name())).toEqual([]);
 });

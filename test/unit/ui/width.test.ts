@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import stringWidth from 'string-width';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { cutTo, displayWidth, learnWidths, wrapped } from '../../../src/text/width.ts';
+import { cutTo, displayWidth, learnWidths, wrapText } from '../../../src/text/width.ts';
 import { makeBar, makeTerminal, table } from '../../../src/ui/terminal.ts';
 
 beforeAll(() => learnWidths());
@@ -71,22 +71,22 @@ describe('a table', () => {
 
 describe('a line that is too long', () => {
   test('is broken between words and goes on under its text', () => {
-    expect(wrapped('✗ disk             20 MiB free in the folder', 40)).toBe(
+    expect(wrapText('✗ disk             20 MiB free in the folder', 40)).toBe(
       '✗ disk             20 MiB free in the\n                   folder',
     );
-    expect(wrapped('  - one two three', 9)).toBe('  - one\n  two\n  three');
+    expect(wrapText('  - one two three', 9)).toBe('  - one\n  two\n  three');
   });
 
   test('keeps a command whole, which somebody may copy', () => {
-    expect(wrapped('Run `pas vocab map check` now', 16)).toBe('Run\n`pas vocab map check`\nnow');
-    expect(wrapped('    pas edit KH24-001 --set element=value', 20)).toBe('    pas edit KH24-001 --set element=value');
+    expect(wrapText('Run `pas vocab map check` now', 16)).toBe('Run\n`pas vocab map check`\nnow');
+    expect(wrapText('    pas edit KH24-001 --set element=value', 20)).toBe('    pas edit KH24-001 --set element=value');
   });
 
   test('loses no word', () => {
     const line = fc.array(fc.stringMatching(/^[a-zěščř]{1,12}$/), { minLength: 1 }).map((words) => words.join(' '));
     fc.assert(
       fc.property(line, fc.integer({ min: 12, max: 60 }), (text, columns) => {
-        const lines = wrapped(text, columns).split('\n');
+        const lines = wrapText(text, columns).split('\n');
         expect(lines.join(' ')).toBe(text);
         expect(Math.max(...lines.map(displayWidth))).toBeLessThanOrEqual(columns);
       }),

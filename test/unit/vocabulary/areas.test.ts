@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Vocabulary } from '../../../src/vocabulary/term.ts';
 import { makeAreaLookup } from '../../../src/vocabulary/term-lookup.ts';
-import { putTerm, putTombstone } from '../../../src/vocabulary/terms.ts';
+import { saveTerm, saveTombstone } from '../../../src/vocabulary/terms.ts';
 import { aTerm, fill, markHarvested, tempVocabulary } from '../../support/temp-vocabulary.ts';
 
 const square = (west: number, south: number, east: number, north: number): string =>
@@ -70,8 +70,8 @@ describe('which cadastral area holds a point', () => {
     using store = tempVocabulary();
     const vocabulary = threeAreas(store);
     vocabulary.change(() => {
-      putTerm(vocabulary, area('ruian-600001', 'západ', square(12, 50, 12.1, 50.1)), Date.UTC(2026, 0));
-      putTombstone(vocabulary, { ident: 'ruian-600003', setSpec: 'ruian_katastr', goneAtMs: Date.UTC(2026, 0), why: 'deleted' });
+      saveTerm(vocabulary, area('ruian-600001', 'západ', square(12, 50, 12.1, 50.1)), Date.UTC(2026, 0));
+      saveTombstone(vocabulary, { ident: 'ruian-600003', setSpec: 'ruian_katastr', goneAtMs: Date.UTC(2026, 0), why: 'deleted' });
     });
     const lookup = makeAreaLookup(vocabulary);
     expect([lookup(14.05, 50.05).kind, lookup(12.05, 50.05).kind, lookup(14.15, 50.15).kind]).toEqual([

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { areasBelow } from '../../../src/vocabulary/term-lookup.ts';
-import { inferiorsOf, termsOfSet } from '../../../src/vocabulary/terms.ts';
+import { listAreasBelow } from '../../../src/vocabulary/term-lookup.ts';
+import { listInferiors, termsOfSet } from '../../../src/vocabulary/terms.ts';
 import { aTerm, fill, tempVocabulary } from '../../support/temp-vocabulary.ts';
 
 const NAMES = ['Zeman', 'Čapek', 'Chalupa', 'Hora', 'Říha', 'Šimek', 'Suk', 'Cyril', 'Rada', 'Žák', 'Novák'];
@@ -37,8 +37,8 @@ test('what stands below an entry, and areas below a district, stand by the alpha
       aTerm(`ruian-${index}`, name, { setSpec: 'ruian_katastr', boundary, superiors: [{ ident: 'ruian-99', kind: 'okres' }] }),
     ),
   );
-  expect(inferiorsOf(vocabulary, 'HES-000100').map(({ label }) => label)).toEqual(IN_ORDER);
-  expect(areasBelow(vocabulary, 'ruian_katastr', ['ruian-99']).map(({ label }) => label)).toEqual([
+  expect(listInferiors(vocabulary, 'HES-000100').map(({ label }) => label)).toEqual(IN_ORDER);
+  expect(listAreasBelow(vocabulary, 'ruian_katastr', ['ruian-99']).map(({ label }) => label)).toEqual([
     'Cerhenice',
     'Čáslav',
     'Hořany',

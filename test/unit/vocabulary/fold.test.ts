@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { editDistance, fold, gramsOf, wordsOf } from '../../../src/text/names.ts';
+import { editDistance, fold, splitTrigrams, splitWords } from '../../../src/text/names.ts';
 
 test.each([
   ['SPÓNA', 'spona'],
@@ -13,11 +13,11 @@ test.each([
 });
 
 test('words are runs of letters and digits', () => {
-  expect(wordsOf(fold('pravěk – doba bronzová (B 2)'))).toEqual(['pravek', 'doba', 'bronzova', 'b', '2']);
+  expect(splitWords(fold('pravěk – doba bronzová (B 2)'))).toEqual(['pravek', 'doba', 'bronzova', 'b', '2']);
 });
 
 test('a mistyped word keeps its ends', () => {
-  const shared = gramsOf('spna').filter((gram) => gramsOf('spona').includes(gram));
+  const shared = splitTrigrams('spna').filter((gram) => splitTrigrams('spona').includes(gram));
   expect(shared).toEqual(['^^s', '^sp', 'na$']);
 });
 

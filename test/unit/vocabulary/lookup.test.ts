@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { TermLookup } from '../../../src/find/lookup.ts';
 import type { Vocabulary } from '../../../src/vocabulary/term.ts';
 import { makeTermLookup } from '../../../src/vocabulary/term-lookup.ts';
-import { putTombstone } from '../../../src/vocabulary/terms.ts';
+import { saveTombstone } from '../../../src/vocabulary/terms.ts';
 import { aTerm, fill, markHarvested, tempVocabulary } from '../../support/temp-vocabulary.ts';
 
 function aVocabulary(store: ReturnType<typeof tempVocabulary>): Vocabulary {
@@ -18,7 +18,7 @@ function aVocabulary(store: ReturnType<typeof tempVocabulary>): Vocabulary {
     aTerm('ORG-000091', 'Muzeum města Brna', { setSpec: 'organizace', otherNames: ['MMB'] }),
   );
   vocabulary.change(() =>
-    putTombstone(vocabulary, { ident: 'HES-000006', setSpec: 'heslo', goneAtMs: Date.UTC(2026, 0), why: 'deleted' }),
+    saveTombstone(vocabulary, { ident: 'HES-000006', setSpec: 'heslo', goneAtMs: Date.UTC(2026, 0), why: 'deleted' }),
   );
   return markHarvested(vocabulary, 'heslo', 'osoba', 'organizace');
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { rootOf, stemOf } from '../../../src/vocabulary/czech.ts';
+import { getWordRoot, getWordStem } from '../../../src/vocabulary/czech.ts';
 import { makeSuggest } from '../../../src/vocabulary/suggest.ts';
 import type { TermDraft } from '../../../src/vocabulary/term.ts';
 import { aTerm, fill, tempVocabulary } from '../../support/temp-vocabulary.ts';
@@ -34,7 +34,7 @@ describe('forms of a Czech word', () => {
     ['hrnec', 'hrnce', 'hrnců'],
     ['laténská', 'laténské', 'laténského', 'laténskou'],
   ])('%s: they share its stem', (word, ...forms) => {
-    expect(forms.map(stemOf)).toEqual(forms.map(() => stemOf(word)));
+    expect(forms.map(getWordStem)).toEqual(forms.map(() => getWordStem(word)));
   });
 
   test.each([
@@ -45,7 +45,7 @@ describe('forms of a Czech word', () => {
     ['lahev', 'lahvička'],
     ['stavba', 'stavební'],
   ])('%s and %s are kin', (one, other) => {
-    expect(rootOf(other)).toBe(rootOf(one));
+    expect(getWordRoot(other)).toBe(getWordRoot(one));
   });
 
   test.each([
@@ -53,7 +53,7 @@ describe('forms of a Czech word', () => {
     ['kov', 'kování'],
     ['mísa', 'mince'],
   ])('%s and %s are not', (one, other) => {
-    expect(rootOf(other)).not.toBe(rootOf(one));
+    expect(getWordRoot(other)).not.toBe(getWordRoot(one));
   });
 });
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseTerm } from '../../../src/vocabulary/read-term.ts';
 import { makeProjectLookup } from '../../../src/vocabulary/term-lookup.ts';
-import { putHidden, putTerm, putTombstone } from '../../../src/vocabulary/terms.ts';
+import { saveHidden, saveTerm, saveTombstone } from '../../../src/vocabulary/terms.ts';
 import { parseXml } from '../../../src/xml/parse.ts';
 import { aTerm, fill, markHarvested, tempVocabulary } from '../../support/temp-vocabulary.ts';
 
@@ -33,12 +33,12 @@ test('what is not shown, deleted, out of sight or nowhere is told apart', () => 
   const vocabulary = store.source('https://harvest.example.org');
   const survey = '<typ_projektu id="HES-001138" xml:lang="cs">průzkum</typ_projektu>';
   vocabulary.change(() => {
-    putHidden(vocabulary, 'C-202400101', 'projekt', 1);
-    for (const ident of ['C-202400102', 'C-202400103', 'C-202400104']) putTerm(vocabulary, project(ident, survey), 1);
-    putTombstone(vocabulary, { ident: 'C-202400102', setSpec: 'projekt', goneAtMs: 2, why: 'deleted' });
-    putTombstone(vocabulary, { ident: 'C-202400103', setSpec: 'projekt', goneAtMs: 2, why: 'vanished' });
+    saveHidden(vocabulary, 'C-202400101', 'projekt', 1);
+    for (const ident of ['C-202400102', 'C-202400103', 'C-202400104']) saveTerm(vocabulary, project(ident, survey), 1);
+    saveTombstone(vocabulary, { ident: 'C-202400102', setSpec: 'projekt', goneAtMs: 2, why: 'deleted' });
+    saveTombstone(vocabulary, { ident: 'C-202400103', setSpec: 'projekt', goneAtMs: 2, why: 'vanished' });
     // Harvested again by an account that may see less.
-    putHidden(vocabulary, 'C-202400104', 'projekt', 2);
+    saveHidden(vocabulary, 'C-202400104', 'projekt', 2);
     markHarvested(vocabulary, 'projekt');
   });
   const lookup = makeProjectLookup(vocabulary);

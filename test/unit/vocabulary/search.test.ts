@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { searchTerms } from '../../../src/vocabulary/search.ts';
 import type { Vocabulary } from '../../../src/vocabulary/term.ts';
-import { putTerm, putTombstone } from '../../../src/vocabulary/terms.ts';
+import { saveTerm, saveTombstone } from '../../../src/vocabulary/terms.ts';
 import { aTerm, fill, tempVocabulary } from '../../support/temp-vocabulary.ts';
 
 function aVocabulary(store: ReturnType<typeof tempVocabulary>): Vocabulary {
@@ -67,7 +67,7 @@ test('what is gone is not proposed', () => {
   using store = tempVocabulary();
   const vocabulary = aVocabulary(store);
   vocabulary.change(() =>
-    putTombstone(vocabulary, { ident: 'HES-000001', setSpec: 'heslo', goneAtMs: Date.UTC(2026, 0), why: 'deleted' }),
+    saveTombstone(vocabulary, { ident: 'HES-000001', setSpec: 'heslo', goneAtMs: Date.UTC(2026, 0), why: 'deleted' }),
   );
   expect(found(vocabulary, 'spona')).not.toContain('HES-000001');
 });
@@ -109,9 +109,9 @@ test('among thousands of terms the one that is meant still comes first', () => {
     Array.from({ length: 3 + Math.floor(random() * 3) }, () => syllables[Math.floor(random() * syllables.length)]).join('');
   vocabulary.change(() => {
     for (let n = 1; n < 4000; n++) {
-      putTerm(vocabulary, aTerm(`HES-${n}`, `${word()} ${word()}`, { labelEn: word(), setSpec: `heslo:s${n % 40}` }), 1);
+      saveTerm(vocabulary, aTerm(`HES-${n}`, `${word()} ${word()}`, { labelEn: word(), setSpec: `heslo:s${n % 40}` }), 1);
     }
-    putTerm(vocabulary, aTerm('HES-000000', 'spona', { labelEn: 'brooch' }), 1);
+    saveTerm(vocabulary, aTerm('HES-000000', 'spona', { labelEn: 'brooch' }), 1);
   });
   for (const typed of ['spona', 'SPÓNA', 'brooch', 'spna']) {
     expect(searchTerms(vocabulary, typed, { limit: 20 })[0]?.term.ident, typed).toBe('HES-000000');
@@ -123,7 +123,7 @@ test('a rare word finds its term among thousands that share the others', () => {
   const vocabulary = store.source('https://harvest.example.org');
   vocabulary.change(() => {
     for (let n = 10_000; n < 14_000; n++)
-      putTerm(vocabulary, aTerm(`HES-${n}`, `přezka spona ${n}`, { labelEn: `brooch ${n}` }), 1);
+      saveTerm(vocabulary, aTerm(`HES-${n}`, `přezka spona ${n}`, { labelEn: `brooch ${n}` }), 1);
   });
   for (const typed of ['prezka spona 13994', 'spona 13994', '13994 brooch']) {
     expect(searchTerms(vocabulary, typed, { limit: 20 })[0]?.term.ident, typed).toBe('HES-13994');

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { gramsOf } from '../../../src/text/names.ts';
+import { splitTrigrams } from '../../../src/text/names.ts';
 import { similarWords } from '../../../src/vocabulary/similar-words.ts';
 import { SLOW_RUNS } from '../../support/property-runs.ts';
 import { aTerm, fill, tempVocabulary } from '../../support/temp-vocabulary.ts';
@@ -13,9 +13,9 @@ test('the words that share the most grams are found, as if each word of the voca
     fc.property(fc.array(word, { minLength: 1, maxLength: 150 }), word, fc.integer({ min: 1, max: 20 }), (words, typed, most) => {
       using store = tempVocabulary();
       const vocabulary = fill(store, ...words.map((text, index) => aTerm(`HES-${index}`, text, { labelEn: null })));
-      const grams = new Set(gramsOf(typed));
+      const grams = new Set(splitTrigrams(typed));
       const expected = (vocabulary.sql('select id, text from words order by id desc').all() as { id: number; text: string }[])
-        .map((stored) => ({ stored, shared: gramsOf(stored.text).filter((gram) => grams.has(gram)).length }))
+        .map((stored) => ({ stored, shared: splitTrigrams(stored.text).filter((gram) => grams.has(gram)).length }))
         .filter(({ shared }) => shared > 0)
         .sort((a, b) => b.shared - a.shared)
         .slice(0, most)
@@ -28,8 +28,8 @@ test('the words that share the most grams are found, as if each word of the voca
 
 test('long lists are left out without a change of what is found', () => {
   using store = tempVocabulary();
-  const others = Array.from({ length: 900 }, (_, n) => `b${n}na`);
-  const vocabulary = fill(store, aTerm('HES-1', 'spona'), aTerm('HES-2', others.join(' ')));
+  const otherNames = Array.from({ length: 900 }, (_, n) => `b${n}na`);
+  const vocabulary = fill(store, aTerm('HES-1', 'spona'), aTerm('HES-2', otherNames.join(' ')));
   expect(similarWords(vocabulary, 'spona', 1).map(({ text }) => text)).toEqual(['spona']);
   expect(similarWords(vocabulary, 'sponka', 1).map(({ text }) => text)).toEqual(['spona']);
 });

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import {
   countBySet,
-  inferiorsOf,
-  pathTo,
-  putHidden,
-  putTerm,
-  putTombstone,
-  superiorsOf,
+  getPath,
+  listInferiors,
+  listSuperiors,
+  saveHidden,
+  saveTerm,
+  saveTombstone,
   termByIdent,
   termsByName,
   termsOfSet,
@@ -20,7 +20,7 @@ describe('a term that is met again', () => {
   test('takes the newer record with all its names', () => {
     using store = tempVocabulary();
     const vocabulary = fill(store, aTerm('HES-000001', 'spona', { labelEn: 'brooch' }));
-    vocabulary.change(() => putTerm(vocabulary, aTerm('HES-000001', 'fibule'), MARCH));
+    vocabulary.change(() => saveTerm(vocabulary, aTerm('HES-000001', 'fibule'), MARCH));
     expect(termByIdent(vocabulary, 'HES-000001')).toMatchObject({ label: 'fibule', labelEn: null, datestampMs: MARCH });
     expect([termsByName(vocabulary, 'SPÓNA'), termsByName(vocabulary, 'Fibule').length]).toEqual([[], 1]);
   });
@@ -28,14 +28,14 @@ describe('a term that is met again', () => {
   test('is as it was before where the service put that back', () => {
     using store = tempVocabulary();
     const vocabulary = fill(store, aTerm('HES-000001', 'spona'));
-    vocabulary.change(() => putTerm(vocabulary, aTerm('HES-000001', 'stará spona'), JANUARY - 1));
+    vocabulary.change(() => saveTerm(vocabulary, aTerm('HES-000001', 'stará spona'), JANUARY - 1));
     expect(termByIdent(vocabulary, 'HES-000001')).toMatchObject({ label: 'stará spona', datestampMs: JANUARY - 1 });
   });
 
   test('moves to the set that it is in now', () => {
     using store = tempVocabulary();
     const vocabulary = fill(store, aTerm('HES-000001', 'spona'));
-    vocabulary.change(() => putTerm(vocabulary, aTerm('HES-000001', 'spona', { setSpec: 'heslo:nalez_typ' }), MARCH));
+    vocabulary.change(() => saveTerm(vocabulary, aTerm('HES-000001', 'spona', { setSpec: 'heslo:nalez_typ' }), MARCH));
     expect(countBySet(vocabulary)).toEqual([{ setSpec: 'heslo:nalez_typ', terms: 1, gone: 0 }]);
   });
 });
@@ -44,7 +44,9 @@ describe('a term that is deleted', () => {
   test('is kept as gone under its name, with the time', () => {
     using store = tempVocabulary();
     const vocabulary = fill(store, aTerm('HES-000001', 'spona'));
-    vocabulary.change(() => putTombstone(vocabulary, { ident: 'HES-000001', setSpec: 'heslo', goneAtMs: MARCH, why: 'deleted' }));
+    vocabulary.change(() =>
+      saveTombstone(vocabulary, { ident: 'HES-000001', setSpec: 'heslo', goneAtMs: MARCH, why: 'deleted' }),
+    );
     expect(termByIdent(vocabulary, 'HES-000001')).toMatchObject({
       label: 'spona',
       setSpec: 'heslo:predmet_druh',
@@ -62,10 +64,12 @@ describe('a term that is deleted', () => {
   ])('comes back when it is listed again, %s, whatever its datestamp', (how, datestampMs) => {
     using store = tempVocabulary();
     const vocabulary = store.source('https://harvest.example.org');
-    vocabulary.change(() => putTombstone(vocabulary, { ident: 'HES-000001', setSpec: 'heslo', goneAtMs: MARCH, why: 'deleted' }));
+    vocabulary.change(() =>
+      saveTombstone(vocabulary, { ident: 'HES-000001', setSpec: 'heslo', goneAtMs: MARCH, why: 'deleted' }),
+    );
     vocabulary.change(() => {
-      if (how === 'shown') putTerm(vocabulary, aTerm('HES-000001', 'spona'), datestampMs);
-      else putHidden(vocabulary, 'HES-000001', 'heslo', datestampMs);
+      if (how === 'shown') saveTerm(vocabulary, aTerm('HES-000001', 'spona'), datestampMs);
+      else saveHidden(vocabulary, 'HES-000001', 'heslo', datestampMs);
     });
     expect(termByIdent(vocabulary, 'HES-000001')).toMatchObject({ gone: null, goneAtMs: null });
   });
@@ -102,8 +106,8 @@ test('a term knows what stands above and below it', () => {
       ],
     }),
   );
-  expect(inferiorsOf(vocabulary, 'HES-000001').map(({ label }) => label)).toEqual(['prsten', 'spona']);
-  expect(superiorsOf(vocabulary, 'HES-000003')).toEqual([
+  expect(listInferiors(vocabulary, 'HES-000001').map(({ label }) => label)).toEqual(['prsten', 'spona']);
+  expect(listSuperiors(vocabulary, 'HES-000003')).toEqual([
     { ident: 'HES-000001', label: 'šperk', kind: 'podřízenost' },
     { ident: 'HES-999999', label: '', kind: 'podřízenost' },
   ]);
@@ -120,15 +124,15 @@ test('the way down to a term is told from the top, and a circle in the data ends
     aTerm('HES-000004', 'vejce', below('HES-000005')),
     aTerm('HES-000005', 'slepice', below('HES-000004')),
   );
-  expect(pathTo(vocabulary, 'HES-000003').map(({ label }) => label)).toEqual(['pravěk', 'doba bronzová']);
-  expect(pathTo(vocabulary, 'HES-000004').map(({ label }) => label)).toEqual(['slepice']);
+  expect(getPath(vocabulary, 'HES-000003').map(({ label }) => label)).toEqual(['pravěk', 'doba bronzová']);
+  expect(getPath(vocabulary, 'HES-000004').map(({ label }) => label)).toEqual(['slepice']);
 });
 
 test('what two services say is never mixed', () => {
   using store = tempVocabulary();
   const here = fill(store, aTerm('HES-000001', 'spona'));
   const there = store.source('https://elsewhere.example.org');
-  there.change(() => putTerm(there, aTerm('HES-000001', 'jehlice'), JANUARY));
+  there.change(() => saveTerm(there, aTerm('HES-000001', 'jehlice'), JANUARY));
   expect([termByIdent(here, 'HES-000001')?.label, termByIdent(there, 'HES-000001')?.label]).toEqual(['spona', 'jehlice']);
   expect(termsByName(here, 'jehlice')).toEqual([]);
 });
@@ -137,7 +141,7 @@ test('a change that fails leaves nothing behind', () => {
   using store = tempVocabulary();
   const vocabulary = fill(store, aTerm('HES-000001', 'spona'));
   const failing = (): void => {
-    putTerm(vocabulary, aTerm('HES-000002', 'prsten'), MARCH);
+    saveTerm(vocabulary, aTerm('HES-000002', 'prsten'), MARCH);
     throw new Error('cut off');
   };
   expect(() => vocabulary.change(failing)).toThrow('cut off');

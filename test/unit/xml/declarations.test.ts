@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { childOf } from '../../../src/xml/element.ts';
+import { getChild } from '../../../src/xml/element.ts';
 import { parseXml } from '../../../src/xml/parse.ts';
-import { namespaceDeclarationsIn } from '../../../src/xml/source-text.ts';
+import { renderNamespaceDeclarations } from '../../../src/xml/source-text.ts';
 
 function declarations(text: string): string {
   const document = parseXml(Buffer.from(text));
-  const list = childOf(document.root, 'list');
-  return namespaceDeclarationsIn(document, list === undefined ? [document.root] : [document.root, list]);
+  const list = getChild(document.root, 'list');
+  return renderNamespaceDeclarations(document, list === undefined ? [document.root] : [document.root, list]);
 }
 
 test('declarations of all elements round a record are gathered as they are typed', () => {

@@ -22,16 +22,16 @@ function byLibxml2(text: string): Plain | 'refused' {
   } catch {
     return 'refused';
   }
-  const plain = plainOf(document.root);
+  const plain = toPlain(document.root);
   document.dispose();
   return plain;
 }
 
-function plainOf(element: LibElement): Plain {
+function toPlain(element: LibElement): Plain {
   const children: Plain[] = [];
   let text = '';
   for (let node = element.firstChild; node !== null; node = node.next) {
-    if (node instanceof LibElement) children.push(plainOf(node));
+    if (node instanceof LibElement) children.push(toPlain(node));
     else if (node instanceof XmlText || node instanceof XmlCData) text += node.content;
   }
   const attributes = element.attrs.map((attribute) => `{${attribute.namespaceUri}}${attribute.name}=${attribute.content}`).sort();

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import {
-  attributeOf,
-  childrenOf,
   childText,
-  lineOf,
-  sourceOf,
+  getAttribute,
+  getChildren,
+  getLine,
+  getSourceText,
   XML_NAMESPACE,
   type XmlElement,
 } from '../../../src/xml/element.ts';
@@ -34,7 +34,7 @@ describe('what a document holds', () => {
     for (const spelling of spellings) {
       const root = parse(spelling);
       expect([root.namespace, root.name]).toEqual(['urn:x', 'a']);
-      expect(childrenOf(root, 'b')).toHaveLength(1);
+      expect(getChildren(root, 'b')).toHaveLength(1);
     }
   });
 
@@ -46,7 +46,7 @@ describe('what a document holds', () => {
 
   test('an attribute without a prefix is in no namespace', () => {
     const root = parse('<a xmlns="urn:1" xmlns:x="urn:2" id="1" x:id="2" xml:lang="cs"/>');
-    expect([attributeOf(root, 'id'), attributeOf(root, 'id', 'urn:2'), attributeOf(root, 'lang', XML_NAMESPACE)]).toEqual([
+    expect([getAttribute(root, 'id'), getAttribute(root, 'id', 'urn:2'), getAttribute(root, 'lang', XML_NAMESPACE)]).toEqual([
       '1',
       '2',
       'cs',
@@ -58,7 +58,7 @@ describe('what a document holds', () => {
     expect(parse('<a>&lt;&amp;amp;&#x160;&#353;&quot;&apos;&gt;</a>').text).toBe('<&amp;Šš"\'>');
     expect(parse('<a> x <![CDATA[<&amp;]]>\ty\n</a>').text).toBe(' x <&amp;\ty\n');
     expect(parse('<a>1\r\n2\r3&#13;4</a>').text).toBe('1\n2\n3\r4');
-    expect(attributeOf(parse('<a v="1\r\n2\t3&#10;4"/>'), 'v')).toBe('1 2 3\n4');
+    expect(getAttribute(parse('<a v="1\r\n2\t3&#10;4"/>'), 'v')).toBe('1 2 3\n4');
     expect(parse('<a>x<!-- no --><?pi no?>y<b>no</b>z</a>').text).toBe('xyz');
   });
 
@@ -71,8 +71,8 @@ describe('what a document holds', () => {
   test('an element knows its line and its own source', () => {
     const document = parseXml(Buffer.from('<a>\n  <b>č</b>\n  <c d="1"/>\n</a>'));
     const [b, c] = document.root.children;
-    expect(b && sourceOf(document, b)).toBe('<b>č</b>');
-    expect(c && [lineOf(document, c), sourceOf(document, c)]).toEqual([3, '<c d="1"/>']);
+    expect(b && getSourceText(document, b)).toBe('<b>č</b>');
+    expect(c && [getLine(document, c), getSourceText(document, c)]).toEqual([3, '<c d="1"/>']);
   });
 });
 
