@@ -1,7 +1,7 @@
 import { msgid, ngettext, t } from '../base/language.ts';
 import { type Command, cmd, type Message, msg } from '../base/message.ts';
 import type { Context } from '../context/context.ts';
-import { looksLikeIdent } from '../flows/queue/named-finds.ts';
+import { looksLikeIdent } from '../flows/queue/resolve-finds.ts';
 import type { Entry } from '../outbox/entry.ts';
 import { printable } from '../ui/terminal.ts';
 

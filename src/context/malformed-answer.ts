@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { getErrorMessage } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { createRedactor } from '../http/redaction.ts';
-import { MAX_KEPT_BYTES, MalformedAnswerError } from '../oai/malformed.ts';
+import { MAX_KEPT_BYTES, MalformedAnswerError } from '../oai/malformed-error.ts';
 import { writePrivateFile } from '../store/files.ts';
 import type { Context } from './context.ts';
 import { getPassword } from './open-service.ts';

@@ -206,7 +206,7 @@ export function getHarvestBase(profile: Profile): string {
 
 /** Returns the identifiers that the mapping and unsent finds refer to. */
 export async function listEntriesInUse(context: Context): Promise<ReadonlySet<string>> {
-  const { readMappingFile } = await import('./own-files.ts');
+  const { readMappingFile } = await import('./user-files.ts');
   const { rows } = await readMappingFile(context);
   const { outbox: id } = context.profile();
   const hasOutbox = id !== undefined && existsSync(context.outboxPlaces(id).outboxFile);

@@ -11,16 +11,16 @@ import type { LookupTerm } from '../find/lookup.ts';
 import { type ValidatedFind, validateFind } from '../find/rules.ts';
 import type { FinderSource } from '../flows/interview/choose-finders.ts';
 import type { AddingSources } from '../flows/interview/entry-session.ts';
-import { makePhotographKeeping, type PhotographKeeping } from '../flows/queue/kept-photographs.ts';
+import { makePhotographKeeping, type PhotographKeeping } from '../flows/queue/store-photographs.ts';
 import { findKnownAccount } from '../outbox/bound-account.ts';
-import { readKept } from '../store/kept-files.ts';
+import { readKept } from '../store/file-cache.ts';
 import type { LidoSource } from '../tables/export-lido.ts';
 import type { LabelsOf } from '../tables/exported-find.ts';
 import { termByIdent } from '../vocabulary/terms.ts';
 import type { Profile } from './config.ts';
 import type { Context } from './context.ts';
 import { getHarvestAccount, ownHarvestBase } from './open-service.ts';
-import { readMappingFile } from './own-files.ts';
+import { readMappingFile } from './user-files.ts';
 
 /** Opens everything for the validation: the profile's schema, its account, the vocabularies with the museum's mapping. */
 export async function openValidationContext(context: Context) {

@@ -7,7 +7,7 @@ import { type AnswerLimits, type Exchange, type HttpResponse, TransportError } f
 import { createRedactor, redactAnswers } from '../http/redaction.ts';
 import { childText, getAttribute, getChild, getChildren, type XmlDocument, type XmlElement } from '../xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
-import { MalformedAnswerError, recordAt } from './malformed.ts';
+import { MalformedAnswerError, recordAt } from './malformed-error.ts';
 import { buildQuery, checkArguments, datestampMs, ERROR_HINTS, OAI_NAMESPACE, type OaiArguments, type Verb } from './protocol.ts';
 
 /** Credentials for harvesting, sent with every request, since the service sends no challenge. */

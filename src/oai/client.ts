@@ -1,7 +1,7 @@
 import { t } from '../base/language.ts';
 import { childText, getAttribute, getChild, getChildren, type XmlDocument, type XmlElement } from '../xml/element.ts';
 import { type Ask, type AskOptions, makeAsk, type OaiAnswer, type OnToken, parseDocument } from './ask.ts';
-import { type BrokenRecord, MalformedAnswerError, recoverPage } from './malformed.ts';
+import { type BrokenRecord, MalformedAnswerError, recoverPage } from './malformed-error.ts';
 import { datestampMs, type OaiArguments } from './protocol.ts';
 import { type OaiHeader, type OaiRecord, parseHeader, parseHeaderAlone, parseRecord } from './record.ts';
 

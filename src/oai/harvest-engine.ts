@@ -5,7 +5,7 @@ import { getSourceBytes, walkDescendants } from '../xml/element.ts';
 import { parseXml } from '../xml/parse.ts';
 import { buildXml } from '../xml/write-xml.ts';
 import { digestRecord, isUnidentified } from './apply-page.ts';
-import type { BrokenRecord } from './malformed.ts';
+import type { BrokenRecord } from './malformed-error.ts';
 import { firstPage } from './pages.ts';
 import { type HarvestPass, isOnePage, isWhole, judge, startPass, startScan } from './pass.ts';
 import { formatUpwards, OAI_NAMESPACE } from './protocol.ts';

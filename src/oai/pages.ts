@@ -3,7 +3,7 @@ import { OaiError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import type { OnToken } from './ask.ts';
 import type { ListPage } from './client.ts';
-import { MalformedAnswerError } from './malformed.ts';
+import { MalformedAnswerError } from './malformed-error.ts';
 import type { OaiArguments } from './protocol.ts';
 
 export type FetchPage<Item> = (args: OaiArguments, signal?: AbortSignal, onToken?: OnToken) => Promise<ListPage<Item>>;

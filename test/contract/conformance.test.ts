@@ -6,7 +6,7 @@ import { CHECKS } from '../conformance/suite.ts';
 import { conform, listEverything, listReading } from '../support/conform.ts';
 import { freePort } from '../support/free-port.ts';
 import { serveMock } from '../support/mock-process.ts';
-import { startOuterFace } from '../support/outer-face.ts';
+import { startOuterFace } from '../support/reverse-proxy.ts';
 import { PROJECT } from '../support/run-pas.ts';
 
 /** Options for two mock servers: one that is written to, one whose vocabularies are read. */

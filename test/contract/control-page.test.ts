@@ -1,9 +1,9 @@
 import { request } from 'node:http';
 import { createConnection } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { tinyPng } from '../support/a-season.ts';
 import { findLines, makeDocument } from '../support/contract-find.ts';
 import { fetchToken, importXml, postFile } from '../support/contract-requests.ts';
+import { tinyPng } from '../support/season.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 
 let mock: TestMock;

@@ -1,7 +1,7 @@
-import { tinyPng } from '../support/a-season.ts';
 import { findLines, makeDocument, smallestFind } from '../support/contract-find.ts';
 import { fetchToken } from '../support/contract-requests.ts';
 import { Described } from '../support/openapi.ts';
+import { tinyPng } from '../support/season.ts';
 import type { TestMock } from '../support/start-mock.ts';
 import { ask, Fuzz, type FuzzRequest, type Known } from './openapi-fuzz.ts';
 

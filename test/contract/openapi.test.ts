@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { describe, expect, test } from 'vitest';
 import { packageRoot } from '../../src/base/package-root.ts';
-import { tinyPng } from '../support/a-season.ts';
 import { findLines, makeDocument, smallestFind } from '../support/contract-find.ts';
 import { contentDigest, fetchToken, importXml, multipart, type Part } from '../support/contract-requests.ts';
 import { Described } from '../support/openapi.ts';
+import { tinyPng } from '../support/season.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 
 /** The contract's authentication paths end with a slash. */

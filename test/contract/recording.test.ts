@@ -7,11 +7,11 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { replay } from '../../mock-server/replay.ts';
 import { parseRecording } from '../../mock-server/state/recording.ts';
-import { tinyPng } from '../support/a-season.ts';
 import { makeDocument, smallestFind } from '../support/contract-find.ts';
 import { fetchToken, importXml, postFile, setNumber } from '../support/contract-requests.ts';
 import { freePort } from '../support/free-port.ts';
 import { PROJECT } from '../support/run-pas.ts';
+import { tinyPng } from '../support/season.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 import { tied } from '../support/tied.ts';
 

@@ -6,11 +6,11 @@ import { parseHarvestedFind } from '../../src/find/harvested-find.ts';
 import { findCreation } from '../../src/flows/reconcile/judge-import.ts';
 import { walkDescendants } from '../../src/xml/element.ts';
 import { parseXml } from '../../src/xml/parse.ts';
-import { tinyPng } from '../support/a-season.ts';
 import { freePort } from '../support/free-port.ts';
 import { type MockProcess, type RunningMock, startMockProcess } from '../support/mock-process.ts';
 import { type Random, seededRandom } from '../support/random.ts';
 import { expectDone, type Home, type Run, signedIn } from '../support/run-pas.ts';
+import { tinyPng } from '../support/season.ts';
 
 const ROUNDS = Number(process.env['CHAOS_ROUNDS'] ?? 2);
 const SEED = Number(process.env['CHAOS_SEED'] ?? 5);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { conform, listEverything, listReading } from '../support/conform.ts';
 import { serveMock } from '../support/mock-process.ts';
-import { startOuterFace } from '../support/outer-face.ts';
+import { startOuterFace } from '../support/reverse-proxy.ts';
 
 describe('The conformance suite', () => {
   test('names what the deployed service does otherwise, and nothing else', async () => {

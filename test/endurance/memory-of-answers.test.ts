@@ -2,10 +2,10 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { writeSeason } from '../support/a-season.ts';
 import { EVA_SAID, userInfo } from '../support/account-service.ts';
 import { envelope, ODD_SET, page, startOddService } from '../support/odd-service.ts';
 import { addressFlags, expectDone, type Home, makeHome, type Service } from '../support/run-pas.ts';
+import { writeSeason } from '../support/season.ts';
 import { MEASURES_MEMORY, type Peak, readPeak } from './peak-memory.ts';
 
 const MEBI = 1024 * 1024;

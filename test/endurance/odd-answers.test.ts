@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { writeSeason } from '../support/a-season.ts';
 import { expectDone, type Home, jsonLines, type Run, type Service, settledAfter, signedIn } from '../support/run-pas.ts';
+import { writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 import { startPageProxy } from './faulty-network.ts';
 

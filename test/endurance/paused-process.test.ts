@@ -1,9 +1,9 @@
 import { performance } from 'node:perf_hooks';
 import { expect, test } from 'vitest';
-import { writeSeason } from '../support/a-season.ts';
 import { eventually } from '../support/eventually.ts';
 import { findStates } from '../support/find-states.ts';
 import { expectDone, type Home, type Run, type Started, signedIn } from '../support/run-pas.ts';
+import { writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const FINDS = 8;

@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { writeSeason } from '../support/a-season.ts';
 import { eventually } from '../support/eventually.ts';
 import { configFile } from '../support/outbox-files.ts';
 import { expectDone, settledAfter, signedIn } from '../support/run-pas.ts';
+import { writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock('--min-interval', '10');

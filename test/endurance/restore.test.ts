@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { writeSeason } from '../support/a-season.ts';
 import { findStates } from '../support/find-states.ts';
 import { everythingIn } from '../support/hostile-disk.ts';
 import { expectDone, homeWithoutNetwork } from '../support/run-pas.ts';
+import { writeSeason } from '../support/season.ts';
 
 test('a restore that is killed at any moment leaves the old outbox or the new one, whole', async () => {
   const home = await homeWithoutNetwork();

@@ -5,7 +5,6 @@ import { type AddressInfo, createServer as createSocketServer } from 'node:net';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
-import { tinyPng, writeSeason } from '../support/a-season.ts';
 import { everythingIn, getMode, isSuperuser, pasAsOther } from '../support/hostile-disk.ts';
 import { SLOW_RUNS } from '../support/property-runs.ts';
 import {
@@ -19,6 +18,7 @@ import {
   type Service,
   signedIn,
 } from '../support/run-pas.ts';
+import { tinyPng, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const MAX_SECRET = 4000;

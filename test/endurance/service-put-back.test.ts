@@ -1,12 +1,12 @@
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { tinyPng } from '../support/a-season.ts';
-import { countMade } from '../support/count-made.ts';
+import { countMade } from '../support/count-new-finds.ts';
 import { findStates } from '../support/find-states.ts';
 import { freePort } from '../support/free-port.ts';
 import { type MockProcess, type MockState, startMockProcess } from '../support/mock-process.ts';
 import { expectDone, type Home, makeHome, signedIn } from '../support/run-pas.ts';
+import { tinyPng } from '../support/season.ts';
 
 /** The times that the profile has by default are over after half an hour of the service's clock. */
 const HALF_AN_HOUR = 30 * 60_000;

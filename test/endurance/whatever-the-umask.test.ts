@@ -1,10 +1,10 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { writeSeason } from '../support/a-season.ts';
 import { everythingIn, getMode } from '../support/hostile-disk.ts';
 import { outboxFolder } from '../support/outbox-files.ts';
 import { expectDone, signedIn } from '../support/run-pas.ts';
+import { writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock('--min-interval', '10');

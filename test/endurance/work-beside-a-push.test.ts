@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { writeSeason } from '../support/a-season.ts';
 import { findStates } from '../support/find-states.ts';
 import { expectDone, jsonLines, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock('--min-interval', '0');

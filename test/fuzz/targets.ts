@@ -13,7 +13,7 @@ import { checkRules } from '../../src/find/rules.ts';
 import { fetchAccount } from '../../src/flows/push/resolve-account.ts';
 import { parseRecordIdent } from '../../src/flows/push/send-entry.ts';
 import { openOaiClient } from '../../src/oai/client.ts';
-import { MalformedAnswerError } from '../../src/oai/malformed.ts';
+import { MalformedAnswerError } from '../../src/oai/malformed-error.ts';
 import { findEntity, type OaiRecord } from '../../src/oai/record.ts';
 import { headerJson, listRepeatedElements, metadataText, recordJson } from '../../src/oai/record-json.ts';
 import { parseOutcome } from '../../src/pas-api/outcome.ts';

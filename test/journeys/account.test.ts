@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { writeSeason } from '../support/a-season.ts';
 import { fetchToken } from '../support/contract-requests.ts';
 import { findStates } from '../support/find-states.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { expectDone, signedIn } from '../support/run-pas.ts';
+import { writeSeason } from '../support/season.ts';
 
 let service: RunningMock;
 beforeAll(async () => {

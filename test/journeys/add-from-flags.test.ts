@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { tinyPng } from '../support/a-season.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { photoWithGps } from '../support/photo-with-gps.ts';
 import { expectDone, type Home, makeHome, signedIn } from '../support/run-pas.ts';
+import { tinyPng } from '../support/season.ts';
 
 let service: RunningMock;
 let home: Home;

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { tinyPng } from '../support/a-season.ts';
 import { piecesOfTexts } from '../support/in-words.ts';
 import { type Home, signedIn } from '../support/run-pas.ts';
+import { tinyPng } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock('--min-interval', '10');

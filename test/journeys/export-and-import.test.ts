@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import iconv from 'iconv-lite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openSqlite } from '../../src/store/database.ts';
-import { writeSeason } from '../support/a-season.ts';
 import { eventually } from '../support/eventually.ts';
 import { makeGeoPackage, pointBlob } from '../support/make-geopackage.ts';
 import { makeWorkbook } from '../support/make-workbook.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { outboxFile } from '../support/outbox-files.ts';
 import { addressFlags, expectDone, type Home, makeHome, PROJECT, signedIn } from '../support/run-pas.ts';
+import { writeSeason } from '../support/season.ts';
 
 let service: RunningMock;
 let home: Home;

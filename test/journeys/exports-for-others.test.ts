@@ -2,11 +2,11 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readTable } from '../../src/tables/readers.ts';
-import { tinyPng } from '../support/a-season.ts';
 import { lidoValidator } from '../support/lido-schema.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { addressFlags, expectDone, type Home, makeHome, signedIn } from '../support/run-pas.ts';
 import { faults } from '../support/schema-validators.ts';
+import { tinyPng } from '../support/season.ts';
 
 let service: RunningMock;
 let home: Home;

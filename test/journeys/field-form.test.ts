@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { FIELDS } from '../../src/find/fields.ts';
 import { readTable } from '../../src/tables/readers.ts';
-import { tinyPng } from '../support/a-season.ts';
 import { makeZip } from '../support/make-zip.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { outboxFolder } from '../support/outbox-files.ts';
 import { expectDone, type Home, homeWithoutNetwork, signedIn } from '../support/run-pas.ts';
+import { tinyPng } from '../support/season.ts';
 
 let service: RunningMock;
 let home: Home;

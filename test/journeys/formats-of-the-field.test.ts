@@ -1,11 +1,11 @@
 import { mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { tinyPng } from '../support/a-season.ts';
 import { makeOds } from '../support/make-ods.ts';
 import { makeDbf, makeShp, WGS_84, zipShapefile } from '../support/make-shapefile.ts';
 import { makeZip, type ZipPart } from '../support/make-zip.ts';
 import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
+import { tinyPng } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 /** Files of phones, GIS programs and LibreOffice, as `pas import` reads them. */

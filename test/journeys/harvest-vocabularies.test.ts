@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { writeSeason } from '../support/a-season.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { ODD_SET, startOddService } from '../support/odd-service.ts';
 import { addressFlags, expectDone, type Home, makeHome, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { writeSeason } from '../support/season.ts';
 
 type Entry = { id: string; set: string; label: string; label_en: string | null; gone: string | null };
 type Harvested = { sets: { set: string; pass: string; records: number; deleted: number; vanished: number }[] };

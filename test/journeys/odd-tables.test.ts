@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { unpackZip } from '../../src/tables/zip-entries.ts';
-import { tinyPng } from '../support/a-season.ts';
 import { makeWorkbook } from '../support/make-workbook.ts';
 import { expectDone, type Home, PROJECT, signedIn } from '../support/run-pas.ts';
+import { tinyPng } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 /** Tables as people have them: `test/fixtures/odd-tables`. */

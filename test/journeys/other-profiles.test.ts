@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { writeSeason } from '../support/a-season.ts';
 import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
+import { writeSeason } from '../support/season.ts';
 import { startMock } from '../support/start-mock.ts';
 
 /** `mock`, a training profile, is the configured one; `the.museum` is production, where nothing was sent yet. */

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { openOutbox, updateHeader } from '../../src/outbox/open-outbox.ts';
-import { tinyPng, writeSeason } from '../support/a-season.ts';
 import { fetchToken } from '../support/contract-requests.ts';
 import { configFile, keepJournalInState, outboxFile } from '../support/outbox-files.ts';
 import { addressFlags, expectDone, type Home, type Run, settledAfter, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { tinyPng, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock('--min-interval', '0');

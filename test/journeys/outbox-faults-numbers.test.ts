@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { writeSeason } from '../support/a-season.ts';
 import { fetchToken } from '../support/contract-requests.ts';
 import { eventually } from '../support/eventually.ts';
 import type { RunningMock } from '../support/mock-process.ts';
 import { addressFlags, expectDone, type Home, settledAfter, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const production = useMock('--min-interval', '0');

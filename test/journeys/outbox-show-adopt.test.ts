@@ -2,9 +2,9 @@ import { cpSync, existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { openSqlite } from '../../src/store/database.ts';
-import { writeSeason } from '../support/a-season.ts';
 import { configFile, getOutboxId, keepJournalInState, outboxFile, outboxFolder } from '../support/outbox-files.ts';
 import { addressFlags, expectDone, type Home, makeHome, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock('--min-interval', '0');

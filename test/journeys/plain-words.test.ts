@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { writeSeason } from '../support/a-season.ts';
 import { addressFlags, expectDone, makeHome, settledAfter, signedIn } from '../support/run-pas.ts';
+import { writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock('--min-interval', '10');

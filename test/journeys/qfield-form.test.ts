@@ -2,10 +2,10 @@ import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rm
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openSqlite } from '../../src/store/database.ts';
-import { tinyPng } from '../support/a-season.ts';
 import { pointBlob } from '../support/make-geopackage.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { addressFlags, expectDone, type Home, makeHome, signedIn } from '../support/run-pas.ts';
+import { tinyPng } from '../support/season.ts';
 
 let service: RunningMock;
 let home: Home;

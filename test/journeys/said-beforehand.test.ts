@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
-import { writeSeason } from '../support/a-season.ts';
 import { expectDone, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock('--min-interval', '0', '--prefix', 'amcr');

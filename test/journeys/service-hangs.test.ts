@@ -3,10 +3,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { openConnections } from '../../src/http/send.ts';
 import { main } from '../../src/main.ts';
-import { writeSeason } from '../support/a-season.ts';
 import { manualClock } from '../support/manual-clock.ts';
 import { type RawServer, startRawServer } from '../support/raw-server.ts';
 import { expectDone, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock('--min-interval', '0', '--page-size', '10');

@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { writeSeason } from '../support/a-season.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { configFile } from '../support/outbox-files.ts';
 import { addressFlags, expectDone, type Home, type Service, signedIn } from '../support/run-pas.ts';
+import { writeSeason } from '../support/season.ts';
 
 let first: RunningMock;
 let second: RunningMock;

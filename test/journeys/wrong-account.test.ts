@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { writeSeason } from '../support/a-season.ts';
 import { fetchToken } from '../support/contract-requests.ts';
 import { findStates } from '../support/find-states.ts';
 import { configFile, getOutboxId, keepJournalInState } from '../support/outbox-files.ts';
 import { addressFlags, expectDone, type Home, makeHome, type Run, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock('--min-interval', '0');

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { writeSeason } from '../support/a-season.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { HAS_REDIS, type RedisProcess, startRedis } from '../support/redis-process.ts';
 import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
+import { writeSeason } from '../support/season.ts';
 import { FINDS_EACH, measurePushes, warmUp } from './measure-pushes.ts';
 
 /** Homes that share neither files nor state: to each other they are different machines. */

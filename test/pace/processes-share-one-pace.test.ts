@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { writeSeason } from '../support/a-season.ts';
 import { startMockProcess } from '../support/mock-process.ts';
 import { expectDone, signedIn } from '../support/run-pas.ts';
+import { writeSeason } from '../support/season.ts';
 import { tempFolder } from '../support/temp-outbox.ts';
 import { FINDS_EACH, measurePushes, warmUp } from './measure-pushes.ts';
 

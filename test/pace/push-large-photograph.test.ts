@@ -1,9 +1,9 @@
 import { readFileSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { tinyPng, writeSeason } from '../support/a-season.ts';
 import { startMockProcess } from '../support/mock-process.ts';
 import { expectDone, signedIn } from '../support/run-pas.ts';
+import { tinyPng, writeSeason } from '../support/season.ts';
 
 const MIB = 1024 * 1024;
 /** As large as it may be once the form's own bytes are added. */

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { writeSeason } from '../support/a-season.ts';
 import { eventually } from '../support/eventually.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { HAS_REDIS, startRedis } from '../support/redis-process.ts';
 import { expectDone, signedIn } from '../support/run-pas.ts';
+import { writeSeason } from '../support/season.ts';
 import { measurePushes, warmUp } from './measure-pushes.ts';
 import { startRedisSwitch } from './redis-switch.ts';
 

@@ -2,9 +2,9 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseTable } from '../../src/tables/csv-table.ts';
-import { tinyPng } from '../support/a-season.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
+import { tinyPng } from '../support/season.ts';
 import { hasPyxform, loadForm, type OpenForm, type Submission, toXForm } from './filled-forms.ts';
 import { centralExport, centralParts, koboSheets, koboWorkbook } from './form-servers.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { tinyPng } from '../support/a-season.ts';
 import { makeDocument, smallestFind } from '../support/contract-find.ts';
 import { contentDigest } from '../support/contract-requests.ts';
+import { tinyPng } from '../support/season.ts';
 import { startMock } from '../support/start-mock.ts';
 import { makeClientFolder, SERVICE_CLIENT, type ServiceClient } from './generated-client.ts';
 

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { tinyPng } from '../support/a-season.ts';
 import { postFile, setNumber } from '../support/contract-requests.ts';
 import { eventually } from '../support/eventually.ts';
+import { tinyPng } from '../support/season.ts';
 import { evaluateScript, expectReadable } from './browser.ts';
 import { expectText, getWidth, useMockPage } from './mock-page.ts';
 

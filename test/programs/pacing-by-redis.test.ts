@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { writeSeason } from '../support/a-season.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { HAS_REDIS, type RedisProcess, startRedis } from '../support/redis-process.ts';
 import { expectDone, type Home, jsonLines, makeHome, signedIn } from '../support/run-pas.ts';
+import { writeSeason } from '../support/season.ts';
 
 const SECRET = 'sesame-open';
 const PLACES = ['--base-url', 'https://a.example.org', '--schema-base', 'https://a.example.org/schema/svc', '--kind', 'training'];

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { writeSeason } from '../support/a-season.ts';
 import { placedPhotograph } from '../support/placed-photograph.ts';
 import { type Home, homeWithoutNetwork } from '../support/run-pas.ts';
+import { writeSeason } from '../support/season.ts';
 import { answer, startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
 
 let home: Home;

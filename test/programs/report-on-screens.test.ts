@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { writeSeason } from '../support/a-season.ts';
 import { eventually } from '../support/eventually.ts';
 import { expectDone, type Home, PROJECT, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { writeSeason } from '../support/season.ts';
 import { startMock } from '../support/start-mock.ts';
 import { evaluateScript } from './browser.ts';
 import { useReportPage } from './report-browser.ts';

@@ -1,10 +1,10 @@
 import { cpSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { measurePushes, warmUp } from '../pace/measure-pushes.ts';
-import { writeSeason } from '../support/a-season.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { HAS_REDIS, startRedis } from '../support/redis-process.ts';
 import { expectDone, type Home, makeHome, signedIn } from '../support/run-pas.ts';
+import { writeSeason } from '../support/season.ts';
 import { tempFolder } from '../support/temp-outbox.ts';
 
 const ACCOUNTS = ['researcher', 'archaeologist', 'archivist', 'admin'];

@@ -14,9 +14,9 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { tinyPng } from '../support/a-season.ts';
 import { contentDigest, multipart } from '../support/contract-requests.ts';
 import { seededRandom } from '../support/random.ts';
+import { tinyPng } from '../support/season.ts';
 import { type Ended, Machine } from './machine.ts';
 import { isWrite, Network } from './network.ts';
 import { type Asked, judge } from './oracle.ts';

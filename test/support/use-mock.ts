@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach } from 'vitest';
-import { countMade } from './count-made.ts';
+import { countMade } from './count-new-finds.ts';
 import { type MockState, type RunningMock, serveMock, startMockProcess } from './mock-process.ts';
 
 type UsedMock = {

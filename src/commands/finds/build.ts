@@ -5,7 +5,7 @@ import { t } from '../../base/language.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { openValidation } from '../../context/validation.ts';
 import { documentOfFind } from '../../flows/queue/known-finds.ts';
-import { resolveFindNames } from '../../flows/queue/named-finds.ts';
+import { resolveFindNames } from '../../flows/queue/resolve-finds.ts';
 import { issueValues, printIssues } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 

@@ -4,7 +4,7 @@ import { hasErrors } from '../../base/issue.ts';
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import type { Context } from '../../context/context.ts';
-import { editFile } from '../../context/own-files.ts';
+import { editFile } from '../../context/user-files.ts';
 import { askAboutFinders, collectEntrySources, offerSources, openValidationContext } from '../../context/validation.ts';
 import { STATE_WORDS } from '../../flows/finds/entry-words.ts';
 import { findLine } from '../../flows/finds/find-texts.ts';
@@ -13,7 +13,7 @@ import { askChanges, type Edited, type FindEdit, openEdit } from '../../flows/in
 import { openEntrySession } from '../../flows/interview/entry-session.ts';
 import type { Interviewed } from '../../flows/interview/interview-question.ts';
 import { collapseUnchecked } from '../../flows/queue/collapse-issues.ts';
-import { resolveFindNames } from '../../flows/queue/named-finds.ts';
+import { resolveFindNames } from '../../flows/queue/resolve-finds.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
 import { toPrintable } from '../../text/characters.ts';
 import { issueValues, printIssues } from '../../ui/terminal.ts';

@@ -4,7 +4,6 @@ import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { getDocumentProfile, openLabels, openLidoSource } from '../../context/validation.ts';
-import type { FindScope } from '../../flows/finds/chosen-finds.ts';
 import { ENTRY_STATES } from '../../flows/finds/entry-words.ts';
 import { exportFinds } from '../../flows/finds/export-finds.ts';
 import {
@@ -15,7 +14,8 @@ import {
   type ExportFormat,
   formatOfExtension,
 } from '../../flows/finds/exporters.ts';
-import { resolveFindNames } from '../../flows/queue/named-finds.ts';
+import type { FindScope } from '../../flows/finds/select-finds.ts';
+import { resolveFindNames } from '../../flows/queue/resolve-finds.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { findCount } from '../result-texts.ts';
 

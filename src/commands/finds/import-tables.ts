@@ -6,7 +6,7 @@ import { cmd, joinMessages, msg, quoteShellWord } from '../../base/message.ts';
 import type { ColumnMap } from '../../columns/column-rule.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { makeOutboxSearch } from '../../context/other-outboxes.ts';
-import { readFileOrInput, readMappingFile, readTableOrInput, type TableOptions } from '../../context/own-files.ts';
+import { readFileOrInput, readMappingFile, readTableOrInput, type TableOptions } from '../../context/user-files.ts';
 import { askAboutFinders, getPhotoRoot, openValidationContext, photographKeeping } from '../../context/validation.ts';
 import type { LookupTerm } from '../../find/lookup.ts';
 import { findNearestPeople } from '../../flows/finds/outbox-status.ts';

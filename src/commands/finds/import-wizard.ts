@@ -6,7 +6,7 @@ import { cmd } from '../../base/message.ts';
 import type { Preview, UnmappedTerm } from '../../columns/preview.ts';
 import type { TableProposal } from '../../columns/propose-columns.ts';
 import type { Context } from '../../context/context.ts';
-import { readTableOrInput } from '../../context/own-files.ts';
+import { readTableOrInput } from '../../context/user-files.ts';
 import { getPhotoRoot, offerSources, openValidationContext } from '../../context/validation.ts';
 import type { Decision } from '../../flows/interview/ask-about-table.ts';
 import { overviewLines, previewLines, unmappedTermLines } from '../../flows/interview/table-texts.ts';

@@ -3,9 +3,9 @@ import type { ExitReason } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { quoteShellWord } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
-import { type FindChoice, listFinds } from '../../flows/finds/chosen-finds.ts';
 import { ENTRY_STATES, STATE_WORDS } from '../../flows/finds/entry-words.ts';
 import { remoteStatusText } from '../../flows/finds/remote-state.ts';
+import { type FindChoice, listFinds } from '../../flows/finds/select-finds.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { heldValue } from '../result-texts.ts';
 

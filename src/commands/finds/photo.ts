@@ -8,7 +8,7 @@ import { announceInstance } from '../../context/open-service.ts';
 import { type KeepingFlags, photographKeeping } from '../../context/validation.ts';
 import { collapseGpsWarnings } from '../../flows/queue/collapse-issues.ts';
 import { addPhotograph, type QueuedPhoto } from '../../flows/queue/enqueue-change.ts';
-import { targetForChange } from '../../flows/queue/named-finds.ts';
+import { targetForChange } from '../../flows/queue/resolve-finds.ts';
 import type { EntryId } from '../../outbox/entry.ts';
 import { issueValues, printIssues } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';

@@ -9,7 +9,7 @@ import { harvestingAccount, openHarvestClient } from '../../context/open-service
 import { changeText, remoteStateValue, remoteStatusText } from '../../flows/finds/remote-state.ts';
 import { type PulledFind, pull } from '../../flows/harvest/pull-finds.ts';
 import { resolveAccount } from '../../flows/push/resolve-account.ts';
-import type { RemoteStatus } from '../../outbox/pulled.ts';
+import type { RemoteStatus } from '../../outbox/pulled-records.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { findCount } from '../result-texts.ts';

@@ -5,7 +5,7 @@ import type { Context, GlobalOptions } from '../../context/context.ts';
 import { openSync, withoutHarvesting } from '../../context/open-service.ts';
 import { entryText } from '../../flows/finds/entry-words.ts';
 import { reconcileNow } from '../../flows/push/push-all.ts';
-import { resolveRecordNames } from '../../flows/queue/named-finds.ts';
+import { resolveRecordNames } from '../../flows/queue/resolve-finds.ts';
 import type { Reconciled } from '../../flows/reconcile/reconcile-entries.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { currentLanguage } from '../../base/language.ts';
-import { listKnownNames, type NameKind } from '../../context/known-names.ts';
+import { listKnownNames, type NameKind } from '../../context/complete-names.ts';
 import { type Environment, makePlaces } from '../../context/places.ts';
 import type { Runner } from '../command.ts';
 import { type CommandOutline, type OptionOutline, type Outline, readOutline } from '../outline.ts';

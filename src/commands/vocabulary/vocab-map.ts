@@ -6,7 +6,7 @@ import { cmd } from '../../base/message.ts';
 import type { MappingRow } from '../../columns/mapping.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { openHarvested } from '../../context/open-service.ts';
-import { changeMappingFile, readMappingFile, readTableOrInput, writeMappingTo, writeResult } from '../../context/own-files.ts';
+import { changeMappingFile, readMappingFile, readTableOrInput, writeMappingTo, writeResult } from '../../context/user-files.ts';
 import { openLookups } from '../../context/validation.ts';
 import {
   checkedMapping,

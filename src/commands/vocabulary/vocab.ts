@@ -4,7 +4,7 @@ import { t } from '../../base/language.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { openHarvested } from '../../context/open-service.ts';
-import { writeResult } from '../../context/own-files.ts';
+import { writeResult } from '../../context/user-files.ts';
 import {
   EXPORT_FORMS,
   exportTerms,

@@ -5,14 +5,14 @@ import type { Entry } from '../../outbox/entry.ts';
 import { entriesOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { latestNumber } from '../../outbox/ownership.ts';
-import { pulledRecord } from '../../outbox/pulled.ts';
+import { pulledRecord } from '../../outbox/pulled-records.ts';
 import { allFinds, countFinds, type StoredFind } from '../../outbox/stored-finds.ts';
 import { openContentStore } from '../../store/content-store.ts';
 import { writeOutputFile, writeToReader } from '../../store/output-file.ts';
 import type { ExportedFind, LabelsOf } from '../../tables/exported-find.ts';
-import { type FindScope, isChosen } from './chosen-finds.ts';
 import { EXPORTERS, type ExporterName, type ExportSettings, getRenderer } from './exporters.ts';
 import { findWithRemoteState } from './remote-state.ts';
+import { type FindScope, isChosen } from './select-finds.ts';
 
 type ExportRequest = FindScope &
   ExportSettings & {

@@ -4,9 +4,9 @@ import { type Change, type HarvestedFind, listChangesSince, stateText, withChang
 import { entriesOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { latestNumber } from '../../outbox/ownership.ts';
-import { type PulledRecord, pulledRecord } from '../../outbox/pulled.ts';
+import { type PulledRecord, pulledRecord } from '../../outbox/pulled-records.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
-import { isPulledSince } from './pulled-since.ts';
+import { isPulledSince } from './pull-state.ts';
 import { findSentFind, type SentFind } from './sent-finds.ts';
 
 /** State of a find at the service, from the last pull. */

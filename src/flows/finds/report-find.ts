@@ -6,7 +6,7 @@ import type { LookupArea } from '../../find/lookup.ts';
 import type { Entry, ImportEntry, Photograph } from '../../outbox/entry.ts';
 import { entriesOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { type PulledRecord, pulledRecord } from '../../outbox/pulled.ts';
+import { type PulledRecord, pulledRecord } from '../../outbox/pulled-records.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
 import { findRangeProblem, pointNumbers, toSJtsk, toWgs84 } from '../../place/geometry.ts';
 import { dayText } from '../../report/format.ts';
@@ -23,7 +23,7 @@ import type {
 } from '../../report/report-model.ts';
 import type { Term } from '../../vocabulary/term.ts';
 import { elementText } from './find-texts.ts';
-import { countAtService } from './pulled-since.ts';
+import { countAtService } from './pull-state.ts';
 import { changeText, findWithRemoteState } from './remote-state.ts';
 
 /** Data of a report, with or without what may reveal a location. */

@@ -6,7 +6,7 @@ import type { PageResult, RecordSink } from '../../oai/apply-page.ts';
 import { headersOnly } from '../../oai/client.ts';
 import { type Disbelief, harvest } from '../../oai/harvest-engine.ts';
 import { type HarvestState, type SeenRecord, storedState } from '../../oai/harvest-state.ts';
-import type { BrokenRecord } from '../../oai/malformed.ts';
+import type { BrokenRecord } from '../../oai/malformed-error.ts';
 import { boundMs, type HarvestPass } from '../../oai/pass.ts';
 import { checkArguments, parseGranularity } from '../../oai/protocol.ts';
 import { parseHeaderAlone } from '../../oai/record.ts';

@@ -5,7 +5,7 @@ import type { RecordSink } from '../../oai/apply-page.ts';
 import type { OaiClient } from '../../oai/client.ts';
 import { type Disbelief, harvest } from '../../oai/harvest-engine.ts';
 import { storedState } from '../../oai/harvest-state.ts';
-import type { BrokenRecord } from '../../oai/malformed.ts';
+import type { BrokenRecord } from '../../oai/malformed-error.ts';
 import type { HarvestPass } from '../../oai/pass.ts';
 import { findEntity, type OaiRecord, toIdent } from '../../oai/record.ts';
 import {

@@ -13,7 +13,7 @@ import {
   pullWatermarkMs,
   recordUnchanged,
   saveStanding,
-} from '../../outbox/pulled.ts';
+} from '../../outbox/pulled-records.ts';
 import { type RemoteState, remoteState } from '../finds/remote-state.ts';
 import { listSentFinds, type SentFind } from '../finds/sent-finds.ts';
 import { FIND_SET, type FindHarvest } from './harvest-finds.ts';

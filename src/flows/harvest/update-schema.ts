@@ -7,7 +7,7 @@ import { bundledSchema, findSchemaProblem, isSameAsBundled, MAX_SCHEMA_BYTES } f
 import { type Exchange, type HttpResponse, TransportError } from '../../http/exchange.ts';
 import { hashSha512 } from '../../http/request-body.ts';
 import { withRetry } from '../../http/retry.ts';
-import { forget, type KeptFile, keep, readKept } from '../../store/kept-files.ts';
+import { forget, type KeptFile, keep, readKept } from '../../store/file-cache.ts';
 
 export type SchemaInUse = {
   readonly url: string;

@@ -21,8 +21,8 @@ import { photoResolver } from '../../photo/photograph.ts';
 import { type Position, parsePosition, positionText } from '../../place/read-position.ts';
 import { collapseUnchecked } from '../queue/collapse-issues.ts';
 import { enqueueFinds } from '../queue/enqueue-finds.ts';
-import type { PhotographKeeping } from '../queue/kept-photographs.ts';
-import { resolveFindNames } from '../queue/named-finds.ts';
+import { resolveFindNames } from '../queue/resolve-finds.ts';
+import type { PhotographKeeping } from '../queue/store-photographs.ts';
 import { withPosition } from './answer.ts';
 
 export type AddingSources = {

@@ -7,7 +7,7 @@ import { entriesOfFind, importOfFind } from '../../outbox/entry-queries.ts';
 import { isSameBinding, type Outbox, readHeader } from '../../outbox/open-outbox.ts';
 import { allFinds, findByLocalId, type StoredFind } from '../../outbox/stored-finds.ts';
 import type { CopiedFind } from '../queue/copy-finds.ts';
-import { resolveFindNames } from '../queue/named-finds.ts';
+import { resolveFindNames } from '../queue/resolve-finds.ts';
 import { isUnattempted } from './fence.ts';
 
 /** The parts of a profile that a rehearsal needs. */

@@ -22,7 +22,7 @@ import { countQueued } from '../../outbox/overview.ts';
 import { reassignRecord, supersedeEarlierNumbers } from '../../outbox/ownership.ts';
 import { entryText } from '../finds/entry-words.ts';
 import { entryTotals } from '../finds/outbox-status.ts';
-import { resolveRecordNames } from '../queue/named-finds.ts';
+import { resolveRecordNames } from '../queue/resolve-finds.ts';
 import type { OpenCircuit } from './circuit-breaker.ts';
 import { isAbort, type PushContext, type StopCause } from './push-context.ts';
 import { PushSession } from './push-session.ts';

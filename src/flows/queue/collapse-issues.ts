@@ -3,7 +3,7 @@ import { msgid } from '../../base/language.ts';
 import { cmd, joinMessages, type Message, msg, nmsg } from '../../base/message.ts';
 import { FINDER_MATCHED } from '../../find/resolve-finder.ts';
 import { NOT_HARVESTED } from '../../find/value-rules.ts';
-import { LOCATION_KEPT_RULE, LOCATION_RULE, XMP_LOCATION_RULE } from './kept-photographs.ts';
+import { LOCATION_KEPT_RULE, LOCATION_RULE, XMP_LOCATION_RULE } from './store-photographs.ts';
 
 /** Rules whose warnings about photographs are summed up in one. */
 const OF_PHOTOGRAPHS: readonly (readonly [rule: string, message: (count: number) => Message])[] = [

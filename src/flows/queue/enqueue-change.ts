@@ -18,12 +18,12 @@ import {
 } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { lastNumber } from '../../outbox/ownership.ts';
-import { type PulledRecord, pulledRecord } from '../../outbox/pulled.ts';
+import { type PulledRecord, pulledRecord } from '../../outbox/pulled-records.ts';
 import { decisionAbout, recordEvents } from '../../outbox/record-events.ts';
 import { findById, type StoredFind } from '../../outbox/stored-finds.ts';
 import { trimText } from '../../text/characters.ts';
-import { isGoneAtService, isPulledSince } from '../finds/pulled-since.ts';
-import type { KeptPhotograph, PhotographKeeping } from './kept-photographs.ts';
+import { isGoneAtService, isPulledSince } from '../finds/pull-state.ts';
+import type { KeptPhotograph, PhotographKeeping } from './store-photographs.ts';
 
 /** Tells if the service accepts numbers from the account, as far as its role is known (A-PROJECT-2). */
 export function mayNumber(outbox: Outbox): boolean {

@@ -20,7 +20,6 @@ import {
 } from '../../outbox/stored-finds.ts';
 import { enqueueNumber, mayNumber, planNumber } from './enqueue-change.ts';
 import { followPhotographs, type RowPhotographs } from './follow-photographs.ts';
-import type { KeptPhotograph, PhotographKeeping } from './kept-photographs.ts';
 import {
   type EqualFinds,
   type Existing,
@@ -35,6 +34,7 @@ import {
   mergeIssues,
   openEqualFinds,
 } from './merge-find.ts';
+import type { KeptPhotograph, PhotographKeeping } from './store-photographs.ts';
 
 export type EnqueueOptions = PhotographKeeping & {
   readonly outbox: Outbox;

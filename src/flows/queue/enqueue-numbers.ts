@@ -9,7 +9,7 @@ import type { Outbox } from '../../outbox/open-outbox.ts';
 import { allFinds, type StoredFind } from '../../outbox/stored-finds.ts';
 import type { Table } from '../../tables/table.ts';
 import { assertMayNumber, enqueueNumber, type NumberChange, numberOfFind, planNumber } from './enqueue-change.ts';
-import { asIdent, createFindLookup, GONE_HINT, goneText, type NamedFind } from './named-finds.ts';
+import { asIdent, createFindLookup, GONE_HINT, goneText, type NamedFind } from './resolve-finds.ts';
 
 export type TableNumber = {
   readonly find: string;

@@ -9,7 +9,7 @@ import { entriesOfFind, importOfFind, type Target } from '../../outbox/entry-que
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import type { ImportedRow } from '../../outbox/stored-finds.ts';
 import { addOrReplacePhoto, photographsLike, replaceVariant } from './enqueue-change.ts';
-import type { KeptPhotograph } from './kept-photographs.ts';
+import type { KeptPhotograph } from './store-photographs.ts';
 
 /** Photographs of a row by path; undefined for those that cannot be sent. */
 export type RowPhotographs = ReadonlyMap<string, KeptPhotograph | undefined>;

@@ -18,8 +18,8 @@ import { assertSoundFinds, findByLocalId, localIdsFrom } from '../../outbox/stor
 import { photoResolver } from '../../photo/photograph.ts';
 import { assertAbsent, writeOutputFile } from '../../store/output-file.ts';
 import type { Table } from '../../tables/table.ts';
+import { type EnclosedPhotographs, openEnclosedPhotographs } from './archive-photographs.ts';
 import { IssueCollector } from './collapse-issues.ts';
-import { type EnclosedPhotographs, openEnclosedPhotographs } from './enclosed-photographs.ts';
 import { type Enqueued, type EnqueueOptions, type EnqueueReport, enqueueFinds } from './enqueue-finds.ts';
 
 type ImportContext = EnqueueOptions & {

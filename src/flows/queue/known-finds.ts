@@ -11,7 +11,7 @@ import { labelledTexts } from '../finds/find-texts.ts';
 import { remoteState } from '../finds/remote-state.ts';
 import { findSentFind } from '../finds/sent-finds.ts';
 import { asFind } from './enqueue-finds.ts';
-import { recordNamed } from './named-finds.ts';
+import { recordNamed } from './resolve-finds.ts';
 
 export type Story = {
   readonly entry: Entry;

@@ -17,11 +17,11 @@ import {
   type PhotoInfo,
 } from '../../photo/match-photographs.ts';
 import { type PhotoExif, readPhotoExif } from '../../photo/photo-exif.ts';
-import { isGoneAtService } from '../finds/pulled-since.ts';
+import { isGoneAtService } from '../finds/pull-state.ts';
 import { getReportPlace } from '../finds/report-find.ts';
 import { enqueuePhoto } from './enqueue-change.ts';
-import type { PhotographKeeping, Sendable } from './kept-photographs.ts';
-import { findTarget } from './named-finds.ts';
+import { findTarget } from './resolve-finds.ts';
+import type { PhotographKeeping, Sendable } from './store-photographs.ts';
 
 export type FileStatus = { readonly file: string; readonly path: string } & (
   | { readonly kind: 'matched'; readonly match: Match; readonly photograph: Sendable }

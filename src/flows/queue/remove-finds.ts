@@ -5,7 +5,7 @@ import type { Target } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { type Removal, removable, removeTarget } from '../../outbox/removal.ts';
 import { findById } from '../../outbox/stored-finds.ts';
-import { recordNamed } from './named-finds.ts';
+import { recordNamed } from './resolve-finds.ts';
 import { sweepPhotographs } from './sweep-photographs.ts';
 
 export type PlannedRemoval = {

@@ -15,7 +15,7 @@ import type { Outbox } from '../../outbox/open-outbox.ts';
 import { allFinds, findById, findByIdentCely, findByLocalId, type StoredFind } from '../../outbox/stored-finds.ts';
 import { collapseUnchecked } from './collapse-issues.ts';
 import { asFind, makeImportContent } from './enqueue-finds.ts';
-import { resolveFindNames } from './named-finds.ts';
+import { resolveFindNames } from './resolve-finds.ts';
 
 type FindVerdict = { readonly valid: number; readonly invalid: number; readonly issues: readonly Issue[] };
 

@@ -19,7 +19,7 @@ import { recordOtherWriters } from '../../outbox/gate.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { decisionAbout, recordEvents } from '../../outbox/record-events.ts';
 import { unhideFind } from '../../outbox/removal.ts';
-import { findTarget } from '../queue/named-finds.ts';
+import { findTarget } from '../queue/resolve-finds.ts';
 import { recordProblem } from './look-up-record.ts';
 
 export type Decision =

@@ -5,7 +5,7 @@ import { claim, type Settlement, settle } from '../../../src/outbox/claims.ts';
 import type { Outcome } from '../../../src/pas-api/outcome.ts';
 import { EVA_SAID } from '../../support/account-service.ts';
 import { inWords } from '../../support/in-words.ts';
-import { aPush } from './push-in-the-middle.ts';
+import { aPush } from './running-push.ts';
 
 const MINUTE = 60_000;
 const REFUSED: Settlement = { state: 'refused', reason: 'said', issues: [] };

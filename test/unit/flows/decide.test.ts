@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ServerFinding } from '../../../src/pas-api/error-body.ts';
 import { inWords } from '../../support/in-words.ts';
-import { aPush, PAUSE_MS, RECORD, type Told } from './push-in-the-middle.ts';
+import { aPush, PAUSE_MS, RECORD, type Told } from './running-push.ts';
 
 const THROTTLED: Told = { kind: 'throttled', waitMs: 3000 };
 const BUSY: Told = { kind: 'busy' };

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { enqueueNumber, enqueuePhoto, findKnownNumber } from '../../../src/flows/queue/enqueue-change.ts';
 import { planNumbers, queueNumbers } from '../../../src/flows/queue/enqueue-numbers.ts';
-import { findTarget, targetForChange } from '../../../src/flows/queue/named-finds.ts';
 import { planRemoval, removeFinds } from '../../../src/flows/queue/remove-finds.ts';
+import { findTarget, targetForChange } from '../../../src/flows/queue/resolve-finds.ts';
 import { addPhoto } from '../../../src/outbox/entries.ts';
 import { ENTRY_KINDS, type Photograph } from '../../../src/outbox/entry.ts';
 import { type ClaimableQuery, entriesOfFind, entryById, nextClaimable } from '../../../src/outbox/entry-queries.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
-import { saveStanding } from '../../../src/outbox/pulled.ts';
+import { saveStanding } from '../../../src/outbox/pulled-records.ts';
 import { decisionAbout, recordEvents } from '../../../src/outbox/record-events.ts';
 import { insertFind } from '../../../src/outbox/stored-finds.ts';
 import { parseTable } from '../../../src/tables/csv-table.ts';

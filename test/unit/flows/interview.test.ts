@@ -11,8 +11,8 @@ import { interview } from '../../../src/flows/interview/interview.ts';
 import { makeOfferTerms } from '../../../src/flows/interview/offer-terms.ts';
 import { readPhotoPosition } from '../../../src/photo/photo-exif.ts';
 import { inspectPhotograph } from '../../../src/photo/photograph.ts';
-import { tinyPng } from '../../support/a-season.ts';
 import { type ScriptedPrompt, scriptedPrompt } from '../../support/scripted-prompt.ts';
+import { tinyPng } from '../../support/season.ts';
 import { tempFolder } from '../../support/temp-outbox.ts';
 import { aTerm, fill, tempVocabulary } from '../../support/temp-vocabulary.ts';
 

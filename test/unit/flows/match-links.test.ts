@@ -1,9 +1,9 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { makePhotographKeeping } from '../../../src/flows/queue/kept-photographs.ts';
 import { matchFolder } from '../../../src/flows/queue/match-folder.ts';
-import { tinyPng } from '../../support/a-season.ts';
+import { makePhotographKeeping } from '../../../src/flows/queue/store-photographs.ts';
+import { tinyPng } from '../../support/season.ts';
 import { tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
 
 test('photographs are found behind symbolic links, and no link leads round in a circle', async () => {

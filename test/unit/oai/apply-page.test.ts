@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { applyPage, isUnidentified, type RecordSink } from '../../../src/oai/apply-page.ts';
 import { memoryState } from '../../../src/oai/harvest-state.ts';
-import type { BrokenRecord } from '../../../src/oai/malformed.ts';
+import type { BrokenRecord } from '../../../src/oai/malformed-error.ts';
 import { type HarvestPass, type HarvestWindow, startPass, startScan } from '../../../src/oai/pass.ts';
 import type { OaiRecord } from '../../../src/oai/record.ts';
 import { makeClient, RECORDS } from '../../support/scripted-client.ts';

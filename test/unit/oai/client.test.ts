@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { AuthError, InterruptedError, OaiError, UnavailableError } from '../../../src/base/errors.ts';
 import { TransportError } from '../../../src/http/exchange.ts';
 import { openOaiClient } from '../../../src/oai/client.ts';
-import { MalformedAnswerError } from '../../../src/oai/malformed.ts';
+import { MalformedAnswerError } from '../../../src/oai/malformed-error.ts';
 import { findEntity, toIdent } from '../../../src/oai/record.ts';
 import { makeClient, RECORDS } from '../../support/scripted-client.ts';
 import { answer, listArguments, listXml, OAI_BASE, oaiError, oaiXml, recordXml, scripted } from '../../support/scripted-oai.ts';

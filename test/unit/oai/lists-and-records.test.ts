@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { headersOnly } from '../../../src/oai/client.ts';
-import { MAX_KEPT_BYTES, MalformedAnswerError, recordAt } from '../../../src/oai/malformed.ts';
+import { MAX_KEPT_BYTES, MalformedAnswerError, recordAt } from '../../../src/oai/malformed-error.ts';
 import { makeClient, RECORDS } from '../../support/scripted-client.ts';
 import { listXml, OAI_BASE, oaiXml, recordXml, scripted } from '../../support/scripted-oai.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { recoverPage } from '../../../src/oai/malformed.ts';
+import { recoverPage } from '../../../src/oai/malformed-error.ts';
 import { listXml, OAI_BASE, recordXml } from '../../support/scripted-oai.ts';
 
 const broken = (identifier: string): string =>

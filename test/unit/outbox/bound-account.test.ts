@@ -10,7 +10,7 @@ import {
 } from '../../../src/outbox/bound-account.ts';
 import { mergeJournal } from '../../../src/outbox/merge.ts';
 import { readHeader } from '../../../src/outbox/open-outbox.ts';
-import { completePull, pullWatermarkMs } from '../../../src/outbox/pulled.ts';
+import { completePull, pullWatermarkMs } from '../../../src/outbox/pulled-records.ts';
 import {
   ACCOUNT_ID,
   ADDRESS,

@@ -10,7 +10,7 @@ import type { Journal } from '../../../src/outbox/journal.ts';
 import { mergeJournal, rebuildStates, thinDocuments } from '../../../src/outbox/merge.ts';
 import { type Outbox, readHeader, updateHeader } from '../../../src/outbox/open-outbox.ts';
 import { supersedeEarlierNumbers } from '../../../src/outbox/ownership.ts';
-import { saveStanding } from '../../../src/outbox/pulled.ts';
+import { saveStanding } from '../../../src/outbox/pulled-records.ts';
 import { decisionAbout, recordEvents } from '../../../src/outbox/record-events.ts';
 import { removeTarget } from '../../../src/outbox/removal.ts';
 import { findByLocalId } from '../../../src/outbox/stored-finds.ts';

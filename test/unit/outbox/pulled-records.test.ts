@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { completePull, pulledRecord, pullWatermarkMs, recordUnchanged, saveStanding } from '../../../src/outbox/pulled.ts';
+import {
+  completePull,
+  pulledRecord,
+  pullWatermarkMs,
+  recordUnchanged,
+  saveStanding,
+} from '../../../src/outbox/pulled-records.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { tempOutbox } from '../../support/temp-outbox.ts';
 

@@ -7,7 +7,7 @@ import { MISSING, PHOTO_MAX_BYTES, type ResolvePhoto } from '../../photo/photogr
 import { toDatabaseError } from '../../store/database.ts';
 import { isAlive } from '../../store/files.ts';
 import type { Attachments } from '../../tables/table.ts';
-import type { PhotographKeeping } from './kept-photographs.ts';
+import type { PhotographKeeping } from './store-photographs.ts';
 
 export type EnclosedPhotographs = PhotographKeeping & {
   readonly resolvePhoto: ResolvePhoto;

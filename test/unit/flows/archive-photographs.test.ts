@@ -2,10 +2,10 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { DatabaseError, FileError, UsageError } from '../../../src/base/errors.ts';
-import { openEnclosedPhotographs } from '../../../src/flows/queue/enclosed-photographs.ts';
-import { makePhotographKeeping } from '../../../src/flows/queue/kept-photographs.ts';
+import { openEnclosedPhotographs } from '../../../src/flows/queue/archive-photographs.ts';
+import { makePhotographKeeping } from '../../../src/flows/queue/store-photographs.ts';
 import type { Attachments } from '../../../src/tables/table.ts';
-import { tinyPng } from '../../support/a-season.ts';
+import { tinyPng } from '../../support/season.ts';
 import { tempFolder } from '../../support/temp-outbox.ts';
 
 type Unpack = NonNullable<Attachments['archive']>['unpack'];

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ConfigError } from '../../../src/base/errors.ts';
-import { forget, keep, readKept } from '../../../src/store/kept-files.ts';
+import { forget, keep, readKept } from '../../../src/store/file-cache.ts';
 import { tempFolder } from '../../support/temp-outbox.ts';
 
 const URL = 'https://schema.example.org/svc/2.2/svc.xsd';

@@ -2,8 +2,8 @@ import { UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { parseSetting } from '../../columns/settings.ts';
 import { isElementName } from '../../find/fields.ts';
-import type { FindChoice } from '../finds/chosen-finds.ts';
 import { ENTRY_STATES } from '../finds/entry-words.ts';
+import type { FindChoice } from '../finds/select-finds.ts';
 
 /** Parses filters `element=value`, `state=…`, `since=…`, `until=…` and `text=…`. @throws UsageError for an invalid one */
 export function parseChoice(filters: readonly string[]): FindChoice {

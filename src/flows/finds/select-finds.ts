@@ -2,7 +2,7 @@ import type { ElementName, FindElements } from '../../find/fields.ts';
 import type { Entry, EntryState } from '../../outbox/entry.ts';
 import { importOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { type PulledRecord, pulledRecord } from '../../outbox/pulled.ts';
+import { type PulledRecord, pulledRecord } from '../../outbox/pulled-records.ts';
 import { allFinds, type StoredFind } from '../../outbox/stored-finds.ts';
 import { foldName } from '../../text/names.ts';
 import { labelledTexts } from './find-texts.ts';

@@ -2,7 +2,7 @@ import { UsageError } from '../../base/errors.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
 import { entriesOfTarget, importOfFind, recordKey, type Target } from '../../outbox/entry-queries.ts';
 import { type Outbox, readHeader } from '../../outbox/open-outbox.ts';
-import { pulledRecord } from '../../outbox/pulled.ts';
+import { pulledRecord } from '../../outbox/pulled-records.ts';
 import {
   assertSoundFinds,
   findById,
