@@ -46,6 +46,10 @@ test('an exported function begins with a verb of the field', () => {
   expect(files.filter(([name]) => UNUSED_VERBS.test(name))).toEqual([]);
 });
 
+test('an exported accessor begins with a verb, unless programs know it by its name', () => {
+  expect(files.map(([name]) => name).filter((name) => /^[a-z]\w*(?<!One)Of$/.test(name))).toEqual(['questionOf']);
+});
+
 test('a name that two files of a program declare has a reason', () => {
   const twice = files.filter(([, paths]) =>
     ['src/', 'mock-server/'].some((program) => paths.filter((path) => path.startsWith(program)).length > 1),
