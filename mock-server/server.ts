@@ -154,7 +154,7 @@ export async function serve(server: Mock, message: IncomingMessage, response: Se
       entry.status = 500;
       const isFull = isStorageFailure(thrown);
       process.stderr.write(`mock server: ${!isFull && thrown instanceof Error ? thrown.stack : getErrorMessage(thrown)}\n`);
-      answer = isFull ? unstored(mock, incoming, getErrorMessage(thrown)) : htmlPage(500, 'Server Error');
+      answer = isFull ? makeUnstored(mock, incoming, getErrorMessage(thrown)) : htmlPage(500, 'Server Error');
       send(mock, incoming, response, answer);
     }
   }
@@ -189,7 +189,7 @@ function endOfBody(message: IncomingMessage): Promise<void> {
 }
 
 /** The disk did not take what a request was to leave there. */
-function unstored(mock: Mock, incoming: Incoming, reason: string): Answer {
+function makeUnstored(mock: Mock, incoming: Incoming, reason: string): Answer {
   if (incoming.path.startsWith(CONTROL_PATH)) return json(500, { error: `nothing was stored: ${reason}` });
   if (!incoming.path.startsWith('/api/')) return htmlPage(500, 'Server Error');
   return detail(500, createWording(incoming, mock.seedNumber)('storage-failed'));

@@ -62,7 +62,7 @@ export async function readFileParts(incoming: IncomingBody, options: MultipartOp
     part.catch((thrown: unknown) => parser.destroy(thrown instanceof Error ? thrown : new Error(getErrorMessage(thrown))));
     pending.push(part);
   });
-  const outcome = await feed(incoming, parser, options.maxBodyBytes);
+  const outcome = await feedParser(incoming, parser, options.maxBodyBytes);
   const settled = await Promise.allSettled(pending);
   const failed = settled.find((part) => part.status === 'rejected');
   if (outcome === 'complete' && failed === undefined) return Promise.all(pending);
@@ -88,7 +88,7 @@ export async function readFormFields(incoming: IncomingBody, maxBodyBytes: numbe
   const fields = new Map<string, string>();
   parser.on('field', (name, value) => fields.set(name, value));
   parser.on('file', (_field, stream) => stream.resume().on('error', () => {}));
-  const outcome = await feed(incoming, parser, maxBodyBytes);
+  const outcome = await feedParser(incoming, parser, maxBodyBytes);
   if (outcome === 'gone') throw new ClientDisconnected();
   return outcome === 'complete' ? fields : undefined;
 }
@@ -106,7 +106,7 @@ function createParser(message: IncomingMessage): busboy.Busboy | undefined {
 }
 
 /** Pipes the body without ever destroying the message: after a fault an answer must still be possible. */
-function feed(
+function feedParser(
   { message, sample, inviteBody }: IncomingBody,
   parser: busboy.Busboy,
   maxBytes: number,

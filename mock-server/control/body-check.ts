@@ -59,12 +59,12 @@ export async function bodyDifference(message: Message, of: string, one: BodyChec
   if (body.cut) throw new ControlRefusal(422, `of the body of ${of} only the beginning is kept`);
   const path = one.xpath ?? one.json ?? '';
   const actual =
-    one.xpath === undefined ? await firstOfJson(body.bytes, path) : await firstOfXml(documentIn(message, body.bytes), path);
+    one.xpath === undefined ? await evaluateJson(body.bytes, path) : await evaluateXml(documentIn(message, body.bytes), path);
   if (actual === STRUCK_OUT) throw new ControlRefusal(422, `${path} of ${of} is a secret, and is not kept`);
   return textDifference(`${path} of ${of}`, actual, one);
 }
 
-async function firstOfJson(body: Buffer, path: string): Promise<string | undefined> {
+async function evaluateJson(body: Buffer, path: string): Promise<string | undefined> {
   const compiled = await compileJsonPath(path);
   let value: JSONValue;
   try {
@@ -86,7 +86,7 @@ async function compileJsonPath(path: string): Promise<JSONPathQuery> {
 }
 
 /** The prefixes of a path are those that the document's root declares. */
-async function firstOfXml(document: Buffer, path: string): Promise<string | undefined> {
+async function evaluateXml(document: Buffer, path: string): Promise<string | undefined> {
   return withXml(document, ({ root }) => evaluate(root, path, root.namespaces));
 }
 

@@ -11,7 +11,7 @@ import { SeedError } from '../state/seed/load-seed.ts';
 import { readSettings } from '../state/settings.ts';
 import { addFault, clearFaults, faultCatalogue, removeFault, setFaults, switchFault } from './faults.ts';
 import { findsView, mapView } from './finds-view.ts';
-import { journalView, wholeEntry } from './journal-view.ts';
+import { journalView, viewWholeEntry } from './journal-view.ts';
 import { answerPageFile } from './page-files.ts';
 import { changeRecord, deleteRecord, restoreRecord, showRecord } from './records.ts';
 import { moveFind } from './state-changes.ts';
@@ -45,7 +45,7 @@ const ROUTES: readonly Route[] = [
     path: /^\/journal$/,
     run: (mock, { incoming }) => journalView(mock, incoming.query),
   },
-  { method: 'GET', path: /^\/journal\/(\d+)$/, run: (mock, { segment }) => wholeEntry(mock, segment) },
+  { method: 'GET', path: /^\/journal\/(\d+)$/, run: (mock, { segment }) => viewWholeEntry(mock, segment) },
   { method: 'DELETE', path: /^\/journal$/, run: clearJournal },
   { method: 'GET', path: /^\/faults$/, run: (mock) => mock.faults.list() },
   { method: 'PUT', path: /^\/faults$/, run: setFaults },

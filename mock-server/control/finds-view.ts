@@ -113,7 +113,7 @@ function makeShapes(mock: Mock, entity: Entity): Shape[] {
   return mock.archive.listAll(entity).map((record) => ({
     ident: record.ident,
     name: getText(record.body['nazev']) ?? record.ident,
-    at: firstPoint(getText(record.body['definicni_bod_wkt']) ?? ''),
+    at: parseFirstPoint(getText(record.body['definicni_bod_wkt']) ?? ''),
     rings: parseBorders(record)
       .flat()
       .filter((ring) => ring.length > 2)
@@ -121,7 +121,7 @@ function makeShapes(mock: Mock, entity: Entity): Shape[] {
   }));
 }
 
-function firstPoint(wkt: string): Position | null {
+function parseFirstPoint(wkt: string): Position | null {
   const [, longitude, latitude] = /\(\s*(-?[\d.]+)\s+(-?[\d.]+)/.exec(wkt) ?? [];
   return longitude === undefined || latitude === undefined ? null : [Number(longitude), Number(latitude)];
 }

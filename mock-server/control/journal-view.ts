@@ -39,7 +39,7 @@ export function isAbout({ change, path }: JournalEntry, find: string): boolean {
 }
 
 /** One request with its answer. @throws ControlRefusal where it is not kept */
-export async function wholeEntry(mock: Mock, id: string): Promise<unknown> {
+export async function viewWholeEntry(mock: Mock, id: string): Promise<unknown> {
   await mock.journal.settled();
   const entry = mock.journal.whole(Number(id));
   if (entry === undefined) throw new ControlRefusal(404, `there is no entry ${id} in the journal`);

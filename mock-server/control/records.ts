@@ -36,7 +36,7 @@ const readRestoration = object({ datestamp: optional(instant) });
  */
 export async function changeRecord(mock: Mock, body: unknown): Promise<unknown> {
   const change = readChange(body);
-  const input = change.changes === undefined ? wholeRecord(change) : applyChanges(mock, change.ident ?? '', change.changes);
+  const input = change.changes === undefined ? completeRecord(change) : applyChanges(mock, change.ident ?? '', change.changes);
   await assertValid(mock, input);
   const datestampMs = wholeMs(change.datestamp);
   return saveChangedRecord(mock, change.ident ?? '', () =>
@@ -83,7 +83,7 @@ export function recordView(record: ArchiveRecord) {
   return { ident, entity, set: setSpec, deleted, stav, datestamp: new Date(record.datestampMs).toISOString() };
 }
 
-function wholeRecord({ entity, body }: Change): RecordInput {
+function completeRecord({ entity, body }: Change): RecordInput {
   if (entity === undefined || body === undefined) throw new ShapeError('', 'needs entity and body');
   if (getIdent(entity, body) === undefined) throw new ShapeError('body', 'has no identifier');
   return { entity, body };

@@ -4,7 +4,7 @@ import { getRole, mayEditNumber } from '../rules/permission.ts';
 import { rewriteProject } from '../rules/project-record.ts';
 import { type Account, getRoleRank } from '../state/accounts.ts';
 import type { Mock } from '../state/mock.ts';
-import { inOrder } from '../state/records/child-order.ts';
+import { orderChildren } from '../state/records/child-order.ts';
 import { type HistoryCode, historyEntry } from '../state/records/history.ts';
 import { type ArchiveRecord, getChild, getList, getText } from '../state/records/record.ts';
 import { recordView } from './records.ts';
@@ -69,7 +69,7 @@ export function moveFind(mock: Mock, ident: string, body: unknown): unknown {
   const move = MOVES[name];
   const find = mock.archive.live('samostatny_nalez', ident);
   if (find === undefined) throw new ControlRefusal(404, `there is no find ${ident}`);
-  const account = user === undefined ? highestRole(mock) : mock.accounts.byName(user);
+  const account = user === undefined ? highestRole(mock) : mock.accounts.findByName(user);
   if (account === undefined)
     throw new ControlRefusal(404, user === undefined ? 'there is no account' : `there is no account ${user}`);
   const stav = find.stav ?? 0;
@@ -85,7 +85,7 @@ function save(mock: Mock, find: ArchiveRecord, stav: number, code: HistoryCode, 
     const historie = [...getList(find.body['historie']), historyEntry(mock.counters, code, user, mock.clock.now())];
     // The persistent sample number is assigned at archiving, once (S-IDENT-8).
     const igsn = find.body['igsn'] ?? (code === 'SN34' ? `10.5072/${find.ident}` : undefined);
-    const body = inOrder('samostatny_nalez', { ...find.body, stav: String(stav), igsn, historie });
+    const body = orderChildren('samostatny_nalez', { ...find.body, stav: String(stav), igsn, historie });
     const saved = mock.archive.put({ entity: 'samostatny_nalez', body });
     if (saved.project !== null) rewriteProject(mock.archive, saved.project);
     return saved;

@@ -73,7 +73,7 @@ const NO_ROLE = 'Uživatel';
 /** Changes what an account may do: its user's record says so from now on, and requests under way are not asked again. */
 export function changeAccount(mock: Mock, username: string, body: unknown): unknown {
   const { role, organisation: ident, active } = readRights(body);
-  const account = mock.accounts.byName(username);
+  const account = mock.accounts.findByName(username);
   const user = account === undefined ? undefined : mock.archive.live('uzivatel', account.user);
   if (account === undefined || user === undefined) throw new ControlRefusal(404, `there is no account ${username}`);
   const organisation = ident === undefined ? undefined : mock.archive.live('organizace', ident);
@@ -90,5 +90,5 @@ export function changeAccount(mock: Mock, username: string, body: unknown): unkn
       ...(active === undefined ? {} : { aktivni: String(active) }),
     },
   });
-  return accountView(mock.accounts.byName(username) ?? account);
+  return accountView(mock.accounts.findByName(username) ?? account);
 }

@@ -93,7 +93,7 @@ async function verifyCount(sources: Sources, request: Pattern, wanted: Range): P
   const { matched, missed } = await findMatching(sources, sources.journal.entries(), request);
   const { at_least = 0, at_most = Number.POSITIVE_INFINITY } = wanted;
   if (matched.length >= at_least && matched.length <= at_most) return { matched, reason: null, nearest: [] };
-  const reason = `expected ${inWords(wanted)} such requests, and there were ${matched.length}`;
+  const reason = `expected ${describeRange(wanted)} such requests, and there were ${matched.length}`;
   return { matched, reason, nearest: matched.length < at_least ? await findNearest(sources, request, missed) : [] };
 }
 
@@ -112,7 +112,7 @@ async function verifyOrder(sources: Sources, order: readonly Pattern[]): Promise
   return { matched, reason: null, nearest: [] };
 }
 
-function inWords({ at_least = 0, at_most }: Range): string {
+function describeRange({ at_least = 0, at_most }: Range): string {
   if (at_least === at_most) return `${at_least}`;
   return at_most === undefined ? `at least ${at_least}` : `${at_least} to ${at_most}`;
 }
@@ -125,7 +125,7 @@ function gapFault(matched: readonly JournalEntry[], range: Range): string | null
     const before = matched[index] ?? entry;
     const gapMs = entry.at_ms - before.at_ms;
     if (gapMs < at_least || gapMs > at_most)
-      return `expected ${inWords(range)} ms between entries ${before.id} and ${entry.id}, and it was ${gapMs.toFixed(1)} ms`;
+      return `expected ${describeRange(range)} ms between entries ${before.id} and ${entry.id}, and it was ${gapMs.toFixed(1)} ms`;
   }
   return null;
 }

@@ -9,7 +9,7 @@ const SVG = 'http://www.w3.org/2000/svg';
  * @returns {HTMLElementTagNameMap[K]}
  */
 export function element(tag, attributes = {}, ...children) {
-  return filled(document.createElement(tag), attributes, children);
+  return fillElement(document.createElement(tag), attributes, children);
 }
 
 /**
@@ -20,7 +20,7 @@ export function element(tag, attributes = {}, ...children) {
  * @returns {SVGElementTagNameMap[K]}
  */
 export function drawing(tag, attributes = {}, ...children) {
-  return filled(document.createElementNS(SVG, tag), attributes, children);
+  return fillElement(document.createElementNS(SVG, tag), attributes, children);
 }
 
 /**
@@ -29,7 +29,7 @@ export function drawing(tag, attributes = {}, ...children) {
  * @param {Record<string, string | number | boolean | undefined | ((event: Event) => void)>} attributes
  * @param {(Node | string)[]} children
  */
-function filled(target, attributes, children) {
+function fillElement(target, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (typeof value === 'function') target.addEventListener(name, value);
     else if (value === true) target.setAttribute(name, '');

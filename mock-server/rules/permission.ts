@@ -32,7 +32,7 @@ export function mayImportInto(mock: Mock, account: Account, project: ArchiveReco
 
 function cooperatingArchaeologists(mock: Mock, account: Account): Account[] {
   return account.cooperatesWith
-    .map((user) => mock.accounts.byUser(user))
+    .map((user) => mock.accounts.findByUser(user))
     .filter((partner) => partner !== undefined)
     .filter((partner) => isAtLeast(partner, 'archaeologist'));
 }

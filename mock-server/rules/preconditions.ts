@@ -71,10 +71,10 @@ function throttle(mock: Mock, { incoming, say, record }: GatedRequest, account: 
   const { address, arrivedAtMs: atMs, lateMs } = incoming;
   const verdict = mock.throttle.check({ account, address, record, atMs, lateMs }, mock.settings);
   if (verdict.passed) return;
-  throw new HttpError(throttled(say, verdict.retryAfterSeconds));
+  throw new HttpError(makeThrottled(say, verdict.retryAfterSeconds));
 }
 
-function throttled(say: Say, retryAfterSeconds: number | undefined): Answer {
+function makeThrottled(say: Say, retryAfterSeconds: number | undefined): Answer {
   if (retryAfterSeconds === undefined) return detail(429, say('throttled-always'));
   return detail(429, say('throttled', String(retryAfterSeconds)), { 'retry-after': String(retryAfterSeconds) });
 }

@@ -58,7 +58,7 @@ function signInBasic(mock: Mock, credentials: string): Viewer | undefined | Unre
 }
 
 /** 401. The deployed service sends no challenge, so that clients must send Basic unasked (B-AUTH-3). */
-export function unauthorised(deployed: boolean): Answer {
+export function makeUnauthorised(deployed: boolean): Answer {
   const challenge: Record<string, string> = deployed ? {} : { 'www-authenticate': 'Basic realm="harvesting", charset="UTF-8"' };
   const type = deployed ? 'text/xml;charset=UTF-8' : 'text/plain; charset=utf-8';
   return { status: 401, headers: { 'content-type': type, ...challenge }, body: 'Invalid credentials' };
@@ -93,6 +93,6 @@ export function signInBySession(
     .prepare('update harvest_sessions set last_ms = ? where id = ? returning user')
     .pluck()
     .get(nowMs, id ?? '');
-  const account = typeof user === 'string' ? mock.accounts.byUser(user) : undefined;
+  const account = typeof user === 'string' ? mock.accounts.findByUser(user) : undefined;
   return { viewer: account?.active === true ? makeViewer(account) : ANONYMOUS, cookie: undefined };
 }

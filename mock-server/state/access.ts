@@ -17,10 +17,10 @@ export function makeAccessLists(settings: Settings): AccessLists {
   const listValues = (type: string) => active.filter((rule) => rule.rule_type === type).map((rule) => rule.value);
   return {
     trustedProxies: makeBlockList(settings.trusted_proxies),
-    ipBlacklist: unlessEmpty(listValues('ip_blacklist'), makeBlockList),
-    ipWhitelist: unlessEmpty(listValues('ip_whitelist'), makeBlockList),
-    userBlacklist: unlessEmpty(listValues('user_blacklist'), nameSet),
-    userWhitelist: unlessEmpty(listValues('user_whitelist'), nameSet),
+    ipBlacklist: makeUnlessEmpty(listValues('ip_blacklist'), makeBlockList),
+    ipWhitelist: makeUnlessEmpty(listValues('ip_whitelist'), makeBlockList),
+    userBlacklist: makeUnlessEmpty(listValues('user_blacklist'), nameSet),
+    userWhitelist: makeUnlessEmpty(listValues('user_whitelist'), nameSet),
   };
 }
 
@@ -38,6 +38,6 @@ function nameSet(values: readonly string[]): ReadonlySet<string> {
   return new Set(values.map((value) => value.toLowerCase()));
 }
 
-function unlessEmpty<T>(values: readonly string[], make: (values: readonly string[]) => T): T | undefined {
+function makeUnlessEmpty<T>(values: readonly string[], make: (values: readonly string[]) => T): T | undefined {
   return values.length === 0 ? undefined : make(values);
 }

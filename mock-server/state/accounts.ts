@@ -93,12 +93,12 @@ export class Accounts {
     return row === undefined || digest(row.password) !== digest(password) ? undefined : this.#describe(row);
   }
 
-  byUser(user: string): Account | undefined {
+  findByUser(user: string): Account | undefined {
     const row = this.#prepare('select * from accounts where user = ?').get(user);
     return row === undefined ? undefined : this.#describe(parseAccountRow(row));
   }
 
-  byName(username: string): Account | undefined {
+  findByName(username: string): Account | undefined {
     return this.all().find((account) => account.username === username);
   }
 
@@ -125,7 +125,7 @@ export class Accounts {
   tokenState(token: string, lifetimeMs: number): TokenState | undefined {
     const storedRow = this.#prepare('select * from tokens where token = ?').get(token);
     const row = storedRow === undefined ? undefined : parseTokenRow(storedRow);
-    const account = row === undefined ? undefined : this.byUser(row.user);
+    const account = row === undefined ? undefined : this.findByUser(row.user);
     if (row === undefined || account === undefined) return undefined;
     return { account, expired: this.#now() - row.created_ms >= lifetimeMs };
   }

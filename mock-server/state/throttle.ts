@@ -40,7 +40,7 @@ export class Throttle {
     const waitMs =
       this.#intervalWait(`user ${request.account.email}`, user_ms, request) ||
       this.#intervalWait(`ip ${request.address}`, ip_ms, request);
-    if (waitMs > 0) return refused(waitMs);
+    if (waitMs > 0) return makeRefusal(waitMs);
     for (const limit of settings.rate_limits) {
       const subject = limit.active === false ? undefined : getSubject(limit, request);
       if (subject === undefined) continue;
@@ -77,11 +77,11 @@ export class Throttle {
       this.#windows.set(subject, window);
     }
     window.count += 1;
-    return window.count <= parsed.count ? PASSED : refused(window.endsAtMs - atMs);
+    return window.count <= parsed.count ? PASSED : makeRefusal(window.endsAtMs - atMs);
   }
 }
 
-function refused(waitMs: number): ThrottleVerdict {
+function makeRefusal(waitMs: number): ThrottleVerdict {
   return { passed: false, retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) };
 }
 

@@ -54,13 +54,13 @@ const SCORERS: Readonly<Partial<Record<ColumnName, ColumnScorer>>> = {
   local_id: localId,
   projekt: project,
   hloubka: depthCandidate,
-  presna_datace: byName(0),
-  pocet: byName(0.1),
-  poznamka: byName(0),
+  presna_datace: makeNameScorer(0),
+  pocet: makeNameScorer(0.1),
+  poznamka: makeNameScorer(0),
   nalezce: finderCandidate,
   wkt: position,
   photos: photographs,
-  ident_cely: byName(0.4),
+  ident_cely: makeNameScorer(0.4),
   lon: coordinate,
   lat: coordinate,
   geom_x: coordinate,
@@ -71,7 +71,7 @@ const SCORERS: Readonly<Partial<Record<ColumnName, ColumnScorer>>> = {
 function getJudge({ kind, set = '' }: Field): ColumnScorer | undefined {
   switch (kind) {
     case 'text':
-      return byName(0.05);
+      return makeNameScorer(0.05);
     case 'integer':
       return (profile, name) =>
         name !== undefined && numberShape([...profile.values]).share > 0.9 ? { score: 0.3, reasons: [] } : undefined;
@@ -154,7 +154,7 @@ function nameReason({ score, like }: NameScore): Message {
   return score === 1 ? msg`has this name` : msg`its name is like "${like}"`;
 }
 
-function byName(score: number): ColumnScorer {
+function makeNameScorer(score: number): ColumnScorer {
   return (_profile, name) => (name === undefined ? undefined : { score, reasons: [] });
 }
 
@@ -282,7 +282,7 @@ function nameOrder({ values }: ColumnProfile, { lookupTerm }: LookupSources): Na
     const [name = ''] = parts;
     if (parts.length !== 1 || !name.includes(' ')) continue;
     const lookup = lookupTerm('osoba', name);
-    const order = (lookup.kind === 'found' ? orderOfKnown(name, lookup.term.label) : undefined) ?? detectNameOrder(name);
+    const order = (lookup.kind === 'found' ? findKnownOrder(name, lookup.term.label) : undefined) ?? detectNameOrder(name);
     if (order === 'surname-first') surnameFirst += 1;
     else if (order === 'given-first') givenFirst += 1;
   }
@@ -291,7 +291,7 @@ function nameOrder({ values }: ColumnProfile, { lookupTerm }: LookupSources): Na
 }
 
 /** @param label `Surname, Given name` */
-function orderOfKnown(name: string, label: string): NameOrder | undefined {
+function findKnownOrder(name: string, label: string): NameOrder | undefined {
   const [first] = splitNameWords(name);
   if (first === undefined || !label.includes(',')) return undefined;
   return splitNameWords(label.slice(0, label.indexOf(','))).includes(first) ? 'surname-first' : 'given-first';

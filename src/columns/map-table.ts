@@ -143,7 +143,7 @@ const SEPARATOR = /^[-–—=_*.·~+|/\\\s]+$/;
  */
 export function withoutOtherRows(table: Table, map?: ColumnMap, advice?: Message): Table {
   if (table.unit !== undefined) return table;
-  const left = otherRows(table, getMeanings(table, map));
+  const left = findOtherRows(table, getMeanings(table, map));
   if (left.size === 0) return table;
   const rows = function* (): Generator<TableRow> {
     for (const row of table.rows) if (!left.has(row.row)) yield row;
@@ -193,7 +193,7 @@ type OtherRow = { readonly row: TableRow; readonly why: Message };
  * Returns the rows that are no finds, by number. A remark has no object, place, date and no usual key; where these are the
  * majority, none is a remark.
  */
-function otherRows(table: Table, meanings: readonly (ColumnName | undefined)[]): ReadonlyMap<number, OtherRow> {
+function findOtherRows(table: Table, meanings: readonly (ColumnName | undefined)[]): ReadonlyMap<number, OtherRow> {
   const telling = meanings.flatMap((name, index) => (name !== undefined && TELLING.includes(name) ? [index] : []));
   const names = table.header.map(foldName);
   const key = meanings.indexOf('local_id');

@@ -94,7 +94,7 @@ function parseRow(
   const answer = cell('confirmed').toLowerCase();
   const isEmpty = cell('id') === '' && cell('label') === '';
   if (named === '' && isEmpty && NO.has(answer)) return undefined;
-  const set = named === '' ? anySet : setNamed(named);
+  const set = named === '' ? anySet : findSetSpec(named);
   if (set === undefined) {
     return msg`"${named}" is neither a set of the harvesting interface nor an element of a find. Write heslo:obdobi or obdobi.`;
   }
@@ -107,7 +107,7 @@ function parseRow(
 }
 
 /** Finds a set by its own name, by the element that uses it, or by that element's English name. */
-export function setNamed(text: string): string | undefined {
+export function findSetSpec(text: string): string | undefined {
   const name = foldName(text);
   const field = FIELDS.find(({ set, alias, name: element }) => set !== undefined && (element === name || alias === name));
   if (field?.set !== undefined) return field.set;
@@ -210,7 +210,7 @@ export function parseOwnTerms(table: Table): { readonly terms: readonly OwnTerm[
     const { row } = tableRow;
     const term = shownText(tableRow, termAt).trim();
     const named = setAt === undefined ? '' : shownText(tableRow, setAt).trim();
-    const set = named === '' ? undefined : setNamed(named);
+    const set = named === '' ? undefined : findSetSpec(named);
     if (term === '') continue;
     if (named !== '' && set === undefined) {
       const message = msg`"${named}" is neither a set nor an element of a find. Write heslo:obdobi or obdobi, or leave it empty.`;

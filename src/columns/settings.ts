@@ -54,7 +54,7 @@ export function parseSettings(settings: readonly Setting[], localId: string, con
     if (find !== undefined) finds.push(find);
     issues.push(...ofGroup);
   }
-  const elements = inOrder(Object.assign({}, ...finds.map((find) => find.elements)));
+  const elements = orderElements(Object.assign({}, ...finds.map((find) => find.elements)));
   return { elements, photos: finds.flatMap(({ photos }) => photos), issues };
 }
 
@@ -94,7 +94,7 @@ function findRepeated(settings: readonly Setting[]): Issue[] {
 }
 
 /** Orders elements as a table's row does, so that the same find gives the same text whatever its source. */
-export function inOrder(elements: FindElements): FindElements {
+export function orderElements(elements: FindElements): FindElements {
   const isLast = (name: ElementName): boolean => POINT_COLUMNS.has(name);
   const names = FIELDS.map(({ name }) => name);
   const ordered = [

@@ -6,8 +6,8 @@ import {
   getAttribute,
   getChild,
   getLine,
+  getLineAt,
   getSourceText,
-  lineAt,
   type XmlDocument,
   type XmlElement,
 } from '../xml/element.ts';
@@ -101,7 +101,7 @@ function listIgnoredTexts(document: XmlDocument, find: XmlElement | undefined): 
   return strays.map((stray) =>
     warningIssue('stray-text', strayTextMessage(stray), {
       element: stray.element.name,
-      line: lineAt(document.bytes, stray.start),
+      line: getLineAt(document.bytes, stray.start),
     }),
   );
 }

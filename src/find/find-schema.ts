@@ -8,7 +8,7 @@ import { packageRoot } from '../base/package-root.ts';
 import {
   getAttribute,
   getChildren,
-  lineAt,
+  getLineAt,
   SCHEMA_NAMESPACE,
   XML_NAMESPACE,
   type XmlDocument,
@@ -141,7 +141,7 @@ function withPlacesOfText(document: Buffer, violations: readonly SchemaViolation
     if (of.length === 0 || !isAboutText(violations[index] ?? { line: null, message: '' })) return [issue];
     if (seenPlaces.has(issue.element)) return [];
     seenPlaces.add(issue.element);
-    return of.map((stray) => issue.with({ line: lineAt(parsed.bytes, stray.start), says: strayTextMessage(stray) }));
+    return of.map((stray) => issue.with({ line: getLineAt(parsed.bytes, stray.start), says: strayTextMessage(stray) }));
   });
 }
 

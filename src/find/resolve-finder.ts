@@ -190,7 +190,7 @@ function findPartsProblem({ parts, suffix }: WrittenName, text: string): Message
   if (parts.some((part) => part === '')) return nameAdvice(text);
   const joinMessages = parts.join(', ');
   const isTwo = [surname, givenName].every((part) => part.includes(' ') && part.split(' ').some(isGiven));
-  if (parts.length > 2 || isTwo || !isOneName(joinMessages)) return severalMessage(text);
+  if (parts.length > 2 || isTwo || !isOneName(joinMessages)) return describeSeveral(text);
   return findNameProblem(suffix === undefined ? joinMessages : `${surname} ${suffix}, ${givenName}`);
 }
 
@@ -209,13 +209,13 @@ export function findNameProblem(text: string): Message | undefined {
 /** Explains why the service would create a person with a wrong name: it splits at the first comma without a further check. */
 export function findNameDoubt(text: string): Message | undefined {
   const [surname, givenName] = [trimText(text.slice(0, text.indexOf(','))), trimText(text.slice(text.indexOf(',') + 1))];
-  if (/[;,]/.test(givenName)) return severalMessage(text);
+  if (/[;,]/.test(givenName)) return describeSeveral(text);
   return detectNameOrder(`${surname} ${givenName}`) === 'given-first'
     ? msg`"${text}" may be reversed: the surname comes before the comma.`
     : undefined;
 }
 
-function severalMessage(text: string): Message {
+function describeSeveral(text: string): Message {
   return msg`"${text}" has more than a surname and a given name. Write one person without titles: Novák, Jan.`;
 }
 

@@ -46,7 +46,7 @@ export function resolveTerm(set: string, cell: string, lookupTerm: LookupTerm): 
     case 'mapping-conflict':
       return unreadable('term-mapped-astray', mappingConflictMessage(lookup, set));
     case 'not-harvested':
-      return id === undefined ? unreadable('term-not-harvested', notHarvestedMessage(set, cell)) : { value: { id, text: '' } };
+      return id === undefined ? unreadable('term-not-harvested', describeNotHarvested(set, cell)) : { value: { id, text: '' } };
   }
 }
 
@@ -97,20 +97,20 @@ function ambiguousMessage(candidates: readonly TermCandidate[], set: string, cel
 type UnknownTerm = Extract<TermLookup, { kind: 'unknown' }>;
 
 function unknownMessage(lookup: UnknownTerm, set: string, cell: string): Message {
-  const [where, advice] = [setText(set), nearestAdvice(set, lookup)];
+  const [where, advice] = [setText(set), adviseNearest(set, lookup)];
   const other = lookup.elsewhere?.find(({ setSpec }) => FIELDS.some((field) => field.set === setSpec));
   if (other === undefined) return msg`${where} has no entry "${cell}". ${advice}`;
   const elsewhere = setText(other.setSpec);
   return msg`"${cell}" is an entry of ${elsewhere}, not of ${where}. ${advice}`;
 }
 
-export function nearestAdvice(set: string, { nearest, isAll }: UnknownTerm): Message {
+export function adviseNearest(set: string, { nearest, isAll }: UnknownTerm): Message {
   const names = formatTerms(nearest);
   if (isAll === true) return msg`There are: ${names}.`;
   return nearest.length > 0 ? msg`Nearest: ${names}.` : msg`To list them all: ${cmd`pas vocab list ${set}`}.`;
 }
 
-function notHarvestedMessage(set: string, cell: string): Message {
+function describeNotHarvested(set: string, cell: string): Message {
   const where = setText(set);
   return msg`"${cell}" cannot be looked up: ${where} was not harvested yet. Run ${cmd`pas harvest-vocab`}, or write the identifier.`;
 }

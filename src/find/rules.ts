@@ -154,7 +154,7 @@ function pointInArea(elements: FindElements, { lookupArea }: RuleContext): Findi
   switch (areaLookup.kind) {
     case 'outside': {
       const { nearest, distanceM } = areaLookup;
-      const where = nearest === undefined ? '' : nearestText(nearest, distanceM);
+      const where = nearest === undefined ? '' : describeNearest(nearest, distanceM);
       const message = msg`The point ${place} is not in any known cadastral area.${where} Check the coordinates.`;
       // The service converts by other means and may find the point inside.
       const isOpen = point.system === '5514' && distanceM !== undefined && distanceM <= CONVERTED_WITHIN_M;
@@ -168,7 +168,7 @@ function pointInArea(elements: FindElements, { lookupArea }: RuleContext): Findi
   }
 }
 
-function nearestText(nearest: TermCandidate, distanceM: number | undefined): Message {
+function describeNearest(nearest: TermCandidate, distanceM: number | undefined): Message {
   const named = `${nearest.label} (${nearest.id})`;
   if (distanceM === undefined) return msg` The nearest is ${named}.`;
   const distance = distanceM < 10_000 ? `${Math.round(distanceM)} m` : `${Math.round(distanceM / 1000)} km`;

@@ -9,10 +9,10 @@ import type { LookupArea, LookupProject, LookupTerm, TermCandidate } from './loo
 import { isRealDate } from './read-cell.ts';
 import { findNameDoubt, findNameProblem } from './resolve-finder.ts';
 import {
+  adviseNearest,
   deletedMessage,
   mappingConflictMessage,
   NEW_PERSON,
-  nearestAdvice,
   setText,
   wrongSetMessage,
 } from './resolve-reference.ts';
@@ -126,7 +126,7 @@ function finderName({ nalezce }: FindElements): Finding[] {
 
 /** `HES-<digits>`, not a label or an address (S-SERVICE-4). */
 function identifierForm(elements: FindElements): readonly Finding[] {
-  return ofReferences(elements, (field, reference) => {
+  return judgeReferences(elements, (field, reference) => {
     if (hasGoodForm(field, reference)) return NOTHING;
     const [{ name, set }, { id }] = [field, reference];
     const message = set?.startsWith('heslo:')
@@ -138,7 +138,7 @@ function identifierForm(elements: FindElements): readonly Finding[] {
 
 function vocabularyMembership(elements: FindElements, { lookupTerm }: RuleContext): readonly Finding[] {
   if (lookupTerm === undefined) return NOTHING;
-  return ofReferences(elements, (field, reference) =>
+  return judgeReferences(elements, (field, reference) =>
     !isNewPerson(field, reference) && hasGoodForm(field, reference) ? memberOfSet(field, reference, lookupTerm) : NOTHING,
   );
 }
@@ -156,7 +156,7 @@ function memberOfSet({ name, set }: Field, { id }: Reference, lookupTerm: Lookup
     case 'deleted':
       return [{ element: name, message: deletedMessage(lookup.term, set) }];
     case 'unknown': {
-      const nearest = nearestAdvice(set, lookup);
+      const nearest = adviseNearest(set, lookup);
       const where = setText(set);
       return [
         {
@@ -195,7 +195,7 @@ const REFERENCE_FIELDS = FIELDS.filter(({ kind }) => kind === 'reference' || kin
 
 const NOTHING: readonly Finding[] = [];
 
-function ofReferences(
+function judgeReferences(
   elements: FindElements,
   judge: (field: Field, reference: Reference) => readonly Finding[],
 ): readonly Finding[] {

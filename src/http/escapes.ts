@@ -172,7 +172,7 @@ function decodeBackslash(output: Output, from: number): number {
     return at + 1;
   }
   const end = at + 1 + digits;
-  const low = isHighSurrogate(unit ?? 0) ? lowSurrogateAt(output.input, end) : undefined;
+  const low = isHighSurrogate(unit ?? 0) ? parseLowSurrogate(output.input, end) : undefined;
   writeCodePoint(output, low === undefined ? (unit ?? 0) : combineSurrogates(unit ?? 0, low.unit), from, low?.end ?? end);
   return low?.end ?? end;
 }
@@ -185,7 +185,7 @@ function combineSurrogates(high: number, low: number): number {
   return 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
 }
 
-function lowSurrogateAt({ bytes, length }: Layer, from: number): { unit: number; end: number } | undefined {
+function parseLowSurrogate({ bytes, length }: Layer, from: number): { unit: number; end: number } | undefined {
   let at = from;
   while (at < length && bytes[at] === BACKSLASH) at += 1;
   if (at === from || at + 4 >= length || ((bytes[at] ?? 0) | 0x20) !== 0x75) return undefined;
@@ -225,7 +225,7 @@ function decodeReference(output: Output, from: number): number {
     let end = at;
     while (end < length && end - at <= MAX_NAME_BYTES && isLetter(bytes[end] ?? 0)) end += 1;
     const isName = end > at && bytes[end] === 0x3b;
-    const character = isName ? characterNamed(Buffer.from(bytes.subarray(at, end)).toString('latin1')) : undefined;
+    const character = isName ? decodeCharacterName(Buffer.from(bytes.subarray(at, end)).toString('latin1')) : undefined;
     if (character !== undefined) return writeReference(output, character.codePointAt(0) ?? 0, from, end);
   }
   output.hasDecoded ||= at > from + 1;
@@ -240,7 +240,7 @@ function writeReference(output: Output, code: number, from: number, end: number)
   return after;
 }
 
-function characterNamed(name: string): string | undefined {
+function decodeCharacterName(name: string): string | undefined {
   const accent = ACCENTS[name.slice(1)];
   return accent === undefined ? (Object.hasOwn(NAMED, name) ? NAMED[name] : undefined) : `${name[0]}${accent}`.normalize('NFC');
 }

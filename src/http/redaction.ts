@@ -108,7 +108,7 @@ function getPatterns(secret: string, isShort: boolean): Spellings {
     ...encoded.map((each) => makePattern('raw', each, false)),
     ...[...encoded, ...escaped].flatMap((each) => DECODED.map((layer) => makePattern(layer, decodeBytes(layer, each), false))),
   ]);
-  const base64 = distinct(inBase64(bytes).map((each) => makePattern('decoded', decodeBytes('decoded', each), true)));
+  const base64 = distinct(encodeInBase64(bytes).map((each) => makePattern('decoded', decodeBytes('decoded', each), true)));
   const isTooShort = ({ bytes: looked, isBase64 }: Pattern) => looked.length < (isBase64 ? MIN_BASE64_BYTES : MIN_CHARACTERS);
   return {
     patterns: isShort ? [] : [...plain, ...base64].filter((pattern) => !isTooShort(pattern)),
@@ -147,7 +147,7 @@ function escapedForUrl(bytes: Buffer): Buffer {
 }
 
 /** Returns the base64 forms of the bytes, at three offsets and in two alphabets, without the letters that depend on the neighbours. */
-function inBase64(bytes: Buffer): Buffer[] {
+function encodeInBase64(bytes: Buffer): Buffer[] {
   return [0, 1, 2].flatMap((before) => {
     const text = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64');
     const ownPart = text.slice(before === 0 ? 0 : before + 1, Math.floor(((before + bytes.length) * 8) / 6));

@@ -7,7 +7,7 @@ import { type AnswerLimits, type Exchange, type HttpResponse, TransportError } f
 import { createRedactor, redactAnswers } from '../http/redaction.ts';
 import { childText, getAttribute, getChild, getChildren, type XmlDocument, type XmlElement } from '../xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
-import { MalformedAnswerError, recordAt } from './malformed-error.ts';
+import { findRecordAt, MalformedAnswerError } from './malformed-error.ts';
 import { buildQuery, checkArguments, datestampMs, ERROR_HINTS, OAI_NAMESPACE, type OaiArguments, type Verb } from './protocol.ts';
 
 /** Credentials for harvesting, sent with every request, since the service sends no challenge. */
@@ -77,7 +77,7 @@ export function makeAsk(endpoint: string, options: AskOptions): Ask {
       if (body === response.body) return response;
       return createRedactor(authorization === undefined ? [] : [extractToken(authorization)])({ ...response, body });
     };
-    const response = await answered(endpoint, signal, () => withCredentials(credentials, send, signal));
+    const response = await requireAnswer(endpoint, signal, () => withCredentials(credentials, send, signal));
     const { body } = response;
     if (response.status !== 200)
       return protocolAnswer(verb, endpoint, response, args, maxAnswerBytes) ?? assertStatus(endpoint, response);
@@ -112,7 +112,7 @@ async function withCredentials(
   }
 }
 
-async function answered(
+async function requireAnswer(
   endpoint: string,
   signal: AbortSignal | undefined,
   ask: () => Promise<HttpResponse>,
@@ -231,7 +231,7 @@ function parseAnswerXml(endpoint: string, response: HttpResponse, body: Buffer):
     return parseXml(body, charset, MAX_NODES);
   } catch (thrown) {
     if (!(thrown instanceof XmlSyntaxError)) throw thrown;
-    const record = recordAt(body, thrown.byte);
+    const record = findRecordAt(body, thrown.byte);
     const where = record === undefined ? '' : t`, in the record ${record}`;
     const html = /html/i.test(type) ? t` It declares itself as HTML.` : '';
     throw new MalformedAnswerError(t`${endpoint} sent XML that cannot be read: ${thrown.message}${where}.${html}`, body, {

@@ -94,10 +94,11 @@ export function openOaiClient(options: OaiClientOptions): OaiClient {
       const answer = await ask('ListSets', args, signal);
       return { ...parsePaging(answer), items: getChildren(answer.element, 'set').map(parseSet), broken: [] };
     },
-    listIdentifiers: async (args, signal, onToken) => wholePage(await ask('ListIdentifiers', args, signal, onToken), parseHeader),
+    listIdentifiers: async (args, signal, onToken) =>
+      parseWholePage(await ask('ListIdentifiers', args, signal, onToken), parseHeader),
     listHeaders: async (args, signal, onToken) =>
-      wholePage(await ask('ListIdentifiers', args, signal, onToken), parseHeaderAlone),
-    listRecords: async (args, signal, onToken) => wholePage(await ask('ListRecords', args, signal, onToken), parseRecord),
+      parseWholePage(await ask('ListIdentifiers', args, signal, onToken), parseHeaderAlone),
+    listRecords: async (args, signal, onToken) => parseWholePage(await ask('ListRecords', args, signal, onToken), parseRecord),
     salvageRecords: ({ body }) => {
       const salvaged = recoverPage(body);
       if (salvaged === undefined) return undefined;
@@ -145,7 +146,7 @@ function describeUnusable(position: number): string {
   return t`record ${position} has no identifier, no usable datestamp, or an unknown status`;
 }
 
-function wholePage<Item>(answer: OaiAnswer, read: ReadItem<Item>): ListPage<Item> {
+function parseWholePage<Item>(answer: OaiAnswer, read: ReadItem<Item>): ListPage<Item> {
   const page = parsePage(answer, read);
   const [first] = page.broken;
   if (first !== undefined) throw new MalformedAnswerError(t`The service sent a page in which ${first.reason}.`, answer.body);

@@ -6,7 +6,7 @@ import { parseXml } from '../xml/parse.ts';
 import { buildXml } from '../xml/write-xml.ts';
 import { digestRecord, isUnidentified } from './apply-page.ts';
 import type { BrokenRecord } from './malformed-error.ts';
-import { firstPage } from './pages.ts';
+import { fetchFirstPage } from './pages.ts';
 import { type HarvestPass, isOnePage, isWhole, judge, startPass, startScan } from './pass.ts';
 import { formatUpwards, OAI_NAMESPACE } from './protocol.ts';
 import { parseRecord } from './record.ts';
@@ -260,7 +260,7 @@ async function isAsCounted(run: Run): Promise<boolean> {
   const { client, state, clock, signal, window, onNote } = run;
   // A record that changes leaves a window with an end, so the counts differ.
   if (run.losses === undefined || window.untilMs !== null) return true;
-  const { completeListSize, next, items } = await firstPage({
+  const { completeListSize, next, items } = await fetchFirstPage({
     fetchPage: client.listHeaders,
     start: listArguments(run, window),
     clock,

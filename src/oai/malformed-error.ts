@@ -41,7 +41,7 @@ export class MalformedAnswerError extends OaiError {
 const LOOKED_BACK_BYTES = 1024 * 1024;
 
 /** The identifier of the record in which a byte stands; undefined behind the end of one. */
-export function recordAt(body: Buffer, byte: number): string | undefined {
+export function findRecordAt(body: Buffer, byte: number): string | undefined {
   const before = body.toString('latin1', Math.max(0, byte - LOOKED_BACK_BYTES), byte);
   const headers = before.matchAll(/header[^<>]{0,99}>\s{0,99}<(?:[\w.-]{1,99}:)?identifier>\s{0,99}([^<\s]{1,999})/g);
   const last = [...headers].at(-1);

@@ -74,7 +74,7 @@ export async function* listPages<Item>(options: PagesOptions<Item>): AsyncGenera
 }
 
 /** The first page of a list, and no other. */
-export function firstPage<Item>(options: PagesOptions<Item>): Promise<ListPage<Item>> {
+export function fetchFirstPage<Item>(options: PagesOptions<Item>): Promise<ListPage<Item>> {
   return fetchPatiently(options, options.start, options.signal, undefined);
 }
 

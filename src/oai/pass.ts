@@ -127,7 +127,7 @@ function walkThrough(window: HarvestWindow): ListTraversal {
 
 /** Goes on behind the last page by its datestamps, where that can be done; the token is of no use any more. */
 export function resumeByDatestamp(pass: HarvestPass): HarvestPass {
-  const rest = windowLeft(pass.walk.window, pass.walk);
+  const rest = getRemainingWindow(pass.walk.window, pass.walk);
   // Only a count can show afterwards that the rest was cut off at the right place.
   return rest === undefined || pass.listSize === null ? startScan(pass, false) : { ...pass, walk: walkThrough(rest) };
 }
@@ -146,7 +146,7 @@ type PageNote = {
 };
 
 /** Returns the pass after a page of the walk whose records were noted. */
-export function afterPage(pass: HarvestPass, note: PageNote): HarvestPass {
+export function advancePass(pass: HarvestPass, note: PageNote): HarvestPass {
   const { next, completeListSize, responseDateMs, overlapMs, datestampsMs, identifiers, againMs } = note;
   const { walk, look } = pass;
   const beganMs = Math.min(pass.beganMs, responseDateMs);
@@ -187,7 +187,7 @@ export function hasShrunk({ walk }: HarvestPass, completeListSize: number | unde
 
 /** Notes that the list shrank; goes on behind the last page where the list has an order. */
 export function withShrunkList(pass: HarvestPass, completeListSize: number | undefined): HarvestPass {
-  const ordered = windowLeft(pass.walk.window, pass.walk) !== undefined;
+  const ordered = getRemainingWindow(pass.walk.window, pass.walk) !== undefined;
   const look: HarvestScan = { ...pass.look, gone: true, doubtful: pass.look.doubtful || !ordered };
   const noted: HarvestPass = { ...pass, look, listSize: sizeAfter(pass, completeListSize) };
   return ordered ? resumeByDatestamp(noted) : { ...noted, walk: { ...pass.walk, size: completeListSize ?? null } };
@@ -303,7 +303,7 @@ function edgeAfter(edge: WalkEdge, datestampsMs: readonly number[]): WalkEdge {
  * Returns the rest of a window after an interrupted walk; undefined where the list is not ordered by datestamp. The rest includes
  * the last datestamp, which several records may share.
  */
-function windowLeft({ fromMs, untilMs }: HarvestWindow, { direction, edgeMs }: WalkEdge): HarvestWindow | undefined {
+function getRemainingWindow({ fromMs, untilMs }: HarvestWindow, { direction, edgeMs }: WalkEdge): HarvestWindow | undefined {
   if (edgeMs === null) return undefined;
   if (direction === 'rising') return { fromMs: Math.max(fromMs ?? edgeMs, edgeMs), untilMs };
   if (direction === 'falling') return { fromMs, untilMs: Math.min(untilMs ?? edgeMs, edgeMs) };

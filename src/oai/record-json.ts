@@ -20,7 +20,7 @@ type HeaderJson = {
 const SCHEMA_INSTANCE = 'http://www.w3.org/2001/XMLSchema-instance';
 
 export function headerJson(record: OaiRecord): HeaderJson {
-  return parsed((json) => writeHeader(json, record)) as HeaderJson;
+  return renderJson((json) => writeHeader(json, record)) as HeaderJson;
 }
 
 /**
@@ -28,7 +28,7 @@ export function headerJson(record: OaiRecord): HeaderJson {
  * `metadata` and their `namespace`; `about` where the service says something about them.
  */
 export function recordJson(record: OaiRecord, repeated: RepeatedElements): JsonObject {
-  return parsed((json) => writeRecord(json, record, repeated)) as JsonObject;
+  return renderJson((json) => writeRecord(json, record, repeated)) as JsonObject;
 }
 
 /**
@@ -36,10 +36,10 @@ export function recordJson(record: OaiRecord, repeated: RepeatedElements): JsonO
  * children; an empty element is null.
  */
 export function elementJson(element: XmlElement): Json {
-  return parsed((json) => writeAny(json, element));
+  return renderJson((json) => writeAny(json, element));
 }
 
-function parsed(write: (json: JsonBytes) => void): Json {
+function renderJson(write: (json: JsonBytes) => void): Json {
   const json = new JsonBytes();
   write(json);
   return JSON.parse(Buffer.concat(json.take()).toString()) as Json;

@@ -6,7 +6,7 @@ import type { ListPage, PageSource } from './client.ts';
 import type { HarvestState } from './harvest-state.ts';
 import { CircleError, isRefusedToken, listPages } from './pages.ts';
 import {
-  afterPage,
+  advancePass,
   countMissing,
   coversWholeWindow,
   endWalk,
@@ -149,7 +149,7 @@ async function walk(run: Run): Promise<WalkEnd> {
       const datestampsMs = page.items.map(({ header }) => header.datestampMs);
       const identifiers = page.items.map(({ header }) => header.identifier);
       const note = { ...page, overlapMs: run.overlapMs, datestampsMs, identifiers };
-      const taken = await take(run, pass, page, (previous, againMs) => afterPage(previous, { ...note, againMs }));
+      const taken = await take(run, pass, page, (previous, againMs) => advancePass(previous, { ...note, againMs }));
       checkProgress(taken.newInLook, page.completeListSize);
     }
     return 'end';

@@ -148,7 +148,7 @@ function trailingFailures(attempts: readonly Attempt[]): Attempt[] {
 }
 
 /** Returns when an entry with these attempts may be sent again: 0 until it has failed too often. */
-export function retryAt(attempts: readonly Attempt[]): number {
+export function getRetryAt(attempts: readonly Attempt[]): number {
   const failures = trailingFailures(attempts);
   return failures.length < RETRY_POLICY.entry.slowAfter ? 0 : (failures.at(-1)?.endedAt ?? 0) + entryBackoffMs(failures.length);
 }

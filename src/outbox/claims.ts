@@ -29,7 +29,7 @@ import {
 import { foldEvents } from './fold-events.ts';
 import { type Outbox, readHeader } from './open-outbox.ts';
 import { supersedeEarlierNumbers } from './ownership.ts';
-import { assertJournal, lastPosition, type NewEvent, recordEvents } from './record-events.ts';
+import { assertJournal, getLastPosition, type NewEvent, recordEvents } from './record-events.ts';
 import { findById } from './stored-finds.ts';
 
 /** Facts about a request that are stored before its first byte is sent. */
@@ -98,7 +98,7 @@ function deleteAttempt(outbox: Outbox, journal: ReturnType<typeof assertJournal>
     );
     const { outbox: id } = readHeader(outbox);
     // The outbox rolled the attempt back, so its next event has the same position: this answer must not sort behind later events.
-    const position = lastPosition(outbox, entry.uuid) + 2;
+    const position = getLastPosition(outbox, entry.uuid) + 2;
     journal.append([
       { id: newEventId(), outbox: id, find: entry.findUuid, entry: entry.uuid, position, kind: 'answered', body: answer },
     ]);

@@ -168,7 +168,7 @@ function settle(draft: Draft, attempts: readonly string[]): void {
 }
 
 /** Returns the reason of the last effective event; null where it has none. */
-export function lastReason(events: readonly OutboxEvent[]): StoredMessage | null {
+export function getLastReason(events: readonly OutboxEvent[]): StoredMessage | null {
   const last = withoutUndone(sortEvents(events)).at(-1);
   return last !== undefined && 'reason' in last.body ? last.body.reason : null;
 }

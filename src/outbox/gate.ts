@@ -40,7 +40,7 @@ export function checkDeparture(entry: Entry, facts: GateFacts): Passage {
 
 type Check = (entry: Entry, facts: GateFacts) => Held | undefined;
 
-const CHECKS: readonly Check[] = [attemptedElsewhere, sameLocalIdElsewhere, equalRecord, hiddenRecords, equalFile, changedNumber];
+const CHECKS: readonly Check[] = [attemptedElsewhere, checkSameLocalId, equalRecord, hiddenRecords, equalFile, changedNumber];
 
 function question(
   entry: Entry,
@@ -67,7 +67,7 @@ function attemptedElsewhere(entry: Entry, facts: GateFacts): Held | undefined {
   );
 }
 
-function sameLocalIdElsewhere(entry: Entry, facts: GateFacts): Held | undefined {
+function checkSameLocalId(entry: Entry, facts: GateFacts): Held | undefined {
   const attempts = entry.kind === 'import' && entry.localId !== null ? facts.attemptedByLocalId.get(entry.localId) : undefined;
   return question(
     entry,
@@ -136,7 +136,7 @@ function changedNumber(entry: Entry, facts: GateFacts): Held | undefined {
 /** Tables `project_looks` and `unexplained`: the last look at each project, and the records that no event explains. */
 
 /** Returns the server time up to which a project was looked at; undefined where it never was. */
-export function lastLookAt(outbox: Outbox, project: string): number | undefined {
+export function getLastLookAt(outbox: Outbox, project: string): number | undefined {
   const at = outbox.sql('select server_at from project_looks where project = ?').pluck().get(project);
   return typeof at === 'number' ? at : undefined;
 }

@@ -24,13 +24,13 @@ export function machineId(system: System): string {
   if (isContainer(system)) return '';
   switch (system.platform) {
     case 'linux':
-      return matched(system.read('/etc/machine-id'), /^([0-9a-f]{32})$/m);
+      return extractMatch(system.read('/etc/machine-id'), /^([0-9a-f]{32})$/m);
     case 'darwin': {
       const printed = system.run('/usr/sbin/ioreg', ['-rd1', '-c', 'IOPlatformExpertDevice']);
-      return matched(printed, /"IOPlatformUUID" = "([\dA-F-]{36})"/i);
+      return extractMatch(printed, /"IOPlatformUUID" = "([\dA-F-]{36})"/i);
     }
     case 'win32':
-      return matched(registry(system, 'SOFTWARE\\Microsoft\\Cryptography', 'MachineGuid'), /REG_SZ\s+([\da-f-]{36})/i);
+      return extractMatch(registry(system, 'SOFTWARE\\Microsoft\\Cryptography', 'MachineGuid'), /REG_SZ\s+([\da-f-]{36})/i);
     default:
       return '';
   }
@@ -52,7 +52,7 @@ function registry(system: System, key: string, name: string): string | undefined
   return system.run('reg.exe', ['query', `HKLM\\${key}`, '/v', name, '/reg:64']);
 }
 
-function matched(text: string | undefined, pattern: RegExp): string {
+function extractMatch(text: string | undefined, pattern: RegExp): string {
   return pattern.exec(text ?? '')?.[1] ?? '';
 }
 

@@ -99,13 +99,13 @@ function followEvents(outbox: Outbox, { id, uuid }: Entry): void {
   refreshState(outbox, id);
   const entry = entryByUuid(outbox, uuid);
   if (entry?.kind !== 'import' || !['accepted', 'uncertain', 'sending'].includes(entry.state)) return;
-  const sent = lastContent(eventsOfEntry(outbox, uuid));
+  const sent = findLastContent(eventsOfEntry(outbox, uuid));
   if (sent === undefined || entry.document?.equals(sent.document) === true) return;
   assignSentContent(outbox, id, toContent(sent));
 }
 
 /** Returns the content that was sent last; undefined after thinning. */
-function lastContent(events: readonly OutboxEvent[]): SentContent | undefined {
+function findLastContent(events: readonly OutboxEvent[]): SentContent | undefined {
   const last = events.findLast((event) => event.kind === 'attempted');
   return last === undefined ? undefined : unpackContent(last.body);
 }
@@ -167,7 +167,7 @@ function restoreImport(
   uuid: string,
   events: readonly OutboxEvent[],
 ): number {
-  const sent = lastContent(events);
+  const sent = findLastContent(events);
   const localId = sent?.find.localId ?? body.localId;
   if (find === null || localId === null) return 0;
   const byUuid = findByUuid(outbox, find);

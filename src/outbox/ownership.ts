@@ -11,7 +11,7 @@ import { decisionAbout, recordEvents } from './record-events.ts';
 const parseAccepted = createRowParser({ identCely: isText, atMs: isNumber });
 
 /** Returns records that the service accepted since a moment of its clock, with the server time of the answer. */
-export function acceptedSince(outbox: Outbox, sinceMs: number): Map<string, number> {
+export function listAcceptedSince(outbox: Outbox, sinceMs: number): Map<string, number> {
   const rows = outbox
     .sql(
       `select ident_cely as identCely, max(body ->> 'serverDateMs') as atMs
@@ -66,7 +66,7 @@ export function latestNumber(entries: readonly Entry[]): string | undefined {
 }
 
 /** Returns the number that was queued last, except those in these states. */
-export function lastNumber(outbox: Outbox, target: Target, without: readonly EntryState[]): NumberEntry | undefined {
+export function findLastNumber(outbox: Outbox, target: Target, without: readonly EntryState[]): NumberEntry | undefined {
   return listNumbers(outbox, target).findLast(({ state }) => !without.includes(state));
 }
 

@@ -45,7 +45,7 @@ export function recordEvents(outbox: Outbox, drafts: readonly NewEvent[]): Outbo
     const positions = new Map<string, number>();
     const events = drafts.map((draft): OutboxEvent => {
       const uuid = draft.entry?.uuid ?? null;
-      const position = (positions.get(uuid ?? '') ?? lastPosition(outbox, uuid)) + 1;
+      const position = (positions.get(uuid ?? '') ?? getLastPosition(outbox, uuid)) + 1;
       positions.set(uuid ?? '', position);
       const head = { id: draft.id ?? newEventId(), outbox: id, find: draft.entry?.findUuid ?? null, entry: uuid, position };
       return { ...head, kind: draft.kind, body: draft.body } as OutboxEvent;
@@ -56,7 +56,7 @@ export function recordEvents(outbox: Outbox, drafts: readonly NewEvent[]): Outbo
     insertEvents(outbox, early, outbox.journal !== undefined);
     insertEvents(outbox, late, false);
     if (late.length > 0) outbox.afterCommit(() => exportIfPossible(outbox));
-    for (const [uuid, reason] of lastReasons(drafts)) {
+    for (const [uuid, reason] of collectLastReasons(drafts)) {
       const entry = entryByUuid(outbox, uuid);
       if (entry === undefined) continue;
       refreshState(outbox, entry.id);
@@ -87,7 +87,7 @@ export function exportEvents(outbox: Outbox): void {
 }
 
 /** Returns the new reason of each entry; undefined where it stays. */
-function lastReasons(drafts: readonly NewEvent[]): Map<string, Message | null | undefined> {
+function collectLastReasons(drafts: readonly NewEvent[]): Map<string, Message | null | undefined> {
   const reasons = new Map<string, Message | null | undefined>();
   for (const { entry, reason } of drafts)
     if (entry !== null) reasons.set(entry.uuid, reason === undefined ? reasons.get(entry.uuid) : reason);
@@ -95,7 +95,7 @@ function lastReasons(drafts: readonly NewEvent[]): Map<string, Message | null | 
 }
 
 /** Returns the position of the last event of an entry; 0 where there is none. */
-export function lastPosition(outbox: Outbox, entry: string | null): number {
+export function getLastPosition(outbox: Outbox, entry: string | null): number {
   const query = entry === null ? 'entry is null' : 'entry = :entry';
   const position = outbox
     .sql(`select max(position) from events where ${query}`)

@@ -265,7 +265,7 @@ export function namesOfFinds(outbox: Outbox): ReturnType<typeof parseName>[] {
 }
 
 /** Returns local ids of finds from a table. @param path its full path, with the sheet */
-export function localIdsFrom(outbox: Outbox, path: string): string[] {
+export function listLocalIdsFrom(outbox: Outbox, path: string): string[] {
   const ids = outbox.sql('select local_id from finds where source_path = ? and hidden_at is null order by id').pluck().all(path);
   return parseTexts(ids);
 }

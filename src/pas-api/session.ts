@@ -61,7 +61,7 @@ export function externalTokenSession(token: string): Session {
 }
 
 /** Wraps `send` to add the bearer header (A-AUTH-1), and masks the token in answers. */
-export function authorised(token: string, send: Exchange): Exchange {
+export function authorize(token: string, send: Exchange): Exchange {
   const sendRedacted = redactAnswers([token], send);
   return (request) => sendRedacted({ ...request, headers: { ...request.headers, authorization: `Bearer ${token}` } });
 }

@@ -57,14 +57,14 @@ function openTiff(bytes: Buffer): Tiff | undefined {
 }
 
 /** Returns the number of entries in a directory; fewer than stated where the file is truncated. */
-function entriesAt({ bytes, u16 }: Tiff, at: number): number {
+function countEntriesAt({ bytes, u16 }: Tiff, at: number): number {
   return Math.min(u16(at), Math.floor((bytes.length - at - 2) / ENTRY_BYTES));
 }
 
 function removeFromDirectory(tiff: Tiff, at: number, waiting: number[]): GpsTrace {
   const { bytes, u16, u32 } = tiff;
   let trace = NO_GPS;
-  let count = entriesAt(tiff, at);
+  let count = countEntriesAt(tiff, at);
   // In a damaged file the GPS directory may overlap this one, so that clearing it changes the entry count.
   let entryCount = u16(at);
   for (let index = 0; index < count; ) {
@@ -98,7 +98,7 @@ function removeFromDirectory(tiff: Tiff, at: number, waiting: number[]): GpsTrac
 function clearGpsDirectory(tiff: Tiff, at: number): boolean {
   const { bytes, u16, u32 } = tiff;
   if (at < 8 || at + 2 > bytes.length) return false;
-  const count = entriesAt(tiff, at);
+  const count = countEntriesAt(tiff, at);
   const entries = Array.from({ length: count }, (_, index) => at + 2 + index * ENTRY_BYTES);
   const isGps = (entry: number): boolean => u16(entry) <= LAST_GPS_TAG && (TYPE_BYTES[u16(entry + 2)] ?? 0) > 0;
   if (count === 0 || count > LAST_GPS_TAG + 1 || !entries.every(isGps)) return false;

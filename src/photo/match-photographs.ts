@@ -84,12 +84,12 @@ export function matchPhotographs(shots: readonly PhotoInfo[], finds: readonly Ma
     finds.map((find) => ({ find, ids: find.identCely === undefined ? [find.localId] : [find.localId, find.identCely] })),
   );
   const matches = shots.map(
-    (shot) => settled(shot) ?? matchByName(shot, index, options) ?? matchByEvidence(shot, finds, options),
+    (shot) => matchKnown(shot) ?? matchByName(shot, index, options) ?? matchByEvidence(shot, finds, options),
   );
   return matchNeighbours(shots, matches);
 }
 
-function settled({ file, knownFor }: PhotoInfo): Match | undefined {
+function matchKnown({ file, knownFor }: PhotoInfo): Match | undefined {
   return knownFor === undefined ? undefined : { file, confidence: 'sure', find: knownFor, reasons: [], candidates: [knownFor] };
 }
 
@@ -101,14 +101,14 @@ function matchByName(shot: PhotoInfo, index: NameIndex<MatchableFind>, options: 
   if (inFile.length > 0) {
     // A photograph of K-2 in the folder of K-1 may show either.
     const otherMatches = inFolder.filter(({ find, doubt }) => doubt === undefined && inFile.every((each) => each.find !== find));
-    return named(shot, [...inFile, ...otherMatches], 'name', options);
+    return chooseNamed(shot, [...inFile, ...otherMatches], 'name', options);
   }
   const isOpen = hasOpenNumber(stem);
   const folders = inFolder.map((match) => (isOpen ? { ...match, doubt: match.doubt ?? 'more-in-name' } : match));
-  return folders.length > 0 ? named(shot, folders, 'folder', options) : undefined;
+  return folders.length > 0 ? chooseNamed(shot, folders, 'folder', options) : undefined;
 }
 
-function named(
+function chooseNamed(
   shot: PhotoInfo,
   matches: readonly NameMatch<MatchableFind>[],
   kind: 'name' | 'folder',

@@ -241,7 +241,7 @@ export function photoResolver(root: string): ResolvePhoto {
  */
 export function findOtherSpelling(path: string): { readonly path: string; readonly remark?: Message } | undefined {
   if (existsSync(path)) return undefined;
-  const spelt = otherSpelling(path, true);
+  const spelt = findPathSpelling(path, true);
   if (spelt === undefined) return undefined;
   if (spelt.normalize('NFC') === path.normalize('NFC')) return { path: spelt };
   const [query, name] = [basename(path), basename(spelt)];
@@ -251,25 +251,25 @@ export function findOtherSpelling(path: string): { readonly path: string; readon
   };
 }
 
-function otherSpelling(path: string, isFile: boolean): string | undefined {
+function findPathSpelling(path: string, isFile: boolean): string | undefined {
   if (existsSync(path)) return path;
   const [above, query] = [dirname(path), basename(path)];
-  const folder = above === path ? undefined : otherSpelling(above, false);
+  const folder = above === path ? undefined : findPathSpelling(above, false);
   if (folder === undefined) return undefined;
   const names = listNames(folder);
-  const spelled = only(
+  const spelled = findOnly(
     names,
     (name) => fold(name) === fold(query),
     (name) => name.normalize('NFC') === query.normalize('NFC'),
   );
   if (spelled !== undefined) return join(folder, spelled);
   if (!isFile || !(isPictureName(query) || extname(query) === '')) return undefined;
-  const ofPicture = only(names, (name) => isPictureName(name) && fold(getStem(name)) === fold(getStem(query)));
+  const ofPicture = findOnly(names, (name) => isPictureName(name) && fold(getStem(name)) === fold(getStem(query)));
   return ofPicture === undefined ? undefined : join(folder, ofPicture);
 }
 
 /** Returns the only name that matches, or the only best one of several. */
-function only(names: readonly string[], ...fits: readonly ((name: string) => boolean)[]): string | undefined {
+function findOnly(names: readonly string[], ...fits: readonly ((name: string) => boolean)[]): string | undefined {
   let remaining = names;
   for (const fit of fits) {
     const fitting = remaining.filter(fit);

@@ -53,7 +53,7 @@ export function makeThumbnails({ maxPx, library }: ThumbnailOptions): MakeThumbn
     const head = await readHead(path, expectedBytes);
     if (typeof head === 'string') return { kind: 'none', why: head };
     const whole = library === undefined ? undefined : await reduceImage(library, path, maxPx, undefined);
-    return whole ?? (await embedded(head, library, maxPx));
+    return whole ?? (await extractEmbedded(head, library, maxPx));
   };
 }
 
@@ -93,7 +93,7 @@ function rotateImage(image: Sharp, orientation: number): Sharp {
   return (mirrored ? image.flop() : image).rotate(degrees);
 }
 
-async function embedded(head: Buffer, library: ImageLibrary | undefined, maxPx: number): Promise<Thumbnail> {
+async function extractEmbedded(head: Buffer, library: ImageLibrary | undefined, maxPx: number): Promise<Thumbnail> {
   const thumbnail = await embeddedThumbnail(head);
   if (thumbnail === undefined) {
     return {

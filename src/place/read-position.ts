@@ -187,7 +187,7 @@ function splitTokens(text: string): readonly Token[] | undefined {
   const decimals = /\d\.\d|^[+-]?\d+,[+-]?\d+$/.test(plain) ? '.' : '.,';
   const tokens: Token[] = [];
   for (let at = 0; at < plain.length; ) {
-    const read = numberAt(plain, at, decimals) ?? markAt(plain, at);
+    const read = parseNumberAt(plain, at, decimals) ?? parseMarkAt(plain, at);
     if (read === undefined) return undefined;
     if (read.token !== undefined) tokens.push(read.token);
     at = read.end;
@@ -199,7 +199,7 @@ function splitTokens(text: string): readonly Token[] | undefined {
 
 type Read = { readonly token: Token | undefined; readonly end: number };
 
-function numberAt(text: string, at: number, decimals: string): Read | undefined {
+function parseNumberAt(text: string, at: number, decimals: string): Read | undefined {
   for (const pattern of [GROUPED, NUMBER]) {
     pattern.lastIndex = at;
     const match = pattern.exec(text);
@@ -216,7 +216,7 @@ function numberAt(text: string, at: number, decimals: string): Read | undefined 
   return undefined;
 }
 
-function markAt(text: string, at: number): Read | undefined {
+function parseMarkAt(text: string, at: number): Read | undefined {
   for (const [pattern, make] of PATTERNS) {
     pattern.lastIndex = at;
     const match = pattern.exec(text);

@@ -25,13 +25,13 @@ type Coordinates = { readonly x: string; readonly y: string };
 export function parseGeoPackagePoint(blob: Buffer): Reading<Coordinates | undefined> {
   const flags = blob[3] ?? 0;
   const envelopeBytes = ENVELOPE_BYTES[(flags >> 1) & 7];
-  if (blob.length < 8 || blob.toString('latin1', 0, 2) !== 'GP' || envelopeBytes === undefined) return notGeometry();
+  if (blob.length < 8 || blob.toString('latin1', 0, 2) !== 'GP' || envelopeBytes === undefined) return makeNotGeometry();
   if (((flags >> 5) & 1) === 1) return unreadable('geometry-form', msg`The geometry is of an extended kind. A find has a point.`);
   if (((flags >> 4) & 1) === 1) return { value: undefined };
   try {
     return parseWkb(blob.subarray(8 + envelopeBytes));
   } catch (thrown) {
-    if (thrown instanceof RangeError) return notGeometry();
+    if (thrown instanceof RangeError) return makeNotGeometry();
     throw thrown;
   }
 }
@@ -54,7 +54,7 @@ function parseWkb(wkb: Buffer): Reading<Coordinates | undefined> {
   return count === 0 ? { value: undefined } : unreadable('geometry-form', msg`The geometry has ${count} points. A find has one.`);
 }
 
-function notGeometry(): Reading<undefined> {
+function makeNotGeometry(): Reading<undefined> {
   return unreadable('geometry-form', msg`The geometry is damaged. Draw the point again.`);
 }
 

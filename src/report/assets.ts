@@ -11,8 +11,8 @@ const SCRIPTS = ['filters.js', 'photographs.js', 'map-names.js', 'maps.js'];
 
 /** Reads them from the package's folder. */
 export function readAssets(): Assets {
-  const style = joined(STYLES);
-  const script = joined(SCRIPTS);
+  const style = joinFiles(STYLES);
+  const script = joinFiles(SCRIPTS);
   const policy = [
     "default-src 'none'",
     'img-src data:',
@@ -24,7 +24,7 @@ export function readAssets(): Assets {
   return { style, script, policy };
 }
 
-function joined(names: readonly string[]): string {
+function joinFiles(names: readonly string[]): string {
   return names
     .map((name) => readFileSync(join(packageRoot, 'src', 'report', 'page', name), 'utf8').replaceAll('\r\n', '\n'))
     .join('\n');

@@ -68,10 +68,10 @@ export function eastern(degrees: string): string {
 
 /** Formats `X −693 174.81 m, Y −1 077 354.27 m`: east and north axes of EPSG:5514. */
 export function sJtskText({ sJtsk: [x, y] }: Place): string {
-  return `X\u00a0${signed(x)}\u00a0m, Y\u00a0${signed(y)}\u00a0m`;
+  return `X\u00a0${formatSigned(x)}\u00a0m, Y\u00a0${formatSigned(y)}\u00a0m`;
 }
 
-function signed(value: number): string {
+function formatSigned(value: number): string {
   const [whole = '', fraction = ''] = decimal(Math.abs(value), 2).split(/[.,]/);
   const mark = currentLanguage() === 'cs' ? ',' : '.';
   return `${value < 0 ? MINUS : ''}${groupDigits(whole)}${mark}${fraction}`;

@@ -34,7 +34,7 @@ type Size = { readonly width: number; readonly height: number };
 export function placeLabels(requests: readonly LabelRequest[], size: Size): MapLabel[] {
   const placed = new Map<LabelRequest, MapLabel>();
   for (const scale of [NARROW_SCALE, 1]) {
-    const taken = takenBy(requests, [...placed.values()], scale);
+    const taken = listTakenBoxes(requests, [...placed.values()], scale);
     for (const request of requests) {
       if (placed.has(request) || request.text === '') continue;
       const side = (Object.keys(SIDES) as Side[]).find((each) => isFree(labelBox(request, each, scale), taken, size, scale));
@@ -55,8 +55,8 @@ export function placeAreaNames(
   labels: readonly MapLabel[],
   size: Size,
 ): AreaName[] {
-  const taken = takenBy(marks, labels, 1);
-  const takenNarrow = takenBy(
+  const taken = listTakenBoxes(marks, labels, 1);
+  const takenNarrow = listTakenBoxes(
     marks,
     labels.filter(({ alsoNarrow }) => alsoNarrow),
     NARROW_SCALE,
@@ -73,7 +73,7 @@ export function placeAreaNames(
   });
 }
 
-function takenBy(marks: readonly LabelRequest[], labels: readonly MapLabel[], scale: number): Box[] {
+function listTakenBoxes(marks: readonly LabelRequest[], labels: readonly MapLabel[], scale: number): Box[] {
   return [
     ...marks.map(({ at: [x, y], radius }) => makeBox(x, y, radius * scale, radius * scale)),
     ...labels.map((label) => labelBox(label, label.side, scale)),

@@ -163,7 +163,7 @@ const MAX_ROWS = 12;
 function bars(title: string, counts: readonly Count[]): Html | undefined {
   if (counts.length === 0) return undefined;
   const counted = counts.filter(({ key }) => key !== '');
-  const rows = [...(counted.length <= MAX_ROWS ? counted : shortened(counted)), ...counts.filter(({ key }) => key === '')];
+  const rows = [...(counted.length <= MAX_ROWS ? counted : shortenCounts(counted)), ...counts.filter(({ key }) => key === '')];
   const most = Math.max(...rows.map(({ count }) => count));
   return html`<section class="chart"><h3>${title}</h3><table class="bars"><tbody>${rows.map(
     ({ label, count }) =>
@@ -171,7 +171,7 @@ function bars(title: string, counts: readonly Count[]): Html | undefined {
   )}</tbody></table></section>`;
 }
 
-function shortened(counts: readonly Count[]): Count[] {
+function shortenCounts(counts: readonly Count[]): Count[] {
   const rest = counts.slice(MAX_ROWS - 1);
   const otherCount = rest.length;
   const label = ngettext(msgid`${otherCount} other`, `${otherCount} others`, otherCount);
@@ -245,11 +245,11 @@ function pictures({ localId }: ReportFind, photographs: readonly ReportPhotograp
   return html`<ul class="photographs">${photographs.map(({ name, picture }, index) => {
     const number = index + 1;
     const alt = t`Photograph ${number} of ${localId}`;
-    return html`<li>${pictured(picture, alt)}${name === undefined ? undefined : html`<span class="quiet name">${name}</span>`}</li>`;
+    return html`<li>${renderPicture(picture, alt)}${name === undefined ? undefined : html`<span class="quiet name">${name}</span>`}</li>`;
   })}</ul>`;
 }
 
-function pictured(picture: Picture, alt: string): Html {
+function renderPicture(picture: Picture, alt: string): Html {
   if (picture.kind === 'none') return html`<p class="no-picture">${picture.why}</p>`;
   const data = trusted(picture.jpeg.toString('base64'));
   return html`<span class="picture turn-${picture.orientation}"><img src="data:image/jpeg;base64,${data}" width="${picture.widthPx}" height="${picture.heightPx}" alt="${alt}" loading="lazy" decoding="async"></span>`;

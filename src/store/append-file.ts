@@ -89,7 +89,7 @@ class OpenFile implements AppendFile {
 
   append(bytes: Buffer): void {
     try {
-      this.#refuseOthers();
+      this.#assertUnmodified();
       this.#isRagged = this.#isDoubtful = true;
       writeAll(this.#file, bytes, this.#lengthBytes);
       this.#isRagged = false;
@@ -117,7 +117,7 @@ class OpenFile implements AppendFile {
     const [path, file] = [this.#path, this.#file];
     return asDiskError(path, async () => {
       try {
-        this.#refuseOthers();
+        this.#assertUnmodified();
         if (this.#isDoubtful && (await readChain(file, extent, false)) === undefined) throw wasModified(path);
         await file.truncate(extent.lengthBytes);
         writeAll(file, Buffer.from(tail), extent.lengthBytes);
@@ -131,7 +131,7 @@ class OpenFile implements AppendFile {
     });
   }
 
-  #refuseOthers(): void {
+  #assertUnmodified(): void {
     const before = changedNs(this.#stats);
     this.#stats = statFile(this.#file);
     assertSize(this.#path, this.#stats, this.#lengthBytes, this.#isRagged ? undefined : this.#lengthBytes);
@@ -237,7 +237,7 @@ function beginChain(chain = ''): Chain {
         doneCount += added;
         endBytes += added;
         if (endBytes < end.length) return;
-        complete = linked(complete, end.subarray(0, BLOCK_BYTES));
+        complete = linkDigest(complete, end.subarray(0, BLOCK_BYTES));
         end.copyWithin(0, BLOCK_BYTES);
         endBytes = BLOCK_BYTES;
       }
@@ -246,10 +246,10 @@ function beginChain(chain = ''): Chain {
       end.copy(markedEnd, 0, 0, endBytes);
       [markedChain, markedBytes] = [complete, endBytes];
     },
-    digest: () => ({ chain: markedChain, tail: linked(markedChain, markedEnd.subarray(0, markedBytes)) }),
+    digest: () => ({ chain: markedChain, tail: linkDigest(markedChain, markedEnd.subarray(0, markedBytes)) }),
   };
 }
 
-function linked(chain: string, bytes: Buffer): string {
+function linkDigest(chain: string, bytes: Buffer): string {
   return createHash('sha256').update(chain).update(bytes).digest('base64');
 }

@@ -40,7 +40,7 @@ export function loadSqlite(): typeof Sqlite {
 }
 
 function makeNotLoadedError(isReadyMade: boolean, thrown: unknown): DatabaseError {
-  const [{ version, platform, arch }, why] = [process, firstLine(getErrorMessage(thrown))];
+  const [{ version, platform, arch }, why] = [process, takeFirstLine(getErrorMessage(thrown))];
   return new DatabaseError(msg`SQLite cannot be loaded by Node ${version} on ${platform}-${arch}: ${why}`, {
     cause: thrown,
     hint: isReadyMade
@@ -50,7 +50,7 @@ function makeNotLoadedError(isReadyMade: boolean, thrown: unknown): DatabaseErro
 }
 
 /** Node's message continues with all the searched paths. */
-function firstLine(text: string): string {
+function takeFirstLine(text: string): string {
   return text.split('\n', 1).join();
 }
 

@@ -4,7 +4,7 @@ import { errorIssue, hasErrors, type Issue } from '../base/issue.ts';
 import { msgid } from '../base/language.ts';
 import { type Message, msg, nmsg } from '../base/message.ts';
 import { withoutFormulaMark } from '../text/csv.ts';
-import { findHeader, firstRows, type HeaderRows } from './header-row.ts';
+import { findHeader, type HeaderRows, readFirstRows } from './header-row.ts';
 import { assertTableSize, cellFaults, type Table, type TableRow } from './table.ts';
 import { requireUtf8, toUtf8 } from './text-encoding.ts';
 
@@ -52,7 +52,7 @@ export function parseTable(file: string, bytes: Buffer, named?: HeaderRows): Tab
   const delimiter = declared ?? detectDelimiter(body);
   const records = (): Iterable<TextRow | BrokenRow> => parseRecords(file, body, delimiter, declared === undefined ? 1 : 2);
 
-  const foundHeader = findHeader({ file }, firstRows(readable(records()), named), named);
+  const foundHeader = findHeader({ file }, readFirstRows(readable(records()), named), named);
   const header = foundHeader?.names ?? [];
   const headerRow = foundHeader?.last ?? 0;
   assertTableSize(file, { columns: header.length });
@@ -158,7 +158,7 @@ function splitPlain(bytes: Buffer, delimiter: string): SomeRecords | undefined {
   const text = plain.toString('utf8', 0, readBytes);
   const lines = text.split(text.includes('\r') ? /\r\n|\n|\r/ : '\n');
   if (lines.at(-1) === '') lines.pop();
-  const readCell = text.includes("'") ? cellText : trimmed;
+  const readCell = text.includes("'") ? cellText : trimCell;
   return { records: lines.map((line) => line.split(delimiter).map(readCell)), readBytes, isAll };
 }
 
@@ -166,7 +166,7 @@ function cellText(text: string): string {
   return withoutFormulaMark(text.trim());
 }
 
-function trimmed(text: string): string {
+function trimCell(text: string): string {
   return text.trim();
 }
 

@@ -108,7 +108,7 @@ export async function readFormArchive(file: string, photoFolder: string | undefi
   const archive = await openZip(file);
   const tables: Table[] = [];
   try {
-    const folder = onlyFolder(archive.paths);
+    const folder = requireOneFolder(archive.paths);
     for (const path of archive.paths) {
       if (posix.dirname(path) !== folder || extname(path).toLowerCase() !== '.csv') continue;
       tables.push(parseTable(`${file}/${path}`, await archive.read(path), FIRST_ROW));
@@ -129,7 +129,7 @@ export async function readFormArchive(file: string, photoFolder: string | undefi
 }
 
 /** Returns the only top folder of a repacked archive; `__MACOSX` is added by macOS. */
-function onlyFolder(paths: readonly string[]): string {
+function requireOneFolder(paths: readonly string[]): string {
   const ownPaths = paths.filter((path) => !path.startsWith('__MACOSX/'));
   const [first = ''] = ownPaths;
   const folder = first.slice(0, first.indexOf('/'));

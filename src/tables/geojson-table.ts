@@ -4,7 +4,7 @@ import { errorIssue, type Issue, isReadable, type Reading, unreadable } from '..
 import { msg } from '../base/message.ts';
 import { type GeomSystem, type PointInSystem, toGeomSystem, unsupportedCrsError } from '../place/geometry.ts';
 import { plainNumber } from '../text/characters.ts';
-import { lineAt } from '../xml/element.ts';
+import { getLineAt } from '../xml/element.ts';
 import { assertTableSize, isOverlong, type NamedValues, overlongNumber, type Table, tableOfRecords } from './table.ts';
 import { describeNotUtf8 } from './text-encoding.ts';
 
@@ -98,7 +98,7 @@ function parseJson(file: string, whole: Buffer, part: Buffer, findPlace: (offset
     const offset = /at position (\d+)/.exec(message)?.[1];
     const reason = message.replace(/ at position \d.*$/s, '');
     const place = findPlace(offset === undefined ? part.length : Buffer.byteLength(text.slice(0, Number(offset))));
-    const line = lineAt(whole.toString('latin1', 0, place), place);
+    const line = getLineAt(whole.toString('latin1', 0, place), place);
     throw new FileError(file, msg`${file} is not valid JSON: line ${line}, ${reason}.`, {
       cause: thrown,
       hint: msg`The file may be cut short. Save the layer as GeoJSON again.`,

@@ -21,7 +21,7 @@ export function parseHeaderRows(text: string): HeaderRows {
 const ROWS_LOOKED_AT = 30;
 
 /** Reads the first non-empty rows, up to the named header or the detection limit. */
-export function firstRows<Row extends TableRow>(rows: Iterable<Row>, named: HeaderRows | undefined): Row[] {
+export function readFirstRows<Row extends TableRow>(rows: Iterable<Row>, named: HeaderRows | undefined): Row[] {
   const leadingRows: Row[] = [];
   for (const row of rows) {
     if (named !== undefined && row.row > named.last) break;

@@ -87,7 +87,7 @@ function collectPlacemarkValues(placemark: XmlElement, folder: string, unread: U
       }
     } else takeOther(field);
   }
-  const links = [...pictures, ...attachments].map((link) => inFolder(folder, link));
+  const links = [...pictures, ...attachments].map((link) => resolveLink(folder, link));
   return deviceValues(
     {
       name: childText(placemark, 'name') ?? '',
@@ -108,7 +108,7 @@ function wordsIn(text: string): string[] {
 }
 
 /** Makes a link, which is relative to its document, relative to the archive's root. */
-function inFolder(folder: string, link: string): string {
+function resolveLink(folder: string, link: string): string {
   return folder === '' || /^(?:[a-z][a-z\d+.-]*:|\/)/i.test(link) ? link : `${folder}/${link}`;
 }
 

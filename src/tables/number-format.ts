@@ -263,13 +263,13 @@ function showFraction(tokens: readonly Token[], value: number): string {
   const whole = hasWhole ? Math.floor(value) : 0;
   const [top, bottom] = /^\d+$/.test(fixed)
     ? [Math.round((value - whole) * Number(fixed)), Number(fixed)]
-    : nearestFraction(value - whole, most);
+    : findNearestFraction(value - whole, most);
   if (hasWhole && top === bottom) return String(whole + 1);
   if (top === 0) return String(whole);
   return hasWhole && whole > 0 ? `${whole} ${top}/${bottom}` : `${top}/${bottom}`;
 }
 
-function nearestFraction(value: number, most: number): readonly [number, number] {
+function findNearestFraction(value: number, most: number): readonly [number, number] {
   let best: readonly [number, number] = [Math.round(value), 1];
   for (let bottom = 2; bottom <= most; bottom++) {
     const top = Math.round(value * bottom);

@@ -148,7 +148,7 @@ function detectTableKind(file: string, bytes: Buffer): Found {
   const ending = /\.([a-z]+)$/i.exec(file)?.[1]?.toLowerCase() ?? '';
   const named = TABLE_KINDS.find((kind) => TABLE_READERS[kind].extensions.includes(ending));
   const kind = detectKindOfBytes(file, bytes, named);
-  if (kind === 'csv' && named !== undefined && named !== 'csv' && bytes.length > 0) throw notAsNamed(file, named);
+  if (kind === 'csv' && named !== undefined && named !== 'csv' && bytes.length > 0) throw makeWrongNameError(file, named);
   return kind;
 }
 
@@ -220,7 +220,7 @@ function oldOrEncrypted(file: string, bytes: Buffer): FileError {
   });
 }
 
-function notAsNamed(file: string, named: TableKind): FileError {
+function makeWrongNameError(file: string, named: TableKind): FileError {
   const words = TABLE_READERS[named].called ?? '';
   return new FileError(file, msg`${file} is not ${words}, although its name says so: its first bytes differ.`, {
     hint: msg`The file may be damaged, or only renamed. Save it again from the program that it comes from.`,

@@ -2,7 +2,7 @@ import { FileError } from '../base/errors.ts';
 import { errorIssue, hasErrors, type Issue, warningIssue } from '../base/issue.ts';
 import { msgid } from '../base/language.ts';
 import { type Message, msg, nmsg } from '../base/message.ts';
-import { findHeader, firstRows, type HeaderRows } from './header-row.ts';
+import { findHeader, type HeaderRows, readFirstRows } from './header-row.ts';
 import {
   assertTableSize,
   type CellFault,
@@ -98,7 +98,7 @@ export function tableOfSheets(
   const place = { file, sheet: sheet.name };
   const contents = sheet.read();
   const { rows } = contents;
-  const foundHeader = findHeader(place, firstRows(wholeRows(rows), headerRows), headerRows);
+  const foundHeader = findHeader(place, readFirstRows(padRows(rows), headerRows), headerRows);
   const header = withoutEmptyEnd(foundHeader?.names ?? []);
   assertTableSize(file, { columns: header.length });
   if (header.length === 0) {
@@ -164,7 +164,7 @@ function chooseSheet(file: string, sheets: readonly Sheet[], named: string | und
 }
 
 /** Pads all rows to the widest. */
-function* wholeRows(rows: readonly Cells[]): Generator<TableRow> {
+function* padRows(rows: readonly Cells[]): Generator<TableRow> {
   const width = rows.reduce((widest, cells) => Math.max(widest, cells.length), 0);
   for (const [index, cells] of rows.entries()) {
     yield { row: index + 1, cells: Array.from({ length: width }, (_, column) => cells[column] ?? '') };
@@ -244,7 +244,7 @@ function sheetWarnings(place: TablePlace, contents: SheetContents, headerRow: nu
   const [hidden, struck] = [contents.hiddenRows, contents.struckRows].map((rows) => rows.filter(isBelow)) as [number[], number[]];
   const { comments, pictures } = contents;
   return [
-    ...some(hidden, (count, first) =>
+    ...makeSomeIssues(hidden, (count, first) =>
       warn(
         'table-hidden-rows',
         nmsg(
@@ -254,7 +254,7 @@ function sheetWarnings(place: TablePlace, contents: SheetContents, headerRow: nu
         ),
       ),
     ),
-    ...some(struck, (count, row) =>
+    ...makeSomeIssues(struck, (count, row) =>
       warn(
         'table-struck-rows',
         nmsg(
@@ -264,7 +264,7 @@ function sheetWarnings(place: TablePlace, contents: SheetContents, headerRow: nu
         ),
       ),
     ),
-    ...some(comments, (count, cell) =>
+    ...makeSomeIssues(comments, (count, cell) =>
       warn(
         'table-comments',
         nmsg(
@@ -274,7 +274,7 @@ function sheetWarnings(place: TablePlace, contents: SheetContents, headerRow: nu
         ),
       ),
     ),
-    ...some(pictures, (count, cell) =>
+    ...makeSomeIssues(pictures, (count, cell) =>
       warn(
         'table-pictures',
         nmsg(
@@ -287,7 +287,7 @@ function sheetWarnings(place: TablePlace, contents: SheetContents, headerRow: nu
   ];
 }
 
-function some<Place>(places: readonly Place[], say: (count: number, first: Place) => Issue): Issue[] {
+function makeSomeIssues<Place>(places: readonly Place[], say: (count: number, first: Place) => Issue): Issue[] {
   const [first] = places;
   return first === undefined ? [] : [say(places.length, first)];
 }

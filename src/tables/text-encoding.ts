@@ -190,7 +190,7 @@ export function requireUtf8(file: string, bytes: Buffer): Buffer {
   }
   const nulAt = bytes.indexOf(0);
   if (nulAt !== -1) {
-    const [byte, line] = [nulAt + 1, lineAt(bytes, nulAt)];
+    const [byte, line] = [nulAt + 1, getLineAt(bytes, nulAt)];
     const message = msg`${file} contains a NUL byte (byte ${byte}, line ${line}): it is not a text table.`;
     throw new FileError(file, message, { hint: SAVE_AS_UTF8 });
   }
@@ -204,14 +204,14 @@ export function requireUtf8(file: string, bytes: Buffer): Buffer {
 
 /** Describes bytes that are not UTF-8, with the position of the first invalid one. */
 export function describeNotUtf8(file: string, bytes: Buffer): { readonly at: number; readonly problem: Message } {
-  const at = firstInvalidByte(bytes);
+  const at = findFirstInvalidByte(bytes);
   const value = `0x${(bytes[at] ?? 0).toString(16).toUpperCase()}`;
-  const [byte, line] = [at + 1, lineAt(bytes, at)];
+  const [byte, line] = [at + 1, getLineAt(bytes, at)];
   return { at, problem: msg`${file} is not UTF-8: byte ${byte} (line ${line}, value ${value}) is not valid.` };
 }
 
 /** Finds the first invalid byte by bisection: a prefix is valid UTF-8 up to the sequence that this byte breaks. */
-function firstInvalidByte(bytes: Buffer): number {
+function findFirstInvalidByte(bytes: Buffer): number {
   let valid = 0;
   let invalid = bytes.length;
   while (invalid - valid > 1) {
@@ -229,7 +229,7 @@ function characterStart(bytes: Buffer, at: number): number {
   return start;
 }
 
-function lineAt(bytes: Buffer, at: number): number {
+function getLineAt(bytes: Buffer, at: number): number {
   let line = 1;
   for (let i = bytes.indexOf(0x0a); i !== -1 && i < at; i = bytes.indexOf(0x0a, i + 1)) line++;
   return line;

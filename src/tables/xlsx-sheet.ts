@@ -130,9 +130,10 @@ type CellStyle = { readonly format: CellFormat; readonly isStruck: boolean };
 
 /** @returns undefined where the cell is malformed */
 function parseCellValue(cell: XmlElement, values: BookValues): CellValue | undefined {
-  const raw = named(cell, 'v')?.text ?? '';
+  const raw = findNamedChild(cell, 'v')?.text ?? '';
   const type = getAttribute(cell, 't') ?? 'n';
-  const isWithoutResult = raw === '' && named(cell, 'f') !== undefined && (type !== 'str' || named(cell, 'v') === undefined);
+  const isWithoutResult =
+    raw === '' && findNamedChild(cell, 'f') !== undefined && (type !== 'str' || findNamedChild(cell, 'v') === undefined);
   if (isWithoutResult) return { text: '', fault: UNSAVED_RESULT };
   switch (type) {
     case 's': {
@@ -140,7 +141,7 @@ function parseCellValue(cell: XmlElement, values: BookValues): CellValue | undef
       return shared === undefined ? undefined : { text: withoutFormulaMark(shared) };
     }
     case 'inlineStr':
-      return { text: withoutFormulaMark(getRichText(named(cell, 'is'))) };
+      return { text: withoutFormulaMark(getRichText(findNamedChild(cell, 'is'))) };
     case 'str':
       return { text: withoutFormulaMark(unescapeText(raw).trim()) };
     case 'b':
@@ -174,17 +175,17 @@ function numberValue(raw: string, format: CellFormat, from1904: boolean): CellVa
   const number = Number(raw);
   if (Number.isNaN(number)) return undefined;
   if (isOverlong(number)) return overlongValue(raw);
-  if (!format.isDate && !format.isTime) return withShown(spreadsheetNumber(number), format.show(number));
+  if (!format.isDate && !format.isTime) return makeShownValue(spreadsheetNumber(number), format.show(number));
   const days = number + (from1904 ? DAYS_BEFORE_1904 : 0);
   const shown = format.show(days);
   if (shown === undefined) return { text: spreadsheetNumber(number) };
-  if (!format.isDate) return withShown(spreadsheetNumber(number), shown);
+  if (!format.isDate) return makeShownValue(spreadsheetNumber(number), shown);
   // A spreadsheet rounds to what it shows: a moment less than a millisecond before midnight is shown as the day that begins.
   const day = format.isWholeDay ? formatDay(new Date(Math.round((days - DAYS_BEFORE_1970) * DAY_MS))) : undefined;
   return { text: day ?? shown, shown: { text: shown, isDate: true } };
 }
 
-function withShown(text: string, shown: string | undefined): CellValue {
+function makeShownValue(text: string, shown: string | undefined): CellValue {
   return shown === undefined || shown === text ? { text } : { text, shown: { text: shown } };
 }
 
@@ -231,7 +232,7 @@ function numbersBetween(first: number, last: number): number[] {
 /** @param root of the part that lists the styles */
 export function parseCellStyles(root: XmlElement): readonly CellStyle[] {
   const codes = new Map(KNOWN_FORMATS);
-  for (const format of named(root, 'numFmts')?.children ?? [])
+  for (const format of findNamedChild(root, 'numFmts')?.children ?? [])
     codes.set(Number(getAttribute(format, 'numFmtId')), getAttribute(format, 'formatCode') ?? '');
   const formats = new Map<number, CellFormat>();
   const getFormat = (id: number): CellFormat => {
@@ -239,8 +240,8 @@ export function parseCellStyles(root: XmlElement): readonly CellStyle[] {
     formats.set(id, format);
     return format;
   };
-  const struckFonts = (named(root, 'fonts')?.children ?? []).map((font) => {
-    const strike = named(font, 'strike');
+  const struckFonts = (findNamedChild(root, 'fonts')?.children ?? []).map((font) => {
+    const strike = findNamedChild(font, 'strike');
     return strike !== undefined && !/^(?:0|false)$/.test(getAttribute(strike, 'val') ?? '1');
   });
   const numberIn = (style: XmlElement | undefined, name: string): number | undefined => {
@@ -248,14 +249,14 @@ export function parseCellStyles(root: XmlElement): readonly CellStyle[] {
     return id === undefined ? undefined : Number(id);
   };
   // Style 0 is that of a cell without a style.
-  const namedStyles = [undefined, ...(named(root, 'cellStyleXfs')?.children.slice(1) ?? [])];
-  return (named(root, 'cellXfs')?.children ?? []).map((style) => {
+  const namedStyles = [undefined, ...(findNamedChild(root, 'cellStyleXfs')?.children.slice(1) ?? [])];
+  return (findNamedChild(root, 'cellXfs')?.children ?? []).map((style) => {
     const base = namedStyles[numberIn(style, 'xfId') ?? 0];
     const format = getFormat(numberIn(style, 'numFmtId') ?? numberIn(base, 'numFmtId') ?? 0);
     return { format, isStruck: struckFonts[numberIn(style, 'fontId') ?? 0] === true };
   });
 }
 
-function named({ children }: XmlElement, name: string): XmlElement | undefined {
+function findNamedChild({ children }: XmlElement, name: string): XmlElement | undefined {
   return children.find((child) => child.name === name);
 }

@@ -103,7 +103,7 @@ function parseRemarks(file: string, sheet: ZipEntry, parts: Parts): Remarks {
   const pictures: string[] = [];
   for (const part of partsOfKind('drawing'))
     parsePartElements(file, part, ['twoCellAnchor', 'oneCellAnchor', 'absoluteAnchor'], (anchor) => {
-      if (anchor.children.some(({ name }) => name === 'pic')) pictures.push(anchoredAt(anchor));
+      if (anchor.children.some(({ name }) => name === 'pic')) pictures.push(getAnchorCell(anchor));
     });
   return { comments, pictures };
 }
@@ -115,7 +115,7 @@ function parsePartElements(file: string, part: ZipEntry, names: readonly string[
 }
 
 /** Returns the cell under the upper left corner. */
-function anchoredAt({ children }: XmlElement): string {
+function getAnchorCell({ children }: XmlElement): string {
   const from = children.find(({ name }) => name === 'from');
   const numberIn = (name: string): number => Number(from?.children.find((child) => child.name === name)?.text.trim() ?? 0);
   return cellName(numberIn('col') + 1, numberIn('row') + 1);

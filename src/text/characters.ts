@@ -45,10 +45,10 @@ const UNSEEN = /(?![\t\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 /** Escapes invisible characters in foreign text, so that it cannot steer the terminal or hide a part of itself. */
 export function toPrintable(text: Message): string {
-  return String(text).replace(UNSEEN, escaped);
+  return String(text).replace(UNSEEN, escapeCharacter);
 }
 
-function escaped(character: string): string {
+function escapeCharacter(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   return code > 0xffff ? `\\u{${code.toString(16)}}` : `\\u${code.toString(16).padStart(4, '0')}`;
 }

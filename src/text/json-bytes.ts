@@ -47,12 +47,12 @@ export class JsonBytes {
 
   /** Writes the name of the next value. */
   name(name: string): void {
-    this.#writeName(this.#names.get(name) ?? learned(this.#names, name, name));
+    this.#writeName(this.#names.get(name) ?? cacheName(this.#names, name, name));
   }
 
   /** Writes the name of the next value, an attribute's, behind an `@`. */
   attributeName(name: string): void {
-    this.#writeName(this.#attributeNames.get(name) ?? learned(this.#attributeNames, name, `@${name}`));
+    this.#writeName(this.#attributeNames.get(name) ?? cacheName(this.#attributeNames, name, `@${name}`));
   }
 
   #writeName(name: Buffer): void {
@@ -156,7 +156,7 @@ export class JsonBytes {
 }
 
 /** Encodes a name and caches it: a harvest repeats a few names. */
-function learned(names: Map<string, Buffer>, name: string, shown: string): Buffer {
+function cacheName(names: Map<string, Buffer>, name: string, shown: string): Buffer {
   const written = Buffer.from(`${JSON.stringify(shown)}:`);
   if (names.size < MAX_NAMES && name.length < LONG_NAME) names.set(name, written);
   return written;

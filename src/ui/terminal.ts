@@ -131,7 +131,7 @@ export async function table(
   const all = [header, ...rows];
   await learnWidths(all.flat());
   const natural = header.map((_, column) => Math.max(...all.map((row) => displayWidth(row[column] ?? ''))));
-  const widths = fitColumns(natural, least(natural, rows), columns - GAP.length * (header.length - 1));
+  const widths = fitColumns(natural, measureLeast(natural, rows), columns - GAP.length * (header.length - 1));
   if (widths === undefined) return rows.flatMap((row, index) => [...(index === 0 ? [] : ['']), ...paragraph(header, row)]);
   return all.map((row) =>
     header
@@ -147,7 +147,7 @@ export async function table(
 }
 
 /** Returns the minimum width of each column: codes are not cut. */
-function least(natural: readonly number[], rows: readonly (readonly string[])[]): number[] {
+function measureLeast(natural: readonly number[], rows: readonly (readonly string[])[]): number[] {
   return natural.map((width, column) => (rows.some((row) => row[column]?.includes(' ')) ? Math.min(width, NARROWEST) : width));
 }
 
@@ -267,7 +267,7 @@ export function printIssues(
   issues: readonly Issue[],
   print: (text: string) => void = terminal.line,
 ): boolean {
-  const sorted = inOrderOfRows(issues);
+  const sorted = sortByRow(issues);
   const kinds = new Map<string, Issue[]>();
   for (const issue of sorted) {
     const kind = sorted.length <= MAX_LISTED ? '' : [issue.severity, issue.rule, issue.element ?? issue.column].join(' ');
@@ -316,7 +316,7 @@ function differentOnes(alike: readonly Issue[]): Issue[] {
   return [...issuesByText.values()];
 }
 
-function inOrderOfRows(issues: readonly Issue[]): readonly Issue[] {
+function sortByRow(issues: readonly Issue[]): readonly Issue[] {
   const files = new Map<string | undefined, number>();
   for (const { file } of issues) if (!files.has(file)) files.set(file, files.size);
   const getOrder = ({ file, row }: Issue): readonly [file: number, row: number] => [files.get(file) ?? 0, row ?? 0];

@@ -102,8 +102,8 @@ function listReadings(word: Word): Reading[] {
   const abbreviated = Object.hasOwn(ABBREVIATIONS, word.folded) ? ABBREVIATIONS[word.folded] : undefined;
   return [
     { words: [word], text: word.text, by: 'itself' },
-    ...expanded(abbreviated, 'abbreviation'),
-    ...expanded(meaningOfStem(word.stem), 'other-word'),
+    ...expandMeanings(abbreviated, 'abbreviation'),
+    ...expandMeanings(meaningOfStem(word.stem), 'other-word'),
     ...compoundParts(word).map(
       (parts): Reading => ({ words: parts.map((part) => makeWord(part, true)), text: parts.join(' + '), by: 'compound' }),
     ),
@@ -123,7 +123,7 @@ let meanings: ReadonlyMap<string, string> | undefined;
 const MIN_PREFIX_CHARACTERS = 4;
 
 /** Returns a typed text with domain synonyms replaced, and with a single abbreviation expanded. */
-export function otherWordings(typed: string): string[] {
+export function listOtherWordings(typed: string): string[] {
   const folded = fold(typed).replace(/\.$/, '');
   const meant = (word: string): string | undefined =>
     meaningOfStem(getWordStem(word)) ??
@@ -135,6 +135,6 @@ export function otherWordings(typed: string): string[] {
   return [...new Set([...(replaced === folded ? [] : [replaced]), ...abbreviated])];
 }
 
-function expanded(meanings: string | undefined, by: Reading['by']): Reading[] {
+function expandMeanings(meanings: string | undefined, by: Reading['by']): Reading[] {
   return (meanings?.split('|') ?? []).map((meaning) => ({ words: wordsOfName(meaning), text: meaning, by }));
 }

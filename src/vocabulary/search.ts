@@ -1,6 +1,6 @@
 import { isNumber, parseValue } from '../store/row.ts';
 import { compareCzech, editDistance, fold, splitWords } from '../text/names.ts';
-import { otherWordings } from './own-term.ts';
+import { listOtherWordings } from './own-term.ts';
 import { parseWord, similarWords } from './similar-words.ts';
 import type { Term, Vocabulary } from './term.ts';
 import { termByIdent, termsById } from './terms.ts';
@@ -37,7 +37,7 @@ export function searchTerms(vocabulary: Vocabulary, typed: string, options: Sear
   const exact = termByIdent(vocabulary, typed.trim());
   if (exact !== undefined) return [{ term: exact, score: 1 }];
   const best = new Map(searchWords(vocabulary, typed, options).map((hit) => [hit.term.ident, hit]));
-  for (const wording of otherWordings(typed)) {
+  for (const wording of listOtherWordings(typed)) {
     for (const { term, score } of searchWords(vocabulary, wording, options)) {
       const trusted = TRUST_OF_OTHER_WORDS * score;
       if (trusted > (best.get(term.ident)?.score ?? 0)) best.set(term.ident, { term, score: trusted });

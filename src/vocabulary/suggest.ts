@@ -137,11 +137,11 @@ function scoreMatch(ownTerm: OwnTerm, name: Name, words: Words): MatchScore | un
   if (whole !== undefined && whole.score > score) return whole;
   const leftOver = remaining
     .filter(({ closeness }) => closeness === 0)
-    .map(({ token }) => quoted(token.word.text))
+    .map(({ token }) => quoteWord(token.word.text))
     .join(', ');
   const lacking = name.words
     .filter((_, index) => matches[index] === undefined)
-    .map(({ text }) => quoted(text))
+    .map(({ text }) => quoteWord(text))
     .join(', ');
   return {
     score,
@@ -222,7 +222,7 @@ function explain(matches: readonly Match[], name: Name): string[] {
 
 function readingText({ token, readAs: { by, text } }: Match): string[] {
   if (by === 'itself') return [];
-  const ownText = quoted(token.word.cut ? `${token.word.text}.` : token.word.text);
+  const ownText = quoteWord(token.word.cut ? `${token.word.text}.` : token.word.text);
   const texts = {
     abbreviation: t`${ownText} stands for "${text}"`,
     'other-word': t`${ownText} is another word for "${text}"`,
@@ -245,7 +245,7 @@ function likenessText({ ownWord, entry, readAs, by }: Match): string[] {
   return [texts[by]];
 }
 
-function quoted(text: string): string {
+function quoteWord(text: string): string {
   return t`"${text}"`;
 }
 

@@ -56,7 +56,7 @@ function lookUpByName(vocabulary: Vocabulary, setSpec: string, cell: string): Te
   if (fold(cell) === '') return { kind: 'unknown', nearest: [] };
   const elsewhere = termsByName(vocabulary, cell).filter((term) => term.gone === null && isVocabulary(term.setSpec));
   const nearest = searchTerms(vocabulary, cell, { setSpec, limit: MAX_CANDIDATES }).map(({ term }) => term);
-  const all = isVocabulary(setSpec) ? firstTerms(vocabulary, setSpec, MAX_SMALL_SET + 1) : [];
+  const all = isVocabulary(setSpec) ? listFirstTerms(vocabulary, setSpec, MAX_SMALL_SET + 1) : [];
   const isAll = all.length > 0 && all.length <= MAX_SMALL_SET;
   const otherTerms = isAll ? all.filter(({ ident }) => !nearest.some((term) => term.ident === ident)) : [];
   return {
@@ -75,7 +75,7 @@ function isVocabulary(setSpec: string): boolean {
   return setSpec.startsWith('heslo:');
 }
 
-function firstTerms(vocabulary: Vocabulary, setSpec: string, limit: number): Term[] {
+function listFirstTerms(vocabulary: Vocabulary, setSpec: string, limit: number): Term[] {
   const terms: Term[] = [];
   for (const term of termsOfSet(vocabulary, setSpec)) if (terms.push(term) === limit) break;
   return terms;

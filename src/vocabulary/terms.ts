@@ -58,15 +58,15 @@ export function* termsOfSet(
     const row = parseTermRow(stored);
     const [first] = alike;
     if (first !== undefined && (first.setSpec !== row.setSpec || first.sortOrder !== row.sortOrder)) {
-      yield* byAlphabet(alike);
+      yield* sortByAlphabet(alike);
       alike = [];
     }
     alike.push(row);
   }
-  yield* byAlphabet(alike);
+  yield* sortByAlphabet(alike);
 }
 
-function byAlphabet(rows: readonly TermRow[]): Term[] {
+function sortByAlphabet(rows: readonly TermRow[]): Term[] {
   return rows.toSorted((a, b) => compareCzech(a.label, b.label)).map(toTerm);
 }
 

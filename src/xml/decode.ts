@@ -40,7 +40,7 @@ export function decodeXml(bytes: Buffer, charset?: string): DecodedText {
   const start = mark?.length ?? 0;
   const content = bytes.subarray(start);
   if (encoding === 'utf-8' || encoding === 'utf8') {
-    if (!isUtf8(content)) throw new EncodingError(start + firstInvalidByte(content, 'utf-8'), msg`this byte is not UTF-8`);
+    if (!isUtf8(content)) throw new EncodingError(start + findFirstInvalidByte(content, 'utf-8'), msg`this byte is not UTF-8`);
     return { utf8: content, getByte: (offset) => start + offset };
   }
   const utf8 = decodeOther(content, encoding, start);
@@ -64,7 +64,7 @@ function decodeOther(content: Buffer, encoding: string, start: number): Buffer {
     }
     return utf8.subarray(0, length);
   } catch {
-    throw new EncodingError(start + firstInvalidByte(content, encoding), msg`this byte is not ${encoding}`);
+    throw new EncodingError(start + findFirstInvalidByte(content, encoding), msg`this byte is not ${encoding}`);
   }
 }
 
@@ -121,7 +121,7 @@ function declaredEncoding(bytes: Buffer): string | undefined {
 }
 
 /** Finds the longest readable prefix by bisection; the broken character starts behind it. */
-function firstInvalidByte(content: Buffer, encoding: string): number {
+function findFirstInvalidByte(content: Buffer, encoding: string): number {
   let readable = 0;
   let broken = content.length;
   while (broken - readable > 1) {

@@ -65,11 +65,11 @@ export function getSourceText({ bytes }: XmlDocument, { start, end }: ByteRange)
 
 /** Returns the line of an element's start tag, from 1. */
 export function getLine(document: XmlDocument, element: XmlElement): number {
-  return lineAt(document.bytes, element.start);
+  return getLineAt(document.bytes, element.start);
 }
 
 /** Returns the line of a character or byte, from 1. */
-export function lineAt(source: string | Buffer, offset: number): number {
+export function getLineAt(source: string | Buffer, offset: number): number {
   let line = 1;
   for (let at = source.indexOf('\n'); at !== -1 && at < offset; at = source.indexOf('\n', at + 1)) line++;
   return line;

@@ -120,7 +120,7 @@ export class Scope {
   }
 
   /** Returns one string for all equal URIs, which speeds up comparisons. */
-  interned(uri: string, offset: number): string {
+  intern(uri: string, offset: number): string {
     const shared = this.#uris.get(uri) ?? uri;
     this.#uris.set(uri, shared);
     assertNameLimit(this.#uris.size, offset);

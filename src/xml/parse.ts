@@ -1,5 +1,5 @@
 import { decodeXml, EncodingError, XmlFault, XmlSyntaxError } from './decode.ts';
-import { lineAt, type XmlDocument } from './element.ts';
+import { getLineAt, type XmlDocument } from './element.ts';
 import { Parser, type XmlPart } from './parser.ts';
 
 export { XmlSyntaxError } from './decode.ts';
@@ -59,11 +59,11 @@ function decode(bytes: Buffer, charset?: string): DecodedXml {
     return decodeXml(bytes, charset);
   } catch (thrown) {
     if (!(thrown instanceof EncodingError)) throw thrown;
-    throw new XmlSyntaxError(thrown.says, thrown.byte, lineAt(bytes.toString('latin1', 0, thrown.byte), thrown.byte));
+    throw new XmlSyntaxError(thrown.says, thrown.byte, getLineAt(bytes.toString('latin1', 0, thrown.byte), thrown.byte));
   }
 }
 
 function asSyntaxError({ utf8, getByte }: DecodedXml, thrown: unknown): unknown {
   if (!(thrown instanceof XmlFault)) return thrown;
-  return new XmlSyntaxError(thrown.says, getByte(thrown.offset), lineAt(utf8, thrown.offset));
+  return new XmlSyntaxError(thrown.says, getByte(thrown.offset), getLineAt(utf8, thrown.offset));
 }

@@ -211,7 +211,7 @@ export class Parser {
     if (empty) this.#at++;
     if (this.#bytes[this.#at] !== GREATER) throw new XmlFault(msg`the tag <${name.rawName}> is not well-formed`, this.#at);
     this.#at++;
-    tape.nameElement(element, this.#resolved(name, start + 1, false));
+    tape.nameElement(element, this.#resolve(name, start + 1, false));
     if (this.#attributeCount > 0) this.#resolveAttributes(start, element, name);
     if (this.#current === NONE && this.#hasRoot) throw new XmlFault(msg`there is a second root element`, start);
     this.#hasRoot = true;
@@ -254,7 +254,7 @@ export class Parser {
     for (let position = 0; position < this.#attributeCount; position++) {
       const raw = this.#attributeNames[position] ?? name;
       const offset = this.#attributeOffsets[position] ?? start;
-      const attribute = this.#resolved(raw, offset, true);
+      const attribute = this.#resolve(raw, offset, true);
       if (attribute.lastTag === start) throw new XmlFault(msg`the attribute ${raw.rawName} is given twice`, offset);
       attribute.lastTag = start;
       this.#tape.nameAttribute(element, position, attribute);
@@ -262,7 +262,7 @@ export class Parser {
   }
 
   /** Uses the cached resolution of a name where its declaration has not changed. */
-  #resolved(name: RawName, offset: number, isAttribute: boolean): ResolvedName {
+  #resolve(name: RawName, offset: number, isAttribute: boolean): ResolvedName {
     const { prefix, local } = name.parts ?? qualifiedNameParts(name, offset);
     name.bound ??= this.#scope.getBinding(prefix);
     const namespace = isAttribute && prefix === '' ? '' : namespaceIn(name.bound, prefix, offset);
@@ -316,7 +316,7 @@ export class Parser {
     const declared = name.declared;
     if (declared !== undefined && declared.lengthBytes === lengthBytes && this.#names.stands(declared, start))
       return declared.uri;
-    const uri = this.#scope.interned(decoded ?? this.#bytes.toString('utf8', start, this.#valueEnd), offset);
+    const uri = this.#scope.intern(decoded ?? this.#bytes.toString('utf8', start, this.#valueEnd), offset);
     name.declared = { start, lengthBytes, uri };
     return uri;
   }

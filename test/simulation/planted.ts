@@ -101,7 +101,7 @@ export const PLANTED: readonly Planted[] = [
     seed: 41,
     themes: ['somebody who is shown nothing like it looks for what is in doubt'],
     file: 'src/flows/reconcile/judge-absence.ts',
-    from: 'if (!wouldBeShown(window, view.shown.get(kind), view.harvester)) {',
+    from: 'if (!wouldShow(window, view.shown.get(kind), view.harvester)) {',
     to: `if (view.harvester === '') {`,
   },
   {

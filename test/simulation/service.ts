@@ -4,7 +4,7 @@ import { makeAddresses } from '../../mock-server/base/addresses.ts';
 import { serve } from '../../mock-server/server.ts';
 import { createMock } from '../../mock-server/state/create-mock.ts';
 import type { MockServerOptions } from '../../mock-server/state/options.ts';
-import { inOrder } from '../../mock-server/state/records/child-order.ts';
+import { orderChildren } from '../../mock-server/state/records/child-order.ts';
 import { historyEntry } from '../../mock-server/state/records/history.ts';
 import { getList } from '../../mock-server/state/records/record.ts';
 import type { HttpResponse } from '../../src/http/exchange.ts';
@@ -87,7 +87,7 @@ export function changeRecord({ mock }: Service, ident: string, does: 'number' | 
   }
   const changes = does === 'number' ? { evidencni_cislo: value } : { lokalizace: value, hloubka: '12', pocet: value };
   const historie = [...getList(record.body['historie']), historyEntry(counters, 'SN-UPD', 'U-000020', clock.now(), '')];
-  archive.put({ entity: 'samostatny_nalez', body: inOrder('samostatny_nalez', { ...record.body, ...changes, historie }) });
+  archive.put({ entity: 'samostatny_nalez', body: orderChildren('samostatny_nalez', { ...record.body, ...changes, historie }) });
 }
 
 function answered(mock: Service['mock'], { method, url, headers, body, address }: Arrival): Promise<HttpResponse> {

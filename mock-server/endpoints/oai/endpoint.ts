@@ -6,7 +6,7 @@ import { createWording } from '../../base/messages.ts';
 import { htmlPage } from '../../base/problem.ts';
 import { acceptedTypes } from '../../rules/preconditions.ts';
 import { runUnderFault, type SentAnswer } from '../../rules/run-under-fault.ts';
-import { signIn, signInBySession, unauthorised, type Viewer } from '../../rules/viewer.ts';
+import { makeUnauthorised, signIn, signInBySession, type Viewer } from '../../rules/viewer.ts';
 import type { JournalEntry } from '../../state/journal.ts';
 import type { Mock } from '../../state/mock.ts';
 import { answerText, type Envelope, errorText, type HarvestPath, parsePath } from './envelope.ts';
@@ -36,7 +36,7 @@ export async function answerHarvest(mock: Mock, incoming: Incoming, entry: Journ
     entry.user = viewer.username;
     const rule = mock.faults.take('oai', query.get('identifier')?.split('/').at(-1) ?? query.get('set') ?? undefined);
     entry.fault = rule?.fault ?? null;
-    if (rule?.fault === 'token-expired') return unauthorised(mock.deployed);
+    if (rule?.fault === 'token-expired') return makeUnauthorised(mock.deployed);
     const say = createWording(incoming, mock.seedNumber);
     const answer = await runUnderFault(rule, { clock: mock.clock, say }, () =>
       answerRequest(mock, incoming, path, query, viewer, rule?.fault === 'bad-resumption-token'),
@@ -75,9 +75,9 @@ async function readArguments(incoming: Incoming): Promise<URLSearchParams> {
 /** @throws HttpError 401, and the deployed service's own answers to credentials that cannot be read (B-AUTH-3) */
 function authenticateReader(mock: Mock, incoming: Incoming, path: HarvestPath, query: URLSearchParams): Viewer {
   const viewer = signIn(mock, incoming);
-  if (viewer === undefined) throw new HttpError(unauthorised(mock.deployed));
+  if (viewer === undefined) throw new HttpError(makeUnauthorised(mock.deployed));
   if (typeof viewer === 'object') return viewer;
-  if (!mock.deployed) throw new HttpError(unauthorised(false));
+  if (!mock.deployed) throw new HttpError(makeUnauthorised(false));
   if (viewer === 'no-colon') throw new HttpError(htmlPage(500, 'Internal Server Error'));
   const envelope = makeEnvelope(mock, incoming, path, query);
   throw new HttpError(xmlAnswer(errorText(envelope, new ProtocolError('badVerb', ILLEGAL_VERB))));

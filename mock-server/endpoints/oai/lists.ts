@@ -12,7 +12,7 @@ import { type ListState, signedTokens, storedTokens, type Tokens } from './token
 /** ListRecords and ListIdentifiers: one page, newest records first, with the token for the next. @throws ProtocolError */
 export async function listPage(harvest: Harvest, query: Query): Promise<string> {
   const token = query.arguments.get('resumptionToken');
-  const state = token === undefined ? firstState(harvest, query) : resumedState(harvest, query.verb, token);
+  const state = token === undefined ? makeFirstState(harvest, query) : resumedState(harvest, query.verb, token);
   const format = parseFormat(harvest.addresses, state.prefix);
   // Counting and reading each take the time of a slice.
   await nextTurn();
@@ -39,12 +39,12 @@ async function readPage(harvest: Harvest, verb: Verb, query: ListQuery, format: 
   if (verb === 'ListRecords') {
     const rows = archive.listRows(query);
     await nextTurn();
-    const elements = await inSlices(rows.slice(0, pageSize), (row) => recordElement(harvest, toRecord(row), format));
+    const elements = await mapInSlices(rows.slice(0, pageSize), (row) => recordElement(harvest, toRecord(row), format));
     return { page: rows.slice(0, pageSize).map(toHeader), elements, more: rows.length > pageSize };
   }
   const headers = archive.listHeaders(query);
   const page = headers.slice(0, pageSize);
-  const elements = await inSlices(page, (header) => listedHeader(harvest, header));
+  const elements = await mapInSlices(page, (header) => listedHeader(harvest, header));
   return { page, elements, more: headers.length > pageSize };
 }
 
@@ -52,7 +52,7 @@ async function readPage(harvest: Harvest, verb: Verb, query: ListQuery, format: 
 const SLICE_MS = 3;
 
 /** Maps each item and lets other requests run in between, so that none is noticed late. */
-async function inSlices<T>(items: readonly T[], make: (item: T) => string): Promise<string[]> {
+async function mapInSlices<T>(items: readonly T[], make: (item: T) => string): Promise<string[]> {
   const texts: string[] = [];
   let startedMs = performance.now();
   for (const item of items) {
@@ -70,7 +70,7 @@ function listedHeader(harvest: Harvest, header: RecordHeader): string {
   return harvest.deployed ? `<record>${renderHeader(harvest, header)}</record>` : renderHeader(harvest, header);
 }
 
-function firstState(harvest: Harvest, { verb, arguments: args }: Query): ListState {
+function makeFirstState(harvest: Harvest, { verb, arguments: args }: Query): ListState {
   const { mock, version, deployed, viewer } = harvest;
   const set = args.get('set');
   // Malformed dates come first: every other refusal repeats them.

@@ -27,7 +27,7 @@ export type Tokens = {
   read(token: string, nowMs: number): ListState;
 };
 
-function refused(reason: string): ProtocolError {
+function makeTokenError(reason: string): ProtocolError {
   return new ProtocolError('badResumptionToken', reason);
 }
 
@@ -49,9 +49,9 @@ export function signedTokens(seedNumber: number): Tokens {
       const [signature, bytes] = [all.subarray(0, 12), all.subarray(12)];
       // Decoding forgives blanks and stray characters; a token is these characters and no others.
       const isOurs = signature.length === 12 && timingSafeEqual(signature, sign(bytes)) && spelling.write(all) === token;
-      if (!isOurs) throw refused('the token is unknown');
+      if (!isOurs) throw makeTokenError('the token is unknown');
       const [state, expiresMs]: [ListState, number] = JSON.parse(bytes.toString());
-      if (nowMs > expiresMs) throw refused('the token has expired');
+      if (nowMs > expiresMs) throw makeTokenError('the token has expired');
       return state;
     },
   };
@@ -90,7 +90,7 @@ export function storedTokens(database: Database): Tokens {
     read: (token, nowMs) => {
       database.prepare('delete from resumption_tokens where expires_ms < ?').run(Math.floor(nowMs));
       const state = database.prepare('select state from resumption_tokens where token = ?').pluck().get(token);
-      if (typeof state !== 'string') throw refused('the token is unknown or has expired');
+      if (typeof state !== 'string') throw makeTokenError('the token is unknown or has expired');
       return JSON.parse(state);
     },
   };

@@ -4,7 +4,7 @@ import { mayEditNumber } from '../../rules/permission.ts';
 import { refusal } from '../../rules/refusal.ts';
 import { lockRecord, type WriteRequest } from '../../rules/write-request.ts';
 import type { Mock } from '../../state/mock.ts';
-import { inOrder } from '../../state/records/child-order.ts';
+import { orderChildren } from '../../state/records/child-order.ts';
 import { historyEntry } from '../../state/records/history.ts';
 import { type ArchiveRecord, getList, getText } from '../../state/records/record.ts';
 import { isXmlText } from '../../state/records/render.ts';
@@ -50,7 +50,7 @@ function save(mock: Mock, { account, say }: WriteRequest, ident: string, value: 
     const entries = [historyEntry(mock.counters, 'SN-UPD', account.user, atMs, note)];
     if (find.stav === 4) entries.push(historyEntry(mock.counters, 'SN34', account.user, atMs));
     const historie = [...getList(find.body['historie']), ...entries];
-    const body = inOrder('samostatny_nalez', { ...find.body, evidencni_cislo: value, historie });
+    const body = orderChildren('samostatny_nalez', { ...find.body, evidencni_cislo: value, historie });
     return mock.archive.put({ entity: 'samostatny_nalez', body });
   })();
 }

@@ -5,7 +5,7 @@ import type { References } from '../../rules/references.ts';
 import { refusal } from '../../rules/refusal.ts';
 import type { Placement } from '../../state/areas.ts';
 import type { Mock } from '../../state/mock.ts';
-import { inOrder } from '../../state/records/child-order.ts';
+import { orderChildren } from '../../state/records/child-order.ts';
 import { geometryElements } from '../../state/records/geometry.ts';
 import { historyEntry } from '../../state/records/history.ts';
 import type { ArchiveRecord, Body, RecordInput } from '../../state/records/record.ts';
@@ -83,7 +83,7 @@ function makeBody(mock: Mock, { ident, find, references, placement, creator }: P
     ...(find.lokalizace === undefined ? {} : { lokalizace: find.lokalizace }),
     ...(find.geometry === undefined ? {} : geometryElements(find.geometry)),
   };
-  return inOrder('samostatny_nalez', {
+  return orderChildren('samostatny_nalez', {
     ...references.elements,
     ident_cely: ident,
     evidencni_cislo: find.evidencni_cislo,

@@ -3,7 +3,7 @@ import { FILE_BASE } from '../../base/addresses.ts';
 import type { Say } from '../../base/messages.ts';
 import { refusal } from '../../rules/refusal.ts';
 import type { Mock } from '../../state/mock.ts';
-import { inOrder } from '../../state/records/child-order.ts';
+import { orderChildren } from '../../state/records/child-order.ts';
 import { historyEntry } from '../../state/records/history.ts';
 import { type ArchiveRecord, type Body, getChild, getList, getText } from '../../state/records/record.ts';
 
@@ -48,12 +48,12 @@ export function savePhotograph(mock: Mock, photograph: NewPhotograph): ArchiveRe
     const { uuid, mimetype, sizeBytes } = photograph;
     mock.photographs.record({ uuid, find: photograph.find, mimetype, size_bytes: sizeBytes });
     const atMs = mock.clock.now();
-    const files = [...getList(find.body['soubor']), fileElement(mock, photograph, atMs)].sort(byName);
+    const files = [...getList(find.body['soubor']), fileElement(mock, photograph, atMs)].sort(compareNames);
     const rearchived = find.stav === 4 ? [historyEntry(mock.counters, 'SN34', photograph.user, atMs)] : [];
     const historie = [...getList(find.body['historie']), ...rearchived];
     return mock.archive.put({
       entity: 'samostatny_nalez',
-      body: inOrder('samostatny_nalez', { ...find.body, historie, soubor: files }),
+      body: orderChildren('samostatny_nalez', { ...find.body, historie, soubor: files }),
     });
   })();
 }
@@ -73,7 +73,7 @@ function fileElement(mock: Mock, photograph: NewPhotograph, atMs: number): Body 
   };
 }
 
-function byName(a: string | Body, b: string | Body): number {
+function compareNames(a: string | Body, b: string | Body): number {
   const [first, second] = [a, b].map((file) => getText(getChild(file)?.['nazev']) ?? '');
   return (first ?? '') < (second ?? '') ? -1 : 1;
 }

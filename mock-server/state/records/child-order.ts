@@ -28,7 +28,7 @@ export function childNames(entity: Entity): string[] {
 }
 
 /** Returns the children of an entity in the order of the schema; what has no value is left out. */
-export function inOrder(entity: Entity, children: Readonly<Record<string, Body[string] | undefined>>): Body {
+export function orderChildren(entity: Entity, children: Readonly<Record<string, Body[string] | undefined>>): Body {
   const ordered: Record<string, Body[string]> = {};
   for (const name of childNames(entity)) {
     const value = children[name];

@@ -20,7 +20,7 @@ export function renderDublinCore(body: Body, entity: Entity, addresses: Addresse
     element('title', `${title} ${ident}`, 'cs'),
     element('identifier', ident),
     element('subject', subject, 'cs'),
-    ...mappings.flatMap((mapping) => mapped(body, mapping, address, options)),
+    ...mappings.flatMap((mapping) => mapElements(body, mapping, address, options)),
     ...(options.deployed && entity === 'projekt' && body['chranene_udaje'] === FORBIDDEN
       ? [element('coverage', address(''))]
       : []),
@@ -57,7 +57,7 @@ function element(name: string, text: string, language?: string): string {
   return `<dc:${name}${attribute}>${escapeText(text)}</dc:${name}>`;
 }
 
-function mapped(body: Body, mapping: Mapping, address: (id: string) => string, { deployed }: DublinCoreOptions): string[] {
+function mapElements(body: Body, mapping: Mapping, address: (id: string) => string, { deployed }: DublinCoreOptions): string[] {
   const label = deployed ? (mapping.deployedLabel ?? mapping.label) : mapping.label;
   return valuesAt(body, mapping.path.split('/')).flatMap((value) => {
     if (mapping.as === 'coordinates') return coordinatesIn(value).map((text) => element(mapping.to, text));

@@ -4,11 +4,11 @@ import { type Body, type BodyValue, type Entity, isList } from './record.ts';
 
 /** The body with what the schema of an older version knows, and nothing else; of the newest version the body itself. */
 export function toVersion(entity: Entity, body: Body, version: SchemaVersion): Body {
-  return version === NEWEST_VERSION ? body : keepKnown(body, `${entity}Type`, typesIn(version));
+  return version === NEWEST_VERSION ? body : pickKnown(body, `${entity}Type`, typesIn(version));
 }
 
 /** Unchanged parts are shared with the original. A type without children of ours is copied as it is. */
-function keepKnown(body: Body, type: string, types: ReadonlyMap<string, Children>): Body {
+function pickKnown(body: Body, type: string, types: ReadonlyMap<string, Children>): Body {
   const children = types.get(type);
   if (children === undefined) return body;
   let copy: Record<string, BodyValue> | undefined;
@@ -28,7 +28,7 @@ function keepKnown(body: Body, type: string, types: ReadonlyMap<string, Children
 }
 
 function knownIn(value: BodyValue, type: string, types: ReadonlyMap<string, Children>): BodyValue {
-  const one = (item: string | Body): string | Body => (typeof item === 'string' ? item : keepKnown(item, type, types));
+  const one = (item: string | Body): string | Body => (typeof item === 'string' ? item : pickKnown(item, type, types));
   if (!isList(value)) return one(value);
   const items = value.map(one);
   return items.every((item, index) => item === value[index]) ? value : items;

@@ -51,7 +51,7 @@ export function findBody(row: SeedRow, references: References, places: Places, f
     if (place !== undefined && place.area === undefined) throw new ShapeError('point', 'lies in no cadastral area of this seed');
     const history = values.historie === undefined ? [] : references.history(values.historie, 'historie');
     const files = (values.photographs ?? []).map((name) => {
-      const first = firstChange(values.historie);
+      const first = parseFirstChange(values.historie);
       return seedPhotograph(folder, values.ident_cely, name, first, references);
     });
     const reference = (name: keyof typeof values): Body => {
@@ -88,7 +88,7 @@ export function findBody(row: SeedRow, references: References, places: Places, f
 }
 
 /** Uploader and time of a seed's photographs: those of the find's registration. */
-function firstChange(history: unknown): { readonly user: string; readonly at: string } {
+function parseFirstChange(history: unknown): { readonly user: string; readonly at: string } {
   const first: unknown = Array.isArray(history) ? history[0] : undefined;
   const change = object({
     typ_zmeny: text(),
@@ -124,7 +124,7 @@ function seedPhotograph(
     { typ_zmeny: 'SBR0', uzivatel: upload.user, datum_zmeny: upload.at, poznamka: `IMG_${uuid.slice(0, 4)}${extname(name)}` },
   ];
   const element = {
-    id: references.numbered('soub'),
+    id: references.makeNumberedId('soub'),
     path: `rest/mock/record/${find}/file/${uuid}`,
     nazev: name,
     mimetype,

@@ -60,7 +60,7 @@ export class References {
     return entries.map((entry, index) => {
       const where = `${place}[${index}]`;
       if (!isObject(entry)) throw new ShapeError(where, 'must be an object with typ_zmeny, uzivatel and datum_zmeny');
-      const { id = this.numbered('hist'), datum_zmeny, uzivatel, poznamka, typ_zmeny, ...rest } = entry;
+      const { id = this.makeNumberedId('hist'), datum_zmeny, uzivatel, poznamka, typ_zmeny, ...rest } = entry;
       const [unknown] = Object.keys(rest);
       if (unknown !== undefined) throw new ShapeError(where, `has an unknown key "${unknown}"`);
       const note = poznamka === undefined ? {} : { poznamka };
@@ -69,7 +69,7 @@ export class References {
   }
 
   /** The next inner identifier of a kind, such as `hist-12`. */
-  numbered(kind: string): string {
+  makeNumberedId(kind: string): string {
     const next = (this.#lastNumbers.get(kind) ?? 0) + 1;
     this.#lastNumbers.set(kind, next);
     return `${kind}-${next}`;
@@ -91,6 +91,6 @@ export class References {
   }
 }
 
-export function inLanguage(language: 'cs' | 'en', text: string): Body {
+export function makeLanguageText(language: 'cs' | 'en', text: string): Body {
   return { '@lang': language, '#': text };
 }

@@ -2,7 +2,7 @@ import type { Polygon } from '../../base/polygons.ts';
 import { filledTexts, flag, integer, object, optional, optionalTexts } from '../../base/shape.ts';
 import type { Body } from '../records/record.ts';
 import { gmlPoint, gmlPolygons, parsePosition, polygonsOfWkt, wktPoint, wktPolygons } from './geometry.ts';
-import { inLanguage, type References } from './references.ts';
+import { makeLanguageText, type References } from './references.ts';
 import { atRow, type SeedRow } from './seed-files.ts';
 
 /** When a record was last changed or deleted; every row may say so. */
@@ -24,10 +24,10 @@ export function organisationBody(row: SeedRow, references: References): Body {
     const { nazev_en, nazev_zkraceny_en, soucast, ...values } = organisation(row.value);
     return {
       ident_cely: values.ident_cely,
-      nazev: inLanguage('cs', values.nazev),
-      ...(nazev_en === undefined ? {} : { nazev_en: inLanguage('en', nazev_en) }),
-      nazev_zkraceny: inLanguage('cs', values.nazev_zkraceny),
-      nazev_zkraceny_en: inLanguage('en', nazev_zkraceny_en),
+      nazev: makeLanguageText('cs', values.nazev),
+      ...(nazev_en === undefined ? {} : { nazev_en: makeLanguageText('en', nazev_en) }),
+      nazev_zkraceny: makeLanguageText('cs', values.nazev_zkraceny),
+      nazev_zkraceny_en: makeLanguageText('en', nazev_zkraceny_en),
       typ_organizace: references.to(values.typ_organizace, 'typ_organizace'),
       oao: String(values.oao ?? true),
       mesicu_do_zverejneni: String(values.mesicu_do_zverejneni ?? 36),
@@ -77,7 +77,7 @@ const cadastralArea = object({ ...PLACE, ...filledTexts('okres'), ...optionalTex
 export function regionBody(row: SeedRow): Body {
   return atRow(row, () => {
     const values = region(row.value);
-    const names = { nazev: inLanguage('cs', values.nazev), nazev_en: inLanguage('en', values.nazev_en) };
+    const names = { nazev: makeLanguageText('cs', values.nazev), nazev_en: makeLanguageText('en', values.nazev_en) };
     return {
       kod: values.kod,
       ...names,
@@ -91,7 +91,7 @@ export function regionBody(row: SeedRow): Body {
 export function districtBody(row: SeedRow, references: References): Body {
   return atRow(row, () => {
     const values = district(row.value);
-    const names = { nazev: inLanguage('cs', values.nazev), nazev_en: inLanguage('en', values.nazev_en) };
+    const names = { nazev: makeLanguageText('cs', values.nazev), nazev_en: makeLanguageText('en', values.nazev_en) };
     return { kod: values.kod, ...names, spz: values.spz, kraj: references.to(values.kraj, 'kraj'), ...outline(values).elements };
   });
 }
@@ -108,7 +108,7 @@ export function cadastralAreaBody(row: SeedRow, references: References): { reado
     const { elements, polygons } = outline(values);
     const body = {
       kod: values.kod,
-      nazev: inLanguage('cs', values.nazev),
+      nazev: makeLanguageText('cs', values.nazev),
       okres: references.to(values.okres, 'okres'),
       ...(values.pian === undefined ? {} : { pian: references.to(values.pian, 'pian') }),
       ...elements,

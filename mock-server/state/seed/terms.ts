@@ -1,6 +1,6 @@
 import { array, filledTexts, integer, object, optional, optionalTexts, type Reader, ShapeError, text } from '../../base/shape.ts';
 import type { Body } from '../records/record.ts';
-import { inLanguage, type References } from './references.ts';
+import { makeLanguageText, type References } from './references.ts';
 import { atRow, type SeedRow } from './seed-files.ts';
 
 const oneOrMore: Reader<string | readonly string[]> = (value, place) =>
@@ -45,8 +45,8 @@ export function termBodies(terms: readonly PlacedTerm[], references: References)
   const below = new Map<string, Body[]>();
   for (const { row, term } of terms) {
     for (const superior of [term.nadrazene ?? []].flat()) {
-      const id = references.numbered('hier');
-      const typ = inLanguage('cs', 'podřízenost');
+      const id = references.makeNumberedId('hier');
+      const typ = makeLanguageText('cs', 'podřízenost');
       const upper = atRow(row, () => references.to(superior, 'nadrazene'));
       push(above, term.ident_cely, { id, heslo_nadrazene: upper, typ });
       push(below, superior, { id, heslo_podrazene: references.to(term.ident_cely, ''), typ });
@@ -67,18 +67,18 @@ function termBody({ vocabulary, order, term }: PlacedTerm, above: Related, below
   const inferior = below.get(term.ident_cely);
   return {
     ident_cely: term.ident_cely,
-    nazev_heslare: inLanguage('cs', vocabulary),
-    heslo: inLanguage('cs', term.heslo),
-    heslo_en: inLanguage('en', term.heslo_en),
-    ...(popis === undefined ? {} : { popis: inLanguage('cs', popis) }),
-    ...(popis_en === undefined ? {} : { popis_en: inLanguage('en', popis_en) }),
-    ...(zkratka === undefined ? {} : { zkratka: inLanguage('cs', zkratka) }),
+    nazev_heslare: makeLanguageText('cs', vocabulary),
+    heslo: makeLanguageText('cs', term.heslo),
+    heslo_en: makeLanguageText('en', term.heslo_en),
+    ...(popis === undefined ? {} : { popis: makeLanguageText('cs', popis) }),
+    ...(popis_en === undefined ? {} : { popis_en: makeLanguageText('en', popis_en) }),
+    ...(zkratka === undefined ? {} : { zkratka: makeLanguageText('cs', zkratka) }),
     razeni: String(order),
     ...(superior === undefined ? {} : { hierarchie_vyse: superior }),
     ...(inferior === undefined ? {} : { hierarchie_nize: inferior }),
     ...(documents === undefined ? {} : { dokument_typ_material_rada: documents.map((pair) => documentPair(pair, references)) }),
     ...(datace === undefined ? {} : { datace: dating(datace) }),
-    ...(odkaz === undefined ? {} : { odkaz: odkaz.map((one) => ({ id: references.numbered('hodk'), ...one })) }),
+    ...(odkaz === undefined ? {} : { odkaz: odkaz.map((one) => ({ id: references.makeNumberedId('hodk'), ...one })) }),
   };
 }
 
@@ -87,7 +87,7 @@ type Related = ReadonlyMap<string, readonly Body[]>;
 function documentPair([kind = '', material = '']: readonly string[], references: References): Body {
   const place = 'dokument_typ_material_rada';
   return {
-    id: references.numbered('hdtm'),
+    id: references.makeNumberedId('hdtm'),
     dokument_typ: references.to(kind, place),
     dokument_material: references.to(material, place),
   };

@@ -1,7 +1,7 @@
 import { array, filledTexts, flag, object, optional, optionalTexts, type Reader, ShapeError, text } from '../../base/shape.ts';
 import type { Body, BodyValue } from '../records/record.ts';
 import type { SeedAccount } from '../seed-content.ts';
-import { inLanguage, type References } from './references.ts';
+import { makeLanguageText, type References } from './references.ts';
 import { TIMES, withoutMissing } from './registers.ts';
 import { atRow, isObject, type SeedRow } from './seed-files.ts';
 
@@ -38,7 +38,7 @@ export function userBody(row: SeedRow, references: References): Body {
       aktivni: String(values.aktivni ?? true),
       admin: String(values.admin ?? false),
       superadmin: String(values.superadmin ?? false),
-      skupina: groups.map((group) => inLanguage('cs', group)),
+      skupina: groups.map((group) => makeLanguageText('cs', group)),
       ...(values.notifikace === undefined ? {} : { notifikace: values.notifikace }),
       ...(values.hlidaci_pes === undefined
         ? {}

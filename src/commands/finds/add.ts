@@ -6,7 +6,7 @@ import type { Context, GlobalOptions } from '../../context/context.ts';
 import { askAboutFinders, collectEntrySources, type KeepingFlags, offerSources } from '../../context/validation.ts';
 import type { Find } from '../../find/find.ts';
 import { findLine } from '../../flows/finds/find-texts.ts';
-import { type Asking, addFind, enterFind, findToResume, lastUnfinished } from '../../flows/interview/add-find.ts';
+import { type Asking, addFind, enterFind, findLastUnfinished, findToResume } from '../../flows/interview/add-find.ts';
 import {
   type Beginning,
   type EntrySession,
@@ -75,7 +75,7 @@ async function addByAsking(
   const { terminal } = context;
   const say = (text: string): void => terminal.note(toPrintable(text));
   const asking: Asking = { prompt: await context.prompt(), say, offers: await offerSources(context) };
-  const unfinished = resumed === undefined ? lastUnfinished(adding.outbox) : undefined;
+  const unfinished = resumed === undefined ? findLastUnfinished(adding.outbox) : undefined;
   if (unfinished !== undefined) say(t`${unfinished.localId} is unfinished. To continue it: ${cmd`pas add --resume`}`);
   say(keysText());
   if (resumed !== undefined) say(findLine(resumed));

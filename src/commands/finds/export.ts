@@ -112,10 +112,10 @@ async function exportCommand(context: Context, names: readonly string[], options
 }
 
 function formatFor({ format, out, for: reader }: ExportOptions, toStdout: boolean): ExportFormat {
-  if (reader === undefined) return format ?? formatNamed(out);
+  if (reader === undefined) return format ?? parseFormat(out);
   const { formats } = EXPORTERS[reader];
   const [first = 'csv'] = formats;
-  const chosen = format ?? (toStdout ? first : formatNamed(out));
+  const chosen = format ?? (toStdout ? first : parseFormat(out));
   if (formats.includes(chosen)) return chosen;
   const names = formats.map((each) => `.${each}`).join(', ');
   throw new UsageError(t`--for ${reader} cannot be written as ${chosen}.`, {
@@ -123,7 +123,7 @@ function formatFor({ format, out, for: reader }: ExportOptions, toStdout: boolea
   });
 }
 
-function formatNamed(out: string | undefined): ExportFormat {
+function parseFormat(out: string | undefined): ExportFormat {
   const extension = /\.(\w+)$/.exec(out ?? '')?.[1]?.toLowerCase();
   const format = extension === undefined ? 'csv' : formatOfExtension(extension);
   if (format !== undefined) return format;

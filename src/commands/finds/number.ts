@@ -56,7 +56,7 @@ async function set(context: Context, find: string, value: string, options: SetOp
     const replacement = { find, value: number, replaces };
     if (options.replace === true || context.terminal.interactive) showReplacements(context, [replacement]);
     const isMeant = options.replace === true || (await mayReplace(context, 1));
-    if (!isMeant) throw notReplaced(context, replacement);
+    if (!isMeant) throw makeNotReplacedError(context, replacement);
   }
   const change = enqueueNumber(outbox, target, value);
   if (change !== 'kept') announceInstance(context);
@@ -87,7 +87,7 @@ async function mayReplace({ terminal, prompt }: Context, count: number): Promise
   return (await prompt()).confirm(question, false);
 }
 
-function notReplaced({ terminal }: Context, { find, value, replaces }: Replacement): UsageError {
+function makeNotReplacedError({ terminal }: Context, { find, value, replaces }: Replacement): UsageError {
   if (terminal.interactive) return new UsageError(t`Nothing was queued.`);
   return new UsageError(t`${find} has the number ${replaces}, which ${value} would replace. Nothing was queued.`, {
     hint: t`If that is meant: ${cmd`pas number set ${find} ${value} --replace`}`,

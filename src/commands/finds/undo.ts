@@ -4,7 +4,7 @@ import { momentText, t } from '../../base/language.ts';
 import { cmd, quoteShellWord } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { openValidation } from '../../context/validation.ts';
-import { commandLog, lastCommand, undoCommand as undoLogged } from '../../flows/queue/undo-command.ts';
+import { commandLog, findLastCommand, undoCommand as undoLogged } from '../../flows/queue/undo-command.ts';
 import { toPrintable } from '../../text/characters.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { findCount } from '../result-texts.ts';
@@ -26,7 +26,7 @@ export function register(program: Command, run: Runner): void {
 export async function undoCommand(context: Context, words?: string): Promise<ExitReason> {
   const { terminal } = context;
   const outbox = await context.outbox();
-  const command = lastCommand(outbox, words);
+  const command = findLastCommand(outbox, words);
   if (command === undefined) {
     throw new UsageError(words === undefined ? t`There is no command to undo.` : t`There is no import to undo.`, {
       hint: t`\`${cmd`pas log`}\` lists the commands that changed finds.`,

@@ -31,7 +31,7 @@ export function showPush(context: Context, outbox: Outbox, why: boolean) {
   /** Entries printed as refused, which may be queued again once everything is refused. */
   const refused = new Set<number>();
   const folded = new FoldedLines();
-  const sayUncertain = uncertainSayer(context, outbox, why, folded);
+  const printUncertain = uncertainSayer(context, outbox, why, folded);
   let bar: Progress | undefined;
   let isLooking = false;
   let [doneCount, total] = [0, 0];
@@ -40,13 +40,13 @@ export function showPush(context: Context, outbox: Outbox, why: boolean) {
     bar = undefined;
     isLooking = false;
   };
-  const sayFolded = (): void => {
+  const printFolded = (): void => {
     for (const line of folded.take()) terminal.note(line);
   };
   return {
     end: () => {
       end();
-      sayFolded();
+      printFolded();
     },
     onRound: (queued: number) => {
       end();
@@ -64,7 +64,7 @@ export function showPush(context: Context, outbox: Outbox, why: boolean) {
         const [what, reason] = [entryText(event.kind, event.find), printable(event.reason ?? '')];
         terminal.note(t`${what} is queued again: ${reason}`);
         doneCount -= 1;
-      } else printEvent(terminal, event, sayUncertain);
+      } else printEvent(terminal, event, printUncertain);
     },
     onLook: (looked: number, all: number | undefined) => {
       if (!isLooking) {
@@ -78,7 +78,7 @@ export function showPush(context: Context, outbox: Outbox, why: boolean) {
       end();
       for (const { entry, verdict } of settled) {
         const what = entryText(entry.kind, entry.localId ?? entry.identCely);
-        if (verdict.kind === 'undecided') sayUncertain(what, entry.id);
+        if (verdict.kind === 'undecided') printUncertain(what, entry.id);
         else
           folded.add(
             `${entry.kind} ${verdict.kind} ${getTemplate(verdict.reason)}`,
@@ -86,7 +86,7 @@ export function showPush(context: Context, outbox: Outbox, why: boolean) {
             `${VERDICT_WORDS[verdict.kind]}; ${printable(verdict.reason)}`,
           );
       }
-      sayFolded();
+      printFolded();
     },
     onLookFailed: ({ message }: PasError) => {
       end();

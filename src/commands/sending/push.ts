@@ -149,7 +149,7 @@ async function pushOptions(
     onMatch: options.onMatch ?? 'hold',
     mayLook: options.look !== false,
     lookBackMs: lookBackDays * DAY_MS,
-    onNotChecked: (why: NotChecked) => terminal.note(String(notCheckedText(context, why))),
+    onNotChecked: (why: NotChecked) => terminal.note(String(describeNotChecked(context, why))),
     ...(kinds.includes('import') ? { admitNewPeople: () => admitNewPeople(context, { outbox, ...admission }) } : {}),
     onLostJournal: () =>
       terminal.warn(
@@ -170,7 +170,7 @@ const NOT_CHECKED: Readonly<Record<NotChecked, Message>> = {
   skipped: msg`Not checked: --no-look was given.`,
 };
 
-function notCheckedText({ config, profile }: Context, why: NotChecked): Message {
+function describeNotChecked({ config, profile }: Context, why: NotChecked): Message {
   const { name } = profile();
   const settings = config().profiles.get(name) ?? {};
   if (why !== 'anonymous' || settings.oai_auth === undefined) return NOT_CHECKED[why];

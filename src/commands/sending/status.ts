@@ -59,7 +59,7 @@ async function status(context: Context, options: StatusOptions): Promise<ExitRea
       why: (entry) =>
         entry.state === 'uncertain'
           ? uncertainTexts(outbox, entry.id, profile.settleMs).slice(0, options.why === true ? undefined : 1)
-          : [whyText(entry)],
+          : [describeReason(entry)],
       getKind: (entry) => findReassignment(outbox, entry.id) ?? String(entry.id),
     });
   printDropped(context, dropped);
@@ -226,7 +226,7 @@ function printStep({ terminal }: Context, { title, takes, command }: Step, perso
   printMore(terminal, alike.size - MAX_SHOWN);
 }
 
-function whyText({ reason, issues }: Entry): string {
+function describeReason({ reason, issues }: Entry): string {
   const errors = issues.filter(({ severity }) => severity === 'error');
   const [first] = errors;
   if (first === undefined) return String(reason ?? '');

@@ -32,7 +32,9 @@ export function register(program: Command, run: Runner): void {
     .option('--prefix <prefix>', t`XML prefix that the service now has`)
     .option('--schema-version <version>', t`schema version that the service now accepts`)
     .option('--yes', t`do not ask`)
-    .action((old: string, now: string, options: MovedOptions) => run(options, (context) => moved(context, old, now, options)));
+    .action((old: string, now: string, options: MovedOptions) =>
+      run(options, (context) => renameService(context, old, now, options)),
+    );
 }
 
 type Affected = {
@@ -42,7 +44,7 @@ type Affected = {
   readonly profiles: readonly string[];
 };
 
-async function moved(context: Context, old: string, now: string, options: MovedOptions): Promise<ExitReason> {
+async function renameService(context: Context, old: string, now: string, options: MovedOptions): Promise<ExitReason> {
   const { terminal } = context;
   const affected = await planRename(context, old, now, options);
   const { from, move, outboxes, profiles } = affected;

@@ -106,7 +106,7 @@ async function loginToPacing(context: Context, options: LoginOptions): Promise<E
   }
   const password =
     options.passwordStdin === true
-      ? await firstLine(context.streams.stdin)
+      ? await readFirstLine(context.streams.stdin)
       : (environment['PAS_PACING_PASSWORD'] ??
         (await askOrRefuse(context, t`No password is given.`, (prompt) => prompt.askSecret(t`Password of the Redis:`))));
   const checked = await savePacingPassword(context, password);
@@ -129,14 +129,14 @@ function saveUsername({ changeConfig, outboxId, profile }: Context, username: st
 }
 
 async function askPassword(context: Context, fromStdin: boolean): Promise<string> {
-  if (fromStdin) return firstLine(context.streams.stdin);
+  if (fromStdin) return readFirstLine(context.streams.stdin);
   return (
     context.environment['PAS_PASSWORD'] ??
     (await askOrRefuse(context, t`No password is given.`, (prompt) => prompt.askSecret(t`Password:`)))
   );
 }
 
-async function firstLine(stdin: NodeJS.ReadStream): Promise<string> {
+async function readFirstLine(stdin: NodeJS.ReadStream): Promise<string> {
   let text = '';
   for await (const chunk of stdin) text += String(chunk);
   const [line = ''] = text.split(/\r?\n/);

@@ -47,7 +47,7 @@ export async function makeOdkForm(request: FieldRequest): Promise<FieldMade> {
   const lists = formLists(vocabulary, rules);
   const files = new Map<string, string>();
   for (const [name, { choices, groups }] of lists) {
-    files.set(getListFile(name), listCsv(isWrittenToo(name) ? [await notListed(), ...choices] : choices));
+    files.set(getListFile(name), listCsv(isWrittenToo(name) ? [await makeNotListed(), ...choices] : choices));
     if (groups.length > 0) files.set(getListFile(getFormGroup(name)), listCsv(groups));
   }
   const form = await xlsForm(formRows(lists, { stav: getRank(rules) === 'researcher' ? 1 : 2, ...starting }), request.nowMs);
@@ -60,7 +60,7 @@ export async function makeOdkForm(request: FieldRequest): Promise<FieldMade> {
 
 const NOT_LISTED = msg`not in the list: write it below`;
 
-async function notListed(): Promise<FormChoice> {
+async function makeNotListed(): Promise<FormChoice> {
   const { cs, en } = await forEachLanguage(() => String(NOT_LISTED));
   return { name: FORM_NOT_LISTED, label: `${cs}${FORM_LABEL_GAP}${en}`, above: [] };
 }
@@ -94,7 +94,7 @@ async function xlsForm(rows: readonly FormRow[], nowMs: number): Promise<Buffer>
   const textsByLanguage = await forEachLanguage(() => rows.map((row) => TEXTS.map((text) => String(row[text] ?? ''))));
   const texts = TEXTS.flatMap((text, index) =>
     LANGUAGES.map((language) => ({
-      column: inLanguageColumn(TEXT_COLUMNS[text], language),
+      column: toLanguageColumn(TEXT_COLUMNS[text], language),
       of: textsByLanguage[language].map((all) => all[index]),
     })),
   );
@@ -120,7 +120,7 @@ async function xlsForm(rows: readonly FormRow[], nowMs: number): Promise<Buffer>
   );
 }
 
-function inLanguageColumn(column: string, language: keyof typeof LANGUAGE_NAMES): string {
+function toLanguageColumn(column: string, language: keyof typeof LANGUAGE_NAMES): string {
   return `${column}::${LANGUAGE_NAMES[language]}`;
 }
 
@@ -133,7 +133,7 @@ const CHOICES: readonly (readonly [list: string, name: string, label: () => Mess
 async function choiceRows(): Promise<string[][]> {
   const labels = await forEachLanguage(() => CHOICES.map(([, , label]) => String(label())));
   return [
-    ['list_name', 'name', ...LANGUAGES.map((language) => inLanguageColumn('label', language))],
+    ['list_name', 'name', ...LANGUAGES.map((language) => toLanguageColumn('label', language))],
     ...CHOICES.map(([list, name], at) => [list, name, ...LANGUAGES.map((language) => labels[language][at] ?? '')]),
   ];
 }
@@ -208,7 +208,7 @@ function makeFormRows(question: Question, lists: ReadonlyMap<string, FormList>, 
       { type: 'end_repeat', name: FORM_PHOTOS },
     ];
   }
-  if (name === 'point') return [{ ...required('geom_wkt'), ...POINT }];
+  if (name === 'point') return [{ ...makeRequired('geom_wkt'), ...POINT }];
   if (!isElementName(name)) return [];
   const list = lists.get(name);
   const start = getStartAnswer(name, starting[name], list);
@@ -217,7 +217,7 @@ function makeFormRows(question: Question, lists: ReadonlyMap<string, FormList>, 
     name,
     label: getFormLabel(name),
     hint: question.hint ?? getField(name).gloss,
-    ...required(name),
+    ...makeRequired(name),
     ...CONSTRAINTS[name],
     ...getDefaultAnswer(question, start),
   };
@@ -262,7 +262,7 @@ function getAnswerType(name: ElementName, list: FormList | undefined): { readonl
   }
 }
 
-function required(name: ElementName): Partial<FormRow> {
+function makeRequired(name: ElementName): Partial<FormRow> {
   const { requiredFrom } = FIELDS.find((field) => field.name === name) ?? {};
   if (requiredFrom === undefined) return {};
   const lower = requiredFrom - 1;

@@ -73,7 +73,7 @@ function makeFormFields(field: Field, content: FormContent): FormField[] {
   if (list?.groups === undefined) return [ownField];
   const group: FormField = {
     ...{ name: getFormGroup(name), meaning: 'narrows_list', type: 'text', label: String(getFormLabel(getFormGroup(name))) },
-    widget: choiceFrom({ layer: list.groups, file: list.file }),
+    widget: makeChoice({ layer: list.groups, file: list.file }),
   };
   return [group, ownField];
 }
@@ -94,7 +94,7 @@ function makeWidget(field: Field, { lists, states }: FormContent): Widget {
   switch (field.kind) {
     case 'term':
     case 'reference':
-      return list === undefined ? TEXT : choiceFrom(list, list.groups === undefined ? undefined : getFormGroup(field.name));
+      return list === undefined ? TEXT : makeChoice(list, list.groups === undefined ? undefined : getFormGroup(field.name));
     case 'integer':
       return {
         kind: 'Range',
@@ -130,7 +130,7 @@ function makeValueMap(choices: readonly (readonly [label: string, value: string]
 }
 
 /** @param group column that filters the list, where it is filled */
-function choiceFrom({ layer, file }: ListLayer, group?: string): Widget {
+function makeChoice({ layer, file }: ListLayer, group?: string): Widget {
   const filter =
     group === undefined ? '' : `coalesce(current_value('${group}'), '') = '' or strpos("above", current_value('${group}')) > 0`;
   return {

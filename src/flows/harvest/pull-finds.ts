@@ -56,7 +56,7 @@ export async function pull(context: PullContext): Promise<Pull> {
   const sent = [...listSentFinds(outbox)];
   if (sent.length === 0) return { finds: [], withoutContent: [], fromMs: undefined };
   const recordsByIdent = new Map(sent.map(({ identCely }) => [identCely, pulledRecord(outbox, identCely)]));
-  const allMs = firstSentMs(outbox, sent) - LOOK_BACK_MS;
+  const allMs = getFirstSentMs(outbox, sent) - LOOK_BACK_MS;
   const watermarkMs = context.full ? undefined : pullWatermarkMs(outbox);
   let fromMs =
     watermarkMs === undefined ? allMs : getSinceMs(watermarkMs - overlapMs(context.indexAllowanceMs), recordsByIdent.values());
@@ -114,7 +114,7 @@ function isAcceptedSince(outbox: Outbox, { entry }: SentFind, fromMs: number): b
   );
 }
 
-function firstSentMs(outbox: Outbox, sent: readonly SentFind[]): number {
+function getFirstSentMs(outbox: Outbox, sent: readonly SentFind[]): number {
   const attempts = sent.flatMap(({ entry }) => listAttempts(outbox, entry));
   return attempts.reduce<number>(
     (first, { bounds, startedAt }) => Math.min(first, bounds?.fromMs ?? startedAt),

@@ -4,7 +4,7 @@ import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import { type DefaultsFile, defaultsFor, type FindDefaults } from '../../columns/defaults.ts';
 import type { RowContext } from '../../columns/map-row.ts';
-import { inOrder, parseSettings } from '../../columns/settings.ts';
+import { orderElements, parseSettings } from '../../columns/settings.ts';
 import type { FindElements } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
 import { isMadeByProgram, nextLocalId } from '../../find/next-local-id.ts';
@@ -27,7 +27,7 @@ type Added = Saved & { readonly asAsked: boolean };
  * @param resumed the find that is continued
  */
 export async function addFind(adding: EntrySession, resumed: Find | undefined, isDraft: boolean): Promise<Added> {
-  const { find: begun, issues: unreadable } = await adding.start(resumed ?? numbered(adding), 'first');
+  const { find: begun, issues: unreadable } = await adding.start(resumed ?? makeNumberedFind(adding), 'first');
   const find = withDefaults(adding, begun);
   if (find.localId !== resumed?.localId) assertFree(adding, find);
   // A value that was given but cannot be read is not reported as missing.
@@ -43,7 +43,7 @@ export async function addFind(adding: EntrySession, resumed: Find | undefined, i
 }
 
 /** Makes an empty find whose number continues the last one. */
-function numbered({ suggestions }: EntrySession): Find {
+function makeNumberedFind({ suggestions }: EntrySession): Find {
   return { ...NEW_FIND, localId: suggestValues(NEW_FIND, suggestions).localId };
 }
 
@@ -51,7 +51,7 @@ function withDefaults({ suggestions }: EntrySession, find: Find): Find {
   const { defaults: file, profile } = suggestions;
   const project = find.elements.projekt ?? startingElements(defaultsFor(file, profile, undefined), suggestions).projekt;
   const defaults = startingElements(defaultsFor(file, profile, project?.id), suggestions);
-  return { ...find, elements: inOrder({ ...defaults, ...find.elements }) };
+  return { ...find, elements: orderElements({ ...defaults, ...find.elements }) };
 }
 
 /** An identical find is accepted, since a script may run again. */
@@ -117,7 +117,7 @@ export async function enterFind(adding: EntrySession, start: Find, isDraft: bool
  * @throws UsageError when there is none, or it was sent already
  */
 export function findToResume(outbox: Outbox, named: string | undefined): Find {
-  const stored = named === undefined ? lastUnfinished(outbox) : findByLocalId(outbox, named);
+  const stored = named === undefined ? findLastUnfinished(outbox) : findByLocalId(outbox, named);
   if (stored === undefined) {
     throw named === undefined
       ? new UsageError(t`There is no unfinished find.`, { hint: t`Start one with \`${cmd`pas add`}\`.` })
@@ -134,7 +134,7 @@ export function findToResume(outbox: Outbox, named: string | undefined): Find {
 
 const MAX_INSPECTED = 500;
 
-export function lastUnfinished(outbox: Outbox): StoredFind | undefined {
+export function findLastUnfinished(outbox: Outbox): StoredFind | undefined {
   return latestFinds(outbox, MAX_INSPECTED).find(
     ({ id, sourceFile }) => sourceFile === null && importOfFind(outbox, id)?.state === 'draft',
   );
@@ -167,7 +167,7 @@ function suggestValues(find: Find, context: SuggestContext): Suggested {
   const isSameDay = ofProject[0] !== undefined && enteredNow.has(ofProject[0].localId);
   return {
     localId: nextLocalId(listGivenNumbers(latest, outbox), (id) => findByLocalId(outbox, id) !== undefined),
-    elements: inOrder({
+    elements: orderElements({
       ...startingElements(defaultsFor(defaults, profile, project), context),
       ...carried,
       datum_nalezu: (isSameDay ? carried.datum_nalezu : undefined) ?? today,

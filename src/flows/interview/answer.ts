@@ -5,7 +5,7 @@ import { t } from '../../base/language.ts';
 import { convertCell } from '../../columns/convert-cell.ts';
 import type { RowContext } from '../../columns/map-row.ts';
 import { findKeyProblem } from '../../columns/map-table.ts';
-import { inOrder, parseSettings } from '../../columns/settings.ts';
+import { orderElements, parseSettings } from '../../columns/settings.ts';
 import { type FindElements, pointElement } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
 import { getElementNames, type Question, type QuestionName } from '../../find/questions.ts';
@@ -67,7 +67,7 @@ export function withoutAnswer(question: Question, find: Find): Find {
 function replaceAnswer(find: Find, { name }: Question, elements: FindElements): FindElements {
   const without = new Set<string>(getElementNames(name));
   const otherElements = Object.entries(find.elements).filter(([element]) => !without.has(element));
-  return inOrder({ ...Object.fromEntries(otherElements), ...elements });
+  return orderElements({ ...Object.fromEntries(otherElements), ...elements });
 }
 
 function parseLocalId(id: string, find: Find, { isTaken }: AnswerContext): Answer {
@@ -112,7 +112,10 @@ async function parsePointAnswer(text: string, find: Find, context: AnswerContext
 
 export function withPosition(find: Find, { system, point }: Position): Find {
   const { geom_system: _system, geom_wkt: _degrees, geom_sjtsk_wkt: _metres, ...otherElements } = find.elements;
-  return { ...find, elements: inOrder({ ...otherElements, geom_system: system, [pointElement(system)]: formatPoint(point) }) };
+  return {
+    ...find,
+    elements: orderElements({ ...otherElements, geom_system: system, [pointElement(system)]: formatPoint(point) }),
+  };
 }
 
 function areaText({ system, point }: Position, { lookupArea }: RuleContext): string | undefined {

@@ -5,7 +5,7 @@ import { cmd } from '../../base/message.ts';
 import { parseDefaults } from '../../columns/defaults.ts';
 import type { RowContext } from '../../columns/map-row.ts';
 import { findKeyProblem } from '../../columns/map-table.ts';
-import { inOrder, POINT_COLUMNS, parseSetting, parseSettings, type Setting } from '../../columns/settings.ts';
+import { orderElements, POINT_COLUMNS, parseSetting, parseSettings, type Setting } from '../../columns/settings.ts';
 import type { FindElements } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
 import type { LookupTerm } from '../../find/lookup.ts';
@@ -119,7 +119,7 @@ async function startFind(
   const otherSettings = settings.filter(({ name }) => name !== 'local_id');
   const settled = parseSettings(otherSettings, localId, context);
   issues.push(...settled.issues);
-  const elements = inOrder({ ...withoutNamed(base.elements, settings), ...settled.elements });
+  const elements = orderElements({ ...withoutNamed(base.elements, settings), ...settled.elements });
   const photos = new Set([...base.photos, ...settled.photos, ...photo.map((file) => resolve(context.folder, file))]);
   const find: Find = { localId, elements, photos: [...photos] };
   const ofPoint = point === undefined ? undefined : parsePosition(point);

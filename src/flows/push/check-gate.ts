@@ -6,14 +6,14 @@ import { NEW_PERSON } from '../../find/resolve-reference.ts';
 import { hasEntry, schedule } from '../../outbox/entries.ts';
 import type { Entry, EntryId, ImportEntry, NumberEntry } from '../../outbox/entry.ts';
 import { entriesInState, heldEntries, importOfRecord, queuedEntries } from '../../outbox/entry-queries.ts';
-import { type AttemptedElsewhere, checkDeparture, type GateFacts, hasOtherWriters, lastLookAt } from '../../outbox/gate.ts';
+import { type AttemptedElsewhere, checkDeparture, type GateFacts, getLastLookAt, hasOtherWriters } from '../../outbox/gate.ts';
 import { type Outbox, readHeader, updateHeader } from '../../outbox/open-outbox.ts';
 import { queuedHeads } from '../../outbox/overview.ts';
 import { assertJournal } from '../../outbox/record-events.ts';
 import { findById } from '../../outbox/stored-finds.ts';
 import { type HarvestedFinds, harvestFinds } from '../harvest/harvest-finds.ts';
 import { overlapMs } from '../harvest/service-lists.ts';
-import { elementsSent, type LookupContext } from '../reconcile/gather-evidence.ts';
+import { type LookupContext, parseSentElements } from '../reconcile/gather-evidence.ts';
 import { findCreation, mayBeCreation } from '../reconcile/judge-import.ts';
 import { currentRecord, listNumbersFromHere } from '../reconcile/judge-number.ts';
 import { rejectedCandidates } from '../reconcile/resolve-entries.ts';
@@ -63,7 +63,7 @@ export async function holdQuestionable(context: GateContext): Promise<Entry[]> {
   const projects = new Set(waiting.map(({ project }) => project));
   // Entries queued meanwhile are judged as well, if their project was searched.
   const looked = queuedPlaces(outbox).filter(({ project }) => projects.has(project));
-  await inSlices(looked, stop, (slice) =>
+  await runInSlices(looked, stop, (slice) =>
     outbox.change(() => {
       const queued = queuedEntries(
         outbox,
@@ -100,7 +100,7 @@ function holdUnlooked(outbox: Outbox): void {
   });
 }
 
-async function inSlices<T>(items: readonly T[], stop: AbortSignal, work: (slice: readonly T[]) => void): Promise<void> {
+async function runInSlices<T>(items: readonly T[], stop: AbortSignal, work: (slice: readonly T[]) => void): Promise<void> {
   for (let at = 0; at < items.length; at += SLICE) {
     stop.throwIfAborted();
     work(items.slice(at, at + SLICE));
@@ -156,7 +156,7 @@ function projectOfRecord(identCely: string): string {
 function beginOfLook({ outbox, lookBackMs, serverNowMs }: GateContext, look: LookupContext, waiting: readonly Place[]): number {
   const mustLook = readHeader(outbox).mustLook || heldEntries(outbox).some(({ held }) => held?.basis === 'not-looked');
   const begins = [...groupBy(waiting, ({ project }) => project)].map(([project, places]) => {
-    const last = mustLook ? undefined : lastLookAt(outbox, project);
+    const last = mustLook ? undefined : getLastLookAt(outbox, project);
     if (last !== undefined) return last - overlapMs(look.indexAllowanceMs) - look.indexAllowanceMs;
     return places.reduce((oldest, { createdAt }) => Math.min(oldest, createdAt), Number.POSITIVE_INFINITY) - lookBackMs;
   });
@@ -188,11 +188,11 @@ async function gatherSights({ outbox, account, look, stop }: GateContext, harves
     listed.kind === 'shown'
       ? isStranger(outbox, account, listed.record) || unexplainedFiles(outbox, listed.record).length > 0
       : listed.kind === 'withheld' && look?.harvester !== account && importOfRecord(outbox, identCely) === undefined;
-  await inSlices([...(harvest?.lookups ?? [])], stop, (slice) => rememberUnexplained(outbox, slice, isUnexplained));
+  await runInSlices([...(harvest?.lookups ?? [])], stop, (slice) => rememberUnexplained(outbox, slice, isUnexplained));
   const seen = harvest === undefined ? { records: [], hidden: [] } : readUnexplained(outbox);
   const byDigest = new Map<string, HarvestedFind[]>();
   let hasWithheld = false;
-  await inSlices(seen.records, stop, (slice) => {
+  await runInSlices(seen.records, stop, (slice) => {
     for (const find of slice) {
       if (!isStranger(outbox, account, find)) continue;
       hasWithheld ||= find.protectedWithheld;
@@ -226,7 +226,7 @@ function isStranger(outbox: Outbox, account: string, find: HarvestedFind): boole
 function gatherFacts({ outbox, account }: GateContext, queued: readonly Entry[], sights: Sights): GateFacts {
   const imports = queued.filter((entry) => entry.kind === 'import');
   return {
-    ...factsFromHere(outbox),
+    ...collectOwnFacts(outbox),
     ...(sights.hasOthers ? findAttemptsElsewhere(outbox, account, imports) : {}),
     equalRecords: new Map(imports.map((entry) => [entry.uuid, equalRecords(outbox, entry, sights)])),
     equalFiles: equalFiles(outbox, queued, sights.withFiles),
@@ -237,7 +237,7 @@ function gatherFacts({ outbox, account }: GateContext, queued: readonly Entry[],
 }
 
 /** The facts that this outbox has by itself, and none of a look or of another outbox. */
-function factsFromHere(outbox: Outbox): GateFacts {
+function collectOwnFacts(outbox: Outbox): GateFacts {
   const rejected = new Map<string, ReadonlySet<string>>();
   return {
     ...{ attemptedByDigest: new Map(), attemptedByLocalId: new Map(), equalRecords: new Map(), equalFiles: new Map() },
@@ -285,7 +285,7 @@ function equalRecords(
   if (byDigest.size === 0) return [];
   const digests = [entry.digest ?? '', ...(hasWithheld ? [digestOpenFind(outbox, entry)] : [])];
   const alike = new Set(digests.flatMap((digest) => byDigest.get(digest) ?? []));
-  const sent = alike.size === 0 ? undefined : elementsSent(entry);
+  const sent = alike.size === 0 ? undefined : parseSentElements(entry);
   if (sent === undefined) return [];
   const key = JSON.stringify([digests, sent]);
   const equal = equalTo.get(key) ?? [...alike].filter((find) => isSameReading(sent, find));
@@ -362,7 +362,7 @@ async function holdChangedNumber(context: GateContext, entry: NumberEntry): Prom
   const record = await currentRecord(look, entry.identCely);
   if (record === undefined) return false;
   const shownNumbers = new Map([[entry.identCely, getNumber(record.find)]]);
-  const passage = checkDeparture(entry, { ...factsFromHere(outbox), shownNumbers });
+  const passage = checkDeparture(entry, { ...collectOwnFacts(outbox), shownNumbers });
   if (passage.kind === 'leave') return false;
   schedule(outbox, entry.id, { held: passage.held });
   return true;

@@ -113,10 +113,10 @@ function requeue(facts: AttemptFacts, reason: Message): Settlement {
   const failures = facts.failuresBefore + 1;
   const isOften = OUTCOMES[facts.outcome.kind].countsAsFailure === true && failures >= RETRY_POLICY.entry.slowAfter;
   const text = isOften ? msg`${reason} (tried ${failures} times)` : reason;
-  return { state: 'queued', reason: text, notBeforeAt: notBefore(facts, failures) };
+  return { state: 'queued', reason: text, notBeforeAt: getNotBefore(facts, failures) };
 }
 
-function notBefore({ now, outcome }: AttemptFacts, failures: number): WallMs {
+function getNotBefore({ now, outcome }: AttemptFacts, failures: number): WallMs {
   switch (OUTCOMES[outcome.kind].retry) {
     case 'never':
     case 'first':
@@ -186,7 +186,7 @@ function handleThrottle(state: PushState, facts: AttemptFacts, retryAfterMs: num
     failures < RETRY_POLICY.service.throttled ? undefined : msg`the service asked for fewer requests ${failures} times in a row`;
   return {
     settlement: requeue(facts, msg`the service asked for fewer requests`),
-    state: counted(state, 'throttled'),
+    state: countOutcome(state, 'throttled'),
     effects: [{ type: 'slow-down', departedAt: facts.departedAt, retryAfterMs, stopReason }],
   };
 }
@@ -200,7 +200,7 @@ function handleBusy(state: PushState, facts: AttemptFacts): Decision {
   const slowDown: Effect = { type: 'slow-down', departedAt, retryAfterMs: undefined, stopReason: undefined };
   return {
     settlement: requeue(facts, msg`the service is already working on this record`),
-    state: { ...counted(state, isThrottle ? 'throttled' : 'locked'), lastBusy: { recordKey: entry.recordKey, at: now } },
+    state: { ...countOutcome(state, isThrottle ? 'throttled' : 'locked'), lastBusy: { recordKey: entry.recordKey, at: now } },
     effects: isThrottle || failuresBefore >= maxQuick ? [slowDown] : [],
   };
 }
@@ -214,6 +214,6 @@ function handleUndelivered(state: PushState, facts: AttemptFacts, detail: Messag
   };
 }
 
-function counted(state: PushState, which: keyof PushCounts): PushState {
+function countOutcome(state: PushState, which: keyof PushCounts): PushState {
   return { ...state, counts: { ...state.counts, [which]: state.counts[which] + 1 } };
 }

@@ -6,7 +6,7 @@ import { type Exchange, type HttpRequest, type HttpResponse, TransportError } fr
 import type { Pace, Slot } from '../../http/pacer.ts';
 import { type Outcome, parseOutcome } from '../../pas-api/outcome.ts';
 import { accessProbe, emptyImport } from '../../pas-api/requests.ts';
-import { authorised } from '../../pas-api/session.ts';
+import { authorize } from '../../pas-api/session.ts';
 import { isAbort, type StopCause } from './push-context.ts';
 import type { AttemptFacts, Peer, PushState, Step } from './push-state.ts';
 
@@ -98,7 +98,7 @@ export async function askAccess(
   let slot: Slot | undefined;
   try {
     slot = await pace.acquire(stop);
-    return await authorised(token, send)({ ...question, signal: stop, onDeparture: slot.leave });
+    return await authorize(token, send)({ ...question, signal: stop, onDeparture: slot.leave });
   } catch (thrown) {
     if (thrown instanceof TransportError) return thrown;
     if (thrown instanceof UnavailableError || isAbort(thrown))

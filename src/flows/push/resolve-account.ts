@@ -14,7 +14,7 @@ import {
   type Account,
   answerOrUnavailable,
   assertAvailable,
-  authorised,
+  authorize,
   openSession,
   type Role,
   roleOfGroups,
@@ -165,7 +165,7 @@ export async function fetchAccount(
   signal?: AbortSignal,
 ): Promise<Account> {
   const question = { ...userInfoRequest(baseUrl), ...(signal === undefined ? {} : { signal }) };
-  const ask = (token: string): Promise<HttpResponse> => answerOrUnavailable(baseUrl, () => authorised(token, send)(question));
+  const ask = (token: string): Promise<HttpResponse> => answerOrUnavailable(baseUrl, () => authorize(token, send)(question));
   const token = await session.token(signal);
   let response = await ask(token);
   if (response.status === 401) response = await ask(await session.renew(token, signal));

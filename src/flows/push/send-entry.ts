@@ -6,7 +6,7 @@ import { ChangedFileError, SLICE_BYTES, verifiedPieces } from '../../http/reques
 import type { Entry, EntryKind, Photograph } from '../../outbox/entry.ts';
 import { type Outcome, outcomeOfTransportError, parseOutcome, type ReadIdentCely } from '../../pas-api/outcome.ts';
 import { importRequest, numberRequest, photoRequest } from '../../pas-api/requests.ts';
-import { authorised } from '../../pas-api/session.ts';
+import { authorize } from '../../pas-api/session.ts';
 import { openContentStore, readAhead } from '../../store/content-store.ts';
 import { toDatabaseError } from '../../store/database.ts';
 import { childText, getChild } from '../../xml/element.ts';
@@ -25,12 +25,12 @@ export type Sent = {
 export function buildRequest(context: PushContext, entry: Entry): HttpRequest {
   switch (entry.kind) {
     case 'import':
-      return importRequest(context.baseUrl, required(entry.document), required(entry.documentSha512));
+      return importRequest(context.baseUrl, requireValue(entry.document), requireValue(entry.documentSha512));
     case 'number':
-      return numberRequest(context.baseUrl, required(entry.identCely), entry.value);
+      return numberRequest(context.baseUrl, requireValue(entry.identCely), entry.value);
     case 'photo': {
       const { photograph } = entry;
-      return photoRequest(context.baseUrl, required(entry.identCely), {
+      return photoRequest(context.baseUrl, requireValue(entry.identCely), {
         ...photograph,
         open: () => context.openPhotograph(photograph),
       });
@@ -39,7 +39,7 @@ export function buildRequest(context: PushContext, entry: Entry): HttpRequest {
 }
 
 /** Value that the outbox's own checks promise of a queued entry. */
-function required<T>(value: T | null): T {
+function requireValue<T>(value: T | null): T {
   if (value === null) throw new Error('a queued entry lacks what it is to send');
   return value;
 }
@@ -70,14 +70,14 @@ export async function sendOnce(
   claimedOn: Moment = readClock(context.clock),
 ): Promise<Sent> {
   const { clock } = context;
-  const addressed = entry.kind === 'import' ? undefined : required(entry.identCely);
+  const addressed = entry.kind === 'import' ? undefined : requireValue(entry.identCely);
   let departedAt = clock.monotonicMs();
   const onDeparture = () => {
     const mayLeave = elapsedMs(clock, claimedOn) <= MAX_DEPARTURE_MS && slot.leave();
     departedAt = clock.monotonicMs();
     return mayLeave;
   };
-  const exchange = authorised(token, context.send);
+  const exchange = authorize(token, context.send);
   const facts = (response: AnswerHead | undefined) => ({
     status: response?.status,
     serverDateAt: parseDate(response?.headers['date']),

@@ -17,7 +17,7 @@ import {
   type Target,
 } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { lastNumber } from '../../outbox/ownership.ts';
+import { findLastNumber } from '../../outbox/ownership.ts';
 import { type PulledRecord, pulledRecord } from '../../outbox/pulled-records.ts';
 import { decisionAbout, recordEvents } from '../../outbox/record-events.ts';
 import { findById, type StoredFind } from '../../outbox/stored-finds.ts';
@@ -52,7 +52,7 @@ type NumberPlan = {
 
 export function planNumber(outbox: Outbox, target: Target, value: string): NumberPlan {
   const now = asItIsNow(outbox, target);
-  const last = lastNumber(outbox, now, ['dropped']);
+  const last = findLastNumber(outbox, now, ['dropped']);
   const expects = findKnownNumber(outbox, now);
   const change = classifyNumberChange(last, value, expects);
   const current = last?.state === 'sending' || last?.state === 'uncertain' ? last.value : expects;

@@ -14,7 +14,7 @@ import { NEW_PERSON } from '../../find/resolve-reference.ts';
 import { type ValidationContext, validateFind } from '../../find/rules.ts';
 import { entriesOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { assertSoundFinds, findByLocalId, localIdsFrom } from '../../outbox/stored-finds.ts';
+import { assertSoundFinds, findByLocalId, listLocalIdsFrom } from '../../outbox/stored-finds.ts';
 import { photoResolver } from '../../photo/photograph.ts';
 import { assertAbsent, writeOutputFile } from '../../store/output-file.ts';
 import type { Table } from '../../tables/table.ts';
@@ -145,7 +145,7 @@ function missingFinds(
   outbox: Outbox,
   { path, keys }: { readonly path: string | undefined; keys(): { has(localId: string): boolean } },
 ): string[] {
-  const before = path === undefined ? [] : localIdsFrom(outbox, path);
+  const before = path === undefined ? [] : listLocalIdsFrom(outbox, path);
   return before.length === 0 ? [] : before.filter((localId) => !keys().has(localId));
 }
 

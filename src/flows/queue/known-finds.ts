@@ -11,7 +11,7 @@ import { labelledTexts } from '../finds/find-texts.ts';
 import { remoteState } from '../finds/remote-state.ts';
 import { findSentFind } from '../finds/sent-finds.ts';
 import { asFind } from './enqueue-finds.ts';
-import { recordNamed } from './resolve-finds.ts';
+import { resolveRecordName } from './resolve-finds.ts';
 
 export type Story = {
   readonly entry: Entry;
@@ -21,7 +21,7 @@ export type Story = {
 
 /** Returns all data of a find, or of a record with queued changes. @throws UsageError for an unknown name */
 export function toKnownFind(outbox: Outbox, name: string) {
-  const target = recordNamed(outbox, name);
+  const target = resolveRecordName(outbox, name);
   const find = target.findId === null ? undefined : findById(outbox, target.findId);
   const sent = find === undefined ? undefined : findSentFind(outbox, find);
   return {

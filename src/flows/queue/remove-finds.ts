@@ -5,7 +5,7 @@ import type { Target } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { type Removal, removable, removeTarget } from '../../outbox/removal.ts';
 import { findById } from '../../outbox/stored-finds.ts';
-import { recordNamed } from './resolve-finds.ts';
+import { resolveRecordName } from './resolve-finds.ts';
 import { sweepPhotographs } from './sweep-photographs.ts';
 
 export type PlannedRemoval = {
@@ -20,7 +20,7 @@ export type PlannedRemoval = {
 /** Plans a removal without changes. @throws UsageError for an unknown name, or a find that was removed before */
 export function planRemoval(outbox: Outbox, names: readonly string[]): PlannedRemoval[] {
   return [...new Set(names)].map((name) => {
-    const target = recordNamed(outbox, name);
+    const target = resolveRecordName(outbox, name);
     const isHidden = target.findId !== null && findById(outbox, target.findId)?.isHidden === true;
     if (isHidden) throw new UsageError(msg`${name} was removed before.`);
     return { name, target, ...removable(outbox, target) };

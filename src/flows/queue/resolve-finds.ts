@@ -24,16 +24,16 @@ export function resolveFindNames(outbox: Outbox, names: readonly string[]): Stor
   return finds.filter((find) => find !== undefined);
 }
 
-/** Returns the keys of records, by names as in {@link recordNamed}. */
+/** Returns the keys of records, by names as in {@link resolveRecordName}. */
 export function resolveRecordNames(outbox: Outbox, names: readonly string[]): string[] {
-  return names.map((name) => recordKey(recordNamed(outbox, name)));
+  return names.map((name) => recordKey(resolveRecordName(outbox, name)));
 }
 
 /**
  * Returns the record of a find, or a record without a find here that has queued changes.
  * @throws UsageError for an unknown name
  */
-export function recordNamed(outbox: Outbox, name: string): Target {
+export function resolveRecordName(outbox: Outbox, name: string): Target {
   const target = knownTarget(outbox, name);
   if (target.findId !== null || entriesOfTarget(outbox, target).length > 0) return target;
   const { address } = readHeader(outbox);

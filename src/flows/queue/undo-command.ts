@@ -43,7 +43,7 @@ export function commandLog(outbox: Outbox): LogLine[] {
 }
 
 /** Returns the last command that changed finds and was not undone. @param words only commands of this name */
-export function lastCommand(outbox: Outbox, words?: string): LoggedCommand | undefined {
+export function findLastCommand(outbox: Outbox, words?: string): LoggedCommand | undefined {
   return loggedCommands(outbox).find(({ command }) => words === undefined || command === words);
 }
 

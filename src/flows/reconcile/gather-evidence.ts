@@ -3,7 +3,7 @@ import { listAttempts } from '../../outbox/attempts.ts';
 import type { Entry, ImportEntry } from '../../outbox/entry.ts';
 import { importOfRecord, latestAccepted } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { acceptedSince } from '../../outbox/ownership.ts';
+import { listAcceptedSince } from '../../outbox/ownership.ts';
 import { getChild } from '../../xml/element.ts';
 import { parseXml } from '../../xml/parse.ts';
 import { type FindHarvest, type HarvestedFinds, harvestFinds } from '../harvest/harvest-finds.ts';
@@ -29,7 +29,7 @@ export async function gatherEvidence(context: LookupContext, uncertain: readonly
   const canaries = latestAccepted(outbox, MAX_CANARIES);
   const fromMs = getHarvestBegin(outbox, uncertain, canaries);
   const harvest = await harvestFinds(context, fromMs);
-  return makeView(context, harvest, canaries, acceptedSince(outbox, fromMs));
+  return makeView(context, harvest, canaries, listAcceptedSince(outbox, fromMs));
 }
 
 /** Returns the begin of the harvest; without a server time by the wall clock, and then the evidence is only displayed. */
@@ -93,12 +93,12 @@ function isOwned(outbox: Outbox, identCely: string, shown: HarvestedFind | undef
 }
 
 function readsAs(owner: ImportEntry | undefined, shown: HarvestedFind): boolean {
-  const sent = owner === undefined ? undefined : elementsSent(owner);
+  const sent = owner === undefined ? undefined : parseSentElements(owner);
   return sent !== undefined && differingElements(sent, shown).every((name) => name === 'evidencni_cislo');
 }
 
 /** Returns the elements of the sent document, since the find may have been edited later. */
-export function elementsSent({ document }: ImportEntry): HarvestedElements | undefined {
+export function parseSentElements({ document }: ImportEntry): HarvestedElements | undefined {
   const find = document === null ? undefined : getChild(parseXml(document).root, 'samostatny_nalez');
   return find === undefined ? undefined : parseHarvestedFind(find)?.elements;
 }

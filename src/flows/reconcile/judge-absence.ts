@@ -13,7 +13,7 @@ export function getReferenceId(value: HarvestedElements[keyof HarvestedElements]
 
 /** Judges an import that the harvest does not show. */
 export function judgeAbsence(window: AttemptWindow, kind: string, view: View): Verdict {
-  if (!wouldBeShown(window, view.shown.get(kind), view.harvester)) {
+  if (!wouldShow(window, view.shown.get(kind), view.harvester)) {
     const reason = msg`the harvest shows no record of this project that this account is known to have created in this state, so a missing one proves nothing`;
     return makeUndecided('no-like-record-shown', reason, []);
   }
@@ -28,11 +28,7 @@ export function judgeAbsence(window: AttemptWindow, kind: string, view: View): V
 }
 
 /** An account may see its own records and not those of another, so only its own harvest proves absence. */
-function wouldBeShown(
-  { accounts }: AttemptWindow,
-  makers: ReadonlySet<string> | undefined,
-  harvester: string | undefined,
-): boolean {
+function wouldShow({ accounts }: AttemptWindow, makers: ReadonlySet<string> | undefined, harvester: string | undefined): boolean {
   if (accounts.size === 0 || makers === undefined) return false;
   return [...accounts].every((account) => account === harvester && makers.has(account));
 }

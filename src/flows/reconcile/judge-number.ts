@@ -5,7 +5,7 @@ import type { NumberEntry } from '../../outbox/entry.ts';
 import { entriesOfRecord } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { type RecordSource, toListedFind } from '../harvest/harvest-finds.ts';
-import { elementsSent } from './gather-evidence.ts';
+import { parseSentElements } from './gather-evidence.ts';
 import { explainTooEarly, makeTimeUnknownVerdict, possiblyInFlight } from './judge-absence.ts';
 import type { RecordEvidence } from './judge-photograph.ts';
 import { type AttemptWindow, CLOCK_MARGIN_MS, type Verdict, type ViewTime } from './verdict.ts';
@@ -80,7 +80,7 @@ export function listNumbersFromHere(outbox: Outbox, { id, identCely, expects }: 
   const otherEntries = entriesOfRecord(outbox, identCely ?? '').filter((entry) => entry.id !== id);
   const numbers = otherEntries.filter((entry) => entry.kind === 'number');
   const importEntry = otherEntries.find(({ kind, state }) => kind === 'import' && state === 'accepted');
-  const ofImport = importEntry?.kind === 'import' ? [elementsSent(importEntry)?.evidencni_cislo?.toString() ?? ''] : [];
+  const ofImport = importEntry?.kind === 'import' ? [parseSentElements(importEntry)?.evidencni_cislo?.toString() ?? ''] : [];
   const last = numbers.findLast(({ state }) => state === 'accepted')?.value;
   const open = numbers.filter(({ unknownAttempts }) => unknownAttempts > 0).map(({ value }) => value);
   return new Set([...(last === undefined ? ofImport : [last]), ...(expects === null ? [] : [expects]), ...open]);

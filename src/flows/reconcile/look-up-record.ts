@@ -7,7 +7,7 @@ import { importOfRecord } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { KIND_WORDS } from '../finds/entry-words.ts';
 import { type RecordSource, toListedFind } from '../harvest/harvest-finds.ts';
-import { elementsSent } from './gather-evidence.ts';
+import { parseSentElements } from './gather-evidence.ts';
 import { findCreation } from './judge-import.ts';
 import { listedRecord } from './judge-number.ts';
 import { getAttemptWindow } from './verdict.ts';
@@ -89,7 +89,7 @@ export async function lookUpRecord(
 }
 
 function compare(entry: ImportEntry, find: HarvestedFind): Compared[] {
-  const sent = elementsSent(entry) ?? {};
+  const sent = parseSentElements(entry) ?? {};
   const differing = new Set<string>(differingElements(sent, find));
   return FIELDS.map(({ name }) => ({
     element: name,

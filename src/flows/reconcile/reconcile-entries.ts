@@ -1,12 +1,12 @@
 import { type ServerMs, serverMs } from '../../base/clock.ts';
 import { msg } from '../../base/message.ts';
-import { listAttempts, recordLookup, retryAt } from '../../outbox/attempts.ts';
+import { getRetryAt, listAttempts, recordLookup } from '../../outbox/attempts.ts';
 import { schedule } from '../../outbox/entries.ts';
 import type { Entry, ImportEntry, NumberEntry, PhotoEntry } from '../../outbox/entry.ts';
 import { entriesInState, entriesOfRecord, importOfFind } from '../../outbox/entry-queries.ts';
 import { reassignRecord } from '../../outbox/ownership.ts';
 import { recordEvidence } from '../../outbox/record-events.ts';
-import { type Evidence, elementsSent, gatherEvidence, type LookupContext } from './gather-evidence.ts';
+import { type Evidence, gatherEvidence, type LookupContext, parseSentElements } from './gather-evidence.ts';
 import { judgeImports, type UncertainImport } from './judge-import.ts';
 import { currentRecord, judgeNumber, listNumbersFromHere } from './judge-number.ts';
 import { judgePhoto, type RecordEvidence, type UncertainPhoto } from './judge-photograph.ts';
@@ -47,7 +47,7 @@ function isChange(entry: Entry): entry is PhotoEntry | NumberEntry {
 
 function judgeImportEntries({ outbox }: LookupContext, entries: readonly ImportEntry[], view: Evidence) {
   const uncertain = entries.flatMap((entry): UncertainImport[] => {
-    const sent = elementsSent(entry);
+    const sent = parseSentElements(entry);
     return sent === undefined ? [] : [{ entryId: entry.id, elements: sent, window: getAttemptWindow(outbox, entry) }];
   });
   return judgeImports(uncertain, view);
@@ -135,6 +135,6 @@ function applyVerdict({ outbox, harvester }: LookupContext, entry: Entry, verdic
     }
     if (verdict.kind === 'found' && entry.kind === 'import') reassignRecord(outbox, entry, verdict.identCely);
     recordEvidence(outbox, entry, verdict, { basis, reason, candidates, serverAt: now }, harvester ?? null);
-    if (verdict.kind === 'absent') schedule(outbox, entry.id, { notBeforeAt: retryAt(listAttempts(outbox, entry)) });
+    if (verdict.kind === 'absent') schedule(outbox, entry.id, { notBeforeAt: getRetryAt(listAttempts(outbox, entry)) });
   });
 }

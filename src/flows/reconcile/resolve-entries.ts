@@ -14,7 +14,7 @@ import {
   type Target,
 } from '../../outbox/entry-queries.ts';
 import type { EventOf } from '../../outbox/events.ts';
-import { foldEvents, lastReason } from '../../outbox/fold-events.ts';
+import { foldEvents, getLastReason } from '../../outbox/fold-events.ts';
 import { recordOtherWriters } from '../../outbox/gate.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { decisionAbout, recordEvents } from '../../outbox/record-events.ts';
@@ -205,7 +205,7 @@ export function undoDecision(
 
 function revertLast(outbox: Outbox, find: string): { readonly decision: DecisionKind; readonly entries: Entry[] } {
   const entries = entriesOfTarget(outbox, findTarget(outbox, find));
-  const last = lastDecision(outbox, entries);
+  const last = findLastDecision(outbox, entries);
   const [first] = last;
   if (first === undefined) throw new UsageError(msg`No decision about ${find} can be taken back.`);
   if (entries.some((entry) => wasAttemptedSince(outbox, entry, last)))
@@ -228,7 +228,7 @@ function revertLast(outbox: Outbox, find: string): { readonly decision: Decision
 
 /** Restores the reason from before the decision. */
 function restoreReason(outbox: Outbox, { id, uuid }: Entry): void {
-  const reason = lastReason(eventsOfEntry(outbox, uuid));
+  const reason = getLastReason(eventsOfEntry(outbox, uuid));
   setReason(outbox, id, reason === null ? null : JSON.stringify(reason));
 }
 
@@ -239,7 +239,7 @@ const KIND_OF: Partial<Record<EventOf<'decided'>['body']['answer'], DecisionKind
 };
 
 /** Returns the last effective decision of a person, with all entries that it changed. */
-function lastDecision(outbox: Outbox, entries: readonly Entry[]): Decided[] {
+function findLastDecision(outbox: Outbox, entries: readonly Entry[]): Decided[] {
   const decided = entries.flatMap((entry) => {
     const events = eventsOfEntry(outbox, entry.uuid).filter((event) => event.kind === 'decided');
     const undone = new Set(events.flatMap(({ body }) => (body.answer === 'undo' ? [body.of] : [])));

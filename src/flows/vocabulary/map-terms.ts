@@ -5,6 +5,7 @@ import { cmd } from '../../base/message.ts';
 import {
   checkMapping,
   contradictionIssue,
+  findSetSpec,
   getMappingKey,
   getMappingStanding,
   type MappedTerm,
@@ -14,7 +15,6 @@ import {
   type OwnTerm,
   parseMapping,
   parseOwnTerms,
-  setNamed,
 } from '../../columns/mapping.ts';
 import { FIELDS } from '../../find/fields.ts';
 import type { LookupTerm, TermCandidate } from '../../find/lookup.ts';
@@ -27,7 +27,7 @@ import type { Vocabulary } from '../../vocabulary/term.ts';
 
 /** @throws UsageError for a name that is neither a set nor an element with one */
 export function setOfName(text: string): string {
-  const set = setNamed(text);
+  const set = findSetSpec(text);
   if (set !== undefined) return set;
   throw new UsageError(t`"${text}" is neither a set nor an element of a find.`, {
     hint: t`Write heslo:obdobi, or obdobi, or period.`,

@@ -60,7 +60,7 @@
       this.frame.classList.toggle('closer', zoom > 1);
       this.#drawScale();
       this.#drawPosition();
-      this.#tellDrawn();
+      this.#announceDrawn();
     }
 
     #drawScale() {
@@ -93,7 +93,7 @@
       this.position.textContent = this.#zoom > 1 ? where : '';
     }
 
-    #tellDrawn() {
+    #announceDrawn() {
       this.figure.dispatchEvent(new CustomEvent('map-drawn', { detail: this.#zoom }));
     }
 
@@ -146,7 +146,7 @@
         if (count !== null) count.textContent = String(left.length);
         drawShares(node, left);
       }
-      this.#tellDrawn();
+      this.#announceDrawn();
     }
   }
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import {
   checkMapping,
+  findSetSpec,
   type Mapping,
   mappingText,
   parseMapping,
   parseOwnTerms,
-  setNamed,
   withMapping,
 } from '../../../src/columns/mapping.ts';
 import type { LookupTerm } from '../../../src/find/lookup.ts';
@@ -190,5 +190,5 @@ test.each([
   ['pocet!', undefined],
   ['', undefined],
 ])('"%s" names the set %s', (text, set) => {
-  expect(setNamed(text)).toBe(set);
+  expect(findSetSpec(text)).toBe(set);
 });

@@ -5,7 +5,7 @@ import { DatabaseError, UsageError } from '../../../src/base/errors.ts';
 import { setState } from '../../../src/flows/harvest/harvest-records.ts';
 import { assertSubject, getSubject, type Ledger, openLedger, type Subject } from '../../../src/ledger/ledger.ts';
 import type { HarvestState } from '../../../src/oai/harvest-state.ts';
-import { afterPage, startPass } from '../../../src/oai/pass.ts';
+import { advancePass, startPass } from '../../../src/oai/pass.ts';
 import { openSqlite } from '../../../src/store/database.ts';
 import { tempFolder } from '../../support/temp-outbox.ts';
 
@@ -78,7 +78,7 @@ describe('an output', () => {
     const ledger = openLedger(aPath());
     ledger.change(() => {
       assertSubject(ledger, SUBJECT, 'out.jsonl');
-      getState(ledger).savePass({ ...afterPage(BEGUN, ANY_PAGE), met: 5 });
+      getState(ledger).savePass({ ...advancePass(BEGUN, ANY_PAGE), met: 5 });
     });
     for (const change of [
       { sets: 'pian' },
@@ -110,7 +110,7 @@ describe('an output', () => {
     const ledger = openLedger(aPath());
     ledger.change(() => {
       assertSubject(ledger, SUBJECT, 'out.jsonl');
-      getState(ledger).savePass(afterPage(BEGUN, { ...ANY_PAGE, next: undefined, completeListSize: undefined }));
+      getState(ledger).savePass(advancePass(BEGUN, { ...ANY_PAGE, next: undefined, completeListSize: undefined }));
       getState(ledger).complete();
     });
     expect(getState(ledger).watermarkMs()).toBe(1000);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { headersOnly } from '../../../src/oai/client.ts';
-import { MAX_KEPT_BYTES, MalformedAnswerError, recordAt } from '../../../src/oai/malformed-error.ts';
+import { findRecordAt, MAX_KEPT_BYTES, MalformedAnswerError } from '../../../src/oai/malformed-error.ts';
 import { makeClient, RECORDS } from '../../support/scripted-client.ts';
 import { listXml, OAI_BASE, oaiXml, recordXml, scripted } from '../../support/scripted-oai.ts';
 
@@ -108,7 +108,7 @@ describe('single records', () => {
 });
 
 describe('the record in which a byte stands', () => {
-  const at = (text: string): string | undefined => recordAt(Buffer.from(text), text.indexOf('!'));
+  const at = (text: string): string | undefined => findRecordAt(Buffer.from(text), text.indexOf('!'));
   test.each<[string, string | undefined]>([
     ['<header><identifier>A</identifier></header> !', 'A'],
     ['<h:header status="deleted">\n  <h:identifier> A </h:identifier> !', 'A'],

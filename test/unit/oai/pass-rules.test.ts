@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import {
-  afterPage,
+  advancePass,
   boundMs,
   countMissing,
   coversWholeWindow,
@@ -90,7 +90,7 @@ describe('a look', () => {
 });
 
 describe('after a page', () => {
-  const after = (pass: HarvestPass, more: Partial<Parameters<typeof afterPage>[1]>) => afterPage(pass, { ...PAGE, ...more });
+  const after = (pass: HarvestPass, more: Partial<Parameters<typeof advancePass>[1]>) => advancePass(pass, { ...PAGE, ...more });
 
   test('the walk goes on at its token, or has come to its end', () => {
     const pass = aPass({ walk: { pages: 2, size: 7 } });
@@ -112,7 +112,7 @@ describe('after a page', () => {
   });
 
   test('a list of one page needs no count, and one of several keeps what it was counted as', () => {
-    const getSize = (pass: HarvestPass, more: Partial<Parameters<typeof afterPage>[1]>) => after(pass, more).listSize;
+    const getSize = (pass: HarvestPass, more: Partial<Parameters<typeof advancePass>[1]>) => after(pass, more).listSize;
     const before = aPass({ listSize: 9 });
     expect(getSize(before, { next: undefined })).toBeNull();
     expect(getSize(before, { next: undefined, completeListSize: 4 })).toBe(4);
@@ -134,7 +134,8 @@ describe('after a page', () => {
   });
 
   test('something has left the list where its end has come and more was met than it counts', () => {
-    const gone = (met: number, more: Partial<Parameters<typeof afterPage>[1]>) => after(aPass({ look: { met } }), more).look.gone;
+    const gone = (met: number, more: Partial<Parameters<typeof advancePass>[1]>) =>
+      after(aPass({ look: { met } }), more).look.gone;
     const last = { next: undefined, completeListSize: 5 };
     expect([gone(6, last), gone(5, last), gone(6, { ...last, next: 'T' }), gone(6, { next: undefined })]).toEqual([
       true,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import {
-  afterPage,
+  advancePass,
   type HarvestPass,
   type HarvestWindow,
   judge,
@@ -22,7 +22,7 @@ const PAGE = {
   againMs: [],
 };
 const page = (pass: HarvestPass, datestampsMs: readonly number[]): HarvestPass =>
-  afterPage(pass, { ...PAGE, completeListSize: 9, datestampsMs });
+  advancePass(pass, { ...PAGE, completeListSize: 9, datestampsMs });
 
 describe('the run of datestamps', () => {
   test.each([
@@ -52,7 +52,7 @@ describe('what is left of a window where a walk broke off', () => {
   test('is all of it where the list has no order, or is not counted', () => {
     expect(left({ fromMs: 1, untilMs: 9 }, [5, 4, 6])).toEqual({ fromMs: 1, untilMs: 9 });
     expect(left(OPEN, [])).toEqual(OPEN);
-    const uncounted = afterPage(BEGUN, { ...PAGE, datestampsMs: [9, 8] });
+    const uncounted = advancePass(BEGUN, { ...PAGE, datestampsMs: [9, 8] });
     expect(resumeByDatestamp(uncounted)).toMatchObject({ look: { number: 2, met: 0 }, walk: { window: OPEN } });
   });
 
@@ -70,5 +70,5 @@ describe('what is left of a window where a walk broke off', () => {
 test('a list that has shrunk to one page is complete, whatever was counted before', () => {
   const interrupted = startScan(page(BEGUN, [9, 8]), false);
   const last = { ...PAGE, next: undefined, datestampsMs: [9] };
-  expect(judge(afterPage(interrupted, last))).toBe('complete');
+  expect(judge(advancePass(interrupted, last))).toBe('complete');
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { AttemptOutcome } from '../../../src/base/outcomes.ts';
 import { entryBackoffMs } from '../../../src/base/retry-policy.ts';
-import { attemptsInARow, consecutiveFailures, listAttempts, retryAt } from '../../../src/outbox/attempts.ts';
+import { attemptsInARow, consecutiveFailures, getRetryAt, listAttempts } from '../../../src/outbox/attempts.ts';
 import { settle } from '../../../src/outbox/claims.ts';
 import { entryById } from '../../../src/outbox/entry-queries.ts';
 import { claimEntry } from '../../support/attempted-entries.ts';
@@ -22,7 +22,7 @@ async function tried(outcomes: readonly (AttemptOutcome | null)[]) {
   if (entry === undefined) throw new Error('the entry is gone');
   const attempts = listAttempts(outbox, entry);
   const refused = attemptsInARow(outbox, entry, 'unauthorised');
-  return { failures: consecutiveFailures(attempts), againInMs: retryAt(attempts) - clock.now() + 1000, refused };
+  return { failures: consecutiveFailures(attempts), againInMs: getRetryAt(attempts) - clock.now() + 1000, refused };
 }
 
 test('what fails waits longer each time, half a minute at most, and from the eighth time on for minutes', () => {

@@ -3,7 +3,7 @@ import { addNumber, addPhoto, schedule } from '../../../src/outbox/entries.ts';
 import type { NumberEntry } from '../../../src/outbox/entry.ts';
 import { effectiveNumbers, entryById, listNumbers } from '../../../src/outbox/entry-queries.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
-import { lastNumber, latestNumber, supersedeEarlierNumbers } from '../../../src/outbox/ownership.ts';
+import { findLastNumber, latestNumber, supersedeEarlierNumbers } from '../../../src/outbox/ownership.ts';
 import { acceptEntry, attemptEntry } from '../../support/attempted-entries.ts';
 import { tempOutbox } from '../../support/temp-outbox.ts';
 
@@ -22,9 +22,9 @@ test('the numbers of a record are those that were not dropped or refused', () =>
   add(outbox, 'OTHER', OTHER);
   const target = { findId: null, identCely: IDENT };
   expect(listNumbers(outbox, target).map(({ value }) => value)).toEqual(['ONE', 'TWO']);
-  expect(lastNumber(outbox, target, [])?.value).toBe('TWO');
-  expect(lastNumber(outbox, target, ['queued'])?.value).toBe('ONE');
-  expect(lastNumber(outbox, target, ['refused', 'queued'])).toBeUndefined();
+  expect(findLastNumber(outbox, target, [])?.value).toBe('TWO');
+  expect(findLastNumber(outbox, target, ['queued'])?.value).toBe('ONE');
+  expect(findLastNumber(outbox, target, ['refused', 'queued'])).toBeUndefined();
   expect(effectiveNumbers(outbox).map(({ value }) => value)).toEqual(['TWO', 'OTHER']);
   const photo = entryById(
     outbox,

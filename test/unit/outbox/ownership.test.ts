@@ -5,7 +5,7 @@ import { addNumber, addPhoto } from '../../../src/outbox/entries.ts';
 import type { ImportEntry } from '../../../src/outbox/entry.ts';
 import { entryById, importOfRecord, latestAccepted } from '../../../src/outbox/entry-queries.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
-import { acceptedSince, releaseRecord } from '../../../src/outbox/ownership.ts';
+import { listAcceptedSince, releaseRecord } from '../../../src/outbox/ownership.ts';
 import { decisionAbout, recordEvents, recordEvidence } from '../../../src/outbox/record-events.ts';
 import { acceptEntry, attemptEntry, claimEntry } from '../../support/attempted-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
@@ -124,6 +124,6 @@ describe('what was accepted', () => {
     end('K-2', 'undated');
     attemptEntry(outbox, queueImport(outbox, 'K-3').entryId, { state: 'refused', reason: 'no', issues: [] });
     acceptEntry(outbox, addNumber(outbox, { findId: null, identCely: OTHER }, 'A 1', ''), OTHER);
-    expect([acceptedSince(outbox, 5000), acceptedSince(outbox, 5001)]).toEqual([new Map([['dated', 5000]]), new Map()]);
+    expect([listAcceptedSince(outbox, 5000), listAcceptedSince(outbox, 5001)]).toEqual([new Map([['dated', 5000]]), new Map()]);
   });
 });
