@@ -35,12 +35,14 @@ export type Slot = {
   release(): void;
 };
 
-/** `approach` and `depart` throw a LongPauseError. All that take a signal reject when it is aborted, also during a wait for the store. */
+/** `waitUntilNear` and `acquire` throw a LongPauseError. All that take a signal reject when it is aborted, also during a wait for the store. */
 export type Pace = {
   /** Resolves shortly before the next slot, to leave time for writing to the disk. */
   waitUntilNear(signal?: AbortSignal): Promise<void>;
   /** Resolves just before a request may depart, so that it can connect and be built. */
   acquire(signal?: AbortSignal): Promise<Slot>;
+  /** As `acquire`; undefined where a pause began since `waitUntilNear`, so that what is prepared need not wait for its end. */
+  acquireSoon(signal?: AbortSignal): Promise<Slot | undefined>;
   /** Slows all processes down after a 429 (A-RATE-6). Returns the length of the pause in milliseconds. */
   backOff(departedAtMs: number, retryAfterMs: number | undefined): number;
   waitMs(signal?: AbortSignal): Promise<number>;
@@ -54,7 +56,7 @@ const MIN_LEAD_MS = 30;
 /** Time before the slot at which it may be taken. */
 const TAKING_MS = 12;
 const LEAD_DECAY = 0.9;
-/** Time before the slot at which `depart` resolves; `leave` blocks for the rest. */
+/** Time before the slot at which `acquire` resolves; `leave` blocks for the rest. */
 const HELD_MS = 2;
 /** Longest sleep between two looks at the state, which other processes change. */
 const MAX_SLEEP_MS = 500;
@@ -90,6 +92,18 @@ class StoredPace implements Pace {
   }
 
   async acquire(signal?: AbortSignal): Promise<Slot> {
+    for (;;) {
+      const slot = await this.#acquireWithin(Number.POSITIVE_INFINITY, signal);
+      if (slot !== undefined) return slot;
+    }
+  }
+
+  acquireSoon(signal?: AbortSignal): Promise<Slot | undefined> {
+    return this.#acquireWithin(Math.max(MAX_SLEEP_MS, 2 * this.#options.intervalMs), signal);
+  }
+
+  /** Undefined where the wait for the slot is longer. */
+  async #acquireWithin(maxWaitMs: number, signal: AbortSignal | undefined): Promise<Slot | undefined> {
     const { clock } = this.#options;
     const startedMs = clock.monotonicMs();
     this.#learnLead(startedMs);
@@ -102,6 +116,7 @@ class StoredPace implements Pace {
         (late) => 'mark' in late && this.#release(late.mark),
       );
       if ('pollIntervalMs' in outcome) {
+        if (outcome.pollIntervalMs > maxWaitMs) return undefined;
         await this.#sleepCapped(outcome.pollIntervalMs, signal);
         continue;
       }
@@ -192,7 +207,7 @@ class StoredPace implements Pace {
     });
   }
 
-  /** The work since `approach` may take as long the next time. */
+  /** The work since `waitUntilNear` may take as long the next time. */
   #learnLead(nowMs: number): void {
     const preparedMs = nowMs - (this.#approachedAtMs ?? nowMs);
     this.#approachedAtMs = undefined;

@@ -206,18 +206,19 @@ function departureTimes({ answerTimeoutMs, serverClock }: PushContext, entry: En
   return { serverMs: now, sentByMs: serverMs(latest + MAX_DEPARTURE_MS + answerTimeoutMs + uploadMs) };
 }
 
-/** Takes the slot. Stopped before it could leave, the entry is released as it was. */
+/** Takes the slot. An entry that cannot leave now, as the push stops or the service asks for a pause, is released as it was. */
 async function sendOrRelease(session: PushSession, claimed: Claim): Promise<Slot | undefined> {
   const { outbox, pace } = session.context;
   const endDeparture = session.startDeparture();
   let slot: Slot | undefined;
   let leaves = false;
   try {
-    slot = await waitUnlessEnding(session, pace.acquire(session.halt));
+    slot = await waitUnlessEnding(session, pace.acquireSoon(session.halt));
     leaves = slot !== undefined && session.mayStart;
   } finally {
-    const back: Settlement = { state: 'queued', reason: msg`stopped before it was sent`, notBeforeAt: 0 };
     if (!leaves) {
+      const reason = session.mayStart ? msg`a pause began before it was sent` : msg`stopped before it was sent`;
+      const back: Settlement = { state: 'queued', reason, notBeforeAt: 0 };
       slot?.release();
       endDeparture();
       settle(outbox, claimed, back, { outcome: 'not-sent' });

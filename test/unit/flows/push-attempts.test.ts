@@ -81,8 +81,8 @@ describe('an attempt', () => {
     using outbox = tempOutbox(clock);
     const { entryId } = queueImport(outbox, 'K-1');
     const { run, asked, stop, pace } = scene(clock, created);
-    const depart = pace.acquire.bind(pace);
-    pace.acquire = (signal) => {
+    const depart = pace.acquireSoon.bind(pace);
+    pace.acquireSoon = (signal) => {
       stop.abort();
       return depart(signal);
     };

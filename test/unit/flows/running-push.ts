@@ -48,7 +48,15 @@ export function aPush() {
       settleMs: 600_000,
       breakerMemory: createBreakers(),
     },
-    pace: { backOff: slowDown, waitUntilNear: unused, acquire: unused, waitMs: unused, pause: unused, setPause: unused },
+    pace: {
+      backOff: slowDown,
+      waitUntilNear: unused,
+      acquire: unused,
+      acquireSoon: unused,
+      waitMs: unused,
+      pause: unused,
+      setPause: unused,
+    },
     session: { token: unused, renew: unused },
     send: unused,
     openPhotograph: () => {
