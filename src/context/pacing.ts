@@ -86,7 +86,7 @@ async function openSharedStore(context: Context, profile: Profile, local: PaceSt
     connect: (signal) =>
       connect(context, profile, { signal }).catch((thrown: unknown) => {
         if (!tolerant || !(thrown instanceof ConfigError)) throw thrown;
-        throw new PaceStoreError('away', thrown.says);
+        throw new PaceStoreError('unavailable', thrown.says);
       }),
     local,
     fallbackIntervalMs: profile.pacingFallbackIntervalMs,
@@ -118,7 +118,7 @@ async function connect(context: Context, profile: Profile, { password, signal }:
     const secret = password ?? getPacingPassword(context, profile);
     return await openRedisPaceStore({ address, password: secret, service, clock: context.clock, random: context.random }, signal);
   } catch (thrown) {
-    if (!(thrown instanceof PaceStoreError) || thrown.kind === 'away') throw thrown;
+    if (!(thrown instanceof PaceStoreError) || thrown.kind === 'unavailable') throw thrown;
     const place = redisEndpoint(address);
     throw new ConfigError(t`The pacing store at ${place} refuses: ${thrown.message}`, {
       hint: t`Check pacing in the profile, and the password: PAS_PACING_PASSWORD, or \`${cmd`pas login --pacing-password`}\`.`,

@@ -51,7 +51,7 @@ class FallbackStore implements SharedStore {
     try {
       this.#shared = await this.#options.connect(this.#closing.signal);
     } catch (thrown) {
-      if (thrown instanceof PaceStoreError && thrown.kind === 'refused') throw thrown;
+      if (thrown instanceof PaceStoreError && thrown.kind === 'rejected') throw thrown;
       this.#markLost(undefined, thrown);
     }
   }

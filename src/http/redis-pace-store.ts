@@ -10,8 +10,8 @@ import type { RedisAddress } from './redis-address.ts';
 
 /** Thrown where the store cannot be used: `away` may pass, `refused` (access, database) does not. */
 export class PaceStoreError extends LocalizedError {
-  readonly kind: 'away' | 'refused';
-  constructor(kind: 'away' | 'refused', message: Message) {
+  readonly kind: 'unavailable' | 'rejected';
+  constructor(kind: 'unavailable' | 'rejected', message: Message) {
     super(message);
     this.kind = kind;
   }
@@ -117,7 +117,7 @@ async function connect({ address, password }: RedisPaceOptions, toError: ToStore
 async function waitInTime<T>(work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    const giveUp = (): void => reject(new PaceStoreError('away', msg`it does not answer`));
+    const giveUp = (): void => reject(new PaceStoreError('unavailable', msg`it does not answer`));
     // This process may have been paused: bytes that have arrived are read first.
     timer = setTimeout(() => setImmediate(() => setImmediate(giveUp)), MAX_WAIT_MS);
   });
@@ -240,17 +240,18 @@ function toStoreError(thrown: unknown, redact: (text: string) => string): PaceSt
   const message = redact(getErrorMessage(thrown));
   if (/^(Unknown RESP|Protocol error)/.test(message)) return makeProtocolError();
   if (/^(WRONGPASS|NOAUTH|NOPERM|ERR AUTH|ERR invalid password|ERR DB index|ERR unknown command)/.test(message)) {
-    return new PaceStoreError('refused', message);
+    return new PaceStoreError('rejected', message);
   }
-  if (message.startsWith('READONLY')) return new PaceStoreError('away', msg`it is a read-only replica`);
-  if (/timed? ?out|ETIMEDOUT/i.test(message)) return new PaceStoreError('away', msg`it does not answer`);
-  if (/^Connection is closed|ECONNRESET|EPIPE/.test(message)) return new PaceStoreError('away', msg`the connection was lost`);
+  if (message.startsWith('READONLY')) return new PaceStoreError('unavailable', msg`it is a read-only replica`);
+  if (/timed? ?out|ETIMEDOUT/i.test(message)) return new PaceStoreError('unavailable', msg`it does not answer`);
+  if (/^Connection is closed|ECONNRESET|EPIPE/.test(message))
+    return new PaceStoreError('unavailable', msg`the connection was lost`);
   const words = describeNetworkError(thrown);
-  return new PaceStoreError('away', typeof words === 'string' ? redact(words) || msg`no reason is given` : words);
+  return new PaceStoreError('unavailable', typeof words === 'string' ? redact(words) || msg`no reason is given` : words);
 }
 
 function makeProtocolError(): PaceStoreError {
-  return new PaceStoreError('away', msg`its answer cannot be understood`);
+  return new PaceStoreError('unavailable', msg`its answer cannot be understood`);
 }
 
 function parseTime(reply: unknown): number {

@@ -7,7 +7,7 @@ import { eventually } from '../../support/eventually.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { memoryPaceStore } from '../../support/memory-pace-store.ts';
 
-type Health = 'up' | 'away' | 'refused';
+type Health = 'up' | 'unavailable' | 'rejected';
 
 /** A shared store whose health can be changed, with its fallback, and a pace on top. */
 async function scene(health: Health = 'up') {
@@ -65,14 +65,14 @@ test('while the shared store answers, nothing is said and the pace is the servic
 test('a store that is lost is reported once, at once slower, looked for, and reported when it is back', async () => {
   const { leaveFor, said: texts, state, left } = await scene();
   await leaveFor(1000);
-  state.health = 'away';
+  state.health = 'unavailable';
   const alone = await leaveFor(20_000);
-  expect(texts).toEqual(['lost: away']);
+  expect(texts).toEqual(['lost: unavailable']);
   expect(smallestGap(alone)).toBeGreaterThanOrEqual(2000);
   expect(alone.length).toBeGreaterThanOrEqual(8);
   state.health = 'up';
   await leaveFor(2500);
-  expect(texts).toEqual(['lost: away', 'back']);
+  expect(texts).toEqual(['lost: unavailable', 'back']);
   expect((await leaveFor(5000)).length).toBeGreaterThan(40);
   expect(smallestGap(left)).toBeGreaterThanOrEqual(100);
 });
@@ -80,31 +80,31 @@ test('a store that is lost is reported once, at once slower, looked for, and rep
 test('the first request without the store waits for a whole gap and a part of it that chance decides', async () => {
   const { clock, leaveFor, state } = await scene();
   await leaveFor(1000);
-  state.health = 'away';
+  state.health = 'unavailable';
   const lostAt = clock.monotonicMs();
   const [first = 0] = await leaveFor(6000);
   expect(first - lostAt).toBeGreaterThanOrEqual(2900);
 });
 
 test('a store that is away from the start is waited for without holding anybody up', async () => {
-  const { leaveFor, said: texts, state } = await scene('away');
+  const { leaveFor, said: texts, state } = await scene('unavailable');
   expect((await leaveFor(10_000)).length).toBeGreaterThanOrEqual(3);
   state.health = 'up';
   await leaveFor(3000);
-  expect(texts).toEqual(['lost: away', 'back']);
+  expect(texts).toEqual(['lost: unavailable', 'back']);
 });
 
 test('a store that refuses at the start is an error; one that refuses later is lost', async () => {
-  await expect(scene('refused')).rejects.toMatchObject({ kind: 'refused' });
+  await expect(scene('rejected')).rejects.toMatchObject({ kind: 'rejected' });
   const { leaveFor, said: texts, state } = await scene();
   await leaveFor(1000);
-  state.health = 'refused';
+  state.health = 'rejected';
   await leaveFor(3000);
-  expect(texts).toEqual(['lost: refused']);
+  expect(texts).toEqual(['lost: rejected']);
 });
 
 test('it is not gone back to while a request of this machine is about to leave', async () => {
-  const { clock, pace, said: texts, state } = await scene('away');
+  const { clock, pace, said: texts, state } = await scene('unavailable');
   const taking = pace.acquire();
   await clock.advance(4000);
   const slot = await taking;
@@ -113,20 +113,20 @@ test('it is not gone back to while a request of this machine is about to leave',
   await pace.waitMs();
   await clock.advance(10);
   await pace.waitMs();
-  expect(texts).toEqual(['lost: away']);
+  expect(texts).toEqual(['lost: unavailable']);
   slot.leave();
   await clock.advance(10);
   await eventually(async () => {
     await pace.waitMs();
     return texts;
-  }).toEqual(['lost: away', 'back']);
+  }).toEqual(['lost: unavailable', 'back']);
   expect(await pace.waitMs()).toBeGreaterThan(90);
 });
 
 test('while it is gone back to, nobody of this machine leaves alone', async () => {
   const { clock, state, said: texts, store } = await scene();
   const look = () => store.update(['address:a'], (_states, _nowMs, minIntervalMs) => ({ result: minIntervalMs }));
-  state.health = 'away';
+  state.health = 'unavailable';
   expect(await look()).toBe(2000);
   state.health = 'up';
   await clock.advance(1000);
@@ -136,7 +136,7 @@ test('while it is gone back to, nobody of this machine leaves alone', async () =
   const looks = Promise.all([look(), look(), look()]);
   await clock.advance(100);
   expect(await looks).toEqual([undefined, undefined, undefined]);
-  expect(texts).toEqual(['lost: away', 'back']);
+  expect(texts).toEqual(['lost: unavailable', 'back']);
 });
 
 test('a mistake of ours is not taken for a store that is away', async () => {

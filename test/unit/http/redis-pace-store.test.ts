@@ -143,7 +143,7 @@ describe('what answers like a Redis', () => {
       ) as Error[];
       expect(errors.length).toBeGreaterThan(0);
       for (const error of errors) {
-        expect(error).toMatchObject({ name: 'PaceStoreError', kind: 'away' });
+        expect(error).toMatchObject({ name: 'PaceStoreError', kind: 'unavailable' });
         expect(error.message).toMatch(/^(its answer cannot be understood|the connection was lost|it does not answer)$/);
       }
     }
@@ -280,20 +280,20 @@ describe.skipIf(!HAS_REDIS)('with a redis-server', () => {
   test('refusals are told from absence, in words that hold no password', async () => {
     const failure = async (work: Promise<unknown>): Promise<unknown> => work.catch((thrown: unknown) => thrown);
     expect(await failure(open({ url: 'redis://127.0.0.1:1' }))).toMatchObject({
-      kind: 'away',
+      kind: 'unavailable',
       message: expect.stringContaining('ECONNREFUSED'),
     });
-    expect(await failure(open({ url: `redis://127.0.0.1:${redis.port}/99` }))).toMatchObject({ kind: 'refused' });
+    expect(await failure(open({ url: `redis://127.0.0.1:${redis.port}/99` }))).toMatchObject({ kind: 'rejected' });
     const unasked = await failure(open({ password: 'not-asked-for' }));
-    expect(unasked).toMatchObject({ kind: 'refused' });
+    expect(unasked).toMatchObject({ kind: 'rejected' });
     redis.command('config', 'set', 'requirepass', 'sesame-open');
     const wrong = await failure(open({ password: 'sesame-shut' }));
     const none = await failure(open());
     const right = await open({ password: 'sesame-open' });
     await settle(right);
     redis.command('-a', 'sesame-open', 'config', 'set', 'requirepass', '');
-    expect(wrong).toMatchObject({ kind: 'refused' });
-    expect(none).toMatchObject({ kind: 'refused' });
+    expect(wrong).toMatchObject({ kind: 'rejected' });
+    expect(none).toMatchObject({ kind: 'rejected' });
     expect(JSON.stringify([wrong, unasked, String(wrong), String(unasked)])).not.toMatch(/sesame|not-asked/);
   });
 
@@ -303,8 +303,8 @@ describe.skipIf(!HAS_REDIS)('with a redis-server', () => {
     redis.pause();
     try {
       const [asked, connecting] = await Promise.allSettled([settle(store), open()]);
-      expect(asked).toMatchObject({ status: 'rejected', reason: { kind: 'away', message: 'it does not answer' } });
-      expect(connecting).toMatchObject({ status: 'rejected', reason: { kind: 'away', message: 'it does not answer' } });
+      expect(asked).toMatchObject({ status: 'rejected', reason: { kind: 'unavailable', message: 'it does not answer' } });
+      expect(connecting).toMatchObject({ status: 'rejected', reason: { kind: 'unavailable', message: 'it does not answer' } });
     } finally {
       redis.resume();
     }
@@ -317,6 +317,6 @@ describe.skipIf(!HAS_REDIS)('with a redis-server', () => {
     const changed = { result: undefined, next: SCOPES.map(() => ({ ...UNSEEN, jitterMs: 1 })) };
     const failed = await store.update(SCOPES, () => changed).catch((thrown: unknown) => thrown);
     redis.command('replicaof', 'no', 'one');
-    expect(failed).toMatchObject({ kind: 'away', message: 'it is a read-only replica' });
+    expect(failed).toMatchObject({ kind: 'unavailable', message: 'it is a read-only replica' });
   });
 });
