@@ -45,7 +45,7 @@ export default defineConfig({
       // The mock server's image in Podman; .ci/image makes both ready.
       { test: { ...shared, ...ALONE, name: 'image', include: ['test/image/**/*.test.ts'] } },
       { test: { ...shared, ...ALONE, name: 'pace', include: ['test/pace/**/*.test.ts'] } },
-      // Kills, cut lines, full disks and nonsense met by whole processes.
+      // Kills, cut lines, full disks and nonsense met by whole processes, and what takes too long for each change.
       { test: { ...shared, ...SIDE_BY_SIDE, name: 'endurance', include: ['test/endurance/**/*.test.ts'] } },
       // Random scenarios of harvests; `npm test` plays a few of them.
       { test: { ...shared, name: 'harvests', include: ['test/harvests/**/*.test.ts'], testTimeout: 4 * 3600 * 1000 } },

@@ -6,9 +6,9 @@ const SUPPORT = 'support/eventually.ts';
 /** A moment that is drawn by chance, a link's delay, a permitted pace, modules that load, a turn of the event loop: nothing is expected of how long it takes. */
 const MOMENTS = [
   'conformance/main.ts',
-  'contract/steadiness.test.ts',
   'endurance/chaos.test.ts',
   'endurance/harvest-records-survives.test.ts',
+  'endurance/mock-steadiness.test.ts',
   'endurance/restore.test.ts',
   'journeys/service-hangs.test.ts',
   'simulation/virtual-time.ts',

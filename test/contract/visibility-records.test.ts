@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ask, fetchPages, listAll, parseError, parseHeaders, parseRecords } from '../support/raw-harvest.ts';
+import { ask, fetchPages, listAll, parseError, parseHeaders, parseRecords, ROLES } from '../support/raw-harvest.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 
 // B-SEE-3 to B-SEE-18: one test for each row and role. The table is typed again here, over
@@ -39,7 +39,6 @@ const TABLE: Readonly<Record<string, readonly [a: Cell, b: Cell, c: Cell, d: Cel
   osoba: [yes, yes, yes, yes],
 };
 
-const ROLES = ['anonymous', 'researcher', 'archaeologist', 'archivist', 'admin'] as const;
 /** An administrator reads what an archivist reads (S-ROLE-2). */
 const COLUMN = { anonymous: 0, researcher: 1, archaeologist: 2, archivist: 3, admin: 3 } as const;
 

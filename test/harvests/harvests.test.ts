@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { playScenario, type Tally } from './scenario.ts';
 
-const SCENARIOS = Number(process.env['HARVESTS_SCENARIOS'] ?? 20);
+const SCENARIOS = Number(process.env['HARVESTS_SCENARIOS'] ?? 8);
 const SEED = Number(process.env['HARVESTS_SEED'] ?? 1);
 const FROM = Number(process.env['HARVESTS_FROM'] ?? 0);
 

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { seededRandom } from '../support/random.ts';
 import { trace } from './trace.ts';
 
-const TRACES = 25;
+const TRACES = 10;
 const folder = mkdtempSync(join(tmpdir(), 'pas-model-'));
 
 test('whatever happens to an outbox, its copies and its journal, all come to the one history when they are merged', () => {

@@ -1,11 +1,11 @@
 import { Script } from 'node:vm';
 import { describe, expect, test } from 'vitest';
-import { parsePlainNumber } from '../src/columns/column-profile.ts';
-import { parseDateForm } from '../src/columns/convert-cell.ts';
-import { parseNumberFormat } from '../src/tables/number-format.ts';
-import { parseHtml } from '../src/text/characters.ts';
-import { type Attack, attacksOn, attackText } from './support/pattern-attacks.ts';
-import { findPatterns } from './support/patterns.ts';
+import { parsePlainNumber } from '../../src/columns/column-profile.ts';
+import { parseDateForm } from '../../src/columns/convert-cell.ts';
+import { parseNumberFormat } from '../../src/tables/number-format.ts';
+import { parseHtml } from '../../src/text/characters.ts';
+import { type Attack, attacksOn, attackText } from './pattern-attacks.ts';
+import { findPatterns } from './patterns.ts';
 
 const COMMAND_LINE = 'the command line of the user';
 /** Patterns that may go back again and again, since their text is short or the user's own. */
