@@ -62,7 +62,7 @@ function inBash(line: string): Promise<string[]> {
 /** Values that only the user knows, by the word that help shows for them. */
 const FREE_TEXT = [
   ...['value', 'term', 'id', 'entry', 'name', 'n', 'text', 'prefix', 'date', 'version', 'identifier', 'token', 'element=value'],
-  ...['position', 'metres', 'ident', 'pixels', 'number', 'address', 'ms', 'list', 'kinds', 'old', 'new'],
+  ...['position', 'metres', 'pixels', 'number', 'address', 'ms', 'list', 'kinds', 'old', 'new'],
   ...['time', 'outbox', 'from=to', 'origins'],
 ];
 
