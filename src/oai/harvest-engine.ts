@@ -46,10 +46,7 @@ const CLOCK_STEP_MS = 2000;
  * @throws OaiError, UnavailableError, AuthError of the client; OaiError `incomplete` or `loop`; what the sink throws
  */
 export async function harvest(options: HarvestOptions, finish: Finish = () => {}): Promise<Harvested> {
-  const run: Run = { ...options, faults: new Map() };
-  const harvested = await harvestOnce(run, finish);
-  if (harvested.pass?.kind !== 'changes' || (await isAsCounted(run))) return harvested;
-  return harvestOnce({ ...run, full: true }, finish);
+  return harvestOnce({ ...options, faults: new Map() }, finish);
 }
 
 /** @param isProof whether what the pass has not met is gone */
@@ -59,13 +56,16 @@ async function harvestOnce(run: Run, finish: Finish): Promise<Harvested> {
   const { state, ...options } = run;
   const begun = state.pass();
   const wasAhead = begun !== undefined && begun.beganMs > options.serverNowMs + CLOCK_STEP_MS;
-  const goesOn = begun !== undefined && !wasAhead && (begun.kind === 'full' || options.full !== true);
+  // Changes that were read to their end but not counted are read again: an empty list may have hidden some.
+  const goesOn = begun !== undefined && !wasAhead && (begun.kind === 'full' || (options.full !== true && !begun.walk.ended));
   const pass = goesOn ? begun : passToBegin({ ...run, full: options.full === true || wasAhead });
   if (pass === undefined) return { pass, broken: [], disbelief: undefined };
   state.change(() => state.savePass(pass));
   await scanUntilComplete(run, goesOn);
   await retrySkipped(run);
   const lastLook = currentPass(state);
+  // The watermark moves only with a list that was counted, also where this process is killed meanwhile.
+  if (lastLook.kind === 'changes' && !(await isAsCounted(run))) return harvestOnce({ ...run, full: true }, finish);
   const losses = lastLook.kind === 'full' ? await run.losses?.(lastLook.look.number) : undefined;
   const isProof = losses !== undefined && (losses.lost.length === 0 || canInferDeletion(run));
   const disbelief = isProof ? makeDisbelief(run, losses) : undefined;

@@ -12,6 +12,8 @@ const HOUR_MS = 3_600_000;
 /** More than any run takes of a list of that length. */
 const MAX_REQUESTS = 5000;
 const MAX_FAILURES = 6;
+/** Changes of a list between two runs. */
+const MAX_CHANGES = 5;
 /** Runs until everything that was begun under a fault is complete. */
 const MAX_QUIET_RUNS = 3;
 /** Things that may be lost at once. */
@@ -55,7 +57,7 @@ class Scenario {
   readonly #tally: Tally;
   readonly #service: ListService;
   readonly #skewMs: number;
-  /** Sizes that the list was shown with: a list of other records and the same size is not told from it. */
+  /** Sizes that the list was shown with: a list of other records is not told from it by a size that later changes lead to. */
   readonly #sizes = new Set<number>();
   /** When, by the service's clock, the first of the runs was that were not believed or not complete. */
   #doubtedMs: number | undefined;
@@ -124,7 +126,8 @@ class Scenario {
     const service = this.#service;
     const count = this.#random.pick([0, 0, this.#random.between(1, service.size)]);
     const left = service.size - count;
-    if (left > 0 && !this.#sizes.has(left)) service.erase(count);
+    const isTold = [...this.#sizes].every((size) => left < size || left > size + MAX_CHANGES);
+    if (left > 0 && isTold) service.erase(count);
   }
 
   async #endRightly(): Promise<void> {
