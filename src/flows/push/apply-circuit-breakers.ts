@@ -14,8 +14,8 @@ import {
   kindKey,
   openCircuit,
   projectKey,
+  recordBreakerKey,
   recordFailure,
-  recordScope,
   trips,
   withBreaker,
   withoutCount,
@@ -27,7 +27,7 @@ export function applyCircuitBreakers(state: PushState, facts: AttemptFacts, sett
   const { kind } = facts.entry;
   const { project } = facts;
   if (settlement.state === 'accepted') {
-    const ofRecord = withBreaker(state.breakers, recordScope(kind, facts.entry.identCely ?? ''), undefined);
+    const ofRecord = withBreaker(state.breakers, recordBreakerKey(kind, facts.entry.identCely ?? ''), undefined);
     const closed = withBreaker(ofRecord, kindKey(kind), undefined);
     const breakers = project === null ? closed : withBreaker(closed, projectKey(kind, project), undefined);
     return { settlement, state: { ...state, breakers }, effects: [] };
@@ -74,7 +74,7 @@ function countOfRecord(state: PushState, facts: AttemptFacts, settlement: Settle
   const text = `${outcome.detail}`;
   const isOfRecord = isAboutProject(status) || text.includes(identCely) || STORED_NAME.test(text);
   if (!isOfRecord && status !== 422) return { state, effects: [] };
-  const key = recordScope(kind, identCely);
+  const key = recordBreakerKey(kind, identCely);
   const failure = {
     failureClass: `${status} ${text}`,
     subject: `${id}`,

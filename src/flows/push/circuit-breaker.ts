@@ -98,7 +98,7 @@ export function createBreakers(): BreakerMemory {
 }
 
 export const kindKey = (kind: EntryKind): string => kind;
-export const recordScope = (kind: EntryKind, record: string): string => `${kind} of ${record}`;
+export const recordBreakerKey = (kind: EntryKind, record: string): string => `${kind} of ${record}`;
 export const projectKey = (kind: EntryKind, project: string): string => `${kind} ${project}`;
 export type ServiceFailure = keyof typeof RETRY_POLICY.service;
 export const serviceKey = (failure: ServiceFailure): string => `service ${failure}`;

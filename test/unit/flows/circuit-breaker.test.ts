@@ -10,8 +10,8 @@ import {
   openCircuit,
   openCircuitsAt,
   projectKey,
+  recordBreakerKey,
   recordFailure,
-  recordScope,
   serviceKey,
   storedBreakers,
   trips,
@@ -122,7 +122,7 @@ describe('a circuit', () => {
 test('circuits of kinds and projects are kept from push to push, and those that are open are told', () => {
   const closed = recordFailure(undefined, failure(1, 1));
   const open = openCircuit(closed, PART, monotonicMs(1));
-  const keys = [kindKey('import'), projectKey('import', 'C-1'), recordScope('photo', 'C-1-N1')];
+  const keys = [kindKey('import'), projectKey('import', 'C-1'), recordBreakerKey('photo', 'C-1-N1')];
   expect(keys).toEqual(['import', 'import C-1', 'photo of C-1-N1']);
   const none = new Map<string, CircuitBreaker>();
   expect(withBreaker(none, 'import', undefined)).toBe(none);
