@@ -106,9 +106,9 @@ const FORMS: readonly Form[] = [
 ];
 
 /**
- * Parses a day into YYYY-MM-DD. It reads that form, also with slashes (as GDAL writes it), the Czech one with dots (`3. 4. 2024`,
- * `03.04.2024`), a month in Roman numerals or by name, each with an optional midnight. A moment with a zone
- * (`2024-05-31T22:00:00Z`) is the local day.
+ * Parses a day into YYYY-MM-DD, after the form of a column map, if any (columns/convert-cell.ts). It reads that form, also with
+ * slashes (as GDAL writes it), the Czech one with dots (`3. 4. 2024`, `03.04.2024`), a month in Roman numerals or by name, each with
+ * an optional midnight. A moment with a zone (`2024-05-31T22:00:00Z`) is the local day.
  */
 export function parseDateCell(cell: string): Reading<string> {
   const moment = dayOfMoment(cell);

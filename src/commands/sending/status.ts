@@ -41,7 +41,7 @@ async function status(context: Context, options: StatusOptions): Promise<ExitRea
   const [all, kind] = [findCount(finds), INSTANCE_WORDS[profile.kind]];
   terminal.line(t`${all}; profile ${profile.name}, ${kind}, ${profile.baseUrl}`);
   const people = await findNewPeople(context, outbox);
-  const next = await nextSteps(context, state, people);
+  const next = await listNextSteps(context, state, people);
   printNext(context, next.first);
   if (finds > 0) terminal.line();
   if (finds > 0)
@@ -98,8 +98,8 @@ async function status(context: Context, options: StatusOptions): Promise<ExitRea
 
 type NextStep = { readonly title: string; readonly commands: readonly Message[] };
 
-/** Prints the next steps except those of entries: those before a push, and those with sendable entries. */
-async function nextSteps(
+/** Lists the next steps except those of entries: those before a push, and those with sendable entries. */
+async function listNextSteps(
   context: Context,
   state: OutboxState,
   people: readonly NewPerson[],

@@ -8,7 +8,7 @@ import type { XmlDocument } from '../../xml/element.ts';
 export type RecordOutput = RecordSink & {
   /** Tells if the output has another version of a record; absent where opening the output checks that. */
   readonly differs?: (document: XmlDocument, record: OaiRecord) => boolean;
-  /** Brings what was written to the disk, inside a {@link Ledger.group}; left out where each page is committed by itself. */
+  /** Brings what was written to the disk, after {@link Ledger.beginGroup}; left out where each page is committed by itself. */
   flush?(): Promise<void>;
   /** All is written. @throws FileError where another program changed the output meanwhile */
   settle(): Promise<void>;
