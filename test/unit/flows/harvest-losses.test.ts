@@ -3,7 +3,7 @@ import { isHarvested } from '../../../src/vocabulary/harvests.ts';
 import type { FakeRepository } from '../../support/fake-repository.ts';
 import { labels } from '../../support/harvest-output.ts';
 import { harvestPlace } from '../../support/record-harvest.ts';
-import { OAI_BASE } from '../../support/scripted-oai.ts';
+import { answer, OAI_BASE, oaiError } from '../../support/scripted-oai.ts';
 import { tempVocabulary } from '../../support/temp-vocabulary.ts';
 import { aRepository, ident, sorted } from '../../support/term-repository.ts';
 import { harvest, SET, stored } from '../../support/vocabulary-harvest.ts';
@@ -126,6 +126,22 @@ test('after an ordinary run the whole list is counted by one request', async () 
   await scene.place.run(scene.repository.exchange, CAUTIOUS);
   const counts = scene.repository.requests.filter((request) => request.startsWith('verb=ListIdentifiers'));
   expect(counts).toEqual([expect.not.stringContaining('from=')]);
+});
+
+test('a deletion that an empty list of changes hid is found, also after an end before the count', async () => {
+  using scene = await harvested(100);
+  scene.repository.remove(ident(3));
+  scene.repository.nowMs += HOUR_MS;
+  const hiding: typeof scene.repository.exchange = (request) => {
+    if (request.url.includes('verb=ListIdentifiers')) throw new Error('killed');
+    return request.url.includes('from=')
+      ? Promise.resolve(answer(oaiError('noRecordsMatch')))
+      : scene.repository.exchange(request);
+  };
+  await expect(scene.place.run(hiding, CAUTIOUS)).rejects.toThrow('killed');
+  scene.repository.nowMs += 30 * HOUR_MS;
+  await scene.place.run(scene.repository.exchange, CAUTIOUS);
+  expect(labels(scene.place).has(ident(3))).toBe(false);
 });
 
 test('a record that comes without content keeps the copy that is held, and is named', async () => {
