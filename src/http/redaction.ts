@@ -69,6 +69,8 @@ function withoutTexts(body: Buffer): Buffer {
 type Pattern = {
   readonly layer: LayerName;
   readonly bytes: Uint8Array;
+  /** The bytes in hexadecimal. */
+  readonly key: string;
   /** Length of the longest proper prefix that is a suffix as well, for each length (Knuth, Morris, Pratt). */
   readonly failures: Int32Array;
   readonly isBase64: boolean;
@@ -117,9 +119,7 @@ function getPatterns(secret: string, isShort: boolean): Spellings {
 }
 
 function distinct(patterns: readonly Pattern[]): Pattern[] {
-  return [
-    ...new Map(patterns.map((pattern) => [`${pattern.layer} ${Buffer.from(pattern.bytes).toString('hex')}`, pattern])).values(),
-  ];
+  return [...new Map(patterns.map((pattern) => [`${pattern.layer} ${pattern.key}`, pattern])).values()];
 }
 
 const DECODED: readonly Exclude<LayerName, 'raw'>[] = ['decoded', 'text'];
@@ -132,7 +132,7 @@ function makePattern(layer: LayerName, bytes: Uint8Array, isBase64: boolean): Pa
     if (bytes[at] === bytes[length]) length += 1;
     failures[at + 1] = length;
   }
-  return { layer, bytes, failures, isBase64 };
+  return { layer, bytes, key: Buffer.from(bytes).toString('hex'), failures, isBase64 };
 }
 
 function decodeBytes(layer: Exclude<LayerName, 'raw'>, bytes: Buffer): Uint8Array {
@@ -181,7 +181,13 @@ function maskBody(patterns: readonly Pattern[], body: Buffer): Buffer {
   // Few answers repeat a secret: only for those are the positions computed.
   const layers = makeLayers(body, false);
   if (layers.isTooDeep) return Buffer.from(MASK);
-  const matching = patterns.filter((pattern) => findRanges(layers[pattern.layer], pattern, 'first').length > 0);
+  // A layer without escapes has the bytes of the answer: each spelling is searched once.
+  const asItCame = DECODED.filter((name) => equalsBody(layers[name], body));
+  const raw = new Set(patterns.flatMap(({ layer, key }) => (layer === 'raw' ? [key] : [])));
+  const isRepeated = ({ layer, key }: Pattern) => layer !== 'raw' && asItCame.includes(layer) && raw.has(key);
+  const matching = patterns.filter(
+    (pattern) => !isRepeated(pattern) && findRanges(layers[pattern.layer], pattern, 'first').length > 0,
+  );
   if (matching.length === 0) return body;
   const placed = makeLayers(body, true);
   const ranges = joinRanges(
@@ -197,6 +203,10 @@ function maskBody(patterns: readonly Pattern[], body: Buffer): Buffer {
     at = end;
   }
   return Buffer.concat([...pieces, body.subarray(at)]);
+}
+
+function equalsBody({ bytes, length }: Layer, body: Buffer): boolean {
+  return length === body.length && body.equals(bytes.subarray(0, length));
 }
 
 type Layers = Readonly<Record<LayerName, Layer>> & { readonly isTooDeep: boolean };
@@ -230,13 +240,11 @@ function findRanges(layer: Layer, { bytes, failures }: Pattern, wanted: 'all' | 
   for (let at = 0; at < length; at++) {
     if (matched === 0 && text[at] !== first) continue;
     while (matched > 0 && (matched === bytes.length || text[at] !== bytes[matched])) {
-      if (matched >= least) {
-        add(at, matched);
-        if (wanted !== 'all') return ranges;
-      }
+      if (matched >= least) add(at, matched);
       matched = failures[matched] ?? 0;
     }
     if (text[at] === bytes[matched]) matched += 1;
+    if (wanted !== 'all' && matched >= least) return [{ start: at + 1 - matched, end: at + 1 }];
   }
   const isCutOff = !isWhole && matched >= MIN_CHARACTERS;
   if (matched > 0 && (matched >= least || isCutOff)) add(length, matched);
