@@ -69,11 +69,11 @@ function withoutTexts(body: Buffer): Buffer {
 type Pattern = {
   readonly layer: LayerName;
   readonly bytes: Uint8Array;
-  /** The bytes in hexadecimal. */
-  readonly key: string;
   /** Length of the longest proper prefix that is a suffix as well, for each length (Knuth, Morris, Pratt). */
   readonly failures: Int32Array;
   readonly isBase64: boolean;
+  /** The same bytes are searched in the raw answer, so that a layer that equals it need not be searched. */
+  readonly isAlsoRaw: boolean;
 };
 /** `raw`: the bytes of the answer; `decoded`: without escapes; `text`: without escapes and markup. */
 type LayerName = 'raw' | 'decoded' | 'text';
@@ -107,10 +107,17 @@ function getPatterns(secret: string, isShort: boolean): Spellings {
   const encoded = [bytes, ...oldEncodings(secret), utf16, Buffer.from(utf16).swap16()];
   const escaped = [escapedForUrl(bytes), escapedForUrl(escapedForUrl(bytes))];
   const plain = distinct([
-    ...encoded.map((each) => makePattern('raw', each, false)),
-    ...[...encoded, ...escaped].flatMap((each) => DECODED.map((layer) => makePattern(layer, decodeBytes(layer, each), false))),
+    ...encoded.map((each) => makePattern('raw', each)),
+    ...[...encoded, ...escaped].flatMap((each) =>
+      DECODED.map((layer) => {
+        const decoded = decodeBytes(layer, each);
+        return makePattern(layer, decoded, { isAlsoRaw: encoded.some((raw) => raw.equals(decoded)) });
+      }),
+    ),
   ]);
-  const base64 = distinct(encodeInBase64(bytes).map((each) => makePattern('decoded', decodeBytes('decoded', each), true)));
+  const base64 = distinct(
+    encodeInBase64(bytes).map((each) => makePattern('decoded', decodeBytes('decoded', each), { isBase64: true })),
+  );
   const isTooShort = ({ bytes: looked, isBase64 }: Pattern) => looked.length < (isBase64 ? MIN_BASE64_BYTES : MIN_CHARACTERS);
   return {
     patterns: isShort ? [] : [...plain, ...base64].filter((pattern) => !isTooShort(pattern)),
@@ -119,12 +126,14 @@ function getPatterns(secret: string, isShort: boolean): Spellings {
 }
 
 function distinct(patterns: readonly Pattern[]): Pattern[] {
-  return [...new Map(patterns.map((pattern) => [`${pattern.layer} ${pattern.key}`, pattern])).values()];
+  return [
+    ...new Map(patterns.map((pattern) => [`${pattern.layer} ${Buffer.from(pattern.bytes).toString('hex')}`, pattern])).values(),
+  ];
 }
 
 const DECODED: readonly Exclude<LayerName, 'raw'>[] = ['decoded', 'text'];
 
-function makePattern(layer: LayerName, bytes: Uint8Array, isBase64: boolean): Pattern {
+function makePattern(layer: LayerName, bytes: Uint8Array, { isBase64 = false, isAlsoRaw = false } = {}): Pattern {
   const failures = new Int32Array(bytes.length + 1);
   let length = 0;
   for (let at = 1; at < bytes.length; at++) {
@@ -132,7 +141,7 @@ function makePattern(layer: LayerName, bytes: Uint8Array, isBase64: boolean): Pa
     if (bytes[at] === bytes[length]) length += 1;
     failures[at + 1] = length;
   }
-  return { layer, bytes, key: Buffer.from(bytes).toString('hex'), failures, isBase64 };
+  return { layer, bytes, failures, isBase64, isAlsoRaw };
 }
 
 function decodeBytes(layer: Exclude<LayerName, 'raw'>, bytes: Buffer): Uint8Array {
@@ -182,11 +191,10 @@ function maskBody(patterns: readonly Pattern[], body: Buffer): Buffer {
   const layers = makeLayers(body, false);
   if (layers.isTooDeep) return Buffer.from(MASK);
   // A layer without escapes has the bytes of the answer: each spelling is searched once.
-  const asItCame = DECODED.filter((name) => equalsBody(layers[name], body));
-  const raw = new Set(patterns.flatMap(({ layer, key }) => (layer === 'raw' ? [key] : [])));
-  const isRepeated = ({ layer, key }: Pattern) => layer !== 'raw' && asItCame.includes(layer) && raw.has(key);
+  const unescaped = DECODED.filter((name) => equalsBody(layers[name], body));
+  const isSearched = ({ layer, isAlsoRaw }: Pattern) => !isAlsoRaw || unescaped.every((each) => each !== layer);
   const matching = patterns.filter(
-    (pattern) => !isRepeated(pattern) && findRanges(layers[pattern.layer], pattern, 'first').length > 0,
+    (pattern) => isSearched(pattern) && findRanges(layers[pattern.layer], pattern, 'first').length > 0,
   );
   if (matching.length === 0) return body;
   const placed = makeLayers(body, true);
