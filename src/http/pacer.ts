@@ -35,7 +35,10 @@ export type Slot = {
   release(): void;
 };
 
-/** `waitUntilNear` and `acquire` throw a LongPauseError. All that take a signal reject when it is aborted, also during a wait for the store. */
+/**
+ * `waitUntilNear` and `acquire` throw a LongPauseError. All that take a signal reject when it is aborted, also during a wait for the
+ * store.
+ */
 export type Pace = {
   /** Resolves shortly before the next slot, to leave time for writing to the disk. */
   waitUntilNear(signal?: AbortSignal): Promise<void>;
@@ -51,7 +54,7 @@ export type Pace = {
   setPause(to: 'ended' | 'whole'): Promise<void>;
 };
 
-/** Least time before the slot at which `approach` resolves: commits take a few milliseconds, and several times that on a busy disk. */
+/** Least time before the slot at which `waitUntilNear` resolves: commits take some milliseconds, and more on a busy disk. */
 const MIN_LEAD_MS = 30;
 /** Time before the slot at which it may be taken. */
 const TAKING_MS = 12;
@@ -75,7 +78,7 @@ class StoredPace implements Pace {
   readonly #maxLeavingMs: number;
   #throttles = 0;
   #leadMs = MIN_LEAD_MS;
-  #approachedAtMs: number | undefined;
+  #nearAtMs: number | undefined;
 
   constructor(options: PaceOptions) {
     this.#options = options;
@@ -85,25 +88,24 @@ class StoredPace implements Pace {
   async waitUntilNear(signal?: AbortSignal): Promise<void> {
     for (;;) {
       const remainingMs = (await this.waitMs(signal)) - this.#leadMs;
-      this.#approachedAtMs = this.#options.clock.monotonicMs();
+      this.#nearAtMs = this.#options.clock.monotonicMs();
       if (remainingMs <= 0) return;
       await this.#sleepCapped(remainingMs, signal);
     }
   }
 
-  async acquire(signal?: AbortSignal): Promise<Slot> {
-    for (;;) {
-      const slot = await this.#acquireWithin(Number.POSITIVE_INFINITY, signal);
-      if (slot !== undefined) return slot;
-    }
+  acquire(signal?: AbortSignal): Promise<Slot> {
+    return this.#acquireWithin(signal);
   }
 
   acquireSoon(signal?: AbortSignal): Promise<Slot | undefined> {
-    return this.#acquireWithin(Math.max(MAX_SLEEP_MS, 2 * this.#options.intervalMs), signal);
+    return this.#acquireWithin(signal, Math.max(MAX_SLEEP_MS, 2 * this.#options.intervalMs));
   }
 
-  /** Undefined where the wait for the slot is longer. */
-  async #acquireWithin(maxWaitMs: number, signal: AbortSignal | undefined): Promise<Slot | undefined> {
+  /** Undefined where the wait for the slot is longer than `maxWaitMs`. */
+  async #acquireWithin(signal: AbortSignal | undefined): Promise<Slot>;
+  async #acquireWithin(signal: AbortSignal | undefined, maxWaitMs: number): Promise<Slot | undefined>;
+  async #acquireWithin(signal: AbortSignal | undefined, maxWaitMs = Number.POSITIVE_INFINITY): Promise<Slot | undefined> {
     const { clock } = this.#options;
     const startedMs = clock.monotonicMs();
     this.#learnLead(startedMs);
@@ -209,8 +211,8 @@ class StoredPace implements Pace {
 
   /** The work since `waitUntilNear` may take as long the next time. */
   #learnLead(nowMs: number): void {
-    const preparedMs = nowMs - (this.#approachedAtMs ?? nowMs);
-    this.#approachedAtMs = undefined;
+    const preparedMs = nowMs - (this.#nearAtMs ?? nowMs);
+    this.#nearAtMs = undefined;
     const neededMs = Math.max(preparedMs + 2 * HELD_MS, this.#leadMs * LEAD_DECAY);
     this.#leadMs = Math.max(MIN_LEAD_MS, Math.min(neededMs, this.#options.intervalMs / 2));
   }
