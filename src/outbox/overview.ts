@@ -168,21 +168,21 @@ export function queuedReferences(outbox: Outbox, { element, id }: Naming, record
     )
     .all({ ...values, recordKeys: recordKeys === undefined ? null : JSON.stringify(recordKeys) });
   if (rows.length === 0) return [];
-  const accepted = outbox
+  const acceptedTexts = outbox
     .sql(
       `select distinct elements ->> :text from finds join entries on entries.find_id = finds.id
        where +kind = 'import' and +state = 'accepted' and ${isNamed}`,
     )
     .pluck()
     .all(values);
-  const knownFinds = new Set(accepted);
-  const waitingFinds = new Map<string, FindId[]>();
+  const accepted = new Set(acceptedTexts);
+  const findsByText = new Map<string, FindId[]>();
   for (const { find, text } of rows.map(parseReference)) {
-    const finds = waitingFinds.get(text);
+    const finds = findsByText.get(text);
     if (finds !== undefined) finds.push(find);
-    else if (!knownFinds.has(text)) waitingFinds.set(text, [find]);
+    else if (!accepted.has(text)) findsByText.set(text, [find]);
   }
-  return [...waitingFinds].map(([text, finds]) => ({ text, finds }));
+  return [...findsByText].map(([text, finds]) => ({ text, finds }));
 }
 
 /** Returns the identifiers that elements of unaccepted finds refer to. */
