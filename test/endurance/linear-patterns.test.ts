@@ -4,6 +4,7 @@ import { parsePlainNumber } from '../../src/columns/column-profile.ts';
 import { parseDateForm } from '../../src/columns/convert-cell.ts';
 import { parseNumberFormat } from '../../src/tables/number-format.ts';
 import { parseHtml } from '../../src/text/characters.ts';
+import { processorMsSince } from '../support/processor-time.ts';
 import { type Attack, attacksOn, attackText } from './pattern-attacks.ts';
 import { findPatterns } from './patterns.ts';
 
@@ -20,7 +21,7 @@ const LONGER = 16;
 /** Linear work grows by {@link LONGER}, quadratic by its square. */
 const MAX_GROWTH = 3 * LONGER;
 /** Less is too little to be compared. */
-const MIN_MICROSECONDS = 20_000;
+const MIN_MS = 20;
 /** Linear work on a short text takes a tenth of it; what takes longer is measured. */
 const SUSPICIOUS_MS = 0.15;
 /** Ends what is worse than quadratic. */
@@ -31,9 +32,7 @@ function cost(work: () => unknown): number {
   const times = Array.from({ length: 3 }, () => {
     const before = process.cpuUsage();
     work();
-    // The system divides the sum by samples, so that each part alone may be nothing.
-    const { user, system } = process.cpuUsage(before);
-    return user + system;
+    return processorMsSince(before);
   });
   return Math.min(...times);
 }
@@ -45,13 +44,13 @@ function isSuperlinear(work: (length: number) => unknown): boolean {
 
 function isSlowOnce(work: (length: number) => unknown): boolean {
   const longer = cost(() => work(SHORT * LONGER));
-  if (longer < MIN_MICROSECONDS) return false;
+  if (longer < MIN_MS) return false;
   return (
     longer >
     MAX_GROWTH *
       Math.max(
         cost(() => work(SHORT)),
-        MIN_MICROSECONDS / LONGER / LONGER,
+        MIN_MS / LONGER / LONGER,
       )
   );
 }

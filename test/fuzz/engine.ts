@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
+import { processorMsSince } from '../support/processor-time.ts';
 import { seededRandom } from '../support/random.ts';
 import { MAX_BLOCKS } from './instrument.ts';
 import { mutated, STRETCHED_BYTES, stretched } from './mutate.ts';
@@ -72,8 +73,7 @@ export async function fuzz(target: Target, { seed, milliseconds, corpus }: Optio
       guard.end();
     }
     // Processor time: on a busy machine it waits for others.
-    const { user, system } = process.cpuUsage(processor);
-    const tookMs = (user + system) / 1000;
+    const tookMs = processorMsSince(processor);
     slowestMs = Math.max(slowestMs, tookMs);
     if (tookMs > MAX_MS) refuse(input, `took ${Math.round(tookMs)} ms`);
     if (guard.grownBytes() > MAX_MEMORY_BYTES)
@@ -116,10 +116,7 @@ export async function fuzz(target: Target, { seed, milliseconds, corpus }: Optio
 
   const begun = performance.now();
   const processor = process.cpuUsage();
-  const processorMs = (): number => {
-    const { user, system } = process.cpuUsage(processor);
-    return (user + system) / 1000;
-  };
+  const processorMs = (): number => processorMsSince(processor);
   try {
     // The first run loads what is needed, which is no part of what an input takes.
     await target.read(Buffer.from(target.seeds[0] ?? ''));

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { processorMsSince } from '../support/processor-time.ts';
 import { seededRandom } from '../support/random.ts';
 import { trace } from './trace.ts';
 
@@ -33,8 +34,7 @@ function playPart(folder: string, { from, until }: Part): Played {
     tally.traces += 1;
     tally.steps += steps.length;
   }
-  const { user, system } = process.cpuUsage(before);
-  const played = { ...tally, digest: all.digest('hex'), processorMs: (user + system) / 1000 };
+  const played = { ...tally, digest: all.digest('hex'), processorMs: processorMsSince(before) };
   return found === undefined ? played : { ...played, found };
 }
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { processorMsSince } from '../support/processor-time.ts';
 import { answerAtOnce, drawUuids } from './at-once.ts';
 import { openStage, play, type Stage } from './play.ts';
 import { makeScenario } from './scenario.ts';
@@ -56,8 +57,7 @@ async function playPart(stage: Stage, { from, until, themes, anonymous }: Part):
     tally.sent += sent;
     tally.left += left;
   }
-  const { user, system } = process.cpuUsage(before);
-  const played = { ...tally, digest: all.digest('hex'), processorMs: (user + system) / 1000 };
+  const played = { ...tally, digest: all.digest('hex'), processorMs: processorMsSince(before) };
   return found === undefined ? played : { ...played, found };
 }
 
