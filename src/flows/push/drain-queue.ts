@@ -248,7 +248,7 @@ async function settleAttempt(session: PushSession, claimed: Claim, sent: Sent, p
   });
   const decided = await session.decide(entry, sent);
   await session.waitUntilDeparted();
-  const settlement = checkIdentifier(session, entry, decided.settlement);
+  const settlement = checkIdentifier(session, entry, session.updateSettlement(entry, decided.settlement));
   const endedAt = session.context.serverClock.latest();
   settle(session.context.outbox, claimed, settlement, {
     outcome: sent.outcome.kind,

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { PasError } from '../../base/errors.ts';
-import { msg } from '../../base/message.ts';
+import { type Message, msg } from '../../base/message.ts';
 import { RETRY_POLICY } from '../../base/retry-policy.ts';
 import { attemptsInARow, consecutiveFailures, listAttempts } from '../../outbox/attempts.ts';
 import { moveToBack, requeue, type Settlement } from '../../outbox/claims.ts';
@@ -37,6 +37,8 @@ export class PushSession {
   readonly #besideImport = new Set<number>();
   /** Those of them beside one that the service accepted. */
   readonly #besideAccepted = new Set<number>();
+  /** Reasons for requests under way to be queued again if they turn out to be refused: their circuit opened before they were settled. */
+  readonly #skipReasons = new Map<number, Message>();
   #state: PushState;
   #stopCause: StopCause | undefined;
   #isPeerProbeDue = false;
@@ -146,6 +148,7 @@ export class PushSession {
     this.flights.delete(entry.id);
     this.#besideImport.delete(entry.id);
     this.#besideAccepted.delete(entry.id);
+    this.#skipReasons.delete(entry.id);
   }
 
   /** Decides an attempt and carries the effects out, but for those that must wait until it is settled. */
@@ -172,6 +175,14 @@ export class PushSession {
   apply({ settlement, state, effects }: Decision): { readonly settlement: Settlement; readonly pending: readonly Effect[] } {
     this.#setState(state);
     return { settlement, pending: effects.filter((effect) => !this.#apply(effect)) };
+  }
+
+  /** Settlement of a request under way in view of what was decided since: a refused entry whose circuit opened stays queued. */
+  updateSettlement(entry: Entry, settlement: Settlement): Settlement {
+    const reason = this.#skipReasons.get(entry.id);
+    return settlement.state === 'refused' && reason !== undefined
+      ? requeueSettlement(reason, this.context.clock.now())
+      : settlement;
   }
 
   /** Effects that an attempt left for when it is settled. */
@@ -297,6 +308,10 @@ export class PushSession {
 
   #requeueRefused(id: number, { reason }: Extract<Effect, { type: 'requeue-refused' }>): void {
     const { clock, outbox } = this.context;
+    if (this.flights.has(id)) {
+      this.#skipReasons.set(id, reason);
+      return;
+    }
     const entry = entryById(outbox, id);
     // A person may have taken it up meanwhile.
     if (entry?.state !== 'refused') return;

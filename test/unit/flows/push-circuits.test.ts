@@ -151,6 +151,28 @@ describe('what blocks the way', () => {
     expect(events.filter(({ type }) => type === 'left_out')).toMatchObject([{ kind: 'import', project: null, count: 40 }]);
   });
 
+  test.each(BLOCKS)(
+    '(%s) leaves all finds queued where answers come while another find is about to leave',
+    async (_name, reply) => {
+      const clock = manualClock();
+      using outbox = tempOutbox(clock);
+      queueFinds(outbox, 'A', 20, 'C-1');
+      const held: (() => void)[] = [];
+      const { run, pace } = scene(clock, async (request) => {
+        if (!isCreate(request)) return obeyed(request);
+        await Promise.race([clock.sleep(2000), new Promise<void>((resolve) => held.push(resolve))]);
+        return reply();
+      });
+      const acquireSoon = pace.acquireSoon.bind(pace);
+      pace.acquireSoon = (...given) => {
+        if (held.length > 2) for (const release of held.splice(0)) release();
+        return acquireSoon(...given);
+      };
+      expect(await run(outbox)).toMatchObject({ accepted: 0, refused: 0, leftOut: [{ kind: 'import', project: null }] });
+      expect([count(outbox, 'queued'), count(outbox, 'refused')]).toEqual([20, 0]);
+    },
+  );
+
   test('for photographs alone lets the finds through', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
