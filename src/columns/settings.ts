@@ -1,5 +1,5 @@
 import { UsageError } from '../base/errors.ts';
-import { errorIssue, hasErrors, type Issue } from '../base/issue.ts';
+import { errorIssue, type Issue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import { COLUMN_NAMES, type ColumnName, type ElementName, FIELDS, type FindElements, meaningOfColumn } from '../find/fields.ts';
 import type { Find } from '../find/find.ts';
@@ -19,13 +19,16 @@ export function parseSetting(text: string): Setting | Issue {
   return parseColumnSetting(text.slice(0, at).trim(), text.slice(at + 1).trim());
 }
 
-/** @throws UsageError where a text does not have this form, or names no element */
+/** @throws UsageError where a text does not have this form, names no element, or an element is named twice */
 export function parseSettingsOrThrow(texts: readonly string[]): readonly Setting[] {
-  return texts.map((text) => {
+  const settings = texts.map((text) => {
     const parsed = parseSetting(text);
     if ('rule' in parsed) throw new UsageError(parsed.message);
     return parsed;
   });
+  const [repeated] = findRepeated(settings);
+  if (repeated !== undefined) throw new UsageError(repeated.message);
+  return settings;
 }
 
 export function parseColumnSetting(givenName: string, value: string): Setting | Issue {
@@ -45,10 +48,11 @@ type ParsedSetting = { readonly elements: FindElements; readonly photos: readonl
 /** Reads each value separately, so that a faulty one does not affect the others. The values of a point are read together. */
 export function parseSettings(settings: readonly Setting[], localId: string, context: RowContext): ParsedSetting {
   const issues: Issue[] = findRepeated(settings);
-  if (hasErrors(issues)) return { elements: {}, photos: [], issues };
+  const repeated = new Set(issues.map(({ element }) => element));
+  const single = settings.filter(({ name }) => !repeated.has(name));
   const finds: Find[] = [];
   const isOfPoint = ({ name }: Setting): boolean => POINT_COLUMNS.has(name);
-  const groups = [settings.filter(isOfPoint), ...settings.filter((setting) => !isOfPoint(setting)).map((setting) => [setting])];
+  const groups = [single.filter(isOfPoint), ...single.filter((setting) => !isOfPoint(setting)).map((setting) => [setting])];
   for (const group of groups.filter((each) => each.length > 0)) {
     const { find, issues: ofGroup } = makeFind(group, localId, context);
     if (find !== undefined) finds.push(find);
@@ -89,7 +93,7 @@ function findRepeated(settings: readonly Setting[]): Issue[] {
       seen.add(name);
       return [];
     }
-    return [errorIssue('setting-twice', msg`${name} is given twice. Keep one.`, { column: givenName })];
+    return [errorIssue('setting-twice', msg`${name} is given twice. Keep one.`, { element: name, column: givenName })];
   });
 }
 
@@ -107,7 +111,7 @@ export function orderElements(elements: FindElements): FindElements {
 }
 
 /** Columns that differ for each find. */
-const OF_ONE_FIND: readonly string[] = ['local_id', 'ident_cely'];
+export const OF_ONE_FIND: readonly string[] = ['local_id', 'ident_cely'];
 
 /**
  * Parses values for all finds of a table, such as `stav=1`.

@@ -121,6 +121,26 @@ describe('nothing is saved, and what is wrong is said, where', () => {
   });
 });
 
+test('of an element that is given twice nothing is kept, and the others are not called missing', async () => {
+  const twice = ['--set', 'hloubka=3', '--draft'];
+  const draft = await home.pas(
+    'add',
+    ...sets({ local_id: 'D 3', ...COMPLETE }),
+    '--point',
+    '15.1712 49.8405',
+    ...twice,
+    '--json',
+  );
+  expect(draft.code).toBe(3);
+  const { elements, issues } = JSON.parse(draft.stdout) as Added;
+  expect(issues.map(({ rule, element }) => [rule, element])).toEqual([
+    ['setting-twice', 'hloubka'],
+    ['required', 'hloubka'],
+  ]);
+  expect(Object.keys(elements)).toContain('projekt');
+  expect(elements).not.toHaveProperty('hloubka');
+});
+
 test('with --draft it is kept as far as it can be read, and finished later', async () => {
   const draft = await home.pas('add', ...sets({ local_id: 'D 1', ...COMPLETE, depth_cm: 'deep' }), '--draft');
   expect(draft.code).toBe(3);

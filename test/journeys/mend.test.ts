@@ -73,6 +73,25 @@ describe('a draft', () => {
     expect((await editor('d').pas('edit', 'D 1')).stdout).toMatch(/Nothing was changed/);
   });
 
+  test.each(['local_id=D 2', 'ident_cely=C-202400101-N00001'])(
+    'keeps its identifiers: %s is refused by flag and in an editor',
+    async (setting) => {
+      const [name = ''] = setting.split('=');
+      const byFlag = await home.pas('edit', 'D 1', '--set', setting);
+      expect(byFlag.code).toBe(3);
+      expect(byFlag.stdout).toMatch(`✗ ${name} cannot be changed. Leave it out.`);
+      const inEditor = await editor(`$ a ${setting}`).pas('edit', 'D 1');
+      expect(inEditor.stdout).toMatch(`✗ ${name} cannot be changed. Leave it out.`);
+      expect(await states()).toEqual({ 'D 1': 'draft' });
+    },
+  );
+
+  test('is not changed by an element that is given twice', async () => {
+    const twice = await home.pas('edit', 'D 1', '--set', 'hloubka=3', '--set', 'depth_cm=4');
+    expect(twice.code).toBe(2);
+    expect(twice.stderr).toMatch(/hloubka is given twice\. Keep one\./);
+  });
+
   test('loses nothing that was typed when a value cannot be read, or the editor fails', async () => {
     const wrong = await editor('s/^hloubka = .*/hloubka = deep/; s/^poznamka = .*/poznamka = new words/').pas('edit', 'D 1');
     expect(wrong.code).toBe(3);

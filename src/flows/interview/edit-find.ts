@@ -1,9 +1,9 @@
 import { UsageError } from '../../base/errors.ts';
-import { hasErrors, type Issue, unreadable } from '../../base/issue.ts';
+import { errorIssue, hasErrors, type Issue, unreadable } from '../../base/issue.ts';
 import { t } from '../../base/language.ts';
-import { cmd } from '../../base/message.ts';
+import { cmd, msg } from '../../base/message.ts';
 import { mapTable } from '../../columns/map-table.ts';
-import { parseSettingsOrThrow } from '../../columns/settings.ts';
+import { OF_ONE_FIND, parseSettingsOrThrow } from '../../columns/settings.ts';
 import {
   type Cells,
   differingCells,
@@ -152,6 +152,12 @@ function planEdit(
 ): PlannedEdit {
   const changed = differingCells(before, after);
   if (changed.length === 0) return { kind: 'unchanged' };
+  const fixed = changed.filter((name) => OF_ONE_FIND.includes(name));
+  if (fixed.length > 0) {
+    const where = { find: stored.localId };
+    const refuse = (name: string): Issue => errorIssue('identifier-fixed', msg`${name} cannot be changed. Leave it out.`, where);
+    return { kind: 'unreadable', issues: fixed.map(refuse) };
+  }
   const read = parseCells(stored, pickCells(after, changed), ruleContext.lookupTerm);
   if (read.find === undefined) return { kind: 'unreadable', issues: read.issues };
   // Without the table's row, to which the issues no longer refer.

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ConfigError } from '../../../src/base/errors.ts';
 import { checkDefaults, defaultsFor } from '../../../src/columns/defaults.ts';
-import { parseSetting, parseSettings, type Setting } from '../../../src/columns/settings.ts';
+import { parseSetting, parseSettings, parseSettingsOrThrow, type Setting } from '../../../src/columns/settings.ts';
 import { rememberReferences } from '../../../src/find/resolve-finder.ts';
 
 const context = {
@@ -39,7 +39,10 @@ describe('element=value', () => {
   });
 
   test('given twice is refused, also under its two names', () => {
-    expect(read('depth_cm=3', 'hloubka=4').issues.map(({ rule }) => rule)).toEqual(['setting-twice']);
+    const { elements, issues } = read('depth_cm=3', 'dating=early', 'hloubka=4');
+    expect(issues.map(({ rule, element }) => [rule, element])).toEqual([['setting-twice', 'hloubka']]);
+    expect(elements).toEqual({ presna_datace: 'early' });
+    expect(() => parseSettingsOrThrow(['depth_cm=3', 'hloubka=4'])).toThrow('hloubka is given twice');
   });
 
   test.each([
