@@ -48,6 +48,15 @@ test('two tables that both count from 1 come in beside one another', async () =>
   expect(finds.map(({ local_id }) => local_id).sort()).toEqual(['petrovice-1', 'petrovice-2', 'vsesoky-1', 'vsesoky-2']);
 });
 
+test('a find of which only number and object are known is counted as it is imported', async () => {
+  const homeCopy = home.copy();
+  const rows = ['K1;spona;1.6.2024', 'K2;mince;2.6.2024', 'K3;nůž;', 'Celkem 3 ks;;'];
+  const { stderr } = await look(homeCopy, 'bare.csv', ['Inv. č.;Předmět;Datum nálezu', ...rows].join('\n'));
+  expect(stderr).toContain('bare.csv: 3 rows.');
+  expect(stderr).toContain('\n3 rows: ');
+  expect(await homeCopy.json('import', 'bare.csv', '--map', 'bare.map.toml')).toMatchObject({ added: 3 });
+});
+
 test('a number that stands twice is named with its rows, in both languages', async () => {
   const homeCopy = home.copy();
   const { value } = await look(homeCopy, 'twice.csv', 'č.;Předmět\n1;spona\n2;mince\n2;nůž\n');

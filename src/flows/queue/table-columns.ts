@@ -67,22 +67,24 @@ export type TableLook = Awaited<ReturnType<typeof previewTable>>;
 
 /** Proposes the columns of a foreign table, with a preview, and a function that writes the map. */
 export async function previewTable(read: Table, { mapFile, set, photoFolder, strict, knowledge }: LookOptions) {
-  const table = withoutOtherRows(await formRowsToTable(read, true));
+  const rows = await formRowsToTable(read, true);
   const { lookupTerm } = knowledge;
   const check = (find: Find) => checkRules(find, knowledge);
   const context = {
     lookupTerm,
-    resolvePhoto: photoResolver(table.formExport?.attachments.folder ?? photoFolder),
+    resolvePhoto: photoResolver(rows.formExport?.attachments.folder ?? photoFolder),
     photosMayMiss: !strict,
     check,
   };
+  const proposed = proposeColumns(withoutOtherRows(rows), parseConstants(set), knowledge);
+  const table = withoutOtherRows(rows, mapOfProposal(mapFile, proposed));
   return {
     table,
     lookupTerm,
-    proposed: proposeColumns(table, parseConstants(set), knowledge),
+    proposed,
     preview(proposal: TableProposal) {
       const map = mapOfProposal(mapFile, proposal);
-      return previewImport(withoutOtherRows(table, map), map, context);
+      return previewImport(withoutOtherRows(rows, map), map, context);
     },
     /** Terms that must be mapped before their rows can be read are written to a file of their own. */
     async write(proposal: TableProposal, termsFile: string, overwrite: boolean) {
