@@ -28,7 +28,7 @@ const OWN_PARTS = [
     { words: '`place` knows areas', files: /^place\/polygon\.ts$/ },
     { words: '`report` draws maps', files: /^(report\/map.*|place\/clip)\.ts$/ },
     { words: '`http` hides secrets', files: /^http\/(redaction|escapes)\.ts$/ },
-    { words: '`http` tries again', files: /^(http\/retry|base\/retry-policy)\.ts$/ },
+    { words: '`http` reads answers and tries again', files: /^(http\/exchange|base\/retry-policy)\.ts$/ },
     { words: '`text` writes JSON', files: /^text\/json-bytes\.ts$/ },
     { words: '`store` writes output', files: /^store\/(append-file|output-file)\.ts$/ },
     { words: '`store` locks', files: /^store\/lock-.*\.ts$/ },

@@ -15,8 +15,7 @@ import type { Runner } from './commands/command.ts';
 import { commanderText } from './commands/commander-texts.ts';
 import { buildProgram, withoutHelpWord } from './commands/program.ts';
 import type { Runtime } from './context/context.ts';
-import { toPrintable } from './text/characters.ts';
-import { wrapText } from './text/width.ts';
+import { toPrintable, wrapText } from './text/characters.ts';
 
 /**
  * Runs the command line.

@@ -58,6 +58,7 @@ const RECIPES = [
 /** Each package is imported by one file of `src` alone, so that it can be replaced there. */
 const HOME_OF_PACKAGE: Readonly<Record<string, RegExp>> = {
   '@napi-rs/keyring': /^src\/store\/keyring-process\.ts$/,
+  'pas-finds': /^src\/base\/package-root\.ts$/,
   'better-sqlite3': /^src\/store\/database\.ts$/,
   'better-sqlite3-12': /^src\/store\/database\.ts$/,
   'gettext-parser': /^src\/base\/po-files\.ts$/,
@@ -70,7 +71,7 @@ const HOME_OF_PACKAGE: Readonly<Record<string, RegExp>> = {
   'form-data': /^src\/http\/request-body\.ts$/,
   'libxml2-wasm': /^src\/xml\/xsd\.ts$/,
   proj4: /^src\/place\/geometry\.ts$/,
-  'string-width': /^src\/text\/width\.ts$/,
+  'string-width': /^src\/text\/characters\.ts$/,
   inquirer: /^src\/ui\/prompt\.ts$/,
   'csv-parse': /^src\/tables\/csv-table\.ts$/,
   'file-type': /^src\/photo\/photograph\.ts$/,

@@ -142,7 +142,6 @@ const NOT_FOR_PEOPLE: readonly (readonly [why: string, path: RegExp, text: RegEx
   ],
   ['XML', /^src\//, /^\uFEFF?<\?xml /],
   ['the first bytes of a file', /^src\/(tables|store)\//, /^SQLite format 3/],
-  ['codes of our own', /^src\/xml\/(decode|xsd-outline)\.ts$/, /^(may be cut|at (most|least) once|any number)$/],
   ['SQL, and what a table is made of', /^src\/tables\/gpkg-layers\.ts$/, /^fid integer /],
   [
     'what the GeoPackage standard calls them',

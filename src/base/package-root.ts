@@ -1,28 +1,13 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { createRequire } from 'node:module';
+import { dirname } from 'node:path';
 
-/** Folder of pas's own package.json. Sources and build find the same one, so `schemas/` resolves in both. */
-export const packageRoot = findPackageRoot(dirname(fileURLToPath(import.meta.url)));
+/** The package names itself, so that sources, build and joined files find the same folder. */
+const require = createRequire(import.meta.url);
 
-function findPackageRoot(start: string): string {
-  for (let folder = start; ; folder = dirname(folder)) {
-    if (existsSync(join(folder, 'package.json'))) return folder;
-    if (folder === dirname(folder)) throw new Error(`no package.json above ${start}`);
-  }
-}
-
-let version: string | undefined;
+/** Folder of pas's own package.json, which has `schemas/`. */
+export const packageRoot = dirname(require.resolve('pas-finds/package.json'));
 
 export function packageVersion(): string {
-  version ??= readVersion();
+  const { version }: { readonly version: string } = require('pas-finds/package.json');
   return version;
-}
-
-function readVersion(): string {
-  const manifest: unknown = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8'));
-  if (typeof manifest === 'object' && manifest !== null && 'version' in manifest && typeof manifest.version === 'string') {
-    return manifest.version;
-  }
-  throw new Error('package.json names no version');
 }

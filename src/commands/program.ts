@@ -1,10 +1,9 @@
-import { Command, type Help, Option } from 'commander';
+import { Command, CommanderError, type Help, Option } from 'commander';
 import { EXIT_CODES } from '../base/errors.ts';
 import { LANGUAGES, type Language, t } from '../base/language.ts';
 import { type Message, msg } from '../base/message.ts';
 import { packageVersion } from '../base/package-root.ts';
-import { toPrintable } from '../text/characters.ts';
-import { displayWidth, padText, wrapText } from '../text/width.ts';
+import { displayWidth, padText, toPrintable, wrapText } from '../text/characters.ts';
 import type { TextOutput } from '../ui/terminal.ts';
 import { addExamplesOfGroups, examplesHelp, type Runner } from './command.ts';
 import { commanderText, HELP_TEXTS } from './commander-texts.ts';
@@ -55,7 +54,11 @@ export async function buildWholeProgram(outputs: Outputs): Promise<Command> {
 function emptyProgram({ stdout, stderr }: Outputs): Command {
   return new Command('pas')
     .description(t`Record archaeological finds offline and send each of them once.`)
-    .version(packageVersion(), '--version', t`print the version`)
+    .option('--version', t`print the version`)
+    .on('option:version', () => {
+      stdout.write(`${packageVersion()}\n`);
+      throw new CommanderError(0, 'commander.version', '');
+    })
     .addOption(new Option('--lang <language>', t`language of the output`).choices(LANGUAGES))
     .helpOption('-h, --help', t`display help for command`)
     .helpCommand('help [command]', t`display help for command`)

@@ -5,12 +5,11 @@ import { t } from '../base/language.ts';
 import { addToCommands, quoteShellWord } from '../base/message.ts';
 import { labelAndName } from '../find/fields.ts';
 import type { Connections } from '../http/send.ts';
-import { machineId, type System, thisSystem } from '../outbox/machine-id.ts';
 import type { Binding, Outbox } from '../outbox/open-outbox.ts';
 import type { PushLockOptions } from '../outbox/push-lock.ts';
 import { restrictPermissions } from '../store/folder.ts';
 import { getOwner, openSecrets, type SecretStore, systemKeyring } from '../store/secrets.ts';
-import { learnWidths } from '../text/width.ts';
+import { learnWidths } from '../text/characters.ts';
 import type { Prompt } from '../ui/prompt.ts';
 import { makeTerminal, type Streams, type Terminal } from '../ui/terminal.ts';
 import type { VocabularyStore } from '../vocabulary/vocabulary-store.ts';
@@ -23,10 +22,13 @@ import {
   type JournalPlaces,
   journalLayout,
   journalPlaces,
+  machineId,
   makePlaces,
   type OutboxPlaces,
   outboxPlaces,
   type Places,
+  type System,
+  thisSystem,
 } from './places.ts';
 import type { ProfileSources } from './profile-outbox.ts';
 
@@ -136,11 +138,16 @@ export function makeContext(world: Runtime, options: GlobalOptions): Context {
     return vocabulary;
   };
   const vocabulary = memoize(() => openedVocabulary(places.vocabularyFile));
+  const secrets = memoize(() =>
+    openSecrets(places.secretsFile, systemKeyring(environment), (name) => getCredentialKeys(readConfig(), name)),
+  );
   const outboxes = outboxAccess({ ...base, machine: memoize(() => machineId(system)) }, ports, fixed);
   return {
     ...base,
     ...outboxes,
-    secrets: openSecrets(places.secretsFile, systemKeyring(environment), (name) => getCredentialKeys(readConfig(), name)),
+    get secrets() {
+      return secrets();
+    },
     asProfile: (name, changes = {}) => {
       const inner = makeContext(
         { ...world, environment: withoutAccountVariables(environment), fixed: { terminal, ...changes } },

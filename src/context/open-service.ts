@@ -142,7 +142,7 @@ export async function openHarvestClient(
   const [{ send }, { openOaiClient }, { HARVEST_RETRY, withRetry }] = await Promise.all([
     context.connections(),
     import('../oai/client.ts'),
-    import('../http/retry.ts'),
+    import('../http/exchange.ts'),
   ]);
   return openOaiClient({
     oaiBase: getHarvestBase(profile),

@@ -5,8 +5,7 @@ import { openKeptPhotograph, parseRecordIdent, sendOnce } from '../flows/push/se
 import type { Exchange, HttpRequest } from '../http/exchange.ts';
 import { hashSha512 } from '../http/request-body.ts';
 import type { Outcome } from '../pas-api/outcome.ts';
-import { importRequest, numberRequest, photoRequest } from '../pas-api/requests.ts';
-import type { Account } from '../pas-api/session.ts';
+import { type Account, importRequest, numberRequest, photoRequest } from '../pas-api/session.ts';
 import { inspectPhotograph } from '../photo/photograph.ts';
 import { openConnection, type ServiceOptions } from './connection.ts';
 

@@ -1,6 +1,57 @@
 import type { Readable } from 'node:stream';
-import { getErrorMessage, LocalizedError } from '../base/errors.ts';
-import { type Message, msg } from '../base/message.ts';
+import type { Clock } from '../base/clock.ts';
+import { getErrorMessage, getLocalizedMessage, LocalizedError, UnavailableError } from '../base/errors.ts';
+import { cmd, type Message, msg } from '../base/message.ts';
+import type { Pause } from './pace-store.ts';
+
+/** About 31 years, so that the end of the pause is a valid date. */
+const MAX_RETRY_AFTER_S = 1_000_000_000;
+
+/**
+ * Parses `Retry-After` (RFC 9110, section 10.2.3; A-RATE-6), whole seconds or an HTTP date, into milliseconds from `nowMs`. A past
+ * date is 0; undefined where the header is absent or has neither form.
+ */
+export function retryAfterMs(value: string | undefined, nowMs: number): number | undefined {
+  const text = value?.trim();
+  if (text === undefined || text === '') return undefined;
+  if (/^\d+$/.test(text)) return Math.min(Number(text), MAX_RETRY_AFTER_S) * 1000;
+  // Date.parse accepts other texts, such as "-1"; all three HTTP forms begin with the name of the day.
+  if (!/^(mon|tue|wed|thu|fri|sat|sun)/i.test(text)) return undefined;
+  const dateMs = Date.parse(text);
+  return Number.isNaN(dateMs) ? undefined : Math.max(0, dateMs - nowMs);
+}
+
+/** Longest pause that a command waits for. */
+const LONG_PAUSE_MS = 120_000;
+
+/** Tells if a wait, in milliseconds, is too long for a command, which then ends with {@link LongPauseError}. */
+export function isLongPause(waitMs: number): boolean {
+  return waitMs > LONG_PAUSE_MS;
+}
+
+/** Thrown where the service asked for a longer pause than a command waits for. */
+export class LongPauseError extends UnavailableError {
+  readonly untilMs: number;
+  /** Reason for a sentence that also gives the end of the pause. */
+  readonly reason: Message;
+  constructor(pause: Pause, nowMs: number) {
+    super(pauseText(pause, nowMs), { hint: msg`The queue is kept. Try again later.` });
+    this.untilMs = nowMs + pause.keptMs;
+    const requestedText = new Date(nowMs + pause.askedMs).toISOString();
+    this.reason =
+      pause.askedMs > pause.keptMs
+        ? msg`the service asked for a pause until ${requestedText}; only \`${cmd`pas pace --keep`}\` waits longer than an hour`
+        : msg`the service asked for a long pause`;
+  }
+}
+
+export function pauseText({ keptMs, askedMs }: Pause, nowMs: number): Message {
+  const [until, requestedText] = [new Date(nowMs + keptMs).toISOString(), new Date(nowMs + askedMs).toISOString()];
+  if (askedMs <= keptMs) return msg`The service asked for a pause: nothing is sent until ${until}.`;
+  return keptMs > 0
+    ? msg`The service asked for a pause until ${requestedText}. By default pas waits one hour of it: nothing is sent until ${until}. Keep all of it: ${cmd`pas pace --keep`}`
+    : msg`The service asked for a pause until ${requestedText}. By default pas waits one hour of it, which is over. Keep all of it: ${cmd`pas pace --keep`}`;
+}
 
 /** Time limit of an answer for requests without `answerTimeoutMs`. */
 export const DEFAULT_ANSWER_TIMEOUT_MS = 120_000;
@@ -101,4 +152,135 @@ export function describeNetworkError(thrown: unknown): Message {
   const code = first instanceof Error && 'code' in first ? String(first.code) : '';
   const words = WORDS[code];
   return words === undefined ? getErrorMessage(first) || code : msg`${words} (${code})`;
+}
+
+type RetryOptions = {
+  readonly clock: Clock;
+  /** Returns a number from 0 to 1, without 1. */
+  readonly random: () => number;
+  /** Maximum number of requests, including the first. */
+  readonly attempts: number;
+  /** The same after the server has answered once in this run, so that its outage is temporary. Default: `attempts`. */
+  readonly patientAttempts?: number;
+  readonly firstWaitMs: number;
+  readonly maxWaitMs: number;
+  /** Longest `Retry-After` that is waited for. */
+  readonly maxRetryAfterMs: number;
+  /**
+   * Time from the first attempt until the last one begins, without the pauses that the server asked for; a repeated attempt may use
+   * only the rest of it for its answer. Default: unlimited.
+   */
+  readonly maxAwayMs?: number;
+  /** Time from the first attempt after which none begins. Default: unlimited. */
+  readonly maxTotalMs?: number;
+  /** Called before each pause, to show its reason. */
+  readonly onWait?: (waitMs: number, reason: Message) => void;
+};
+
+/** Retry policy of harvests: it outlasts a restart of five minutes, after which it abandons a server that hangs. */
+export const HARVEST_RETRY = {
+  attempts: 6,
+  patientAttempts: 26,
+  firstWaitMs: 500,
+  maxWaitMs: 30_000,
+  maxRetryAfterMs: 300_000,
+  maxAwayMs: 5 * 60_000,
+  maxTotalMs: 20 * 60_000,
+} as const;
+
+/** Statuses of servers and proxies that are overloaded or temporarily unavailable. */
+const BUSY = new Set([408, 425, 429, 500, 502, 503, 504, 509, 520, 521, 522, 523, 524, 525, 526, 527]);
+
+/**
+ * Wraps `exchange` to repeat a GET when no whole answer came or its status is temporary. Returns the last answer.
+ * @throws TransportError of the last attempt where it got no answer, Error for another method than GET
+ */
+export function withRetry(exchange: Exchange, options: RetryOptions): Exchange {
+  let hasAnswered = false;
+  return async (request) => {
+    if (request.method !== 'GET') throw new Error('only a GET may be repeated');
+    const patience = startPatience(options);
+    const attempts = hasAnswered ? (options.patientAttempts ?? options.attempts) : options.attempts;
+    for (let attempt = 1; ; attempt++) {
+      const result = await exchange(attempt === 1 ? request : patience.shortened(request)).catch(makeTransportError);
+      if (!isRetryable(result)) {
+        hasAnswered = true;
+        return unwrapResponse(result);
+      }
+      const pause = pauseAfter(result, attempt, options);
+      if (attempt === attempts || pause === undefined || patience.isOver()) return unwrapResponse(result);
+      const waitMs = pause.isAsked ? pause.ms : Math.min(pause.ms, patience.leftMs());
+      options.onWait?.(waitMs, getReason(result));
+      await options.clock.sleep(waitMs, request.signal);
+      if (pause.isAsked) patience.forgive(waitMs);
+      if (request.signal?.aborted === true || patience.isTotalOver()) return unwrapResponse(result);
+    }
+  };
+}
+
+const NEVER_MS = Number.POSITIVE_INFINITY;
+/** Minimum time for the answer of the last attempt. */
+const MIN_ANSWER_MS = 10_000;
+
+type Patience = {
+  leftMs(): number;
+  isOver(): boolean;
+  isTotalOver(): boolean;
+  /** Excludes a pause that the server asked for. */
+  forgive(ms: number): void;
+  shortened(request: HttpRequest): HttpRequest;
+};
+
+function startPatience({ clock, maxAwayMs = NEVER_MS, maxTotalMs = NEVER_MS }: RetryOptions): Patience {
+  const startedMs = clock.monotonicMs();
+  let forgivenMs = 0;
+  const elapsedMs = (): number => clock.monotonicMs() - startedMs;
+  const leftMs = (): number => Math.max(0, maxAwayMs + forgivenMs - elapsedMs());
+  const isTotalOver = (): boolean => elapsedMs() >= maxTotalMs;
+  return {
+    leftMs,
+    isTotalOver,
+    isOver: () => leftMs() === 0 || isTotalOver(),
+    forgive: (ms) => {
+      forgivenMs += ms;
+    },
+    shortened: (request) => {
+      const { answerTimeoutMs = DEFAULT_ANSWER_TIMEOUT_MS } = request;
+      return { ...request, answerTimeoutMs: Math.min(answerTimeoutMs, Math.max(leftMs(), MIN_ANSWER_MS)) };
+    },
+  };
+}
+
+type Result = HttpResponse | TransportError;
+
+function makeTransportError(thrown: unknown): TransportError {
+  if (thrown instanceof TransportError && thrown.reason !== 'aborted' && thrown.reason !== 'too-large') return thrown;
+  throw thrown;
+}
+
+function isRetryable(result: Result): boolean {
+  return result instanceof TransportError || BUSY.has(result.status);
+}
+
+function unwrapResponse(result: Result): HttpResponse {
+  if (result instanceof TransportError) throw result;
+  return result;
+}
+
+function getReason(result: Result): Message {
+  return result instanceof TransportError ? getLocalizedMessage(result) : msg`status ${result.status}`;
+}
+
+/** Undefined where the server asks for a longer pause than `maxRetryAfterMs`. */
+function pauseAfter(
+  result: Result,
+  attempt: number,
+  options: RetryOptions,
+): { readonly ms: number; readonly isAsked: boolean } | undefined {
+  const later = result instanceof TransportError ? undefined : result.headers['retry-after'];
+  const askedMs = retryAfterMs(later, options.clock.now());
+  if (askedMs !== undefined) return askedMs > options.maxRetryAfterMs ? undefined : { ms: Math.round(askedMs), isAsked: true };
+  // Half of the backoff is jitter, so that clients that failed together do not repeat together.
+  const backoffMs = Math.min(options.firstWaitMs * 2 ** (attempt - 1), options.maxWaitMs) * (0.5 + options.random() / 2);
+  return { ms: Math.round(backoffMs), isAsked: false };
 }

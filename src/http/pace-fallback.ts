@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { Message } from '../base/message.ts';
-import type { PaceDecision, PaceStore } from './pace-state.ts';
+import type { PaceDecision, PaceStore } from './pace-store.ts';
 import { PaceStoreError } from './redis-pace-store.ts';
 
 type SharedStore = PaceStore & { close(): void };

@@ -1,8 +1,137 @@
 import type { Clock } from '../base/clock.ts';
 import { DatabaseError } from '../base/errors.ts';
-import { asDatabaseError, type Database, openReplaceable } from '../store/database.ts';
-import { createRowParser, isNumber } from '../store/row.ts';
-import { type PaceState, type PaceStore, UNSEEN } from './pace-state.ts';
+import { asDatabaseError, createRowParser, type Database, isNumber, openReplaceable } from '../store/database.ts';
+
+/** State of one scope (an address or an account), shared by all processes that use it. Times are on the clock of the store. */
+export type PaceState = {
+  readonly lastDepartureMs: number;
+  /** Lease of the slot: until then only its holder may depart. */
+  readonly leavingUntilMs: number;
+  /** No request departs before. */
+  readonly blockedUntilMs: number;
+  /** End of the pause that the service asked for, if it is longer than MAX_PAUSE_MS; else 0. */
+  readonly askedUntilMs: number;
+  /** Extra gap for network jitter, learnt from throttling, as of the last departure. */
+  readonly jitterMs: number;
+  /** Extra gap for a service that was idle. */
+  readonly wakingMs: number;
+};
+
+export const UNSEEN: PaceState = {
+  lastDepartureMs: 0,
+  leavingUntilMs: 0,
+  blockedUntilMs: 0,
+  askedUntilMs: 0,
+  jitterMs: 0,
+  wakingMs: 0,
+};
+
+export type Pause = {
+  /** Rest of the pause; 0 without one. */
+  readonly keptMs: number;
+  /** Rest of the pause that the service asked for, if it is longer than MAX_PAUSE_MS; else 0. */
+  readonly askedMs: number;
+};
+
+/** Result of a decision; without `next` nothing is written. */
+type PaceChange<T> = { readonly result: T; readonly next?: readonly PaceState[] };
+
+/** Store of the states: a file for the processes of a machine, Redis for several machines. */
+export type PaceStore = {
+  /**
+   * Reads the scopes, calls `change` and writes, as one atomic step. `change` must be pure: it is called again after a conflict.
+   * `nowMs` is on the clock of the store; `minIntervalMs` is the interval of a store that replaces another.
+   */
+  update<T>(scopes: readonly string[], change: PaceDecision<T>): Promise<T>;
+};
+
+export type PaceDecision<T> = (states: readonly PaceState[], nowMs: number, minIntervalMs?: number) => PaceChange<T>;
+
+/** Extra gap for the scheduling of the server: with 2.5 ms every arrival at the mock is 100 ms or more apart over loopback. */
+export const GUARD_MS = 2.5;
+/** Time from taking a slot to the departure, including connecting. After it the lease has expired and the request must not depart. */
+export const MAX_DEPARTING_MS = 3000;
+/** Polling of a slot that another process holds: less often the longer it takes. */
+const FIRST_LOOK_AGAIN_MS = 2;
+const MAX_POLL_MS = 50;
+const LOOKS_PER_DOUBLING = 8;
+/** Jitter doubles with each throttling, from this value, and halves in 42 s (docs/decisions/0005-own-pace.md). */
+const FIRST_JITTER_MS = 10;
+const JITTER_DECAY_MS = 60_000;
+const MAX_JITTER_INTERVALS = 20;
+const MAX_HEADROOM_MS = 60_000;
+/** After so long without requests the first gaps are wider, by 0.1 s in all: an idle service answers unevenly. */
+const IDLE_MS = 10_000;
+const WAKING_MS = 15;
+const COLD_START_DECAY = 0.15;
+
+/** Returns the time between two departures of a scope (A-RATE-1, A-RATE-2); 0 without an interval. */
+export function gapMs(state: PaceState, intervalMs: number): number {
+  return intervalMs === 0 ? 0 : intervalMs + GUARD_MS + state.jitterMs + state.wakingMs;
+}
+
+/** Returns the time until the slot of another process is looked at again. */
+export function pollIntervalMs(leavingUntilMs: number, nowMs: number): number {
+  const sinceMs = nowMs - (leavingUntilMs - MAX_DEPARTING_MS);
+  return Math.min(Math.max(FIRST_LOOK_AGAIN_MS, sinceMs / LOOKS_PER_DOUBLING), MAX_POLL_MS, leavingUntilMs - nowMs);
+}
+
+/** Returns the state after a slot was taken until `leavingUntilMs`. */
+export function withReservation(state: PaceState, nowMs: number, leavingUntilMs: number): PaceState {
+  const sinceMs = nowMs - state.lastDepartureMs;
+  return {
+    ...state,
+    lastDepartureMs: nowMs,
+    leavingUntilMs,
+    jitterMs: zeroIfNegligible(state.jitterMs * Math.exp(-sinceMs / JITTER_DECAY_MS)),
+    wakingMs: sinceMs > IDLE_MS ? WAKING_MS : zeroIfNegligible(state.wakingMs * (1 - COLD_START_DECAY)),
+  };
+}
+
+type Throttle = { readonly departedAtMs: number; readonly nowMs: number; readonly pauseMs: number; readonly intervalMs: number };
+
+/** Returns the state after a throttling (A-RATE-5): with more jitter, and blocked for `pauseMs` but MAX_PAUSE_MS at most. */
+export function withBackoff(state: PaceState, throttle: Throttle): PaceState {
+  const { nowMs, pauseMs } = throttle;
+  // A request that departed before the last throttling says nothing about the pace since.
+  const wasBlocked = throttle.departedAtMs < state.blockedUntilMs;
+  const widerMs = Math.min(Math.max(state.jitterMs * 2, FIRST_JITTER_MS), throttle.intervalMs * MAX_JITTER_INTERVALS);
+  return {
+    ...state,
+    jitterMs: wasBlocked ? state.jitterMs : widerMs,
+    blockedUntilMs: Math.max(state.blockedUntilMs, nowMs + Math.min(pauseMs, MAX_PAUSE_MS)),
+    askedUntilMs: pauseMs > MAX_PAUSE_MS ? nowMs + Math.min(pauseMs, MAX_KEPT_PAUSE_MS) : state.askedUntilMs,
+  };
+}
+
+function zeroIfNegligible(ms: number): number {
+  return ms < 0.5 ? 0 : ms;
+}
+
+/** Longest pause without a confirmation by the user: a longer `Retry-After` may be a mistake of the service. */
+export const MAX_PAUSE_MS = 3_600_000;
+/** Longest pause that the user can confirm. */
+export const MAX_KEPT_PAUSE_MS = 24 * 3_600_000;
+
+/**
+ * Corrects times in the future, as a clock that was set back or restarted leaves them: a departure ahead of `nowMs` counts as one
+ * now, and every other time is limited to the longest that pas writes.
+ */
+export function clampToNow(state: PaceState, nowMs: number): PaceState {
+  const past =
+    state.lastDepartureMs > nowMs
+      ? { ...state, lastDepartureMs: nowMs, leavingUntilMs: 0, blockedUntilMs: 0, askedUntilMs: 0 }
+      : state;
+  const askedUntilMs = past.askedUntilMs > nowMs && past.askedUntilMs <= nowMs + MAX_KEPT_PAUSE_MS ? past.askedUntilMs : 0;
+  return {
+    lastDepartureMs: past.lastDepartureMs,
+    leavingUntilMs: Math.min(past.leavingUntilMs, nowMs + MAX_PAUSE_MS),
+    blockedUntilMs: Math.min(past.blockedUntilMs, Math.max(nowMs + MAX_PAUSE_MS, askedUntilMs)),
+    askedUntilMs,
+    jitterMs: Math.min(past.jitterMs, MAX_HEADROOM_MS),
+    wakingMs: Math.min(past.wakingMs, WAKING_MS),
+  };
+}
 
 /** SQLite blocks the process, also for signals, while it waits for a lock; so it waits in short pieces. */
 const STANDING_MS = 100;

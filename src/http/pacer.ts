@@ -1,4 +1,5 @@
 import { type Clock, elapsedMs, type Moment, readClock, rejectOnAbort } from '../base/clock.ts';
+import { isLongPause, LongPauseError } from './exchange.ts';
 import {
   clampToNow,
   GUARD_MS,
@@ -12,8 +13,7 @@ import {
   pollIntervalMs,
   withBackoff,
   withReservation,
-} from './pace-state.ts';
-import { isLongPause, LongPauseError } from './retry-after.ts';
+} from './pace-store.ts';
 
 type PaceOptions = {
   readonly store: PaceStore;

@@ -4,7 +4,7 @@ import type { Clock } from '../base/clock.ts';
 import { getErrorMessage, LocalizedError } from '../base/errors.ts';
 import { type Message, msg } from '../base/message.ts';
 import { describeNetworkError } from './exchange.ts';
-import { MAX_DEPARTING_MS, MAX_KEPT_PAUSE_MS, type PaceState, type PaceStore, UNSEEN } from './pace-state.ts';
+import { MAX_DEPARTING_MS, MAX_KEPT_PAUSE_MS, type PaceState, type PaceStore, UNSEEN } from './pace-store.ts';
 import { createTextRedactor } from './redaction.ts';
 import type { RedisAddress } from './redis-address.ts';
 

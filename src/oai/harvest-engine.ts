@@ -4,12 +4,11 @@ import { t } from '../base/language.ts';
 import { getSourceBytes, walkDescendants } from '../xml/element.ts';
 import { parseXml } from '../xml/parse.ts';
 import { buildXml } from '../xml/write-xml.ts';
-import { digestRecord, isUnidentified } from './apply-page.ts';
+import { fetchFirstPage } from './client.ts';
+import { digestRecord, isUnidentified } from './harvest-state.ts';
 import type { BrokenRecord } from './malformed-error.ts';
-import { fetchFirstPage } from './pages.ts';
 import { type HarvestPass, isOnePage, isWhole, judge, startPass, startScan } from './pass.ts';
-import { formatUpwards, OAI_NAMESPACE } from './protocol.ts';
-import { parseRecord } from './record.ts';
+import { formatUpwards, OAI_NAMESPACE, parseRecord } from './protocol.ts';
 import {
   currentPass,
   explainIncomplete,

@@ -5,8 +5,7 @@ import { JsonBytes } from '../text/json-bytes.ts';
 import { getAttribute, getChild, walkDescendants, type XmlDocument, type XmlElement } from '../xml/element.ts';
 import { type FlatTree, getTreePosition, NONE } from '../xml/flat-tree.ts';
 import { parseXml } from '../xml/parse.ts';
-import { OAI_DC_NAMESPACE } from './protocol.ts';
-import { type OaiHeader, type OaiRecord, REFUSAL } from './record.ts';
+import { OAI_DC_NAMESPACE, type OaiHeader, type OaiRecord, REFUSAL } from './protocol.ts';
 
 export type Json = null | boolean | string | readonly Json[] | JsonObject;
 type JsonObject = { readonly [name: string]: Json };

@@ -1,10 +1,8 @@
 import type { Clock } from '../base/clock.ts';
 import { OaiError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import { applyPage, type PageResult, type RecordSink } from './apply-page.ts';
-import type { ListPage, PageSource } from './client.ts';
-import type { HarvestState } from './harvest-state.ts';
-import { CircleError, isRefusedToken, listPages } from './pages.ts';
+import { CircleError, isRefusedToken, type ListPage, listPages, type PageSource } from './client.ts';
+import { applyPage, type HarvestState, type PageResult, type RecordSink } from './harvest-state.ts';
 import {
   advancePass,
   countMissing,
@@ -20,8 +18,7 @@ import {
   withListSize,
   withShrunkList,
 } from './pass.ts';
-import { DAY_MS, formatDatestamp, formatUpwards, type Granularity, type OaiArguments } from './protocol.ts';
-import type { OaiRecord } from './record.ts';
+import { DAY_MS, formatDatestamp, formatUpwards, type Granularity, type OaiArguments, type OaiRecord } from './protocol.ts';
 
 /** Stored records that a pass did not see. */
 export type Losses = {

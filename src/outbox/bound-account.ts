@@ -1,6 +1,6 @@
 import { ConfigError } from '../base/errors.ts';
 import { type Message, msg } from '../base/message.ts';
-import { createRowParser, isText } from '../store/row.ts';
+import { createRowParser, isText } from '../store/database.ts';
 import { type Outbox, readHeader, updateHeader } from './open-outbox.ts';
 import { recordEvents } from './record-events.ts';
 

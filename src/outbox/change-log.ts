@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createRowParser, isNumber, isText, orNull, parseTexts } from '../store/row.ts';
+import { createRowParser, isNumber, isText, orNull, parseTexts } from '../store/database.ts';
 import { addNumber, addPhoto, removeEntry, replaceNumber, replacePhoto } from './entries.ts';
 import type { Entry, FindId, NumberEntry, PhotoEntry } from './entry.ts';
 import { entriesOfFind } from './entry-queries.ts';

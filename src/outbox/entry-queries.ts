@@ -1,5 +1,5 @@
 import { msg } from '../base/message.ts';
-import { isNumber, parseValue } from '../store/row.ts';
+import { isNumber, parseValue } from '../store/database.ts';
 import type { Entry, EntryId, EntryKind, FindId, ImportEntry, NumberEntry, PhotoEntry } from './entry.ts';
 import { COLUMN_OF, type EntryRow, parseEntry, parseEntryRow } from './entry-row.ts';
 import { assertOneRowChanged, type Outbox } from './open-outbox.ts';

@@ -1,5 +1,14 @@
 import { msg } from '../base/message.ts';
-import { createRowGuard, type Guarded, isBytes, isNumber, isText, makeMemberGuard, orNull, type RowOf } from '../store/row.ts';
+import {
+  createRowGuard,
+  type Guarded,
+  isBytes,
+  isNumber,
+  isText,
+  makeMemberGuard,
+  orNull,
+  type RowOf,
+} from '../store/database.ts';
 import { ENTRY_KINDS, ENTRY_STATES, type Entry, type Held, type Photograph } from './entry.ts';
 import { checksum, damagedRow, deserializeIssues, deserializeMessage, serializeMessage } from './events.ts';
 import type { Outbox } from './open-outbox.ts';

@@ -5,7 +5,7 @@ import { DatabaseError } from '../base/errors.ts';
 import { Issue } from '../base/issue.ts';
 import { cmd, deserializeValue, type Message, msg, type StoredMessage, serializeValue } from '../base/message.ts';
 import type { AttemptOutcome } from '../base/outcomes.ts';
-import { createRowGuard, type Guarded, isBytes, isNumber, isText, orNull, type RowOf } from '../store/row.ts';
+import { createRowGuard, type Guarded, isBytes, isNumber, isText, orNull, type RowOf } from '../store/database.ts';
 import type { EntryKind, Photograph } from './entry.ts';
 
 /** Kinds of events. An event is immutable; outbox and journal store it under one id, so that they merge in any order. */

@@ -1,5 +1,5 @@
 import { type Message, msg } from '../base/message.ts';
-import { createRowParser, isText, orNull } from '../store/row.ts';
+import { createRowParser, isText, orNull } from '../store/database.ts';
 import type { Entry, Held, HeldBasis } from './entry.ts';
 import type { Outbox } from './open-outbox.ts';
 

@@ -5,10 +5,23 @@ import type { Clock } from '../base/clock.ts';
 import { DatabaseError, isDamaged } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
 import { packageRoot } from '../base/package-root.ts';
-import { asDatabaseError, type Database, isSchemaDamage, migrate, openDatabase, openSqlite } from '../store/database.ts';
+import {
+  asDatabaseError,
+  createRowGuard,
+  createRowParser,
+  type Database,
+  type Guarded,
+  isNumber,
+  isSchemaDamage,
+  isText,
+  migrate,
+  openDatabase,
+  openSqlite,
+  parseTexts,
+  parseValue,
+} from '../store/database.ts';
 import { backupPathFor } from '../store/database-file.ts';
 import { writePrivateFile } from '../store/files.ts';
-import { createRowGuard, createRowParser, type Guarded, isNumber, isText, parseTexts, parseValue } from '../store/row.ts';
 import { type EventRow, type OutboxEvent, parseEvent, parseEventRow, parseNumberedEvent, serializeEvent } from './events.ts';
 
 /** An attempt of another outbox in the journal. */

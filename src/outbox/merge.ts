@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { msg } from '../base/message.ts';
-import { createRowParser, isNumber, isText, parseTexts } from '../store/row.ts';
+import { createRowParser, isNumber, isText, parseTexts } from '../store/database.ts';
 import { type SentContent, unpackContent } from './claims.ts';
 import {
   addImport,

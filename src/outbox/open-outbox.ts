@@ -7,15 +7,19 @@ import { packageRoot } from '../base/package-root.ts';
 import {
   asDatabaseError,
   assertSafeSqlite,
+  createRowGuard,
   type Database,
+  isNumber,
   isSchemaDamage,
+  isText,
   migrate,
   openDatabase,
+  orNull,
+  type RowOf,
   type Statement,
   sqliteVersion,
   toDatabaseError,
 } from '../store/database.ts';
-import { createRowGuard, isNumber, isText, orNull, type RowOf } from '../store/row.ts';
 import { checksum, parseEvent } from './events.ts';
 import type { Journal } from './journal.ts';
 

@@ -1,5 +1,5 @@
 import { type Message, msg } from '../base/message.ts';
-import { createRowGuard, createRowParser, isNumber, isText, makeMemberGuard, orNull, parseTexts } from '../store/row.ts';
+import { createRowGuard, createRowParser, isNumber, isText, makeMemberGuard, orNull, parseTexts } from '../store/database.ts';
 import { ENTRY_KINDS, ENTRY_STATES, type EntryKind, type EntryState, type FindId } from './entry.ts';
 import { damagedRow, deserializeMessage } from './events.ts';
 import type { Outbox } from './open-outbox.ts';

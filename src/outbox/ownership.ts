@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Message, msg } from '../base/message.ts';
-import { createRowParser, isNumber, isText } from '../store/row.ts';
+import { createRowParser, isNumber, isText } from '../store/database.ts';
 import { assignRecord, eventsOfEntry } from './entries.ts';
 import type { Entry, EntryState, ImportEntry, NumberEntry } from './entry.ts';
 import { entriesOfFind, importOfRecord, listNumbers, supersededNumbers, type Target } from './entry-queries.ts';

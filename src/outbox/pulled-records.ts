@@ -1,5 +1,5 @@
 import { msg } from '../base/message.ts';
-import { createRowParser, isNumber, isText, makeMemberGuard, orNull } from '../store/row.ts';
+import { createRowParser, isNumber, isText, makeMemberGuard, orNull } from '../store/database.ts';
 import { parseStored } from './events.ts';
 import type { Outbox } from './open-outbox.ts';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { msg } from '../base/message.ts';
-import { parseTexts } from '../store/row.ts';
+import { parseTexts } from '../store/database.ts';
 import { photographsToUndo, recordBefore } from './change-log.ts';
 import { refreshState, removeEntry } from './entries.ts';
 import type { Entry } from './entry.ts';

@@ -10,7 +10,7 @@ import {
   parseTexts,
   parseValue,
   type RowOf,
-} from '../store/row.ts';
+} from '../store/database.ts';
 import { normalizeId } from '../text/characters.ts';
 import { ENTRY_STATES, type FindId } from './entry.ts';
 import { unsentFindIds } from './entry-queries.ts';

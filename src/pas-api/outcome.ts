@@ -1,10 +1,9 @@
 import { type Message, msg } from '../base/message.ts';
 import type { OutcomeKind } from '../base/outcomes.ts';
-import type { AnswerHead, HttpResponse, TransportError } from '../http/exchange.ts';
+import { type AnswerHead, type HttpResponse, retryAfterMs, type TransportError } from '../http/exchange.ts';
 import { ChangedFileError } from '../http/request-body.ts';
-import { retryAfterMs } from '../http/retry-after.ts';
 import { type ErrorBody, parseErrorBody, type ServerFinding } from './error-body.ts';
-import type { Operation } from './requests.ts';
+import type { Operation } from './session.ts';
 
 /** Meaning of an answer, or of the lack of one, for the entry that was sent: one member for each row of {@link OutcomeKind}. */
 export type Outcome = { readonly [Kind in OutcomeKind]: { readonly kind: Kind } & OutcomeFacts[Kind] }[OutcomeKind];

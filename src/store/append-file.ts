@@ -4,9 +4,8 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { FileError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import { toDatabaseError } from './database.ts';
+import { createRowGuard, type Guarded, isNumber, isText, toDatabaseError } from './database.ts';
 import { flushFolder } from './folder.ts';
-import { createRowGuard, type Guarded, isNumber, isText } from './row.ts';
 
 /** Committed part of an append-only file. Without a digest only its length is known. */
 export type Extent = { readonly lengthBytes: number; readonly digest: ChainedDigest | null };

@@ -19,9 +19,8 @@ import { DatabaseError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { cmd } from '../base/message.ts';
 import { packageRoot } from '../base/package-root.ts';
-import { asDatabaseError, type Database, openDatabase, openSqlite, type Statement } from './database.ts';
+import { asDatabaseError, type Database, openDatabase, openSqlite, parseTexts, type Statement } from './database.ts';
 import { flushFolder, renameOver } from './folder.ts';
-import { parseTexts } from './row.ts';
 
 /**
  * Checks the integrity of a database that may be in use; returns at most `limit` findings, none when it is sound.

@@ -4,8 +4,7 @@ import { msg } from '../base/message.ts';
 import { toGeomSystem, unsupportedCrsError } from '../place/geometry.ts';
 import { systemOfPrj } from '../place/read-prj.ts';
 import { parseGeoPackagePoint } from '../place/wkb.ts';
-import type { Database } from '../store/database.ts';
-import { createRowGuard, type Guarded, isAnyRow, isNumber, isText } from '../store/row.ts';
+import { createRowGuard, type Database, type Guarded, isAnyRow, isNumber, isText } from '../store/database.ts';
 import { plainNumber } from '../text/characters.ts';
 import { assertTableSize, type NamedValues, type Table, tableOfRecords } from './table.ts';
 

@@ -2,9 +2,16 @@ import { DatabaseError, FileError } from '../base/errors.ts';
 import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import { FINDS_LAYER, FORM_TABLE, type FormMeaning, PHOTO_FOLDER, PHOTOS_LAYER } from '../find/form-names.ts';
-import { asDatabaseError, type Database, openDatabaseImage } from '../store/database.ts';
+import {
+  asDatabaseError,
+  createRowGuard,
+  type Database,
+  type Guarded,
+  isAnyRow,
+  isText,
+  openDatabaseImage,
+} from '../store/database.ts';
 import { assertReadableInTime, imageWithJournal } from '../store/database-file.ts';
-import { createRowGuard, type Guarded, isAnyRow, isText } from '../store/row.ts';
 import {
   assertNoComputedColumns,
   formatSqlValue,

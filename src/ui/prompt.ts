@@ -1,7 +1,7 @@
 import { InterruptedError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
+import { wrapText } from '../text/characters.ts';
 import { foldName } from '../text/names.ts';
-import { wrapText } from '../text/width.ts';
 
 /** A choice. `short` stays on the screen after the answer; `description` is shown while the choice is selected. */
 export type PromptOffer<T> = { readonly value: T; readonly name: string; readonly short?: string; readonly description?: string };

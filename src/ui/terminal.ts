@@ -3,8 +3,7 @@ import { UsageError } from '../base/errors.ts';
 import { formatIssuePlace, type Issue } from '../base/issue.ts';
 import { escapeLineBreaks, t } from '../base/language.ts';
 import type { Message } from '../base/message.ts';
-import { toPrintable } from '../text/characters.ts';
-import { cutTo, displayWidth, learnWidths, padText, wrapText } from '../text/width.ts';
+import { cutTo, displayWidth, learnWidths, padText, toPrintable, wrapText } from '../text/characters.ts';
 import type { Prompt } from './prompt.ts';
 
 export { toPrintable as printable } from '../text/characters.ts';

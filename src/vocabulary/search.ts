@@ -1,4 +1,4 @@
-import { isNumber, parseValue } from '../store/row.ts';
+import { isNumber, parseValue } from '../store/database.ts';
 import { compareCzech, editDistance, fold, splitWords } from '../text/names.ts';
 import { listOtherWordings } from './own-term.ts';
 import { parseWord, similarWords } from './similar-words.ts';

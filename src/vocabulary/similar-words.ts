@@ -1,4 +1,4 @@
-import { createRowParser, isNumber, isText, parseValue } from '../store/row.ts';
+import { createRowParser, isNumber, isText, parseValue } from '../store/database.ts';
 import { splitTrigrams } from '../text/names.ts';
 import type { Vocabulary } from './term.ts';
 

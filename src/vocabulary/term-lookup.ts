@@ -1,11 +1,10 @@
 import type { LookupArea, LookupProject, LookupTerm, TermCandidate, TermLookup } from '../find/lookup.ts';
 import { type BoundingBox, contains, distanceM, metresPerDegree, type Polygon, parsePolygon } from '../place/polygon.ts';
-import { createRowParser, isNumber, isText, orNull, parseValue } from '../store/row.ts';
+import { createRowParser, isNumber, isText, orNull, parseValue } from '../store/database.ts';
 import { canAbbreviate, compareCzech, editDistance, fold, nameKey, splitNameWords } from '../text/names.ts';
-import { accountOfHarvest, isHarvested } from './harvests.ts';
 import { searchTerms } from './search.ts';
 import type { Term, Vocabulary } from './term.ts';
-import { isInSet, termByIdent, termsById, termsByName, termsOfSet, toCandidate } from './terms.ts';
+import { accountOfHarvest, isHarvested, isInSet, termByIdent, termsById, termsByName, termsOfSet, toCandidate } from './terms.ts';
 
 const IDENTIFIER = /^(?:[A-Z]{1,4}-\d{6}|ruian-\d{2,6})$/i;
 const MAX_CANDIDATES = 5;

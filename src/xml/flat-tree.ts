@@ -1,5 +1,4 @@
-import { assertNameLimit, assertTextLimit } from './decode.ts';
-import type { XmlAttribute, XmlElement } from './element.ts';
+import { assertNameLimit, assertTextLimit, type XmlAttribute, type XmlElement } from './element.ts';
 
 /** A name with its namespace; one object per distinct name. */
 export type ResolvedName = {

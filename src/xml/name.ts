@@ -1,6 +1,5 @@
 import { msg } from '../base/message.ts';
-import { assertNameLimit, XmlFault } from './decode.ts';
-import { XML_NAMESPACE } from './element.ts';
+import { assertNameLimit, XML_NAMESPACE, XmlFault } from './element.ts';
 import type { ResolvedName } from './flat-tree.ts';
 
 /** Names of elements and attributes: XML 1.0 (fifth edition), productions 4 and 4a; Namespaces in XML 1.0, section 4. */

@@ -1,8 +1,7 @@
-import { decodeXml, EncodingError, XmlFault, XmlSyntaxError } from './decode.ts';
-import { getLineAt, type XmlDocument } from './element.ts';
+import { decodeXml, EncodingError, getLineAt, type XmlDocument, XmlFault, XmlSyntaxError } from './element.ts';
 import { Parser, type XmlPart } from './parser.ts';
 
-export { XmlSyntaxError } from './decode.ts';
+export { XmlSyntaxError } from './element.ts';
 
 type DecodedXml = ReturnType<typeof decodeXml>;
 

@@ -1,6 +1,5 @@
 import { msg } from '../base/message.ts';
-import { assertTextLimit, XmlFault } from './decode.ts';
-import type { XmlElement } from './element.ts';
+import { assertTextLimit, type XmlElement, XmlFault } from './element.ts';
 import { FlatElement, FlatTree, NONE, type ResolvedName } from './flat-tree.ts';
 import {
   assertAllowedCharacters,

@@ -14,7 +14,7 @@ import { fetchAccount } from '../../src/flows/push/resolve-account.ts';
 import { parseRecordIdent } from '../../src/flows/push/send-entry.ts';
 import { openOaiClient } from '../../src/oai/client.ts';
 import { MalformedAnswerError } from '../../src/oai/malformed-error.ts';
-import { findEntity, type OaiRecord } from '../../src/oai/record.ts';
+import { findEntity, type OaiRecord } from '../../src/oai/protocol.ts';
 import { headerJson, listRepeatedElements, metadataText, recordJson } from '../../src/oai/record-json.ts';
 import { parseOutcome } from '../../src/pas-api/outcome.ts';
 import { bareJpeg } from '../../src/photo/jpeg.ts';

@@ -1,7 +1,6 @@
 import { type Clock, monotonicMs, wallMs } from '../../src/base/clock.ts';
 import { PasError } from '../../src/base/errors.ts';
-import { type Exchange, type HttpResponse, TransportError } from '../../src/http/exchange.ts';
-import { HARVEST_RETRY, withRetry } from '../../src/http/retry.ts';
+import { type Exchange, HARVEST_RETRY, type HttpResponse, TransportError, withRetry } from '../../src/http/exchange.ts';
 import { type Random, seededRandom } from '../support/random.ts';
 import { type HarvestClient, recordsClient, vocabularyClient } from './clients.ts';
 import { ListService, TROUBLES, type Trouble } from './service.ts';

@@ -4,7 +4,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { openOutbox } from '../../src/outbox/open-outbox.ts';
 import { insertFind } from '../../src/outbox/stored-finds.ts';
-import { displayWidth } from '../../src/text/width.ts';
+import { displayWidth } from '../../src/text/characters.ts';
 import { outboxFile } from '../support/outbox-files.ts';
 import { inBash } from '../support/run-page.ts';
 import { expectDone, type Home, makeHome, PROJECT } from '../support/run-pas.ts';

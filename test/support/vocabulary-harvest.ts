@@ -2,9 +2,8 @@ import { type HarvestProgress, harvestVocabulary, type SetHarvest } from '../../
 import type { Exchange } from '../../src/http/exchange.ts';
 import { openOaiClient } from '../../src/oai/client.ts';
 import { type HarvestState, storedState } from '../../src/oai/harvest-state.ts';
-import { getOrCreateVocabularyHarvest } from '../../src/vocabulary/harvests.ts';
 import type { Vocabulary } from '../../src/vocabulary/term.ts';
-import { termsOfSet } from '../../src/vocabulary/terms.ts';
+import { getOrCreateVocabularyHarvest, termsOfSet } from '../../src/vocabulary/terms.ts';
 import type { FakeRepository } from './fake-repository.ts';
 import { type ManualClock, manualClock } from './manual-clock.ts';
 import { OAI_BASE } from './scripted-oai.ts';

@@ -12,8 +12,7 @@ import type { Decision } from '../../flows/interview/ask-about-table.ts';
 import { overviewLines, previewLines, unmappedTermLines } from '../../flows/interview/table-texts.ts';
 import { previewNumbers, previewTable, type TableLook } from '../../flows/queue/table-columns.ts';
 import type { Table } from '../../tables/table.ts';
-import { toPrintable } from '../../text/characters.ts';
-import { wrapText } from '../../text/width.ts';
+import { toPrintable, wrapText } from '../../text/characters.ts';
 import { issueValue } from '../../ui/terminal.ts';
 import { type ImportOptions, importTables } from './import-tables.ts';
 

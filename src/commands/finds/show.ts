@@ -9,7 +9,7 @@ import { changeText, type RemoteState, remoteStateValue, remoteStatusText } from
 import { type Story, toKnownFind } from '../../flows/queue/known-finds.ts';
 import { uncertainTexts } from '../../flows/reconcile/uncertain-text.ts';
 import type { Entry, Held } from '../../outbox/entry.ts';
-import { displayWidth, padText } from '../../text/width.ts';
+import { displayWidth, padText } from '../../text/characters.ts';
 import { issueValues, printable, printIssues } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { answersFor, commandFor, heldValue } from '../result-texts.ts';

@@ -31,7 +31,7 @@ import {
   checkRows,
 } from '../../flows/checks/check-outbox.ts';
 import type { Exchange } from '../../http/exchange.ts';
-import { padText } from '../../text/width.ts';
+import { padText } from '../../text/characters.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { INSTANCE_WORDS } from '../result-texts.ts';

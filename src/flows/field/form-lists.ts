@@ -5,9 +5,8 @@ import { FIELDS, type FindElements } from '../../find/fields.ts';
 import { FORM_LABEL_GAP } from '../../find/form-names.ts';
 import { PROJECT_RULES } from '../../find/rules.ts';
 import type { RuleContext } from '../../find/value-rules.ts';
-import { isHarvested } from '../../vocabulary/harvests.ts';
 import type { Term, Vocabulary } from '../../vocabulary/term.ts';
-import { listSuperiors, type Neighbour, termByIdent, termsOfSet } from '../../vocabulary/terms.ts';
+import { isHarvested, listSuperiors, type Neighbour, termByIdent, termsOfSet } from '../../vocabulary/terms.ts';
 
 export type FormChoice = {
   readonly name: string;

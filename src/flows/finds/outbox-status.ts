@@ -14,8 +14,8 @@ import {
   queuedReferences,
 } from '../../outbox/overview.ts';
 import { assertSoundFinds, countFinds, findById } from '../../outbox/stored-finds.ts';
-import { allHarvests } from '../../vocabulary/harvests.ts';
 import type { Vocabulary } from '../../vocabulary/term.ts';
+import { allHarvests } from '../../vocabulary/terms.ts';
 
 /** Maximum of listed entries; further ones are only counted. */
 const MAX_LISTED = 1000;

@@ -2,8 +2,17 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FileError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
-import { deleteCheckpoint, type Ledger, readCheckpoint, resetOutput, saveCheckpoint } from '../../ledger/ledger.ts';
-import { listStoredFiles, requestAgain, type StoredFile, saveFile } from '../../ledger/stored-records.ts';
+import {
+  deleteCheckpoint,
+  type Ledger,
+  listStoredFiles,
+  readCheckpoint,
+  requestAgain,
+  resetOutput,
+  type StoredFile,
+  saveCheckpoint,
+  saveFile,
+} from '../../ledger/ledger.ts';
 import { modifiedFileError } from '../../store/append-file.ts';
 import { fileStanding, flushFiles, removeTemps, safeFileName, writeFiles } from '../../store/file-folder.ts';
 import { goneText, type Opening, type RecordOutput } from './record-output.ts';

@@ -3,7 +3,7 @@ import { type HarvestedFind, parseHarvestedFind } from '../../find/harvested-fin
 import type { OaiClient } from '../../oai/client.ts';
 import { harvest } from '../../oai/harvest-engine.ts';
 import { memoryState } from '../../oai/harvest-state.ts';
-import { findEntity, type OaiRecord, toIdent } from '../../oai/record.ts';
+import { findEntity, type OaiRecord, toIdent } from '../../oai/protocol.ts';
 import { clockOfService, overlapMs } from './service-lists.ts';
 
 export type RecordSource = {

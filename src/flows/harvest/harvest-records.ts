@@ -1,17 +1,14 @@
 import type { Clock } from '../../base/clock.ts';
 import { t } from '../../base/language.ts';
-import { getOrCreateHarvest, type Ledger, type Subject, setVerifying, updateRights } from '../../ledger/ledger.ts';
-import { countHeld } from '../../ledger/stored-records.ts';
-import type { PageResult, RecordSink } from '../../oai/apply-page.ts';
+import { countHeld, getOrCreateHarvest, type Ledger, type Subject, setVerifying, updateRights } from '../../ledger/ledger.ts';
 import { headersOnly } from '../../oai/client.ts';
 import { type Disbelief, harvest } from '../../oai/harvest-engine.ts';
-import { type HarvestState, type SeenRecord, storedState } from '../../oai/harvest-state.ts';
+import { type HarvestState, type PageResult, type RecordSink, type SeenRecord, storedState } from '../../oai/harvest-state.ts';
 import type { BrokenRecord } from '../../oai/malformed-error.ts';
 import { boundMs, type HarvestPass } from '../../oai/pass.ts';
-import { checkArguments, parseGranularity } from '../../oai/protocol.ts';
-import { parseHeaderAlone } from '../../oai/record.ts';
+import { checkArguments, parseGranularity, parseHeaderAlone } from '../../oai/protocol.ts';
 import { listName } from '../../oai/walk.ts';
-import { createRowParser, isBytes, isNumber } from '../../store/row.ts';
+import { createRowParser, isBytes, isNumber } from '../../store/database.ts';
 import type { OpenedOutput, Opening, RecordOutput } from './record-output.ts';
 import { assertKnownSets, clockOfService, type ListedService, overlapMs, type ServiceClock } from './service-lists.ts';
 

@@ -1,24 +1,26 @@
 import type { Clock } from '../../base/clock.ts';
 import { t } from '../../base/language.ts';
 import { FIELDS } from '../../find/fields.ts';
-import type { RecordSink } from '../../oai/apply-page.ts';
 import type { OaiClient } from '../../oai/client.ts';
 import { type Disbelief, harvest } from '../../oai/harvest-engine.ts';
-import { storedState } from '../../oai/harvest-state.ts';
+import { type RecordSink, storedState } from '../../oai/harvest-state.ts';
 import type { BrokenRecord } from '../../oai/malformed-error.ts';
 import type { HarvestPass } from '../../oai/pass.ts';
-import { findEntity, type OaiRecord, toIdent } from '../../oai/record.ts';
+import { findEntity, type OaiRecord, toIdent } from '../../oai/protocol.ts';
+import { parseTerm } from '../../vocabulary/read-term.ts';
+import type { Vocabulary } from '../../vocabulary/term.ts';
 import {
   assertLatestRun,
   beginRun,
   getOrCreateVocabularyHarvest,
+  isInSet,
+  saveHidden,
+  saveTerm,
+  saveTombstone,
   tombstoneMissingTerms,
   unmetTerms,
   updateSubject,
-} from '../../vocabulary/harvests.ts';
-import { parseTerm } from '../../vocabulary/read-term.ts';
-import type { Vocabulary } from '../../vocabulary/term.ts';
-import { isInSet, saveHidden, saveTerm, saveTombstone } from '../../vocabulary/terms.ts';
+} from '../../vocabulary/terms.ts';
 import { assertKnownSets, clockOfService, overlapMs, type ServiceClock } from './service-lists.ts';
 
 /** Sets that finds use, and that their places and projects are checked with. */

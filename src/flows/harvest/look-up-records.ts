@@ -1,8 +1,6 @@
 import { OaiError } from '../../base/errors.ts';
-import type { ListPage } from '../../oai/client.ts';
-import { CircleError, isRefusedToken, listPages } from '../../oai/pages.ts';
-import { formatDatestamp } from '../../oai/protocol.ts';
-import { type OaiRecord, toIdent } from '../../oai/record.ts';
+import { CircleError, isRefusedToken, type ListPage, listPages } from '../../oai/client.ts';
+import { formatDatestamp, type OaiRecord, toIdent } from '../../oai/protocol.ts';
 import { FIND_SET, type FindHarvest, harvestFinds, type ListedFind, toListedFind } from './harvest-finds.ts';
 import { clockOfService } from './service-lists.ts';
 

@@ -3,7 +3,6 @@ import { t } from '../../base/language.ts';
 import type { HarvestedFind } from '../../find/harvested-find.ts';
 import { clockWentBack } from '../../oai/harvest-engine.ts';
 import { DAY_MS } from '../../oai/protocol.ts';
-import { listAttempts } from '../../outbox/attempts.ts';
 import { thinDocuments } from '../../outbox/merge.ts';
 import { type Outbox, readHeader } from '../../outbox/open-outbox.ts';
 import {
@@ -14,6 +13,7 @@ import {
   recordUnchanged,
   saveStanding,
 } from '../../outbox/pulled-records.ts';
+import { listAttempts } from '../../outbox/record-events.ts';
 import { type RemoteState, remoteState } from '../finds/remote-state.ts';
 import { listSentFinds, type SentFind } from '../finds/sent-finds.ts';
 import { FIND_SET, type FindHarvest } from './harvest-finds.ts';

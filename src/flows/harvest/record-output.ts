@@ -1,7 +1,7 @@
 import { t } from '../../base/language.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
-import type { RecordSink } from '../../oai/apply-page.ts';
-import type { OaiRecord } from '../../oai/record.ts';
+import type { RecordSink } from '../../oai/harvest-state.ts';
+import type { OaiRecord } from '../../oai/protocol.ts';
 import type { XmlDocument } from '../../xml/element.ts';
 
 /** An output file, folder or stream of a harvest. */

@@ -1,8 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { OaiError, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
-import type { OaiClient, OaiSet } from '../../oai/client.ts';
-import { isRefusedToken, listPages } from '../../oai/pages.ts';
+import { isRefusedToken, listPages, type OaiClient, type OaiSet } from '../../oai/client.ts';
 import type { Granularity } from '../../oai/protocol.ts';
 
 /** Sets and clock of a harvesting service. */

@@ -1,17 +1,19 @@
 import { FileError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
-import { type Ledger, resetOutput, withTrackingSuspended } from '../../ledger/ledger.ts';
 import {
   countHeld,
   countRows,
   hasRecord,
   isEdited,
+  type Ledger,
   removeForeign,
+  resetOutput,
   type StoredRecord,
   saveRecord,
   settleTable,
-} from '../../ledger/stored-records.ts';
-import type { OaiRecord } from '../../oai/record.ts';
+  withTrackingSuspended,
+} from '../../ledger/ledger.ts';
+import type { OaiRecord } from '../../oai/protocol.ts';
 import { metadataText, type RepeatedElements } from '../../oai/record-json.ts';
 import { modifiedFileError } from '../../store/append-file.ts';
 import { JsonBytes } from '../../text/json-bytes.ts';

@@ -4,9 +4,8 @@ import { t } from '../../base/language.ts';
 import { type Message, msg } from '../../base/message.ts';
 import { type DocumentProfile, getNamespace, getSchemaLocation } from '../../find/find.ts';
 import { bundledSchema, findSchemaProblem, isSameAsBundled, MAX_SCHEMA_BYTES } from '../../find/find-schema.ts';
-import { type Exchange, type HttpResponse, TransportError } from '../../http/exchange.ts';
+import { type Exchange, type HttpResponse, TransportError, withRetry } from '../../http/exchange.ts';
 import { hashSha512 } from '../../http/request-body.ts';
-import { withRetry } from '../../http/retry.ts';
 import { forget, type KeptFile, keep, readKept } from '../../store/file-cache.ts';
 
 export type SchemaInUse = {

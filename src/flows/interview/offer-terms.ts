@@ -6,13 +6,12 @@ import type { Reference } from '../../find/field.ts';
 import { type ElementName, type Field, type FindElements, getField } from '../../find/fields.ts';
 import { findNameDoubt, findNameProblem } from '../../find/resolve-finder.ts';
 import { cellOfReference, resolveProject } from '../../find/resolve-reference.ts';
+import { cutTo } from '../../text/characters.ts';
 import { fold } from '../../text/names.ts';
-import { cutTo } from '../../text/width.ts';
 import type { Annotation, PromptOffer } from '../../ui/prompt.ts';
-import { isHarvested } from '../../vocabulary/harvests.ts';
 import { searchTerms } from '../../vocabulary/search.ts';
 import type { Term, Vocabulary } from '../../vocabulary/term.ts';
-import { getPath, termByIdent, termsOfSet } from '../../vocabulary/terms.ts';
+import { getPath, isHarvested, termByIdent, termsOfSet } from '../../vocabulary/terms.ts';
 
 /** Returns choices for an element by the typed text. The value of a choice is that of a table's cell. */
 export type OfferTerms = (element: ElementName, typed: string) => readonly (PromptOffer<string> | Annotation)[];

@@ -9,7 +9,7 @@ import type { Find } from '../../find/find.ts';
 import { valueText } from '../../find/merge-row.ts';
 import type { AnglePart } from '../../place/read-position.ts';
 import { findsText } from '../../report/format.ts';
-import { cutTo } from '../../text/width.ts';
+import { cutTo } from '../../text/characters.ts';
 
 export function overviewLines({ columns, fixed, undecided }: TableProposal): string[] {
   const lines = columns.flatMap(columnLines);

@@ -1,10 +1,10 @@
 import { UsageError } from '../../base/errors.ts';
 import { errorIssue, hasErrors, type Issue } from '../../base/issue.ts';
 import { type Message, msg } from '../../base/message.ts';
-import { listAttempts } from '../../outbox/attempts.ts';
 import type { Entry } from '../../outbox/entry.ts';
 import { entriesOfFind, importOfFind } from '../../outbox/entry-queries.ts';
 import { isSameBinding, type Outbox, readHeader } from '../../outbox/open-outbox.ts';
+import { listAttempts } from '../../outbox/record-events.ts';
 import { allFinds, findByLocalId, type StoredFind } from '../../outbox/stored-finds.ts';
 import type { CopiedFind } from '../queue/copy-finds.ts';
 import { resolveFindNames } from '../queue/resolve-finds.ts';

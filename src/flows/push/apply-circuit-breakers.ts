@@ -20,7 +20,7 @@ import {
   withBreaker,
   withoutCount,
 } from './circuit-breaker.ts';
-import type { AttemptFacts, Decision, Effect, PushState, Step } from './push-state.ts';
+import type { AttemptFacts, Decision, Effect, PushState, Step } from './push-context.ts';
 
 /** Settlement of an entry in view of how those before it were settled. */
 export function applyCircuitBreakers(state: PushState, facts: AttemptFacts, settlement: Settlement): Decision {

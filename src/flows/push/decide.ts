@@ -8,8 +8,7 @@ import type { Outcome } from '../../pas-api/outcome.ts';
 import { applyCircuitBreakers, refusal, requeueForbidden } from './apply-circuit-breakers.ts';
 import { recordFailure, type ServiceFailure, serviceKey, trips, withBreaker } from './circuit-breaker.ts';
 import { findStopCause, updatePeerState } from './peer-check.ts';
-import type { StopCause } from './push-context.ts';
-import type { AttemptFacts, Decision, Effect, PushCounts, PushState, Step } from './push-state.ts';
+import type { AttemptFacts, Decision, Effect, PushCounts, PushState, Step, StopCause } from './push-context.ts';
 
 /** Decides what an attempt does to its entry and to the push. Pure: times are among the facts. */
 export function decide(state: PushState, facts: AttemptFacts): Decision {

@@ -3,8 +3,8 @@ import { readClock, serverMs } from '../../base/clock.ts';
 import { DatabaseError, PasError } from '../../base/errors.ts';
 import { type Message, msg } from '../../base/message.ts';
 import { RETRY_POLICY } from '../../base/retry-policy.ts';
+import { LongPauseError } from '../../http/exchange.ts';
 import type { Slot } from '../../http/pacer.ts';
-import { LongPauseError } from '../../http/retry-after.ts';
 import { type Claim, claim, clampFutureBackoff, recoverInFlight, type Settlement, settle } from '../../outbox/claims.ts';
 import { ENTRY_KINDS, type Entry } from '../../outbox/entry.ts';
 import {

@@ -5,10 +5,8 @@ import { OUTCOMES } from '../../base/outcomes.ts';
 import { type Exchange, type HttpRequest, type HttpResponse, TransportError } from '../../http/exchange.ts';
 import type { Pace, Slot } from '../../http/pacer.ts';
 import { type Outcome, parseOutcome } from '../../pas-api/outcome.ts';
-import { accessProbe, emptyImport } from '../../pas-api/requests.ts';
-import { authorize } from '../../pas-api/session.ts';
-import { isAbort, type StopCause } from './push-context.ts';
-import type { AttemptFacts, Peer, PushState, Step } from './push-state.ts';
+import { accessProbe, authorize, emptyImport } from '../../pas-api/session.ts';
+import { type AttemptFacts, isAbort, type Peer, type PushState, type Step, type StopCause } from './push-context.ts';
 
 /** Judges by an outcome whether it is the service that answers ({@link PushState.peer}). */
 export function updatePeerState(state: PushState, { entry, outcome, status }: AttemptFacts): Step {

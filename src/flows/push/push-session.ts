@@ -2,18 +2,26 @@ import { setMaxListeners } from 'node:events';
 import { PasError } from '../../base/errors.ts';
 import { type Message, msg } from '../../base/message.ts';
 import { RETRY_POLICY } from '../../base/retry-policy.ts';
-import { attemptsInARow, consecutiveFailures, listAttempts } from '../../outbox/attempts.ts';
 import { moveToBack, requeue, type Settlement } from '../../outbox/claims.ts';
 import { getProject } from '../../outbox/entries.ts';
 import type { Entry, EntryKind } from '../../outbox/entry.ts';
 import { type ClaimableQuery, countOpen, entriesInState, entryById } from '../../outbox/entry-queries.ts';
+import { attemptsInARow, consecutiveFailures, listAttempts } from '../../outbox/record-events.ts';
 import type { Outcome } from '../../pas-api/outcome.ts';
 import { refusedForProjects, requeueSettlement } from './apply-circuit-breakers.ts';
 import { openCircuitsAt } from './circuit-breaker.ts';
 import { decide } from './decide.ts';
 import { probeAccess, probePeer } from './peer-check.ts';
-import type { PushContext, StopCause } from './push-context.ts';
-import { type AttemptFacts, type Decision, type Effect, initialState, type PushCounts, type PushState } from './push-state.ts';
+import {
+  type AttemptFacts,
+  type Decision,
+  type Effect,
+  initialState,
+  type PushContext,
+  type PushCounts,
+  type PushState,
+  type StopCause,
+} from './push-context.ts';
 import type { Sent } from './send-entry.ts';
 
 type Flight = {

@@ -9,7 +9,6 @@ import {
   rememberAccount,
 } from '../../outbox/bound-account.ts';
 import { type Outbox, readHeader } from '../../outbox/open-outbox.ts';
-import { userInfoRequest } from '../../pas-api/requests.ts';
 import {
   type Account,
   answerOrUnavailable,
@@ -19,6 +18,7 @@ import {
   type Role,
   roleOfGroups,
   type Session,
+  userInfoRequest,
 } from '../../pas-api/session.ts';
 import { childText, getChild, getChildren, type XmlElement } from '../../xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../../xml/parse.ts';

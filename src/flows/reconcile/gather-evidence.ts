@@ -1,9 +1,9 @@
 import { differingElements, type HarvestedElements, type HarvestedFind, parseHarvestedFind } from '../../find/harvested-find.ts';
-import { listAttempts } from '../../outbox/attempts.ts';
 import type { Entry, ImportEntry } from '../../outbox/entry.ts';
 import { importOfRecord, latestAccepted } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { listAcceptedSince } from '../../outbox/ownership.ts';
+import { listAttempts } from '../../outbox/record-events.ts';
 import { getChild } from '../../xml/element.ts';
 import { parseXml } from '../../xml/parse.ts';
 import { type FindHarvest, type HarvestedFinds, harvestFinds } from '../harvest/harvest-finds.ts';

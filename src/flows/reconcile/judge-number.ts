@@ -1,6 +1,6 @@
 import { OaiError } from '../../base/errors.ts';
 import { msg } from '../../base/message.ts';
-import type { OaiRecord } from '../../oai/record.ts';
+import type { OaiRecord } from '../../oai/protocol.ts';
 import type { NumberEntry } from '../../outbox/entry.ts';
 import { entriesOfRecord } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';

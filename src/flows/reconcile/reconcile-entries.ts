@@ -1,11 +1,10 @@
 import { type ServerMs, serverMs } from '../../base/clock.ts';
 import { msg } from '../../base/message.ts';
-import { getRetryAt, listAttempts, recordLookup } from '../../outbox/attempts.ts';
 import { schedule } from '../../outbox/entries.ts';
 import type { Entry, ImportEntry, NumberEntry, PhotoEntry } from '../../outbox/entry.ts';
 import { entriesInState, entriesOfRecord, importOfFind } from '../../outbox/entry-queries.ts';
 import { reassignRecord } from '../../outbox/ownership.ts';
-import { recordEvidence } from '../../outbox/record-events.ts';
+import { getRetryAt, listAttempts, recordEvidence, recordLookup } from '../../outbox/record-events.ts';
 import { type Evidence, gatherEvidence, type LookupContext, parseSentElements } from './gather-evidence.ts';
 import { judgeImports, type UncertainImport } from './judge-import.ts';
 import { currentRecord, judgeNumber, listNumbersFromHere } from './judge-number.ts';

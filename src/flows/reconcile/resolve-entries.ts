@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { UsageError } from '../../base/errors.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
-import { listEvidence } from '../../outbox/attempts.ts';
 import { recoverInFlight, requeue } from '../../outbox/claims.ts';
 import { eventSeq, eventsOfEntry, schedule, scheduleEach, setReason } from '../../outbox/entries.ts';
 import type { Entry, EntryState } from '../../outbox/entry.ts';
@@ -17,7 +16,7 @@ import type { EventOf } from '../../outbox/events.ts';
 import { foldEvents, getLastReason } from '../../outbox/fold-events.ts';
 import { recordOtherWriters } from '../../outbox/gate.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { decisionAbout, recordEvents } from '../../outbox/record-events.ts';
+import { decisionAbout, listEvidence, recordEvents } from '../../outbox/record-events.ts';
 import { unhideFind } from '../../outbox/removal.ts';
 import { findTarget } from '../queue/resolve-finds.ts';
 import { recordProblem } from './look-up-record.ts';

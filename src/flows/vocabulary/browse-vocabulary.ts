@@ -3,12 +3,13 @@ import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import { editDistance } from '../../text/names.ts';
 import { type ExportedTerm, termCsvLines, turtleLines } from '../../vocabulary/export-terms.ts';
-import { allHarvests, isHarvested } from '../../vocabulary/harvests.ts';
 import { type SearchHit, type SearchOptions, searchTerms } from '../../vocabulary/search.ts';
 import type { Term, Vocabulary } from '../../vocabulary/term.ts';
 import {
+  allHarvests,
   countBySet,
   getPath,
+  isHarvested,
   isInSet,
   listInferiors,
   listSuperiors,

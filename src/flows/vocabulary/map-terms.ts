@@ -19,9 +19,9 @@ import {
 import { FIELDS } from '../../find/fields.ts';
 import type { LookupTerm, TermCandidate } from '../../find/lookup.ts';
 import type { Table } from '../../tables/table.ts';
-import { isHarvested } from '../../vocabulary/harvests.ts';
 import { makeSuggest, type Suggest, type Suggestion } from '../../vocabulary/suggest.ts';
 import type { Vocabulary } from '../../vocabulary/term.ts';
+import { isHarvested } from '../../vocabulary/terms.ts';
 
 /** Changes and checks of a museum's mapping. */
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { monotonicMs, wallMs } from '../../../src/base/clock.ts';
 import { OUTCOMES, type OutcomeKind } from '../../../src/base/outcomes.ts';
 import { decide } from '../../../src/flows/push/decide.ts';
-import { type AttemptFacts, initialState, type PushState } from '../../../src/flows/push/push-state.ts';
+import { type AttemptFacts, initialState, type PushState } from '../../../src/flows/push/push-context.ts';
 import { ENTRY_KINDS, type Entry, type EntryKind } from '../../../src/outbox/entry.ts';
 import type { Outcome } from '../../../src/pas-api/outcome.ts';
 

@@ -9,7 +9,7 @@ import { type Exchange, type HttpRequest, type HttpResponse, TransportError } fr
 import { makePace } from '../../../src/http/pacer.ts';
 import { hashSha512 } from '../../../src/http/request-body.ts';
 import { openOaiClient } from '../../../src/oai/client.ts';
-import { REFUSAL } from '../../../src/oai/record.ts';
+import { REFUSAL } from '../../../src/oai/protocol.ts';
 import type { KnownAccount } from '../../../src/outbox/bound-account.ts';
 import { addImport, addPhoto } from '../../../src/outbox/entries.ts';
 import { ENTRY_KINDS } from '../../../src/outbox/entry.ts';

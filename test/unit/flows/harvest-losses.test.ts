@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isHarvested } from '../../../src/vocabulary/harvests.ts';
+import { isHarvested } from '../../../src/vocabulary/terms.ts';
 import type { FakeRepository } from '../../support/fake-repository.ts';
 import { labels } from '../../support/harvest-output.ts';
 import { harvestPlace } from '../../support/record-harvest.ts';

@@ -1,10 +1,10 @@
 import { serverMs } from '../../../src/base/clock.ts';
 import { type Reconciled, reconcile } from '../../../src/flows/reconcile/reconcile-entries.ts';
-import { listEvidence } from '../../../src/outbox/attempts.ts';
 import { claim, settle } from '../../../src/outbox/claims.ts';
 import { addNumber, addPhoto } from '../../../src/outbox/entries.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
 import { entryById } from '../../../src/outbox/entry-queries.ts';
+import { listEvidence } from '../../../src/outbox/record-events.ts';
 import { EVA_SAID } from '../../support/account-service.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { tempOutbox } from '../../support/temp-outbox.ts';

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { type Clock, wallMs } from '../../../src/base/clock.ts';
 import { DatabaseError } from '../../../src/base/errors.ts';
-import { listAttempts, listEvidence } from '../../../src/outbox/attempts.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
 import { allEntries, entryById } from '../../../src/outbox/entry-queries.ts';
 import { type Outbox, readHeader } from '../../../src/outbox/open-outbox.ts';
+import { listAttempts, listEvidence } from '../../../src/outbox/record-events.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 import { aComputer, findService, PROJECT, queueFind } from './find-service.ts';

@@ -7,8 +7,7 @@ import type { HttpResponse } from '../../../src/http/exchange.ts';
 import { openOaiClient } from '../../../src/oai/client.ts';
 import { parseErrorBody } from '../../../src/pas-api/error-body.ts';
 import { parseOutcome } from '../../../src/pas-api/outcome.ts';
-import type { Operation } from '../../../src/pas-api/requests.ts';
-import { openSession } from '../../../src/pas-api/session.ts';
+import { type Operation, openSession } from '../../../src/pas-api/session.ts';
 import { listXml, OAI_BASE, recordXml } from '../../support/scripted-oai.ts';
 
 /** Broken, malicious or foreign answers of a server. */

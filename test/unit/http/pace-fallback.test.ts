@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { openWithFallback } from '../../../src/http/pace-fallback.ts';
-import type { PaceState, PaceStore } from '../../../src/http/pace-state.ts';
+import type { PaceState, PaceStore } from '../../../src/http/pace-store.ts';
 import { makePace } from '../../../src/http/pacer.ts';
 import { PaceStoreError } from '../../../src/http/redis-pace-store.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Clock, monotonicMs, systemClock } from '../../../src/base/clock.ts';
-import { UNSEEN } from '../../../src/http/pace-state.ts';
+import { UNSEEN } from '../../../src/http/pace-store.ts';
 import { makePace } from '../../../src/http/pacer.ts';
 import { isAddressFault, parseRedisAddress } from '../../../src/http/redis-address.ts';
 import {

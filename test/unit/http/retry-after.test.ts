@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { retryAfterMs } from '../../../src/http/retry-after.ts';
+import { retryAfterMs } from '../../../src/http/exchange.ts';
 
 const NOW = Date.UTC(2024, 0, 1, 12, 0, 0);
 

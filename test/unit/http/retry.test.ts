@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { type Exchange, type HttpRequest, type HttpResponse, TransportError } from '../../../src/http/exchange.ts';
-import { HARVEST_RETRY, withRetry } from '../../../src/http/retry.ts';
+import {
+  type Exchange,
+  HARVEST_RETRY,
+  type HttpRequest,
+  type HttpResponse,
+  TransportError,
+  withRetry,
+} from '../../../src/http/exchange.ts';
 import { type ManualClock, manualClock } from '../../support/manual-clock.ts';
 
 const OPTIONS = { random: () => 1, attempts: 4, firstWaitMs: 1000, maxWaitMs: 3000, maxRetryAfterMs: 60_000 };

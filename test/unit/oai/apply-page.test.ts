@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { applyPage, isUnidentified, type RecordSink } from '../../../src/oai/apply-page.ts';
-import { memoryState } from '../../../src/oai/harvest-state.ts';
+import { applyPage, isUnidentified, memoryState, type RecordSink } from '../../../src/oai/harvest-state.ts';
 import type { BrokenRecord } from '../../../src/oai/malformed-error.ts';
 import { type HarvestPass, type HarvestWindow, startPass, startScan } from '../../../src/oai/pass.ts';
-import type { OaiRecord } from '../../../src/oai/record.ts';
+import type { OaiRecord } from '../../../src/oai/protocol.ts';
 import { makeClient, RECORDS } from '../../support/scripted-client.ts';
 import { listXml, OAI_BASE, recordXml, scripted } from '../../support/scripted-oai.ts';
 

@@ -4,7 +4,7 @@ import { AuthError, InterruptedError, OaiError, UnavailableError } from '../../.
 import { TransportError } from '../../../src/http/exchange.ts';
 import { openOaiClient } from '../../../src/oai/client.ts';
 import { MalformedAnswerError } from '../../../src/oai/malformed-error.ts';
-import { findEntity, toIdent } from '../../../src/oai/record.ts';
+import { findEntity, toIdent } from '../../../src/oai/protocol.ts';
 import { makeClient, RECORDS } from '../../support/scripted-client.ts';
 import { answer, listArguments, listXml, OAI_BASE, oaiError, oaiXml, recordXml, scripted } from '../../support/scripted-oai.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type HarvestState, memoryState, type SeenRecord, storedState } from '../../../src/oai/harvest-state.ts';
 import { startPass, startScan } from '../../../src/oai/pass.ts';
-import { getOrCreateVocabularyHarvest } from '../../../src/vocabulary/harvests.ts';
+import { getOrCreateVocabularyHarvest } from '../../../src/vocabulary/terms.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { OAI_BASE } from '../../support/scripted-oai.ts';
 import { tempVocabulary } from '../../support/temp-vocabulary.ts';

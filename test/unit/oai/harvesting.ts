@@ -2,7 +2,7 @@ import type { PasError } from '../../../src/base/errors.ts';
 import type { HttpRequest } from '../../../src/http/exchange.ts';
 import { harvest } from '../../../src/oai/harvest-engine.ts';
 import { memoryState } from '../../../src/oai/harvest-state.ts';
-import { toIdent } from '../../../src/oai/record.ts';
+import { toIdent } from '../../../src/oai/protocol.ts';
 import type { HarvestOptions } from '../../../src/oai/walk.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { makeClient } from '../../support/scripted-client.ts';

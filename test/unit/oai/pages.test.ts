@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { InterruptedError, OaiError, UnavailableError } from '../../../src/base/errors.ts';
 import { type HttpRequest, TransportError } from '../../../src/http/exchange.ts';
-import { openOaiClient } from '../../../src/oai/client.ts';
-import { listPages, type PagesOptions } from '../../../src/oai/pages.ts';
-import { type OaiRecord, toIdent } from '../../../src/oai/record.ts';
+import { listPages, openOaiClient, type PagesOptions } from '../../../src/oai/client.ts';
+import { type OaiRecord, toIdent } from '../../../src/oai/protocol.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import {
   answer,

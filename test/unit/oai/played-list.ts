@@ -1,7 +1,6 @@
 import { OaiError } from '../../../src/base/errors.ts';
 import type { ListPage } from '../../../src/oai/client.ts';
-import { datestampMs, type OaiArguments } from '../../../src/oai/protocol.ts';
-import type { OaiRecord } from '../../../src/oai/record.ts';
+import { datestampMs, type OaiArguments, type OaiRecord } from '../../../src/oai/protocol.ts';
 
 export type Order = 'newest first' | 'oldest first' | 'by name';
 

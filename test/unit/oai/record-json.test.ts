@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type OaiRecord, parseRecord } from '../../../src/oai/record.ts';
+import { type OaiRecord, parseRecord } from '../../../src/oai/protocol.ts';
 import {
   elementJson,
   headerJson,

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { AttemptOutcome } from '../../../src/base/outcomes.ts';
 import { entryBackoffMs } from '../../../src/base/retry-policy.ts';
-import { attemptsInARow, consecutiveFailures, getRetryAt, listAttempts } from '../../../src/outbox/attempts.ts';
 import { settle } from '../../../src/outbox/claims.ts';
 import { entryById } from '../../../src/outbox/entry-queries.ts';
+import { attemptsInARow, consecutiveFailures, getRetryAt, listAttempts } from '../../../src/outbox/record-events.ts';
 import { claimEntry } from '../../support/attempted-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';

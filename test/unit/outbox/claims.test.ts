@@ -3,7 +3,6 @@ import { serverMs, wallMs } from '../../../src/base/clock.ts';
 import { DatabaseError } from '../../../src/base/errors.ts';
 import { errorIssue } from '../../../src/base/issue.ts';
 import { hashSha512 } from '../../../src/http/request-body.ts';
-import { listAttempts } from '../../../src/outbox/attempts.ts';
 import {
   type Claim,
   claim,
@@ -31,7 +30,7 @@ import {
 import { mergeJournal } from '../../../src/outbox/merge.ts';
 import { type Outbox, readHeader } from '../../../src/outbox/open-outbox.ts';
 import { supersedeEarlierNumbers } from '../../../src/outbox/ownership.ts';
-import { decisionAbout, recordEvents } from '../../../src/outbox/record-events.ts';
+import { decisionAbout, listAttempts, recordEvents } from '../../../src/outbox/record-events.ts';
 import { removeTarget } from '../../../src/outbox/removal.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { ACCOUNT_ID, openAnew, queueImport, type TempOutbox, tempOutbox } from '../../support/temp-outbox.ts';

@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { isContainer, machineId, type System, thisSystem } from '../../../src/outbox/machine-id.ts';
+import { journalLayout, machineId, type System, thisSystem } from '../../../src/context/places.ts';
+
+/** The journal is beside the outbox there. */
+const isContainer = (system: System): boolean => journalLayout(undefined, system) === 'beside';
 
 const MACHINE_ID = '0123456789abcdef0123456789abcdef';
 const GUID = '01234567-89AB-cdef-0123-456789abcdef';

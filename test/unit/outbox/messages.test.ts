@@ -2,11 +2,10 @@ import { expect, test } from 'vitest';
 import { errorIssue } from '../../../src/base/issue.ts';
 import { setLanguage } from '../../../src/base/language.ts';
 import { type Message, msg } from '../../../src/base/message.ts';
-import { listAttempts, listEvidence } from '../../../src/outbox/attempts.ts';
 import { settle } from '../../../src/outbox/claims.ts';
 import { schedule } from '../../../src/outbox/entries.ts';
 import { entryById } from '../../../src/outbox/entry-queries.ts';
-import { recordEvidence } from '../../../src/outbox/record-events.ts';
+import { listAttempts, listEvidence, recordEvidence } from '../../../src/outbox/record-events.ts';
 import { attemptEntry, claimEntry } from '../../support/attempted-entries.ts';
 import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { type HttpResponse, TransportError } from '../../../src/http/exchange.ts';
 import { ChangedFileError } from '../../../src/http/request-body.ts';
 import { outcomeOfTransportError, parseOutcome } from '../../../src/pas-api/outcome.ts';
-import type { Operation } from '../../../src/pas-api/requests.ts';
+import type { Operation } from '../../../src/pas-api/session.ts';
 import { inWords } from '../../support/in-words.ts';
 
 const readIdent = (body: Buffer): string | undefined => body.toString().match(/ident:(\S+)/)?.[1];

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { getExamples } from '../../../src/commands/command.ts';
 import { buildWholeProgram } from '../../../src/commands/program.ts';
-import { displayWidth } from '../../../src/text/width.ts';
+import { displayWidth } from '../../../src/text/characters.ts';
 
 const silent = { write: () => true };
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import stringWidth from 'string-width';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { cutTo, displayWidth, learnWidths, wrapText } from '../../../src/text/width.ts';
+import { cutTo, displayWidth, learnWidths, wrapText } from '../../../src/text/characters.ts';
 import { makeBar, makeTerminal, table } from '../../../src/ui/terminal.ts';
 
 beforeAll(() => learnWidths());
