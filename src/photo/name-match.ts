@@ -24,6 +24,10 @@ const WORDS_BEFORE_NUMBERS: ReadonlySet<string> = new Set(
   'a|i|k|ke|ku|o|s|se|u|v|ve|z|ze|na|do|od|po|za|at|by|in|no|of|on|to|am|an|im|zu'.split('|'),
 );
 
+/** Beginnings of Czech and English words for a part of a site, whose number looks like a find's: `čtverec K-12`. */
+const PLACES =
+  /^(?:ctver|sektor|kvadrant|sond|vrstv|objekt|hrob|kontext|ploch|square|sector|quadrant|trench|layer|feature|grave|context)/;
+
 /** Indexes finds by the first token of their ids. */
 export function indexNames<T>(finds: readonly NamedFind<T>[]): NameIndex<T> {
   const index = new Map<string, IndexedId<T>[]>();
@@ -113,7 +117,8 @@ function grade<T>(name: Name, span: Span<T>): Graded<T>[] {
   if (phrase === 'phrase') return [];
   const isOthers = crossing.length > 0 || name.otherNumbers.some(({ start, end }) => start === from && end === to);
   const isBare = !(/\p{L}/u.test(span.plain) && /\p{Nd}/u.test(span.plain));
-  const isUnlike = isOthers || isBare || phrase === 'perhaps' || !isJoined(name, span);
+  const isOfPlace = PLACES.test(name.tokens[span.start - 1]?.text ?? '');
+  const isUnlike = isOthers || isBare || isOfPlace || phrase === 'perhaps' || !isJoined(name, span);
   const doubt = isWrittenOnto(name, span) ? 'more-in-name' : isUnlike ? 'like-name' : undefined;
   return [{ ...span, doubt }];
 }
