@@ -106,10 +106,12 @@ function parseRow(
   return { row, set, term, id: cell('id'), label: cell('label'), note: cell('note'), confirmed };
 }
 
-/** Finds a set by its own name, by the element that uses it, or by that element's English name. */
+/** Finds a set by its own name, also without `heslo:`, by the element that uses it, or by that element's English name. */
 export function findSetSpec(text: string): string | undefined {
   const name = foldName(text);
-  const field = FIELDS.find(({ set, alias, name: element }) => set !== undefined && (element === name || alias === name));
+  const field = FIELDS.find(
+    ({ set, alias, name: element }) => set !== undefined && [element, alias, set.replace('heslo:', '')].includes(name),
+  );
   if (field?.set !== undefined) return field.set;
   return /^[a-z_]+(:[a-z0-9_]+)?$/.test(text) ? text : undefined;
 }

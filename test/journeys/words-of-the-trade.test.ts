@@ -53,6 +53,14 @@ test('a term of another vocabulary is found there by the command that is advised
   );
 });
 
+test('an entry of another vocabulary cannot be mapped to, and the command that is advised lists those that can', async () => {
+  const refused = await home.pas('vocab', 'map', 'set', 'predmet_druh', 'hrnec', 'HES-000979');
+  expect(refused.code).toBe(2);
+  const [, command = ''] = /pas (vocab list \S+)/.exec(refused.stderr) ?? [];
+  const entries = await home.json<{ id: string }[]>(...command.split(' '));
+  await expectDone(home.pas('vocab', 'map', 'set', 'predmet_druh', 'hrnec', entries[0]?.id ?? ''));
+});
+
 test('a table of another form is told in one line, with the command that reads it', async () => {
   const header = ['kód', 'věc', 'hmota', 'kdy', 'kdo', 'kde', 'váha', 'šířka', 'délka', 'regál', 'skříň'];
   home.file('cizí tabulka.csv', `${header.join(';')}\nK1${';x'.repeat(10)}\n`);

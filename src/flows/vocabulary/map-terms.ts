@@ -63,7 +63,7 @@ function findEntry(lookupTerm: LookupTerm, set: string, text: string): TermCandi
   const lookup = lookupTerm(set, text);
   const refuse = (message: string, nearest: readonly TermCandidate[] = []): never => {
     const names = nearest.map(({ id, label }) => `${id} (${label})`).join(', ');
-    throw new UsageError(message, { hint: names === '' ? cmd`pas vocab search ${text} --set ${set}` : t`It may be ${names}.` });
+    throw new UsageError(message, { hint: names === '' ? cmd`pas vocab list ${set}` : t`It may be ${names}.` });
   };
   switch (lookup.kind) {
     case 'found':

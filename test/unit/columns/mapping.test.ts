@@ -185,6 +185,7 @@ test.each([
   ['obdobi', 'heslo:obdobi'],
   ['period', 'heslo:obdobi'],
   ['Druh nálezu', 'heslo:predmet_druh'],
+  ['predmet_druh', 'heslo:predmet_druh'],
   ['heslo:areal', 'heslo:areal'],
   ['osoba', 'osoba'],
   ['pocet!', undefined],
