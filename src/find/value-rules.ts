@@ -23,8 +23,17 @@ export const MAX_DEPTH_CM = 2_147_483_647;
 /** No find in the service is older; an earlier year is a typing error, such as 0204. */
 export const EARLIEST_YEAR = 1700;
 
-/** First days of clocks that were never set: computers, cameras, satellites, spreadsheets. */
-const DAYS_WITHOUT_CLOCK = ['1970-01-01', '1980-01-01', '1980-01-06', '1899-12-30', '1899-12-31', '1900-01-01', '1904-01-01'];
+/** First days of clocks that were never set: computers, cameras, satellites, GPS devices, spreadsheets. */
+const DAYS_WITHOUT_CLOCK = [
+  '1970-01-01',
+  '1980-01-01',
+  '1980-01-06',
+  '1989-12-31',
+  '1899-12-30',
+  '1899-12-31',
+  '1900-01-01',
+  '1904-01-01',
+];
 
 /** Requirements for values in every state (A-VALUE-1 to A-VALUE-7). */
 export const VALUE_RULES: readonly Rule[] = [
