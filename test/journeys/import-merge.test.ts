@@ -98,6 +98,8 @@ describe('a table that is imported again', () => {
     expect(await readElements('R-1')).toMatchObject({ poznamka: 'here' });
     expect(await readElements('R-1')).not.toHaveProperty('hloubka');
 
+    const mistyped = await home.pas('import', season, '--theirs-of', 'R-9');
+    expect([mistyped.code, mistyped.stderr]).toEqual([2, expect.stringContaining('There is no find R-9.')]);
     expect((await imports(season, '--theirs-of', 'R-1', '--ours-of', 'R-2')).report).toMatchObject({ conflicts: 0, updated: 1 });
     expect(await readElements('R-1')).toMatchObject({ poznamka: 'table', hloubka: 20 });
     expect(await readElements('R-2')).toMatchObject({ poznamka: 'here' });

@@ -14,6 +14,8 @@ import { collapseGpsWarnings, collapseUnchecked, collapseUnknownColumns } from '
 import type { Enqueued } from '../../flows/queue/enqueue-finds.ts';
 import { type CopiedTable, importTable, openCorrections } from '../../flows/queue/import-table.ts';
 import type { MergeAnswers } from '../../flows/queue/merge-find.ts';
+import { resolveFindNames } from '../../flows/queue/resolve-finds.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
 import { normalizeId } from '../../text/characters.ts';
 import { issueValues, printable, printIssues } from '../../ui/terminal.ts';
 import { findCount, photographCount, printNextStep } from '../result-texts.ts';
@@ -76,9 +78,10 @@ export async function importTables(context: Context, files: readonly string[], o
 
 /** Returns the settings that hold for all tables. */
 async function openRequest(context: Context, files: readonly string[], options: ImportOptions) {
-  const [copy, answers] = [parseIssuesCopy(files, options), parseMergeAnswers(options)];
+  const copy = parseIssuesCopy(files, options);
   const ruleContext = await openValidationContext(context);
   const outbox = await context.outbox();
+  const answers = parseMergeAnswers(outbox, options);
   outbox.command.words = 'import';
   const { idPrefix, set, strict, keepRows } = options;
   return {
@@ -142,11 +145,14 @@ function joinReports(reports: readonly ImportReport[], ofMapping: readonly Issue
   };
 }
 
-/** @throws UsageError where flags contradict each other */
-function parseMergeAnswers({ ours, theirs, oursOf = [], theirsOf = [], same, rename, asNew }: ImportOptions): MergeAnswers {
+/** @throws UsageError where flags contradict each other, or name an unknown find */
+function parseMergeAnswers(outbox: Outbox, options: ImportOptions): MergeAnswers {
+  const { ours, theirs, oursOf = [], theirsOf = [], same, rename, asNew } = options;
   if (ours === true && theirs === true) throw new UsageError(t`--ours and --theirs cannot be combined. Give one of them.`);
   if (rename === true && asNew === true) throw new UsageError(t`--rename and --as-new cannot be combined. Give one of them.`);
-  const [keep, take] = [new Set(oursOf.map(normalizeId)), new Set(theirsOf.map(normalizeId))];
+  const resolveIds = (names: readonly string[]): Set<string> =>
+    new Set(resolveFindNames(outbox, names.map(normalizeId)).map(({ localId }) => localId));
+  const [keep, take] = [resolveIds(oursOf), resolveIds(theirsOf)];
   const both = [...keep].find((find) => take.has(find));
   if (both !== undefined) throw new UsageError(t`--ours-of and --theirs-of both name ${both}. Give one of them.`);
   const general = ours === true ? 'ours' : theirs === true ? 'theirs' : undefined;
@@ -295,10 +301,10 @@ function changesText({ added, updated, unchanged, ...counts }: ReturnType<typeof
   const { already_sent: sent, conflicts, invalid } = counts;
   const parts = [t`${added} added`, t`${updated} updated`, t`${unchanged} unchanged`];
   if (sent > 0) parts.push(t`${sent} already sent, unchanged`);
-  if (conflicts > 0) parts.push(t`${conflicts} changed here and in the table, and left as they are`);
+  if (conflicts > 0) parts.push(t`${conflicts} changed here and in the table, not updated`);
   const otherCount = counts.other_finds + counts.other_table + counts.equal;
-  if (otherCount > 0) parts.push(t`${otherCount} left as they are until you decide`);
-  if (invalid > 0) parts.push(ngettext(msgid`${invalid} row skipped`, `${invalid} rows skipped`, invalid));
+  if (otherCount > 0) parts.push(t`${otherCount} not decided`);
+  if (invalid > 0) parts.push(ngettext(msgid`${invalid} row not read`, `${invalid} rows not read`, invalid));
   return parts.join(', ');
 }
 
