@@ -61,7 +61,7 @@ create table finds (
   source_row integer,
   -- the table by its full path, with the sheet
   source_path text,
-  -- the row of the table as last imported: its elements, and its photographs with the digests that they had
+  -- the row of the table as last imported: its elements where they differ, and its photographs with the digests that they had
   base text check (base is null or json_valid(base)),
   created_at integer not null,
   updated_at integer not null,

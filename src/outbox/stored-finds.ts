@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { UsageError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
 import {
@@ -92,7 +93,7 @@ export function insertFind(outbox: Outbox, find: FindToStore): FindId {
     sourceFile: find.source?.file ?? null,
     sourceRow: find.source?.row ?? null,
     sourcePath: find.sourcePath ?? null,
-    base: find.base == null ? null : makeBaseText(find.base, find.elements, elements),
+    base: serializeBase(find.base, find.elements),
     createdAt: find.createdAt ?? now,
     updatedAt: now,
     hiddenAt: null,
@@ -116,23 +117,23 @@ export function updateFind(outbox: Outbox, find: FindToStore, version?: number):
     if (row === undefined || (version !== undefined && row.version !== version)) throw makeChangedError(find.localId);
     const [sourceFile, sourceRow] = [find.source?.file ?? row.sourceFile, find.source?.row ?? row.sourceRow];
     const sourcePath = find.sourcePath === undefined ? row.sourcePath : find.sourcePath;
-    const base = find.base === undefined ? row.base : serializeBase(find.base);
+    const base = serializeBase(
+      find.base === undefined ? importedRow({ ...row, elements: JSON.parse(row.elements) }) : find.base,
+      find.elements,
+    );
     replaceRow(outbox, { ...row, elements: JSON.stringify(find.elements), sourceFile, sourceRow, sourcePath, base });
   });
 }
 
 /** Returns a find's row as last imported. */
-export function importedRow({ base }: StoredFind): ImportedRow | undefined {
-  return base === null ? undefined : JSON.parse(base);
+export function importedRow({ base, elements }: Pick<StoredFind, 'base' | 'elements'>): ImportedRow | undefined {
+  return base === null ? undefined : { elements, ...JSON.parse(base) };
 }
 
-/** A new find equals its row, so its elements are serialised once. */
-function makeBaseText(base: ImportedRow, elements: StoredElements, text: string): string | null {
-  return base.elements === elements ? `{"elements":${text},"photos":${JSON.stringify(base.photos)}}` : serializeBase(base);
-}
-
-function serializeBase(base: ImportedRow | null | undefined): string | null {
-  return base == null ? null : JSON.stringify(base);
+/** Elements that are equal to those of the find are stored once. */
+function serializeBase(base: ImportedRow | null | undefined, elements: StoredElements): string | null {
+  if (base == null) return null;
+  return JSON.stringify(isDeepStrictEqual(base.elements, elements) ? { photos: base.photos } : base);
 }
 
 /** Writes a find as a new version. */

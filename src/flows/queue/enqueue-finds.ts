@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { hasErrors, Issue } from '../../base/issue.ts';
 import type { FindElements } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
@@ -308,13 +309,13 @@ function storeMerged(
 function writeMerged(
   find: Find,
   content: ImportContent,
-  { stored, entry }: Existing,
+  { stored, entry, row }: Existing,
   elements: FindElements | undefined,
   base: ImportedRow,
   { outbox, table, answers }: EnqueueContext,
 ): void {
   const isMoved = answers?.same === true && stored.sourcePath !== (table?.path ?? null);
-  if (elements === undefined && !isMoved && JSON.stringify(base) === stored.base) return;
+  if (elements === undefined && !isMoved && isDeepStrictEqual(base, row)) return;
   recordBefore(outbox, stored.id);
   const source = elements === undefined && !isMoved ? {} : { ...pickSource(find), sourcePath: table?.path ?? null };
   updateFind(outbox, { localId: find.localId, elements: elements ?? stored.elements, base, ...source });

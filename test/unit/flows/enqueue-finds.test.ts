@@ -7,7 +7,7 @@ import type { Entry } from '../../../src/outbox/entry.ts';
 import { entriesOfFind, importOfFind } from '../../../src/outbox/entry-queries.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { decisionAbout, recordEvents } from '../../../src/outbox/record-events.ts';
-import { countFinds, findByLocalId, updateFind } from '../../../src/outbox/stored-finds.ts';
+import { countFinds, findByLocalId, importedRow, updateFind } from '../../../src/outbox/stored-finds.ts';
 import { acceptEntry, attemptEntry } from '../../support/attempted-entries.ts';
 import { tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
 
@@ -178,4 +178,17 @@ test('a find that a person enters again is as it was entered, whatever was edite
   const entered = { poznamka: 'third', druh_nalezu: { id: 'HES-000691', text: '' }, datum_nalezu: '2024-07-01' };
   expect((await enter(entered)).finds).toMatchObject([{ change: 'updated' }]);
   expect(findByLocalId(outbox, 'K-1')?.elements).toEqual(entered);
+});
+
+test('a find stores the elements of its row once, and its row as last imported only when they differ', async () => {
+  using outbox = tempOutbox();
+  const long = { ...FIND, elements: { poznamka: 'přezka '.repeat(100) } };
+  await enqueueFinds([long], context(outbox));
+  const baseLength = () => outbox.sql('select length(base) from finds').pluck().get();
+  expect(baseLength()).toBeLessThan(200);
+  updateFind(outbox, { localId: 'K-1', elements: { poznamka: 'edited' } });
+  const edited = findByLocalId(outbox, 'K-1');
+  expect(edited && importedRow(edited)?.elements).toEqual(long.elements);
+  updateFind(outbox, { localId: 'K-1', elements: long.elements });
+  expect(baseLength()).toBeLessThan(200);
 });
