@@ -2,6 +2,7 @@ import { UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
 import { childText, getAttribute, getChild, getChildren, type XmlElement } from '../xml/element.ts';
+import { type FlatTree, getTreePosition } from '../xml/flat-tree.ts';
 
 /** The rules of OAI-PMH 2.0 as data: verbs with their arguments (section 4), errors (section 3.6). */
 
@@ -85,26 +86,27 @@ export type Granularity = 'day' | 'second';
 
 export const DAY_MS = 86_400_000;
 
-const DAY = /^(\d{4})-(\d{2})-(\d{2})$/;
-const TIME = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.\d{1,9})?Z$/;
+const DAY_LENGTH = 'YYYY-MM-DD'.length;
+const DATESTAMP = /^\d{4}-\d{2}-(\d{2})(?:T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?Z)?$/;
 
 /** Milliseconds since 1970 UTC; undefined where the text is no UTC date or time, or no day of the calendar. */
 export function datestampMs(text: string): number | undefined {
-  const parts = DAY.exec(text) ?? TIME.exec(text);
+  const parts = DATESTAMP.exec(text);
   if (parts === null) return undefined;
   const ms = Date.parse(text);
   // Date.parse turns 30 February into 1 March, and a 13th month into what has no day.
-  return new Date(ms).getUTCDate() === Number(parts[3]) ? ms : undefined;
+  return new Date(ms).getUTCDate() === Number(parts[1]) ? ms : undefined;
 }
 
+/** @param datestamp that {@link datestampMs} can read */
 export function isDay(datestamp: string): boolean {
-  return DAY.test(datestamp);
+  return datestamp.length === DAY_LENGTH;
 }
 
 /** Returns the granularity of a bound; undefined where the text is none. */
 export function parseGranularity(text: string): Granularity | undefined {
   if (datestampMs(text) === undefined || text.includes('.')) return undefined;
-  return DAY.test(text) ? 'day' : 'second';
+  return isDay(text) ? 'day' : 'second';
 }
 
 /** Rounded down, so that a `from` made of it never leaves anything out. */
@@ -143,10 +145,13 @@ export type OaiRecord = {
 };
 
 /** Stands in place of whatever the account may not see (B-SEE-2). */
-export const REFUSAL = 'HTTP/1.1 403 Forbidden';
+const REFUSAL = 'HTTP/1.1 403 Forbidden';
 
-function isRefused(element: XmlElement): boolean {
-  return element.children.length === 0 && element.text.trim() === REFUSAL;
+/** Tells if an element holds the refusal alone. */
+export function isRefusal(tape: FlatTree, at: number): boolean {
+  if (tape.hasChildren(at)) return false;
+  const mayBe = !tape.findText(at) || tape.to - tape.from === REFUSAL.length;
+  return mayBe && tape.getText(at).trim() === REFUSAL;
 }
 
 /** A `header`, bare or wrapped in a `record`. Undefined where it is not complete, or says what is not known of the record. */
@@ -176,7 +181,9 @@ export function parseRecord(element: XmlElement): OaiRecord | undefined {
   const abouts = getChildren(element, 'about', OAI_NAMESPACE);
   const about = abouts.length === 0 ? NONE : abouts.flatMap(({ children }) => children);
   const lacksContent = !header.deleted && metadata === undefined;
-  return { header, metadata, lacksContent, refused: metadata !== undefined && showsNothing(metadata), about, element };
+  const position = metadata === undefined ? undefined : getTreePosition(metadata);
+  const refused = position !== undefined && showsNothing(position.tape, position.at);
+  return { header, metadata, lacksContent, refused, about, element };
 }
 
 const NONE: readonly XmlElement[] = [];
@@ -190,12 +197,11 @@ export function parseHeaderAlone(element: XmlElement): OaiRecord | undefined {
 }
 
 /** Native format: the root holds the text alone. Dublin Core: the text stands in the root, perhaps nested, or in its only field. */
-function showsNothing(metadata: XmlElement): boolean {
-  if (isRefused(metadata)) return true;
-  const only = metadata.children.length === 1 ? metadata.children[0] : undefined;
-  if (only === undefined) return false;
-  if (only.namespace !== metadata.namespace) return isRefused(only);
-  return only.name === metadata.name && showsNothing(only);
+function showsNothing(tape: FlatTree, at: number): boolean {
+  const child = tape.firstChild(at);
+  if (!tape.hasChildren(at) || tape.getNext(child) < tape.getNext(at)) return isRefusal(tape, at);
+  const [own, only] = [tape.nameAt(at), tape.nameAt(child)];
+  return own === only ? showsNothing(tape, child) : own.namespace !== only.namespace && isRefusal(tape, child);
 }
 
 /** The one entity inside a native record's root, whatever version its namespace names. */

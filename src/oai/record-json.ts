@@ -5,7 +5,7 @@ import { JsonBytes } from '../text/json-bytes.ts';
 import { getAttribute, getChild, walkDescendants, type XmlDocument, type XmlElement } from '../xml/element.ts';
 import { type FlatTree, getTreePosition, NONE } from '../xml/flat-tree.ts';
 import { parseXml } from '../xml/parse.ts';
-import { OAI_DC_NAMESPACE, type OaiHeader, type OaiRecord, REFUSAL } from './protocol.ts';
+import { isRefusal, OAI_DC_NAMESPACE, type OaiHeader, type OaiRecord } from './protocol.ts';
 
 export type Json = null | boolean | string | readonly Json[] | JsonObject;
 type JsonObject = { readonly [name: string]: Json };
@@ -139,23 +139,17 @@ function writeAny(json: JsonBytes, element: XmlElement): void {
 }
 
 function writeElement(json: JsonBytes, tape: FlatTree, at: number, repeated: RepeatedElements): void {
-  const hasChildren = tape.hasChildren(at);
-  if (!hasChildren && isRefusal(tape, at)) {
+  if (isRefusal(tape, at)) {
     // The text of the refusal must not be taken for data.
     json.open('{');
     json.name('masked');
     json.literal('true');
     json.close('}');
-  } else if (hasChildren || tape.attributeCount(at) > 0) {
+  } else if (tape.hasChildren(at) || tape.attributeCount(at) > 0) {
     writeContent(json, tape, at, repeated);
   } else if (!writeText(json, tape, at, undefined)) {
     json.literal('null');
   }
-}
-
-function isRefusal(tape: FlatTree, at: number): boolean {
-  const mayBe = !tape.findText(at) || tape.to - tape.from === REFUSAL.length;
-  return mayBe && tape.getText(at).trim() === REFUSAL;
 }
 
 /** Writes the text of an element, behind a name where one is given. @returns false where there is no text */

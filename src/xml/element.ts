@@ -214,7 +214,9 @@ export function getAttribute(element: XmlElement, name: string, namespace = ''):
 
 /** Returns the first child of that name in the parent's namespace, or in the given one. */
 export function getChild(parent: XmlElement, name: string, namespace = parent.namespace): XmlElement | undefined {
-  return parent.children.find((child) => child.name === name && child.namespace === namespace);
+  // A closure for each search would be most of the memory that reading the headers of a page takes.
+  for (const child of parent.children) if (child.name === name && child.namespace === namespace) return child;
+  return undefined;
 }
 
 export function getChildren(parent: XmlElement, name: string, namespace = parent.namespace): XmlElement[] {

@@ -9,7 +9,6 @@ import { type Exchange, type HttpRequest, type HttpResponse, TransportError } fr
 import { makePace } from '../../../src/http/pacer.ts';
 import { hashSha512 } from '../../../src/http/request-body.ts';
 import { openOaiClient } from '../../../src/oai/client.ts';
-import { REFUSAL } from '../../../src/oai/protocol.ts';
 import type { KnownAccount } from '../../../src/outbox/bound-account.ts';
 import { addImport, addPhoto } from '../../../src/outbox/entries.ts';
 import { ENTRY_KINDS } from '../../../src/outbox/entry.ts';
@@ -195,7 +194,7 @@ function recordXml(ident: string, { inner, madeMs, changedMs, user, number, file
   const header = `<identifier>${OAI_BASE}/id/${ident}</identifier><datestamp>${seconds(changedMs)}</datestamp>`;
   if (hidden === 'deleted') return `<record><header status="deleted">${header}</header></record>`;
   if (hidden === 'withheld')
-    return `<record><header>${header}</header><metadata><svc xmlns="urn:svc/2.2/">${REFUSAL}</svc></metadata></record>`;
+    return `<record><header>${header}</header><metadata><svc xmlns="urn:svc/2.2/">HTTP/1.1 403 Forbidden</svc></metadata></record>`;
   return `<record><header>${header}</header>
     <metadata><svc xmlns="urn:svc/2.2/"><samostatny_nalez><ident_cely>${ident}</ident_cely>${numbered}${inner}${stored}${entry('SN01')}
     </samostatny_nalez></svc></metadata></record>`;
