@@ -50,7 +50,7 @@ export function mapTable(table: Table, { lookupTerm, idPrefix = '', ...context }
 /** Local id of each row, called in the order of the rows. */
 type KeyOf = (row: TableRow) => string | undefined;
 
-type KeySet = { has(localId: string): boolean };
+export type KeySet = { has(localId: string): boolean };
 
 type TableKeys = { readonly makeKeys: () => KeyOf; keys(): KeySet };
 

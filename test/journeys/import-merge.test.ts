@@ -220,6 +220,20 @@ describe('another table with the same local ids', () => {
     expect(await readElements('1')).toMatchObject({ lokalizace: 'Všesoky' });
   });
 
+  test('whose prefix is forgotten makes no second find, and names the prefix', async () => {
+    const other = table('petrovice.csv', { id: '1', place: 'Petrovice' }, { id: '2', place: 'les' });
+    await expectDone(home.pas('import', other, '--id-prefix', 'PET-'));
+    table(
+      'petrovice.csv',
+      { id: '1', place: 'Petrovice' },
+      { id: '2', place: 'les', note: 'u cesty' },
+      { id: '3', place: 'pole' },
+    );
+    const forgotten = await home.pas('import', other);
+    expect([forgotten.code, forgotten.stderr]).toEqual([2, expect.stringContaining('--id-prefix PET-')]);
+    expect((await imports(other, '--id-prefix', 'PET-')).report).toMatchObject({ added: 1, updated: 1 });
+  });
+
   test('is refused whatever the file is called, and taken with --same', async () => {
     const season = table('season.csv', { id: '1', object: 'HES-000691', day: '2024-06-01' });
     await expectDone(home.pas('import', season));

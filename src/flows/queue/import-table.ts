@@ -6,7 +6,7 @@ import { msg } from '../../base/message.ts';
 import { withColumnMap } from '../../columns/apply-column-map.ts';
 import type { ColumnMap } from '../../columns/column-rule.ts';
 import type { KnownFind, MappedRow, RowContext } from '../../columns/map-row.ts';
-import { mapTable, withoutOtherRows } from '../../columns/map-table.ts';
+import { type KeySet, mapTable, withoutOtherRows } from '../../columns/map-table.ts';
 import { parseConstants, withConstants } from '../../columns/settings.ts';
 import type { Find } from '../../find/find.ts';
 import { FINDER_MATCHED } from '../../find/resolve-finder.ts';
@@ -122,6 +122,7 @@ async function importRows(
   };
   const table = { path: context.isPiped === true ? undefined : tablePath(findTable), keys };
   const missing = hasErrors(ofTable) ? [] : missingFinds(outbox, table);
+  if (context.answers?.rename !== true) assertPrefixKept(findTable.file, outbox, table, missing);
   const report = await enqueueFinds(collectFinds(rows, onIssue, onFind), { ...context, table, validate, onIssue });
   const copied = copying === undefined ? {} : { copied: await copying.write() };
   return { ...report, issues: issues.all(), rows: ofFinds.rowCount + unreadRows(findTable), newPeople, missing, ...copied };
@@ -141,12 +142,27 @@ function tablePath({ file, sheet }: Table): string {
   return sheet === undefined ? resolve(file) : `${resolve(file)}#${sheet}`;
 }
 
-function missingFinds(
-  outbox: Outbox,
-  { path, keys }: { readonly path: string | undefined; keys(): { has(localId: string): boolean } },
-): string[] {
+function missingFinds(outbox: Outbox, { path, keys }: { readonly path: string | undefined; keys(): KeySet }): string[] {
   const before = path === undefined ? [] : listLocalIdsFrom(outbox, path);
   return before.length === 0 ? [] : before.filter((localId) => !keys().has(localId));
+}
+
+/** @throws UsageError where all finds of the last import have the local ids of the table behind one prefix */
+function assertPrefixKept(
+  file: string,
+  outbox: Outbox,
+  { path, keys }: { readonly path: string | undefined; keys(): KeySet },
+  missing: readonly string[],
+): void {
+  const [first] = missing;
+  if (path === undefined || first === undefined || missing.length < listLocalIdsFrom(outbox, path).length) return;
+  const prefix = Array.from(first, (_, at) => first.slice(0, at)).find(
+    (start) => start !== '' && missing.every((id) => id.startsWith(start) && keys().has(id.slice(start.length))),
+  );
+  if (prefix === undefined) return;
+  throw new UsageError(msg`${file} was last imported with --id-prefix ${prefix}. Nothing was imported.`, {
+    hint: msg`Give it again: --id-prefix ${prefix}. If the finds now have the local ids of the table: --rename`,
+  });
 }
 
 /** Warns of photographs beside a form that none of its rows names. */
