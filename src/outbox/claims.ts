@@ -51,10 +51,11 @@ export type Claim = { readonly entry: Entry; readonly attemptId: string; readonl
 /**
  * Marks the entry as `sending`. When this returns, the attempt is on disk in the journal and in the outbox, before anything is
  * sent. The caller sends the entry of the claim, since its content may have changed since it was read.
+ * @param getDeparture returns undefined for an entry that must not leave as it is now
  * @returns undefined where it must no longer be sent: another process dropped it, held it, or made it a draft
  * @throws DatabaseError where the journal or the outbox cannot be written: then nothing is sent
  */
-export function claim(outbox: Outbox, id: EntryId, getDeparture: (entry: Entry) => Departure): Claim | undefined {
+export function claim(outbox: Outbox, id: EntryId, getDeparture: (entry: Entry) => Departure | undefined): Claim | undefined {
   const journal = assertJournal(outbox);
   const attemptId = newEventId();
   let appended: Entry | undefined;
@@ -66,6 +67,7 @@ export function claim(outbox: Outbox, id: EntryId, getDeparture: (entry: Entry) 
       const entry = entryById(outbox, id);
       if (entry?.state !== 'queued' || entry.held !== null || !isOfItsRecord(outbox, entry)) return undefined;
       const departure = getDeparture(entry);
+      if (departure === undefined) return undefined;
       appended = entry;
       recordEvents(outbox, [
         { kind: 'attempted', entry, id: attemptId, body: attemptedBody(outbox, entry, departure), reason: null },
@@ -110,6 +112,7 @@ function deleteAttempt(outbox: Outbox, journal: ReturnType<typeof assertJournal>
 /** Tells if the record to change is still that of the find. */
 function isOfItsRecord(outbox: Outbox, entry: Entry): boolean {
   if (entry.kind === 'import') return true;
+  if (entry.identCely === null) return false;
   const importEntry = entry.findId === null ? undefined : importOfFind(outbox, entry.findId);
   const isOfItsFind = importEntry?.state !== 'accepted' || importEntry.identCely === entry.identCely;
   return isOfItsFind && recordKey(entry) === entry.recordKey;

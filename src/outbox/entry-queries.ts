@@ -92,6 +92,18 @@ export function importOfRecord(outbox: Outbox, identCely: string): ImportEntry |
   return entry?.kind === 'import' ? entry : undefined;
 }
 
+/** Returns an uncertain import, other than this one, that had the record until the service gave it to another find. */
+export function findFormerOwner(outbox: Outbox, id: EntryId, identCely: string): Entry | undefined {
+  return selectEntries(
+    outbox,
+    `state in ('draft', 'refused', 'sending', 'uncertain') and +state = 'uncertain' and +entries.kind = 'import' and entries.id <> :id
+       and exists (select 1 from events where events.entry = entries.uuid and events.kind = 'decided'
+         and body ->> 'answer' = 'release' and body ->> 'identCely' = :identCely)`,
+    { id, identCely },
+    'limit 1',
+  ).at(0);
+}
+
 export function allEntries(outbox: Outbox): Entry[] {
   return selectEntries(outbox, 'true', {});
 }

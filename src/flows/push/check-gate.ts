@@ -108,7 +108,8 @@ async function runInSlices<T>(items: readonly T[], stop: AbortSignal, work: (sli
   }
 }
 
-function getContentKey(entry: Entry): string {
+/** Returns a text that differs after a change of what the entry sends. */
+export function getContentKey(entry: Entry): string {
   switch (entry.kind) {
     case 'import':
       return entry.documentSha512?.toString('hex') ?? '';
@@ -364,6 +365,10 @@ async function holdChangedNumber(context: GateContext, entry: NumberEntry): Prom
   const shownNumbers = new Map([[entry.identCely, getNumber(record.find)]]);
   const passage = checkDeparture(entry, { ...collectOwnFacts(outbox), shownNumbers });
   if (passage.kind === 'leave') return false;
-  schedule(outbox, entry.id, { held: passage.held });
+  outbox.change(() => {
+    const [now] = queuedEntries(outbox, [entry.id]);
+    // One that was changed since is looked at again.
+    if (now !== undefined && getContentKey(now) === getContentKey(entry)) schedule(outbox, entry.id, { held: passage.held });
+  });
   return true;
 }

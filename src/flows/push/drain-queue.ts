@@ -11,6 +11,7 @@ import {
   countOpen,
   draftImports,
   entryById,
+  findFormerOwner,
   heldEntries,
   nextClaimable,
   nextClaimableAt,
@@ -20,9 +21,11 @@ import { damagedRow } from '../../outbox/events.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { countQueued } from '../../outbox/overview.ts';
 import { reassignRecord, supersedeEarlierNumbers } from '../../outbox/ownership.ts';
+import type { Outcome } from '../../pas-api/outcome.ts';
 import { entryText } from '../finds/entry-words.ts';
 import { entryTotals } from '../finds/outbox-status.ts';
 import { resolveRecordNames } from '../queue/resolve-finds.ts';
+import { getContentKey } from './check-gate.ts';
 import type { OpenCircuit } from './circuit-breaker.ts';
 import { isAbort, type PushContext, type StopCause } from './push-context.ts';
 import { PushSession } from './push-session.ts';
@@ -164,6 +167,8 @@ async function launch(session: PushSession, entry: Entry): Promise<void> {
 
   const claimedOn = readClock(context.clock);
   const claimed = claim(outbox, entry.id, (current) => {
+    // What was changed during the wait passes the gate first.
+    if (getContentKey(current) !== getContentKey(entry)) return undefined;
     const { method, url } = buildRequest(context, current);
     return { method, path: new URL(url).pathname, account, settleMs, ...departureTimes(context, current) };
   });
@@ -190,9 +195,11 @@ async function launch(session: PushSession, entry: Entry): Promise<void> {
 }
 
 /** One that can never be claimed would be tried for ever. @throws DatabaseError */
-function assertNotClaimable(session: PushSession, { id }: Entry): void {
+function assertNotClaimable(session: PushSession, entry: Entry): void {
   const { outbox } = session.context;
-  if (nextClaimable(outbox, session.claimableQuery())?.id === id) throw damagedRow(outbox.path, msg`entry ${id}`);
+  const next = nextClaimable(outbox, session.claimableQuery());
+  if (next?.id === entry.id && getContentKey(next) === getContentKey(entry))
+    throw damagedRow(outbox.path, msg`entry ${entry.id}`);
 }
 
 /** The slowest link that an upload is expected on, in bytes per millisecond. */
@@ -246,9 +253,9 @@ async function settleAttempt(session: PushSession, claimed: Claim, sent: Sent, p
     ms: Math.round(sent.tookMs),
     paced_ms: Math.round(pacedMs),
   });
-  const decided = await session.decide(entry, sent);
+  const decided = await session.decide(entry, { ...sent, outcome: checkIdentifier(session, entry, sent.outcome) });
   await session.waitUntilDeparted();
-  const settlement = checkIdentifier(session, entry, session.updateSettlement(entry, decided.settlement));
+  const settlement = checkSettled(session, entry, session.updateSettlement(entry, decided.settlement));
   const endedAt = session.context.serverClock.latest();
   settle(session.context.outbox, claimed, settlement, {
     outcome: sent.outcome.kind,
@@ -261,23 +268,35 @@ async function settleAttempt(session: PushSession, claimed: Claim, sent: Sent, p
   await session.applyAfter(entry, decided.afterwards);
 }
 
+/** An import whose answer names a record that is not its own is uncertain, as after an answer that says nothing. */
+function checkIdentifier(session: PushSession, entry: Entry, outcome: Outcome): Outcome {
+  const detail = outcome.kind === 'accepted' ? identifierProblem(session, entry, outcome.identCely) : undefined;
+  return detail === undefined ? outcome : { kind: 'uncertain', detail, outsideContract: false };
+}
+
+/** The same once more, since the answer to another import may have named the record since the decision. */
+function checkSettled(session: PushSession, entry: Entry, settlement: Settlement): Settlement {
+  const reason = settlement.state === 'accepted' ? identifierProblem(session, entry, settlement.identCely) : undefined;
+  return reason === undefined ? settlement : { state: 'uncertain', reason };
+}
+
 /**
  * An identifier that another find has already shows that the service lost that one, or that the answer is an older one's: both are
- * uncertain. One of another project is no answer to this import.
+ * uncertain, and so is every find that gets it before that is settled. One of another project is no answer to this import.
  */
-function checkIdentifier(session: PushSession, entry: Entry, settlement: Settlement): Settlement {
-  if (entry.kind !== 'import' || settlement.state !== 'accepted') return settlement;
-  const { identCely } = settlement;
+function identifierProblem(session: PushSession, entry: Entry, identCely: string): Message | undefined {
+  if (entry.kind !== 'import') return undefined;
+  const { outbox } = session.context;
   const { project } = entry;
   // A temporary project (X-) may be renamed with its finds.
   if (project !== null && !project.startsWith('X-') && !identCely.startsWith(`${project}-`))
-    return { state: 'uncertain', reason: msg`the service answered with ${identCely}, which is not a record of ${project}` };
-  const owner = reassignRecord(session.context.outbox, entry, identCely);
-  if (owner === undefined) return settlement;
-  const find = owner.localId ?? '';
-  const reason = msg`the service gave it the record ${identCely}, which belonged to ${find}: check at the service which find it is`;
-  session.reportSettled(owner, { state: 'uncertain', reason });
-  return { state: 'uncertain', reason };
+    return msg`the service answered with ${identCely}, which is not a record of ${project}`;
+  const owner = reassignRecord(outbox, entry, identCely);
+  const former = owner ?? findFormerOwner(outbox, entry.id, identCely);
+  if (former === undefined) return undefined;
+  const reason = entryById(outbox, former.id)?.reason;
+  if (owner !== undefined) session.reportSettled(owner, { state: 'uncertain', reason: reason ?? '' });
+  return msg`the service gave it the record ${identCely}, which belonged to ${former.localId ?? ''}: check at the service which find it is`;
 }
 
 export const SENDABLE_KINDS = ENTRY_KINDS;

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { UsageError } from '../../base/errors.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
 import { recoverInFlight, requeue } from '../../outbox/claims.ts';
@@ -124,11 +125,14 @@ function releaseProject(outbox: Outbox, project: string): void {
   scheduleEach(outbox, heldAboutHiddenRecords(outbox, project), () => ({ held: null }));
 }
 
-/** Releases all held entries, as the user requested in advance. */
+/** Releases the entries of these that are still held for the same question, as the user said. */
 export function sendHeld(outbox: Outbox, held: readonly Entry[]): void {
   const group = randomUUID();
   outbox.change(() => {
-    for (const entry of held) decide(outbox, entry, { kind: 'resend' }, group);
+    for (const { id, held: asked } of held) {
+      const entry = entryById(outbox, id);
+      if (entry?.state === 'queued' && isDeepStrictEqual(entry.held, asked)) decide(outbox, entry, { kind: 'resend' }, group);
+    }
   });
 }
 

@@ -4,15 +4,21 @@ import { wallMs } from '../../../src/base/clock.ts';
 import { AuthError, UnavailableError } from '../../../src/base/errors.ts';
 import { type GateContext, holdQuestionable } from '../../../src/flows/push/check-gate.ts';
 import type { NotChecked } from '../../../src/flows/push/push-all.ts';
-import { openDecision, resolveEntries } from '../../../src/flows/reconcile/resolve-entries.ts';
-import { addNumber, addPhoto } from '../../../src/outbox/entries.ts';
-import { allEntries, heldEntries } from '../../../src/outbox/entry-queries.ts';
+import { findTarget } from '../../../src/flows/queue/resolve-finds.ts';
+import { openDecision, resolveEntries, sendHeld } from '../../../src/flows/reconcile/resolve-entries.ts';
+import { makePace } from '../../../src/http/pacer.ts';
+import { addNumber, addPhoto, replaceImport, replaceNumber, schedule } from '../../../src/outbox/entries.ts';
+import type { Entry } from '../../../src/outbox/entry.ts';
+import { allEntries, heldEntries, listNumbers } from '../../../src/outbox/entry-queries.ts';
+import { localIdQuestion } from '../../../src/outbox/merge.ts';
 import { type Outbox, updateHeader } from '../../../src/outbox/open-outbox.ts';
+import { removeTarget } from '../../../src/outbox/removal.ts';
 import { EVA_SAID } from '../../support/account-service.ts';
 import { acceptEntry } from '../../support/attempted-entries.ts';
 import { type ManualClock, manualClock } from '../../support/manual-clock.ts';
+import { memoryPaceStore } from '../../support/memory-pace-store.ts';
 import { tempOutbox } from '../../support/temp-outbox.ts';
-import { aComputer, findService, getInnerText, PROJECT, queueFind, queuePhotograph } from './find-service.ts';
+import { aComputer, findService, getInnerText, makeFindContent, PROJECT, queueFind, queuePhotograph } from './find-service.ts';
 
 const DAY_MS = 86_400_000;
 const N1 = `${PROJECT}-N00001`;
@@ -28,6 +34,20 @@ function scene() {
   const outbox = tempOutbox(clock);
   const service = findService(clock);
   return { clock, outbox, service, [Symbol.dispose]: () => outbox[Symbol.dispose]() };
+}
+
+function holdOtherwise(outbox: Outbox): void {
+  for (const { id } of heldEntries(outbox)) schedule(outbox, id, { held: localIdQuestion('B-1') });
+}
+
+function changeFind(outbox: Outbox, localId: string, note: string): void {
+  const { content } = makeFindContent(note);
+  const entry = allEntries(outbox).find((each) => each.localId === localId);
+  if (entry?.kind === 'import') replaceImport(outbox, entry, content);
+}
+
+function replaceWith(outbox: Outbox, identCely: string, value: string): void {
+  for (const entry of listNumbers(outbox, { findId: null, identCely })) replaceNumber(outbox, entry, value, 'OLD');
 }
 
 /** Two computers of one account with one find each that read alike; the first has sent its own. */
@@ -106,6 +126,22 @@ describe('a find that reads like a record that another outbox of the account has
     close();
   });
 
+  test.each<[string, (outbox: Outbox) => void, string[]]>([
+    ['removed', (outbox) => void removeTarget(outbox, findTarget(outbox, 'B-1')), []],
+    ['dropped', (outbox) => void resolveEntries(outbox, 'B-1', { kind: 'drop' }, undefined, free), ['dropped']],
+    ['held for another reason', (outbox) => holdOtherwise(outbox), ['held: local-id-in-use']],
+  ])('and that was %s while a person was asked is not sent for the answer', async (_, meanwhile, after) => {
+    const clock = manualClock();
+    const { service, outbox, close } = await twoComputers(clock);
+    const askHeld = async (held: readonly Entry[]) => {
+      meanwhile(outbox);
+      sendHeld(outbox, held);
+    };
+    expect(await service.push(outbox, { askHeld })).toMatchObject({ requests: 0 });
+    expect(states(outbox)).toEqual(after);
+    close();
+  });
+
   test('is freed where the record turns out to be another find’s of this outbox', async () => {
     const clock = manualClock();
     const { service, outbox, close } = await twoComputers(clock);
@@ -128,6 +164,21 @@ describe('a find that reads like a record that another outbox of the account has
     };
     await service.push(outbox);
     expect([service.writes, states(outbox)]).toEqual([['K-1'], ['accepted', 'held: equal-record']]);
+  });
+
+  test('is held also where it was changed so while it waited for its time', async () => {
+    using given = scene();
+    const { clock, service, outbox } = given;
+    service.make(getInnerText('fibula'));
+    queueFind(outbox, 'K-1');
+    const pace = makePace({ clock, scopes: ['address:a'], intervalMs: 100, store: memoryPaceStore(clock) });
+    const waitUntilNear = pace.waitUntilNear.bind(pace);
+    pace.waitUntilNear = async (signal) => {
+      await waitUntilNear(signal);
+      if (service.writes.length === 0) changeFind(outbox, 'K-1', 'fibula');
+    };
+    await service.push(outbox, { pace });
+    expect([service.writes, states(outbox)]).toEqual([[], ['held: equal-record']]);
   });
 
   test('is held also where it was queued long after the look that showed that record', async () => {
@@ -233,6 +284,21 @@ describe('a number', () => {
     };
     await service.push(outbox);
     expect([service.records.get(ident)?.number, states(outbox)]).toEqual(['CUR 7', ['held: number-changed']]);
+  });
+
+  test.each<[string, (outbox: Outbox, ident: string) => void, string[]]>([
+    ['removed', (outbox, identCely) => void removeTarget(outbox, { findId: null, identCely }), []],
+    ['replaced by the one that the record has', (outbox, identCely) => replaceWith(outbox, identCely, 'CUR 7'), ['accepted']],
+  ])('and that is %s while its record is looked at stops nothing', async (_, meanwhile, after) => {
+    using given = numbered('OLD');
+    const { ident, outbox, service } = given;
+    service.habits.beforeHarvest = async ({ url }) => {
+      if (!url.includes('GetRecord') || service.records.get(ident)?.number === 'CUR 7') return;
+      service.setNumber(ident, 'CUR 7');
+      meanwhile(outbox, ident);
+    };
+    await service.push(outbox);
+    expect(states(outbox)).toEqual(after);
   });
 
   test('stays in the queue where the service cannot be looked at right before it leaves', async () => {

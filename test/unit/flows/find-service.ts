@@ -211,20 +211,19 @@ export function getInnerText(note: string): string {
   return `<ident_cely>:tba</ident_cely><projekt id="${PROJECT}">x</projekt><poznamka>${note}</poznamka><stav>1</stav>`;
 }
 
+/** The elements of a find with this note, and what its import sends. */
+export function makeFindContent(note: string) {
+  const elements = { projekt: { id: PROJECT, text: 'x' }, poznamka: note };
+  const document = Buffer.from(`<svc xmlns="urn:svc/2.2/"><samostatny_nalez>${getInnerText(note)}</samostatny_nalez></svc>`);
+  const digest = asFoundDigest(elements, 'full');
+  return { elements, content: { document, documentSha512: hashSha512(document), digest, project: PROJECT, issues: [] } };
+}
+
 /** Queues a find whose record can be told from others by its note. */
 export function queueFind(outbox: Outbox, localId: string, note = localId): { findId: number; entryId: number } {
-  const elements = { projekt: { id: PROJECT, text: 'x' }, poznamka: note };
+  const { elements, content } = makeFindContent(note);
   const findId = insertFind(outbox, { localId, elements });
-  const document = Buffer.from(`<svc xmlns="urn:svc/2.2/"><samostatny_nalez>${getInnerText(note)}</samostatny_nalez></svc>`);
-  const content = { digest: asFoundDigest(elements, 'full') };
-  const entryId = addImport(outbox, findId, {
-    document,
-    documentSha512: hashSha512(document),
-    ...content,
-    project: PROJECT,
-    issues: [],
-  });
-  return { findId, entryId };
+  return { findId, entryId: addImport(outbox, findId, content) };
 }
 
 /** Queues a photograph with these bytes, which lies in a file of its own. */

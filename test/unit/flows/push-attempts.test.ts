@@ -1,14 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import { type Clock, wallMs } from '../../../src/base/clock.ts';
 import { DatabaseError } from '../../../src/base/errors.ts';
+import { resolveEntries, undoDecision } from '../../../src/flows/reconcile/resolve-entries.ts';
+import { addPhoto } from '../../../src/outbox/entries.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
 import { allEntries, entryById } from '../../../src/outbox/entry-queries.ts';
 import { type Outbox, readHeader } from '../../../src/outbox/open-outbox.ts';
 import { listAttempts, listEvidence } from '../../../src/outbox/record-events.ts';
+import { attemptEntry } from '../../support/attempted-entries.ts';
+import { inWords } from '../../support/in-words.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 import { aComputer, findService, PROJECT, queueFind } from './find-service.ts';
-import { answer, count, created, scene } from './push-scene.ts';
+import { answer, count, created, isCreate, obeyed, scene } from './push-scene.ts';
 
 const DAY_MS = 86_400_000;
 const N1 = `${PROJECT}-N00001`;
@@ -93,6 +97,25 @@ describe('an attempt', () => {
   });
 });
 
+test('a photograph whose record is taken back while it waits for its time is not sent, and stops nothing', async () => {
+  const clock = manualClock();
+  using outbox = tempOutbox(clock);
+  const photograph = { name: 'a.jpg', mediaType: 'image/jpeg', sha512: Buffer.alloc(64, 1), sizeBytes: 3 };
+  const { findId, entryId } = queueImport(outbox, 'K-1', PROJECT);
+  const photo = addPhoto(outbox, { findId, identCely: null }, photograph);
+  attemptEntry(outbox, entryId, { state: 'uncertain', reason: 'no answer' });
+  resolveEntries(outbox, 'K-1', { kind: 'created', identCely: N1 }, entryId, (work) => work(true));
+  expect(getEntry(outbox, photo)).toMatchObject({ state: 'queued', identCely: N1 });
+  const { run, asked, pace } = scene(clock, obeyed);
+  const waitUntilNear = pace.waitUntilNear.bind(pace);
+  pace.waitUntilNear = async (signal) => {
+    await waitUntilNear(signal);
+    undoDecision(outbox, 'K-1', (work) => work(false));
+  };
+  expect(await run(outbox)).toMatchObject({ requests: 0 });
+  expect([asked.length, getEntry(outbox, photo).state]).toEqual([0, 'queued']);
+});
+
 describe('a record that the service names for an import', () => {
   test('and that is one of another project leaves it uncertain', async () => {
     const clock = manualClock();
@@ -118,7 +141,27 @@ describe('a record that the service names for an import', () => {
     ]);
     const lines = events.flatMap((event) => (event.type === 'settled' ? [`${event.find} ${event.state}`] : []));
     expect(lines).toEqual(['K-1 accepted', 'K-1 uncertain', 'K-2 uncertain']);
+    const told = inWords(events).flatMap((event) => (event.type === 'settled' && event.find === 'K-1' ? [event.reason] : []));
+    expect(told.at(-1)).toBe(String(allEntries(outbox)[0]?.reason));
   });
+
+  test.each([1, 16])(
+    'and that it names for each of %i at once leaves all of them uncertain, and ends the push',
+    async (maxInFlight) => {
+      const clock = manualClock();
+      using outbox = tempOutbox(clock);
+      for (let index = 0; index < 41; index += 1) queueImport(outbox, `K-${index}`);
+      const { run } = scene(clock, (request) => (isCreate(request) ? answer(201, { 'x-record-id': N1 }) : obeyed(request)));
+      const { requests, stopCause } = await run(outbox, { maxInFlight });
+      expect(stopCause?.kind).toBe('in-doubt');
+      expect(requests).toBeLessThan(16);
+      expect([count(outbox, 'accepted'), count(outbox, 'uncertain'), count(outbox, 'queued')]).toEqual([
+        0,
+        requests,
+        41 - requests,
+      ]);
+    },
+  );
 });
 
 describe('the time of an attempt', () => {
