@@ -8,17 +8,19 @@ import type { Pause } from './pace-store.ts';
 const MAX_RETRY_AFTER_S = 1_000_000_000;
 
 /**
- * Parses `Retry-After` (RFC 9110, section 10.2.3; A-RATE-6), whole seconds or an HTTP date, into milliseconds from `nowMs`. A past
- * date is 0; undefined where the header is absent or has neither form.
+ * Parses `Retry-After` (RFC 9110, section 10.2.3; A-RATE-6), whole seconds or an HTTP date, into milliseconds. A date counts from the
+ * answer's own `Date`, or without one from `nowMs`: the clock of this machine may be wrong. A past date is 0; undefined where the header
+ * is absent or has neither form.
  */
-export function retryAfterMs(value: string | undefined, nowMs: number): number | undefined {
-  const text = value?.trim();
+export function retryAfterMs(headers: AnswerHead['headers'], nowMs: number): number | undefined {
+  const text = headers['retry-after']?.trim();
   if (text === undefined || text === '') return undefined;
   if (/^\d+$/.test(text)) return Math.min(Number(text), MAX_RETRY_AFTER_S) * 1000;
   // Date.parse accepts other texts, such as "-1"; all three HTTP forms begin with the name of the day.
   if (!/^(mon|tue|wed|thu|fri|sat|sun)/i.test(text)) return undefined;
   const dateMs = Date.parse(text);
-  return Number.isNaN(dateMs) ? undefined : Math.max(0, dateMs - nowMs);
+  const saidMs = Date.parse(headers['date'] ?? '');
+  return Number.isNaN(dateMs) ? undefined : Math.max(0, dateMs - (Number.isNaN(saidMs) ? nowMs : saidMs));
 }
 
 /** Longest pause that a command waits for. */
@@ -277,8 +279,7 @@ function pauseAfter(
   attempt: number,
   options: RetryOptions,
 ): { readonly ms: number; readonly isAsked: boolean } | undefined {
-  const later = result instanceof TransportError ? undefined : result.headers['retry-after'];
-  const askedMs = retryAfterMs(later, options.clock.now());
+  const askedMs = result instanceof TransportError ? undefined : retryAfterMs(result.headers, options.clock.now());
   if (askedMs !== undefined) return askedMs > options.maxRetryAfterMs ? undefined : { ms: Math.round(askedMs), isAsked: true };
   // Half of the backoff is jitter, so that clients that failed together do not repeat together.
   const backoffMs = Math.min(options.firstWaitMs * 2 ** (attempt - 1), options.maxWaitMs) * (0.5 + options.random() / 2);

@@ -165,7 +165,7 @@ function parseSuccess(response: HttpResponse, readIdentCely: ReadIdentCely, addr
 
 /** Only a throttle sends `Retry-After`, but not every throttle does (A-RATE-5). */
 function makeThrottledOutcome(operation: Operation, response: HttpResponse, nowMs: number): Outcome {
-  const waitMs = retryAfterMs(response.headers['retry-after'], nowMs);
+  const waitMs = retryAfterMs(response.headers, nowMs);
   if (waitMs === undefined && operation !== 'import') return { kind: 'busy' };
   return { kind: 'throttled', waitMs };
 }

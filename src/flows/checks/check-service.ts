@@ -22,7 +22,6 @@ type ServiceToCheck = Asker & {
   readonly schemaVersion: string;
   readonly prefix: string;
   readonly session: Session;
-  readonly clock: Clock;
   /** Undefined where there is none, or a damaged one. */
   readonly outbox: Outbox | undefined;
 };

@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.ts';
 import { getLocalizedMessage, UnavailableError } from '../../base/errors.ts';
 import { type Message, msg } from '../../base/message.ts';
 import { OUTCOMES } from '../../base/outcomes.ts';
-import { type Exchange, type HttpRequest, type HttpResponse, TransportError } from '../../http/exchange.ts';
+import { type Exchange, type HttpRequest, type HttpResponse, retryAfterMs, TransportError } from '../../http/exchange.ts';
 import type { Pace, Slot } from '../../http/pacer.ts';
 import { type Outcome, parseOutcome } from '../../pas-api/outcome.ts';
 import { accessProbe, authorize, emptyImport } from '../../pas-api/session.ts';
@@ -33,19 +33,17 @@ function withMember(members: ReadonlySet<number>, id: number, isMember: boolean)
   return new Set(isMember ? [...members, id] : [...members].filter((each) => each !== id));
 }
 
-type ClockedAsker = Asker & { readonly clock: Clock };
-
 /** Sends an import without a find, which the service refuses. @returns why nothing is to be sent now; undefined where the service is there, and open */
-export async function probePeer(asker: ClockedAsker, token: string): Promise<StopCause | undefined> {
+export async function probePeer(asker: Asker, token: string): Promise<StopCause | undefined> {
   return findStopCause(await probe(asker, token, emptyImport(asker.baseUrl)));
 }
 
 /** Sends a request that changes nothing and passes the gates of a write. */
-export async function probeAccess(asker: ClockedAsker, token: string): Promise<Outcome> {
+export async function probeAccess(asker: Asker, token: string): Promise<Outcome> {
   return probe(asker, token);
 }
 
-async function probe(asker: ClockedAsker, token: string, question?: HttpRequest): Promise<Outcome> {
+async function probe(asker: Asker, token: string, question?: HttpRequest): Promise<Outcome> {
   const answer = await askAccess(asker, token, question);
   if (answer instanceof TransportError) return { kind: 'not-delivered', detail: answer.says };
   return parseOutcome('import', answer, asker.clock.now(), () => undefined);
@@ -82,21 +80,28 @@ function makePeerStopCause(text: Message): StopCause {
 
 export type Asker = {
   readonly baseUrl: string;
+  readonly clock: Clock;
   readonly pace: Pace;
   readonly send: Exchange;
   readonly stop: AbortSignal;
 };
 
-/** Sends, within the pace, what changes nothing and passes the gates of a write. What comes instead of an answer is returned. */
+/**
+ * Sends, within the pace, what changes nothing and passes the gates of a write. What comes instead of an answer is returned. A throttle is
+ * one for all requests (A-RATE-6).
+ */
 export async function askAccess(
-  { baseUrl, pace, send, stop }: Asker,
+  { baseUrl, clock, pace, send, stop }: Asker,
   token: string,
   question: HttpRequest = accessProbe(baseUrl),
 ): Promise<HttpResponse | TransportError> {
   let slot: Slot | undefined;
   try {
     slot = await pace.acquire(stop);
-    return await authorize(token, send)({ ...question, signal: stop, onDeparture: slot.leave });
+    const acquiredMs = clock.monotonicMs();
+    const response = await authorize(token, send)({ ...question, signal: stop, onDeparture: slot.leave });
+    if (response.status === 429) pace.backOff(acquiredMs, retryAfterMs(response.headers, clock.now()));
+    return response;
   } catch (thrown) {
     if (thrown instanceof TransportError) return thrown;
     if (thrown instanceof UnavailableError || isAbort(thrown))

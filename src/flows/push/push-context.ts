@@ -112,7 +112,10 @@ export type ServerClock = {
    * machine sleeps.
    */
   now(): ServerMs | undefined;
-  /** Upper bound: uses the wall clock where it advanced more, as through a sleep of the machine. */
+  /**
+   * Upper bound: an answer may have been written as soon as it was asked for, and was read late where the process was paused. Uses the wall
+   * clock where it advanced more, as through a sleep of the machine.
+   */
   latest(): ServerMs | undefined;
   /** Takes the time from the answers of an exchange. */
   observing(send: Exchange): Exchange;
@@ -122,14 +125,15 @@ export type ServerClock = {
 const HEADER_PRECISION_MS = 1000;
 
 export function createServerClock(clock: Clock): ServerClock {
-  let heard: { readonly at: ServerMs; readonly on: Moment } | undefined;
+  let heard: { readonly at: ServerMs; readonly askedOn: Moment; readonly readOn: Moment } | undefined;
   return {
-    now: () => (heard === undefined ? undefined : serverMs(heard.at + clock.monotonicMs() - heard.on.monotonicMs)),
-    latest: () => (heard === undefined ? undefined : serverMs(heard.at + HEADER_PRECISION_MS + elapsedMs(clock, heard.on))),
+    now: () => (heard === undefined ? undefined : serverMs(heard.at + clock.monotonicMs() - heard.readOn.monotonicMs)),
+    latest: () => (heard === undefined ? undefined : serverMs(heard.at + HEADER_PRECISION_MS + elapsedMs(clock, heard.askedOn))),
     observing: (send) => async (request) => {
+      const askedOn = readClock(clock);
       const response = await send(request);
       const at = parseDate(response.headers['date']);
-      if (at !== undefined) heard = { at, on: readClock(clock) };
+      if (at !== undefined) heard = { at, askedOn, readOn: readClock(clock) };
       return response;
     },
   };

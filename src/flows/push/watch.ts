@@ -31,6 +31,7 @@ type WatchOptions = {
   readonly report: (event: WatchEvent) => void;
 };
 
+const NEVER = Number.POSITIVE_INFINITY;
 const { minPauseMs, maxPauseMs, maxUncertainPauseMs, pollMs } = RETRY_POLICY.watch;
 
 /**
@@ -83,11 +84,19 @@ export async function watch(options: WatchOptions): Promise<StopCause> {
   }
 }
 
-/** Waits until an entry may be sent: one that waited for its time, or that another process queued. */
+/**
+ * Waits until an entry may be sent: one that waited for its time, or that another process queued. A clock that is set back meanwhile makes
+ * no wait longer.
+ */
 async function waitUntilDue(options: WatchOptions): Promise<void> {
   const { clock, stop, dueAtMs } = options;
-  do await pause(options, pollMs);
-  while (!stop.aborted && (dueAtMs() ?? Number.POSITIVE_INFINITY) > clock.now());
+  const leftUntilDueMs = (): number => (dueAtMs() ?? NEVER) - clock.now();
+  let leftMs = leftUntilDueMs();
+  do {
+    const beganMs = clock.monotonicMs();
+    await pause(options, pollMs);
+    leftMs = Math.min(leftMs - (clock.monotonicMs() - beganMs), leftUntilDueMs());
+  } while (!stop.aborted && leftMs > 0);
 }
 
 async function pause({ clock, stop }: WatchOptions, ms: number): Promise<void> {
@@ -97,8 +106,6 @@ async function pause({ clock, stop }: WatchOptions, ms: number): Promise<void> {
     if (!stop.aborted) throw thrown;
   }
 }
-
-const NEVER = Number.POSITIVE_INFINITY;
 
 /** All rounds in one; `atRest`: nothing was under way when it was stopped. */
 type WatchedPush = PushResult & { readonly atRest: boolean };

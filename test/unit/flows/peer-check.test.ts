@@ -12,7 +12,7 @@ import type { Outcome } from '../../../src/pas-api/outcome.ts';
 import { inWords } from '../../support/in-words.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
-import { answer, isCreate, page, type Reply, scene } from './push-scene.ts';
+import { answer, isCreate, obeyed, page, type Reply, scene } from './push-scene.ts';
 
 const uncertain = (outsideContract: boolean): Outcome => ({ kind: 'uncertain', detail: msg`odd`, outsideContract }) as Outcome;
 const ACCEPTED: Outcome = { kind: 'accepted', identCely: 'C-1-N00001' };
@@ -76,6 +76,21 @@ describe('a find that is forbidden, where a question to the service comes to', (
     const output = stopCause === undefined ? 'undefined' : `${stopCause.kind}: ${'reason' in stopCause ? stopCause.reason : ''}`;
     expect(output.startsWith(cause)).toBe(true);
   });
+});
+
+test('a question that is throttled holds everything back for as long as the service asks', async () => {
+  const clock = manualClock();
+  using outbox = tempOutbox(clock);
+  for (const name of ['K-1', 'K-2']) queueImport(outbox, name);
+  let questions = 0;
+  const { run, asked } = scene(clock, (request) => {
+    if (isCreate(request)) return questions === 0 ? answer(403) : obeyed(request);
+    questions += 1;
+    return answer(429, { 'retry-after': '30' });
+  });
+  expect(await run(outbox)).toMatchObject({ accepted: 1, refused: 1 });
+  const [, question, next] = asked;
+  expect((next?.at ?? 0) - (question?.at ?? 0)).toBeGreaterThanOrEqual(30_000);
 });
 
 describe('one request', () => {
@@ -154,7 +169,7 @@ describe('a question to the service', () => {
     const slot = { leave: () => void slots.push('left'), release: () => void slots.push('given back') } as unknown as Slot;
     const requests: HttpRequest[] = [];
     const asker = {
-      ...{ baseUrl: 'http://service', stop: new AbortController().signal },
+      ...{ baseUrl: 'http://service', clock: manualClock(), stop: new AbortController().signal },
       pace: { acquire: async () => slot } as unknown as Pace,
       send: async (request: HttpRequest) => {
         requests.push(request);

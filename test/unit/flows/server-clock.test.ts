@@ -36,6 +36,19 @@ test('the service’s time is what it said last and what has passed since, whate
   expect(bounds()).toEqual([SAID_MS, SAID_MS + 1000]);
 });
 
+test('an answer that is read an hour after it was written says nothing of that hour', async () => {
+  const clock = manualClock();
+  const serverClock = createServerClock(clock);
+  const hear = serverClock.observing(async () => {
+    await clock.sleep(3_600_000);
+    return { status: 200, body: Buffer.alloc(0), headers: { date: SAID } };
+  });
+  const heard = hear({ method: 'GET', url: '' });
+  await clock.advance(3_600_000);
+  await heard;
+  expect([serverClock.now(), serverClock.latest()]).toEqual([SAID_MS, SAID_MS + 3_601_000]);
+});
+
 test.each([
   [SAID, SAID_MS],
   ['soon', undefined],

@@ -1,11 +1,14 @@
 import { expect, test } from 'vitest';
+import { wallMs } from '../../../src/base/clock.ts';
 import type { StopCause } from '../../../src/flows/push/push-context.ts';
 import { type Round, type WatchEvent, watch } from '../../../src/flows/push/watch.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 
 /** A watch over rounds that end as they are told to; after the last one nothing is due. */
 function watching(rounds: readonly (StopCause | 'sent' | undefined)[], open: readonly boolean[] = []) {
-  const clock = manualClock();
+  const time = manualClock();
+  const set = { aheadMs: 0 };
+  const clock = { ...time, now: () => wallMs(time.now() + set.aheadMs) };
   const stopper = new AbortController();
   const events: WatchEvent[] = [];
   const pushedAt: number[] = [];
@@ -28,7 +31,7 @@ function watching(rounds: readonly (StopCause | 'sent' | undefined)[], open: rea
     dueAtMs: () => due.atMs,
     report: (event) => void events.push(event),
   });
-  return { clock, due, ended, events, probedAt, pushedAt, startedMs, stop: () => stopper.abort() };
+  return { clock, due, ended, set, events, probedAt, pushedAt, startedMs, stop: () => stopper.abort() };
 }
 
 const AWAY: StopCause = { kind: 'unreachable', reason: 'no network' };
@@ -68,6 +71,18 @@ test('what another process queues is sent within a second or two, and nothing is
   await run.clock.advance(2000);
   expect(run.pushedAt).toHaveLength(2);
   expect(run.probedAt).toEqual([]);
+  run.stop();
+  await run.ended;
+});
+
+test('an entry that must wait does not wait longer where the clock is set back meanwhile', async () => {
+  const run = watching(['sent']);
+  await run.clock.advance(0);
+  run.due.atMs = run.startedMs + 90_000;
+  await run.clock.advance(30_000);
+  run.set.aheadMs = -86_400_000;
+  await run.clock.advance(62_000);
+  expect(run.pushedAt).toHaveLength(2);
   run.stop();
   await run.ended;
 });
