@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Clock } from '../../base/clock.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd, msg } from '../../base/message.ts';
 import { packageRoot } from '../../base/package-root.ts';

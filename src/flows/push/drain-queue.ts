@@ -296,7 +296,8 @@ function identifierProblem(session: PushSession, entry: Entry, identCely: string
   if (former === undefined) return undefined;
   const reason = entryById(outbox, former.id)?.reason;
   if (owner !== undefined) session.reportSettled(owner, { state: 'uncertain', reason: reason ?? '' });
-  return msg`the service gave it the record ${identCely}, which belonged to ${former.localId ?? ''}: check at the service which find it is`;
+  const find = former.localId ?? '';
+  return msg`the service gave it the record ${identCely}, which belonged to ${find}: check at the service which find it is`;
 }
 
 export const SENDABLE_KINDS = ENTRY_KINDS;
