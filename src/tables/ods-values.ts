@@ -27,7 +27,8 @@ export function parseOdsValue(document: XmlDocument, cell: XmlElement): CellValu
     case 'boolean':
       return { text: stored('boolean-value'), ...shownAs(getShownText(document, cell) ?? stored('boolean-value').toUpperCase()) };
     default: {
-      const text = getAttribute(cell, 'string-value', OFFICE) ?? shownParagraphs(document, cell);
+      // Programs store the result of a formula that is an error as an empty text, and show it.
+      const text = getAttribute(cell, 'string-value', OFFICE) || shownParagraphs(document, cell);
       const isError = getAttribute(cell, 'value-type', CALC_EXTENSION) === 'error';
       return isError ? { text: '', fault: errorResult(text === '' ? '#' : text) } : { text: withoutFormulaMark(text.trim()) };
     }

@@ -83,6 +83,16 @@ describe('a cell of an OpenDocument sheet', () => {
       '<table:table-cell table:formula="of:=1/0" office:value-type="string" calcext:value-type="error"><text:p>#DIV/0!</text:p></table:table-cell>',
       '#DIV/0!',
     ],
+    [
+      'an error of a formula beside an empty text',
+      '<table:table-cell table:formula="of:=1/0" office:value-type="string" office:string-value="" calcext:value-type="error"><text:p>#DIV/0!</text:p></table:table-cell>',
+      '#DIV/0!',
+    ],
+    [
+      'an error of a formula in a file of another program',
+      '<table:table-cell table:formula="of:=1/0" office:value-type="string" office:string-value=""><text:p>#DIV/0!</text:p></table:table-cell>',
+      '#DIV/0!',
+    ],
     ['a formula whose result was not saved', '<table:table-cell table:formula="of:=1"/>', 'was not saved'],
   ])('with %s costs its row', async (_, xml, message) => {
     const table = await parseTableBytes('season.ods', sheet(cell(xml), ['A-2', 'b', 1]));
