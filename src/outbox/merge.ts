@@ -121,7 +121,7 @@ function toContent(sent: SentContent | undefined): ImportContent {
  * once it is imported again.
  * @returns the number of restored finds
  */
-function restoreEntries(outbox: Outbox): number {
+export function restoreEntries(outbox: Outbox): number {
   // Both indexes are walked once, side by side: nearly always nothing is missing.
   const unordered = outbox
     .sql('select entry from events where entry is not null except select uuid from entries order by 1')

@@ -9,6 +9,7 @@ import { NOT_HARVESTED } from '../../find/value-rules.ts';
 import { hashSha512 } from '../../http/request-body.ts';
 import { recordBefore, recordNew } from '../../outbox/change-log.ts';
 import { addImport, type ImportContent, replaceImport } from '../../outbox/entries.ts';
+import { restoreEntries } from '../../outbox/merge.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import {
   findByLocalId,
@@ -114,6 +115,8 @@ export async function enqueueFinds(finds: Iterable<Find>, context: EnqueueContex
     });
     context.onProgress?.(report.finds.length);
   }
+  // Those of which only the journal knew that they were sent.
+  if (!context.dryRun) restoreEntries(context.outbox);
   return report;
 }
 

@@ -5,11 +5,13 @@ import { planRemoval, removeFinds } from '../../../src/flows/queue/remove-finds.
 import { hashSha512 } from '../../../src/http/request-body.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
 import { entriesOfFind, importOfFind } from '../../../src/outbox/entry-queries.ts';
+import { mergeJournal, thinDocuments } from '../../../src/outbox/merge.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
+import { saveStanding } from '../../../src/outbox/pulled-records.ts';
 import { decisionAbout, recordEvents } from '../../../src/outbox/record-events.ts';
 import { countFinds, findByLocalId, importedRow, updateFind } from '../../../src/outbox/stored-finds.ts';
 import { acceptEntry, attemptEntry } from '../../support/attempted-entries.ts';
-import { tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
+import { openAnew, tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
 
 function context(outbox: Outbox): EnqueueContext {
   return {
@@ -60,6 +62,21 @@ test('a find and a photograph that were given up stay so when the table is impor
   expect(states(outbox)).toEqual(['import dropped', 'photo dropped']);
   expect(finds).toMatchObject([{ change: 'kept', photosAdded: 0 }]);
   expect(issues).toMatchObject([{ severity: 'warning', rule: 'given-up', message: expect.stringContaining('--resend') }]);
+});
+
+test('a find that was sent, and that only the journal knows without its document, is known as sent once it is imported', async () => {
+  using outbox = tempOutbox();
+  await enqueueFinds([FIND], context(outbox));
+  acceptEntry(outbox, importId(outbox), 'C-1-N00001');
+  saveStanding(outbox, { identCely: 'C-1-N00001', standing: 'shown', datestampMs: 1, shown: { stav: 1, record: {} } });
+  expect(thinDocuments(outbox)).toBe(1);
+  using anew = openAnew(outbox);
+  mergeJournal(anew, { withOpen: false });
+  await enqueueFinds([FIND], { ...context(anew), dryRun: true });
+  expect(countFinds(anew)).toBe(0);
+  await enqueueFinds([FIND], context(anew));
+  expect(states(anew)).toEqual(['import accepted', 'photo queued']);
+  expect(entriesOfFind(anew, rowId(anew)).map(({ identCely }) => identCely)).toEqual(['C-1-N00001', 'C-1-N00001']);
 });
 
 test('a photograph alone that was given up stays so, too', async () => {
