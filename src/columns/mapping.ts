@@ -2,7 +2,7 @@ import { errorIssue, hasErrors, type Issue, warningIssue } from '../base/issue.t
 import { cmd, isMessage, type Message, msg } from '../base/message.ts';
 import { FIELDS, meaningOfColumn } from '../find/fields.ts';
 import type { LookupTerm, TermCandidate, TermLookup } from '../find/lookup.ts';
-import { mappingConflictMessage } from '../find/resolve-reference.ts';
+import { mappingConflictMessage } from '../find/resolve-finder.ts';
 import { shownText, type Table, type TableRow } from '../tables/table.ts';
 import { BYTE_ORDER_MARK, csvCell } from '../text/csv.ts';
 import { foldName, nameKey } from '../text/names.ts';

@@ -5,7 +5,7 @@ import { msg } from '../base/message.ts';
 import { writePrivateFile } from '../store/files.ts';
 import { lockForChange } from '../store/lock-file.ts';
 import { tomlText } from '../store/toml.ts';
-import { type ConfigFile, findSimilarProfiles, type ProfileSettings, readConfigFile } from './config.ts';
+import { type ConfigFile, getSetting, type ProfileSettings, readConfigFile } from './config.ts';
 import type { Places } from './places.ts';
 
 function writeConfigFile(path: string, { defaultProfile, language, journal, profiles, defaults, projectMaps }: ConfigFile): void {
@@ -77,4 +77,23 @@ export function assignOutbox(places: Places, clock: Clock, name: string, unlike?
     );
   });
   return id ?? '';
+}
+
+/** Settings that profiles of one outbox have in common. */
+const OF_AN_OUTBOX = ['base_url', 'username', 'kind', 'prefix', 'schema_version'] as const;
+
+/** Returns other profiles of the same account at the same service. */
+export function findSimilarProfiles({ profiles }: ConfigFile, name: string, settings: ProfileSettings): string[] {
+  return [...profiles].flatMap(([other, its]) =>
+    other !== name && OF_AN_OUTBOX.every((key) => getSetting(its, key) === getSetting(settings, key)) ? [other] : [],
+  );
+}
+
+export function freeProfileName({ profiles }: ConfigFile, username: string): string {
+  const [local = ''] = username.split('@');
+  const query = local.replace(/[^\w.-]/g, '-').slice(0, 60) || 'profile';
+  for (let count = 1; ; count += 1) {
+    const name = count === 1 ? query : `${query}-${count}`;
+    if (!profiles.has(name)) return name;
+  }
 }

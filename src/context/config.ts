@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { isLoopback, normalizeAddress } from '../base/address.ts';
+import { isIPv4 } from 'node:net';
 import { ConfigError, getErrorMessage } from '../base/errors.ts';
 import { LANGUAGES, type Language, t } from '../base/language.ts';
 import { type Command, cmd, commandWith, type Message, msg } from '../base/message.ts';
@@ -356,30 +356,39 @@ export function isTable(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function getSetting(settings: ProfileSettings, key: ProfileKey): string | number | boolean | undefined {
+export function getSetting(settings: ProfileSettings, key: ProfileKey): string | number | boolean | undefined {
   const { fallback }: KeyRule = PROFILE_KEYS[key];
   return settings[key] ?? fallback;
 }
 
-/** Settings that profiles of one outbox have in common. */
-const OF_AN_OUTBOX = ['base_url', 'username', 'kind', 'prefix', 'schema_version'] as const;
-
-/** Returns other profiles of the same account at the same service. */
-export function findSimilarProfiles({ profiles }: ConfigFile, name: string, settings: ProfileSettings): string[] {
-  return [...profiles].flatMap(([other, its]) =>
-    other !== name && OF_AN_OUTBOX.every((key) => getSetting(its, key) === getSetting(settings, key)) ? [other] : [],
-  );
-}
-
-export function freeProfileName({ profiles }: ConfigFile, username: string): string {
-  const [local = ''] = username.split('@');
-  const query = local.replace(/[^\w.-]/g, '-').slice(0, 60) || 'profile';
-  for (let count = 1; ; count += 1) {
-    const name = count === 1 ? query : `${query}-${count}`;
-    if (!profiles.has(name)) return name;
-  }
-}
-
 export function listProfilesOfOutbox({ profiles }: ConfigFile, id: string): string[] {
   return [...profiles].flatMap(([name, { outbox }]) => (outbox === id ? [name] : []));
+}
+
+/**
+ * Normalises the address of a service (RFC 3986, section 6.2): host in lower case without final dots, no default port, one form
+ * of percent-encoding, no final slash. Two spellings of one service are equal after this.
+ * @returns undefined where the text is no http address, or has a user name or password (it would be stored and shown), a query or
+ * a fragment
+ */
+export function normalizeAddress(text: string): string | undefined {
+  const trimmed = text.trim();
+  if (!/^https?:\/\/[^/]/i.test(trimmed) || !URL.canParse(trimmed)) return undefined;
+  const { protocol, hostname, port, pathname, username, password, search, hash } = new URL(trimmed);
+  if (username !== '' || password !== '' || search !== '' || hash !== '') return undefined;
+  const rest = `${port === '' ? '' : `:${port}`}${pathname.replace(/%[0-9a-f]{2}/gi, oneForm).replace(/(?<!\/)\/+$/, '')}`;
+  const host = hostname.replace(/(?<!\.)\.+$/, '');
+  // Without its final dots the host may be a number, which the URL parser writes in another form.
+  return host === hostname ? `${protocol}//${host}${rest}` : normalizeAddress(`${protocol}//${host}${rest}`);
+}
+
+/** Decodes characters that need no encoding; the other escapes get capital digits (RFC 3986, section 6.2.2). */
+function oneForm(encoded: string): string {
+  const character = String.fromCharCode(Number.parseInt(encoded.slice(1), 16));
+  return /[\w.~-]/.test(character) ? character : encoded.toUpperCase();
+}
+
+/** Tells if a host is this machine, by its address: 127.example.org is another host. IPv6 with or without brackets. */
+export function isLoopback(host: string): boolean {
+  return ['localhost', '::1', '[::1]'].includes(host) || (isIPv4(host) && host.startsWith('127.'));
 }

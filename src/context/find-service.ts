@@ -1,4 +1,3 @@
-import { isLoopback } from '../base/address.ts';
 import { ConfigError, getErrorMessage, LocalizedError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { type Exchange, type HttpResponse, TransportError } from '../http/exchange.ts';
@@ -6,7 +5,7 @@ import { followRedirects } from '../oai/ask.ts';
 import { openOaiClient } from '../oai/client.ts';
 import { parseToml } from '../store/toml.ts';
 import { readInputFile } from '../tables/input-file.ts';
-import { checkSettings, isProtected, isTable, type ProfileSettings } from './config.ts';
+import { checkSettings, isLoopback, isProtected, isTable, type ProfileSettings } from './config.ts';
 import type { Context } from './context.ts';
 
 const PROBE_TIMEOUT_MS = 5000;

@@ -13,7 +13,8 @@ import type { Account } from '../pas-api/session.ts';
 import { getOwner, type SecretPlace } from '../store/secrets.ts';
 import { requireConfirmation } from '../ui/terminal.ts';
 import type { Vocabulary } from '../vocabulary/term.ts';
-import { findSimilarProfiles, freeProfileName, initCommand, isProtected, type Profile } from './config.ts';
+import { findSimilarProfiles, freeProfileName } from './change-config.ts';
+import { initCommand, isProtected, type Profile } from './config.ts';
 import type { Context } from './context.ts';
 
 /** Opens the write interface for the account of the environment or the profile. */

@@ -1,5 +1,4 @@
 import { existsSync, statSync } from 'node:fs';
-import { isLoopback } from '../base/address.ts';
 import { ConfigError, DatabaseError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { cmd } from '../base/message.ts';
@@ -10,7 +9,7 @@ import { makePace, type Pace } from '../http/pacer.ts';
 import { isAddressFault, parseRedisAddress, type RedisAddress, redisEndpoint } from '../http/redis-address.ts';
 import type { RedisPaceStore } from '../http/redis-pace-store.ts';
 import { printable } from '../ui/terminal.ts';
-import type { Profile } from './config.ts';
+import { isLoopback, type Profile } from './config.ts';
 import type { Context } from './context.ts';
 
 /** Each request queries the store about seven times; ten milliseconds cost a fifth of the rate. */

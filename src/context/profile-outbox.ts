@@ -12,16 +12,8 @@ import { type Merged, mergeJournal, NOTHING_MERGED } from '../outbox/merge.ts';
 import { type Binding, isSameBinding, type Outbox, openOutbox, readHeader } from '../outbox/open-outbox.ts';
 import { cannotWrite, copyToTempFolder } from '../store/database-file.ts';
 import type { Terminal } from '../ui/terminal.ts';
-import { assignOutbox } from './change-config.ts';
-import {
-  type ConfigFile,
-  findSimilarProfiles,
-  freeProfileName,
-  initCommand,
-  listProfilesOfOutbox,
-  type Profile,
-  type ProfileSettings,
-} from './config.ts';
+import { assignOutbox, findSimilarProfiles, freeProfileName } from './change-config.ts';
+import { type ConfigFile, initCommand, listProfilesOfOutbox, type Profile, type ProfileSettings } from './config.ts';
 import type { JournalPlaces, OutboxPlaces, Places } from './places.ts';
 
 /** Parts of the context that the outboxes of a profile need. */

@@ -1,7 +1,6 @@
-import { normalizeAddress } from '../base/address.ts';
 import { systemClock } from '../base/clock.ts';
 import { ConfigError } from '../base/errors.ts';
-import { isProtected } from '../context/config.ts';
+import { isProtected, normalizeAddress } from '../context/config.ts';
 import { makePlaces } from '../context/places.ts';
 import { withTimeout } from '../http/exchange.ts';
 import { openPaceStore } from '../http/pace-store.ts';

@@ -15,7 +15,7 @@ import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
 import { listStrayTexts, strayTextMessage } from '../xml/source-text.ts';
 import { FIELDS, type Field, type FindElements, isElementName } from './fields.ts';
 import { type DocumentProfile, type Find, getNamespace, getSchemaLocation } from './find.ts';
-import { NEW_PERSON } from './resolve-reference.ts';
+import { NEW_PERSON } from './resolve-finder.ts';
 import { checkRules, type ValidationContext } from './rules.ts';
 
 const XSI = 'http://www.w3.org/2001/XMLSchema-instance';

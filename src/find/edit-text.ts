@@ -2,7 +2,7 @@ import { errorIssue, type Issue } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
 import { type ElementName, FIELDS, type Field, type FindElements } from './fields.ts';
 import type { LookupTerm } from './lookup.ts';
-import { cellOfReference, NEW_PERSON } from './resolve-reference.ts';
+import { cellOfReference, NEW_PERSON } from './resolve-finder.ts';
 
 /** Column name → text, as in a row of a table. */
 export type Cells = ReadonlyMap<string, string>;

@@ -311,11 +311,10 @@ export function getLabelColumns(name: ElementName): readonly string[] {
   return [`${name}_cs`, `${name}_en`];
 }
 
-const LABEL_COLUMNS = new Set(FIELDS.filter(({ kind }) => kind === 'term').flatMap(({ name }) => getLabelColumns(name)));
-
 /** Tells if a column is a label of the code beside it. */
 export function isLabelColumn(name: string): boolean {
-  return LABEL_COLUMNS.has(foldName(name));
+  const folded = foldName(name);
+  return FIELDS.some((field) => field.kind === 'term' && getLabelColumns(field.name).includes(folded));
 }
 
 /** Finds a column by its name, independent of case, accents and language; undefined for an unknown name. */

@@ -6,7 +6,7 @@ import { collapseText, trimText } from '../text/characters.ts';
 import { childText, getAttribute, getChild, getChildren, type XmlElement } from '../xml/element.ts';
 import type { Reference } from './field.ts';
 import { type ElementName, FIELDS, type Field, type FindElements, pointElement } from './fields.ts';
-import { NEW_PERSON } from './resolve-reference.ts';
+import { NEW_PERSON } from './resolve-finder.ts';
 
 /** Placeholder for content that the reader may not see (B-SEE-2). */
 export const FORBIDDEN_TEXT = 'HTTP/1.1 403 Forbidden';
@@ -242,8 +242,6 @@ export function isAsFound(element: ElementName): boolean {
   return !SINCE_FOUND.includes(element);
 }
 
-const FIELDS_AS_FOUND = FIELDS.filter(({ name }) => isAsFound(name));
-
 /** `open`: without protected elements, for records that the reader sees without them. */
 type AsFoundForm = 'full' | 'open';
 
@@ -257,7 +255,8 @@ type CanonicalSource = Elements[ElementName];
  */
 export function asFoundDigest(elements: Elements, form: AsFoundForm): string {
   const values: unknown[] = [];
-  for (const field of FIELDS_AS_FOUND) {
+  for (const field of FIELDS) {
+    if (!isAsFound(field.name)) continue;
     if (form === 'open' && field.parent !== undefined) continue;
     const value = canonicalValue(field, elements);
     if (value !== null) values.push([field.name, value]);

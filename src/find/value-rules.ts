@@ -7,15 +7,16 @@ import type { Reference } from './field.ts';
 import { type ElementName, FIELDS, type Field, type FindElements } from './fields.ts';
 import type { LookupArea, LookupProject, LookupTerm, TermCandidate } from './lookup.ts';
 import { isRealDate } from './read-cell.ts';
-import { findNameDoubt, findNameProblem } from './resolve-finder.ts';
 import {
   adviseNearest,
   deletedMessage,
+  findNameDoubt,
+  findNameProblem,
   mappingConflictMessage,
   NEW_PERSON,
   setText,
   wrongSetMessage,
-} from './resolve-reference.ts';
+} from './resolve-finder.ts';
 
 /** PostgreSQL's largest integer, the type of the depth at the service (A-VALUE-3). */
 export const MAX_DEPTH_CM = 2_147_483_647;

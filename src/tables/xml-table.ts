@@ -5,7 +5,7 @@ import { errorIssue, type Issue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import { FIELDS, type Field, meaningOfColumn } from '../find/fields.ts';
 import { FORBIDDEN_TEXT } from '../find/harvested-find.ts';
-import { NEW_PERSON } from '../find/resolve-reference.ts';
+import { NEW_PERSON } from '../find/resolve-finder.ts';
 import { parseHtml } from '../text/characters.ts';
 import { childText, getAttribute, getChild, getChildren, lineCounter, type XmlElement } from '../xml/element.ts';
 import { walkXml, XmlSyntaxError, type XmlWalk } from '../xml/parse.ts';

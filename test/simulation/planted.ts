@@ -517,7 +517,7 @@ export const PLANTED: readonly Planted[] = [
     name: 'two spellings of an address are two services',
     seed: 146,
     themes: ['a service is spelt in another way'],
-    file: 'src/base/address.ts',
+    file: 'src/context/config.ts',
     from: `const host = hostname.replace(/(?<!\\.)\\.+$/, '');`,
     to: 'const host = hostname;',
   },

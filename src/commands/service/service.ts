@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { normalizeAddress } from '../../base/address.ts';
 import { type ExitReason, PasError, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
+import { normalizeAddress } from '../../context/config.ts';
 import { type Context, type GlobalOptions, getCredentialKeys } from '../../context/context.ts';
 import { withLocks } from '../../context/other-outboxes.ts';
 import { isOutboxId } from '../../context/places.ts';

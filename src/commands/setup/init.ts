@@ -2,10 +2,9 @@ import { type Command, Option } from 'commander';
 import { ConfigError, type ExitReason, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
-import { withSettings } from '../../context/change-config.ts';
+import { findSimilarProfiles, withSettings } from '../../context/change-config.ts';
 import {
   checkSettings,
-  findSimilarProfiles,
   PROFILE_FLAGS,
   PROFILE_KEYS,
   type ProfileKey,

@@ -1,7 +1,7 @@
 import { currentLanguage, forEachLanguage, t } from '../../base/language.ts';
 import { elementLabel, FIELDS, type Field, getPoint } from '../../find/fields.ts';
 import type { Change } from '../../find/harvested-find.ts';
-import { NEW_PERSON } from '../../find/resolve-reference.ts';
+import { NEW_PERSON } from '../../find/resolve-finder.ts';
 import { ENTRY_STATES, type EntryState } from '../../outbox/entry.ts';
 import { formatExportValue, type RowCell } from '../../tables/export-text.ts';
 import { type ExportedFind, toBothSystems } from '../../tables/exported-find.ts';

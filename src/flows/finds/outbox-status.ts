@@ -1,5 +1,5 @@
 import type { LookupTerm, TermCandidate } from '../../find/lookup.ts';
-import { NEW_PERSON } from '../../find/resolve-reference.ts';
+import { NEW_PERSON } from '../../find/resolve-finder.ts';
 import { ENTRY_KINDS, ENTRY_STATES, type EntryState, type FindId } from '../../outbox/entry.ts';
 import { assertSoundEntries, needingPerson } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';

@@ -4,7 +4,7 @@ import type { TargetState } from '../../find/field.ts';
 import { type FindElements, getField } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
 import { getElementNames, isOptional, type Question } from '../../find/questions.ts';
-import { cellOfReference } from '../../find/resolve-reference.ts';
+import { cellOfReference } from '../../find/resolve-finder.ts';
 import type { Annotation, Prompt, PromptOffer } from '../../ui/prompt.ts';
 import { answerText, stateName } from '../finds/find-texts.ts';
 import { type Answer, withoutAnswer } from './answer.ts';

@@ -20,8 +20,7 @@ import {
   standingOfFind,
   updateFind,
 } from '../../outbox/stored-finds.ts';
-import { enqueueNumber, mayNumber, planNumber } from './enqueue-change.ts';
-import { followPhotographs, type RowPhotographs } from './follow-photographs.ts';
+import { enqueueNumber, followPhotographs, mayNumber, planNumber, type RowPhotographs } from './enqueue-change.ts';
 import {
   type EqualFinds,
   type Existing,

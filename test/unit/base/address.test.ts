@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isLoopback, normalizeAddress } from '../../../src/base/address.ts';
+import { isLoopback, normalizeAddress } from '../../../src/context/config.ts';
 
 describe('one service has one spelling', () => {
   const ADDRESS = 'https://finds.example.org';

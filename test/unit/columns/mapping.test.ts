@@ -8,8 +8,9 @@ import {
   parseOwnTerms,
   withMapping,
 } from '../../../src/columns/mapping.ts';
+import { getField } from '../../../src/find/fields.ts';
 import type { LookupTerm } from '../../../src/find/lookup.ts';
-import { resolveTerm } from '../../../src/find/resolve-reference.ts';
+import { rememberReferences } from '../../../src/find/resolve-finder.ts';
 import { parseTable } from '../../../src/tables/csv-table.ts';
 import { inWords } from '../../support/in-words.ts';
 
@@ -70,12 +71,15 @@ describe('a museum’s own term', () => {
     ['moved', 'HES-000002', /which is now an entry of heslo:areal/],
     ['never there', 'HES-999999', /mapped to HES-999999, which is not an entry of periods \(heslo:obdobi\)/],
   ])('whose entry was %s is refused with what to do', (_, id, message) => {
-    const reading = resolveTerm('heslo:obdobi', 'moje', withMapping(lookupTerm, mapping(`obdobi;moje;${id};;;yes`)));
+    const reading = rememberReferences(withMapping(lookupTerm, mapping(`obdobi;moje;${id};;;yes`)))(getField('obdobi'), 'moje');
     expect(inWords(reading)).toMatchObject({ rule: 'term-mapped-astray', problem: expect.stringMatching(message) });
   });
 
   test('is taken by its identifier where the vocabulary is not here to look it up', () => {
-    const reading = resolveTerm('heslo:obdobi', 'moje', withMapping(lookupTerm, mapping('obdobi;moje;HES-000003;nová;;yes')));
+    const reading = rememberReferences(withMapping(lookupTerm, mapping('obdobi;moje;HES-000003;nová;;yes')))(
+      getField('obdobi'),
+      'moje',
+    );
     expect(reading).toEqual({ value: { id: 'HES-000003', text: 'nová' } });
   });
 

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { assignOutbox, changeConfigFile, pointProfiles } from '../../../src/context/change-config.ts';
-import { findSimilarProfiles, listProfilesOfOutbox, readConfigFile } from '../../../src/context/config.ts';
+import { assignOutbox, changeConfigFile, findSimilarProfiles, pointProfiles } from '../../../src/context/change-config.ts';
+import { listProfilesOfOutbox, readConfigFile } from '../../../src/context/config.ts';
 import { makePlaces, outboxPlaces } from '../../../src/context/places.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { tempFolder } from '../../support/temp-outbox.ts';

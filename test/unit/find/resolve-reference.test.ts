@@ -1,9 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { resolveProject, resolveTerm } from '../../../src/find/resolve-reference.ts';
+import { type ElementName, getField } from '../../../src/find/fields.ts';
+import type { LookupTerm } from '../../../src/find/lookup.ts';
+import { rememberReferences, resolveProject } from '../../../src/find/resolve-finder.ts';
 import { DELETED, lookupTerm, nothingHarvested } from './a-find.ts';
 
 const getProblem = (reading: object): string => ('problem' in reading ? String(reading.problem) : 'none');
-const period = (cell: string) => resolveTerm('heslo:obdobi', cell, lookupTerm);
+const resolveTerm = (element: ElementName, cell: string, lookup: LookupTerm) =>
+  rememberReferences(lookup)(getField(element), cell);
+const period = (cell: string) => resolveTerm('obdobi', cell, lookupTerm);
 
 describe('a vocabulary cell', () => {
   test.each([
@@ -17,7 +21,7 @@ describe('a vocabulary cell', () => {
   });
 
   test('an ambiguous label lists its candidates', () => {
-    const problem = getProblem(resolveTerm('heslo:predmet_druh', 'jehla', lookupTerm));
+    const problem = getProblem(resolveTerm('druh_nalezu', 'jehla', lookupTerm));
     expect(problem).toContain('jehla (HES-000692), jehla (HES-000693)');
   });
 
@@ -33,8 +37,8 @@ describe('a vocabulary cell', () => {
   });
 
   test('before the first harvest an identifier is taken and a label is not', () => {
-    expect(resolveTerm('heslo:obdobi', 'HES-000253', nothingHarvested)).toEqual({ value: { id: 'HES-000253', text: '' } });
-    expect(getProblem(resolveTerm('heslo:obdobi', 'paleolit', nothingHarvested))).toContain('Run pas harvest-vocab');
+    expect(resolveTerm('obdobi', 'HES-000253', nothingHarvested)).toEqual({ value: { id: 'HES-000253', text: '' } });
+    expect(getProblem(resolveTerm('obdobi', 'paleolit', nothingHarvested))).toContain('Run pas harvest-vocab');
   });
 });
 
