@@ -130,7 +130,13 @@ function heartbeat(mock: Mock): unknown {
   };
 }
 
-async function resetAll(mock: Mock): Promise<unknown> {
+/** @throws ShapeError for a body, which would have no effect */
+function assertNoBody(body: unknown): void {
+  if (body !== undefined && JSON.stringify(body) !== '{}') throw new ShapeError('the body', 'must be empty');
+}
+
+async function resetAll(mock: Mock, { body }: { readonly body: unknown }): Promise<unknown> {
+  assertNoBody(body);
   const startedMs = performance.now();
   await mock.reset();
   return { status: 'ok', ms: performance.now() - startedMs };
@@ -177,14 +183,16 @@ async function askVerify(mock: Mock, { body }: { readonly body: unknown }): Prom
   return verified;
 }
 
-type OfSnapshot = { readonly segment: string };
+type OfSnapshot = { readonly segment: string; readonly body: unknown };
 
-function captureSnapshot(mock: Mock, { segment }: OfSnapshot): unknown {
+function captureSnapshot(mock: Mock, { segment, body }: OfSnapshot): unknown {
+  assertNoBody(body);
   if (!mock.snapshots.take(segment, mock)) throw new ControlRefusal(409, 'there are too many snapshots; remove one first');
   return { name: segment };
 }
 
-function restoreSnapshot(mock: Mock, { segment }: OfSnapshot): unknown {
+function restoreSnapshot(mock: Mock, { segment, body }: OfSnapshot): unknown {
+  assertNoBody(body);
   const startedMs = performance.now();
   if (!mock.snapshots.restore(segment, mock)) throw new ControlRefusal(404, `there is no snapshot ${segment}`);
   return { name: segment, ms: performance.now() - startedMs };

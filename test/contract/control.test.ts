@@ -69,6 +69,16 @@ describe('Health, state and reset', () => {
     expect((await send(smallestFind())).status).toBe(401);
   });
 
+  test.each([
+    ['POST', '/reset'],
+    ['PUT', '/snapshots/one'],
+    ['POST', '/snapshots/one/restore'],
+  ] as const)('%s %s refuses a body, which would have no effect', async (method, path) => {
+    await control('PUT', '/snapshots/one', {});
+    const { status, value } = await control(method, path, { seed: 'empty' });
+    expect([status, getError(value)]).toEqual([400, 'the body: must be empty']);
+  });
+
   test('after a reset every record is the seed’s again, whatever was made, changed, deleted or put in place of another', async () => {
     const before = await allRecords();
     const writes = [
