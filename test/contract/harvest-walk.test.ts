@@ -4,8 +4,8 @@ import { ask, fetchPages, parseError, parseHeaders } from '../support/raw-harves
 import { answerValidator, faults, SCHEMA_BASE, SCHEMA_VERSIONS, type SchemaVersion } from '../support/schema-validators.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 
-// Every verb, every set, both formats and every version, as an archivist; in the newest version as roles that see less, too. Each answer must
-// be valid against the schema of OAI-PMH, of Dublin Core or of the version that was asked.
+// Every verb, set and format and, but for lists, every version, as an archivist; in the newest version as roles that see less, too. Each answer
+// must be valid against the schema of OAI-PMH, of Dublin Core or of the version that was asked.
 
 let mock: TestMock;
 /** As the schema wants it; what is written otherwise is told apart. */
@@ -65,7 +65,8 @@ describe.each(SCHEMA_VERSIONS)('version %s', (version) => {
   describe.each(
     version === SCHEMA_VERSIONS.at(-1) ? (['anonymous', 'researcher', 'archivist'] as const) : (['archivist'] as const),
   )('%s', (as) => {
-    test('lists of every set in both formats', async () => {
+    // Each record of the seed is valid in each version (harvest-seed.test.ts), and lists are made in the same way in all of them.
+    test.runIf(version === SCHEMA_VERSIONS.at(-1))('lists of every set in both formats', async () => {
       for (const set of await listSets(version)) {
         for (const format of ['oai_dc', 'oai_svc']) {
           const query = `metadataPrefix=${format}&set=${set}`;

@@ -8,7 +8,8 @@ import { type MockServerOptions, startMockServer } from '../../mock-server/serve
 import { makeDocument, smallestFind } from '../support/contract-find.ts';
 import { fetchToken, importXml } from '../support/contract-requests.ts';
 import { PROJECT } from '../support/run-pas.ts';
-import { startMock, type TestMock } from '../support/start-mock.ts';
+import { startMock } from '../support/start-mock.ts';
+import { useMock } from './contract-import.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'pas-mock-mistakes-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -102,42 +103,39 @@ describe('files with a byte order mark', () => {
 });
 
 describe('the control interface', () => {
+  const { mock, control, send } = useMock();
+
   test.each(['constructor', 'toString', 'hasOwnProperty', '__proto__'])('knows no key "%s"', async (key) => {
-    await using mock = await startMock();
     const body = `{${JSON.stringify(key)}: 1}`;
     for (const path of ['/settings', '/clock', '/verify', '/tenants']) {
-      const answer = await fetch(mock.server.control_url + path, { method: path === '/settings' ? 'PUT' : 'POST', body });
+      const answer = await fetch(mock().server.control_url + path, { method: path === '/settings' ? 'PUT' : 'POST', body });
       expect([path, answer.status, await answer.text()]).toEqual([path, 400, expect.stringContaining(`unknown key`)]);
     }
   });
 
   test.each(['__proto__', 'constructor'])('refuses a change of a child "%s" that no record has', async (name) => {
-    await using mock = await startMock();
     const body = `{"ident": "HES-000253", "changes": {"${name}": "x"}}`;
-    const answer = await fetch(`${mock.server.control_url}/records`, { method: 'POST', body });
+    const answer = await fetch(`${mock().server.control_url}/records`, { method: 'POST', body });
     expect([answer.status, await answer.text()]).toEqual([422, expect.stringContaining(name)]);
   });
 
   test('says that there is no record whose lock it could hold', async () => {
-    await using mock = await startMock();
-    expect(await mock.control('POST', '/records/C-202400101-N99999/lock', { ms: 1000 })).toEqual({
+    expect(await control('POST', '/records/C-202400101-N99999/lock', { ms: 1000 })).toEqual({
       status: 404,
       value: { error: 'there is no record C-202400101-N99999' },
     });
   });
 
-  const imported = async (mock: TestMock, name: string) =>
-    (await importXml(mock, makeDocument(mock, smallestFind()), { token: await fetchToken(mock, name) })).status;
+  const imported = async (name: string) => (await send(smallestFind(), { token: await fetchToken(mock(), name) })).status;
 
   test('takes a user name in rules as it takes an e-mail address', async () => {
-    await using mock = await startMock();
     for (const value of ['Archaeologist', 'archaeologist@example.org']) {
-      await mock.reset({ access_rules: [{ rule_type: 'user_blacklist', value }] });
-      expect([await imported(mock, 'archaeologist'), await imported(mock, 'archivist')]).toEqual([403, 201]);
-      await mock.reset({ access_mode: 'whitelist_only', access_rules: [{ rule_type: 'user_whitelist', value }] });
-      expect([await imported(mock, 'archaeologist'), await imported(mock, 'archivist')]).toEqual([201, 403]);
-      await mock.reset({ rate_limits: [{ scope: 'user', value, rate: '1/h' }] });
-      expect([await imported(mock, 'archaeologist'), await imported(mock, 'archaeologist')]).toEqual([201, 429]);
+      await mock().reset({ access_rules: [{ rule_type: 'user_blacklist', value }] });
+      expect([await imported('archaeologist'), await imported('archivist')]).toEqual([403, 201]);
+      await mock().reset({ access_mode: 'whitelist_only', access_rules: [{ rule_type: 'user_whitelist', value }] });
+      expect([await imported('archaeologist'), await imported('archivist')]).toEqual([201, 403]);
+      await mock().reset({ rate_limits: [{ scope: 'user', value, rate: '1/h' }] });
+      expect([await imported('archaeologist'), await imported('archaeologist')]).toEqual([201, 429]);
     }
   });
 });

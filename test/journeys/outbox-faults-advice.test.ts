@@ -289,7 +289,7 @@ describe('Each command that is advised works when it is typed, for', () => {
         failed.push(`pas ${command}: ${run.code}\n${run.stderr}`);
     }
     expect(failed.join('\n\n')).toBe('');
-    const known = JSON.stringify(await Promise.all([home.json('list'), home.json('show', find), home.json('status')])) + find;
+    const known = JSON.stringify([await home.json('list'), await home.json('show', find), status]) + find;
     const named = printed.flatMap((command) => command.match(/C-\d+-N\d+/g) ?? []);
     expect(named.filter((ident) => !known.includes(ident))).toEqual([]);
   });

@@ -18,10 +18,10 @@ beforeAll(async () => {
 });
 afterAll(() => deaf[Symbol.asyncDispose]());
 
+const SEASON = { name: 'season', prepare: (made: Home) => expectDone(made.pas('import', writeSeason(made, 30))) };
 let home: Home;
 beforeEach(async () => {
-  home = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
-  await expectDone(home.pas('import', writeSeason(home, 30)));
+  home = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES, SEASON);
 });
 
 const isOai = (url: string): boolean => url.includes('/oai?');
