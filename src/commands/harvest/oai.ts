@@ -1,8 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
-import type { Context, GlobalOptions } from '../../context/context.ts';
-import { installSignalHandlers } from '../../context/interrupts.ts';
+import { type Context, type GlobalOptions, installSignalHandlers } from '../../context/context.ts';
 import { saveMalformedAnswer } from '../../context/malformed-answer.ts';
 import { getHarvestBase, openHarvestClient } from '../../context/open-service.ts';
 import {

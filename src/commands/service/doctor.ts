@@ -5,8 +5,7 @@ import { type ExitReason, PasError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
 import { isProtected, type Profile } from '../../context/config.ts';
-import type { Context, GlobalOptions } from '../../context/context.ts';
-import { timeoutSignal } from '../../context/interrupts.ts';
+import { type Context, type GlobalOptions, timeoutSignal } from '../../context/context.ts';
 import { openHarvestClient, openService, placeOfSecrets, SECRET_PLACE_TEXTS } from '../../context/open-service.ts';
 import { checkPacing, openPace, readSharedPause } from '../../context/pacing.ts';
 import {

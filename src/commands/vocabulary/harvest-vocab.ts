@@ -2,8 +2,7 @@ import type { Command } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { type Message, msg } from '../../base/message.ts';
-import type { Context, GlobalOptions } from '../../context/context.ts';
-import { deadlineSignal, installSignalHandlers } from '../../context/interrupts.ts';
+import { type Context, deadlineSignal, type GlobalOptions, installSignalHandlers } from '../../context/context.ts';
 import { saveMalformedAnswer } from '../../context/malformed-answer.ts';
 import {
   getHarvestAccount,

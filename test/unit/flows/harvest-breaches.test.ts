@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { UnavailableError } from '../../../src/base/errors.ts';
-import { deadlineSignal } from '../../../src/context/interrupts.ts';
+import { deadlineSignal } from '../../../src/context/context.ts';
 import { type Exchange, TransportError } from '../../../src/http/exchange.ts';
 import { openOaiClient } from '../../../src/oai/client.ts';
 import { manualClock } from '../../support/manual-clock.ts';
