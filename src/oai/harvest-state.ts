@@ -89,7 +89,8 @@ export function memoryState(): HarvestState {
     },
     lastLook: () => lastLook,
     findSeen: (identifier) => records.get(identifier),
-    markSeen: (identifier, seenRecord) => records.set(identifier, seenRecord),
+    markSeen: (identifier, { datestampMs, digest, look, skipped }) =>
+      records.set(identifier, { datestampMs, digest, look, skipped }),
     skipped: () => [...records].flatMap(([identifier, { skipped }]) => (skipped ? [identifier] : [])),
     metIn: (look) => [...records].flatMap(([identifier, seenRecord]) => (seenRecord.look === look ? [identifier] : [])),
     unmetIn: (look) => [...records].flatMap(([identifier, seenRecord]) => (isUnmet(seenRecord, look) ? [identifier] : [])),
@@ -232,31 +233,22 @@ export async function applyPage(
     occurrences.set(name, { ...leftOut(state.findSeen(name), pass.look.number), record: undefined, skipped: true });
     faults.set(name, reason);
   });
-  const seen = [...occurrences.values()];
-  const written = seen.flatMap(({ record, isNews }) => (record !== undefined && isNews ? [record] : []));
-  const newInLook = seen.filter(({ knownRecord }) => knownRecord === undefined || knownRecord.look < pass.look.number).length;
-  const newInPass = seen.filter(({ knownRecord }) => knownRecord === undefined || knownRecord.look < pass.firstLook);
-  // Two versions of one record with one datestamp each count as news; that is no change.
-  const changed = seen.filter(({ isNews, isDisputed }) => isNews && !isDisputed).length;
+  const { written, seenRecords, disputed, newInLook, newInPass, overlooked, changed } = sortOccurrences(pass, occurrences);
   const isByDay = page.items.some(({ header }) => isDay(header.datestamp)) && !state.isStampedByDay();
-  const seenRecords = seen.flatMap(({ record }) => record ?? []);
   await sink.write({ document: page.document, records: written, seenRecords });
   state.change(() => {
     sink.commit();
     if (isByDay) state.markDayGranularity();
-    for (const [identifier, { datestampMs, digest, look, skipped }] of occurrences) {
-      state.markSeen(identifier, { datestampMs, digest, look, skipped });
-    }
+    for (const [identifier, occurrence] of occurrences) state.markSeen(identifier, occurrence);
     const { look } = pass;
     const counted = {
       met: look.met + newInLook,
-      isNew: look.isNew + newInPass.length,
-      overlooked: look.overlooked + newInPass.filter(({ datestampMs }) => datestampMs < pass.beganMs).length,
+      isNew: look.isNew + newInPass,
+      overlooked: look.overlooked + overlooked,
       changed: look.changed + changed,
     };
-    state.savePass(note({ ...pass, met: pass.met + newInPass.length, look: { ...look, ...counted } }, againMs));
+    state.savePass(note({ ...pass, met: pass.met + newInPass, look: { ...look, ...counted } }, againMs));
   });
-  const disputed = [...occurrences].flatMap(([identifier, { isDisputed }]) => (isDisputed ? [identifier] : []));
   return { written, newInLook, faults, disputed };
 }
 
@@ -287,6 +279,26 @@ function collectOccurrences(state: HarvestState, pass: HarvestPass, page: ListPa
     occurrences.set(identifier, { record, datestampMs, digest, look, isNews, isDisputed, knownRecord, skipped: false });
   }
   return { occurrences, againMs };
+}
+
+/** Sorts and counts the records of a page by what they are to the pass and its look. */
+function sortOccurrences({ look, firstLook, beganMs }: HarvestPass, occurrences: ReadonlyMap<string, Occurrence>) {
+  const [written, seenRecords]: [OaiRecord[], OaiRecord[]] = [[], []];
+  const disputed: string[] = [];
+  let [newInLook, newInPass, overlooked, changed] = [0, 0, 0, 0];
+  for (const [identifier, { record, datestampMs, knownRecord, isNews, isDisputed }] of occurrences) {
+    if (record !== undefined) seenRecords.push(record);
+    if (record !== undefined && isNews) written.push(record);
+    // Two versions of one record with one datestamp each count as news; that is no change.
+    if (isDisputed) disputed.push(identifier);
+    else if (isNews) changed++;
+    const lastLook = knownRecord?.look ?? 0;
+    if (lastLook < look.number) newInLook++;
+    if (lastLook >= firstLook) continue;
+    newInPass++;
+    if (datestampMs < beganMs) overlooked++;
+  }
+  return { written, seenRecords, disputed, newInLook, newInPass, overlooked, changed };
 }
 
 /** Why a live record that comes without content is left out. */

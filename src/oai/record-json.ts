@@ -206,7 +206,8 @@ function isNamedLater(tape: FlatTree, element: number, name: string, position: n
 
 /** @param lists names of what is a list even where there is one */
 function writeChildren(json: JsonBytes, tape: FlatTree, at: number, repeated: RepeatedElements, lists: NameSet): void {
-  for (const first of tape.firstOfEachName(at)) {
+  tape.linkChildren(at);
+  for (let first = tape.firstChild(at); first !== NONE; first = tape.nextOther(first)) {
     const { name } = tape.nameAt(first);
     const isList = tape.nextAlike(first) !== NONE || lists.has(name);
     json.name(name);

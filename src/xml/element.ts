@@ -209,18 +209,22 @@ export const SCHEMA_NAMESPACE = 'http://www.w3.org/2001/XMLSchema';
 
 /** Returns the value of an attribute, undefined where it is absent. Attributes without prefix have no namespace. */
 export function getAttribute(element: XmlElement, name: string, namespace = ''): string | undefined {
-  return element.attributes.find((attribute) => attribute.name === name && attribute.namespace === namespace)?.value;
+  // A closure for each search would be most of the memory that reading the headers of a page takes.
+  for (const attribute of element.attributes)
+    if (attribute.name === name && attribute.namespace === namespace) return attribute.value;
+  return undefined;
 }
 
 /** Returns the first child of that name in the parent's namespace, or in the given one. */
 export function getChild(parent: XmlElement, name: string, namespace = parent.namespace): XmlElement | undefined {
-  // A closure for each search would be most of the memory that reading the headers of a page takes.
   for (const child of parent.children) if (child.name === name && child.namespace === namespace) return child;
   return undefined;
 }
 
 export function getChildren(parent: XmlElement, name: string, namespace = parent.namespace): XmlElement[] {
-  return parent.children.filter((child) => child.name === name && child.namespace === namespace);
+  const found: XmlElement[] = [];
+  for (const child of parent.children) if (child.name === name && child.namespace === namespace) found.push(child);
+  return found;
 }
 
 /** Returns the trimmed text of the first child of that name; undefined where it is absent or blank. */

@@ -13,9 +13,9 @@ export type ResolvedName = {
 
 /**
  * Fields of an element. Its attributes follow, then its children; `NEXT` is the position behind all of them, `ALIKE` the next
- * sibling with its local name.
+ * sibling with its local name, `OTHER` the next first one of a name.
  */
-const [NAME, START, END, TEXT, TEXT_END, ATTRIBUTES, NEXT, ALIKE, OF_ELEMENT] = [0, 1, 2, 3, 4, 5, 6, 7, 8];
+const [NAME, START, END, TEXT, TEXT_END, ATTRIBUTES, NEXT, ALIKE, OTHER, OF_ELEMENT] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
 /** Fields of an attribute; its name is the first. */
 const [VALUE, VALUE_END, OF_ATTRIBUTE] = [1, 2, 3];
 
@@ -179,19 +179,28 @@ export class FlatTree {
     return this.#at(element + NEXT);
   }
 
-  /** Returns the first child of each local name, and links those that have the same; see {@link nextAlike}. */
-  firstOfEachName(element: number): readonly number[] {
-    const first: number[] = [];
+  /** Links the children of an element, which has some, by their local names: see {@link nextAlike} and {@link nextOther}. */
+  linkChildren(element: number): void {
     const end = this.getNext(element);
-    for (let child = this.firstChild(element); child < end; child = this.getNext(child)) {
+    let first = this.firstChild(element);
+    for (let child = first; child < end; child = this.getNext(child)) {
       const { local } = this.nameAt(child);
-      if (local.parent === element) this.#numbers[local.lastChild + ALIKE] = child;
-      else first.push(child);
+      if (local.parent === element) {
+        this.#numbers[local.lastChild + ALIKE] = child;
+      } else {
+        this.#numbers[first + OTHER] = child;
+        first = child;
+      }
       local.parent = element;
       local.lastChild = child;
       this.#numbers[child + ALIKE] = NONE;
     }
-    return first;
+    this.#numbers[first + OTHER] = NONE;
+  }
+
+  /** Returns the first sibling of the next local name; {@link NONE} behind the last. @param first the first child of its name */
+  nextOther(first: number): number {
+    return this.#at(first + OTHER);
   }
 
   /** Returns the next sibling with the same local name; {@link NONE} behind the last. */
