@@ -40,6 +40,11 @@ export function normalizeId(text: string): string {
   return normalizeText(text).replace(/ {2,}/g, ' ');
 }
 
+/** Returns a sentence as part of another one. */
+export function withoutFullStop(text: string): string {
+  return text.trimEnd().replace(/\.$/, '');
+}
+
 /** Control, format and separator characters except tab, line feed and blank. */
 const UNSEEN = /(?![\t\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 

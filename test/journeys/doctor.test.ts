@@ -90,8 +90,9 @@ test.each([
   ['a refused address', { access_rules: [{ rule_type: 'ip_blacklist', value: '127.0.0.1' }] }, 4],
 ])('%s is a problem of writing, while the account is fine', async (_name, settings, exitCode) => {
   await mock.service.control('PUT', '/settings', settings);
-  const { code, levels } = await diagnose(home);
+  const { code, levels, report } = await diagnose(home);
   expect(levels).toMatchObject({ service: 'ok', account: 'ok', writing: 'problem' });
+  expect(report.checks.find(({ name }) => name === 'writing')?.message).toMatch(/[^.]\.$/);
   expect(code).toBe(exitCode);
 });
 
@@ -139,6 +140,7 @@ test('nobody signed in, a service out of reach, no profile: each is one problem 
   );
   const unknown = await diagnose(stranger);
   expect(unknown.levels).toMatchObject({ service: 'ok', account: 'problem', writing: 'unchecked' });
+  expect(unknown.report.checks.find(({ name }) => name === 'writing')?.message).toBe('the account could not be checked');
   expect(unknown.code).toBe(4);
 });
 

@@ -95,6 +95,8 @@ describe('a push that watches', () => {
   test('that is stopped with something queued ends with 130', async () => {
     await production.control('PUT', '/settings', { access_mode: 'closed' });
     await expectDone(home.pas('import', writeSeason(home, 1)));
+    const closed = await home.pas('push', '--yes');
+    expect([closed.code, closed.stderr]).toEqual([5, expect.stringMatching(/Stopped: [^.]+\. Entries/)]);
     const watching = home.start('push', '--watch', '--yes');
     await watching.until(({ stderr }) => stderr.includes('Waiting for the service'));
     watching.child.kill('SIGINT');

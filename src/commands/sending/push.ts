@@ -16,6 +16,7 @@ import type { StopCause } from '../../flows/push/push-context.ts';
 import { sendHeld } from '../../flows/reconcile/resolve-entries.ts';
 import type { Entry, EntryKind } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
+import { withoutFullStop } from '../../text/characters.ts';
 import { choose } from '../../ui/prompt.ts';
 import { printable } from '../../ui/terminal.ts';
 
@@ -224,17 +225,10 @@ function printQueued(
 }
 
 function stopText(cause: StopCause): string {
-  switch (cause.kind) {
-    case 'interrupted':
-      return t`interrupted`;
-    case 'waiting':
-    case 'not-yet': {
-      const [reason, until] = [printable(cause.reason), momentText(cause.untilMs)];
-      return t`${reason} (until ${until})`;
-    }
-    default:
-      return printable(cause.reason);
-  }
+  const reason = cause.kind === 'interrupted' ? t`interrupted` : withoutFullStop(printable(cause.reason));
+  if (cause.kind !== 'waiting' && cause.kind !== 'not-yet') return reason;
+  const until = momentText(cause.untilMs);
+  return t`${reason} (until ${until})`;
 }
 
 function summarise(

@@ -10,6 +10,7 @@ import type { Outbox } from '../../outbox/open-outbox.ts';
 import { countAboveResearcher, hasAcceptedNaming } from '../../outbox/overview.ts';
 import { parseErrorBody } from '../../pas-api/error-body.ts';
 import { type Account, type Session, userInfoRequest } from '../../pas-api/session.ts';
+import { withoutFullStop } from '../../text/characters.ts';
 import type { Vocabulary } from '../../vocabulary/term.ts';
 import { allHarvests } from '../../vocabulary/terms.ts';
 import { type Asker, askAccess } from '../push/peer-check.ts';
@@ -50,7 +51,8 @@ export async function checkService(service: ServiceToCheck): Promise<Check[]> {
     const account = await fetchAccount({ baseUrl, session, send });
     return [...reached, checkRole(service, account), await checkAccess(service), await checkSchema(service, account)];
   } catch (thrown) {
-    const remaining = unchecked(['writing'], t`not signed in`, t`Run \`${cmd`pas login`}\`.`);
+    const todo = t`Correct it and run \`${cmd`pas doctor`}\` again.`;
+    const remaining = unchecked(['writing'], t`the account could not be checked`, todo);
     return [...reached, failed('account', thrown), ...remaining, await checkSchema(service, undefined)];
   }
 }
@@ -74,7 +76,7 @@ async function checkAccess(service: ServiceToCheck): Promise<Check> {
   if (answer instanceof TransportError)
     return problem('writing', t`The write interface did not answer: ${answer.message}.`, t`Check the network.`, 'unavailable');
   const body = parseErrorBody(answer.body);
-  const detail = body.kind === 'detail' ? `: ${body.detail}` : '';
+  const detail = body.kind === 'detail' ? `: ${withoutFullStop(body.detail)}` : '';
   switch (answer.status) {
     case 405:
     case 429:
