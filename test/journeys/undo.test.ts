@@ -62,6 +62,13 @@ describe('pas undo', () => {
     expect(await list()).toMatchObject([{ local_id: 'K-1', state: 'accepted' }]);
   });
 
+  test('says that nothing could be taken back of what was sent', async () => {
+    await expectDone(home.pas('import', writeSeason(home, 1)));
+    await expectDone(home.pas('push'));
+    const run = await home.pas('undo');
+    expect([run.code, run.stdout]).toEqual([3, expect.stringMatching(/^Nothing of pas import of .* could be undone\.$/m)]);
+  });
+
   test('of the last import leaves what was edited after it', async () => {
     const season = writeSeason(home, 2);
     await expectDone(home.pas('import', season));

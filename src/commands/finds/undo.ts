@@ -50,7 +50,7 @@ export async function undoCommand(context: Context, words?: string): Promise<Exi
     );
   }
   const [all, name, at] = [findCount(finds), `pas ${command.command.replaceAll('-', ' ')}`, momentText(command.at)];
-  terminal.line(t`Undone: ${name} of ${at}; ${all}.`);
+  terminal.line(finds === 0 ? t`Nothing of ${name} of ${at} could be undone.` : t`Undone: ${name} of ${at}; ${all}.`);
   terminal.value({ undone: command.id, finds, kept: keptFinds.map(({ localId }) => localId) });
   return keptFinds.length > 0 ? 'dataRefused' : 'done';
 }
@@ -69,7 +69,7 @@ async function log(context: Context): Promise<ExitReason> {
     ];
   });
   await terminal.table([t`WHEN`, t`COMMAND`, t`FINDS`, t`FOR EXAMPLE`], rows);
-  if (rows.length === 0) terminal.note(t`No command has changed finds yet.`);
+  if (rows.length === 0) terminal.note(t`There is no command to undo.`);
   else terminal.note(t`To undo the first of them: ${cmd`pas undo`}`);
   terminal.value(commands);
   return 'done';
