@@ -1,6 +1,7 @@
 -- An outbox: the finds of one account at one service, the writes that the service must see once (entries), and every event about them.
 -- Times are whole milliseconds since 1970 UTC. Other programs read the view outbox_overview, never the tables.
--- A `crc` is the CRC-32 of the row's content: a changed bit in a readable file is noticed when the row is read.
+-- A `crc` is the CRC-32 of the row's content: a changed bit in a readable file is noticed when the row is read. The JSON of finds and
+-- entries has no other check.
 
 create table header (
   only integer primary key check (only = 1),
@@ -21,7 +22,7 @@ create table header (
   -- the service's identifier of the account, bound at the first attempt
   account text,
   -- outboxes of the same account on this machine that a person wants kept separate, as JSON
-  separate_from text not null default '[]' check (json_valid(separate_from)),
+  separate_from text not null default '[]',
   -- in a backup: when it was made
   copy_made_at integer,
   crc integer not null
@@ -54,7 +55,7 @@ create table finds (
   -- the user's own key: importing it again means the same find
   local_id text not null unique check (length(local_id) > 0),
   -- contract element names to values
-  elements text not null check (json_valid(elements)),
+  elements text not null,
   -- raised by each change, so that a change can depend on the version that was read
   version integer not null default 1,
   source_file text,
@@ -62,7 +63,7 @@ create table finds (
   -- the table by its full path, with the sheet
   source_path text,
   -- the row of the table as last imported: its elements where they differ, and its photographs with the digests that they had
-  base text check (base is null or json_valid(base)),
+  base text,
   created_at integer not null,
   updated_at integer not null,
   -- removed by a person after something was attempted: not shown, and its local id stays taken
@@ -131,7 +132,7 @@ create table entries (
   -- not sent before; 0 means at once
   not_before_at integer not null default 0,
   -- a question that a person must answer before it is sent, as JSON
-  held text check (held is null or json_valid(held)),
+  held text,
   crc integer not null,
 
   -- What the events say, kept here for status and list; `pas outbox check` compares it with the events.
@@ -143,7 +144,7 @@ create table entries (
   attempts integer not null default 0,
   -- for people, and findings of validation or of the service as JSON
   reason text,
-  issues text check (issues is null or json_valid(issues)),
+  issues text,
   created_at integer not null,
   updated_at integer not null,
 

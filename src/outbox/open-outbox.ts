@@ -303,6 +303,12 @@ export function readHeader(outbox: Outbox): Header {
   return parseHeader(outbox.path, row);
 }
 
+/** Returns a text that differs after any change of the outbox, by this process or another one. */
+export function getDataVersion(outbox: Outbox): string {
+  const ofOthers = outbox.sql('pragma data_version').pluck().get();
+  return `${ofOthers} ${outbox.sql('select total_changes()').pluck().get()}`;
+}
+
 export function updateHeader(outbox: Outbox, changes: Partial<Header>): void {
   outbox.sql(REPLACE_HEADER).run(headerValues({ ...readHeader(outbox), ...changes }));
 }

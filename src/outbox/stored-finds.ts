@@ -6,14 +6,13 @@ import {
   createRowParser,
   isNumber,
   isText,
-  makeMemberGuard,
   orNull,
   parseTexts,
   parseValue,
   type RowOf,
 } from '../store/database.ts';
 import { normalizeId } from '../text/characters.ts';
-import { ENTRY_STATES, type FindId } from './entry.ts';
+import type { FindId } from './entry.ts';
 import { unsentFindIds } from './entry-queries.ts';
 import { checksum, damagedRow, newUuid } from './events.ts';
 import type { Outbox } from './open-outbox.ts';
@@ -309,18 +308,4 @@ function parseFindRow({ path }: Outbox, row: unknown): LoggedFindRow {
 function parseFind(outbox: Outbox, stored: unknown): StoredFind {
   const { hiddenAt, ...row } = parseFindRow(outbox, stored);
   return { ...row, elements: JSON.parse(row.elements), isHidden: hiddenAt !== null };
-}
-
-const parseStandingOfFind = createRowParser({
-  ...{ version: isNumber, state: orNull(makeMemberGuard(ENTRY_STATES)), attempts: orNull(isNumber) },
-});
-
-/** Returns the facts by which a change of a find or its import is detected; undefined where no find has the local id. */
-export function standingOfFind(outbox: Outbox, localId: string): ReturnType<typeof parseStandingOfFind> | undefined {
-  const row = outbox
-    .sql(
-      `select version, state, attempts from finds left join entries on find_id = finds.id and kind = 'import' where local_id = ?`,
-    )
-    .get(localId);
-  return row === undefined ? undefined : parseStandingOfFind(row);
 }

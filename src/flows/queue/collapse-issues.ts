@@ -87,6 +87,16 @@ export function collapseUnknownColumns(issues: readonly Issue[], getWizardComman
   return [...folded, ...issues.filter((issue) => !collapsed.has(issue))];
 }
 
+/** Returns what warnings about one project or finder have in common; undefined for other issues. */
+function getAlikeKey(
+  { severity, element, rule, written: text = '', says }: Issue,
+  getText: (says: Message) => string,
+): string | undefined {
+  if (severity !== 'warning') return undefined;
+  if (element === 'projekt') return getText(says);
+  return rule === FINDER_MATCHED ? `${rule} ${text}` : undefined;
+}
+
 /** Groups warnings about one project or finder in many rows. */
 function foldAlike(issues: readonly Issue[]): Issue[] {
   const texts = new Map<Message, string>();
@@ -95,19 +105,14 @@ function foldAlike(issues: readonly Issue[]): Issue[] {
     texts.set(says, text);
     return text;
   };
-  const getAlikeKey = ({ severity, element, rule, written: text = '', says }: Issue): string | undefined => {
-    if (severity !== 'warning') return undefined;
-    if (element === 'projekt') return getText(says);
-    return rule === FINDER_MATCHED ? `${rule} ${text}` : undefined;
-  };
   const alike = new Map<string, number>();
   for (const issue of issues) {
-    const key = getAlikeKey(issue);
+    const key = getAlikeKey(issue, getText);
     if (key !== undefined) alike.set(key, (alike.get(key) ?? 0) + 1);
   }
   return issues.flatMap((issue) => {
     const { rule, says, element, written: text, file } = issue;
-    const key = getAlikeKey(issue) ?? '';
+    const key = getAlikeKey(issue, getText) ?? '';
     const count = alike.get(key) ?? 1;
     if (count === 1) return [issue];
     alike.set(key, 0);
@@ -120,13 +125,21 @@ function foldAlike(issues: readonly Issue[]): Issue[] {
 
 const MAX_ERRORS = 10_000;
 
-/** Collects the first errors of a table, and counts the others, so that a large faulty table does not fill the memory. */
+/**
+ * Collects the issues of a table within bounded memory: the first errors, with a count of the others, and of warnings that are
+ * summed up the first one, again and again.
+ */
 export class IssueCollector {
   readonly #kept: Issue[] = [];
+  readonly #alike = new Map<string, Issue>();
   #errors = 0;
 
   add(issue: Issue): void {
-    if (issue.severity === 'warning' || ++this.#errors <= MAX_ERRORS) this.#kept.push(issue);
+    if (issue.severity === 'error' && ++this.#errors > MAX_ERRORS) return;
+    const key = getAlikeKey(issue, String);
+    const kept = this.#alike.get(key ?? '') ?? issue;
+    if (key !== undefined) this.#alike.set(key, kept);
+    this.#kept.push(kept);
   }
 
   all(): readonly Issue[] {

@@ -10,14 +10,13 @@ import { hashSha512 } from '../../http/request-body.ts';
 import { recordBefore, recordNew } from '../../outbox/change-log.ts';
 import { addImport, type ImportContent, replaceImport } from '../../outbox/entries.ts';
 import { restoreEntries } from '../../outbox/merge.ts';
-import type { Outbox } from '../../outbox/open-outbox.ts';
+import { getDataVersion, type Outbox } from '../../outbox/open-outbox.ts';
 import {
   findByLocalId,
   type ImportedRow,
   insertFind,
   renameFind,
   type StoredFind,
-  standingOfFind,
   updateFind,
 } from '../../outbox/stored-finds.ts';
 import { enqueueNumber, followPhotographs, mayNumber, planNumber, type RowPhotographs } from './enqueue-change.ts';
@@ -99,12 +98,20 @@ export async function enqueueFinds(finds: Iterable<Find>, context: EnqueueContex
   const { onIssue = (issue) => report.issues.push(issue) } = context;
   const equals = openEqualFinds(context.outbox);
   for (const batch of splitIntoBatches(finds)) {
-    const plans = context.outbox.read(() => batch.map((find) => ({ find, plan: planFind(find, context) })));
+    const { plans, version } = context.outbox.read(() => ({
+      plans: batch.map((find) => ({ find, plan: planFind(find, context) })),
+      version: getDataVersion(context.outbox),
+    }));
     const prepared: PreparedFind[] = [];
     for (const { find, plan } of plans) prepared.push(await prepare(find, plan, context));
     context.outbox.change(() => {
+      const isChanged = getDataVersion(context.outbox) !== version;
+      const storedIds = new Set<string>();
       for (const each of prepared) {
-        const { enqueued, issues } = store(each, context, equals);
+        const { localId } = each.find;
+        const plan = isChanged || storedIds.has(localId) ? planFind(each.find, context) : each.plan;
+        storedIds.add(localId);
+        const { enqueued, issues } = store({ ...each, plan }, context, equals);
         report.finds.push(enqueued);
         for (const issue of issues) {
           if (issue.rule === NOT_HARVESTED) report.unchecked += 1;
@@ -181,17 +188,6 @@ function planFind(find: Find, { outbox, table, answers = {}, validate }: Enqueue
   return { existing, merge, content: makeImportContent(merged, validated), issues: validated.issues };
 }
 
-/** Returns the plan, made again where another process changed the find since. */
-function currentPlan({ find, plan }: PreparedFind, context: EnqueueContext): Plan {
-  const { stored, entry } = plan.existing ?? {};
-  const now = standingOfFind(context.outbox, find.localId);
-  const isCurrent =
-    now?.version === stored?.version &&
-    now?.state === (entry?.state ?? now?.state) &&
-    now?.attempts === (entry?.attempts ?? now?.attempts);
-  return isCurrent ? plan : planFind(find, context);
-}
-
 /** Returns the content of an import; a find with errors has no document, so it is a draft. */
 export function makeImportContent(find: Find, { document, issues }: ValidatedFind): ImportContent {
   const sendable = !hasErrors(issues);
@@ -207,8 +203,7 @@ export function makeImportContent(find: Find, { document, issues }: ValidatedFin
 type Stored = { readonly enqueued: Enqueued; readonly issues: readonly Issue[] };
 
 function store(prepared: PreparedFind, context: EnqueueContext, equals: EqualFinds): Stored {
-  const { find } = prepared;
-  const plan = currentPlan(prepared, context);
+  const { find, plan } = prepared;
   const { existing, merge } = plan;
   if (existing === undefined || merge === undefined) return storeNew(prepared, plan, context, equals);
   const { stored } = existing;

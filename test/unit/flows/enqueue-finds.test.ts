@@ -209,3 +209,20 @@ test('a find stores the elements of its row once, and its row as last imported o
   updateFind(outbox, { localId: 'K-1', elements: long.elements });
   expect(baseLength()).toBeLessThan(200);
 });
+
+test('a find that changes while its row is prepared, or that comes twice, is merged with what is stored by then', async () => {
+  using outbox = tempOutbox();
+  await enqueueFinds([{ ...FIND, photos: [] }], context(outbox));
+  const edited: EnqueueContext = {
+    ...context(outbox),
+    storePhotograph: (photograph) => {
+      updateFind(outbox, { localId: 'K-1', elements: { ...FIND.elements, hloubka: 20 } });
+      return context(outbox).storePhotograph(photograph);
+    },
+  };
+  await enqueueFinds([{ ...FIND, elements: { poznamka: 'spona' } }], edited);
+  expect(findByLocalId(outbox, 'K-1')?.elements).toEqual({ poznamka: 'spona', hloubka: 20 });
+  const twice = { ...FIND, localId: 'K-2', photos: [] };
+  const { finds } = await enqueueFinds([twice, twice], context(outbox));
+  expect(finds.map(({ change }) => change)).toEqual(['added', 'kept']);
+});

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { errorIssue, warningIssue } from '../../../src/base/issue.ts';
+import { msg } from '../../../src/base/message.ts';
 import { IssueCollector } from '../../../src/flows/queue/collapse-issues.ts';
 
 test('of more errors than anybody reads the first are kept, the others counted, and no warning is lost', () => {
@@ -22,4 +23,13 @@ test('a table with as many errors as are kept has nothing more to say', () => {
   const found = new IssueCollector();
   for (let row = 2; row < 10_002; row += 1) found.add(errorIssue('table-cells', 'The row has only 2 cells.', { row }));
   expect(found.all()).toHaveLength(10_000);
+});
+
+test('warnings that are summed up take the memory of one', () => {
+  const found = new IssueCollector();
+  for (let row = 2; row < 1002; row += 1) {
+    found.add(warningIssue('survey-project', msg`${'C-1'} is not shown to this account.`, { element: 'projekt', row }));
+  }
+  expect(found.all()).toHaveLength(1000);
+  expect(new Set(found.all())).toEqual(new Set([expect.objectContaining({ row: 2 })]));
 });
