@@ -14,7 +14,7 @@ import {
   resolveEntries,
   undoDecision,
 } from '../../flows/reconcile/resolve-entries.ts';
-import type { ImportEntry } from '../../outbox/entry.ts';
+import type { Entry, ImportEntry } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { choose } from '../../ui/prompt.ts';
 import { printable } from '../../ui/terminal.ts';
@@ -54,11 +54,13 @@ async function resolve(context: Context, name: string, options: ResolveOptions):
   const [only] = decisions;
   if (decisions.length > 1 || options.undo === true)
     throw new UsageError(t`Give one of --created IDENT, --resend, --drop and --undo.`);
-  const decision = only ?? (await ask(context, outbox, name, entryId));
+  const open = only === undefined || only.kind === 'created' ? openDecision(outbox, name, entryId) : undefined;
+  const decision = only ?? (open && (await ask(context, outbox, name, open, entryId)));
   if (decision === undefined) return 'done';
-  if (decision.kind === 'created') await checkRecord(context, outbox, name, decision.identCely, options);
+  if (decision.kind === 'created' && open !== undefined)
+    await checkRecord(context, outbox, name, open.entry, decision.identCely, options);
 
-  const { settled, waiting } = resolveEntries(outbox, name, decision, entryId, withLockIfFree(context));
+  const { settled, waiting } = resolveEntries(outbox, name, decision, entryId, withLockIfFree(context), open?.entry);
   const count = settled.length;
   terminal.line(ngettext(msgid`${count} entry of ${name} resolved.`, `${count} entries of ${name} resolved.`, count));
   if (waiting !== undefined) printWaiting(context, name, waiting);
@@ -101,9 +103,14 @@ function printWaiting({ terminal }: Context, name: string, waiting: number): voi
 }
 
 /** Asks a person for a decision; undefined where they leave it open. */
-async function ask(context: Context, outbox: Outbox, name: string, entryId: number | undefined): Promise<Decision | undefined> {
+async function ask(
+  context: Context,
+  outbox: Outbox,
+  name: string,
+  open: OpenDecision,
+  entryId: number | undefined,
+): Promise<Decision | undefined> {
   const { terminal } = context;
-  const open = openDecision(outbox, name, entryId);
   if (!terminal.interactive) throw new UsageError(t`Decide about ${name}:`, { hint: waysText(open, name, entryId) });
   const prompt = await context.prompt();
   const offers = [...listOffers(open), { value: undefined, name: t`leave it open` }];
@@ -163,10 +170,10 @@ async function checkRecord(
   context: Context,
   outbox: Outbox,
   name: string,
+  entry: Entry,
   identCely: string,
   options: ResolveOptions,
 ): Promise<void> {
-  const { entry } = openDecision(outbox, name, options.entry);
   const problem = recordProblem(outbox, entry, identCely);
   if (problem !== undefined) throw problem;
   if (entry.kind !== 'import') return;

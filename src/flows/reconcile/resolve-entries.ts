@@ -55,6 +55,7 @@ export type WithLockIfFree = <T>(work: (isLocked: boolean) => T) => T;
  * dropped find can be restored.
  * @param find as a user names it
  * @param entryId only this entry; otherwise all to which the decision applies
+ * @param asked entry that a person was asked about: it may have been settled meanwhile, and the answer applies to no other one
  * @returns the settled entries; where the find is dropped, also the number of numbers and photographs that wait for it
  * @throws UsageError when there is nothing to decide, or the identifier is another find's
  */
@@ -64,18 +65,27 @@ export function resolveEntries(
   decision: Decision,
   entryId: number | undefined,
   withLock: WithLockIfFree,
+  asked?: Entry,
 ) {
   return withLock((isLocked) => {
     if (isLocked) recoverInFlight(outbox);
     const target = findTarget(outbox, find);
-    const settled = outbox.change(() => settleAs(outbox, target, decision, entryId));
+    const settled = outbox.change(() => settleAs(outbox, target, decision, entryId, asked));
     return { settled, waiting: decision.kind === 'drop' ? countDependents(outbox, target) : undefined };
   });
 }
 
-function settleAs(outbox: Outbox, target: Target, decision: Decision, entryId: number | undefined): Entry[] {
+function settleAs(
+  outbox: Outbox,
+  target: Target,
+  decision: Decision,
+  entryId: number | undefined,
+  asked: Entry | undefined,
+): Entry[] {
   const entries = listDecidable(outbox, target, decision.kind, entryId);
   if (entries.length === 0) throw makeNothingToDecideError(NOTHING_TO_DECIDE[decision.kind], entryId);
+  if (asked !== undefined && !entries.some(({ id }) => id === asked.id))
+    throw makeNothingToDecideError(msg`The find changed while you were asked. Nothing was decided.`, undefined);
   if (decision.kind === 'created') {
     const [problem] = entries.flatMap((entry) => recordProblem(outbox, entry, decision.identCely) ?? []);
     if (problem !== undefined) throw problem;

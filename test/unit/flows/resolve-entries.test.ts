@@ -377,6 +377,44 @@ describe('a decision', () => {
     expect(() => resolveEntries(outbox, 'K-1', CREATED, undefined, besidePush)).toThrow('Nothing here');
   });
 
+  test.each<[string, Decision, readonly Given[]]>([
+    [
+      'in the service',
+      CREATED,
+      [
+        ['import', 'accepted', IDENT],
+        ['photo', 'uncertain', IDENT],
+      ],
+    ],
+    [
+      'to be sent again',
+      RESEND,
+      [
+        ['import', 'accepted', IDENT],
+        ['photo', 'refused', IDENT],
+      ],
+    ],
+    [
+      'to be dropped',
+      DROP,
+      [
+        ['import', 'accepted', IDENT],
+        ['photo', 'queued', IDENT],
+      ],
+    ],
+  ])(
+    'that the find is %s, where a push has settled it while a person was asked, is not one about its photograph',
+    (_, decision, given) => {
+      const { outbox, states } = findWith(...given);
+      const before = states();
+      const [asked] = allEntries(outbox);
+      expect(() => resolveEntries(outbox, 'K-1', decision, undefined, besidePush, asked)).toThrow('changed while you were asked');
+      expect(states()).toEqual(before);
+      resolveEntries(outbox, 'K-1', decision, undefined, besidePush, allEntries(outbox)[1]);
+      expect(states()).not.toEqual(before);
+    },
+  );
+
   test('to send a held photograph or number again takes what was found for another’s', () => {
     const { outbox, ids } = findWith(['import', 'accepted', IDENT], ['photo', 'held', IDENT], ['number', 'queued', IDENT]);
     hold(outbox, ids[2] ?? 0, 'number-changed', ['CUR 7']);
