@@ -89,7 +89,7 @@ function fail(thrown: unknown, json: boolean, world: Runtime): number {
   if (error === 'help-or-version') return 0;
   const { code, message, hint } = error;
   if (!error.printed) writeError(world, `pas: ${toPrintable(message)}`);
-  if (hint !== undefined && !error.printed) writeError(world, `     ${toPrintable(hint)}`);
+  if (hint !== undefined && !error.printed) writeError(world, `     ${toPrintable(hint).replaceAll('\n', '\n     ')}`);
   if (json) writeError(world, JSON.stringify({ type: 'exit', code, message, hint: hint ?? null }));
   return code;
 }

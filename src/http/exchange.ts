@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Clock } from '../base/clock.ts';
 import { getErrorMessage, getLocalizedMessage, LocalizedError, UnavailableError } from '../base/errors.ts';
+import { momentText } from '../base/language.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
 import type { Pause } from './pace-store.ts';
 
@@ -39,7 +40,7 @@ export class LongPauseError extends UnavailableError {
   constructor(pause: Pause, nowMs: number) {
     super(pauseText(pause, nowMs), { hint: msg`The queue is kept. Try again later.` });
     this.untilMs = nowMs + pause.keptMs;
-    const requestedText = new Date(nowMs + pause.askedMs).toISOString();
+    const requestedText = momentText(nowMs + pause.askedMs);
     this.reason =
       pause.askedMs > pause.keptMs
         ? msg`the service asked for a pause until ${requestedText}; only \`${cmd`pas pace --keep`}\` waits longer than an hour`
@@ -48,7 +49,7 @@ export class LongPauseError extends UnavailableError {
 }
 
 export function pauseText({ keptMs, askedMs }: Pause, nowMs: number): Message {
-  const [until, requestedText] = [new Date(nowMs + keptMs).toISOString(), new Date(nowMs + askedMs).toISOString()];
+  const [until, requestedText] = [momentText(nowMs + keptMs), momentText(nowMs + askedMs)];
   if (askedMs <= keptMs) return msg`The service asked for a pause: nothing is sent until ${until}.`;
   return keptMs > 0
     ? msg`The service asked for a pause until ${requestedText}. By default pas waits one hour of it: nothing is sent until ${until}. Keep all of it: ${cmd`pas pace --keep`}`

@@ -126,7 +126,7 @@ test('a command that is shown can be typed as it stands', async () => {
   const run = await home.pas('resolve', 'K-2');
   expect(run.code).toBe(2);
   expect(run.stderr).toMatch(
-    /Decide about K-2:[\s\S]*pas resolve K-2 --created IDENT\n[\s\S]*pas resolve K-2 --resend\n[\s\S]*pas resolve K-2 --drop/,
+    /Decide about K-2:[\s\S]*pas resolve K-2 --created IDENT\n {5}\S.*pas resolve K-2 --resend\n {5}\S.*pas resolve K-2 --drop/,
   );
   expect((await findStates(home))['K-2']).toBe('uncertain');
 });

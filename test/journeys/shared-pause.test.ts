@@ -29,7 +29,7 @@ test('a pause that the service asked for is seen in status, doctor and pace, and
   const { finds } = await service.state();
   await throttledFor(1800);
   const status = await home.pas('status');
-  expect(status.stdout).toMatch(/asked for a pause: nothing is sent until \d{4}-.*pas pace --clear/);
+  expect(status.stdout).toMatch(/asked for a pause: nothing is sent until \d{4}-\d\d-\d\d \d\d:\d\d\. .*pas pace --clear/);
   expect((await home.json<Pause>('status')).paused_until).toMatch(/Z$/);
   const doctor = JSON.parse((await home.pas('doctor', '--offline', '--json')).stdout) as {
     checks: { name: string; level: string }[];
@@ -45,7 +45,7 @@ test('a pause that the service asked for is seen in status, doctor and pace, and
 test('a pause of more than an hour is kept for an hour, shown, and kept as a whole where a person says so', async () => {
   const before = Date.now();
   const { stderr } = await throttledFor(86_400);
-  expect(stderr).toMatch(/asked for a pause until \d{4}-.*; only `pas pace --keep` waits longer than an hour/);
+  expect(stderr).toMatch(/asked for a pause until \d{4}-\d\d-\d\d \d\d:\d\d; only `pas pace --keep` waits longer than an hour/);
   const unasked = await home.json<Pause>('pace');
   expect(Date.parse(unasked.paused_until ?? '')).toBeGreaterThan(before + 3_000_000);
   expect(Date.parse(unasked.paused_until ?? '')).toBeLessThan(Date.now() + 3_601_000);

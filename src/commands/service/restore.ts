@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
-import { msgid, ngettext, t } from '../../base/language.ts';
+import { momentText, msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { listOutboxPlaces, pointProfileTo } from '../../context/other-outboxes.ts';
@@ -59,7 +59,7 @@ async function restore(context: Context, file: string, options: RestoreFlags): P
 function print(context: Context, restored: Restored): void {
   const { terminal } = context;
   const { aside, finds, photosCopied, uncertain } = restored;
-  const madeAt = new Date(restored.madeMs).toISOString();
+  const madeAt = momentText(restored.madeMs);
   terminal.line(
     ngettext(
       msgid`The backup of ${madeAt} is the outbox now, with ${finds} find.`,

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
-import { t } from '../../base/language.ts';
+import { momentText, t } from '../../base/language.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
 import { isProtected } from '../../context/config.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
@@ -93,7 +93,7 @@ function print({ terminal }: Context, version: string, inUse: SchemaInUse, chang
 function describeSchema({ keptFile, sha512Hex, sameAsBundled }: SchemaInUse): (readonly [string, string])[] {
   const digest = ['sha-512', sha512Hex] as const;
   if (keptFile === undefined) return [[t`in use`, t`the bundled schema`], digest];
-  const [fetched, asked] = [iso(keptFile.fetchedAtMs), iso(keptFile.checkedAtMs)];
+  const [fetched, asked] = [momentText(keptFile.fetchedAtMs), momentText(keptFile.checkedAtMs)];
   return [
     [t`in use`, t`the schema of the service, downloaded ${fetched}, last checked ${asked}`],
     [t`says`, sameAsBundled ? t`the same as the bundled schema` : t`different from the bundled schema`],

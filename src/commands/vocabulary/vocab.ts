@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
-import { t } from '../../base/language.ts';
+import { momentText, t } from '../../base/language.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { openHarvested } from '../../context/open-service.ts';
@@ -172,11 +172,8 @@ function formatTermLines({ term, path, above, below }: TermInPlace): string[] {
     ...above.map((one): [string, string] => [t`above`, neighbourText(one)]),
     ...below.map((one): [string, string] => [t`below`, neighbourText(one)]),
     ...links.map((link): [string, string] => [t`link`, `${link.relation} ${link.uri ?? `${link.source} ${link.code}`}`]),
-    [t`changed`, new Date(term.datestampMs).toISOString()],
-    [
-      t`gone`,
-      term.gone === null || term.goneAtMs === null ? null : `${GONE_WORDS[term.gone]} ${new Date(term.goneAtMs).toISOString()}`,
-    ],
+    [t`changed`, momentText(term.datestampMs)],
+    [t`gone`, term.gone === null || term.goneAtMs === null ? null : `${GONE_WORDS[term.gone]} ${momentText(term.goneAtMs)}`],
   ];
   return lines.flatMap(([name, value]) => (value === null ? [] : [`${name.padEnd(14)}${value}`]));
 }
