@@ -136,9 +136,11 @@ async function harvestSet(
     },
     onPage: ({ written }: PageResult, { look, listSize }: HarvestPass) => {
       tally.written += written.length;
-      tally.deleted += written.filter(({ header }) => header.deleted).length;
-      tally.masked += written.filter(({ refused }) => refused).length;
-      tally.mended += written.filter(({ header }) => header.datestampMs < settledMs).length;
+      for (const { header, refused } of written) {
+        if (header.deleted) tally.deleted++;
+        if (refused) tally.masked++;
+        if (header.datestampMs < settledMs) tally.mended++;
+      }
       const seconds = Math.max(0.001, (clock.monotonicMs() - startedMs) / 1000);
       const perSecond = Math.max(0, look.met - metBefore) / seconds;
       onProgress?.({ setSpec: listName(setSpec), done: look.met, total: listSize ?? undefined, perSecond });
@@ -158,7 +160,7 @@ async function harvestSet(
 }
 
 /** Interval between two saves, in milliseconds. A killed run requests the pages since the last save again. */
-const MAX_UNSAVED_MS = 20;
+const MAX_UNSAVED_MS = 100;
 
 /** Saves pages of an output that has `flush` in groups, so that one flush of the disk serves many small pages. */
 function groupPages({ ledger, output }: OpenedOutput, clock: Clock) {
