@@ -1,4 +1,4 @@
-import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as turn } from 'node:timers/promises';
 
 /** Milliseconds since 1970 UTC by the clock of this machine, which may be wrong and may be set. */
 export type WallMs = number & { readonly __brand: 'wall' };
@@ -55,14 +55,17 @@ export const systemClock: Clock = {
   },
 };
 
-async function timer(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  try {
-    await delay(ms, undefined, signal === undefined ? {} : { signal });
-  } catch (thrown) {
-    // Node rejects with an AbortError of its own instead of the signal's reason.
-    signal?.throwIfAborted();
-    throw thrown;
-  }
+/** Resolves after `ms` milliseconds, or when the signal is aborted. The timer of Node makes an error with its stack for each abort. */
+function timer(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(started);
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const started = setTimeout(end, ms);
+    signal?.addEventListener('abort', end, { once: true });
+  });
 }
 
 /** Formats the local date as YYYY-MM-DD. */

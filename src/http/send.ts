@@ -323,6 +323,8 @@ const MAX_GRACES = 3;
 const MAX_READING_MS = 1000;
 /** Event loop turns without progress before `judge` is called; each turn polls all sockets once. */
 const QUIET_TURNS = 2;
+/** Reason of each cancelled deadline: without one, Node makes an error with its stack. */
+const CANCELLED = 'cancelled';
 
 /**
  * Starts a deadline of `limitMs` that is judged only after the sockets were read: the timers of a process that was paused (SIGSTOP,
@@ -359,7 +361,7 @@ export function startDeadline({ clock, limitMs, progress, judge }: DeadlineOptio
   run().catch((thrown: unknown) => {
     if (!signal.aborted) throw thrown;
   });
-  return { restart: () => give(limitMs), cancel: () => cancelled.abort() };
+  return { restart: () => give(limitMs), cancel: () => cancelled.abort(CANCELLED) };
 }
 
 /** Resolves after consecutive event loop turns without progress, or after MAX_READING_MS. */
