@@ -41,16 +41,6 @@ test('a table with errors is told in Czech, with numbers and nouns in the right 
   expect(again).toContain('„snad“ není ano ani ne.');
 });
 
-test('the codes of issues are the same in both languages', async () => {
-  const table = home.file('bad.csv', 'local_id;hloubka;stav\nK-1;1,5;4\n');
-  const readIssues = async (from: Home): Promise<{ rule: string; element: string; column: string; message: string }[]> =>
-    JSON.parse((await from.pas('import', table, '--json')).stdout).issues;
-  const [english, inCzech] = [await readIssues(home), await readIssues(czech)];
-  const codes = (issues: typeof english) => issues.map(({ message: _message, ...rest }) => rest);
-  expect(codes(inCzech)).toEqual(codes(english));
-  expect(inCzech.map(({ message }) => message)).not.toEqual(english.map(({ message }) => message));
-});
-
 test('a refusal keeps the words of the service inside a Czech frame', async () => {
   await expectDone(home.pas('import', writeSeason(home, 1, { photos: true })));
   await mock.service.faults({ endpoint: 'photo', when: { nth: 1 }, times: 1, fault: 'virus' });

@@ -6,12 +6,12 @@ export const EXPLAINED = [
     why: 'SQLite is given null for what is undefined, too',
   },
   {
-    line: "if (entry.kind === 'number') dropOutdated(outbox, entry.serviceId, entry.identCely ?? '');",
+    line: "if (entry.kind === 'number') supersedeEarlierNumbers(outbox, entry.identCely ?? '');",
     becomes: ['"Stryker was here!"'],
     why: 'a number that is due has an identifier',
   },
   {
-    line: "export function rankOf({ role = '' }: RuleContext): keyof typeof ROLES | undefined {",
+    line: "export function getRank({ role = '' }: RuleContext): keyof typeof ROLES | undefined {",
     becomes: ['"Stryker was here!"'],
     why: 'no role has that name either',
   },
@@ -26,33 +26,33 @@ export const EXPLAINED = [
     why: 'no column has the name of nothing',
   },
   {
-    line: 'return [entryId, (alike.get(entryId) ?? []).filter((find) => couldBeMade(untilAnswered, find))];',
+    line: 'uncertain.map(({ entryId, window }) => [entryId, (alike.get(entryId) ?? []).filter((find) => mayBeCreation(window, find))]),',
     becomes: ['["Stryker was here"]'],
     why: 'each doubt is in the map',
   },
   {
-    line: 'judgeImport(doubt, alike.get(doubt.entryId) ?? [], fitting.get(doubt.entryId) ?? [], claims, view),',
+    line: 'judgeImport(judged, alike.get(judged.entryId) ?? [], fitting.get(judged.entryId) ?? [], claims, view),',
     becomes: ['["Stryker was here"]'],
     why: 'each doubt is in both maps',
   },
   {
-    line: "if (accounts !== undefined && !accounts.has(makingOf(find)?.user ?? '')) return false;",
+    line: "if (!judged.window.accounts.has(findCreation(find)?.user ?? '')) return false;",
     becomes: ['"Stryker was here!"'],
     why: 'no account is called either',
   },
   {
-    line: "const others = entriesOfRecord(outbox, identCely ?? '').filter((entry) => entry.id !== id);",
+    line: "const otherEntries = entriesOfRecord(outbox, identCely ?? '').filter((entry) => entry.id !== id);",
     becomes: ['"Stryker was here!"'],
     why: 'no record is called either',
   },
   {
-    line: "const made = others.find(({ kind, state }) => kind === 'import' && state === 'accepted');",
+    line: "const importEntry = otherEntries.find(({ kind, state }) => kind === 'import' && state === 'accepted');",
     becomes: ['true'],
     why: 'an import has a record only while it is accepted',
   },
   {
-    line: 'const rivals = doubts.filter((other) => mine.some((file) => isFileOf(other, file)));',
-    becomes: ['mine.every(file => isFileOf(other, file))'],
+    line: 'const rivals = uncertain.filter((other) => mine.some((file) => isStoredAs(other, file)));',
+    becomes: ['mine.every(file => isStoredAs(other, file))'],
     why: 'the rivals decide only where there is one file',
   },
   {
@@ -61,22 +61,12 @@ export const EXPLAINED = [
     why: 'where there is one file there is a first one',
   },
   {
-    line: 'if (stored.length === 0) return false;',
-    becomes: ['false'],
-    why: 'it only spares the outbox a question',
-  },
-  {
-    line: 'const accepted = acceptedSince(outbox, from ?? 0, now.offsetMs);',
-    becomes: ['from && 0'],
-    why: 'what was accepted before the doubt says nothing of it',
-  },
-  {
-    line: 'const sent = owner === undefined ? undefined : elementsSent(owner);',
+    line: 'const sent = owner === undefined ? undefined : parseSentElements(owner);',
     becomes: ['false'],
     why: 'it is asked only of records that have an owner',
   },
   {
-    line: "const find = document === null ? undefined : childOf(parseXml(document).root, 'samostatny_nalez');",
+    line: "const find = document === null ? undefined : getChild(parseXml(document).root, 'samostatny_nalez');",
     becomes: ['false'],
     why: 'what was sent has its document',
   },
@@ -86,14 +76,9 @@ export const EXPLAINED = [
     why: 'no record is called either',
   },
   {
-    line: "kinds.set(kind, (kinds.get(kind) ?? new Set()).add(makingOf(find)?.user ?? ''));",
+    line: "kinds.set(kind, (kinds.get(kind) ?? new Set()).add(findCreation(find)?.user ?? ''));",
     becomes: ['"Stryker was here!"'],
     why: 'no account is called either',
-  },
-  {
-    line: 'const changes = uncertain.filter(isChange);',
-    becomes: ['uncertain'],
-    why: 'an import that is named twice begins no earlier',
   },
   {
     line: "const open = entriesInState(outbox, 'uncertain').filter(isChange);",
@@ -106,11 +91,6 @@ export const EXPLAINED = [
     why: 'an import in doubt has no record, and is judged as no change',
   },
   {
-    line: 'if (gaps.length > 0) narrowGaps(context, gaps, view);',
-    becomes: ['true', 'gaps.length >= 0'],
-    why: 'where there are none, none are put in their place',
-  },
-  {
     line: 'for (const entry of entries.filter(({ identCely }) => identCely === null)) {',
     becomes: ['entries', 'true'],
     why: 'what has a record is of a find that is at the service, or of none',
@@ -121,22 +101,14 @@ export const EXPLAINED = [
     why: 'no verdict is none, in the map as outside it',
   },
   {
-    line: 'const made = findId === null ? undefined : importOfFind(outbox, findId);',
+    line: 'const importEntry = findId === null ? undefined : importOfFind(outbox, findId);',
     becomes: ['false'],
     why: 'no find has the row null',
   },
   {
-    line: "const verdict = judgeNumber({ identCely: identCely ?? '', value, known, window: windowOf(context, entry, view) }, record, view);",
+    line: "return judgeNumber({ identCely: identCely ?? '', value, knownNumbers, window: getAttemptWindow(outbox, entry) }, record, view);",
     becomes: ['"Stryker was here!"'],
     why: 'what is asked about has a record',
-  },
-  {
-    line: String.raw`const TIME = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.\d{1,9})?Z$/;`,
-    becomes: [
-      String.raw`/(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.\d{1,9})?Z$/`,
-      String.raw`/^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.\d{1,9})?Z/`,
-    ],
-    why: 'Date.parse refuses what stands before or behind',
   },
   {
     line: 'const ms = datestamp === undefined ? undefined : datestampMs(datestamp);',
@@ -174,7 +146,7 @@ export const EXPLAINED = [
     why: 'a cut takes no bound away',
   },
   {
-    line: 'return listSize === null || walk.size === null ? listSize : listSize + Math.min(0, counted - walk.size);',
+    line: 'return listSize === null || walk.size === null ? listSize : listSize + Math.min(0, withListSize - walk.size);',
     becomes: ['false'],
     why: 'no count is below nothing',
   },
@@ -194,7 +166,7 @@ export const EXPLAINED = [
     why: 'what is not kept is no news',
   },
   {
-    line: 'const known = earlier === undefined ? state.met(identifier) : earlier.known;',
+    line: 'const knownRecord = earlier === undefined ? state.findSeen(identifier) : earlier.knownRecord;',
     becomes: ['true'],
     why: 'the state stays as it is while a page is read',
   },
@@ -224,39 +196,14 @@ export const EXPLAINED = [
     why: 'no text has a line of no number',
   },
   {
-    line: 'if (project !== null) waitBehind(outbox, { kind, project }, because(reason));',
-    becomes: ['true'],
-    why: 'no entry is of the project null',
-  },
-  {
-    line: 'for (const id of row?.refused ?? []) {',
-    becomes: ['["Stryker was here"]'],
-    why: 'no entry has that number',
-  },
-  {
-    line: "if (concern === 'entry' && !PROJECTS.includes(walls.rows.get(ofKind)?.answer ?? '')) walls.rows.delete(ofKind);",
-    becomes: ['"Stryker was here!"'],
-    why: 'any word does that is no status',
-  },
-  {
-    line: "}).filter((entry) => entry.kind === 'number');",
-    becomes: ['true'],
-    why: 'the query has asked for numbers alone',
-  },
-  {
     line: "(entry) => entry.kind === 'number',",
     becomes: ['true'],
     why: 'the query has asked for numbers alone',
   },
   {
-    line: "const clear = told.findLastIndex(({ outcome }) => !CAME_TO_NOTHING.includes(outcome ?? ''));",
-    becomes: ['"Stryker was here!"'],
-    why: 'what has no outcome was left out before',
-  },
-  {
-    line: 'return tries.length < MOST_TRIES ? 0 : (tries.at(-1)?.endedAt ?? 0) + waitAfter(tries.length);',
-    becomes: ['tries.at(-1).endedAt'],
-    why: 'there are tries',
+    line: 'return failures.length < RETRY_POLICY.entry.slowAfter ? 0 : (failures.at(-1)?.endedAt ?? 0) + entryBackoffMs(failures.length);',
+    becomes: ['failures.at(-1).endedAt'],
+    why: 'there are failures',
   },
   {
     line: "return entry?.kind === 'import' ? entry : undefined;",
@@ -264,12 +211,7 @@ export const EXPLAINED = [
     why: 'the query has asked for imports alone',
   },
   {
-    line: "else if (entry.kind !== 'import') outbox.sql('update entries set ident_cely = null where id = ?').run(entry.id);",
-    becomes: ['true', '""'],
-    why: 'an import has a record only while it is accepted',
-  },
-  {
-    line: String.raw`const isKnown = /^\d+\.\d+$/.test(version) && existsSync(pathOf(version));`,
+    line: String.raw`const isKnown = /^\d+\.\d+$/.test(version) && existsSync(getPath(version));`,
     becomes: [
       'false',
       String.raw`/\d+\.\d+$/`,
@@ -282,27 +224,27 @@ export const EXPLAINED = [
     why: 'in all three versions of the schema the same elements repeat',
   },
   {
-    line: "for (const type of root.children) types.set(attributeOf(type, 'name') ?? '', type);",
+    line: "for (const type of root.children) types.set(getAttribute(type, 'name') ?? '', declarationsIn(type));",
     becomes: ['"Stryker was here!"'],
     why: 'each type of the schema has a name, but for the one that nothing refers to',
   },
   {
-    line: "const name = attributeOf(child, 'name') ?? '';",
+    line: "name: getAttribute(child, 'name') ?? '',",
     becomes: ['"Stryker was here!"'],
     why: 'each element of the schema has a name',
   },
   {
-    line: "visit(name, types.get(attributeOf(child, 'type') ?? ''));",
+    line: "type: getAttribute(child, 'type') ?? '',",
     becomes: ['"Stryker was here!"'],
     why: 'no type has either name',
   },
   {
-    line: "if (entities !== undefined) visit('', entities);",
+    line: "if (entities !== undefined) visit('', declarationsIn(entities));",
     becomes: ['true'],
     why: 'each schema has its entities',
   },
   {
-    line: "if (entities !== undefined) visit('', entities);",
+    line: "if (entities !== undefined) visit('', declarationsIn(entities));",
     becomes: ['"Stryker was here!"'],
     why: 'no entity may repeat, so that nothing is kept of their parent',
   },
