@@ -136,33 +136,21 @@ export function saveTerm(vocabulary: Vocabulary, draft: TermDraft, datestampMs: 
     .pluck()
     .get(vocabulary.source, draft.ident);
   if (existingId !== undefined) removeParts(vocabulary, Number(existingId));
-  const returned = vocabulary
+  const { lastInsertRowid } = vocabulary
     .sql(
       `insert into terms (source, ident, set_spec, label, label_en, abbreviation, description, description_en, sort_order,
          details, datestamp_at)
-       values (:source, :ident, :setSpec, :label, :labelEn, :abbreviation, :description, :descriptionEn, :sortOrder,
-         :details, :datestampMs)
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
        on conflict (source, ident) do update set set_spec = excluded.set_spec, label = excluded.label,
          label_en = excluded.label_en, abbreviation = excluded.abbreviation, description = excluded.description,
          description_en = excluded.description_en, sort_order = excluded.sort_order, details = excluded.details,
-         datestamp_at = excluded.datestamp_at, gone = null, gone_at = null
-       returning id`,
+         datestamp_at = excluded.datestamp_at, gone = null, gone_at = null`,
     )
-    .pluck()
-    .get({
-      source: vocabulary.source,
-      ident: draft.ident,
-      setSpec: draft.setSpec,
-      label: draft.label,
-      labelEn: draft.labelEn,
-      abbreviation: draft.abbreviation,
-      description: draft.description,
-      descriptionEn: draft.descriptionEn,
-      sortOrder: draft.sortOrder,
-      details: JSON.stringify(draft.details),
-      datestampMs,
-    });
-  const id = Number(returned);
+    .run(
+      ...[vocabulary.source, draft.ident, draft.setSpec, draft.label, draft.labelEn, draft.abbreviation],
+      ...[draft.description, draft.descriptionEn, draft.sortOrder, JSON.stringify(draft.details), datestampMs],
+    );
+  const id = Number(existingId ?? lastInsertRowid);
   saveSuperiors(vocabulary, id, draft);
   saveNames(vocabulary, id, draft);
   saveWords(vocabulary, id, draft);

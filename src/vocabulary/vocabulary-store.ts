@@ -26,6 +26,10 @@ export type VocabularyStore = {
 /** @throws DatabaseError when the file cannot be opened or is damaged @throws DatabaseTooNewError when a newer pas wrote it */
 export function openVocabulary(path: string, clock: Clock): VocabularyStore {
   const database = openDatabase(path, { synchronous: 'normal' });
+  // Rows that others refer to are never deleted here, so no insert needs to check its references.
+  database.pragma('foreign_keys = off');
+  // In pages: a large harvest changes the same pages of the index again and again.
+  database.pragma('wal_autocheckpoint = 8000');
   try {
     asDatabaseError(path, () => migrate(database, join(packageRoot, 'schemas', 'vocabulary')));
   } catch (thrown) {
