@@ -6,7 +6,7 @@ import { DatabaseTooNewError, isDamaged } from '../../../src/base/errors.ts';
 import { backUpOutbox, openBackup } from '../../../src/outbox/backup-copy.ts';
 import { addNumber, addPhoto, schedule } from '../../../src/outbox/entries.ts';
 import { allEntries } from '../../../src/outbox/entry-queries.ts';
-import { type EventRow, parseEvent } from '../../../src/outbox/events.ts';
+import { checksum, type EventRow, parseEvent } from '../../../src/outbox/events.ts';
 import { type Journal, openJournal } from '../../../src/outbox/journal.ts';
 import { mergeJournal, rebuildStates } from '../../../src/outbox/merge.ts';
 import { type Outbox, openOutbox, readHeader } from '../../../src/outbox/open-outbox.ts';
@@ -154,3 +154,8 @@ function journalBytes({ journal }: TempOutbox): Buffer {
   database.close();
   return readFileSync(journal.path);
 }
+
+test('the checksum of a row is that of outboxes and journals that exist already', () => {
+  expect(checksum(['a', null, 1, 2])).toBe(2_493_920_553);
+  expect(checksum(['a', null, Buffer.from('xy')])).toBe(3_853_900_798);
+});
