@@ -232,6 +232,7 @@ describe('another table with the same local ids', () => {
     const forgotten = await home.pas('import', other);
     expect([forgotten.code, forgotten.stderr]).toEqual([2, expect.stringContaining('--id-prefix PET-')]);
     expect((await imports(other, '--id-prefix', 'PET-')).report).toMatchObject({ added: 1, updated: 1 });
+    expect((await imports(other, '--rename')).report).toMatchObject({ added: 0, updated: 3, not_in_table: [] });
   });
 
   test('is refused whatever the file is called, and taken with --same', async () => {

@@ -124,7 +124,9 @@ async function importRows(
   if (context.answers?.rename !== true) assertPrefixKept(findTable.file, outbox, table, missing);
   const report = await enqueueFinds(collectFinds(rows, onIssue, onFind), { ...context, table, validate, onIssue });
   const copied = copying === undefined ? {} : { copied: await copying.write() };
-  return { ...report, issues: issues.all(), rows: ofFinds.rowCount + unreadRows(findTable), newPeople, missing, ...copied };
+  const rowCount = ofFinds.rowCount + unreadRows(findTable);
+  const stillMissing = missing.filter((localId) => findByLocalId(outbox, localId) !== undefined);
+  return { ...report, issues: issues.all(), rows: rowCount, newPeople, missing: stillMissing, ...copied };
 }
 
 /** Returns the identifier and photographs of a stored find, which an exported table may name. */
