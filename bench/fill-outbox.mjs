@@ -1,12 +1,12 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { serverMs, systemClock } from '../dist/src/base/clock.js';
+import { asServerMs, systemClock } from '../dist/src/base/clock.js';
 import { passFence } from '../dist/src/flows/outbox/fence.js';
 import { hashSha512 } from '../dist/src/http/request-body.js';
 import { bindAccount, rememberAccount } from '../dist/src/outbox/bound-account.js';
 import { claim, settle } from '../dist/src/outbox/claims.js';
 import { addImport, addPhoto } from '../dist/src/outbox/entries.js';
-import { entryById, nextClaimable } from '../dist/src/outbox/entry-queries.js';
+import { findEntryById, findNextClaimable } from '../dist/src/outbox/entry-queries.js';
 import { openJournal } from '../dist/src/outbox/journal.js';
 import { openOutbox, readHeader, updateHeader } from '../dist/src/outbox/open-outbox.js';
 import { insertFind } from '../dist/src/outbox/stored-finds.js';
@@ -65,7 +65,7 @@ export function fillOutbox(places, finds, photosEach = 0) {
   append(pending.splice(0));
   // Both files have the same events: the next command is to merge none.
   const seq = Number(outbox.sql('select max(seq) from events').pluck().get());
-  const [last] = outbox.journal.eventsSince(readHeader(outbox).outbox, seq - 1, 1);
+  const [last] = outbox.journal.listEventsSince(readHeader(outbox).outbox, seq - 1, 1);
   outbox.change(() => updateHeader(outbox, { mergedSeq: seq, mergedEvent: last.event.id }));
   outbox.close();
 }
@@ -98,7 +98,7 @@ export function claimAndSettle(outbox, most) {
     openCircuits: [],
   };
   for (let done = 0; done < most; done++) {
-    const due = nextClaimable(outbox, query);
+    const due = findNextClaimable(outbox, query);
     if (due === undefined) return done;
     accept(outbox, due.id);
   }
@@ -107,7 +107,7 @@ export function claimAndSettle(outbox, most) {
 
 function addPhotograph(outbox, importId, number) {
   const name = `IMG_${importId}_${number}.jpg`;
-  const { findId } = entryById(outbox, importId);
+  const { findId } = findEntryById(outbox, importId);
   const sha512 = hashSha512(Buffer.from(name));
   return addPhoto(
     outbox,
@@ -117,7 +117,7 @@ function addPhotograph(outbox, importId, number) {
 }
 
 function accept(outbox, id, identCely = `C-${id}`) {
-  const now = serverMs(Date.now());
+  const now = asServerMs(Date.now());
   const departure = { method: 'POST', path: '/api/pas/import', account: ACCOUNT.identCely, settleMs: 600_000 };
   const claimed = claim(outbox, id, () => ({ ...departure, serverMs: now, sentByMs: now }));
   settle(outbox, claimed, { state: 'accepted', identCely }, { outcome: 'accepted', status: 201, serverDateAt: now });

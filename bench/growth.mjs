@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { systemClock } from '../dist/src/base/clock.js';
 import { holdQuestionable } from '../dist/src/flows/push/check-gate.js';
 import { openOaiClient } from '../dist/src/oai/client.js';
-import { needingPerson } from '../dist/src/outbox/entry-queries.js';
+import { listNeedingPerson } from '../dist/src/outbox/entry-queries.js';
 import { mergeJournal } from '../dist/src/outbox/merge.js';
 import { readHeader } from '../dist/src/outbox/open-outbox.js';
 import { countEntries, countWaiting } from '../dist/src/outbox/overview.js';
@@ -128,7 +128,7 @@ async function measuredAt(bench, size) {
         countFinds(outbox);
         countEntries(outbox);
         countWaiting(outbox);
-        needingPerson(outbox, 20);
+        listNeedingPerson(outbox, 20);
       }),
     );
   }

@@ -34,7 +34,7 @@ const SYLLABLES = [
 
 export async function run(bench) {
   const store = openVocabulary(join(bench.folder, 'vocabulary.sqlite'), systemClock);
-  const vocabulary = store.source('https://harvest.example.org');
+  const vocabulary = store.openSource('https://harvest.example.org');
   const askSqlite = trigramQuery(fill(vocabulary));
   const [ownTimes, sqlite] = [[], []];
   for (const typed of TYPED) {

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { bundledSchema, openFindSchema } from '../dist/src/find/find-schema.js';
+import { openFindSchema, readBundledSchema } from '../dist/src/find/find-schema.js';
 import { onPath, ROOT } from './measure.mjs';
 
 export const title = 'validation of 10,000 documents against the schema';
@@ -16,7 +16,7 @@ export async function run(bench) {
   const folder = join(bench.folder, 'documents');
   cpSync(join(ROOT, 'schemas'), folder, { recursive: true });
   const schemaPath = join(folder, 'svc', '2.2', 'svc.xsd');
-  writeFileSync(schemaPath, (await bundledSchema(PROFILE)).bytes);
+  writeFileSync(schemaPath, (await readBundledSchema(PROFILE)).bytes);
   const templates = [1, 2, 3].map((state) => readFileSync(join(ROOT, 'examples', `find-state-${state}.xml`), 'utf8'));
   const paths = Array.from({ length: DOCUMENTS }, (_, n) => {
     const path = join(folder, `${n}.xml`);

@@ -1,2 +1,2 @@
 #!/usr/bin/env node
-import('../dist/mock-server/main.js').then(({ main }) => main(process.argv));
+import('../dist/mock-server/main.js').then(({ runMain }) => runMain(process.argv));

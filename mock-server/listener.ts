@@ -22,7 +22,7 @@ export async function startListening(
   const server = isSecure ? createSecureServer(tlsCert, tlsKey) : createServer(TIMEOUTS);
   await listen(server, options.port ?? 0, host);
   const { port } = server.address() as AddressInfo;
-  return { server, origin: `${isSecure ? 'https' : 'http'}://${reachable(host)}:${port}`, port };
+  return { server, origin: `${isSecure ? 'https' : 'http'}://${toReachableHost(host)}:${port}`, port };
 }
 
 function createSecureServer(certFile: string, keyFile: string): Server {
@@ -41,7 +41,7 @@ function createSecureServer(certFile: string, keyFile: string): Server {
 }
 
 /** An address that one can connect to, also where the server listens on all of them. */
-function reachable(host: string): string {
+function toReachableHost(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::') return '[::1]';
   return host.includes(':') ? `[${host}]` : host;

@@ -19,17 +19,17 @@ export async function runMockServer(flags: MockServerFlags & { readonly json?: b
   started = server;
   const { base_url, oai_base, schema_base, control_url, port, pid } = server;
   const line =
-    flags.json === true ? JSON.stringify({ base_url, oai_base, schema_base, control_url, port, pid }) : readyLine(server);
+    flags.json === true ? JSON.stringify({ base_url, oai_base, schema_base, control_url, port, pid }) : formatReadyLine(server);
   process.stdout.write(`${line}\n`);
   return server;
 }
 
-function readyLine({ base_url, control_url, pid }: MockServer): string {
+function formatReadyLine({ base_url, control_url, pid }: MockServer): string {
   return `mock server ready at ${base_url} (control: ${control_url}, pid ${pid})`;
 }
 
 /** The program `pas-mock-server`. */
-export async function main(argv: readonly string[]): Promise<void> {
+export async function runMain(argv: readonly string[]): Promise<void> {
   const program = addMockServerOptions(new Command('pas-mock-server'))
     .description('A stateful double of the finds service: both interfaces, roles, limits, locks and scripted trouble.')
     .option('--json', 'print the ready line as JSON')

@@ -54,7 +54,7 @@ export async function replay(path: string, baseUrl: string, getPassword = (user:
     const { status } = await ask(baseUrl, {
       method,
       path: line.path,
-      headers: { ...repeated(request.headers), ...(await authorization(line)) },
+      headers: { ...selectRepeated(request.headers), ...(await makeAuthorization(line)) },
       body: Buffer.from(request.body.text, request.body.base64 ? 'base64' : 'utf8'),
     });
     if (status === line.status) same += 1;
@@ -62,7 +62,7 @@ export async function replay(path: string, baseUrl: string, getPassword = (user:
   }
   return { same, skipped, others };
 
-  async function authorization({ path: asked, user, request }: Recorded): Promise<Record<string, string>> {
+  async function makeAuthorization({ path: asked, user, request }: Recorded): Promise<Record<string, string>> {
     const [scheme] = request.headers['authorization']?.split(' ') ?? [];
     if (scheme === undefined) return {};
     // For any other scheme not even the name is recorded.
@@ -114,7 +114,7 @@ function ask(baseUrl: string, { method, path, headers, body }: Asked): Promise<A
   });
 }
 
-function repeated(headers: Readonly<Record<string, string>>): Record<string, string> {
+function selectRepeated(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !NOT_REPEATED.has(name)));
 }
 

@@ -1,6 +1,6 @@
 import { CONTROL_PATH, SCHEMA_VERSIONS } from './base/addresses.ts';
 import type { Answer, Incoming } from './base/http-message.ts';
-import { htmlPage } from './base/problem.ts';
+import { makeHtmlPage } from './base/problem.ts';
 import { answerControl } from './control/endpoint.ts';
 import { answerDescription } from './endpoints/descriptions.ts';
 import { answerPhotographDownload } from './endpoints/download.ts';
@@ -17,20 +17,20 @@ export async function route(mock: Mock, incoming: Incoming, entry: JournalEntry)
   if (path === '/api/token-auth/') return answerTokenAuth(mock, incoming, entry);
   if (path === '/api/uzivatel-info/') return answerUserInfo(mock, incoming, entry);
   if (path === '/api/token-auth' || path === '/api/uzivatel-info') {
-    return htmlPage(301, 'Moved Permanently', { location: `${incoming.addresses.baseUrl}${path}/${incoming.search}` });
+    return makeHtmlPage(301, 'Moved Permanently', { location: `${incoming.addresses.baseUrl}${path}/${incoming.search}` });
   }
   if (path.startsWith('/api/pas/')) return answerWrite(mock, incoming, entry);
-  const schema = schemaAt(mock, incoming);
+  const schema = findSchemaAt(mock, incoming);
   if (schema !== undefined) return isRead(incoming) ? schema : makeMethodError();
   if (path === CONTROL_PATH || path.startsWith(`${CONTROL_PATH}/`)) return answerControl(mock, incoming);
   // Only the mock has this path: the service does not describe itself.
   if (path === '/openapi.json') return isRead(incoming) ? answerDescription(incoming, 'service') : makeMethodError();
-  if (mock.training) return notFound();
+  if (mock.training) return makeNotFound();
   const download = /^\/id\/([^/]+)\/file\/([^/]+)(\/thumb(?:\/page\/1)?)?$/.exec(path);
   if (download !== null && !isRead(incoming)) return makeMethodError();
   if (download !== null) return answerPhotographDownload(mock, incoming, entry, download[1] ?? '', download[2] ?? '');
   if (/^(\/[^/]+)?\/oai$/.test(path) || path.startsWith('/id/')) return answerHarvest(mock, incoming, entry);
-  return notFound();
+  return makeNotFound();
 }
 
 function isRead({ method }: Incoming): boolean {
@@ -38,24 +38,24 @@ function isRead({ method }: Incoming): boolean {
 }
 
 function makeMethodError(): Answer {
-  return htmlPage(405, 'Method Not Allowed', { allow: 'GET, HEAD' });
+  return makeHtmlPage(405, 'Method Not Allowed', { allow: 'GET, HEAD' });
 }
 
-function notFound(): Answer {
-  return htmlPage(404, 'Not Found');
+function makeNotFound(): Answer {
+  return makeHtmlPage(404, 'Not Found');
 }
 
 /**
  * The schemas that this deployment's documents name: where they say that it lies, and under its own path here, whatever a proxy makes
  * of the path or another owner of the name.
  */
-function schemaAt(mock: Mock, { path, addresses }: Incoming): Answer | undefined {
+function findSchemaAt(mock: Mock, { path, addresses }: Incoming): Answer | undefined {
   if (!path.endsWith('.xsd')) return undefined;
   const { schemaBase, prefix } = addresses;
   const base = [new URL(schemaBase).pathname, `/schema/${prefix}`].find((candidate) => path.startsWith(`${candidate}/`));
   const name = base === undefined ? undefined : path.slice(base.length + 1);
   const headers = { 'content-type': 'application/xml; charset=utf-8' };
-  if (name === 'xml.xsd') return { status: 200, headers, body: mock.schemas.xmlSchemaText() };
+  if (name === 'xml.xsd') return { status: 200, headers, body: mock.schemas.readXmlSchema() };
   const version = SCHEMA_VERSIONS.find((candidate) => name === `${candidate}/${prefix}.xsd`);
-  return version === undefined ? undefined : { status: 200, headers, body: mock.schemas.text(version, schemaBase) };
+  return version === undefined ? undefined : { status: 200, headers, body: mock.schemas.readText(version, schemaBase) };
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { contains, plainAddress } from './base/address-list.ts';
-import { type Addresses, addressesAt, CONTROL_PATH, makeAddresses } from './base/addresses.ts';
+import { isInList, toPlainAddress } from './base/address-list.ts';
+import { type Addresses, CONTROL_PATH, getAddressesAt, makeAddresses } from './base/addresses.ts';
 import { getErrorMessage, isStorageFailure } from './base/error-message.ts';
 import { BodySample, type Exchange, makeExchange, redactExchange, shortenExchange, withoutBodies } from './base/exchange.ts';
 import {
@@ -14,11 +14,11 @@ import {
   parseTarget,
 } from './base/http-message.ts';
 import { createWording } from './base/messages.ts';
-import { detail, htmlPage, json } from './base/problem.ts';
+import { makeDetailAnswer, makeHtmlPage, makeJsonAnswer } from './base/problem.ts';
 import { startListening } from './listener.ts';
 import { route } from './router.ts';
 import { type SentAnswer, SimulatedDisconnect } from './rules/run-under-fault.ts';
-import { clientAddress } from './state/access.ts';
+import { findClientAddress } from './state/access.ts';
 import { createMock } from './state/create-mock.ts';
 import type { Mock } from './state/mock.ts';
 import { type MockServerOptions, readMockServerOptions } from './state/options.ts';
@@ -26,8 +26,8 @@ import { RECORDED_BODY_BYTES, Recording } from './state/recording.ts';
 import { loadSeed } from './state/seed/load-seed.ts';
 import { Tenants } from './state/tenants.ts';
 
-export type { FaultRule } from './state/fault-rules.ts';
 export { addMockServerOptions, type MockServerOptions, parseMockServerOptions } from './state/options.ts';
+export type { FaultRule } from './state/parse-fault-rules.ts';
 
 export type MockServer = AsyncDisposable & {
   readonly base_url: string;
@@ -119,12 +119,12 @@ export async function serve(server: Mock, message: IncomingMessage, response: Se
   let target = requestTarget.target;
   let refusal: Answer | undefined;
   try {
-    const tenant = server.tenants?.of(target);
+    const tenant = server.tenants?.findTenant(target);
     mock = tenant?.mock ?? server;
     target = tenant?.target ?? target;
   } catch (thrown) {
     if (!(thrown instanceof ControlRefusal)) throw thrown;
-    refusal = json(thrown.status, { error: thrown.message });
+    refusal = makeJsonAnswer(thrown.status, { error: thrown.message });
   }
   const startedMs = performance.now();
   const incoming = makeIncoming(mock, message, response, {
@@ -139,7 +139,7 @@ export async function serve(server: Mock, message: IncomingMessage, response: Se
   const entry = mock.journal.open(request, !path.startsWith(CONTROL_PATH));
   let answer: SentAnswer | undefined;
   try {
-    answer = preflightAnswer(mock.cors, incoming) ?? (await route(mock, incoming, entry).catch(toAnswer));
+    answer = makePreflightAnswer(mock.cors, incoming) ?? (await route(mock, incoming, entry).catch(toAnswer));
     entry.status = answer.status;
     send(mock, incoming, response, answer);
   } catch (thrown) {
@@ -154,19 +154,19 @@ export async function serve(server: Mock, message: IncomingMessage, response: Se
       entry.status = 500;
       const isFull = isStorageFailure(thrown);
       process.stderr.write(`mock server: ${!isFull && thrown instanceof Error ? thrown.stack : getErrorMessage(thrown)}\n`);
-      answer = isFull ? makeUnstored(mock, incoming, getErrorMessage(thrown)) : htmlPage(500, 'Server Error');
+      answer = isFull ? makeUnstored(mock, incoming, getErrorMessage(thrown)) : makeHtmlPage(500, 'Server Error');
       send(mock, incoming, response, answer);
     }
   }
   const outcome = { rules: incoming.reported, change: incoming.change ?? null, ms: performance.now() - startedMs };
-  const exchange = (): Exchange => {
+  const takeExchange = (): Exchange => {
     const whole = makeExchange(incoming, answer);
     server.recording?.write(mock.addresses.mount, entry, isSecret(path) ? withoutBodies(whole) : whole);
     return shortenExchange(isSecret(path) ? redactExchange(whole) : whole);
   };
   // A request refused by its head is recorded with its body, too.
   const isThere = entry.status === 0 || isReadToItsEnd(message) || !incoming.isInvited();
-  mock.journal.close(entry, outcome, exchange, isThere ? undefined : endOfBody(message));
+  mock.journal.close(entry, outcome, takeExchange, isThere ? undefined : waitForEndOfBody(message));
 }
 
 function isReadToItsEnd({ complete, readableEnded, readableLength, destroyed }: IncomingMessage): boolean {
@@ -174,7 +174,7 @@ function isReadToItsEnd({ complete, readableEnded, readableLength, destroyed }: 
 }
 
 /** Resolves when a body has come to its end, or its client has left. */
-function endOfBody(message: IncomingMessage): Promise<void> {
+function waitForEndOfBody(message: IncomingMessage): Promise<void> {
   return new Promise((resolve) => {
     const { socket } = message;
     const settle = (): void => {
@@ -190,9 +190,9 @@ function endOfBody(message: IncomingMessage): Promise<void> {
 
 /** The disk did not take what a request was to leave there. */
 function makeUnstored(mock: Mock, incoming: Incoming, reason: string): Answer {
-  if (incoming.path.startsWith(CONTROL_PATH)) return json(500, { error: `nothing was stored: ${reason}` });
-  if (!incoming.path.startsWith('/api/')) return htmlPage(500, 'Server Error');
-  return detail(500, createWording(incoming, mock.seedNumber)('storage-failed'));
+  if (incoming.path.startsWith(CONTROL_PATH)) return makeJsonAnswer(500, { error: `nothing was stored: ${reason}` });
+  if (!incoming.path.startsWith('/api/')) return makeHtmlPage(500, 'Server Error');
+  return makeDetailAnswer(500, createWording(incoming, mock.seedNumber)('storage-failed'));
 }
 
 /** A connection under TLS cannot be reset, only cut. */
@@ -220,7 +220,7 @@ function makeIncoming(
   response: ServerResponse,
   { target, authority, sample }: Asked,
 ): Incoming {
-  const arrivedAtMs = mock.clock.elapsed();
+  const arrivedAtMs = mock.clock.getElapsedMs();
   let isInvited = message.headers.expect?.toLowerCase() !== '100-continue';
   const mark = target.indexOf('?');
   const path = mark < 0 ? target : target.slice(0, mark);
@@ -232,14 +232,14 @@ function makeIncoming(
     search,
     query: new URLSearchParams(search),
     headers: message.headers,
-    address: clientAddress(
+    address: findClientAddress(
       message.socket.remoteAddress ?? '',
       Array.isArray(forwarded) ? forwarded.join(',') : forwarded,
       mock.access.trustedProxies,
     ),
-    addresses: addressesUsed(mock, message, authority),
+    addresses: getAddressesUsed(mock, message, authority),
     arrivedAtMs,
-    lateMs: mock.clock.latenessMs(),
+    lateMs: mock.clock.measureLatenessMs(),
     message,
     sample,
     isInvited: () => isInvited,
@@ -252,16 +252,16 @@ function makeIncoming(
 }
 
 /** By the authority of the target (RFC 9112, section 3.2.2), else by `Host`; a trusted proxy reports what its client wrote. */
-function addressesUsed(mock: Mock, { headers, socket }: IncomingMessage, authority: string | undefined): Addresses {
-  const isProxied = contains(mock.access.trustedProxies, plainAddress(socket.remoteAddress ?? ''));
-  const reported = (name: 'x-forwarded-host' | 'x-forwarded-proto'): string | undefined =>
+function getAddressesUsed(mock: Mock, { headers, socket }: IncomingMessage, authority: string | undefined): Addresses {
+  const isProxied = isInList(mock.access.trustedProxies, toPlainAddress(socket.remoteAddress ?? ''));
+  const getReported = (name: 'x-forwarded-host' | 'x-forwarded-proto'): string | undefined =>
     isProxied
       ? String(headers[name] ?? '')
           .split(',')[0]
           ?.trim() || undefined
       : undefined;
-  const host = reported('x-forwarded-host') ?? authority ?? headers.host ?? '';
-  return addressesAt(mock.addresses, { host, protocol: `${reported('x-forwarded-proto') ?? ''}:` });
+  const host = getReported('x-forwarded-host') ?? authority ?? headers.host ?? '';
+  return getAddressesAt(mock.addresses, { host, protocol: `${getReported('x-forwarded-proto') ?? ''}:` });
 }
 
 function send(mock: Mock, incoming: Incoming, response: ServerResponse, answer: SentAnswer): void {
@@ -272,7 +272,7 @@ function send(mock: Mock, incoming: Incoming, response: ServerResponse, answer: 
     date: new Date(mock.clock.now()).toUTCString(),
     // RFC 9110, section 10.2.4: clients see that nothing here is real.
     server: 'pas-mock-server',
-    ...corsHeaders(mock.cors, incoming),
+    ...makeCorsHeaders(mock.cors, incoming),
     ...answer.headers,
     'content-length': body.length,
     // The client may still send the body that it waits with, or not: nothing that follows could be told from it.
@@ -298,7 +298,7 @@ const METHODS = 'GET, HEAD, POST, PATCH';
  * Headers that let a web page of another origin read an answer; never one of the control interface.
  * @param allowed the origins, separated by commas, or `*`
  */
-export function corsHeaders(allowed: string | undefined, { headers, path }: Incoming): Readonly<Record<string, string>> {
+export function makeCorsHeaders(allowed: string | undefined, { headers, path }: Incoming): Readonly<Record<string, string>> {
   const { origin } = headers;
   if (allowed === undefined || origin === undefined || path.startsWith(CONTROL_PATH)) return {};
   const isAny = allowed === '*';
@@ -308,10 +308,10 @@ export function corsHeaders(allowed: string | undefined, { headers, path }: Inco
 }
 
 /** The answer to a browser that asks before it sends a request; undefined for any other request. */
-export function preflightAnswer(allowed: string | undefined, incoming: Incoming): Answer | undefined {
+export function makePreflightAnswer(allowed: string | undefined, incoming: Incoming): Answer | undefined {
   const { method, headers } = incoming;
   const isPreflight = method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
-  if (!isPreflight || Object.keys(corsHeaders(allowed, incoming)).length === 0) return undefined;
+  if (!isPreflight || Object.keys(makeCorsHeaders(allowed, incoming)).length === 0) return undefined;
   const requestTarget = headers['access-control-request-headers'];
   return {
     status: 200,

@@ -22,7 +22,7 @@ const OWN_PARTS = [
     { words: '`tables` reads XLSX', files: /^tables\/xlsx-.*\.ts$/ },
     { words: '`tables` shows cells', files: /^tables\/number-format\.ts$/ },
     { words: '`tables` knows encodings', files: /^tables\/text-encoding\.ts$/ },
-    { words: '`find` reads days and other cells', files: /^find\/read-cell\.ts$/ },
+    { words: '`find` reads days and other cells', files: /^find\/parse-cell\.ts$/ },
     { words: '`find` reads names', files: /^find\/person-name\.ts$/ },
     { words: '`vocabulary` searches', files: /^vocabulary\/(search|similar-words|czech|suggest)\.ts$/ },
     { words: '`place` knows areas', files: /^place\/polygon\.ts$/ },

@@ -14,7 +14,7 @@ if (language === undefined) {
   for (const [code] of await Promise.all(ends)) process.exitCode ||= code;
 } else {
   await setLanguage(language);
-  const { outlineFile, buildOutline } = await import('../dist/src/commands/outline.js');
+  const { getOutlinePath, buildOutline } = await import('../dist/src/commands/outline.js');
   const { buildWholeProgram } = await import('../dist/src/commands/program.js');
-  writeFileSync(outlineFile(language), JSON.stringify(buildOutline(await buildWholeProgram(process))));
+  writeFileSync(getOutlinePath(language), JSON.stringify(buildOutline(await buildWholeProgram(process))));
 }

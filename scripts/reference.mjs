@@ -1,7 +1,7 @@
 // Writes docs/reference.md and the man page from the definitions of the commands; with --check it only says what is stale.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { EXIT_CODES } from '../dist/src/base/errors.js';
-import { argumentText, buildOutline } from '../dist/src/commands/outline.js';
+import { buildOutline, formatArgument } from '../dist/src/commands/outline.js';
 import { buildWholeProgram } from '../dist/src/commands/program.js';
 
 const root = new URL('../', import.meta.url);
@@ -9,7 +9,7 @@ const { program, globalOptions } = buildOutline(await buildWholeProgram(process)
 
 const words = (command, parents) => [...parents, command.name].join(' ');
 const usage = (command, parents) =>
-  [words(command, parents), ...(command.options.length > 0 ? ['[options]'] : []), ...command.arguments.map(argumentText)].join(
+  [words(command, parents), ...(command.options.length > 0 ? ['[options]'] : []), ...command.arguments.map(formatArgument)].join(
     ' ',
   );
 const details = ({ choices, fallback, summary }) => {

@@ -8,11 +8,11 @@ import {
   PasError,
   UsageError,
 } from './base/errors.ts';
-import { currentLanguage, LANGUAGES, languageFlag, parseLanguage, t } from './base/language.ts';
+import { findLanguageFlag, getLanguage, LANGUAGES, parseLanguage, t } from './base/language.ts';
 import { addToCommands } from './base/message.ts';
-import { packageVersion } from './base/package-root.ts';
+import { getPackageVersion } from './base/package-root.ts';
 import type { Runner } from './commands/command.ts';
-import { commanderText } from './commands/commander-texts.ts';
+import { translateCommanderText } from './commands/commander-texts.ts';
 import { buildProgram, withoutHelpWord } from './commands/program.ts';
 import type { Runtime } from './context/context.ts';
 import { toPrintable, wrapText } from './text/characters.ts';
@@ -21,7 +21,7 @@ import { toPrintable, wrapText } from './text/characters.ts';
  * Runs the command line.
  * @returns the exit code; see EXIT_CODES
  */
-export async function main(args: readonly string[], world: Runtime): Promise<number> {
+export async function runMain(args: readonly string[], world: Runtime): Promise<number> {
   const ended: { reason: ExitReason } = { reason: 'done' };
   addToCommands(() => '');
   const run: Runner = async (options, work) => {
@@ -50,7 +50,7 @@ export async function main(args: readonly string[], world: Runtime): Promise<num
       world.streams.stdout.write(`${JSON.stringify(readProgramFacts())}\n`);
       return 0;
     }
-    const program = await buildProgram(run, world.streams, currentLanguage(), args);
+    const program = await buildProgram(run, world.streams, getLanguage(), args);
     await program.parseAsync([...withoutHelpWord(program, args)], { from: 'user' });
   } catch (thrown) {
     return fail(thrown, json, world);
@@ -65,7 +65,7 @@ export async function main(args: readonly string[], world: Runtime): Promise<num
 /** Reads PAS_LANG; the option declares the values of `--lang`. @throws UsageError where PAS_LANG is used and unknown */
 function assertKnownLanguage(args: readonly string[], { environment }: Runtime): void {
   const named = environment['PAS_LANG'] ?? '';
-  if (named === '' || parseLanguage(named) !== undefined || languageFlag(args) !== undefined) return;
+  if (named === '' || parseLanguage(named) !== undefined || findLanguageFlag(args) !== undefined) return;
   const languages = LANGUAGES.join(', ');
   throw new UsageError(t`PAS_LANG is not a language of pas: ${named}.`, { hint: t`Choose from ${languages}.` });
 }
@@ -97,7 +97,7 @@ function fail(thrown: unknown, json: boolean, world: Runtime): number {
 type Failure = { code: number; message: string; hint: string | undefined; printed: boolean };
 
 function asFailure(thrown: unknown): Failure | 'help-or-version' {
-  const limit = scarceOpenFiles(thrown);
+  const limit = findOpenFilesLimit(thrown);
   if (limit !== undefined) {
     const message = t`This terminal lets a program open only ${limit} files at once, which is too few.`;
     return {
@@ -110,11 +110,11 @@ function asFailure(thrown: unknown): Failure | 'help-or-version' {
   if (thrown instanceof PasError) return { code: thrown.exitCode, message: thrown.message, hint: thrown.hint, printed: false };
   if (thrown instanceof CommanderError) {
     if (thrown.exitCode === 0) return 'help-or-version';
-    return { code: EXIT_CODES.usage[0], message: commanderText(thrown.message), hint: undefined, printed: true };
+    return { code: EXIT_CODES.usage[0], message: translateCommanderText(thrown.message), hint: undefined, printed: true };
   }
   if (thrown instanceof Error && thrown.name === 'ExitPromptError') return asFailure(new InterruptedError());
   const stack = thrown instanceof Error && thrown.stack !== undefined ? thrown.stack : getErrorMessage(thrown);
-  const [version, node] = [packageVersion(), process.version];
+  const [version, node] = [getPackageVersion(), process.version];
   return {
     code: EXIT_CODES.bug[0],
     message: t`this is a bug in pas ${version} (Node ${node}): ${stack}`,
@@ -129,7 +129,7 @@ const MIN_OPEN_FILES = 256;
 const LACKS_FILES = /^(?:EMFILE|ENFILE|ERR_MODULE_NOT_FOUND|SQLITE_CANTOPEN)/;
 
 /** Limit of open files where it may have caused the failure; undefined where it is high enough. */
-function scarceOpenFiles(thrown: unknown): number | undefined {
+function findOpenFilesLimit(thrown: unknown): number | undefined {
   let isLacking = false;
   for (let each = thrown; each instanceof Error && !isLacking; each = each.cause)
     isLacking = 'code' in each && LACKS_FILES.test(`${each.code}`);

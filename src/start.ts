@@ -3,16 +3,16 @@ import module from 'node:module';
 import { dirname, join } from 'node:path';
 import { chooseLanguage, setLanguage } from './base/language.ts';
 import type { Runtime } from './context/context.ts';
-import { type Environment, makePlaces, storedLanguage } from './context/places.ts';
+import { type Environment, makePlaces, readStoredLanguage } from './context/places.ts';
 
 export { t } from './base/language.ts';
 
 /** Runs a command line. Some texts are made while modules load, so the language is chosen before most of them are. */
 export async function start(args: readonly string[], world: Runtime): Promise<number> {
-  await setLanguage(chooseLanguage(args, world.environment, () => storedLanguage(world.environment)));
+  await setLanguage(chooseLanguage(args, world.environment, () => readStoredLanguage(world.environment)));
   cacheCompiledCode(world.environment);
-  const { main } = await import('./main.ts');
-  return main(args, world);
+  const { runMain } = await import('./main.ts');
+  return runMain(args, world);
 }
 
 /** Node 22.1 and later keep the compiled modules, and no data, in the state folder. One that is missing or read-only stays as it is. */

@@ -6,9 +6,9 @@ import type { DocumentProfile, Find } from '../src/find/find.ts';
 import { type FindSchema, openFindSchema } from '../src/find/find-schema.ts';
 import type { LookupArea, LookupTerm, TermCandidate } from '../src/find/lookup.ts';
 import { validateFind } from '../src/find/rules.ts';
-import { inspectPhotograph, photoResolver } from '../src/photo/photograph.ts';
+import { inspectPhotograph, makePhotoResolver } from '../src/photo/photograph.ts';
 import { toWgs84 } from '../src/place/geometry.ts';
-import { contains, parsePolygon } from '../src/place/polygon.ts';
+import { isInPolygon, parsePolygon } from '../src/place/polygon.ts';
 import { readInputFile } from '../src/tables/input-file.ts';
 import { readTable } from '../src/tables/readers.ts';
 
@@ -41,7 +41,7 @@ const areas = readSeed('cadastral-areas').map((area) => ({
   polygon: parsePolygon(getText(area['boundary'])),
 }));
 const lookupArea: LookupArea = (lon, lat) => {
-  const found = areas.find(({ polygon }) => contains(polygon, lon, lat));
+  const found = areas.find(({ polygon }) => isInPolygon(polygon, lon, lat));
   return found === undefined ? { kind: 'outside' } : { kind: 'inside', area: found.area };
 };
 
@@ -49,7 +49,7 @@ let schema: FindSchema;
 let finds: readonly Find[] = [];
 beforeAll(async () => {
   schema = await openFindSchema(PROFILE);
-  const mapped = mapTable(await readTable('examples/finds.csv'), { lookupTerm, resolvePhoto: photoResolver('examples') });
+  const mapped = mapTable(await readTable('examples/finds.csv'), { lookupTerm, resolvePhoto: makePhotoResolver('examples') });
   const rows = [...mapped.rows];
   expect([...mapped.issues, ...rows.flatMap(({ issues }) => issues)]).toEqual([]);
   finds = rows.flatMap(({ find }) => (find === undefined ? [] : [find]));
@@ -117,11 +117,11 @@ test('the example numbers are for finds of the table that have none yet, and no 
   const rows = [...table.rows];
   expect(header).toEqual(['local_id', 'evidencni_cislo']);
   expect(issues).toEqual([]);
-  const given = finds.flatMap((find) => find.elements.evidencni_cislo ?? []);
+  const givenNumbers = finds.flatMap((find) => find.elements.evidencni_cislo ?? []);
   for (const { cells } of rows) {
     expect(finds.find((find) => find.localId === cells[0])?.elements.evidencni_cislo).toBeUndefined();
   }
-  const numbers = [...given, ...rows.map((row) => row.cells[1])];
+  const numbers = [...givenNumbers, ...rows.map((row) => row.cells[1])];
   expect(rows.length).toBeGreaterThanOrEqual(5);
   expect(new Set(numbers).size).toBe(numbers.length);
 });

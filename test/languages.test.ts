@@ -56,23 +56,23 @@ function listPlaceholders(text: string): string[] {
   return [...text.matchAll(/\$\{\s*([^}]*?)\s*\}/g)].map(([, name = '']) => name).sort();
 }
 
-const said = (of: (text: SourceText) => boolean): string[] =>
+const listPlaces = (of: (text: SourceText) => boolean): string[] =>
   texts.filter(of).map(({ place, one }) => `${place} ${formatEnglish(one)}`);
 const translated = (of: (translation: Translation) => boolean): string[] =>
   translations.filter(of).map(({ file, english }) => `${file}: ${english}`);
 
 describe('a text in the sources', () => {
   test('has its Czech', () => {
-    expect(said(({ one }) => !keys.has(templateKey(one)))).toEqual([]);
+    expect(listPlaces(({ one }) => !keys.has(templateKey(one)))).toEqual([]);
   });
 
   test('holds plain variables and members only, which a translator can name', () => {
-    expect(said(({ one, many }) => !one.plain || many?.plain === false)).toEqual([]);
+    expect(listPlaces(({ one, many }) => !one.plain || many?.plain === false)).toEqual([]);
   });
 
   test('of a number has the same values in singular and plural', () => {
     expect(
-      said(
+      listPlaces(
         ({ one, many }) =>
           many !== undefined && `${listPlaceholders(formatEnglish(one))}` !== `${listPlaceholders(formatEnglish(many))}`,
       ),
@@ -81,15 +81,15 @@ describe('a text in the sources', () => {
 
   test('has three Czech forms where a number decides, else one', () => {
     const plurals = new Set(translations.filter(({ plural }) => plural).map(({ english }) => getKey(english)));
-    expect(said(({ one, many }) => (many !== undefined) !== plurals.has(templateKey(one)))).toEqual([]);
+    expect(listPlaces(({ one, many }) => (many !== undefined) !== plurals.has(templateKey(one)))).toEqual([]);
   });
 
   test('is put into words when it is shown, not while its module loads', () => {
-    expect(said(({ frozen }) => frozen)).toEqual([]);
+    expect(listPlaces(({ frozen }) => frozen)).toEqual([]);
   });
 
   test('is not broken over lines', () => {
-    expect(said(({ one }) => formatEnglish(one).includes('\n'))).toEqual([]);
+    expect(listPlaces(({ one }) => formatEnglish(one).includes('\n'))).toEqual([]);
   });
 });
 

@@ -14,17 +14,9 @@ const DECLARED_TWICE: Readonly<Record<string, string>> = {
   Reading: 'the result of a parser, and a spelling of a term',
   References: 'names in a find, and registers of the seed',
   SentFind: 'content with its record, and content of an event',
-  dayOfMoment: 'parses for a find, and formats for a report',
-  dayText: 'speaks the language of the process, or that of the report',
-  elementText: 'words for a person, and XML',
-  goneText: 'a line of an output, and of the terminal',
   harvest: 'the command, and the engine below it',
-  momentText: 'speaks the language of the process, or that of the report',
   register: 'each command registers itself by this name',
-  stateName: 'states of an entry, and of a find in the report',
   undoCommand: 'the command, and the use case below it',
-  valueText: 'a value of a harvest, and of a merge',
-  wholeNumber: 'an option, and a number for a reader',
   withChanges: 'changes by a person, and by the service',
 };
 

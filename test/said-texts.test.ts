@@ -19,7 +19,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
 };
 
 const SAYING = ['message', 'says', 'hint', 'hintSays'];
-const SAYING_CALLS = ['getErrorMessage', 'getLocalizedMessage', 'commanderText'];
+const SAYING_CALLS = ['getErrorMessage', 'getLocalizedMessage', 'translateCommanderText'];
 const MATCHING = [
   'includes',
   'startsWith',
@@ -48,7 +48,7 @@ const getName = (value: unknown): string => String(node(value)['name'] ?? node(v
 
 /** Tells if a value is a text for people, or made from one; `names` stand for such. */
 function isSaid(of: Node, names: ReadonlySet<string>): boolean {
-  const said = (value: unknown): boolean => isSaid(node(value), names);
+  const isSaidIn = (value: unknown): boolean => isSaid(node(value), names);
   switch (of.type) {
     case 'Identifier':
       return names.has(getName(of));
@@ -57,13 +57,13 @@ function isSaid(of: Node, names: ReadonlySet<string>): boolean {
     case 'TaggedTemplateExpression':
       return ['t', 'msg'].includes(getName(of['tag']));
     case 'LogicalExpression':
-      return said(of['left']) || said(of['right']);
+      return isSaidIn(of['left']) || isSaidIn(of['right']);
     case 'ChainExpression':
-      return said(of['expression']);
+      return isSaidIn(of['expression']);
     case 'CallExpression': {
       const callee = node(of['callee']);
-      if (callee.type === 'Identifier') return SAYING_CALLS.includes(getName(callee)) || nodes(of['arguments']).some(said);
-      return callee.type === 'MemberExpression' && said(callee['object']);
+      if (callee.type === 'Identifier') return SAYING_CALLS.includes(getName(callee)) || nodes(of['arguments']).some(isSaidIn);
+      return callee.type === 'MemberExpression' && isSaidIn(callee['object']);
     }
     default:
       return false;
@@ -92,21 +92,23 @@ function localName(pattern: Node): string {
 }
 
 function decidesByWords(of: Node, names: ReadonlySet<string>): boolean {
-  const said = (value: unknown): boolean => isSaid(node(value), names);
-  if (of.type === 'SwitchStatement') return said(of['discriminant']);
+  const isSaidIn = (value: unknown): boolean => isSaid(node(value), names);
+  if (of.type === 'SwitchStatement') return isSaidIn(of['discriminant']);
   if (of.type === 'BinaryExpression') {
     const [left, right] = [node(of['left']), node(of['right'])];
     const isNothing = (side: Node): boolean =>
       (side.type === 'Identifier' && getName(side) === 'undefined') ||
       (side.type === 'Literal' && ['null', ''].includes(getName(side)));
-    return /^[!=]==?$/.test(String(of['operator'])) && (said(left) || said(right)) && !isNothing(left) && !isNothing(right);
+    return (
+      /^[!=]==?$/.test(String(of['operator'])) && (isSaidIn(left) || isSaidIn(right)) && !isNothing(left) && !isNothing(right)
+    );
   }
   if (of.type !== 'CallExpression') return false;
   const callee = node(of['callee']);
   if (callee.type !== 'MemberExpression') return false;
   const method = getName(callee['property']);
-  if (MATCHING.includes(method) && said(callee['object'])) return true;
-  return LOOKING_UP.includes(method) && nodes(of['arguments']).some(said);
+  if (MATCHING.includes(method) && isSaidIn(callee['object'])) return true;
+  return LOOKING_UP.includes(method) && nodes(of['arguments']).some(isSaidIn);
 }
 
 function placesIn(code: string): string[] {

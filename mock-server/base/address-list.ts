@@ -1,17 +1,17 @@
 import { BlockList, isIP } from 'node:net';
 
-export function contains(list: BlockList, address: string): boolean {
+export function isInList(list: BlockList, address: string): boolean {
   const family = isIP(address);
   return family !== 0 && list.check(address, family === 6 ? 'ipv6' : 'ipv4');
 }
 
 /** An IPv4 address that came over an IPv6 socket is the IPv4 address. */
-export function plainAddress(address: string): string {
+export function toPlainAddress(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, '');
 }
 
 /** Why a text is no address, block (`10.0.0.0/8`) or range (`10.0.0.1-10.0.0.9`); undefined when it is one. */
-export function addressFault(value: string): string | undefined {
+export function findAddressFault(value: string): string | undefined {
   try {
     addTo(new BlockList(), value);
     return undefined;

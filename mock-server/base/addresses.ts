@@ -58,7 +58,7 @@ export function makeAddresses(origin: string, overrides: GivenAddresses = {}, mo
  * The addresses below the host that a client used: behind a mapped port, or under another name, it knows no other.
  * @param used the host with its port, and the protocol with its colon; what no address can have is not believed
  */
-export function addressesAt(
+export function getAddressesAt(
   addresses: Addresses,
   { host, protocol }: { readonly host: string; readonly protocol?: string },
 ): Addresses {

@@ -20,7 +20,7 @@ class LoopWatch {
   #askedMs = 0;
 
   /** @returns by how much what is noticed now may have come earlier: a new connection is read one turn after it is accepted */
-  latenessMs(): number {
+  measureLatenessMs(): number {
     const nowMs = performance.now();
     this.#askedMs = nowMs;
     if (this.#timer === undefined) {
@@ -62,13 +62,13 @@ export class MockClock {
   }
 
   /** Milliseconds that never run backwards: they follow this clock ahead, and stay where it is restored. */
-  elapsed(): number {
+  getElapsedMs(): number {
     return this.now() + this.#backMs;
   }
 
   /** Milliseconds by which a request that is noticed now may have come earlier. */
-  latenessMs(): number {
-    return this.#time === SYSTEM_TIME && !this.frozen ? this.#loop.latenessMs() : 0;
+  measureLatenessMs(): number {
+    return this.#time === SYSTEM_TIME && !this.frozen ? this.#loop.measureLatenessMs() : 0;
   }
 
   /** Time that really passes, however this clock is set. */
@@ -98,7 +98,7 @@ export class MockClock {
     this.#frozenAtMs = undefined;
   }
 
-  state(): ClockState {
+  getState(): ClockState {
     return { offsetMs: this.#offsetMs, frozenAtMs: this.#frozenAtMs };
   }
 

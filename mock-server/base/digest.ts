@@ -18,7 +18,7 @@ export function parseContentDigest(header: string | undefined): Buffer | DigestF
 }
 
 /** Explains why a digest header does not match these bytes; undefined where it does. */
-export function digestFault(header: string | undefined, sha512: Buffer): DigestFault | undefined {
+export function findDigestFault(header: string | undefined, sha512: Buffer): DigestFault | undefined {
   const digest = parseContentDigest(header);
   if (typeof digest === 'string') return digest;
   return digest.equals(sha512) ? undefined : 'digest-mismatch';

@@ -36,7 +36,7 @@ export class BodySample {
     this.#parts.push(part);
   }
 
-  bytes(): Buffer {
+  getBytes(): Buffer {
     return Buffer.concat(this.#parts);
   }
 }
@@ -66,21 +66,21 @@ export function makeExchange(
   answer: { readonly headers: OutgoingHttpHeaders; readonly body: string | Buffer } | undefined,
 ): Exchange {
   const { sample } = request;
-  const message = (headers: OutgoingHttpHeaders, body: BodySample): Message => ({
+  const makeMessage = (headers: OutgoingHttpHeaders, body: BodySample): Message => ({
     headers: withoutSecrets(headers),
-    body: body.bytes(),
+    body: body.getBytes(),
     sizeBytes: body.sizeBytes,
   });
-  if (answer === undefined) return { request: message(request.headers, sample), answer };
+  if (answer === undefined) return { request: makeMessage(request.headers, sample), answer };
   const sent = new BodySample();
   sent.take(Buffer.isBuffer(answer.body) ? answer.body : Buffer.from(answer.body));
-  return { request: message(request.headers, sample), answer: message(answer.headers, sent) };
+  return { request: makeMessage(request.headers, sample), answer: makeMessage(answer.headers, sent) };
 }
 
 /** The same with nothing of the bodies. */
 export function withoutBodies({ request, answer }: Exchange): Exchange {
-  const bodiless = (message: Message): Message => ({ ...message, body: undefined });
-  return { request: bodiless(request), answer: answer === undefined ? undefined : bodiless(answer) };
+  const removeBody = (message: Message): Message => ({ ...message, body: undefined });
+  return { request: removeBody(request), answer: answer === undefined ? undefined : removeBody(answer) };
 }
 
 /** A sign-in with what may be a password or a token struck out; a body that cannot be read is left out altogether. */
@@ -131,13 +131,17 @@ function withoutSecrets(headers: OutgoingHttpHeaders): Record<string, string> {
 }
 
 /** As `GET /journal/{id}` shows it: `body` is null where it is not kept, and `cut` where only its beginning is. */
-export function messageView(message: Message): unknown {
-  const { bytes, cut } = bodyBytes(message) ?? { bytes: null, cut: false };
+export function viewMessage(message: Message): unknown {
+  const { bytes, cut } = getBodyBytes(message) ?? { bytes: null, cut: false };
   return { headers: message.headers, body: bytes?.toString('utf8') ?? null, size_bytes: message.sizeBytes, cut };
 }
 
 /** Unpacked; undefined where it is not kept, and `cut` where only its beginning is. */
-export function bodyBytes({ headers, body, sizeBytes }: Message): { readonly bytes: Buffer; readonly cut: boolean } | undefined {
+export function getBodyBytes({
+  headers,
+  body,
+  sizeBytes,
+}: Message): { readonly bytes: Buffer; readonly cut: boolean } | undefined {
   if (body === undefined) return undefined;
   const whole = unpackBody(headers, body);
   return { bytes: whole.subarray(0, KEPT_BYTES), cut: body.length < sizeBytes || whole.length > KEPT_BYTES };

@@ -85,7 +85,7 @@ export class ClientDisconnected extends Error {
 }
 
 /** Tells if the head of a request declares a longer body. */
-export function announcesMoreThan({ message }: IncomingBody, limitBytes: number): boolean {
+export function isAnnouncingMoreThan({ message }: IncomingBody, limitBytes: number): boolean {
   return Number(message.headers['content-length'] ?? 0) > limitBytes;
 }
 
@@ -98,7 +98,7 @@ export function announcesMoreThan({ message }: IncomingBody, limitBytes: number)
  */
 function drainBody(body: IncomingBody, limitBytes: number, take: (chunk: Buffer) => void): Promise<boolean> {
   const { message, sample } = body;
-  if (announcesMoreThan(body, limitBytes)) return Promise.resolve(false);
+  if (isAnnouncingMoreThan(body, limitBytes)) return Promise.resolve(false);
   body.inviteBody();
   return new Promise((resolve, reject) => {
     let sizeBytes = 0;

@@ -132,7 +132,7 @@ export function isRefusal(key: string): boolean {
  * @param request `told` gets the rule of each refusal that is put into words
  */
 export function createWording(request: Told, seedNumber: number): Say {
-  const language = prefersEnglish(request.headers['accept-language']) ? 1 : 0;
+  const language = isEnglishPreferred(request.headers['accept-language']) ? 1 : 0;
   return (key, ...values) => {
     if (!NOTES.has(key)) request.reported.push(key);
     const text = MESSAGES[key][language].replace(/\{(\d)\}/g, (_, index: string) => values[Number(index)] ?? '');
@@ -140,7 +140,7 @@ export function createWording(request: Told, seedNumber: number): Say {
   };
 }
 
-function prefersEnglish(acceptLanguage: string | undefined): boolean {
+function isEnglishPreferred(acceptLanguage: string | undefined): boolean {
   const ranked = (acceptLanguage ?? '')
     .split(',')
     .map((entry) => {

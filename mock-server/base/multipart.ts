@@ -7,7 +7,7 @@ import { type Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import busboy from 'busboy';
 import { getErrorMessage, isStorageFailure } from './error-message.ts';
-import { announcesMoreThan, ClientDisconnected, type IncomingBody, onDisconnect } from './http-message.ts';
+import { ClientDisconnected, type IncomingBody, isAnnouncingMoreThan, onDisconnect } from './http-message.ts';
 
 /** One file part. Its bytes are in memory or in a file, as the reader was told. */
 export type FilePart = {
@@ -44,13 +44,13 @@ const LIMITS = { files: 100, fields: 1000 } as const;
 export async function readFileParts(incoming: IncomingBody, options: MultipartOptions): Promise<FilePart[] | MultipartFault> {
   const { message } = incoming;
   if (!isMultipart(message)) return 'not-multipart';
-  if (announcesMoreThan(incoming, options.maxBodyBytes)) return 'too-large';
+  if (isAnnouncingMoreThan(incoming, options.maxBodyBytes)) return 'too-large';
   const parser = createParser(message);
   if (parser === undefined) return 'malformed';
   const pending: Promise<FilePart>[] = [];
   const paths: string[] = [];
   parser.on('file', (field, stream, info) => {
-    const fileName = plainName(info.filename);
+    const fileName = toPlainName(info.filename);
     if (fileName === undefined) {
       stream.resume().on('error', () => {});
       return;
@@ -76,7 +76,7 @@ export async function readFileParts(incoming: IncomingBody, options: MultipartOp
  * A file name as the service reads it: without folders and without characters that do not print. The parser takes a part for a file by
  * its type too; the service goes by the name alone, and a part that is left without one is no file to it.
  */
-function plainName(fileName: string | undefined): string | undefined {
+function toPlainName(fileName: string | undefined): string | undefined {
   const name = fileName?.replace(/[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu, '');
   return name === undefined || ['', '.', '..'].includes(name) ? undefined : name;
 }
@@ -150,10 +150,10 @@ async function readPart(field: string, stream: Readable, fileName: string, path:
       keptBytes += chunk.length;
     }
   });
-  await pipeline(stream, path === undefined ? nowhere() : createWriteStream(path, { mode: 0o600 }));
+  await pipeline(stream, path === undefined ? makeNowhere() : createWriteStream(path, { mode: 0o600 }));
   return { field, fileName, sizeBytes, sha512: hash.digest(), bytes: Buffer.concat(chunks), path };
 }
 
-function nowhere(): Writable {
+function makeNowhere(): Writable {
   return new Writable({ write: (_chunk, _encoding, done) => done() });
 }

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** A file or folder of this package, from the sources as well as from the build. */
-export function packagePath(...parts: string[]): string {
+export function getPackagePath(...parts: string[]): string {
   let folder = dirname(fileURLToPath(import.meta.url));
   while (!existsSync(join(folder, 'package.json'))) {
     if (folder === dirname(folder)) throw new Error('no package.json above the mock server');

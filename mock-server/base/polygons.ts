@@ -36,15 +36,15 @@ function parseRing(text: string): Ring | string {
   return 'every ring needs at least four positions, of which the last repeats the first';
 }
 
-export function coverPoint(polygons: readonly Polygon[], point: Position): boolean {
+export function isPointCovered(polygons: readonly Polygon[], point: Position): boolean {
   return polygons.some(
     ([outer, ...holes]) =>
-      outer !== undefined && positionIn(outer, point) >= 0 && holes.every((hole) => positionIn(hole, point) <= 0),
+      outer !== undefined && comparePosition(outer, point) >= 0 && holes.every((hole) => comparePosition(hole, point) <= 0),
   );
 }
 
 /** 1 inside, 0 on the border, -1 outside (even-odd rule over the ring's edges). */
-function positionIn(ring: Ring, [x, y]: Position): -1 | 0 | 1 {
+function comparePosition(ring: Ring, [x, y]: Position): -1 | 0 | 1 {
   let inside = false;
   for (let index = 1; index < ring.length; index += 1) {
     const [x1, y1] = ring[index - 1] ?? [0, 0];

@@ -11,28 +11,28 @@ export type Problem = {
   readonly error_type: ErrorType;
 };
 
-export function json(status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): Answer {
+export function makeJsonAnswer(status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): Answer {
   return { status, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(value) };
 }
 
 /** A refusal with one reason. */
-export function detail(status: number, text: string, headers: Readonly<Record<string, string>> = {}): Answer {
-  return json(status, { detail: text }, headers);
+export function makeDetailAnswer(status: number, text: string, headers: Readonly<Record<string, string>> = {}): Answer {
+  return makeJsonAnswer(status, { detail: text }, headers);
 }
 
-export function schemaErrors(problems: readonly Problem[]): Answer {
-  return json(422, { schema_errors: problems });
+export function makeSchemaErrors(problems: readonly Problem[]): Answer {
+  return makeJsonAnswer(422, { schema_errors: problems });
 }
 
 /** The status follows from the kinds of error (A-ERROR-7): a missing permission, else a missing record, else invalid data. */
-export function validationErrors(problems: readonly Problem[]): Answer {
+export function makeValidationErrors(problems: readonly Problem[]): Answer {
   const types = new Set(problems.map((problem) => problem.error_type));
   const status = types.has(3) ? 403 : types.has(1) ? 404 : 422;
-  return json(status, { validation_errors: problems });
+  return makeJsonAnswer(status, { validation_errors: problems });
 }
 
 /** HTML page of proxies and unhandled failures (A-WIRE-3). */
-export function htmlPage(status: number, title: string, headers: Readonly<Record<string, string>> = {}): Answer {
+export function makeHtmlPage(status: number, title: string, headers: Readonly<Record<string, string>> = {}): Answer {
   return {
     status,
     headers: { 'content-type': 'text/html; charset=utf-8', ...headers },
@@ -40,6 +40,6 @@ export function htmlPage(status: number, title: string, headers: Readonly<Record
   };
 }
 
-export function xml(status: number, body: string, headers: Readonly<Record<string, string>> = {}): Answer {
+export function makeXmlAnswer(status: number, body: string, headers: Readonly<Record<string, string>> = {}): Answer {
   return { status, headers: { 'content-type': 'application/xml', ...headers }, body };
 }

@@ -47,22 +47,22 @@ function makeElement(xml: Xml, element: XmlElementType, childNodes: XmlXPath): X
     name: element.name,
     namespace: element.namespaceUri,
     line: element.line,
-    attributes: new Map(element.attrs.map((attribute) => [attributeName(attribute.prefix, attribute.name), attribute.value])),
+    attributes: new Map(element.attrs.map((attribute) => [joinAttributeName(attribute.prefix, attribute.name), attribute.value])),
     text: trimText(text),
     children,
     hasOtherNodes,
   };
 }
 
-function attributeName(prefix: string, name: string): string {
+function joinAttributeName(prefix: string, name: string): string {
   return prefix === '' ? name : `${prefix}:${name}`;
 }
 
 /** The first child of a name; names are matched in the element's own namespace. */
-export function child(tree: XmlTree | undefined, name: string): XmlTree | undefined {
+export function findChild(tree: XmlTree | undefined, name: string): XmlTree | undefined {
   return tree?.children.find((candidate) => candidate.name === name && candidate.namespace === tree.namespace);
 }
 
-export function namespaceOnRoot(document: XmlDocumentType, prefix: string): string | undefined {
+export function findNamespaceOnRoot(document: XmlDocumentType, prefix: string): string | undefined {
   return document.root.nsDeclarations[prefix];
 }

@@ -1,7 +1,7 @@
 import type { JSONPathQuery, JSONValue } from 'json-p3';
 import type { XmlElement } from 'libxml2-wasm';
 import { getErrorMessage } from '../base/error-message.ts';
-import { bodyBytes, type Message, STRUCK_OUT } from '../base/exchange.ts';
+import { getBodyBytes, type Message, STRUCK_OUT } from '../base/exchange.ts';
 import { ControlRefusal } from '../base/http-message.ts';
 import { check, object, optional, type Reader, ShapeError, text } from '../base/shape.ts';
 import { withXml } from '../state/schema.ts';
@@ -29,7 +29,7 @@ export const readBodyCheck: Reader<BodyCheck> = check(
 );
 
 /** Undefined where a text is as wanted; else how it differs. */
-export function textDifference(name: string, text: string | undefined, { equals, matches }: Wanted): string | undefined {
+export function describeTextDifference(name: string, text: string | undefined, { equals, matches }: Wanted): string | undefined {
   if (text === undefined) return `${name} is not there`;
   const shown = JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}…` : text);
   if (equals !== undefined && text !== equals) return `${name} is ${shown}, not ${JSON.stringify(equals)}`;
@@ -53,15 +53,17 @@ export async function assertReadable({ xpath, json }: BodyCheck): Promise<void> 
  * Undefined where a body holds what it must; else how it differs.
  * @throws ControlRefusal where what is kept of it decides nothing, ShapeError where a path does not fit its document
  */
-export async function bodyDifference(message: Message, of: string, one: BodyCheck): Promise<string | undefined> {
-  const body = bodyBytes(message);
+export async function describeBodyDifference(message: Message, of: string, one: BodyCheck): Promise<string | undefined> {
+  const body = getBodyBytes(message);
   if (body === undefined) throw new ControlRefusal(422, `the body of ${of} is not kept`);
   if (body.cut) throw new ControlRefusal(422, `of the body of ${of} only the beginning is kept`);
   const path = one.xpath ?? one.json ?? '';
   const actual =
-    one.xpath === undefined ? await evaluateJson(body.bytes, path) : await evaluateXml(documentIn(message, body.bytes), path);
+    one.xpath === undefined
+      ? await evaluateJson(body.bytes, path)
+      : await evaluateXml(extractDocument(message, body.bytes), path);
   if (actual === STRUCK_OUT) throw new ControlRefusal(422, `${path} of ${of} is a secret, and is not kept`);
-  return textDifference(`${path} of ${of}`, actual, one);
+  return describeTextDifference(`${path} of ${of}`, actual, one);
 }
 
 async function evaluateJson(body: Buffer, path: string): Promise<string | undefined> {
@@ -102,7 +104,7 @@ function evaluate(root: XmlElement, path: string, namespaces: Readonly<Record<st
 }
 
 /** Returns the first part of a form that is XML, in any encoding; of another body all. */
-function documentIn({ headers }: Message, body: Buffer): Buffer {
+function extractDocument({ headers }: Message, body: Buffer): Buffer {
   const boundary = /^multipart\/form-data\b.*?boundary=(?:"([^"]+)"|([^;\s]+))/i.exec(headers['content-type'] ?? '');
   if (boundary === null) return body;
   const mark = Buffer.from(`--${boundary[1] ?? boundary[2] ?? ''}`);

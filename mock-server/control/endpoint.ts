@@ -1,21 +1,21 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { contains, makeBlockList, plainAddress } from '../base/address-list.ts';
+import { isInList, makeBlockList, toPlainAddress } from '../base/address-list.ts';
 import { CONTROL_PATH } from '../base/addresses.ts';
 import { getErrorMessage } from '../base/error-message.ts';
 import { type Answer, ControlRefusal, decodeSegment, HttpError, type Incoming, readBody } from '../base/http-message.ts';
-import { json } from '../base/problem.ts';
+import { makeJsonAnswer } from '../base/problem.ts';
 import { check, flag, instant, integer, number, object, optional, parseJson, type Reader, ShapeError } from '../base/shape.ts';
 import { answerDescription } from '../endpoints/descriptions.ts';
 import type { Mock } from '../state/mock.ts';
 import { SeedError } from '../state/seed/load-seed.ts';
 import { readSettings } from '../state/settings.ts';
-import { addFault, clearFaults, faultCatalogue, removeFault, setFaults, switchFault } from './faults.ts';
-import { findsView, mapView } from './finds-view.ts';
-import { journalView, viewWholeEntry } from './journal-view.ts';
+import { addFault, clearFaults, listFaultCatalogue, removeFault, setFaults, switchFault } from './fault-requests.ts';
+import { viewFinds, viewMap } from './finds-view.ts';
+import { viewJournal, viewWholeEntry } from './journal-view.ts';
 import { answerPageFile } from './page-files.ts';
 import { changeRecord, deleteRecord, restoreRecord, showRecord } from './records.ts';
 import { moveFind } from './state-changes.ts';
-import { changeAccount, stateView } from './state-view.ts';
+import { changeAccount, viewState } from './state-view.ts';
 import { addTenant, listTenants, removeTenant } from './tenants.ts';
 import { verify } from './verify.ts';
 
@@ -38,12 +38,12 @@ const clockCommand: Reader<{ advance_ms?: number; set?: number; frozen?: boolean
 
 const ROUTES: readonly Route[] = [
   { method: 'GET', path: /^\/health$/, run: () => ({ status: 'ok' }) },
-  { method: 'GET', path: /^\/state$/, run: (mock, { incoming }) => stateView(mock, incoming.addresses) },
+  { method: 'GET', path: /^\/state$/, run: (mock, { incoming }) => viewState(mock, incoming.addresses) },
   { method: 'POST', path: /^\/reset$/, run: resetAll },
   {
     method: 'GET',
     path: /^\/journal$/,
-    run: (mock, { incoming }) => journalView(mock, incoming.query),
+    run: (mock, { incoming }) => viewJournal(mock, incoming.query),
   },
   { method: 'GET', path: /^\/journal\/(\d+)$/, run: (mock, { segment }) => viewWholeEntry(mock, segment) },
   { method: 'DELETE', path: /^\/journal$/, run: clearJournal },
@@ -51,14 +51,14 @@ const ROUTES: readonly Route[] = [
   { method: 'PUT', path: /^\/faults$/, run: setFaults },
   { method: 'POST', path: /^\/faults$/, run: addFault },
   { method: 'DELETE', path: /^\/faults$/, run: clearFaults },
-  { method: 'GET', path: /^\/faults\/catalogue$/, run: faultCatalogue },
+  { method: 'GET', path: /^\/faults\/catalogue$/, run: listFaultCatalogue },
   { method: 'PUT', path: /^\/faults\/(\d+)$/, run: switchFault },
   { method: 'DELETE', path: /^\/faults\/(\d+)$/, run: removeFault },
-  { method: 'GET', path: /^\/finds$/, run: (mock, { incoming }) => findsView(mock, incoming.query) },
-  { method: 'GET', path: /^\/map$/, run: mapView },
-  { method: 'GET', path: /^\/pulse$/, run: heartbeat },
+  { method: 'GET', path: /^\/finds$/, run: (mock, { incoming }) => viewFinds(mock, incoming.query) },
+  { method: 'GET', path: /^\/map$/, run: viewMap },
+  { method: 'GET', path: /^\/pulse$/, run: viewHeartbeat },
   { method: 'POST', path: /^\/verify$/, run: askVerify },
-  { method: 'GET', path: /^\/snapshots$/, run: (mock) => mock.snapshots.names() },
+  { method: 'GET', path: /^\/snapshots$/, run: (mock) => mock.snapshots.listNames() },
   { method: 'PUT', path: /^\/snapshots\/([^/]+)$/, run: captureSnapshot },
   { method: 'POST', path: /^\/snapshots\/([^/]+)\/restore$/, run: restoreSnapshot },
   { method: 'DELETE', path: /^\/snapshots\/([^/]+)$/, run: removeSnapshot },
@@ -67,7 +67,7 @@ const ROUTES: readonly Route[] = [
   { method: 'DELETE', path: /^\/tenants\/([^/]+)$/, run: removeTenant },
   { method: 'GET', path: /^\/settings$/, run: (mock) => mock.settings },
   { method: 'PUT', path: /^\/settings$/, run: saveSettings },
-  { method: 'GET', path: /^\/clock$/, run: clockView },
+  { method: 'GET', path: /^\/clock$/, run: viewClock },
   { method: 'POST', path: /^\/clock$/, run: moveClock },
   { method: 'GET', path: /^\/records\/([^/]+)$/, run: (mock, { segment }) => showRecord(mock, segment) },
   { method: 'POST', path: /^\/records$/, run: (mock, { body }) => changeRecord(mock, body) },
@@ -87,24 +87,24 @@ export async function answerControl(mock: Mock, incoming: Incoming): Promise<Ans
   const refusal = isOpen ? undefined : checkAccess(mock, incoming);
   if (refusal !== undefined) return refusal;
   if (path === '/openapi.json')
-    return method === 'GET' ? answerDescription(incoming, 'control') : failure(405, `${path} takes GET`);
+    return method === 'GET' ? answerDescription(incoming, 'control') : makeFailure(405, `${path} takes GET`);
   const file = method === 'GET' ? await answerPageFile(mock, path) : undefined;
   if (file !== undefined) return file;
   const matching = ROUTES.filter((route) => route.path.test(path));
   const route = matching.find((candidate) => candidate.method === method);
   if (route === undefined) {
     return matching.length === 0
-      ? failure(404, `there is no ${path === '' ? '/' : path} here; see the mock server's README`)
-      : failure(405, `${path} takes ${matching.map((candidate) => candidate.method).join(', ')}`);
+      ? makeFailure(404, `there is no ${path === '' ? '/' : path} here; see the mock server's README`)
+      : makeFailure(405, `${path} takes ${matching.map((candidate) => candidate.method).join(', ')}`);
   }
   try {
     const body = method === 'GET' ? undefined : await readJson(incoming);
     const segment = decodeSegment(route.path.exec(path)?.[1] ?? '');
-    return json(200, (await route.run(mock, { body, segment, incoming })) ?? null);
+    return makeJsonAnswer(200, (await route.run(mock, { body, segment, incoming })) ?? null);
   } catch (thrown) {
-    if (thrown instanceof ShapeError) return failure(400, thrown.message);
-    if (thrown instanceof ControlRefusal) return failure(thrown.status, thrown.message);
-    if (thrown instanceof SeedError) return failure(422, thrown.message);
+    if (thrown instanceof ShapeError) return makeFailure(400, thrown.message);
+    if (thrown instanceof ControlRefusal) return makeFailure(thrown.status, thrown.message);
+    if (thrown instanceof SeedError) return makeFailure(422, thrown.message);
     throw thrown;
   }
 }
@@ -121,12 +121,12 @@ async function readJson(incoming: Incoming): Promise<unknown> {
 }
 
 /** Cheap to ask often: who answers, whether any find has changed, which journal entries are still kept. */
-function heartbeat(mock: Mock): unknown {
+function viewHeartbeat(mock: Mock): unknown {
   return {
     pid: process.pid,
-    revision: mock.archive.revision('samostatny_nalez'),
+    revision: mock.archive.getRevision('samostatny_nalez'),
     oldest_entry: mock.journal.oldestId,
-    clock: clockView(mock),
+    clock: viewClock(mock),
   };
 }
 
@@ -152,7 +152,7 @@ function saveSettings(mock: Mock, { body }: { readonly body: unknown }): unknown
   return mock.settings;
 }
 
-function clockView(mock: Mock): unknown {
+function viewClock(mock: Mock): unknown {
   const nowMs = mock.clock.now();
   return { now_ms: nowMs, now: new Date(nowMs).toISOString(), frozen: mock.clock.frozen };
 }
@@ -164,7 +164,7 @@ function moveClock(mock: Mock, { body }: { readonly body: unknown }): unknown {
   if (command.frozen === false) mock.clock.unfreeze();
   if (command.set !== undefined) mock.clock.set(command.set);
   if (command.advance_ms !== undefined) mock.clock.advance(command.advance_ms);
-  return clockView(mock);
+  return viewClock(mock);
 }
 
 /** Holds a record's lock as if another request were at work; 0 gives it back. */
@@ -179,7 +179,7 @@ function holdLock(mock: Mock, { body, segment }: { readonly body: unknown; reado
 /** @throws HttpError where it does not hold: with a status of its own, so that `curl --fail` ends a job */
 async function askVerify(mock: Mock, { body }: { readonly body: unknown }): Promise<unknown> {
   const verified = await verify(mock.journal, body);
-  if (!verified.ok) throw new HttpError(json(406, verified));
+  if (!verified.ok) throw new HttpError(makeJsonAnswer(406, verified));
   return verified;
 }
 
@@ -213,29 +213,33 @@ const ASKS_FOR_TOKEN = { 'www-authenticate': 'Basic realm="control interface of 
 function checkAccess(mock: Mock, { message, headers, addresses }: Incoming): Answer | undefined {
   const { origin, host, authorization } = headers;
   if (mock.controlToken === undefined) {
-    if (!contains(LOOPBACK, plainAddress(message.socket.remoteAddress ?? '')))
-      return failure(403, 'the control interface answers on loopback only; a server with --control-token answers others as well');
-    if (!namesThisMachine(mock, host)) return failure(403, `the control interface answers at ${mock.addresses.controlUrl}`);
+    if (!isInList(LOOPBACK, toPlainAddress(message.socket.remoteAddress ?? '')))
+      return makeFailure(
+        403,
+        'the control interface answers on loopback only; a server with --control-token answers others as well',
+      );
+    if (!isNameOfThisMachine(mock, host))
+      return makeFailure(403, `the control interface answers at ${mock.addresses.controlUrl}`);
   } else if (!hasToken(mock.controlToken, authorization)) {
     const error = 'the control interface asks for its token, as Bearer or as the password of Basic';
-    return json(401, { error }, ASKS_FOR_TOKEN);
+    return makeJsonAnswer(401, { error }, ASKS_FOR_TOKEN);
   }
   // A browser sends a password with whatever page asks for something here, so the token alone keeps no page away.
   const ownOrigins = [`http://${host}`, ...[addresses, mock.addresses].map(({ controlUrl }) => new URL(controlUrl).origin)];
   const isOwn = origin === undefined || ownOrigins.includes(origin);
-  return isOwn ? undefined : failure(403, 'web pages from elsewhere may not use this');
+  return isOwn ? undefined : makeFailure(403, 'web pages from elsewhere may not use this');
 }
 
-function failure(status: number, reason: string): Answer {
-  return json(status, { error: reason });
+function makeFailure(status: number, reason: string): Answer {
+  return makeJsonAnswer(status, { error: reason });
 }
 
 /** Protects against DNS rebinding: a foreign host name that resolves to this server is refused. */
-function namesThisMachine({ addresses }: Mock, host: string | undefined): boolean {
+function isNameOfThisMachine({ addresses }: Mock, host: string | undefined): boolean {
   const url = `http://${host ?? ''}`;
   if (!URL.canParse(url)) return false;
   const { hostname } = new URL(url);
-  const isLoopback = contains(LOOPBACK, hostname.replace(/^\[(.*)\]$/, '$1'));
+  const isLoopback = isInList(LOOPBACK, hostname.replace(/^\[(.*)\]$/, '$1'));
   return isLoopback || hostname === 'localhost' || hostname === new URL(addresses.controlUrl).hostname;
 }
 
@@ -246,6 +250,6 @@ function hasToken(token: string, authorization: string | undefined): boolean {
   // Headers arrive as Latin-1, whatever their bytes are.
   const text = Buffer.from(credentials, isBasic ? 'base64' : 'latin1').toString('utf8');
   const presented = isBasic ? text.replace(/^[^:]*:/, '') : text;
-  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(presented), digest(token));
+  const digestText = (text: string): Buffer => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digestText(presented), digestText(token));
 }

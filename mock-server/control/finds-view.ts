@@ -3,7 +3,7 @@ import { ShapeError } from '../base/shape.ts';
 import { parseBorders } from '../state/areas.ts';
 import type { Mock } from '../state/mock.ts';
 import { type ArchiveRecord, type Entity, getChild, getList, getText } from '../state/records/record.ts';
-import { assertKnownParameters, wholeNumber } from './query.ts';
+import { assertKnownParameters, parseWholeNumber } from './query.ts';
 
 const DEFAULT_LIMIT = 1000;
 const MAX_FINDS = 5000;
@@ -29,18 +29,18 @@ type PhotographView = { readonly id: string; readonly name: string; readonly typ
  * record. `revision` stays the same as long as no find changes.
  * @throws ShapeError
  */
-export function findsView(mock: Mock, query: URLSearchParams): unknown {
+export function viewFinds(mock: Mock, query: URLSearchParams): unknown {
   assertKnownParameters(query, 'limit', 'state', 'text');
   const set = 'samostatny_nalez';
   const wanted = { set, isLive: true, ...parseFilter(query) };
-  const limit = wholeNumber(query, 'limit', { default: DEFAULT_LIMIT, max: MAX_FINDS });
-  const states = mock.archive.statistics().filter((row) => row.entity === set);
+  const limit = parseWholeNumber(query, 'limit', { default: DEFAULT_LIMIT, max: MAX_FINDS });
+  const states = mock.archive.countByState().filter((row) => row.entity === set);
   return {
-    revision: mock.archive.revision('samostatny_nalez'),
+    revision: mock.archive.getRevision('samostatny_nalez'),
     matching: mock.archive.count(wanted),
     by_state: Object.fromEntries(states.map((row) => [String(row.stav), row.count])),
     photos: mock.photographs.count(),
-    finds: mock.archive.list({ ...wanted, limit }).map(findView),
+    finds: mock.archive.list({ ...wanted, limit }).map(viewFind),
   };
 }
 
@@ -51,7 +51,7 @@ function parseFilter(query: URLSearchParams): { readonly stav?: number; readonly
   return { ...(state === null ? {} : { stav: Number(state) }), ...(text === '' ? {} : { text }) };
 }
 
-function findView({ ident, stav, datestampMs, body }: ArchiveRecord): FindView {
+function viewFind({ ident, stav, datestampMs, body }: ArchiveRecord): FindView {
   const guarded = getChild(body['chranene_udaje']);
   return {
     ident,
@@ -61,7 +61,7 @@ function findView({ ident, stav, datestampMs, body }: ArchiveRecord): FindView {
     registration_number: getText(body['evidencni_cislo']) ?? null,
     point: parsePoint(getText(guarded?.['geom_wkt'])),
     datestamp: new Date(datestampMs).toISOString(),
-    photos: getList(body['soubor']).flatMap(photographView),
+    photos: getList(body['soubor']).flatMap(viewPhotographs),
   };
 }
 
@@ -72,7 +72,7 @@ function parsePoint(wkt: string | undefined): readonly [number, number] | null {
     : null;
 }
 
-function photographView(value: ReturnType<typeof getList>[number]): PhotographView[] {
+function viewPhotographs(value: ReturnType<typeof getList>[number]): PhotographView[] {
   const file = getChild(value);
   const id = getText(file?.['url'])?.split('/').at(-1);
   if (file === undefined || id === undefined) return [];
@@ -100,7 +100,7 @@ type Shape = {
 };
 
 /** The seed's regions, districts and cadastral areas as outlines in WGS 84, simplified for drawing. */
-export function mapView(mock: Mock): unknown {
+export function viewMap(mock: Mock): unknown {
   const areas = makeShapes(mock, 'ruian_katastr');
   return {
     regions: makeShapes(mock, 'ruian_kraj'),

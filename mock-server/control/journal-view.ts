@@ -2,7 +2,7 @@ import { ControlRefusal, decodeSegment } from '../base/http-message.ts';
 import { readRule } from '../state/contract-references.ts';
 import type { JournalEntry } from '../state/journal.ts';
 import type { Mock } from '../state/mock.ts';
-import { assertKnownParameters, wholeNumber } from './query.ts';
+import { assertKnownParameters, parseWholeNumber } from './query.ts';
 
 const ANY = { default: 0, max: Number.MAX_SAFE_INTEGER };
 
@@ -11,21 +11,21 @@ const ANY = { default: 0, max: Number.MAX_SAFE_INTEGER };
  * concern a find, were asked so, by that account, were answered so, or were refused by a rule, `?limit=` the newest so many.
  * @throws ShapeError
  */
-export function journalView(mock: Mock, query: URLSearchParams): readonly JournalEntry[] {
+export function viewJournal(mock: Mock, query: URLSearchParams): readonly JournalEntry[] {
   assertKnownParameters(query, 'after', 'find', 'limit', 'method', 'rule', 'status', 'user');
   const method = query.get('method')?.toUpperCase();
   const user = query.get('user');
   const find = query.get('find');
   const rule = query.has('rule') ? readRule(query.get('rule'), 'rule') : null;
-  const status = query.has('status') ? wholeNumber(query, 'status', ANY) : undefined;
+  const status = query.has('status') ? parseWholeNumber(query, 'status', ANY) : undefined;
   const entries = mock.journal
-    .entries(wholeNumber(query, 'after', ANY))
+    .listEntries(parseWholeNumber(query, 'after', ANY))
     .filter((entry) => find === null || isAbout(entry, find))
     .filter((entry) => method === undefined || entry.method === method)
     .filter((entry) => user === null || entry.user === user)
     .filter((entry) => status === undefined || entry.status === status)
     .filter((entry) => rule === null || entry.rules.includes(rule));
-  const limit = wholeNumber(query, 'limit', { ...ANY, default: entries.length });
+  const limit = parseWholeNumber(query, 'limit', { ...ANY, default: entries.length });
   return limit < entries.length ? entries.slice(entries.length - limit) : entries;
 }
 
@@ -40,8 +40,8 @@ export function isAbout({ change, path }: JournalEntry, find: string): boolean {
 
 /** One request with its answer. @throws ControlRefusal where it is not kept */
 export async function viewWholeEntry(mock: Mock, id: string): Promise<unknown> {
-  await mock.journal.settled();
-  const entry = mock.journal.whole(Number(id));
+  await mock.journal.waitUntilSettled();
+  const entry = mock.journal.viewWhole(Number(id));
   if (entry === undefined) throw new ControlRefusal(404, `there is no entry ${id} in the journal`);
   return entry;
 }

@@ -2,7 +2,7 @@ import { parentPort } from 'node:worker_threads';
 import { getErrorMessage } from '../base/error-message.ts';
 import { ControlRefusal } from '../base/http-message.ts';
 import { ShapeError } from '../base/shape.ts';
-import { assertReadable, bodyDifference, textDifference } from './body-check.ts';
+import { assertReadable, describeBodyDifference, describeTextDifference } from './body-check.ts';
 import type { Question, Reply } from './matcher.ts';
 
 // A thread of its own: expressions from outside may take for ever, and are ended with the thread.
@@ -21,9 +21,9 @@ async function replyTo(question: Question): Promise<Reply> {
 async function listDifferences(question: Question): Promise<readonly (string | undefined)[]> {
   switch (question.kind) {
     case 'texts':
-      return question.texts.map((text) => textDifference(question.name, text, question.wanted));
+      return question.texts.map((text) => describeTextDifference(question.name, text, question.wanted));
     case 'body':
-      return [await bodyDifference(withBuffer(question.message), question.of, question.check)];
+      return [await describeBodyDifference(withBuffer(question.message), question.of, question.check)];
     case 'readable':
       await assertReadable(question.check);
       return [];

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { getErrorMessage } from '../base/error-message.ts';
 import type { Message } from '../base/exchange.ts';
 import { ControlRefusal } from '../base/http-message.ts';
-import { packagePath } from '../base/package-files.ts';
+import { getPackagePath } from '../base/package-files.ts';
 import { ShapeError } from '../base/shape.ts';
 import type { BodyCheck, Wanted } from './body-check.ts';
 
@@ -32,7 +32,7 @@ export class Matcher {
    * @returns how each text or the body differs
    * @throws ShapeError where the question cannot be read; ControlRefusal where its answer takes too long, or nothing decides it
    */
-  async differences(question: Question): Promise<readonly (string | undefined)[]> {
+  async listDifferences(question: Question): Promise<readonly (string | undefined)[]> {
     this.#worker ??= startWorker();
     this.#worker.postMessage(question);
     let reply: Reply;
@@ -59,7 +59,7 @@ export class Matcher {
 
 /** Starts the build's file also where the sources run: Node 20 loads no TypeScript. */
 function startWorker(): Worker {
-  const worker = new Worker(packagePath('dist', 'mock-server', 'control', 'look.js'), {
+  const worker = new Worker(getPackagePath('dist', 'mock-server', 'control', 'look.js'), {
     resourceLimits: { maxOldGenerationSizeMb: MAX_MEMORY_MB },
   });
   worker.unref();

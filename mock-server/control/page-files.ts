@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { CONTROL_PATH } from '../base/addresses.ts';
 import type { Answer } from '../base/http-message.ts';
-import { packagePath } from '../base/package-files.ts';
-import { htmlPage } from '../base/problem.ts';
+import { getPackagePath } from '../base/package-files.ts';
+import { makeHtmlPage } from '../base/problem.ts';
 import type { Mock } from '../state/mock.ts';
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -34,11 +34,11 @@ const GUARDS = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-ref
  */
 export async function answerPageFile(mock: Mock, path: string): Promise<Answer | undefined> {
   // Without the slash the page's relative addresses would be wrong.
-  if (path === '') return htmlPage(308, 'Permanent Redirect', { location: `${mock.addresses.mount}${CONTROL_PATH}/` });
-  if (path === '/') return pageFile('page.html', 'html');
-  if (path === '/docs') return pageFile('docs.html', 'html');
+  if (path === '') return makeHtmlPage(308, 'Permanent Redirect', { location: `${mock.addresses.mount}${CONTROL_PATH}/` });
+  if (path === '/') return readPageFile('page.html', 'html');
+  if (path === '/docs') return readPageFile('docs.html', 'html');
   const [, name, extension] = PAGE_FILE.exec(path) ?? [];
-  if (name !== undefined && extension !== undefined) return pageFile(name, extension);
+  if (name !== undefined && extension !== undefined) return readPageFile(name, extension);
   const photograph = mock.photographs.get(/^\/photos\/([^/]+)$/.exec(path)?.[1] ?? '');
   if (photograph === undefined) return undefined;
   return {
@@ -54,8 +54,8 @@ export async function answerPageFile(mock: Mock, path: string): Promise<Answer |
   };
 }
 
-async function pageFile(name: string, extension: string): Promise<Answer | undefined> {
-  const body = await readFile(packagePath('mock-server', 'page', name)).catch((thrown: NodeJS.ErrnoException) => {
+async function readPageFile(name: string, extension: string): Promise<Answer | undefined> {
+  const body = await readFile(getPackagePath('mock-server', 'page', name)).catch((thrown: NodeJS.ErrnoException) => {
     if (thrown.code === 'ENOENT') return undefined;
     throw thrown;
   });

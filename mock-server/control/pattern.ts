@@ -2,8 +2,8 @@ import { type Exchange, SECRET_HEADERS } from '../base/exchange.ts';
 import { ControlRefusal } from '../base/http-message.ts';
 import { array, check, flag, integer, nullable, object, optional, readOneOf, text } from '../base/shape.ts';
 import { readRule } from '../state/contract-references.ts';
-import { FAULTS, type FaultName } from '../state/fault-rules.ts';
 import type { Journal, JournalEntry } from '../state/journal.ts';
+import { FAULTS, type FaultName } from '../state/parse-fault-rules.ts';
 import { type BodyCheck, expression, readBodyCheck, wanted } from './body-check.ts';
 import { isAbout } from './journal-view.ts';
 import type { Matcher } from './matcher.ts';
@@ -41,17 +41,17 @@ export type Pattern = Readonly<ReturnType<typeof readPattern>>;
 
 /** Also where no request comes into question: `count: 0` would hold whatever a path is. @throws ShapeError */
 export async function assertJudgeable(matcher: Matcher, { request_body = [], answer_body = [] }: Pattern): Promise<void> {
-  for (const check of [...request_body, ...answer_body]) await matcher.differences({ kind: 'readable', check });
+  for (const check of [...request_body, ...answer_body]) await matcher.listDifferences({ kind: 'readable', check });
 }
 
 /** Explains how the path of each entry differs from the expression of a pattern. */
-export async function pathDifferences(
+export async function listPathDifferences(
   matcher: Matcher,
   entries: readonly JournalEntry[],
   { path_matches }: Pattern,
 ): Promise<readonly (string | undefined)[]> {
   if (path_matches === undefined) return [];
-  return matcher.differences({
+  return matcher.listDifferences({
     kind: 'texts',
     name: 'path',
     texts: entries.map(({ path }) => path),
@@ -62,17 +62,21 @@ export async function pathDifferences(
 /** Explains how an entry differs from a pattern in the members that the journal lists. */
 export function listDifferences(entry: JournalEntry, pattern: Pattern, ofPath: string | undefined): string[] {
   const { method, path, user, status, find, rule, fault } = pattern;
-  const unlike = (name: string, is: string | number | null, wants: string | number | null | undefined): string | undefined =>
+  const describeUnlike = (
+    name: string,
+    is: string | number | null,
+    wants: string | number | null | undefined,
+  ): string | undefined =>
     wants === undefined || is === wants ? undefined : `${name} is ${is ?? 'none'}, not ${wants ?? 'none'}`;
   return [
-    unlike('method', entry.method, method?.toUpperCase()),
-    unlike('path', entry.path.split('?', 1)[0] ?? '', path),
+    describeUnlike('method', entry.method, method?.toUpperCase()),
+    describeUnlike('path', entry.path.split('?', 1)[0] ?? '', path),
     ofPath,
-    unlike('user', entry.user, user),
-    unlike('status', entry.status, status),
+    describeUnlike('user', entry.user, user),
+    describeUnlike('status', entry.status, status),
     find === undefined || isAbout(entry, find) ? undefined : `is not about ${find}`,
     rule === undefined || entry.rules.includes(rule) ? undefined : `was not refused by ${rule}`,
-    unlike('fault', entry.fault, fault),
+    describeUnlike('fault', entry.fault, fault),
   ].filter((difference) => difference !== undefined);
 }
 
@@ -80,22 +84,22 @@ export function listDifferences(entry: JournalEntry, pattern: Pattern, ofPath: s
  * Explains how a request and its answer differ from a pattern.
  * @throws ControlRefusal where what is kept decides nothing, ShapeError where a path does not fit its document
  */
-export async function messageDifferences(
+export async function listMessageDifferences(
   { journal, matcher }: Sources,
   { id }: JournalEntry,
   pattern: Pattern,
 ): Promise<string[]> {
   const { request_headers = [], answer_headers = [], request_body = [], answer_body = [] } = pattern;
   if ([request_headers, answer_headers, request_body, answer_body].every(({ length }) => length === 0)) return [];
-  const exchange = journal.exchange(id);
+  const exchange = journal.getExchange(id);
   if (exchange === undefined) throw new ControlRefusal(422, `headers and bodies of entry ${id} are not kept any more`);
   return [
-    ...(await sideDifferences(matcher, `the request of entry ${id}`, exchange.request, request_headers, request_body)),
-    ...(await sideDifferences(matcher, `the answer of entry ${id}`, exchange.answer, answer_headers, answer_body)),
+    ...(await listSideDifferences(matcher, `the request of entry ${id}`, exchange.request, request_headers, request_body)),
+    ...(await listSideDifferences(matcher, `the answer of entry ${id}`, exchange.answer, answer_headers, answer_body)),
   ];
 }
 
-async function sideDifferences(
+async function listSideDifferences(
   matcher: Matcher,
   of: string,
   message: Exchange['answer'],
@@ -108,9 +112,10 @@ async function sideDifferences(
   for (const { name: header, absent, ...wants } of headers) {
     const value = message.headers[header.toLowerCase()];
     const name = `header ${header} of ${of}`;
-    if (absent !== true) differences.push(...(await matcher.differences({ kind: 'texts', name, texts: [value], wanted: wants })));
+    if (absent !== true)
+      differences.push(...(await matcher.listDifferences({ kind: 'texts', name, texts: [value], wanted: wants })));
     else if (value !== undefined) differences.push(`${name} is there`);
   }
-  for (const check of bodies) differences.push(...(await matcher.differences({ kind: 'body', message, of, check })));
+  for (const check of bodies) differences.push(...(await matcher.listDifferences({ kind: 'body', message, of, check })));
   return differences.filter((difference) => difference !== undefined);
 }

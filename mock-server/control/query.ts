@@ -9,7 +9,7 @@ export function assertKnownParameters(query: URLSearchParams, ...names: readonly
 }
 
 /** A whole number of the query. @throws ShapeError */
-export function wholeNumber(
+export function parseWholeNumber(
   query: URLSearchParams,
   name: string,
   bounds: { readonly default: number; readonly max: number },

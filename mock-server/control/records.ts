@@ -2,7 +2,7 @@ import { ControlRefusal } from '../base/http-message.ts';
 import { check, flag, instant, object, optional, readOneOf, ShapeError, text } from '../base/shape.ts';
 import { rewriteProject } from '../rules/project-record.ts';
 import type { Mock } from '../state/mock.ts';
-import { childNames } from '../state/records/child-order.ts';
+import { listChildNames } from '../state/records/child-order.ts';
 import { type ArchiveRecord, type Body, type BodyValue, ENTITIES, getIdent, type RecordInput } from '../state/records/record.ts';
 import { renderRecord } from '../state/records/render.ts';
 
@@ -38,7 +38,7 @@ export async function changeRecord(mock: Mock, body: unknown): Promise<unknown> 
   const change = readChange(body);
   const input = change.changes === undefined ? completeRecord(change) : applyChanges(mock, change.ident ?? '', change.changes);
   await assertValid(mock, input);
-  const datestampMs = wholeMs(change.datestamp);
+  const datestampMs = floorMs(change.datestamp);
   return saveChangedRecord(mock, change.ident ?? '', () =>
     mock.archive.put({ ...input, ...(datestampMs === undefined ? {} : { datestampMs }) }),
   );
@@ -48,20 +48,20 @@ export async function changeRecord(mock: Mock, body: unknown): Promise<unknown> 
 export function showRecord(mock: Mock, ident: string): unknown {
   const record = mock.archive.get(ident);
   if (record === undefined) throw new ControlRefusal(404, `there is no record ${ident}`);
-  return { ...recordView(record), creator: record.creator, organisation: record.organisation, body: record.body };
+  return { ...viewRecord(record), creator: record.creator, organisation: record.organisation, body: record.body };
 }
 
 /** The header stays listed as deleted, unless it is to leave no trace; a project forgets its find. */
 export function deleteRecord(mock: Mock, ident: string, body: unknown): unknown {
   const { datestamp, permanent } = readDeletion(body ?? {});
   return saveChangedRecord(mock, ident, () =>
-    permanent === true ? mock.archive.erase(ident) : mock.archive.remove(ident, wholeMs(datestamp)),
+    permanent === true ? mock.archive.erase(ident) : mock.archive.remove(ident, floorMs(datestamp)),
   );
 }
 
 /** A deleted record is there again with the content that it had. */
 export function restoreRecord(mock: Mock, ident: string, body: unknown): unknown {
-  const datestampMs = wholeMs(readRestoration(body ?? {}).datestamp);
+  const datestampMs = floorMs(readRestoration(body ?? {}).datestamp);
   return saveChangedRecord(mock, ident, () => mock.archive.restore(ident, datestampMs));
 }
 
@@ -70,15 +70,15 @@ function saveChangedRecord(mock: Mock, ident: string, save: () => ArchiveRecord 
     const record = save();
     if (record === undefined) throw new ControlRefusal(404, `there is no such record ${ident}`);
     if (record.project !== null) rewriteProject(mock.archive, record.project);
-    return recordView(record);
+    return viewRecord(record);
   })();
 }
 
-function wholeMs(ms: number | undefined): number | undefined {
+function floorMs(ms: number | undefined): number | undefined {
   return ms === undefined ? undefined : Math.floor(ms);
 }
 
-export function recordView(record: ArchiveRecord) {
+export function viewRecord(record: ArchiveRecord) {
   const { ident, entity, setSpec, deleted, stav } = record;
   return { ident, entity, set: setSpec, deleted, stav, datestamp: new Date(record.datestampMs).toISOString() };
 }
@@ -96,7 +96,7 @@ function applyChanges(mock: Mock, ident: string, changes: Changes): RecordInput 
   const changed = Object.entries(changes).filter((change): change is [string, BodyValue] => change[1] !== null);
   const merged: Body = Object.fromEntries([...unchanged, ...changed]);
   if (getIdent(record.entity, merged) !== ident) throw new ShapeError('changes', 'must leave the identifier as it is');
-  const order = childNames(record.entity);
+  const order = listChildNames(record.entity);
   const body = Object.fromEntries(Object.entries(merged).sort(([a], [b]) => order.indexOf(a) - order.indexOf(b)));
   return { entity: record.entity, body };
 }

@@ -5,16 +5,16 @@ import { rewriteProject } from '../rules/project-record.ts';
 import { type Account, getRoleRank } from '../state/accounts.ts';
 import type { Mock } from '../state/mock.ts';
 import { orderChildren } from '../state/records/child-order.ts';
-import { type HistoryCode, historyEntry } from '../state/records/history.ts';
+import { type HistoryCode, makeHistoryEntry } from '../state/records/history.ts';
 import { type ArchiveRecord, getChild, getList, getText } from '../state/records/record.ts';
-import { recordView } from './records.ts';
+import { viewRecord } from './records.ts';
 
 type MoveName = 'submit' | 'confirm' | 'archive' | 'return';
 type Transition = {
   readonly from: readonly number[];
   readonly code: HistoryCode;
   mayMove(mock: Mock, account: Account, find: ArchiveRecord): boolean;
-  missing(find: ArchiveRecord): string[];
+  listMissing(find: ArchiveRecord): string[];
 };
 
 /** Elements that a submitted find needs (A-STATE-10). */
@@ -27,7 +27,7 @@ const MOVES: Readonly<Record<MoveName, Transition>> = {
     from: [1],
     code: 'SN12',
     mayMove: (mock, account, find) => find.creator === account.user || mayEditNumber(mock, account, find),
-    missing: (find) => [
+    listMissing: (find) => [
       ...SUBMITTED_NEEDS.filter((name) => find.body[name] === undefined),
       ...SUBMITTED_NEEDS_GUARDED.filter((name) => getChild(find.body['chranene_udaje'])?.[name] === undefined),
     ],
@@ -36,7 +36,7 @@ const MOVES: Readonly<Record<MoveName, Transition>> = {
     from: [2],
     code: 'SN23',
     mayMove: (_mock, account) => hasRole(account, 'archaeologist'),
-    missing: (find) => [
+    listMissing: (find) => [
       ...['evidencni_cislo', 'predano_organizace'].filter((name) => find.body[name] === undefined),
       ...(getText(find.body['predano']) === 'true' ? [] : ['predano']),
     ],
@@ -45,13 +45,13 @@ const MOVES: Readonly<Record<MoveName, Transition>> = {
     from: [3],
     code: 'SN34',
     mayMove: (_mock, account) => hasRole(account, 'archivist'),
-    missing: (find) => (getList(find.body['soubor']).length === 0 ? ['a photograph'] : []),
+    listMissing: (find) => (getList(find.body['soubor']).length === 0 ? ['a photograph'] : []),
   },
   return: {
     from: [2, 3, 4],
     code: 'SN-1',
     mayMove: (_mock, account, find) => hasRole(account, find.stav === 2 ? 'archaeologist' : 'archivist'),
-    missing: () => [],
+    listMissing: () => [],
   },
 };
 
@@ -67,22 +67,22 @@ const readMove = object({
 export function moveFind(mock: Mock, ident: string, body: unknown): unknown {
   const { move: name, user } = readMove(body);
   const move = MOVES[name];
-  const find = mock.archive.live('samostatny_nalez', ident);
+  const find = mock.archive.findLive('samostatny_nalez', ident);
   if (find === undefined) throw new ControlRefusal(404, `there is no find ${ident}`);
-  const account = user === undefined ? highestRole(mock) : mock.accounts.findByName(user);
+  const account = user === undefined ? findHighestRole(mock) : mock.accounts.findByName(user);
   if (account === undefined)
     throw new ControlRefusal(404, user === undefined ? 'there is no account' : `there is no account ${user}`);
   const stav = find.stav ?? 0;
   if (!move.from.includes(stav)) throw new ControlRefusal(409, `a find in state ${stav} cannot be moved by "${name}"`);
   if (!move.mayMove(mock, account, find)) throw new ControlRefusal(403, `${account.username} may not ${name} ${ident}`);
-  const missing = move.missing(find);
+  const missing = move.listMissing(find);
   if (missing.length > 0) throw new ControlRefusal(409, `${ident} lacks ${missing.join(', ')}`);
-  return recordView(save(mock, find, name === 'return' ? stav - 1 : stav + 1, move.code, account.user));
+  return viewRecord(save(mock, find, name === 'return' ? stav - 1 : stav + 1, move.code, account.user));
 }
 
 function save(mock: Mock, find: ArchiveRecord, stav: number, code: HistoryCode, user: string): ArchiveRecord {
   return mock.database.transaction(() => {
-    const historie = [...getList(find.body['historie']), historyEntry(mock.counters, code, user, mock.clock.now())];
+    const historie = [...getList(find.body['historie']), makeHistoryEntry(mock.counters, code, user, mock.clock.now())];
     // The persistent sample number is assigned at archiving, once (S-IDENT-8).
     const igsn = find.body['igsn'] ?? (code === 'SN34' ? `10.5072/${find.ident}` : undefined);
     const body = orderChildren('samostatny_nalez', { ...find.body, stav: String(stav), igsn, historie });
@@ -96,6 +96,6 @@ function hasRole(account: Account, role: 'archaeologist' | 'archivist'): boolean
   return getRoleRank(getRole(account)) >= getRoleRank(role);
 }
 
-function highestRole(mock: Mock): Account | undefined {
-  return [...mock.accounts.all()].sort((a, b) => getRoleRank(getRole(b)) - getRoleRank(getRole(a)))[0];
+function findHighestRole(mock: Mock): Account | undefined {
+  return [...mock.accounts.listAll()].sort((a, b) => getRoleRank(getRole(b)) - getRoleRank(getRole(a)))[0];
 }

@@ -7,12 +7,12 @@ import type { Mock } from '../state/mock.ts';
 import { getId, getText } from '../state/records/record.ts';
 
 /** Answer of `GET /state`: counts, accounts, the projects that they may import into, addresses. */
-export function stateView(mock: Mock, addresses: Addresses): unknown {
-  const accounts = mock.accounts.all();
+export function viewState(mock: Mock, addresses: Addresses): unknown {
+  const accounts = mock.accounts.listAll();
   const nowMs = mock.clock.now();
   return {
     counts: countState(mock),
-    accounts: accounts.map(accountView),
+    accounts: accounts.map(viewAccount),
     projects: mock.archive.listAll('projekt').map((project) => ({
       ident: project.ident,
       type: getId(project.body['typ_projektu']) ?? null,
@@ -23,7 +23,7 @@ export function stateView(mock: Mock, addresses: Addresses): unknown {
         .filter((account) => account.active && mayImportInto(mock, account, project))
         .map((account) => account.username),
     })),
-    addresses: addressesView(addresses, mock.training),
+    addresses: viewAddresses(addresses, mock.training),
     clock: { now_ms: nowMs, now: new Date(nowMs).toISOString(), frozen: mock.clock.frozen },
     deployed: mock.deployed,
     training: mock.training,
@@ -31,7 +31,7 @@ export function stateView(mock: Mock, addresses: Addresses): unknown {
   };
 }
 
-export function addressesView(addresses: Addresses, training: boolean): Readonly<Record<string, string | null>> {
+export function viewAddresses(addresses: Addresses, training: boolean): Readonly<Record<string, string | null>> {
   return {
     base_url: addresses.baseUrl,
     oai_base: training ? null : addresses.oaiBase,
@@ -40,13 +40,13 @@ export function addressesView(addresses: Addresses, training: boolean): Readonly
   };
 }
 
-function accountView(account: Account): unknown {
+function viewAccount(account: Account): unknown {
   const { username, email, user, organisation, active } = account;
   return { username, email, user, role: getRole(account), organisation, active };
 }
 
 function countState(mock: Mock): unknown {
-  const statistics = mock.archive.statistics();
+  const statistics = mock.archive.countByState();
   const finds = statistics.filter((row) => row.entity === 'samostatny_nalez');
   const byEntity: Record<string, number> = {};
   for (const row of statistics) byEntity[row.entity] = (byEntity[row.entity] ?? 0) + row.count;
@@ -74,21 +74,26 @@ const NO_ROLE = 'Uživatel';
 export function changeAccount(mock: Mock, username: string, body: unknown): unknown {
   const { role, organisation: ident, active } = readRights(body);
   const account = mock.accounts.findByName(username);
-  const user = account === undefined ? undefined : mock.archive.live('uzivatel', account.user);
+  const user = account === undefined ? undefined : mock.archive.findLive('uzivatel', account.user);
   if (account === undefined || user === undefined) throw new ControlRefusal(404, `there is no account ${username}`);
-  const organisation = ident === undefined ? undefined : mock.archive.live('organizace', ident);
+  const organisation = ident === undefined ? undefined : mock.archive.findLive('organizace', ident);
   if (ident !== undefined && organisation === undefined) throw new ControlRefusal(404, `there is no organisation ${ident}`);
-  const cs = (value: string) => ({ '@lang': 'cs', '#': value });
+  const makeCzechText = (value: string) => ({ '@lang': 'cs', '#': value });
   mock.archive.put({
     entity: 'uzivatel',
     body: {
       ...user.body,
-      ...(role === undefined ? {} : { skupina: cs(role === null ? NO_ROLE : GROUP_OF_ROLE[role]) }),
+      ...(role === undefined ? {} : { skupina: makeCzechText(role === null ? NO_ROLE : GROUP_OF_ROLE[role]) }),
       ...(organisation === undefined
         ? {}
-        : { organizace: { ...cs(getText(organisation.body['nazev']) ?? organisation.ident), '@id': organisation.ident } }),
+        : {
+            organizace: {
+              ...makeCzechText(getText(organisation.body['nazev']) ?? organisation.ident),
+              '@id': organisation.ident,
+            },
+          }),
       ...(active === undefined ? {} : { aktivni: String(active) }),
     },
   });
-  return accountView(mock.accounts.findByName(username) ?? account);
+  return viewAccount(mock.accounts.findByName(username) ?? account);
 }

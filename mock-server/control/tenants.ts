@@ -1,11 +1,11 @@
-import { addressesAt } from '../base/addresses.ts';
+import { getAddressesAt } from '../base/addresses.ts';
 import { ControlRefusal, type Incoming } from '../base/http-message.ts';
 import { flag, integer, object, optional, readOneOf, text } from '../base/shape.ts';
-import { readFaultRules } from '../state/fault-rules.ts';
 import type { Mock } from '../state/mock.ts';
 import { withoutUndefined } from '../state/options.ts';
+import { readFaultRules } from '../state/parse-fault-rules.ts';
 import { readSettings } from '../state/settings.ts';
-import { addressesView } from './state-view.ts';
+import { viewAddresses } from './state-view.ts';
 
 const whole = (max: number, min = 0) => optional(integer({ min, max }));
 
@@ -31,12 +31,12 @@ function requireTenants({ tenants }: Mock): NonNullable<Mock['tenants']> {
 export function listTenants(mock: Mock, { incoming }: { readonly incoming: Incoming }): unknown {
   return requireTenants(mock)
     .list()
-    .map(([name, tenant]) => ({ name, ...addressesOfTenant(tenant, incoming) }));
+    .map(([name, tenant]) => ({ name, ...getAddressesOfTenant(tenant, incoming) }));
 }
 
 /** Below the host by which the server was asked. */
-function addressesOfTenant({ addresses, training }: Mock, { addresses: used }: Incoming): ReturnType<typeof addressesView> {
-  return addressesView(addressesAt(addresses, new URL(used.baseUrl)), training);
+function getAddressesOfTenant({ addresses, training }: Mock, { addresses: used }: Incoming): ReturnType<typeof viewAddresses> {
+  return viewAddresses(getAddressesAt(addresses, new URL(used.baseUrl)), training);
 }
 
 /** @throws ShapeError, SeedError, ControlRefusal */
@@ -47,7 +47,7 @@ export async function addTenant(
   const { name, page_size: pageSize, seed_number: seedNumber, settings, faults, ...rest } = readTenant(body ?? {});
   const tenant = await requireTenants(mock).add(withoutUndefined({ ...rest, pageSize, seedNumber, faults }), name);
   if (settings !== undefined) tenant.applySettings(settings);
-  return { name: tenant.addresses.mount.split('/').at(-1), ...addressesOfTenant(tenant, incoming) };
+  return { name: tenant.addresses.mount.split('/').at(-1), ...getAddressesOfTenant(tenant, incoming) };
 }
 
 /** @throws ControlRefusal */

@@ -5,9 +5,9 @@ import { Matcher } from './matcher.ts';
 import {
   assertJudgeable,
   listDifferences,
-  messageDifferences,
+  listMessageDifferences,
+  listPathDifferences,
   type Pattern,
-  pathDifferences,
   readPattern,
   type Sources,
 } from './pattern.ts';
@@ -73,12 +73,12 @@ export async function verify(journal: Journal, body: unknown): Promise<Verified>
   let verified: Compared;
   try {
     for (const pattern of order ?? [request ?? {}]) await assertJudgeable(sources.matcher, pattern);
-    await journal.settled();
+    await journal.waitUntilSettled();
     verified = order === undefined ? await verifyCount(sources, request ?? {}, wanted) : await verifyOrder(sources, order);
   } finally {
     await sources.matcher.end();
   }
-  const reason = verified.reason ?? (gap_ms === undefined ? null : gapFault(verified.matched, gap_ms));
+  const reason = verified.reason ?? (gap_ms === undefined ? null : describeGapFault(verified.matched, gap_ms));
   const isBounded = (order === undefined && wanted.at_most !== undefined) || gap_ms !== undefined;
   if (reason === null && isBounded && journal.hasDropped) {
     const advice = 'clear the journal (DELETE /journal) before what is asserted';
@@ -90,7 +90,7 @@ export async function verify(journal: Journal, body: unknown): Promise<Verified>
 type Compared = { readonly matched: readonly JournalEntry[]; readonly reason: string | null; readonly nearest: readonly Near[] };
 
 async function verifyCount(sources: Sources, request: Pattern, wanted: Range): Promise<Compared> {
-  const { matched, missed } = await findMatching(sources, sources.journal.entries(), request);
+  const { matched, missed } = await findMatching(sources, sources.journal.listEntries(), request);
   const { at_least = 0, at_most = Number.POSITIVE_INFINITY } = wanted;
   if (matched.length >= at_least && matched.length <= at_most) return { matched, reason: null, nearest: [] };
   const reason = `expected ${describeRange(wanted)} such requests, and there were ${matched.length}`;
@@ -100,7 +100,7 @@ async function verifyCount(sources: Sources, request: Pattern, wanted: Range): P
 async function verifyOrder(sources: Sources, order: readonly Pattern[]): Promise<Compared> {
   const matched: JournalEntry[] = [];
   for (const [index, next] of order.entries()) {
-    const after = sources.journal.entries(matched.at(-1)?.id);
+    const after = sources.journal.listEntries(matched.at(-1)?.id);
     const result = await findMatching(sources, after, next, 1);
     const [first] = result.matched;
     if (first === undefined) {
@@ -118,7 +118,7 @@ function describeRange({ at_least = 0, at_most }: Range): string {
 }
 
 /** Between a request and the next one, by the mock's clock at their arrival. */
-function gapFault(matched: readonly JournalEntry[], range: Range): string | null {
+function describeGapFault(matched: readonly JournalEntry[], range: Range): string | null {
   const { at_least = 0, at_most = Number.POSITIVE_INFINITY } = range;
   if (matched.length < 2) return `expected a gap between such requests, and there was ${matched.length === 1 ? 'one' : 'none'}`;
   for (const [index, entry] of matched.slice(1).entries()) {
@@ -140,11 +140,11 @@ async function findMatching(
 ): Promise<{ readonly matched: JournalEntry[]; readonly missed: Missed[] }> {
   const matched: JournalEntry[] = [];
   const missed: Missed[] = [];
-  const ofPaths = await pathDifferences(sources.matcher, entries, pattern);
+  const ofPaths = await listPathDifferences(sources.matcher, entries, pattern);
   for (const [place, entry] of entries.entries()) {
     if (matched.length >= most) break;
     const listed = listDifferences(entry, pattern, ofPaths[place]);
-    const differs = listed.length > 0 ? listed : await messageDifferences(sources, entry, pattern);
+    const differs = listed.length > 0 ? listed : await listMessageDifferences(sources, entry, pattern);
     if (differs.length === 0) matched.push(entry);
     else missed.push({ entry, differs, isWhole: listed.length === 0 });
   }
@@ -158,7 +158,7 @@ async function findNearest(sources: Sources, pattern: Pattern, missed: readonly 
   for (const { entry, differs, isWhole } of ranked.slice(0, MAX_NEAREST)) {
     const more = isWhole
       ? []
-      : await messageDifferences(sources, entry, pattern).catch(() => ['headers or body cannot be compared']);
+      : await listMessageDifferences(sources, entry, pattern).catch(() => ['headers or body cannot be compared']);
     const { id, method, path, status } = entry;
     near.push({ id, method, path, status, differs: [...differs, ...more] });
   }

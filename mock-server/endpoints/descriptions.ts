@@ -1,21 +1,21 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Answer, Incoming } from '../base/http-message.ts';
-import { packagePath } from '../base/package-files.ts';
-import { json } from '../base/problem.ts';
+import { getPackagePath } from '../base/package-files.ts';
+import { makeJsonAnswer } from '../base/problem.ts';
 
 type Examples = Readonly<Record<string, { readonly value: unknown }>>;
 type Description = { readonly components: { readonly examples?: Examples } };
 
 /** The OpenAPI description of an interface, with the address at which it is described, and examples that can be sent there. */
 export function answerDescription({ addresses }: Incoming, of: 'service' | 'control'): Answer {
-  const text = readFileSync(packagePath('mock-server', 'openapi', `${of}.json`), 'utf8')
+  const text = readFileSync(getPackagePath('mock-server', 'openapi', `${of}.json`), 'utf8')
     .replaceAll('{schema_base}', addresses.schemaBase)
     .replaceAll('{prefix}', addresses.prefix);
   const { components, ...description } = JSON.parse(text) as Description;
   const examples = components.examples === undefined ? {} : { examples: withDigests(components.examples) };
   const url = of === 'service' ? addresses.baseUrl : addresses.controlUrl;
-  return json(200, { ...description, components: { ...components, ...examples }, servers: [{ url }] });
+  return makeJsonAnswer(200, { ...description, components: { ...components, ...examples }, servers: [{ url }] });
 }
 
 /** `<name>Digest` is the digest of the file of `<name>`, which the addresses in it change. */

@@ -1,6 +1,6 @@
 import { HttpError, type Incoming } from '../base/http-message.ts';
 import { createWording } from '../base/messages.ts';
-import { htmlPage } from '../base/problem.ts';
+import { makeHtmlPage } from '../base/problem.ts';
 import { mayEditNumber } from '../rules/permission.ts';
 import { runUnderFault, type SentAnswer } from '../rules/run-under-fault.ts';
 import type { Account } from '../state/accounts.ts';
@@ -19,14 +19,14 @@ export async function answerPhotographDownload(
   uuid: string,
 ): Promise<SentAnswer> {
   const photograph = mock.photographs.get(uuid);
-  const find = mock.archive.live('samostatny_nalez', ident);
-  if (photograph === undefined || find === undefined || photograph.find !== ident) return htmlPage(404, 'Not Found');
-  const account = basicAccount(mock, incoming.headers.authorization);
+  const find = mock.archive.findLive('samostatny_nalez', ident);
+  if (photograph === undefined || find === undefined || photograph.find !== ident) return makeHtmlPage(404, 'Not Found');
+  const account = findBasicAccount(mock, incoming.headers.authorization);
   entry.user = account?.username ?? null;
   const allowed =
     find.stav === 4 || (account !== undefined && (find.creator === account.user || mayEditNumber(mock, account, find)));
-  if (!allowed) return htmlPage(403, 'Forbidden');
-  const rule = mock.faults.take('download', ident);
+  if (!allowed) return makeHtmlPage(403, 'Forbidden');
+  const rule = mock.faults.chooseFault('download', ident);
   entry.fault = rule?.fault ?? null;
   try {
     return await runUnderFault(rule, { clock: mock.clock, say: createWording(incoming, mock.seedNumber) }, async () => ({
@@ -40,7 +40,7 @@ export async function answerPhotographDownload(
   }
 }
 
-function basicAccount(mock: Mock, authorization: string | undefined): Account | undefined {
+function findBasicAccount(mock: Mock, authorization: string | undefined): Account | undefined {
   const encoded = /^basic +(\S+)$/i.exec(authorization ?? '')?.[1];
   const [name, ...password] = Buffer.from(encoded ?? '', 'base64')
     .toString('utf8')

@@ -47,6 +47,6 @@ export async function ask(method, path, body) {
 }
 
 /** @param {string} id */
-export function photographAddress(id) {
+export function getPhotographAddress(id) {
   return `photos/${encodeURIComponent(id)}`;
 }

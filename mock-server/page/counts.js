@@ -1,5 +1,5 @@
-import { element, follow, part } from './element.js';
-import { ALL_STATES, stateIcon, stateName } from './find-state.js';
+import { element, follow, getPart } from './element.js';
+import { ALL_STATES, getStateName, stateIcon } from './find-state.js';
 
 /**
  * @typedef {object} Tile
@@ -11,7 +11,7 @@ import { ALL_STATES, stateIcon, stateName } from './find-state.js';
 
 /** The counts; those of finds are also the map's legend and the filter by state. */
 export class CountTiles {
-  #list = part('counts', HTMLUListElement);
+  #list = getPart('counts', HTMLUListElement);
   #onChoose;
 
   /** @param {(state: number | null) => void} onChoose */
@@ -35,7 +35,7 @@ export class CountTiles {
       ...ALL_STATES.map((state) => ({
         key: `state-${state}`,
         count: byState[state] ?? 0,
-        words: `${state} ${stateName(state)}`,
+        words: `${state} ${getStateName(state)}`,
         state,
       })),
       { key: 'photos', count: photos, words: photos === 1 ? 'photograph' : 'photographs' },
@@ -49,12 +49,12 @@ export class CountTiles {
       (tile) => element('li', { id: `count-${tile.key}` }, this.#makeTile(tile)),
     );
     for (const { key, count, words, state } of tiles) {
-      const item = part(`count-${key}`, HTMLLIElement);
+      const item = getPart(`count-${key}`, HTMLLIElement);
       item.querySelector('.figure')?.replaceChildren(count.toLocaleString('en'));
       item.querySelector('.words')?.replaceChildren(` ${words}`);
       if (state !== undefined) item.querySelector('button')?.setAttribute('aria-pressed', String(state === chosen));
     }
-    part('count-faults', HTMLLIElement).classList.toggle('alarming', faults > 0);
+    getPart('count-faults', HTMLLIElement).classList.toggle('alarming', faults > 0);
   }
 
   /** @param {Tile} tile */

@@ -1,4 +1,4 @@
-import { element, part } from './element.js';
+import { element, getPart } from './element.js';
 
 /**
  * @typedef {Record<string, unknown>} Json
@@ -14,7 +14,7 @@ const METHODS = ['get', 'put', 'post', 'patch', 'delete'];
 /** What is said of a value besides its type. */
 const BOUNDS = ['format', 'pattern', 'minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties'];
 
-const place = part('description', HTMLElement);
+const place = getPart('description', HTMLElement);
 let shownOperation = '';
 
 await follow();
@@ -45,7 +45,7 @@ function descriptionParts(shown) {
   const servers = toList(shown.whole['servers']).map((server) => toText(toMap(server)['url']));
   return [
     element('h2', {}, toText(info['title'])),
-    element('p', {}, ...marked(toText(info['description']))),
+    element('p', {}, ...markCode(toText(info['description']))),
     element('p', {}, 'Address: ', element('code', {}, servers.join(', '))),
     ...operationsByTag(shown),
     element('h2', {}, 'Shapes'),
@@ -81,7 +81,7 @@ function operationsByTag(shown) {
  * @param {Json} operation
  */
 function operationPart(shown, method, path, operation) {
-  const parameters = toList(operation['parameters']).map((parameter) => resolved(shown, parameter));
+  const parameters = toList(operation['parameters']).map((parameter) => resolveReference(shown, parameter));
   const body = toMap(toMap(operation['requestBody'])['content']);
   return element(
     'details',
@@ -93,7 +93,7 @@ function operationPart(shown, method, path, operation) {
       element('code', {}, path),
       toText(operation['summary']),
     ),
-    element('p', {}, ...marked(toText(operation['description']))),
+    element('p', {}, ...markCode(toText(operation['description']))),
     ...(parameters.length === 0
       ? []
       : [element('h3', {}, 'Parameters'), table(parameters.map((parameter) => parameterRow(shown, parameter)))]),
@@ -111,7 +111,7 @@ function parameterRow(shown, parameter) {
   const about = [toText(parameter['in']), parameter['required'] === true ? 'required' : ''].filter((text) => text !== '');
   return row(
     [element('code', {}, toText(parameter['name'])), ` ${about.join(', ')}`],
-    [...marked(toText(parameter['description'])), schemaPart(shown, toMap(parameter['schema']))],
+    [...markCode(toText(parameter['description'])), schemaPart(shown, toMap(parameter['schema']))],
   );
 }
 
@@ -130,12 +130,12 @@ function mediaRows(shown, content) {
  * @param {[status: string, response: unknown]} answer
  */
 function answerRow(shown, [status, response]) {
-  const resolvedAnswer = resolved(shown, response);
+  const resolvedAnswer = resolveReference(shown, response);
   const content = Object.entries(toMap(resolvedAnswer['content'])).flatMap(([type, media]) => {
     const schema = toMap(toMap(media)['schema']);
     return [element('div', {}, element('code', {}, type), ' ', schemaPart(shown, schema))];
   });
-  return row([element('code', {}, status)], [...marked(toText(resolvedAnswer['description'])), ...content]);
+  return row([element('code', {}, status)], [...markCode(toText(resolvedAnswer['description'])), ...content]);
 }
 
 /**
@@ -171,7 +171,7 @@ function schemaParts(shown, schema) {
   );
   const items = schema['items'] === undefined ? [] : [' of ', ...schemaParts(shown, toMap(schema['items']))];
   return [
-    element('span', { class: 'muted' }, typeText(schema)),
+    element('span', { class: 'muted' }, formatType(schema)),
     ...items,
     ...remark(schema),
     ...(choices.length === 0 ? [] : [element('ul', {}, ...choices)]),
@@ -182,11 +182,11 @@ function schemaParts(shown, schema) {
 /** @param {Json} schema */
 function remark(schema) {
   const text = toText(schema['description']);
-  return text === '' ? [] : [' ', ...marked(text)];
+  return text === '' ? [] : [' ', ...markCode(text)];
 }
 
 /** @param {Json} schema */
-function typeText(schema) {
+function formatType(schema) {
   if (schema['const'] !== undefined) return JSON.stringify(schema['const']);
   if (schema['enum'] !== undefined) return toList(schema['enum']).map(toText).join(' | ');
   const kind = (schema['oneOf'] ?? schema['anyOf']) ? 'one of' : 'any';
@@ -199,7 +199,7 @@ function typeText(schema) {
  * @param {Shown} shown
  * @param {unknown} value a part of the description, or where it stands: `#/components/parameters/name`
  */
-function resolved(shown, value) {
+function resolveReference(shown, value) {
   const reference = toText(toMap(value)['$ref']);
   if (reference === '') return toMap(value);
   return reference
@@ -225,7 +225,7 @@ function row(head, cell) {
  * A text in which code stands between backticks.
  * @param {string} text
  */
-function marked(text) {
+function markCode(text) {
   return text.split('`').map((piece, at) => (at % 2 === 0 ? piece : element('code', {}, piece)));
 }
 

@@ -19,7 +19,7 @@ export function element(tag, attributes = {}, ...children) {
  * @param {...(Node | string)} children
  * @returns {SVGElementTagNameMap[K]}
  */
-export function drawing(tag, attributes = {}, ...children) {
+export function createDrawing(tag, attributes = {}, ...children) {
   return fillElement(document.createElementNS(SVG, tag), attributes, children);
 }
 
@@ -46,7 +46,7 @@ function fillElement(target, attributes, children) {
  * @param {new () => E} type
  * @returns {E}
  */
-export function part(id, type) {
+export function getPart(id, type) {
   const node = document.getElementById(id);
   if (!(node instanceof type)) throw new Error(`the page has no ${type.name} #${id}`);
   return node;

@@ -28,12 +28,12 @@ function renderOutcome({ rules, change, fault }) {
     element('li', {}, 'Refused by ', element('strong', {}, rule), clause_id === null ? '' : ` (contract: ${clause_id})`),
   );
   if (fault !== null) refusals.push(element('li', {}, 'The fault ', element('strong', {}, fault), ' was set for it.'));
-  if (change !== null) refusals.push(element('li', {}, changeText(change)));
+  if (change !== null) refusals.push(element('li', {}, formatChange(change)));
   return refusals.length === 0 ? [] : [element('ul', { class: 'outcome' }, ...refusals)];
 }
 
 /** @param {NonNullable<Exchange['change']>} change */
-function changeText({ kind, ident, name }) {
+function formatChange({ kind, ident, name }) {
   const words = {
     'find-created': `Made the find ${ident}.`,
     'number-changed': `Changed the registration number of ${ident}.`,

@@ -1,4 +1,4 @@
-import { element, follow, part } from './element.js';
+import { element, follow, getPart } from './element.js';
 
 /** @import { Fault, FaultRule } from './control.js' */
 
@@ -14,13 +14,13 @@ const WITH_IDENT = ['number', 'photo', 'oai'];
 
 /** The faults that are set, each with its switch, and the form that sets another. */
 export class FaultPanel {
-  #rules = part('fault-rules', HTMLUListElement);
-  #form = part('fault-form', HTMLFormElement);
-  #endpoint = part('fault-endpoint', HTMLSelectElement);
-  #name = part('fault-name', HTMLSelectElement);
-  #when = part('fault-when', HTMLSelectElement);
-  #condition = part('fault-condition', HTMLLabelElement);
-  #value = part('fault-condition-value', HTMLInputElement);
+  #rules = getPart('fault-rules', HTMLUListElement);
+  #form = getPart('fault-form', HTMLFormElement);
+  #endpoint = getPart('fault-endpoint', HTMLSelectElement);
+  #name = getPart('fault-name', HTMLSelectElement);
+  #when = getPart('fault-when', HTMLSelectElement);
+  #condition = getPart('fault-condition', HTMLLabelElement);
+  #value = getPart('fault-condition-value', HTMLInputElement);
   /** @type {Fault[]} */
   #catalogue = [];
   #act;
@@ -33,10 +33,10 @@ export class FaultPanel {
     this.#when.addEventListener('change', () => this.#offerCondition());
     this.#form.addEventListener('submit', (event) => {
       event.preventDefault();
-      const rule = this.#ruleOfForm();
+      const rule = this.#readRuleOfForm();
       act('POST', '/faults', rule, `Added: ${rule.fault} on ${rule.endpoint}.`);
     });
-    part('faults-clear', HTMLButtonElement).addEventListener('click', () =>
+    getPart('faults-clear', HTMLButtonElement).addEventListener('click', () =>
       act('DELETE', '/faults', undefined, 'No fault is set.'),
     );
   }
@@ -65,15 +65,15 @@ export class FaultPanel {
       if (toggle) toggle.checked = rule.active !== false;
       row?.classList.toggle('off', rule.active === false);
     });
-    part('faults-none', HTMLElement).hidden = rules.length > 0;
-    part('faults-clear', HTMLButtonElement).hidden = rules.length === 0;
+    getPart('faults-none', HTMLElement).hidden = rules.length > 0;
+    getPart('faults-clear', HTMLButtonElement).hidden = rules.length === 0;
   }
 
   /** @param {FaultRule} rule */
   #ruleRow({ id, endpoint, fault, when, times, retry_after, ms, status, at }) {
     const name = `${fault} on ${endpoint}`;
     const limits = [
-      conditionText(when),
+      formatCondition(when),
       times === undefined ? '' : `${times} time${times === 1 ? '' : 's'} at most`,
       retry_after === undefined ? '' : `Retry-After ${retry_after} s`,
       ms === undefined ? '' : `${ms} ms`,
@@ -118,7 +118,7 @@ export class FaultPanel {
 
   #offerOptions() {
     const fault = this.#catalogue.find((candidate) => candidate.fault === this.#name.value);
-    part('fault-meaning', HTMLElement).textContent = fault?.meaning ?? '';
+    getPart('fault-meaning', HTMLElement).textContent = fault?.meaning ?? '';
     for (const label of this.#form.querySelectorAll('label[data-option]')) {
       if (label instanceof HTMLElement) label.hidden = fault?.options.includes(label.dataset['option'] ?? '') !== true;
     }
@@ -135,30 +135,30 @@ export class FaultPanel {
   }
 
   /** @returns {{ endpoint: string, fault: string }} */
-  #ruleOfForm() {
+  #readRuleOfForm() {
     const condition = this.#when.value;
     const value = condition === 'ident' ? this.#value.value.trim() : Number(this.#value.value);
     return {
       endpoint: this.#endpoint.value,
       fault: this.#name.value,
       ...(condition === '' ? {} : { when: { [condition]: value } }),
-      ...numberFrom('times', part('fault-times', HTMLInputElement)),
-      ...numberFrom('retry_after', part('fault-retry-after', HTMLInputElement)),
-      ...numberFrom('ms', part('fault-ms', HTMLInputElement)),
-      ...numberFrom('status', part('fault-status', HTMLInputElement)),
-      ...(part('fault-at', HTMLSelectElement).value === 'save' && this.#name.value === 'slow' ? { at: 'save' } : {}),
+      ...readNumber('times', getPart('fault-times', HTMLInputElement)),
+      ...readNumber('retry_after', getPart('fault-retry-after', HTMLInputElement)),
+      ...readNumber('ms', getPart('fault-ms', HTMLInputElement)),
+      ...readNumber('status', getPart('fault-status', HTMLInputElement)),
+      ...(getPart('fault-at', HTMLSelectElement).value === 'save' && this.#name.value === 'slow' ? { at: 'save' } : {}),
     };
   }
 }
 
 /** An optional number of the form: nothing where it is empty or does not belong to the fault. @param {string} name @param {HTMLInputElement} field */
-function numberFrom(name, field) {
+function readNumber(name, field) {
   const hidden = field.closest('label')?.hidden === true;
   return hidden || field.value === '' ? {} : { [name]: Number(field.value) };
 }
 
 /** @param {FaultRule['when']} when */
-function conditionText(when = {}) {
+function formatCondition(when = {}) {
   const texts = Object.entries(when).map(([name, value]) => {
     if (name === 'nth') return `only number ${value}`;
     if (name === 'every') return `every ${value} requests`;

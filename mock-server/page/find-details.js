@@ -1,6 +1,6 @@
 import { element } from './element.js';
-import { stateIcon, stateName } from './find-state.js';
-import { thumbnail } from './photographs.js';
+import { getStateName, stateIcon } from './find-state.js';
+import { makeThumbnail } from './photographs.js';
 
 /** @import { Find } from './control.js' */
 
@@ -33,7 +33,7 @@ const MOVES = new Map([
  * @param {(move: string) => void} onMove
  * @returns {HTMLElement[]}
  */
-export function findDetails(record, find, onMove) {
+export function renderFindDetails(record, find, onMove) {
   const { ident, stav, body } = record;
   const moves = (MOVES.get(stav ?? 0) ?? []).map((move) =>
     element(
@@ -42,13 +42,13 @@ export function findDetails(record, find, onMove) {
       `${move.slice(0, 1).toUpperCase()}${move.slice(1)}`,
     ),
   );
-  const photos = find.photos.map((photo) => element('li', {}, thumbnail(photo, ident)));
+  const photos = find.photos.map((photo) => element('li', {}, makeThumbnail(photo, ident)));
   return [
     element(
       'header',
       { class: 'find-head' },
       element('h3', {}, ident),
-      element('p', {}, stateIcon(stav), ` ${find.label}, ${stav ?? ''} ${stateName(stav)}`),
+      element('p', {}, stateIcon(stav), ` ${find.label}, ${stav ?? ''} ${getStateName(stav)}`),
       element('div', { class: 'buttons' }, ...moves),
     ),
     ...(photos.length === 0 ? [] : [element('ul', { class: 'photos', 'aria-label': 'Photographs' }, ...photos)]),

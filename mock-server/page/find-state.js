@@ -1,4 +1,4 @@
-import { drawing } from './element.js';
+import { createDrawing } from './element.js';
 
 /** What a find's four states are called, and the shape of each: told apart without colour too. */
 const STATES = new Map([
@@ -11,16 +11,16 @@ const STATES = new Map([
 export const ALL_STATES = [...STATES.keys()];
 
 /** @param {number | null} state */
-export function stateName(state) {
+export function getStateName(state) {
   return STATES.get(state ?? 0)?.name ?? 'without state';
 }
 
 /** @param {number | null} state */
 export function stateShape(state) {
-  return drawing('path', { class: `mark state-${state ?? 0}`, d: STATES.get(state ?? 0)?.shape ?? 'M-4 -4l8 8m0 -8l-8 8' });
+  return createDrawing('path', { class: `mark state-${state ?? 0}`, d: STATES.get(state ?? 0)?.shape ?? 'M-4 -4l8 8m0 -8l-8 8' });
 }
 
 /** The mark for use beside text. @param {number | null} state */
 export function stateIcon(state) {
-  return drawing('svg', { class: 'state-icon', viewBox: '-9 -9 18 18', 'aria-hidden': 'true' }, stateShape(state));
+  return createDrawing('svg', { class: 'state-icon', viewBox: '-9 -9 18 18', 'aria-hidden': 'true' }, stateShape(state));
 }

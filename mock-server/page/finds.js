@@ -1,8 +1,8 @@
 import { ask, Refusal } from './control.js';
-import { element, follow, part } from './element.js';
-import { findDetails } from './find-details.js';
-import { stateIcon, stateName } from './find-state.js';
-import { thumbnail } from './photographs.js';
+import { element, follow, getPart } from './element.js';
+import { renderFindDetails } from './find-details.js';
+import { getStateName, stateIcon } from './find-state.js';
+import { makeThumbnail } from './photographs.js';
 
 /** @import { Find, Finds } from './control.js' */
 /** @import { FindRecord } from './find-details.js' */
@@ -12,11 +12,11 @@ const PHOTOGRAPHS = 24;
 
 /** The finds as a list, one find in full, and the newest photographs. */
 export class FindPanel {
-  #list = part('find-list', HTMLUListElement);
-  #note = part('find-note', HTMLElement);
-  #listView = part('find-list-view', HTMLElement);
-  #view = part('find-view', HTMLElement);
-  #photos = part('photos', HTMLUListElement);
+  #list = getPart('find-list', HTMLUListElement);
+  #note = getPart('find-note', HTMLElement);
+  #listView = getPart('find-list-view', HTMLElement);
+  #view = getPart('find-view', HTMLElement);
+  #photos = getPart('photos', HTMLUListElement);
   /** @type {Find[]} */
   #finds = [];
   #revision = 0;
@@ -64,7 +64,7 @@ export class FindPanel {
       ({ photo }) => photo.id,
       ({ find, photo }) => this.#photograph(find, photo),
     );
-    part('photos-none', HTMLElement).hidden = photos.length > 0;
+    getPart('photos-none', HTMLElement).hidden = photos.length > 0;
   }
 
   /** Shows one find in full, or the list again. @param {string | undefined} ident */
@@ -93,7 +93,7 @@ export class FindPanel {
     const content =
       record === undefined || find === undefined
         ? [element('p', {}, `There is no find ${ident}.`)]
-        : findDetails(record, find, (move) => this.#move(ident, move));
+        : renderFindDetails(record, find, (move) => this.#move(ident, move));
     this.#view.replaceChildren(back, ...this.#neighbours(ident), ...content);
     if (isAnother) this.#view.focus({ preventScroll: true });
   }
@@ -128,14 +128,14 @@ export class FindPanel {
       stateIcon(state),
       element('span', { class: 'ident' }, ident),
       element('span', {}, label),
-      element('span', { class: 'muted small' }, [stateName(state), ...more].filter((text) => text !== null).join(' · ')),
+      element('span', { class: 'muted small' }, [getStateName(state), ...more].filter((text) => text !== null).join(' · ')),
     );
   }
 
   /** @param {Find} find @param {Find['photos'][number]} photo */
   #photograph(find, photo) {
-    const name = element('a', { href: `#${find.ident}`, title: `${find.label}, ${stateName(find.state)}` }, find.ident);
-    return element('li', {}, thumbnail(photo, find.ident), name);
+    const name = element('a', { href: `#${find.ident}`, title: `${find.label}, ${getStateName(find.state)}` }, find.ident);
+    return element('li', {}, makeThumbnail(photo, find.ident), name);
   }
 }
 

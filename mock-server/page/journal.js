@@ -1,4 +1,4 @@
-import { element, follow, part } from './element.js';
+import { element, follow, getPart } from './element.js';
 import { exchangeView } from './exchange.js';
 
 /** @import { JournalEntry, Settings } from './control.js' */
@@ -7,11 +7,11 @@ const MAX_ROWS = 500;
 
 /** What was asked of the mock, newest first. */
 export class JournalTable {
-  #rows = part('journal-rows', HTMLElement);
-  #filter = part('journal-filter', HTMLSelectElement);
-  #pause = part('journal-pause', HTMLButtonElement);
-  #note = part('journal-note', HTMLElement);
-  #none = part('journal-none', HTMLElement);
+  #rows = getPart('journal-rows', HTMLElement);
+  #filter = getPart('journal-filter', HTMLSelectElement);
+  #pause = getPart('journal-pause', HTMLButtonElement);
+  #note = getPart('journal-note', HTMLElement);
+  #none = getPart('journal-none', HTMLElement);
   /** @type {Map<number, JournalEntry>} */
   #entries = new Map();
   /** @type {Set<number>} */
@@ -66,15 +66,15 @@ export class JournalTable {
 
   #draw() {
     const all = [...this.#entries.values()].reverse();
-    const shown = all.filter((entry) => this.#passes(entry));
+    const shown = all.filter((entry) => this.#isShown(entry));
     follow(
       this.#rows,
       shown.flatMap((entry) => (this.#open.has(entry.id) ? [{ entry }, { entry, whole: true }] : [{ entry }])),
-      ({ entry, whole }) => `${entry.id} ${entry.status} ${entry.ms} ${whole ?? this.#tooSoon(entry)}`,
+      ({ entry, whole }) => `${entry.id} ${entry.status} ${entry.ms} ${whole ?? this.#isTooSoon(entry)}`,
       ({ entry, whole }) => (whole ? this.#wholeRow(entry) : this.#row(entry)),
     );
     this.#none.hidden = all.length > 0;
-    const early = all.filter((entry) => this.#tooSoon(entry)).length;
+    const early = all.filter((entry) => this.#isTooSoon(entry)).length;
     const notes = [
       this.size > all.length ? `the newest ${all.length} of ${this.size}` : `${all.length} request${all.length === 1 ? '' : 's'}`,
       shown.length === all.length ? '' : `${shown.length} shown`,
@@ -85,7 +85,7 @@ export class JournalTable {
   }
 
   /** @param {JournalEntry} entry */
-  #passes(entry) {
+  #isShown(entry) {
     switch (this.#filter.value) {
       case 'work':
         return !/^\/api\/(?:token-auth|uzivatel-info)\b/.test(entry.path);
@@ -93,7 +93,7 @@ export class JournalTable {
         return entry.method !== 'GET' && entry.path.startsWith('/api/pas/');
       case 'trouble':
         return (
-          (entry.status !== null && (entry.status >= 400 || entry.status === 0)) || entry.fault !== null || this.#tooSoon(entry)
+          (entry.status !== null && (entry.status >= 400 || entry.status === 0)) || entry.fault !== null || this.#isTooSoon(entry)
         );
       default:
         return true;
@@ -101,15 +101,15 @@ export class JournalTable {
   }
 
   /** @param {JournalEntry} entry */
-  #tooSoon({ user_gap_ms, address_gap_ms }) {
+  #isTooSoon({ user_gap_ms, address_gap_ms }) {
     const { user_ms, ip_ms } = this.#intervals;
     return (user_gap_ms !== null && user_gap_ms < user_ms) || (address_gap_ms !== null && address_gap_ms < ip_ms);
   }
 
   /** @param {JournalEntry} entry */
   #row(entry) {
-    const tooSoon = this.#tooSoon(entry);
-    const gaps = `since the user's last: ${inMs(entry.user_gap_ms)}, since the address's last: ${inMs(entry.address_gap_ms)}`;
+    const tooSoon = this.#isTooSoon(entry);
+    const gaps = `since the user's last: ${formatMs(entry.user_gap_ms)}, since the address's last: ${formatMs(entry.address_gap_ms)}`;
     const gap = [entry.user_gap_ms, entry.address_gap_ms].filter((ms) => ms !== null);
     const cells = [
       element('td', { class: 'time' }, new Date(entry.at_ms).toISOString().slice(11, 23)),
@@ -119,17 +119,17 @@ export class JournalTable {
       element(
         'td',
         { class: 'status' },
-        element('span', { class: statusClass(entry.status) }, statusText(entry.status)),
+        element('span', { class: getStatusClass(entry.status) }, formatStatus(entry.status)),
         ...renderFault(entry),
       ),
       element(
         'td',
         { class: 'number gap', title: gap.length === 0 ? undefined : gaps },
         ...(tooSoon
-          ? [element('strong', {}, 'too soon '), inMs(Math.min(...gap))]
-          : [gap.length === 0 ? '–' : inMs(Math.min(...gap))]),
+          ? [element('strong', {}, 'too soon '), formatMs(Math.min(...gap))]
+          : [gap.length === 0 ? '–' : formatMs(Math.min(...gap))]),
       ),
-      element('td', { class: 'number took' }, inMs(entry.ms)),
+      element('td', { class: 'number took' }, formatMs(entry.ms)),
     ];
     return element('tr', { class: tooSoon ? 'too-soon' : undefined }, ...cells);
   }
@@ -157,19 +157,19 @@ function renderFault({ fault }) {
 }
 
 /** @param {number | null} status */
-function statusText(status) {
+function formatStatus(status) {
   if (status === null) return 'at work';
   return status === 0 ? 'no answer' : String(status);
 }
 
 /** @param {number | null} status */
-function statusClass(status) {
+function getStatusClass(status) {
   if (status === null) return 'badge at-work';
   return status === 0 || status >= 500 ? 'badge failed' : status >= 400 ? 'badge refused' : 'badge fine';
 }
 
 /** @param {number | null} ms */
-function inMs(ms) {
+function formatMs(ms) {
   if (ms === null) return '–';
   return ms >= 10_000 ? `${(ms / 1000).toFixed(1)} s` : `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
 }

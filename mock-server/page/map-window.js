@@ -21,12 +21,12 @@ export class MapWindow {
     this.#svg = svg;
     this.#onChange = onChange;
     svg.tabIndex = 0;
-    svg.addEventListener('keydown', (event) => this.#key(event));
-    svg.addEventListener('wheel', (event) => this.#wheel(event), { passive: false });
+    svg.addEventListener('keydown', (event) => this.#onKey(event));
+    svg.addEventListener('wheel', (event) => this.#onWheel(event), { passive: false });
     svg.addEventListener('dblclick', (event) => this.zoom(2, this.#toPlace(event)));
-    svg.addEventListener('pointerdown', (event) => this.#down(event));
+    svg.addEventListener('pointerdown', (event) => this.#onDown(event));
     svg.addEventListener('pointermove', (event) => this.#drag(event));
-    for (const end of ['pointerup', 'pointercancel']) svg.addEventListener(end, (event) => this.#up(event));
+    for (const end of ['pointerup', 'pointercancel']) svg.addEventListener(end, (event) => this.#onUp(event));
     new ResizeObserver(() => this.#apply()).observe(svg);
   }
 
@@ -107,7 +107,7 @@ export class MapWindow {
   }
 
   /** @param {KeyboardEvent} event */
-  #key(event) {
+  #onKey(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const step = 60;
     /** @type {Record<string, () => void>} */
@@ -128,14 +128,14 @@ export class MapWindow {
   }
 
   /** A bare wheel scrolls the page. @param {WheelEvent} event */
-  #wheel(event) {
+  #onWheel(event) {
     if (!event.ctrlKey && !event.metaKey) return;
     event.preventDefault();
     this.zoom(Math.exp(-event.deltaY / 300), this.#toPlace(event));
   }
 
   /** @param {PointerEvent} event */
-  #down(event) {
+  #onDown(event) {
     if (event.button !== 0) return;
     this.#moved = false;
     this.#pointers.set(event.pointerId, { x: event.clientX, y: event.clientY });
@@ -161,7 +161,7 @@ export class MapWindow {
   }
 
   /** @param {Event} event */
-  #up(event) {
+  #onUp(event) {
     if (event instanceof PointerEvent) this.#pointers.delete(event.pointerId);
   }
 }

@@ -1,5 +1,5 @@
-import { drawing, follow } from './element.js';
-import { stateName, stateShape } from './find-state.js';
+import { createDrawing, follow } from './element.js';
+import { getStateName, stateShape } from './find-state.js';
 import { MapWindow } from './map-window.js';
 
 /** @import { Find, Outlines, Shape } from './control.js' */
@@ -23,10 +23,10 @@ const LETTER_WIDTH_PX = 6.4;
 
 /** Finds on the outlines of the country. Marks and names keep their size, however close one looks. */
 export class FindMap {
-  #outlines = drawing('g', { class: 'outlines' });
-  #names = drawing('g', { class: 'names' });
-  #marks = drawing('g', { class: 'marks' });
-  #chosenRing = drawing('circle', { class: 'chosen', r: 12, visibility: 'hidden' });
+  #outlines = createDrawing('g', { class: 'outlines' });
+  #names = createDrawing('g', { class: 'names' });
+  #marks = createDrawing('g', { class: 'marks' });
+  #chosenRing = createDrawing('circle', { class: 'chosen', r: 12, visibility: 'hidden' });
   /** @type {{ place: Place, text: string, node: SVGTextElement }[]} */
   #labels = [];
   /** @type {Map<string, Place>} */
@@ -58,15 +58,15 @@ export class FindMap {
       ['regions', regions],
     ]);
     this.#outlines.replaceChildren(
-      ...layers.map(([name, shapes]) => drawing('g', { class: name }, ...shapes.map((shape) => makeOutline(shape)))),
+      ...layers.map(([name, shapes]) => createDrawing('g', { class: name }, ...shapes.map((shape) => makeOutline(shape)))),
     );
     this.#labels = districts.flatMap(({ name, at }) =>
-      at === null ? [] : [{ place: projectPoint(at), text: name, node: drawing('text', { y: -6 }, name) }],
+      at === null ? [] : [{ place: projectPoint(at), text: name, node: createDrawing('text', { y: -6 }, name) }],
     );
     this.#names.replaceChildren(...this.#labels.map(({ node }) => node));
     const corners = [...districts, ...regions].flatMap(({ rings }) => rings.flat()).map(projectPoint);
     this.#window.setEverything(
-      boxAround(corners.length > 0 ? corners : [projectPoint([12, 51.1]), projectPoint([19, 48.5])], 0.02),
+      makeBoxAround(corners.length > 0 ? corners : [projectPoint([12, 51.1]), projectPoint([19, 48.5])], 0.02),
     );
   }
 
@@ -100,11 +100,11 @@ export class FindMap {
     this.#window.reveal(place);
   }
 
-  closer() {
+  zoomIn() {
     this.#window.zoom(1.6);
   }
 
-  farther() {
+  zoomOut() {
     this.#window.zoom(1 / 1.6);
   }
 
@@ -113,11 +113,11 @@ export class FindMap {
   }
 
   fitFinds() {
-    if (!this.isEmpty) this.#window.show(boxAround([...this.#places.values()], 0.12));
+    if (!this.isEmpty) this.#window.show(makeBoxAround([...this.#places.values()], 0.12));
   }
 
   /** Other finds so close to one that their marks cover each other. @param {string} ident */
-  besides(ident) {
+  listBesides(ident) {
     const place = this.#places.get(ident);
     const reach = 8 * this.#window.unitsPerPixel;
     if (place === undefined) return [];
@@ -131,8 +131,13 @@ export class FindMap {
     const choose = () => {
       if (!this.#window.dragged) this.#onChoose(find.ident);
     };
-    const title = `${find.ident}: ${find.label}${find.place === null ? '' : `, ${find.place}`} (${stateName(find.state)})`;
-    return drawing('g', { click: choose, 'data-ident': find.ident }, drawing('title', {}, title), stateShape(find.state));
+    const title = `${find.ident}: ${find.label}${find.place === null ? '' : `, ${find.place}`} (${getStateName(find.state)})`;
+    return createDrawing(
+      'g',
+      { click: choose, 'data-ident': find.ident },
+      createDrawing('title', {}, title),
+      stateShape(find.state),
+    );
   }
 
   /** @param {number} unitsPerPixel */
@@ -185,7 +190,7 @@ function projectPoint([longitude, latitude]) {
 /** @param {Shape} shape */
 function makeOutline({ name, rings }) {
   const d = rings.map((ring) => `M${ring.map((point) => formatPlace(projectPoint(point))).join('L')}Z`).join('');
-  return drawing('path', { d, 'fill-rule': 'evenodd' }, drawing('title', {}, name));
+  return createDrawing('path', { d, 'fill-rule': 'evenodd' }, createDrawing('title', {}, name));
 }
 
 /** @param {Place} place */
@@ -199,12 +204,12 @@ function transformAt({ x, y }, unitsPerPixel) {
 }
 
 /** @param {readonly Place[]} places @param {number} margin share of the width and height */
-function boxAround(places, margin) {
+function makeBoxAround(places, margin) {
   const [xs, ys] = [places.map(({ x }) => x), places.map(({ y }) => y)];
-  const least = (/** @type {number[]} */ values) => values.reduce((a, b) => Math.min(a, b));
-  const most = (/** @type {number[]} */ values) => values.reduce((a, b) => Math.max(a, b));
-  const centre = { x: (least(xs) + most(xs)) / 2, y: (least(ys) + most(ys)) / 2 };
-  const width = Math.max(most(xs) - least(xs), MIN_UNITS) * (1 + 2 * margin);
-  const height = Math.max(most(ys) - least(ys), MIN_UNITS) * (1 + 2 * margin);
+  const findLeast = (/** @type {number[]} */ values) => values.reduce((a, b) => Math.min(a, b));
+  const findMost = (/** @type {number[]} */ values) => values.reduce((a, b) => Math.max(a, b));
+  const centre = { x: (findLeast(xs) + findMost(xs)) / 2, y: (findLeast(ys) + findMost(ys)) / 2 };
+  const width = Math.max(findMost(xs) - findLeast(xs), MIN_UNITS) * (1 + 2 * margin);
+  const height = Math.max(findMost(ys) - findLeast(ys), MIN_UNITS) * (1 + 2 * margin);
   return { x: centre.x - width / 2, y: centre.y - height / 2, width, height };
 }

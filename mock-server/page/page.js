@@ -1,6 +1,6 @@
 import { ask, Refusal } from './control.js';
 import { CountTiles } from './counts.js';
-import { part } from './element.js';
+import { getPart } from './element.js';
 import { FaultPanel } from './faults.js';
 import { FindPanel } from './finds.js';
 import { JournalTable } from './journal.js';
@@ -16,8 +16,8 @@ const REST_PER_WORK = 10;
 const MAX_REST_MS = 4000;
 const NOTICE_MS = 5000;
 
-const map = new FindMap(part('map', SVGSVGElement), part('map-scale', HTMLElement), choose);
-const finds = new FindPanel({ choose, move, besides: (ident) => map.besides(ident) });
+const map = new FindMap(getPart('map', SVGSVGElement), getPart('map-scale', HTMLElement), choose);
+const finds = new FindPanel({ choose, move, besides: (ident) => map.listBesides(ident) });
 const journal = new JournalTable();
 const faults = new FaultPanel(act);
 const settings = new SettingsPanel(act);
@@ -26,7 +26,7 @@ const counts = new CountTiles((state) => {
   shown.state = state;
   void refreshOnce();
 });
-const search = part('search', HTMLInputElement);
+const search = getPart('search', HTMLInputElement);
 
 /** Which server the page has met, and which finds of it are on show. */
 const lastShown = { pid: 0, finds: '' };
@@ -43,10 +43,10 @@ async function refresh() {
   const startedAt = performance.now();
   try {
     await showNews();
-    connection('live', 'live');
+    showConnection('live', 'live');
   } catch (error) {
-    if (error instanceof Refusal) connection('lost', error.message);
-    else if (error instanceof TypeError) connection('lost', 'no answer: is the server running?');
+    if (error instanceof Refusal) showConnection('lost', error.message);
+    else if (error instanceof TypeError) showConnection('lost', 'no answer: is the server running?');
     else throw error;
   } finally {
     const tookMs = performance.now() - startedAt;
@@ -66,7 +66,7 @@ async function refreshOnce() {
 async function showNews() {
   /** @type {[Pulse, FaultRule[], Settings]} */
   const [heartbeat, rules, current] = await Promise.all([ask('GET', '/pulse'), ask('GET', '/faults'), ask('GET', '/settings')]);
-  if (heartbeat.pid !== lastShown.pid) await meet(heartbeat.pid);
+  if (heartbeat.pid !== lastShown.pid) await meetServer(heartbeat.pid);
   clock.show(heartbeat.clock);
   settings.show(current);
   faults.show(rules);
@@ -82,7 +82,7 @@ async function showNews() {
 }
 
 /** A server that the page has not met yet, or that was started anew. @param {number} pid */
-async function meet(pid) {
+async function meetServer(pid) {
   const [state, outlines, catalogue] = await Promise.all([
     ask('GET', '/state'),
     ask('GET', '/map'),
@@ -101,9 +101,9 @@ function showFinds(answer) {
   shown.finds = answer;
   map.show(answer.finds);
   finds.show(answer);
-  part('map-empty', HTMLElement).hidden = !map.isEmpty;
+  getPart('map-empty', HTMLElement).hidden = !map.isEmpty;
   const remainingCount = answer.matching - answer.finds.length;
-  part('map-note', HTMLElement).textContent =
+  getPart('map-note', HTMLElement).textContent =
     remainingCount === 0 ? '' : `the newest ${answer.finds.length} of ${answer.matching} finds`;
   openChosen();
 }
@@ -154,7 +154,7 @@ let noticeEnd;
 
 /** @param {string} text @param {boolean} isRefusal */
 function notice(text, isRefusal) {
-  const place = part('notice', HTMLElement);
+  const place = getPart('notice', HTMLElement);
   place.textContent = text;
   place.hidden = false;
   place.classList.toggle('refusal', isRefusal);
@@ -165,17 +165,17 @@ function notice(text, isRefusal) {
 }
 
 /** @param {'live' | 'lost'} kind @param {string} text */
-function connection(kind, text) {
-  const place = part('connection', HTMLElement);
+function showConnection(kind, text) {
+  const place = getPart('connection', HTMLElement);
   place.className = `connection ${kind}`;
   if (place.textContent !== text) place.textContent = text;
 }
 
 function prepareReset() {
-  const dialog = part('reset-dialog', HTMLDialogElement);
-  part('reset', HTMLButtonElement).addEventListener('click', () => dialog.showModal());
-  part('reset-cancel', HTMLButtonElement).addEventListener('click', () => dialog.close());
-  part('reset-confirm', HTMLButtonElement).addEventListener('click', () => {
+  const dialog = getPart('reset-dialog', HTMLDialogElement);
+  getPart('reset', HTMLButtonElement).addEventListener('click', () => dialog.showModal());
+  getPart('reset-cancel', HTMLButtonElement).addEventListener('click', () => dialog.close());
+  getPart('reset-confirm', HTMLButtonElement).addEventListener('click', () => {
     dialog.close();
     choose(undefined);
     void act('POST', '/reset', undefined, 'Everything is back at the seed.');
@@ -184,13 +184,13 @@ function prepareReset() {
 
 /** @type {Record<string, () => void>} */
 const MAP_BUTTONS = {
-  'map-in': () => map.closer(),
-  'map-out': () => map.farther(),
+  'map-in': () => map.zoomIn(),
+  'map-out': () => map.zoomOut(),
   'map-finds': () => map.fitFinds(),
   'map-all': () => map.showEverything(),
 };
-for (const [id, run] of Object.entries(MAP_BUTTONS)) part(id, HTMLButtonElement).addEventListener('click', run);
-part('journal-clear', HTMLButtonElement).addEventListener(
+for (const [id, run] of Object.entries(MAP_BUTTONS)) getPart(id, HTMLButtonElement).addEventListener('click', run);
+getPart('journal-clear', HTMLButtonElement).addEventListener(
   'click',
   () => void act('DELETE', '/journal', undefined, 'The journal is empty.'),
 );

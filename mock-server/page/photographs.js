@@ -1,5 +1,5 @@
-import { photographAddress } from './control.js';
-import { element, part } from './element.js';
+import { getPhotographAddress } from './control.js';
+import { element, getPart } from './element.js';
 
 /** @import { Photograph } from './control.js' */
 
@@ -12,14 +12,14 @@ const LARGEST_SHOWN_BYTES = 30_000_000;
  * @param {Photograph} photo
  * @param {string} caption
  */
-export function thumbnail(photo, caption) {
-  const address = photographAddress(photo.id);
+export function makeThumbnail(photo, caption) {
+  const address = getPhotographAddress(photo.id);
   if (!SHOWN_TYPES.includes(photo.type) || photo.size_bytes > LARGEST_SHOWN_BYTES) {
     const kind = photo.type.replace(/^image\//, '').toUpperCase();
     return element(
       'a',
       { class: 'thumbnail file', href: address, download: photo.name, title: photo.name },
-      `${kind} ${sizeText(photo)}`,
+      `${kind} ${formatSize(photo)}`,
     );
   }
   const picture = element('img', { src: address, alt: '', loading: 'lazy', decoding: 'async' });
@@ -38,24 +38,24 @@ export function thumbnail(photo, caption) {
 
 /** @param {Photograph} photo @param {string} caption */
 function enlarge(photo, caption) {
-  const picture = part('photo-large', HTMLImageElement);
-  picture.src = photographAddress(photo.id);
+  const picture = getPart('photo-large', HTMLImageElement);
+  picture.src = getPhotographAddress(photo.id);
   picture.alt = photo.name;
-  part('photo-caption', HTMLElement).textContent = `${photo.name} · ${photo.type} · ${sizeText(photo)} · ${caption}`;
-  part('photo-dialog', HTMLDialogElement).showModal();
+  getPart('photo-caption', HTMLElement).textContent = `${photo.name} · ${photo.type} · ${formatSize(photo)} · ${caption}`;
+  getPart('photo-dialog', HTMLDialogElement).showModal();
 }
 
 /** Closes by its button, by Escape (the browser's own doing) and by a click beside the picture. */
 export function preparePhotographDialog() {
-  const dialog = part('photo-dialog', HTMLDialogElement);
-  part('photo-close', HTMLButtonElement).addEventListener('click', () => dialog.close());
+  const dialog = getPart('photo-dialog', HTMLDialogElement);
+  getPart('photo-close', HTMLButtonElement).addEventListener('click', () => dialog.close());
   dialog.addEventListener('click', (event) => {
     if (event.target === dialog) dialog.close();
   });
 }
 
 /** @param {Photograph} photo */
-function sizeText({ size_bytes }) {
+function formatSize({ size_bytes }) {
   if (size_bytes >= 1_048_576) return `${(size_bytes / 1_048_576).toFixed(1)} MiB`;
   return size_bytes >= 1024 ? `${Math.round(size_bytes / 1024)} KiB` : `${size_bytes} B`;
 }

@@ -1,4 +1,4 @@
-import { element, part } from './element.js';
+import { element, getPart } from './element.js';
 
 /** @import { Clock, Settings, State } from './control.js' */
 
@@ -8,7 +8,7 @@ import { element, part } from './element.js';
 export class SettingsPanel {
   /** @type {Settings | undefined} */
   #settings;
-  #form = part('settings-form', HTMLFormElement);
+  #form = getPart('settings-form', HTMLFormElement);
 
   /** @param {Act} act */
   constructor(act) {
@@ -17,7 +17,7 @@ export class SettingsPanel {
       const field = event.target;
       if (!(field instanceof HTMLInputElement || field instanceof HTMLSelectElement) || !field.reportValidity()) return;
       const path = field.dataset['setting'] ?? '';
-      const value = valueIn(field);
+      const value = readValue(field);
       const words = field.labels?.[0]?.childNodes ?? [];
       const label = [...words].map((node) => (node instanceof Text ? node.data : '')).join('');
       act(
@@ -33,7 +33,7 @@ export class SettingsPanel {
   show(settings) {
     this.#settings = settings;
     for (const field of this.#form.querySelectorAll('[data-setting]')) {
-      const value = at(settings, field.getAttribute('data-setting') ?? '');
+      const value = getAt(settings, field.getAttribute('data-setting') ?? '');
       if (field instanceof HTMLInputElement && field.type === 'checkbox') field.checked = value === true;
       else if ((field instanceof HTMLInputElement || field instanceof HTMLSelectElement) && field !== document.activeElement) {
         field.value = String(value);
@@ -46,13 +46,13 @@ export class SettingsPanel {
     const [group = '', name] = path.split('.');
     return name === undefined
       ? { [group]: value }
-      : { [group]: { .../** @type {object} */ (at(this.#settings, group)), [name]: value } };
+      : { [group]: { .../** @type {object} */ (getAt(this.#settings, group)), [name]: value } };
   }
 }
 
 /** The mock's clock, ticking between the times that the server tells. */
 export class ClockPanel {
-  #freeze = part('clock-freeze', HTMLButtonElement);
+  #freeze = getPart('clock-freeze', HTMLButtonElement);
   /** @type {Clock} */
   #clock = { now_ms: Date.now(), now: '', frozen: false };
   #toldAt = performance.now();
@@ -93,12 +93,12 @@ export class ClockPanel {
 /** What does not change while the server runs. @param {State} state */
 export function showServer(state) {
   const modes = [state.training ? 'training' : '', state.deployed ? 'as deployed' : ''].filter((mode) => mode !== '');
-  part('badges', HTMLUListElement).replaceChildren(...modes.map((mode) => element('li', { class: 'badge' }, mode)));
+  getPart('badges', HTMLUListElement).replaceChildren(...modes.map((mode) => element('li', { class: 'badge' }, mode)));
   const addresses = Object.entries(state.addresses).flatMap(([name, address]) => [
     element('dt', {}, name),
     element('dd', {}, address ?? 'none in training mode'),
   ]);
-  part('addresses', HTMLElement).replaceChildren(...addresses);
+  getPart('addresses', HTMLElement).replaceChildren(...addresses);
   const rows = state.accounts.map(({ username, role, organisation, active }) => {
     const projects = state.projects.filter((project) => project.importable_by.includes(username)).map(({ ident }) => ident);
     return element(
@@ -110,17 +110,17 @@ export function showServer(state) {
       element('td', {}, projects.join(', ') || '–'),
     );
   });
-  part('accounts', HTMLElement).replaceChildren(...rows);
+  getPart('accounts', HTMLElement).replaceChildren(...rows);
 }
 
 /** @param {HTMLInputElement | HTMLSelectElement} field */
-function valueIn(field) {
+function readValue(field) {
   if (field instanceof HTMLSelectElement) return field.value;
   return field.type === 'checkbox' ? field.checked : Number(field.value);
 }
 
 /** @param {unknown} value @param {string} path @returns {unknown} */
-function at(value, path) {
+function getAt(value, path) {
   return path
     .split('.')
     .reduce((inner, name) => (typeof inner === 'object' && inner !== null ? Reflect.get(inner, name) : undefined), value);

@@ -2,10 +2,10 @@ import type { XmlDocument } from 'libxml2-wasm';
 import { type Addresses, getNamespace, getXsdAddress, NEWEST_VERSION } from '../base/addresses.ts';
 import type { Say } from '../base/messages.ts';
 import { collapseText, trimText } from '../base/white-space.ts';
-import { child, namespaceOnRoot, type XmlTree } from '../base/xml-tree.ts';
+import { findChild, findNamespaceOnRoot, type XmlTree } from '../base/xml-tree.ts';
 import type { Mock } from '../state/mock.ts';
 import { type FindGeometry, type GeomSystem, parseFindPoint } from '../state/records/geometry.ts';
-import { assertNoProblems, problem, refusal } from './refusal.ts';
+import { assertNoProblems, makeProblem, makeRefusal } from './refusal.ts';
 
 /** Values of an import document, read but not yet resolved. Absent, empty and blank values are undefined. */
 export type FindDocument = {
@@ -43,29 +43,29 @@ export type Finder =
 
 /** The root's only child (A-IMPORT-4, step 7). @throws HttpError 400, 422 */
 export function requireOneFind(root: XmlTree, say: Say): XmlTree {
-  if (root.children.length === 0 && !root.hasOtherNodes) throw refusal(400, say('root-empty'));
+  if (root.children.length === 0 && !root.hasOtherNodes) throw makeRefusal(400, say('root-empty'));
   const finds = root.children.filter((entity) => entity.name === 'samostatny_nalez');
-  if (finds.length > 1) throw refusal(422, say('root-many'));
+  if (finds.length > 1) throw makeRefusal(422, say('root-many'));
   const find = finds[0];
-  if (find === undefined || root.children.length > 1 || root.hasOtherNodes) throw refusal(422, say('root-content'));
+  if (find === undefined || root.children.length > 1 || root.hasOtherNodes) throw makeRefusal(422, say('root-content'));
   return find;
 }
 
 /** Steps 8 to 13 of A-IMPORT-4, each refused alone. @throws HttpError 422 */
 export function parseFindDocument(find: XmlTree, say: Say, deployed: boolean): FindDocument {
-  const text = (name: string) => textIn(child(find, name));
-  const nalezce = parseFinder(child(find, 'nalezce'), say);
-  const projekt = idIn(child(find, 'projekt'));
+  const getText = (name: string) => getTextOf(findChild(find, name));
+  const nalezce = parseFinder(findChild(find, 'nalezce'), say);
+  const projekt = getIdOf(findChild(find, 'projekt'));
   if (projekt === undefined) return throwFieldError(find.line, 'projekt', say('project-empty'));
-  const ident = child(find, 'ident_cely');
-  if (![':tba', undefined].includes(textIn(ident))) return throwFieldError(ident?.line, 'ident_cely', say('ident-not-tba'));
-  const stav = Number(text('stav'));
-  if (stav !== 1 && stav !== 2 && stav !== 3) return throwFieldError(child(find, 'stav')?.line, 'stav', say('state-range'));
-  const system = text('geom_system');
+  const ident = findChild(find, 'ident_cely');
+  if (![':tba', undefined].includes(getTextOf(ident))) return throwFieldError(ident?.line, 'ident_cely', say('ident-not-tba'));
+  const stav = Number(getText('stav'));
+  if (stav !== 1 && stav !== 2 && stav !== 3) return throwFieldError(findChild(find, 'stav')?.line, 'stav', say('state-range'));
+  const system = getText('geom_system');
   if (system !== '4326' && system !== '5514') {
-    return throwFieldError(child(find, 'geom_system')?.line, 'geom_system', say('geom-system'));
+    return throwFieldError(findChild(find, 'geom_system')?.line, 'geom_system', say('geom-system'));
   }
-  const guarded = child(find, 'chranene_udaje');
+  const guarded = findChild(find, 'chranene_udaje');
   return {
     line: find.line,
     nalezce,
@@ -73,28 +73,28 @@ export function parseFindDocument(find: XmlTree, say: Say, deployed: boolean): F
     stav,
     geom_system: system,
     geometry: parseSelectedGeometry(guarded, system, say, deployed),
-    lokalizace: textIn(child(guarded, 'lokalizace')),
-    evidencni_cislo: text('evidencni_cislo'),
-    hloubka: text('hloubka'),
-    presna_datace: text('presna_datace'),
-    pocet: text('pocet'),
-    poznamka: text('poznamka'),
-    datum_nalezu: text('datum_nalezu'),
-    predano: ['true', '1'].includes(text('predano') ?? ''),
-    predano_organizace: idIn(child(find, 'predano_organizace')),
+    lokalizace: getTextOf(findChild(guarded, 'lokalizace')),
+    evidencni_cislo: getText('evidencni_cislo'),
+    hloubka: getText('hloubka'),
+    presna_datace: getText('presna_datace'),
+    pocet: getText('pocet'),
+    poznamka: getText('poznamka'),
+    datum_nalezu: getText('datum_nalezu'),
+    predano: ['true', '1'].includes(getText('predano') ?? ''),
+    predano_organizace: getIdOf(findChild(find, 'predano_organizace')),
     entries: {
-      okolnosti: idIn(child(find, 'okolnosti')),
-      obdobi: idIn(child(find, 'obdobi')),
-      druh_nalezu: idIn(child(find, 'druh_nalezu')),
-      specifikace: idIn(child(find, 'specifikace')),
-      pristupnost: idIn(child(find, 'pristupnost')),
+      okolnosti: getIdOf(findChild(find, 'okolnosti')),
+      obdobi: getIdOf(findChild(find, 'obdobi')),
+      druh_nalezu: getIdOf(findChild(find, 'druh_nalezu')),
+      specifikace: getIdOf(findChild(find, 'specifikace')),
+      pristupnost: getIdOf(findChild(find, 'pristupnost')),
     },
   };
 }
 
 /** With `:tba` the text counts: `Surname, Given name`, split at the first comma. With any other id it is not read. */
 function parseFinder(element: XmlTree | undefined, say: Say): Finder | undefined {
-  const id = idIn(element);
+  const id = getIdOf(element);
   if (element === undefined || id === undefined) return undefined;
   if (id !== ':tba') return { kind: 'known', id, line: element.line };
   const comma = element.text.indexOf(',');
@@ -111,7 +111,7 @@ function parseSelectedGeometry(
   deployed: boolean,
 ): FindGeometry | undefined {
   const name = system === '4326' ? 'geom_wkt' : 'geom_sjtsk_wkt';
-  const element = child(guarded, name);
+  const element = findChild(guarded, name);
   if (element === undefined) return undefined;
   // The contract fixes the attribute; the deployed service never compares it (A-POINT-3).
   if (!deployed && Number(element.attributes.get('EPSG')) !== Number(system)) {
@@ -124,16 +124,16 @@ function parseSelectedGeometry(
 }
 
 function throwFieldError(line: number | undefined, field: string, text: string): never {
-  assertNoProblems([problem(line ?? null, field, text)]);
+  assertNoProblems([makeProblem(line ?? null, field, text)]);
   throw new Error('a problem refuses');
 }
 
-function textIn(element: XmlTree | undefined): string | undefined {
+function getTextOf(element: XmlTree | undefined): string | undefined {
   return element === undefined || element.text === '' ? undefined : element.text;
 }
 
 /** As it is written: texts are trimmed, references are not (A-VALUE-1). */
-function idIn(element: XmlTree | undefined): string | undefined {
+function getIdOf(element: XmlTree | undefined): string | undefined {
   return element?.attributes.get('id') || undefined;
 }
 
@@ -148,23 +148,23 @@ const XSI = 'http://www.w3.org/2001/XMLSchema-instance';
  */
 export function checkDeclaration(mock: Mock, used: Addresses, document: XmlDocument, say: Say): Addresses {
   const { prefix } = used;
-  const bound = namespaceOnRoot(document, prefix);
+  const bound = findNamespaceOnRoot(document, prefix);
   const named = [used, mock.addresses].find((addresses) => getNamespace(addresses, NEWEST_VERSION) === bound);
-  if (named === undefined) throw refusal(422, say('schema-prefix', prefix, getNamespace(used, NEWEST_VERSION)));
+  if (named === undefined) throw makeRefusal(422, say('schema-prefix', prefix, getNamespace(used, NEWEST_VERSION)));
   const xsd = getXsdAddress(named, NEWEST_VERSION);
   const location = document.root.attrs.find(
     (attribute) => attribute.name === 'schemaLocation' && attribute.namespaceUri === XSI,
   )?.value;
   const tokens = (location ?? '').split(/\s+/).filter((token) => token !== '');
-  if (tokens.length === 0) throw refusal(422, say('schema-location-missing'));
-  if (tokens.length % 2 === 1) throw refusal(422, say('schema-location-odd'));
+  if (tokens.length === 0) throw makeRefusal(422, say('schema-location-missing'));
+  if (tokens.length % 2 === 1) throw makeRefusal(422, say('schema-location-odd'));
   const pairs = tokens.flatMap((token, index) => (index % 2 === 0 ? [[token, tokens[index + 1]]] : []));
   // The last pair counts where a namespace appears twice.
   const declared = pairs.findLast(([name]) => name === bound)?.[1];
-  if (declared !== xsd) throw refusal(422, say('schema-location-wrong', xsd));
+  if (declared !== xsd) throw makeRefusal(422, say('schema-location-wrong', xsd));
   const allowed = mock.settings.allowed_schema_versions;
   // An empty list restricts as little as none.
   const isRefused = allowed !== null && allowed.length > 0 && !allowed.includes(NEWEST_VERSION);
-  if (isRefused) throw refusal(422, say('schema-version', NEWEST_VERSION));
+  if (isRefused) throw makeRefusal(422, say('schema-version', NEWEST_VERSION));
   return named;
 }

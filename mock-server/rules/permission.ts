@@ -23,14 +23,14 @@ export function mayImportInto(mock: Mock, account: Account, project: ArchiveReco
   if (stav !== 3 && stav !== 4) return false;
   const organisation = getId(project.body['organizace']);
   if (role === 'archaeologist' && organisation !== undefined && organisation === account.organisation) return true;
-  const partners = cooperatingArchaeologists(mock, account);
+  const partners = listCooperatingArchaeologists(mock, account);
   if (role === 'researcher' && account.projects !== undefined) {
     return partners.length > 0 && account.projects.includes(project.ident);
   }
   return partners.some((partner) => partner.organisation !== null && partner.organisation === organisation);
 }
 
-function cooperatingArchaeologists(mock: Mock, account: Account): Account[] {
+function listCooperatingArchaeologists(mock: Mock, account: Account): Account[] {
   return account.cooperatesWith
     .map((user) => mock.accounts.findByUser(user))
     .filter((partner) => partner !== undefined)
@@ -54,7 +54,7 @@ export function mayAttachPhotograph(mock: Mock, account: Account, find: ArchiveR
 function isOwnOrOfOrganisation(mock: Mock, account: Account, find: ArchiveRecord): boolean {
   if (find.creator === account.user) return true;
   if (account.organisation === null) return false;
-  const project = find.project === null ? undefined : mock.archive.live('projekt', find.project);
+  const project = find.project === null ? undefined : mock.archive.findLive('projekt', find.project);
   return (
     getId(project?.body['organizace']) === account.organisation || getId(find.body['predano_organizace']) === account.organisation
   );

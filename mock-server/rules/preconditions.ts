@@ -1,7 +1,7 @@
-import { contains } from '../base/address-list.ts';
+import { isInList } from '../base/address-list.ts';
 import { type Answer, HttpError, type Incoming } from '../base/http-message.ts';
 import type { Say } from '../base/messages.ts';
-import { detail } from '../base/problem.ts';
+import { makeDetailAnswer } from '../base/problem.ts';
 import { type Account, listAccountNames, type TokenState } from '../state/accounts.ts';
 import type { JournalEntry } from '../state/journal.ts';
 import type { Mock } from '../state/mock.ts';
@@ -32,21 +32,21 @@ export function checkPreconditions(mock: Mock, request: GatedRequest): Account {
 }
 
 function assertOpen(mock: Mock, { say }: GatedRequest): void {
-  if (mock.settings.access_mode === 'closed') throw new HttpError(detail(503, say('closed')));
+  if (mock.settings.access_mode === 'closed') throw new HttpError(makeDetailAnswer(503, say('closed')));
 }
 
 /** The format of errors is negotiated first, even though success is XML: `Accept: application/xml` alone gets 406 (A-GATE-7). */
 function assertServableFormat({ incoming, say }: GatedRequest): void {
-  const accepted = acceptedTypes(incoming.headers.accept);
-  const served = ['application/json', 'text/html'].some((type) => accepts(accepted, type));
-  if (!served) throw new HttpError(detail(406, say('not-acceptable')));
+  const accepted = parseAccept(incoming.headers.accept);
+  const served = ['application/json', 'text/html'].some((type) => isAccepted(accepted, type));
+  if (!served) throw new HttpError(makeDetailAnswer(406, say('not-acceptable')));
 }
 
 export function authenticate(mock: Mock, incoming: Incoming, say: Say): Account {
-  const refuse = (text: string): HttpError => new HttpError(detail(401, text, { 'www-authenticate': 'Bearer' }));
+  const refuse = (text: string): HttpError => new HttpError(makeDetailAnswer(401, text, { 'www-authenticate': 'Bearer' }));
   const token = /^bearer +(\S+) *$/i.exec(incoming.headers.authorization ?? '')?.[1];
   if (token === undefined) throw refuse(say('token-missing'));
-  const state: TokenState | undefined = mock.accounts.tokenState(token, mock.settings.token_ms);
+  const state: TokenState | undefined = mock.accounts.findTokenState(token, mock.settings.token_ms);
   if (state === undefined) throw refuse(say('token-unknown'));
   if (state.expired) throw refuse(say('token-expired'));
   if (!state.account.active) throw refuse(say('account-inactive'));
@@ -58,10 +58,10 @@ function assertListed(mock: Mock, { incoming, say }: GatedRequest, account: Acco
   const { ipBlacklist, ipWhitelist, userBlacklist, userWhitelist } = mock.access;
   const whitelistOnly = mock.settings.access_mode === 'whitelist_only';
   const isNamed = (users: ReadonlySet<string>): boolean => listAccountNames(account).some((name) => users.has(name));
-  const refuse = (text: string): HttpError => new HttpError(detail(403, text));
-  if (ipBlacklist !== undefined && contains(ipBlacklist, incoming.address)) throw refuse(say('address-refused'));
+  const refuse = (text: string): HttpError => new HttpError(makeDetailAnswer(403, text));
+  if (ipBlacklist !== undefined && isInList(ipBlacklist, incoming.address)) throw refuse(say('address-refused'));
   if (whitelistOnly && ipWhitelist === undefined && userWhitelist === undefined) throw refuse(say('no-whitelist'));
-  if (whitelistOnly && ipWhitelist !== undefined && !contains(ipWhitelist, incoming.address))
+  if (whitelistOnly && ipWhitelist !== undefined && !isInList(ipWhitelist, incoming.address))
     throw refuse(say('address-refused'));
   if (userBlacklist !== undefined && isNamed(userBlacklist)) throw refuse(say('user-refused'));
   if (whitelistOnly && userWhitelist !== undefined && !isNamed(userWhitelist)) throw refuse(say('user-refused'));
@@ -75,19 +75,19 @@ function throttle(mock: Mock, { incoming, say, record }: GatedRequest, account: 
 }
 
 function makeThrottled(say: Say, retryAfterSeconds: number | undefined): Answer {
-  if (retryAfterSeconds === undefined) return detail(429, say('throttled-always'));
-  return detail(429, say('throttled', String(retryAfterSeconds)), { 'retry-after': String(retryAfterSeconds) });
+  if (retryAfterSeconds === undefined) return makeDetailAnswer(429, say('throttled-always'));
+  return makeDetailAnswer(429, say('throttled', String(retryAfterSeconds)), { 'retry-after': String(retryAfterSeconds) });
 }
 
 function assertMethod({ incoming, say, allowedMethod }: GatedRequest): void {
   if (incoming.method === allowedMethod) return;
-  throw new HttpError(detail(405, say('method-not-allowed', incoming.method), { allow: `${allowedMethod}` }));
+  throw new HttpError(makeDetailAnswer(405, say('method-not-allowed', incoming.method), { allow: `${allowedMethod}` }));
 }
 
 type AcceptedType = { readonly type: string; readonly quality: number };
 
 /** The media ranges of an `Accept` header; none means everything (RFC 9110, section 12.5.1). */
-export function acceptedTypes(header: string | undefined): readonly AcceptedType[] {
+export function parseAccept(header: string | undefined): readonly AcceptedType[] {
   if (header === undefined || header.trim() === '') return [{ type: '*/*', quality: 1 }];
   return header.split(',').map((entry) => {
     const [type = '', ...parameters] = entry.split(';').map((part) => part.trim().toLowerCase());
@@ -96,7 +96,7 @@ export function acceptedTypes(header: string | undefined): readonly AcceptedType
   });
 }
 
-export function accepts(accepted: readonly AcceptedType[], type: string): boolean {
+export function isAccepted(accepted: readonly AcceptedType[], type: string): boolean {
   return getQuality(accepted, type) > 0;
 }
 

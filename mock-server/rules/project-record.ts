@@ -1,5 +1,5 @@
 import type { Archive } from '../state/records/archive.ts';
-import { childNames } from '../state/records/child-order.ts';
+import { listChildNames } from '../state/records/child-order.ts';
 import { type Body, getText } from '../state/records/record.ts';
 
 /** Accessibility of a project without finds: public (S-ACCESS-3). */
@@ -7,30 +7,30 @@ const ANONYMOUS = 'HES-000865';
 
 /** Brings a project's list of finds and its helper accessibility up to date; its datestamp moves (A-HISTORY-4). */
 export function rewriteProject(archive: Archive, ident: string): void {
-  const project = archive.live('projekt', ident);
+  const project = archive.findLive('projekt', ident);
   if (project === undefined) return;
   const finds = archive.findIdentsOfProject(ident).map((find) => ({ '@id': find, '#': find }));
-  const names = childNames('projekt');
+  const names = listChildNames('projekt');
   const later = names.slice(names.indexOf('samostatny_nalez') + 1);
   const before: Record<string, Body[string]> = {};
   const after: Record<string, Body[string]> = {};
   for (const [name, value] of Object.entries(project.body)) {
     if (name === 'samostatny_nalez') continue;
     if (later.includes(name)) after[name] = value;
-    else before[name] = name === 'pristupnost_pom' ? helperAccessibility(archive, ident) : value;
+    else before[name] = name === 'pristupnost_pom' ? computeAccessibility(archive, ident) : value;
   }
   const body = { ...before, ...(finds.length === 0 ? {} : { samostatny_nalez: finds }), ...after };
   archive.put({ entity: 'projekt', body });
 }
 
 /** The entry with the lowest `razeni` among the project's finds. */
-function helperAccessibility(archive: Archive, project: string): Body {
+function computeAccessibility(archive: Archive, project: string): Body {
   const entries = archive
-    .accessibilitiesOfProject(project)
-    .map((id) => archive.live('heslo', id))
+    .listAccessibilitiesOfProject(project)
+    .map((id) => archive.findLive('heslo', id))
     .filter((entry) => entry !== undefined)
     .sort((a, b) => Number(getText(a.body['razeni']) ?? 0) - Number(getText(b.body['razeni']) ?? 0));
-  const entry = entries[0] ?? archive.live('heslo', ANONYMOUS);
+  const entry = entries[0] ?? archive.findLive('heslo', ANONYMOUS);
   const ident = entry?.ident ?? ANONYMOUS;
   return { '@lang': 'cs', '@id': ident, '#': getText(entry?.body['heslo']) ?? ident };
 }

@@ -4,7 +4,7 @@ import type { Mock } from '../state/mock.ts';
 import type { Archive } from '../state/records/archive.ts';
 import { type Body, getIdent, getText, type RecordInput } from '../state/records/record.ts';
 import { type FindDocument, type Finder, VOCABULARY_OF_ELEMENT, type VocabularyElement } from './find-document.ts';
-import { problem } from './refusal.ts';
+import { makeProblem } from './refusal.ts';
 
 /** The elements that point to other records, as the service writes them: with its own Czech labels. */
 export type References = {
@@ -20,37 +20,37 @@ const MAX_DEPTH_CM = 2_147_483_647;
 export function resolveReferences(mock: Mock, find: FindDocument, say: Say): References {
   const problems: Problem[] = [];
   const elements: Record<string, Body> = {};
-  for (const [element, vocabulary] of vocabularyElements()) {
+  for (const [element, vocabulary] of listVocabularyElements()) {
     const id = find.entries[element];
     if (id === undefined) {
-      if (element === 'pristupnost') problems.push(problem(find.line, element, say('entry-unknown', '""', vocabulary)));
+      if (element === 'pristupnost') problems.push(makeProblem(find.line, element, say('entry-unknown', '""', vocabulary)));
       continue;
     }
-    const entry = mock.archive.live('heslo', id);
-    if (entry?.setSpec === `heslo:${vocabulary}`) elements[element] = label(id, getText(entry.body['heslo']));
-    else problems.push(problem(find.line, element, say('entry-unknown', id, vocabulary)));
+    const entry = mock.archive.findLive('heslo', id);
+    if (entry?.setSpec === `heslo:${vocabulary}`) elements[element] = makeLabel(id, getText(entry.body['heslo']));
+    else problems.push(makeProblem(find.line, element, say('entry-unknown', id, vocabulary)));
   }
   const receiver = find.predano_organizace;
   if (receiver !== undefined) {
-    const organisation = mock.archive.live('organizace', receiver);
+    const organisation = mock.archive.findLive('organizace', receiver);
     if (organisation === undefined)
-      problems.push(problem(find.line, 'predano_organizace', say('organisation-unknown', receiver)));
-    else elements['predano_organizace'] = label(receiver, getText(organisation.body['nazev']));
+      problems.push(makeProblem(find.line, 'predano_organizace', say('organisation-unknown', receiver)));
+    else elements['predano_organizace'] = makeLabel(receiver, getText(organisation.body['nazev']));
   }
   const finder = find.nalezce === undefined ? undefined : resolveFinder(mock.archive, find.nalezce);
   if (finder === 'unknown' && find.nalezce?.kind === 'known') {
-    problems.push(problem(find.nalezce.line, 'nalezce', say('person-unknown', find.nalezce.id), 1));
+    problems.push(makeProblem(find.nalezce.line, 'nalezce', say('person-unknown', find.nalezce.id), 1));
   }
   if (typeof finder === 'object') elements['nalezce'] = finder.element;
-  problems.push(...valueProblems(find, say));
+  problems.push(...checkValues(find, say));
   return { elements, newPerson: typeof finder === 'object' ? finder.newPerson : undefined, problems };
 }
 
-function vocabularyElements(): ReadonlyArray<[VocabularyElement, string]> {
+function listVocabularyElements(): ReadonlyArray<[VocabularyElement, string]> {
   return Object.entries(VOCABULARY_OF_ELEMENT) as [VocabularyElement, string][];
 }
 
-function label(id: string, text: string | undefined): Body {
+function makeLabel(id: string, text: string | undefined): Body {
   return { '@lang': 'cs', '@id': id, '#': text ?? id };
 }
 
@@ -59,22 +59,22 @@ type ResolvedFinder = { readonly element: Body; readonly newPerson: RecordInput 
 /** A known person by identifier; a new one by surname and given name, exactly as written, unless there is one already. */
 function resolveFinder(archive: Archive, finder: Finder): ResolvedFinder | 'unknown' {
   if (finder.kind === 'known') {
-    const person = archive.live('osoba', finder.id);
-    return person === undefined ? 'unknown' : { element: personElement(person.ident, person.body), newPerson: undefined };
+    const person = archive.findLive('osoba', finder.id);
+    return person === undefined ? 'unknown' : { element: makePersonElement(person.ident, person.body), newPerson: undefined };
   }
   const existing = archive.withTexts('osoba', { prijmeni: finder.surname, jmeno: finder.givenName })[0];
-  if (existing !== undefined) return { element: personElement(existing.ident, existing.body), newPerson: undefined };
+  if (existing !== undefined) return { element: makePersonElement(existing.ident, existing.body), newPerson: undefined };
   const body: Body = {
-    ident_cely: nextPersonIdent(archive),
+    ident_cely: makeNextPersonIdent(archive),
     jmeno: finder.givenName,
     prijmeni: finder.surname,
     vypis: `${finder.surname}, ${makeInitials(finder.givenName)}`,
     vypis_cely: `${finder.surname}, ${finder.givenName}`,
   };
-  return { element: personElement(getIdent('osoba', body) ?? '', body), newPerson: { entity: 'osoba', body } };
+  return { element: makePersonElement(getIdent('osoba', body) ?? '', body), newPerson: { entity: 'osoba', body } };
 }
 
-function personElement(ident: string, body: Body): Body {
+function makePersonElement(ident: string, body: Body): Body {
   return { '@id': ident, '#': getText(body['vypis_cely']) ?? ident };
 }
 
@@ -91,18 +91,18 @@ function makeInitials(givenName: string): string {
     .join(' ');
 }
 
-function nextPersonIdent(archive: Archive): string {
-  const highest = Number(/(?<!\d)\d+$/.exec(archive.highestIdent('osoba') ?? '')?.[0] ?? 0);
+function makeNextPersonIdent(archive: Archive): string {
+  const highest = Number(/(?<!\d)\d+$/.exec(archive.findHighestIdent('osoba') ?? '')?.[0] ?? 0);
   return `OS-${String(highest + 1).padStart(6, '0')}`;
 }
 
 /** Values that the XSD lets pass and the service does not (A-VALUE-3, A-VALUE-6). */
-function valueProblems(find: FindDocument, say: Say): Problem[] {
+function checkValues(find: FindDocument, say: Say): Problem[] {
   const problems: Problem[] = [];
   const depth = find.hloubka === undefined ? 0 : Number(find.hloubka);
-  if (depth < 0 || depth > MAX_DEPTH_CM) problems.push(problem(find.line, 'hloubka', say('depth-range')));
+  if (depth < 0 || depth > MAX_DEPTH_CM) problems.push(makeProblem(find.line, 'hloubka', say('depth-range')));
   if (find.datum_nalezu !== undefined && !/^\d{4}-\d{2}-\d{2}$/.test(find.datum_nalezu)) {
-    problems.push(problem(find.line, 'datum_nalezu', say('date-form')));
+    problems.push(makeProblem(find.line, 'datum_nalezu', say('date-form')));
   }
   return problems;
 }

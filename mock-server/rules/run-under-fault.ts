@@ -1,8 +1,8 @@
 import type { MockClock } from '../base/clock.ts';
 import { type Answer, HttpError } from '../base/http-message.ts';
 import type { Say } from '../base/messages.ts';
-import { detail, htmlPage } from '../base/problem.ts';
-import type { FaultRule } from '../state/fault-rules.ts';
+import { makeDetailAnswer, makeHtmlPage } from '../base/problem.ts';
+import type { FaultRule } from '../state/parse-fault-rules.ts';
 
 /** The connection ends without an answer: cut with a reset, or left open in silence until the client gives up. */
 export class SimulatedDisconnect extends Error {
@@ -58,41 +58,47 @@ export async function runUnderFault(
     hooks.afterSave();
   }
   if (fault.fault === 'truncate') return { ...answer, truncated: true };
-  return fault.fault === 'malformed' ? nonsense(answer) : answer;
+  return fault.fault === 'malformed' ? makeNonsense(answer) : answer;
 }
 
 function trigger(fault: FaultRule, point: '-before-save' | '-after-save', say: Say): void {
   if (fault.fault === `hang${point}`) throw new SimulatedDisconnect('hang');
   if (fault.fault === `reset${point}`) throw new SimulatedDisconnect('reset');
-  if (fault.fault === `status${point}`) throw new HttpError(detail(fault.status ?? 409, say('fault-other')));
+  if (fault.fault === `status${point}`) throw new HttpError(makeDetailAnswer(fault.status ?? 409, say('fault-other')));
   if (fault.fault !== `500${point}`) return;
-  throw new HttpError(answersJson(fault) ? detail(500, say('fault-failed')) : htmlPage(500, 'Internal Server Error'));
+  throw new HttpError(
+    isAnsweredInJson(fault) ? makeDetailAnswer(500, say('fault-failed')) : makeHtmlPage(500, 'Internal Server Error'),
+  );
 }
 
-function answersJson({ endpoint }: FaultRule): boolean {
+function isAnsweredInJson({ endpoint }: FaultRule): boolean {
   return endpoint === 'import' || endpoint === 'number' || endpoint === 'photo';
 }
 
 /** Faults that stand in for what a proxy or a gate would have said. */
 function answerInstead(fault: FaultRule, say: Say): Answer | undefined {
   const retryAfter: Record<string, string> = fault.retry_after === undefined ? {} : { 'retry-after': String(fault.retry_after) };
-  const isJson = answersJson(fault);
+  const isJson = isAnsweredInJson(fault);
   switch (fault.fault) {
     case '502':
-      return htmlPage(502, 'Bad Gateway');
+      return makeHtmlPage(502, 'Bad Gateway');
     case '504':
-      return htmlPage(504, 'Gateway Time-out');
+      return makeHtmlPage(504, 'Gateway Time-out');
     case '503':
     case 'oai-503':
-      return isJson ? detail(503, say('fault-closed'), retryAfter) : htmlPage(503, 'Service Temporarily Unavailable', retryAfter);
+      return isJson
+        ? makeDetailAnswer(503, say('fault-closed'), retryAfter)
+        : makeHtmlPage(503, 'Service Temporarily Unavailable', retryAfter);
     case 'throttle':
-      return isJson ? detail(429, say('fault-throttled'), retryAfter) : htmlPage(429, 'Too Many Requests', retryAfter);
+      return isJson
+        ? makeDetailAnswer(429, say('fault-throttled'), retryAfter)
+        : makeHtmlPage(429, 'Too Many Requests', retryAfter);
     default:
       return undefined;
   }
 }
 
 /** The status is right, the body is not what it says it is. */
-function nonsense(answer: Answer): Answer {
+function makeNonsense(answer: Answer): Answer {
   return { ...answer, body: '<html><body>Something else answered.<br></html' };
 }

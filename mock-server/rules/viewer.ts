@@ -44,7 +44,7 @@ export function signIn(mock: Mock, incoming: Incoming): Viewer | undefined | Unr
   if (scheme.toLowerCase() === 'basic') return signInBasic(mock, credentials.trim());
   if (mock.deployed) return ANONYMOUS;
   if (scheme.toLowerCase() !== 'bearer') return undefined;
-  const state = mock.accounts.tokenState(credentials.trim(), mock.settings.token_ms);
+  const state = mock.accounts.findTokenState(credentials.trim(), mock.settings.token_ms);
   return state === undefined || state.expired || !state.account.active ? undefined : makeViewer(state.account);
 }
 

@@ -69,7 +69,7 @@ export function isHidden({ entity }: ArchiveRecord, { letter }: Viewer): boolean
 }
 
 /** The entities of which the viewer's role is never shown a record. */
-export function hiddenEntities({ letter }: Viewer): Entity[] {
+export function listHiddenEntities({ letter }: Viewer): Entity[] {
   return ENTITIES.filter((entity) => RECORD_RULES[entity][letter] === 'hidden');
 }
 
@@ -109,7 +109,7 @@ function isEmpty(value: Body[string] | undefined): boolean {
 }
 
 /** The letter that an accessibility entry stands for: its abbreviation (S-ACCESS-2); unknown entries are the archivists'. */
-export function visibilityCodeOfTerm(term: Body | undefined): VisibilityCode {
+export function getCodeOfTerm(term: Body | undefined): VisibilityCode {
   const short = getText(term?.['zkratka']);
   return short === 'A' || short === 'B' || short === 'C' ? short : 'D';
 }
@@ -118,19 +118,19 @@ export function visibilityCodeOfTerm(term: Body | undefined): VisibilityCode {
 export function isVisibleAsDeployed(archive: Archive, record: ArchiveRecord, viewer: Viewer): boolean {
   if (record.entity !== 'samostatny_nalez' || viewer.letter === 'D' || record.stav === 4) return isVisible(record, viewer);
   if (viewer.user === null) return false;
-  if (latestChangeRegistersBy(record, viewer.user)) return true;
+  if (isRegisteredLastBy(record, viewer.user)) return true;
   return (
     viewer.letter === 'C' && viewer.organisation !== null && listOrganisations(archive, record).includes(viewer.organisation)
   );
 }
 
 /** An own find disappears for its finder once another entry, such as its submission, follows the registration. */
-function latestChangeRegistersBy({ body }: ArchiveRecord, user: string): boolean {
+function isRegisteredLastBy({ body }: ArchiveRecord, user: string): boolean {
   const latest = getChild(getList(body['historie']).at(-1));
   return getText(latest?.['typ_zmeny']) === 'SN01' && getId(latest?.['uzivatel']) === user;
 }
 
 function listOrganisations(archive: Archive, { body }: ArchiveRecord): Array<string | undefined> {
-  const project = archive.live('projekt', getId(body['projekt']) ?? '');
+  const project = archive.findLive('projekt', getId(body['projekt']) ?? '');
   return [getId(project?.body['organizace']), getId(body['predano_organizace'])];
 }

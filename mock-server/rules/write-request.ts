@@ -1,9 +1,9 @@
 import type { Incoming } from '../base/http-message.ts';
 import type { Say } from '../base/messages.ts';
 import type { Account } from '../state/accounts.ts';
-import type { FaultName } from '../state/fault-rules.ts';
 import type { Mock } from '../state/mock.ts';
-import { refusal } from './refusal.ts';
+import type { FaultName } from '../state/parse-fault-rules.ts';
+import { makeRefusal } from './refusal.ts';
 import type { Hooks } from './run-under-fault.ts';
 
 /** A write that has passed the gates. */
@@ -25,9 +25,9 @@ export async function lockRecord(mock: Mock, { say, fault }: WriteRequest, ident
   const { retry_delay_ms, max_retries } = mock.settings.record_lock_params;
   if (fault === 'lock') {
     await mock.clock.sleep(retry_delay_ms * max_retries);
-    throw refusal(429, say('record-locked'));
+    throw makeRefusal(429, say('record-locked'));
   }
   const release = await mock.locks.acquire(ident, mock.settings);
-  if (release === undefined) throw refusal(429, say('record-locked'));
+  if (release === undefined) throw makeRefusal(429, say('record-locked'));
   return release;
 }

@@ -42,10 +42,10 @@ function parsePlace(text) {
 
 // --- geometry ---------------------------------------------------------------------------------------------------
 
-const round = (number) => Math.round(number * 1e6) / 1e6;
+const roundCoordinate = (number) => Math.round(number * 1e6) / 1e6;
 const getPointKey = ([x, y]) => `${x} ${y}`;
 
-function signedArea(ring) {
+function computeSignedArea(ring) {
   let twice = 0;
   ring.forEach(([x, y], index) => {
     const [nextX, nextY] = ring[(index + 1) % ring.length];
@@ -65,7 +65,7 @@ function isInside([x, y], ring) {
 }
 
 /** Positive where a point lies nearer to `place` than to `other`; zero on the line between them. */
-function nearness([x, y], place, other) {
+function compareNearness([x, y], place, other) {
   const dx = (other[0] - place[0]) * LONGITUDE_SCALE;
   const dy = other[1] - place[1];
   const middle = [((place[0] + other[0]) / 2) * LONGITUDE_SCALE, (place[1] + other[1]) / 2];
@@ -77,15 +77,15 @@ function nearness([x, y], place, other) {
  * Crossings are paired along the line, so that a part cut off by a notch becomes a ring of its own.
  */
 function cut(ring, place, other) {
-  const sides = ring.map((point) => nearness(point, place, other));
+  const sides = ring.map((point) => compareNearness(point, place, other));
   if (sides.every((side) => side >= 0)) return [ring];
   if (sides.every((side) => side <= 0)) return [];
-  const chains = chainsOfKeptSide(ring, sides);
-  const along = ([x, y]) => -(x * LONGITUDE_SCALE) * (other[1] - place[1]) + y * (other[0] - place[0]) * LONGITUDE_SCALE;
+  const chains = findChainsOfKeptSide(ring, sides);
+  const measureAlong = ([x, y]) => -(x * LONGITUDE_SCALE) * (other[1] - place[1]) + y * (other[0] - place[0]) * LONGITUDE_SCALE;
   const ends = chains
     .flatMap((chain, index) => [
-      { index, end: 'first', at: along(chain[0]) },
-      { index, end: 'last', at: along(chain.at(-1)) },
+      { index, end: 'first', at: measureAlong(chain[0]) },
+      { index, end: 'last', at: measureAlong(chain.at(-1)) },
     ])
     .sort((a, b) => a.at - b.at);
   const partner = new Map();
@@ -110,7 +110,7 @@ function cut(ring, place, other) {
 }
 
 /** The runs of the ring on the kept side, each from its crossing into the side to its crossing out of it. */
-function chainsOfKeptSide(ring, sides) {
+function findChainsOfKeptSide(ring, sides) {
   const chains = [];
   const start = ring.findIndex((_, index) => sides[index] < 0);
   let chain;
@@ -131,25 +131,25 @@ function chainsOfKeptSide(ring, sides) {
 function makeCell(place, places) {
   const byDistance = places
     .filter((other) => other !== place)
-    .sort((a, b) => distance(place.point, a.point) - distance(place.point, b.point));
+    .sort((a, b) => measureDistance(place.point, a.point) - measureDistance(place.point, b.point));
   let rings = [COUNTRY_OUTLINE];
   for (const other of byDistance) rings = rings.flatMap((ring) => cut(ring, place.point, other.point));
   return rings.map(tidy).filter((ring) => ring.length > 2);
 }
 
-function distance(a, b) {
+function measureDistance(a, b) {
   return Math.hypot((a[0] - b[0]) * LONGITUDE_SCALE, a[1] - b[1]);
 }
 
 /** Rounded, without repeated points, counter-clockwise. */
 function tidy(ring) {
-  const rounded = ring.map(([x, y]) => [round(x), round(y)]);
+  const rounded = ring.map(([x, y]) => [roundCoordinate(x), roundCoordinate(y)]);
   const distinct = rounded.filter((point, index) => getPointKey(point) !== getPointKey(rounded.at(index - 1)));
-  return signedArea(distinct) < 0 ? distinct.reverse() : distinct;
+  return computeSignedArea(distinct) < 0 ? distinct.reverse() : distinct;
 }
 
 /** The union of cells that share edges exactly: an edge that two cells run in opposite directions disappears. */
-function union(cells) {
+function uniteCells(cells) {
   const edges = new Map();
   for (const ring of cells.flat()) {
     ring.forEach((point, index) => {
@@ -160,12 +160,12 @@ function union(cells) {
     });
   }
   const rings = stitch([...edges.values()]);
-  const outer = rings.filter((ring) => signedArea(ring) > 0);
-  const holes = rings.filter((ring) => signedArea(ring) < 0);
-  return outer.map((ring) => [ring, ...holes.filter((hole) => isInside(middleOfEdge(hole), ring))]);
+  const outer = rings.filter((ring) => computeSignedArea(ring) > 0);
+  const holes = rings.filter((ring) => computeSignedArea(ring) < 0);
+  return outer.map((ring) => [ring, ...holes.filter((hole) => isInside(computeMiddleOfEdge(hole), ring))]);
 }
 
-function middleOfEdge([a, b]) {
+function computeMiddleOfEdge([a, b]) {
   return [(a[0] + b[0]) / 2, (a[1] + b[1]) / 2];
 }
 
@@ -195,7 +195,7 @@ function formatWkt(polygons) {
   return text.length === 1 ? `POLYGON${text[0]}` : `MULTIPOLYGON(${text.join(', ')})`;
 }
 
-const pointWkt = ([x, y]) => `POINT(${x} ${y})`;
+const formatPointWkt = ([x, y]) => `POINT(${x} ${y})`;
 
 // --- the three files --------------------------------------------------------------------------------------------
 
@@ -210,7 +210,7 @@ places.forEach((place, index) => {
 });
 for (const place of places) place.cell = makeCell(place, places);
 
-const makeCells = (some) => union(some.map((place) => place.cell));
+const makeCells = (some) => uniteCells(some.map((place) => place.cell));
 write(
   'regions.json',
   REGIONS.map((region) => ({
@@ -219,7 +219,7 @@ write(
     nazev_en: region.nameEn,
     rada_id: region.letter,
     ...(region.email === undefined ? {} : { email: region.email }),
-    point: pointWkt(region.districts[0].places[0].point),
+    point: formatPointWkt(region.districts[0].places[0].point),
     boundary: formatWkt(makeCells(places.filter((place) => place.district.region.code === region.code))),
   })),
 );
@@ -231,7 +231,7 @@ write(
     nazev_en: district.name,
     spz: district.plate,
     kraj: district.region.code,
-    point: pointWkt(district.places[0].point),
+    point: formatPointWkt(district.places[0].point),
     boundary: formatWkt(makeCells(places.filter((place) => place.district.code === district.code))),
   })),
 );
@@ -241,18 +241,18 @@ write(
     kod: place.code,
     nazev: place.name,
     okres: place.district.code,
-    point: pointWkt(place.point),
+    point: formatPointWkt(place.point),
     boundary: formatWkt(place.cell.map((ring) => [ring])),
   })),
 );
 
 function write(name, rows) {
-  writeFileSync(new URL(name, folder), `[\n${rows.map(rowText).join(',\n')}\n]\n`);
+  writeFileSync(new URL(name, folder), `[\n${rows.map(formatRow).join(',\n')}\n]\n`);
   process.stdout.write(`${name}: ${rows.length}\n`);
 }
 
 /** As the formatter would lay it out: one property a line. */
-function rowText(row) {
+function formatRow(row) {
   const lines = Object.entries(row).map(([key, value]) => `    ${JSON.stringify(key)}: ${JSON.stringify(value)}`);
   return `  {\n${lines.join(',\n')}\n  }`;
 }

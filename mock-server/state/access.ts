@@ -1,5 +1,5 @@
 import { type BlockList, isIP } from 'node:net';
-import { contains, makeBlockList, plainAddress } from '../base/address-list.ts';
+import { isInList, makeBlockList, toPlainAddress } from '../base/address-list.ts';
 import type { Settings } from './settings.ts';
 
 /** The lists of one settings value, ready to be asked. */
@@ -19,8 +19,8 @@ export function makeAccessLists(settings: Settings): AccessLists {
     trustedProxies: makeBlockList(settings.trusted_proxies),
     ipBlacklist: makeUnlessEmpty(listValues('ip_blacklist'), makeBlockList),
     ipWhitelist: makeUnlessEmpty(listValues('ip_whitelist'), makeBlockList),
-    userBlacklist: makeUnlessEmpty(listValues('user_blacklist'), nameSet),
-    userWhitelist: makeUnlessEmpty(listValues('user_whitelist'), nameSet),
+    userBlacklist: makeUnlessEmpty(listValues('user_blacklist'), makeNameSet),
+    userWhitelist: makeUnlessEmpty(listValues('user_whitelist'), makeNameSet),
   };
 }
 
@@ -28,13 +28,13 @@ export function makeAccessLists(settings: Settings): AccessLists {
  * The socket's address, unless that is a trusted proxy's: then the right-most entry of `X-Forwarded-For` that is not
  * (A-GATE-10). Entries further left may be forged. Where every entry is trusted, the header names no client.
  */
-export function clientAddress(socketAddress: string, forwardedFor: string | undefined, trusted: BlockList): string {
-  const peer = plainAddress(socketAddress);
-  const chain = [...(forwardedFor ?? '').split(',').map((entry) => plainAddress(entry.trim())), peer];
-  return chain.findLast((entry) => isIP(entry) !== 0 && !contains(trusted, entry)) ?? peer;
+export function findClientAddress(socketAddress: string, forwardedFor: string | undefined, trusted: BlockList): string {
+  const peer = toPlainAddress(socketAddress);
+  const chain = [...(forwardedFor ?? '').split(',').map((entry) => toPlainAddress(entry.trim())), peer];
+  return chain.findLast((entry) => isIP(entry) !== 0 && !isInList(trusted, entry)) ?? peer;
 }
 
-function nameSet(values: readonly string[]): ReadonlySet<string> {
+function makeNameSet(values: readonly string[]): ReadonlySet<string> {
   return new Set(values.map((value) => value.toLowerCase()));
 }
 

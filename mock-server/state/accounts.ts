@@ -4,7 +4,7 @@ import { integer, nullable, object, text } from '../base/shape.ts';
 import type { Archive } from './records/archive.ts';
 import { type Body, getChild, getId, getList, getText } from './records/record.ts';
 import type { SeedAccount } from './seed-content.ts';
-import { statementCache } from './statements.ts';
+import { makeStatementCache } from './statements.ts';
 
 export const ACCOUNT_TABLES = `
 create table if not exists accounts (
@@ -68,13 +68,13 @@ export class Accounts {
 
   constructor(database: Database, archive: Archive, now: () => number) {
     this.#database = database;
-    this.#prepare = statementCache(database);
+    this.#prepare = makeStatementCache(database);
     this.#archive = archive;
     this.#now = now;
   }
 
   add(account: SeedAccount): void {
-    const email = getText(this.#archive.live('uzivatel', account.user)?.body['email']) ?? account.username;
+    const email = getText(this.#archive.findLive('uzivatel', account.user)?.body['email']) ?? account.username;
     this.#prepare('insert or replace into accounts (username, email, password, user, projects) values (?, ?, ?, ?, ?)').run(
       account.username,
       email,
@@ -90,7 +90,7 @@ export class Accounts {
       name,
     });
     const row = storedRow === undefined ? undefined : parseAccountRow(storedRow);
-    return row === undefined || digest(row.password) !== digest(password) ? undefined : this.#describe(row);
+    return row === undefined || digestText(row.password) !== digestText(password) ? undefined : this.#describe(row);
   }
 
   findByUser(user: string): Account | undefined {
@@ -99,16 +99,16 @@ export class Accounts {
   }
 
   findByName(username: string): Account | undefined {
-    return this.all().find((account) => account.username === username);
+    return this.listAll().find((account) => account.username === username);
   }
 
-  all(): Account[] {
+  listAll(): Account[] {
     const rows = this.#prepare('select * from accounts order by username').all();
     return rows.map((row) => this.#describe(parseAccountRow(row)));
   }
 
   /** The account's one token: the present one while it is younger than `lifetimeMs`, else a new one (A-AUTH-7). */
-  tokenFor(user: string, lifetimeMs: number): string {
+  issueToken(user: string, lifetimeMs: number): string {
     const row = this.#prepare('select * from tokens where user = ?').get(user);
     const present = row === undefined ? undefined : parseTokenRow(row);
     if (present !== undefined && this.#now() - present.created_ms < lifetimeMs) return present.token;
@@ -122,7 +122,7 @@ export class Accounts {
   }
 
   /** Account of a token, and if it has expired; undefined for an unknown token. */
-  tokenState(token: string, lifetimeMs: number): TokenState | undefined {
+  findTokenState(token: string, lifetimeMs: number): TokenState | undefined {
     const storedRow = this.#prepare('select * from tokens where token = ?').get(token);
     const row = storedRow === undefined ? undefined : parseTokenRow(storedRow);
     const account = row === undefined ? undefined : this.findByUser(row.user);
@@ -140,7 +140,7 @@ export class Accounts {
   }
 
   #describe(row: Row): Account {
-    const body = this.#archive.live('uzivatel', row.user)?.body ?? {};
+    const body = this.#archive.findLive('uzivatel', row.user)?.body ?? {};
     return {
       username: row.username,
       email: row.email,
@@ -168,6 +168,6 @@ export function getRoleRank(role: Role): number {
   return ROLES.indexOf(role);
 }
 
-function digest(text: string): string {
+function digestText(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }

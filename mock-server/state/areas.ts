@@ -1,4 +1,4 @@
-import { coverPoint, type Polygon, type Position, parsePolygons } from '../base/polygons.ts';
+import { isPointCovered, type Polygon, type Position, parsePolygons } from '../base/polygons.ts';
 import type { Archive } from './records/archive.ts';
 import { type ArchiveRecord, type BodyValue, getText } from './records/record.ts';
 
@@ -25,14 +25,14 @@ export class Areas {
 
   /** The area that the point lies in, and its district; a point on a shared border belongs to the first of both. */
   findPlacement(point: Position): Placement | undefined {
-    const area = this.#current().find((candidate) => covers(candidate, point));
+    const area = this.#readCurrent().find((candidate) => isCovering(candidate, point));
     if (area === undefined) return undefined;
     const { ident, body } = area.record;
     return { katastr: { '@lang': 'cs', '@id': ident, '#': getText(body['nazev']) ?? ident }, okres: body['okres'] };
   }
 
-  #current(): readonly Area[] {
-    const revision = this.#archive.revision('ruian_katastr');
+  #readCurrent(): readonly Area[] {
+    const revision = this.#archive.getRevision('ruian_katastr');
     if (revision !== this.#readAtRevision) {
       this.#areas = this.#archive.listAll('ruian_katastr').map(parseArea);
       this.#readAtRevision = revision;
@@ -56,10 +56,10 @@ function parseArea(record: ArchiveRecord): Area {
   };
 }
 
-function covers(area: Area, point: Position): boolean {
+function isCovering(area: Area, point: Position): boolean {
   const [longitude, latitude] = point;
   if (longitude < area.west || longitude > area.east || latitude < area.south || latitude > area.north) return false;
-  return coverPoint(area.polygons, point);
+  return isPointCovered(area.polygons, point);
 }
 
 /** An area's borders in longitude and latitude; none where an operator wrote some that cannot be read. */

@@ -140,7 +140,7 @@ const VIEWS: ReadonlyMap<string, RuleView> = new Map(
   ),
 );
 
-export function viewOfRule(rule: string): RuleView {
+export function viewRule(rule: string): RuleView {
   return VIEWS.get(rule) ?? { rule, clause: null, clause_id: null };
 }
 

@@ -1,5 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3';
-import { statementCache } from './statements.ts';
+import { makeStatementCache } from './statements.ts';
 
 export const COUNTER_TABLES = `
 create table if not exists counters (name text primary key, value integer not null) strict;
@@ -15,10 +15,10 @@ export class Counters {
 
   constructor(database: Database) {
     this.#database = database;
-    this.#prepare = statementCache(database);
+    this.#prepare = makeStatementCache(database);
   }
 
-  next(name: 'hist' | 'soub'): string {
+  takeNext(name: 'hist' | 'soub'): string {
     const value = this.#prepare(
       'insert into counters (name, value) values (@name, @first) on conflict (name) do update set value = value + 1 returning value',
     )

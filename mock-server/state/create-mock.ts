@@ -3,13 +3,13 @@ import type { Database } from 'better-sqlite3';
 import type { Addresses } from '../base/addresses.ts';
 import { MockClock, type MockTime } from '../base/clock.ts';
 import { getErrorMessage, isStorageFailure } from '../base/error-message.ts';
-import { seededRandom } from '../base/random.ts';
+import { makeSeededRandom } from '../base/random.ts';
 import { makeAccessLists } from './access.ts';
 import { Accounts } from './accounts.ts';
+import { Faults } from './active-faults.ts';
 import { Areas } from './areas.ts';
 import { Counters } from './counters.ts';
 import { openState, readOrigin, setOrigin } from './database.ts';
-import { Faults } from './faults.ts';
 import { Journal } from './journal.ts';
 import { Latency } from './latency.ts';
 import { Locks } from './lock.ts';
@@ -107,7 +107,7 @@ async function fillMock(
     parts.faults.set(options.faults ?? []);
     mock.applySettings(startSettings);
     setOrigin(database, undefined);
-    if (!snapshots.backToSeed(mock)) yield* fill(mock, seed, options.records ?? 0);
+    if (!snapshots.restoreSeed(mock)) yield* fill(mock, seed, options.records ?? 0);
     fillPhotographs(mock, seed);
     setOrigin(database, source);
   }
@@ -185,7 +185,7 @@ function makeStartSettings(options: MockServerOptions, seed: SeedContent): Setti
     ...DEFAULT_SETTINGS,
     // The deployed service's proxy counts the boundaries too, so that the largest allowed photograph never arrives.
     ...(options.deployed === true ? { body_max_bytes: DEFAULT_SETTINGS.photo_max_bytes } : {}),
-    ...(seedNumber === 0 ? {} : { page_size: 20 + Math.floor(seededRandom(seedNumber)() * 180) }),
+    ...(seedNumber === 0 ? {} : { page_size: 20 + Math.floor(makeSeededRandom(seedNumber)() * 180) }),
     ...seed.settings,
     ...(interval === undefined ? {} : { min_request_intervals: { user_ms: interval, ip_ms: interval } }),
     ...(options.latencyMs === undefined ? {} : { latency_ms: options.latencyMs }),

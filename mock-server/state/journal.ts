@@ -1,5 +1,5 @@
-import { type Change, type Exchange, estimateSize, messageView } from '../base/exchange.ts';
-import { viewOfRule } from './contract-references.ts';
+import { type Change, type Exchange, estimateSize, viewMessage } from '../base/exchange.ts';
+import { viewRule } from './contract-references.ts';
 
 /** One request as the mock saw it; names as `GET /journal` shows them. */
 export type JournalEntry = Outcome & {
@@ -112,20 +112,20 @@ export class Journal {
   }
 
   /** Resolves when the bodies of all requests that have been answered by now are there. */
-  async settled(): Promise<void> {
+  async waitUntilSettled(): Promise<void> {
     await Promise.all(this.#awaited);
   }
 
   /** One entry with its headers and the beginning of its bodies, as long as they are kept. */
-  whole(id: number): unknown {
+  viewWhole(id: number): unknown {
     const entry = this.#entries.find((candidate) => candidate.id === id);
     if (entry === undefined) return undefined;
     const exchange = this.#exchanges.get(id);
     return {
       ...entry,
-      rules: entry.rules.map(viewOfRule),
-      request: exchange === undefined ? null : messageView(exchange.request),
-      answer: exchange?.answer === undefined ? null : messageView(exchange.answer),
+      rules: entry.rules.map(viewRule),
+      request: exchange === undefined ? null : viewMessage(exchange.request),
+      answer: exchange?.answer === undefined ? null : viewMessage(exchange.answer),
     };
   }
 
@@ -135,7 +135,7 @@ export class Journal {
   }
 
   /** Headers and the beginning of the bodies, as long as they are kept. */
-  exchange(id: number): Exchange | undefined {
+  getExchange(id: number): Exchange | undefined {
     return this.#exchanges.get(id);
   }
 
@@ -153,7 +153,7 @@ export class Journal {
     entry.gap_ms = gaps.length === 0 ? null : Math.min(...gaps);
   }
 
-  entries(after = 0): readonly JournalEntry[] {
+  listEntries(after = 0): readonly JournalEntry[] {
     return this.#entries.filter((entry) => entry.id > after).slice(-MAX_ENTRIES);
   }
 

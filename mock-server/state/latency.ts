@@ -1,4 +1,4 @@
-import { seededRandom } from '../base/random.ts';
+import { makeSeededRandom } from '../base/random.ts';
 import { integer, object, type Reader, ShapeError } from '../base/shape.ts';
 
 /** A timer takes no more, and would fire at once. */
@@ -27,11 +27,11 @@ export class Latency {
   readonly #random: () => number;
 
   constructor(seed: number) {
-    this.#random = seededRandom(seed);
+    this.#random = makeSeededRandom(seed);
   }
 
   /** In milliseconds. */
-  next(setting: LatencySetting): number {
+  drawNext(setting: LatencySetting): number {
     if (typeof setting === 'number') return setting;
     const { median_ms, p99_ms } = setting;
     // Box and Muller; 1 - x is never 0.

@@ -31,8 +31,8 @@ export class Locks {
 
   /** Takes the lock for `ms` of the mock's time; false while another request holds it. */
   hold(ident: string, ms: number): boolean {
-    if ((this.#expiryMs.get(ident) ?? 0) > this.#clock.elapsed()) return false;
-    this.#expiryMs.set(ident, this.#clock.elapsed() + ms);
+    if ((this.#expiryMs.get(ident) ?? 0) > this.#clock.getElapsedMs()) return false;
+    this.#expiryMs.set(ident, this.#clock.getElapsedMs() + ms);
     return true;
   }
 

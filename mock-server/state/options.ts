@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { getErrorMessage } from '../base/error-message.ts';
 import { array, check, flag, integer, object, optional, parseJson, type Reader, text } from '../base/shape.ts';
-import { type FaultRule, readFaultRules } from './fault-rules.ts';
+import { type FaultRule, readFaultRules } from './parse-fault-rules.ts';
 import { readSchemaVersion } from './settings.ts';
 
 /** Options that a flag sets by its own name; each has a default. */
@@ -71,25 +71,29 @@ export function addMockServerOptions(command: Command): Command {
       for (const option of command.options.filter(isOwn)) applyVariable(command, option);
     })
     .addOption(
-      new Option('--port <number>', 'port to listen on; 0 chooses a free one').argParser(wholeNumber(LARGEST.port)).default(0),
+      new Option('--port <number>', 'port to listen on; 0 chooses a free one')
+        .argParser(makeWholeNumberParser(LARGEST.port))
+        .default(0),
     )
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--data <file>', 'SQLite file that keeps the state between runs (default: memory)')
     .option('--seed <name>', 'start state: demo (default), empty, or a folder of JSON files')
     .option('--training', 'offer only the write interface, like the training instance')
     .option('--deployed', 'behave like the deployed service where it differs from the contract')
-    .addOption(new Option('--latency <ms>', 'delay before each write is handled').argParser(wholeNumber(LARGEST.delayMs)))
+    .addOption(
+      new Option('--latency <ms>', 'delay before each write is handled').argParser(makeWholeNumberParser(LARGEST.delayMs)),
+    )
     .addOption(
       new Option('--min-interval <ms>', 'minimum interval per user and per address (default: 100)').argParser(
-        wholeNumber(LARGEST.delayMs),
+        makeWholeNumberParser(LARGEST.delayMs),
       ),
     )
     .addOption(
       new Option('--page-size <n>', 'records per page of harvested lists (default: 100)').argParser(
-        wholeNumber(LARGEST.pageSize, 1),
+        makeWholeNumberParser(LARGEST.pageSize, 1),
       ),
     )
-    .addOption(new Option('--records <n>', 'synthetic archived finds to add').argParser(wholeNumber(LARGEST.records)));
+    .addOption(new Option('--records <n>', 'synthetic archived finds to add').argParser(makeWholeNumberParser(LARGEST.records)));
   return addDocumentOptions(withState);
 }
 
@@ -134,7 +138,7 @@ function addDocumentOptions(command: Command): Command {
     .option('--record <file>', 'write requests and answers to a new file as they happen, without secrets')
     .addOption(
       new Option('--seed-number <n>', 'vary what the contract leaves open: page size, wording, identifiers').argParser(
-        wholeNumber(LARGEST.seedNumber),
+        makeWholeNumberParser(LARGEST.seedNumber),
       ),
     );
 }
@@ -146,14 +150,14 @@ function applyVariable(command: Command, option: Option): void {
   const source = command.getOptionValueSource(option.attributeName());
   if (value === '' || (source !== undefined && source !== 'default')) return;
   try {
-    const parse: (text: string) => unknown = option.isBoolean() ? yesOrNo : (text) => option.parseArg?.(text, text) ?? text;
+    const parse: (text: string) => unknown = option.isBoolean() ? parseYesOrNo : (text) => option.parseArg?.(text, text) ?? text;
     command.setOptionValueWithSource(option.attributeName(), parse(value), 'env');
   } catch (thrown) {
     command.error(`error: the variable ${name} is '${value}'. ${getErrorMessage(thrown)}`, { exitCode: 2 });
   }
 }
 
-function yesOrNo(text: string): boolean {
+function parseYesOrNo(text: string): boolean {
   if (/^(1|true|yes)$/i.test(text)) return true;
   if (/^(0|false|no)$/i.test(text)) return false;
   throw new InvalidArgumentError('It must be 1 or 0.');
@@ -191,24 +195,26 @@ export function withoutUndefined<T extends object>(value: T): { [K in keyof T]?:
 
 /** @throws Error that names the file and says what is wrong with it */
 function readFaultFile(path: string): FaultRule[] {
-  const unusable = (thrown: unknown, what: string): Error =>
+  const makeUnusableError = (thrown: unknown, what: string): Error =>
     new Error(`the fault file ${path} ${what}: ${getErrorMessage(thrown)}`, { cause: thrown });
   let content: string;
   try {
     content = readFileSync(path, 'utf8');
   } catch (thrown) {
-    throw isMissing(thrown) ? new Error(`there is no fault file ${path}`, { cause: thrown }) : unusable(thrown, 'cannot be read');
+    throw isMissing(thrown)
+      ? new Error(`there is no fault file ${path}`, { cause: thrown })
+      : makeUnusableError(thrown, 'cannot be read');
   }
   let rules: unknown;
   try {
     rules = parseJson(content);
   } catch (thrown) {
-    throw unusable(thrown, 'is not JSON');
+    throw makeUnusableError(thrown, 'is not JSON');
   }
   try {
     return readFaultRules(rules);
   } catch (thrown) {
-    throw unusable(thrown, 'has a rule that cannot be used');
+    throw makeUnusableError(thrown, 'has a rule that cannot be used');
   }
 }
 
@@ -292,7 +298,7 @@ function asArgument<T>(read: Reader<T>): (value: string) => T {
   };
 }
 
-function wholeNumber(max: number, min = 0): (text: string) => number {
+function makeWholeNumberParser(max: number, min = 0): (text: string) => number {
   return (text) => {
     const value = Number(text);
     if (!/^\d+$/.test(text) || value < min || value > max) {

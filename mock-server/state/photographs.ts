@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Database, Statement } from 'better-sqlite3';
 import { integer, object, text } from '../base/shape.ts';
 import type { SeedPhotograph } from './seed-content.ts';
-import { statementCache } from './statements.ts';
+import { makeStatementCache } from './statements.ts';
 
 export const PHOTOGRAPH_TABLES = `
 create table if not exists photographs (
@@ -33,13 +33,13 @@ export class Photographs {
   /** @param folder where to keep the files; undefined: a temporary folder, gone at {@link close} */
   constructor(database: Database, folder: string | undefined) {
     this.#database = database;
-    this.#prepare = statementCache(database);
+    this.#prepare = makeStatementCache(database);
     this.#givenFolder = folder;
   }
 
   /** A folder for uploads that are still arriving, on the same disk as what is kept. */
-  incomingFolder(): string {
-    const folder = join(this.#root(), INCOMING);
+  makeIncomingFolder(): string {
+    const folder = join(this.#getRoot(), INCOMING);
     mkdirSync(folder, { recursive: true });
     return folder;
   }
@@ -110,11 +110,11 @@ export class Photographs {
   }
 
   #getPath(uuid: string): string {
-    return join(this.#root(), uuid);
+    return join(this.#getRoot(), uuid);
   }
 
   /** Made when first needed: most test servers never see a photograph. */
-  #root(): string {
+  #getRoot(): string {
     if (this.#folder === undefined) {
       this.#folder = this.#givenFolder ?? mkdtempSync(join(tmpdir(), 'pas-mock-photographs-'));
       mkdirSync(this.#folder, { recursive: true });

@@ -8,7 +8,7 @@ import type { JournalEntry } from './journal.ts';
 export const RECORDED_BODY_BYTES = 1024 * 1024;
 const MAX_FILE_BYTES = 256 * 1024 * 1024;
 
-const headers: Reader<Record<string, string>> = (value, place = '') => {
+const parseHeaders: Reader<Record<string, string>> = (value, place = '') => {
   if (typeof value !== 'object' || value === null) throw new ShapeError(place, 'must be an object');
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, text()(item, `${place}.${name}`)]));
 };
@@ -20,7 +20,7 @@ const readBody = object({
   /** Only its beginning is here. */
   cut: flag,
 });
-const message = object({ headers, body: readBody });
+const message = object({ headers: parseHeaders, body: readBody });
 const readRecorded = object({
   method: text({ min: 1 }),
   /** As it was asked for, with the query; of a tenant below its mount. */
@@ -60,7 +60,7 @@ export class Recording {
   /** @param mount of the tenant that was asked; empty: of none */
   write(mount: string, entry: JournalEntry, { request, answer }: Exchange): void {
     if (this.#file === undefined) return;
-    const message = ({ headers, body, sizeBytes }: Exchange['request'], maxBytes: number): RecordedMessage => ({
+    const recordMessage = ({ headers, body, sizeBytes }: Exchange['request'], maxBytes: number): RecordedMessage => ({
       headers,
       body: toRecordedBody(body?.subarray(0, maxBytes), sizeBytes),
     });
@@ -70,8 +70,8 @@ export class Recording {
       user: entry.user,
       status: entry.status ?? 0,
       fault: entry.fault,
-      request: message(request, RECORDED_BODY_BYTES),
-      answer: answer === undefined ? null : message(answer, KEPT_BYTES),
+      request: recordMessage(request, RECORDED_BODY_BYTES),
+      answer: answer === undefined ? null : recordMessage(answer, KEPT_BYTES),
     };
     const line = Buffer.from(`${JSON.stringify(recorded)}\n`);
     try {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { XmlDocument, XsdValidator } from 'libxml2-wasm';
 import type { Addresses } from '../base/addresses.ts';
-import { packagePath } from '../base/package-files.ts';
+import { getPackagePath } from '../base/package-files.ts';
 
 type Xml = typeof import('libxml2-wasm');
 
@@ -26,20 +26,20 @@ export class Schemas {
   }
 
   /** The schema file of a version as it is served, with the deployment's addresses in it. */
-  text(version: string, schemaBase = this.#addresses.schemaBase): string {
-    return readFileSync(packagePath('schemas', 'svc', version, 'svc.xsd'), 'utf8')
+  readText(version: string, schemaBase = this.#addresses.schemaBase): string {
+    return readFileSync(getPackagePath('schemas', 'svc', version, 'svc.xsd'), 'utf8')
       .replaceAll('{schema_base}', schemaBase)
       .replaceAll('{prefix}', this.#addresses.prefix)
       .replace('../../xml/xml.xsd', `${schemaBase}/xml.xsd`);
   }
 
-  xmlSchemaText(): string {
-    return readFileSync(packagePath('schemas', 'xml', 'xml.xsd'), 'utf8');
+  readXmlSchema(): string {
+    return readFileSync(getPackagePath('schemas', 'xml', 'xml.xsd'), 'utf8');
   }
 
   /** Compiles what the first import will need. */
   async warmUp(version: string): Promise<void> {
-    await this.#validator(version, this.#addresses.schemaBase);
+    await this.#getValidator(version, this.#addresses.schemaBase);
   }
 
   /** See {@link withXml}. */
@@ -50,13 +50,13 @@ export class Schemas {
   /** Every violation, in document order. @param schemaBase that the document names */
   async findErrors(document: XmlDocument, version: string, schemaBase = this.#addresses.schemaBase): Promise<SchemaError[]> {
     const xml = await loadXml();
-    const validator = await this.#validator(version, schemaBase);
+    const validator = await this.#getValidator(version, schemaBase);
     try {
       validator.validate(document);
       return [];
     } catch (thrown) {
       // The validator cannot judge a document that refers to entities of its own; the service reads no DTD either.
-      if (thrown instanceof xml.XmlError && !(thrown instanceof xml.XmlValidateError)) return [entityError(document)];
+      if (thrown instanceof xml.XmlError && !(thrown instanceof xml.XmlValidateError)) return [makeEntityError(document)];
       if (!(thrown instanceof xml.XmlValidateError)) throw thrown;
       return thrown.details.map((error) => ({ line: error.line, column: error.col, message: error.message.trim() }));
     }
@@ -66,7 +66,7 @@ export class Schemas {
     for (const key of this.#validators.keys()) this.#forget(key);
   }
 
-  #validator(version: string, schemaBase: string): Promise<XsdValidator> {
+  #getValidator(version: string, schemaBase: string): Promise<XsdValidator> {
     const key = `${version} ${schemaBase}`;
     const cached = this.#validators.get(key);
     if (cached !== undefined) return cached;
@@ -88,9 +88,9 @@ export class Schemas {
 
   async #compile(version: string, schemaBase: string): Promise<XsdValidator> {
     const xml = await loadXml();
-    const source = this.text(version, schemaBase).replace(`${schemaBase}/xml.xsd`, XML_XSD);
+    const source = this.readText(version, schemaBase).replace(`${schemaBase}/xml.xsd`, XML_XSD);
     const document = xml.XmlDocument.fromString(source);
-    const xmlXsd = readFileSync(packagePath('schemas', 'xml', 'xml.xsd'));
+    const xmlXsd = readFileSync(getPackagePath('schemas', 'xml', 'xml.xsd'));
     // The parser has one list of inputs for the process, and each compilation of a schema empties it.
     xml.xmlRegisterInputProvider(new xml.XmlBufferInputProvider({ [XML_XSD]: xmlXsd }));
     try {
@@ -131,7 +131,7 @@ export async function withXml<T>(
   }
 }
 
-function entityError(document: XmlDocument): SchemaError {
+function makeEntityError(document: XmlDocument): SchemaError {
   return { line: document.root.line, column: 0, message: 'The document refers to an entity, which cannot be validated.' };
 }
 

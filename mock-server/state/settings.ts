@@ -1,4 +1,4 @@
-import { addressFault } from '../base/address-list.ts';
+import { findAddressFault } from '../base/address-list.ts';
 import { array, check, flag, integer, nullable, object, optional, type Reader, readOneOf, text } from '../base/shape.ts';
 import { type LatencySetting, MAX_TIMER_MS, readLatency } from './latency.ts';
 
@@ -9,7 +9,7 @@ const accessRule = check(
     value: text({ min: 1 }),
     active: optional(flag),
   }),
-  (rule) => (rule.rule_type.startsWith('ip_') ? addressFault(rule.value) : undefined),
+  (rule) => (rule.rule_type.startsWith('ip_') ? findAddressFault(rule.value) : undefined),
 );
 
 const rateLimit = check(
@@ -24,7 +24,7 @@ const rateLimit = check(
   (limit) => {
     if (limit.scope === 'record') return limit.value === undefined ? undefined : 'a record limit takes no value';
     if (limit.value === undefined) return `a limit of scope ${limit.scope} needs a value`;
-    return limit.scope === 'ip' ? addressFault(limit.value) : undefined;
+    return limit.scope === 'ip' ? findAddressFault(limit.value) : undefined;
   },
 );
 export type RateLimit = Readonly<ReturnType<typeof rateLimit>>;
@@ -86,7 +86,7 @@ export const DEFAULT_SETTINGS: Settings = {
   body_max_bytes: 262_144_000 + 1_048_576,
 };
 
-const proxy: Reader<string> = check(text(), addressFault);
+const proxy: Reader<string> = check(text(), findAddressFault);
 const milliseconds = integer({ min: 0 });
 /** A hundred years. */
 const LARGEST_SHIFT_MS = 3_155_760_000_000;

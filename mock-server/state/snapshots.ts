@@ -1,8 +1,8 @@
 import type { Database } from 'better-sqlite3';
 import type { ClockState, MockClock } from '../base/clock.ts';
-import type { FaultRule } from './fault-rules.ts';
-import type { Faults } from './faults.ts';
+import type { Faults } from './active-faults.ts';
 import type { Locks } from './lock.ts';
+import type { FaultRule } from './parse-fault-rules.ts';
 import type { Archive } from './records/archive.ts';
 import type { ArchiveRow } from './records/archive-table.ts';
 import type { HarvestIndex, PendingWrites } from './records/harvest-index.ts';
@@ -59,7 +59,7 @@ export class Snapshots {
   }
 
   /** @returns false where nothing was kept as the seed: a file of an earlier run was opened */
-  backToSeed(mock: Parts): boolean {
+  restoreSeed(mock: Parts): boolean {
     if (this.#seed === undefined) return false;
     restoreState(this.#seed, mock);
     return true;
@@ -84,7 +84,7 @@ export class Snapshots {
     return this.#byName.delete(name);
   }
 
-  names(): readonly string[] {
+  listNames(): readonly string[] {
     return [...this.#byName.keys()];
   }
 
@@ -97,18 +97,18 @@ export class Snapshots {
 function captureState(mock: Parts): Snapshot {
   return {
     before: new Map(),
-    tables: new Map(smallTables(mock).map((table) => [table, mock.database.prepare(`select * from ${table}`).all()])),
+    tables: new Map(listSmallTables(mock).map((table) => [table, mock.database.prepare(`select * from ${table}`).all()])),
     settings: mock.settings,
-    faults: mock.faults.rules(),
-    clock: mock.clock.state(),
-    pending: mock.harvestIndex.pending(),
+    faults: mock.faults.listRules(),
+    clock: mock.clock.getState(),
+    pending: mock.harvestIndex.getPending(),
   };
 }
 
 function restoreState(snapshot: Snapshot, mock: Parts): void {
   mock.database.transaction(() => {
     for (const [ident, row] of snapshot.before) mock.archive.restoreRow(ident, row);
-    for (const table of smallTables(mock)) refill(mock, table, snapshot.tables.get(table) ?? []);
+    for (const table of listSmallTables(mock)) refill(mock, table, snapshot.tables.get(table) ?? []);
   })();
   snapshot.before.clear();
   mock.applySettings(snapshot.settings);
@@ -119,7 +119,7 @@ function restoreState(snapshot: Snapshot, mock: Parts): void {
   mock.locks.clear();
 }
 
-function smallTables({ database }: Parts): string[] {
+function listSmallTables({ database }: Parts): string[] {
   const tables = database
     .prepare(`select name from sqlite_schema where type = 'table' and name not like 'sqlite_%'`)
     .pluck()

@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3';
 
 /** Prepares each text once: preparing costs more than running, and what is prepared lives until it is collected. */
-export function statementCache(database: Database): (sql: string) => Statement {
+export function makeStatementCache(database: Database): (sql: string) => Statement {
   const statements = new Map<string, Statement>();
   return (sql) => {
     let statement = statements.get(sql);

@@ -67,7 +67,7 @@ export class Tenants<Service extends { dispose(): void }> {
    * Whose a request's target is, and what is left of it below that one's mount; undefined: of no tenant.
    * @throws ControlRefusal
    */
-  of(target: string): { readonly mock: Service; readonly target: string } | undefined {
+  findTenant(target: string): { readonly mock: Service; readonly target: string } | undefined {
     if (!target.startsWith(MOUNT)) return undefined;
     const [, name = '', rest = ''] = /^\/t\/([^/?]*)(.*)$/s.exec(target) ?? [];
     const tenant = this.#byName.get(name);

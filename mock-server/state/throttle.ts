@@ -1,4 +1,4 @@
-import { contains, makeBlockList } from '../base/address-list.ts';
+import { isInList, makeBlockList } from '../base/address-list.ts';
 import { type Account, listAccountNames } from './accounts.ts';
 import type { RateLimit, Settings } from './settings.ts';
 
@@ -38,8 +38,8 @@ export class Throttle {
   check(request: PacedRequest, settings: Settings): ThrottleVerdict {
     const { user_ms, ip_ms } = settings.min_request_intervals;
     const waitMs =
-      this.#intervalWait(`user ${request.account.email}`, user_ms, request) ||
-      this.#intervalWait(`ip ${request.address}`, ip_ms, request);
+      this.#computeIntervalWait(`user ${request.account.email}`, user_ms, request) ||
+      this.#computeIntervalWait(`ip ${request.address}`, ip_ms, request);
     if (waitMs > 0) return makeRefusal(waitMs);
     for (const limit of settings.rate_limits) {
       const subject = limit.active === false ? undefined : getSubject(limit, request);
@@ -56,7 +56,7 @@ export class Throttle {
   }
 
   /** Milliseconds still to wait, 0 when the request passes. */
-  #intervalWait(scope: string, intervalMs: number, { atMs, lateMs }: PacedRequest): number {
+  #computeIntervalWait(scope: string, intervalMs: number, { atMs, lateMs }: PacedRequest): number {
     if (intervalMs === 0) return 0;
     const allowedMs = (this.#lastPassedMs.get(scope) ?? Number.NEGATIVE_INFINITY) + intervalMs;
     if (allowedMs > atMs) return allowedMs - atMs;
@@ -93,7 +93,7 @@ function getSubject(limit: RateLimit, request: PacedRequest): string | undefined
         ? `user ${request.account.email}`
         : undefined;
     case 'ip':
-      return contains(makeBlockList([limit.value ?? '']), request.address) ? `ip ${request.address}` : undefined;
+      return isInList(makeBlockList([limit.value ?? '']), request.address) ? `ip ${request.address}` : undefined;
     case 'record':
       return request.record === undefined ? undefined : `record ${request.record}`;
     default:

@@ -7,9 +7,9 @@ export type MonotonicMs = number & { readonly __brand: 'monotonic' };
 /** Milliseconds since 1970 UTC by the clock of the service. */
 export type ServerMs = number & { readonly __brand: 'server' };
 
-export const wallMs = (ms: number): WallMs => ms as WallMs;
-export const monotonicMs = (ms: number): MonotonicMs => ms as MonotonicMs;
-export const serverMs = (ms: number): ServerMs => ms as ServerMs;
+export const asWallMs = (ms: number): WallMs => ms as WallMs;
+export const asMonotonicMs = (ms: number): MonotonicMs => ms as MonotonicMs;
+export const asServerMs = (ms: number): ServerMs => ms as ServerMs;
 
 /** Source of time, passed in so that tests need not sleep. Fractions of milliseconds where the system has them. */
 export type Clock = {
@@ -29,7 +29,7 @@ export function readClock(clock: Clock): Moment {
 }
 
 /** Returns the larger difference: the monotonic clock stops while a machine sleeps, the wall clock may be set back. */
-export function elapsedMs(clock: Clock, since: Moment): number {
+export function measureElapsedMs(clock: Clock, since: Moment): number {
   return Math.max(clock.monotonicMs() - since.monotonicMs, clock.now() - since.at);
 }
 
@@ -37,15 +37,15 @@ export function elapsedMs(clock: Clock, since: Moment): number {
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
-  now: () => wallMs(Date.now()),
-  monotonicMs: () => monotonicMs(Number(process.hrtime.bigint()) / 1e6),
+  now: () => asWallMs(Date.now()),
+  monotonicMs: () => asMonotonicMs(Number(process.hrtime.bigint()) / 1e6),
   sleep: async (ms, signal) => {
     // Timers count whole milliseconds and fire a little early or late, so the last milliseconds are polled on the event loop.
     const endMs = systemClock.monotonicMs() + ms;
     for (let leftMs = ms; leftMs > 0; leftMs = endMs - systemClock.monotonicMs()) {
       signal?.throwIfAborted();
       if (leftMs < 2) await turn();
-      else await timer(Math.min(Math.floor(leftMs) - 1, MAX_TIMER_MS), signal);
+      else await sleepUntilAborted(Math.min(Math.floor(leftMs) - 1, MAX_TIMER_MS), signal);
       signal?.throwIfAborted();
     }
   },
@@ -56,7 +56,7 @@ export const systemClock: Clock = {
 };
 
 /** Resolves after `ms` milliseconds, or when the signal is aborted. The timer of Node makes an error with its stack for each abort. */
-function timer(ms: number, signal: AbortSignal | undefined): Promise<void> {
+function sleepUntilAborted(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     const end = (): void => {
       clearTimeout(started);
@@ -69,7 +69,7 @@ function timer(ms: number, signal: AbortSignal | undefined): Promise<void> {
 }
 
 /** Formats the local date as YYYY-MM-DD. */
-export function localDate(nowMs: number): string {
+export function formatLocalDate(nowMs: number): string {
   const now = new Date(nowMs);
   const two = (value: number): string => String(value).padStart(2, '0');
   return `${String(now.getFullYear()).padStart(4, '0')}-${two(now.getMonth() + 1)}-${two(now.getDate())}`;

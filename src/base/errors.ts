@@ -63,7 +63,7 @@ export class PasError extends LocalizedError {
 }
 
 /** Makes the class of a failure that carries no fields beyond its message. */
-function failure(code: string, exitReason: ExitReason): new (message: Message, options?: FailureOptions) => PasError {
+function makeFailureClass(code: string, exitReason: ExitReason): new (message: Message, options?: FailureOptions) => PasError {
   return class extends PasError {
     constructor(message: Message, options?: FailureOptions) {
       super(code, exitReason, message, options);
@@ -72,7 +72,7 @@ function failure(code: string, exitReason: ExitReason): new (message: Message, o
 }
 
 /** The command line, or a file that it names, cannot be used as given. */
-export class UsageError extends failure('usage', 'usage') {}
+export class UsageError extends makeFailureClass('usage', 'usage') {}
 
 /** A file cannot be read: missing, a folder, no permission, or content of another kind. */
 export class FileError extends PasError {
@@ -84,16 +84,16 @@ export class FileError extends PasError {
 }
 
 /** The account cannot sign in, or is refused as a whole. */
-export class AuthError extends failure('auth', 'notAllowed') {}
+export class AuthError extends makeFailureClass('auth', 'notAllowed') {}
 
 /** The service is closed or out of reach. Nothing was lost: what was queued stays queued. */
-export class UnavailableError extends failure('unavailable', 'unavailable') {}
+export class UnavailableError extends makeFailureClass('unavailable', 'unavailable') {}
 
 /** Another process is pushing this outbox. */
-export class OutboxLeasedError extends failure('outbox-leased', 'outboxLeased') {}
+export class OutboxLeasedError extends makeFailureClass('outbox-leased', 'outboxLeased') {}
 
 /** `config.toml`, the environment or a profile cannot be used. */
-export class ConfigError extends failure('config', 'config') {}
+export class ConfigError extends makeFailureClass('config', 'config') {}
 
 /** A database or file of pas cannot be read or written: damaged, read-only, no space, or locked by another program. */
 export class DatabaseError extends PasError {
@@ -111,7 +111,7 @@ export function isDamaged(thrown: unknown): thrown is DatabaseError {
 }
 
 /** A database carries a schema that this version of pas does not know. */
-export class DatabaseTooNewError extends failure('database-too-new', 'databaseTooNew') {}
+export class DatabaseTooNewError extends makeFailureClass('database-too-new', 'databaseTooNew') {}
 
 /** The harvesting interface answered with an OAI-PMH error, or with something that is not OAI-PMH. */
 export class OaiError extends PasError {
@@ -124,7 +124,7 @@ export class OaiError extends PasError {
 }
 
 /** The write interface gave an answer that its contract does not allow. */
-export class ContractError extends failure('outside-contract', 'outsideContract') {}
+export class ContractError extends makeFailureClass('outside-contract', 'outsideContract') {}
 
 /** A person stopped the command. */
 export class InterruptedError extends PasError {

@@ -69,11 +69,11 @@ export function hasErrors(issues: readonly Issue[]): boolean {
   return issues.some((issue) => issue.severity === 'error');
 }
 
-export function errorIssue(rule: string, says: Message, where: Where = {}): Issue {
+export function makeErrorIssue(rule: string, says: Message, where: Where = {}): Issue {
   return new Issue({ rule, says, severity: 'error', ...where });
 }
 
-export function warningIssue(rule: string, says: Message, where: Where = {}): Issue {
+export function makeWarningIssue(rule: string, says: Message, where: Where = {}): Issue {
   return new Issue({ rule, says, severity: 'warning', ...where });
 }
 
@@ -83,13 +83,13 @@ export function formatIssuePlace(issue: Where): string {
   if (issue.file !== undefined) parts.push(escapeLineBreaks(issue.file));
   const { sheet, row, line, column } = issue;
   if (sheet !== undefined) parts.push(issue.unit === 'feature' ? t`layer ${sheet}` : t`sheet ${sheet}`);
-  if (row !== undefined) parts.push(rowText(row, issue.unit));
+  if (row !== undefined) parts.push(formatRow(row, issue.unit));
   if (line !== undefined) parts.push(t`line ${line}`);
   if (column !== undefined) parts.push(t`column ${column}`);
   return parts.join(', ');
 }
 
-function rowText(row: number, unit: Issue['unit']): string {
+function formatRow(row: number, unit: Issue['unit']): string {
   const counted = { feature: t`feature ${row}`, waypoint: t`waypoint ${row}`, find: t`find ${row}` };
   return unit === undefined ? t`row ${row}` : counted[unit];
 }
@@ -99,7 +99,7 @@ export type Reading<T> = { readonly value: T } | Unreadable;
 
 export type Unreadable = { readonly rule: string; readonly problem: Message };
 
-export function unreadable(rule: string, problem: Message): Unreadable {
+export function makeUnreadable(rule: string, problem: Message): Unreadable {
   return { rule, problem };
 }
 

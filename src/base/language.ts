@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { localDate } from './clock.ts';
+import { formatLocalDate } from './clock.ts';
 import { packageRoot } from './package-root.ts';
 import type { Forms } from './po-files.ts';
 
@@ -72,37 +72,37 @@ const CZECH = new Intl.PluralRules('cs');
 /** Index of the Czech form: one; two to four; all others. */
 const CZECH_FORMS: Readonly<Partial<Record<Intl.LDMLPluralRule, number>>> = { one: 0, few: 1 };
 
-export function currentLanguage(): Language {
+export function getLanguage(): Language {
   return activeCatalog?.language ?? 'en';
 }
 
 /** Formats a number with the decimal mark of the language. */
-export function decimal(value: number, digits: number): string {
+export function formatDecimal(value: number, digits: number): string {
   const text = value.toFixed(digits);
   return activeCatalog?.language === 'cs' ? text.replace('.', ',') : text;
 }
 
 /** Formats `2026-11-23` as the language writes dates. */
-export function dayText(isoDate: string): string {
+export function formatDay(isoDate: string): string {
   const [year, month, day] = isoDate.split('-').map(Number);
-  return currentLanguage() === 'cs' ? `${day}. ${month}. ${year}` : isoDate;
+  return getLanguage() === 'cs' ? `${day}. ${month}. ${year}` : isoDate;
 }
 
 /**
  * Formats a moment in the local time zone: `2026-11-23 14:32`.
  * @param nowMs where given, the date of today is left out: `14:32`
  */
-export function momentText(ms: number, nowMs?: number): string {
+export function formatMoment(ms: number, nowMs?: number): string {
   const at = new Date(ms);
-  const hour = currentLanguage() === 'cs' ? String(at.getHours()) : String(at.getHours()).padStart(2, '0');
+  const hour = getLanguage() === 'cs' ? String(at.getHours()) : String(at.getHours()).padStart(2, '0');
   const time = `${hour}:${String(at.getMinutes()).padStart(2, '0')}`;
-  const day = localDate(ms);
-  return nowMs !== undefined && day === localDate(nowMs) ? time : `${dayText(day)} ${time}`;
+  const day = formatLocalDate(ms);
+  return nowMs !== undefined && day === formatLocalDate(nowMs) ? time : `${formatDay(day)} ${time}`;
 }
 
 /** Formats a size: `3.4 MB`, `120 kB`. */
-export function sizeText(bytes: number): string {
-  return bytes < 1e6 ? `${Math.max(1, Math.round(bytes / 1000))} kB` : `${decimal(bytes / 1e6, 1)} MB`;
+export function formatSize(bytes: number): string {
+  return bytes < 1e6 ? `${Math.max(1, Math.round(bytes / 1000))} kB` : `${formatDecimal(bytes / 1e6, 1)} MB`;
 }
 
 /**
@@ -118,12 +118,12 @@ export function chooseLanguage(
   // All of Intl say the same; the rules of plurals are made the quickest by far.
   systemLocale: () => string = () => new Intl.PluralRules().resolvedOptions().locale,
 ): Language {
-  const locale = (): string => environment['LC_ALL'] || environment['LC_MESSAGES'] || environment['LANG'] || systemLocale();
-  const explicit = parseLanguage(languageFlag(args)) ?? parseLanguage(environment['PAS_LANG']);
-  return explicit ?? parseLanguage(readConfigured()) ?? parseLanguage(locale()) ?? 'en';
+  const getLocale = (): string => environment['LC_ALL'] || environment['LC_MESSAGES'] || environment['LANG'] || systemLocale();
+  const explicit = parseLanguage(findLanguageFlag(args)) ?? parseLanguage(environment['PAS_LANG']);
+  return explicit ?? parseLanguage(readConfigured()) ?? parseLanguage(getLocale()) ?? 'en';
 }
 
-export function languageFlag(args: readonly string[]): string | undefined {
+export function findLanguageFlag(args: readonly string[]): string | undefined {
   const at = args.findIndex((arg) => arg === '--lang' || arg.startsWith('--lang='));
   const flag = args[at];
   return flag === '--lang' ? args[at + 1] : flag?.slice('--lang='.length);
@@ -194,27 +194,27 @@ export function withPrepositions(text: string, values: readonly string[]): strin
 
 /** Reading .po files takes longer than most commands, so the build leaves their texts beside the code. */
 async function readCatalog(language: Language): Promise<Forms> {
-  const folder = poFolder(language);
+  const folder = getPoFolder(language);
   return readBuilt(language, folder) ?? (await import('./po-files.ts')).readPoFiles(folder);
 }
 
-export function poFolder(language: Language): string {
+export function getPoFolder(language: Language): string {
   return join(packageRoot, 'src', 'language', language);
 }
 
 /** Path of the file into which the build writes the texts of a language. */
-export function builtCatalog(language: Language): string {
+export function getBuiltCatalogPath(language: Language): string {
   return join(packageRoot, 'dist', `language-${language}.json`);
 }
 
 /** Undefined where nothing was built, or a .po file was edited since. */
 function readBuilt(language: Language, folder: string): Forms | undefined {
   try {
-    const builtMs = statSync(builtCatalog(language)).mtimeMs;
+    const builtMs = statSync(getBuiltCatalogPath(language)).mtimeMs;
     const edited = [folder, ...readdirSync(folder).map((name) => join(folder, name))].some(
       (path) => statSync(path).mtimeMs > builtMs,
     );
-    return edited ? undefined : (JSON.parse(readFileSync(builtCatalog(language), 'utf8')) as Forms);
+    return edited ? undefined : (JSON.parse(readFileSync(getBuiltCatalogPath(language), 'utf8')) as Forms);
   } catch {
     return undefined;
   }

@@ -66,7 +66,7 @@ export class Command {
     const [words = ''] = /^pas(?: [a-z][a-z-]*)*/.exec(this.command) ?? [];
     const isOfProfile = !WITHOUT_PROFILE.has(words.split(' ')[1] ?? '') && !this.command.includes(' --profile');
     return interpolate(
-      `${words}${isOfProfile ? profileFlag() : ''}${this.command.slice(words.length)}`,
+      `${words}${isOfProfile ? getProfileFlag() : ''}${this.command.slice(words.length)}`,
       this.values.map((value) => quoteShellWord(value)),
     );
   }
@@ -82,7 +82,7 @@ export function cmd(strings: TemplateStringsArray, ...values: readonly (string |
 }
 
 /** Makes a command with optional flags: `true` is a flag alone, undefined is left out; an empty flag is an argument. */
-export function commandWith(
+export function composeCommand(
   words: string,
   flags: readonly (readonly [flag: string, value: string | true | undefined])[],
 ): Command {
@@ -99,11 +99,11 @@ export function commandWith(
 /** Commands that act on the whole home, or on no profile. */
 const WITHOUT_PROFILE = new Set(['demo', 'init', 'profile', 'service', 'mock-server', 'completion', 'help']);
 
-let profileFlag = (): string => '';
+let getProfileFlag = (): string => '';
 
 /** Sets the function that returns the ` --profile NAME` (or nothing) that printed commands need. */
 export function addToCommands(flag: () => string): void {
-  profileFlag = flag;
+  getProfileFlag = flag;
 }
 
 /** A message in stored form: plain JSON, without a language. */

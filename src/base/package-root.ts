@@ -7,7 +7,7 @@ const require = createRequire(import.meta.url);
 /** Folder of pas's own package.json, which has `schemas/`. */
 export const packageRoot = dirname(require.resolve('pas-finds/package.json'));
 
-export function packageVersion(): string {
+export function getPackageVersion(): string {
   const { version }: { readonly version: string } = require('pas-finds/package.json');
   return version;
 }

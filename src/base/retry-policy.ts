@@ -21,8 +21,8 @@ export const RETRY_POLICY = {
    * entries in a row were refused for their projects, `further` are enough for another project.
    */
   circuit: { threshold: 5, further: 2, minOpenMs: MINUTE_MS, maxOpenMs: HOUR_MS },
-  /** Circuit breakers of the service: consecutive failures that end the push. */
-  service: { uncertain: 5, throttled: 20, 'not-delivered': 4, closed: 1 },
+  /** Consecutive failures of the service that end the push. They open no circuit. */
+  stopAfter: { uncertain: 5, throttled: 20, 'not-delivered': 4, closed: 1 },
   /** A push ends when its queue must wait longer. */
   push: { maxWaitMs: 2 * MINUTE_MS },
   /** Pauses of a watch between probes of an unreachable or uncertain service, and its polling interval for the outbox. */
@@ -30,7 +30,7 @@ export const RETRY_POLICY = {
 } as const satisfies Readonly<Record<string, Readonly<Record<string, number>>>>;
 
 /** Returns the backoff of an entry after so many consecutive failures, in milliseconds. */
-export function entryBackoffMs(failures: number): number {
+export function computeEntryBackoffMs(failures: number): number {
   const { minMs, maxMs, slowAfter } = RETRY_POLICY.entry;
   return failures < slowAfter ? Math.min(minMs * 2 ** (failures - 1), maxMs) : slowBackoffMs(failures - slowAfter + 1);
 }
@@ -42,7 +42,7 @@ export function slowBackoffMs(failures: number): number {
 }
 
 /** Returns the backoff of all entries after so many consecutive connection failures, in milliseconds. */
-export function connectionBackoffMs(failures: number): number {
+export function computeConnectionBackoffMs(failures: number): number {
   const { minMs, maxMs } = RETRY_POLICY.connection;
   return Math.min(minMs * 2 ** (failures - 1), maxMs);
 }
@@ -51,7 +51,7 @@ export function connectionBackoffMs(failures: number): number {
  * Returns how long a circuit stays open, in milliseconds.
  * @param previousMs how long it was open the last time; 0 for the first time
  */
-export function circuitOpenMs(previousMs: number): number {
+export function computeCircuitOpenMs(previousMs: number): number {
   const { minOpenMs, maxOpenMs } = RETRY_POLICY.circuit;
   return Math.min(Math.max(minOpenMs, previousMs * 2), maxOpenMs);
 }

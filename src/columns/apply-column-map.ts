@@ -1,12 +1,12 @@
-import { errorIssue, type Issue } from '../base/issue.ts';
+import { type Issue, makeErrorIssue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
-import { type ColumnName, meaningOfColumn } from '../find/fields.ts';
-import { type AnglePart, angleCell } from '../place/read-position.ts';
+import { type ColumnName, findColumnMeant } from '../find/fields.ts';
+import { type AnglePart, joinAngleCells } from '../place/read-position.ts';
 import { getHeaderPlace, type ShownCells, type Table, type TableRow } from '../tables/table.ts';
-import { alternatives, findNearestNames } from '../text/names.ts';
+import { findNearestNames, joinAlternatives } from '../text/names.ts';
+import { applyColumnRule } from './apply-column-rule.ts';
 import { type ColumnMap, type ColumnRule, getTemplateParts, JOINED, type ReadColumn } from './column-rule.ts';
-import { cellText, columnKeys, keyForm } from './columns.ts';
-import { convertCell } from './convert-cell.ts';
+import { getTrimmedCell, makeColumnKeys, normalizeKey } from './columns.ts';
 import { withConstants } from './settings.ts';
 
 /**
@@ -14,10 +14,10 @@ import { withConstants } from './settings.ts';
  * columns. Each cell is converted when its row is iterated.
  */
 export function withColumnMap(table: Table, map: ColumnMap): Table {
-  const keys = columnKeys(table.header);
-  const places = new Map(keys.map((key, index) => [keyForm(key), index]));
-  const issues = missingColumns(table, map, keys, places);
-  const rules = new Map([...map.columns].map(([key, rule]) => [places.get(keyForm(key)) ?? -1, rule]));
+  const keys = makeColumnKeys(table.header);
+  const places = new Map(keys.map((key, index) => [normalizeKey(key), index]));
+  const issues = checkMissingColumns(table, map, keys, places);
+  const rules = new Map([...map.columns].map(([key, rule]) => [places.get(normalizeKey(key)) ?? -1, rule]));
   const header = [...table.header];
   const names: string[] = header.map((name, index) => {
     const rule = rules.get(index);
@@ -26,7 +26,7 @@ export function withColumnMap(table: Table, map: ColumnMap): Table {
   });
   const homes = new Map<string, number>();
   const ensureColumn = (element: string): number => {
-    const existing = homes.get(element) ?? names.findIndex((name) => meaningOfColumn(name) === element);
+    const existing = homes.get(element) ?? names.findIndex((name) => findColumnMeant(name) === element);
     const place = existing === -1 ? header.push(element) - 1 : existing;
     names[place] = element;
     homes.set(element, place);
@@ -50,7 +50,7 @@ export function withColumnMap(table: Table, map: ColumnMap): Table {
     const angles = new Map<ColumnName, Map<AnglePart, string>>();
     const dates = new Set<number>();
     for (const { index, rule } of read) {
-      const text = convertCell(cellText(row, index, rule.element), rule);
+      const text = applyColumnRule(getTrimmedCell(row, index, rule.element), rule);
       if (isMisplacedDate(row, index, rule)) dates.add(isJoined(rule) ? (homes.get(rule.element) ?? index) : index);
       if (rule.part !== undefined) angles.set(rule.element, (angles.get(rule.element) ?? new Map()).set(rule.part, text));
       else if (!JOINED.includes(rule.element)) cells[index] = text;
@@ -58,11 +58,11 @@ export function withColumnMap(table: Table, map: ColumnMap): Table {
     }
     if (note !== undefined) removeMisplacedYears(read, cells, (index, year) => add(note, `${header[index]}: ${year}`));
     for (const { index, rule } of read) if (isJoined(rule)) cells[index] = '';
-    for (const [element, parts] of angles) cells[homes.get(element) ?? -1] = angleCell(parts);
+    for (const [element, parts] of angles) cells[homes.get(element) ?? -1] = joinAngleCells(parts);
     for (const [place, parts] of texts) cells[place] = [cells[place] ?? '', ...parts].filter((part) => part !== '').join('; ');
     if (composed !== undefined) {
       cells[composed.place] = compose(composed.template, row, places);
-      const parts = getTemplateParts(composed.template).map((key) => row.shown?.get(places.get(keyForm(key)) ?? -1));
+      const parts = getTemplateParts(composed.template).map((key) => row.shown?.get(places.get(normalizeKey(key)) ?? -1));
       if (parts.some((part) => part?.isDate === true)) dates.add(composed.place);
     }
     return { ...row, cells, ...(row.shown && { shown: mapShownCells(row.shown, cells, rules, dates) }) };
@@ -113,13 +113,13 @@ function removeMisplacedYears(
 
 /** Composes the local id; empty where one of its columns is, since half a number may be another find's. */
 function compose(template: string, row: TableRow, places: ReadonlyMap<string, number>): string {
-  const getCellText = (key: string): string => cellText(row, places.get(keyForm(key)) ?? -1, 'local_id');
+  const getCellText = (key: string): string => getTrimmedCell(row, places.get(normalizeKey(key)) ?? -1, 'local_id');
   return getTemplateParts(template).some((key) => getCellText(key) === '')
     ? ''
     : template.replace(/\{([^{}]+)\}/g, (_, key: string) => getCellText(key));
 }
 
-function missingColumns(
+function checkMissingColumns(
   table: Table,
   map: ColumnMap,
   keys: readonly string[],
@@ -127,12 +127,12 @@ function missingColumns(
 ): readonly Issue[] {
   const requested = [...map.columns.keys(), ...(map.localId === undefined ? [] : getTemplateParts(map.localId))];
   return requested
-    .filter((key) => !places.has(keyForm(key)))
+    .filter((key) => !places.has(normalizeKey(key)))
     .map((key) => {
-      const nearest = alternatives(findNearestNames(key, keys));
+      const nearest = joinAlternatives(findNearestNames(key, keys));
       const all = keys.join(', ');
       const advice = nearest === '' ? msg`Its columns are: ${all}.` : msg`Did you mean ${nearest}?`;
       const message = msg`${map.file} names the column "${key}", which the table does not have. ${advice}`;
-      return errorIssue('map-column-missing', message, getHeaderPlace(table));
+      return makeErrorIssue('map-column-missing', message, getHeaderPlace(table));
     });
 }

@@ -1,26 +1,26 @@
 import { isReadable } from '../base/issue.ts';
-import { decimal } from '../base/language.ts';
+import { formatDecimal } from '../base/language.ts';
 import { type Message, msg } from '../base/message.ts';
 import { type ColumnName, FIELDS, type Field } from '../find/fields.ts';
 import type { LookupArea, LookupTerm } from '../find/lookup.ts';
+import { CENTIMETRES, parseBoolean, parseGeomSystem, parseTargetState } from '../find/parse-cell.ts';
 import { detectNameOrder, type NameOrder, parseName } from '../find/person-name.ts';
-import { CENTIMETRES, parseBoolean, parseGeomSystem, parseTargetState } from '../find/read-cell.ts';
 import { parsePosition } from '../place/read-position.ts';
 import { foldName, isPictureName, splitNameWords } from '../text/names.ts';
+import { DAY_NUMBER } from './apply-column-rule.ts';
 import {
   type ColumnProfile,
-  dateShape,
+  detectDateForm,
   getShare,
+  makeUnreadableDoubt,
+  measureNumbers,
+  measurePhotographShare,
+  measurePositionShare,
   type NumberShape,
-  numberShape,
   parsePlainNumber,
-  photographShare,
-  positionShare,
-  unreadableDoubt,
 } from './column-profile.ts';
 import { type DepthUnit, OPEN_UNIT, type ReadColumn } from './column-rule.ts';
-import { keyForm } from './columns.ts';
-import { DAY_NUMBER } from './convert-cell.ts';
+import { normalizeKey } from './columns.ts';
 import { findUnit, type NameScore, scoreName } from './element-names.ts';
 
 export type LookupSources = { readonly lookupTerm: LookupTerm; readonly lookupArea: LookupArea };
@@ -51,20 +51,20 @@ type ColumnScorer = (profile: ColumnProfile, name: NameScore | undefined, knowle
 const WEIGHT_OF_NAME = 0.6;
 
 const SCORERS: Readonly<Partial<Record<ColumnName, ColumnScorer>>> = {
-  local_id: localId,
-  projekt: project,
-  hloubka: depthCandidate,
+  local_id: judgeLocalId,
+  projekt: judgeProject,
+  hloubka: judgeDepths,
   presna_datace: makeNameScorer(0),
   pocet: makeNameScorer(0.1),
   poznamka: makeNameScorer(0),
-  nalezce: finderCandidate,
-  wkt: position,
-  photos: photographs,
+  nalezce: judgeFinders,
+  wkt: judgePosition,
+  photos: judgePhotographs,
   ident_cely: makeNameScorer(0.4),
-  lon: coordinate,
-  lat: coordinate,
-  geom_x: coordinate,
-  geom_y: coordinate,
+  lon: judgeCoordinate,
+  lat: judgeCoordinate,
+  geom_x: judgeCoordinate,
+  geom_y: judgeCoordinate,
 };
 
 /** Returns the judge of a field that has none of its own. */
@@ -74,11 +74,11 @@ function getJudge({ kind, set = '' }: Field): ColumnScorer | undefined {
       return makeNameScorer(0.05);
     case 'integer':
       return (profile, name) =>
-        name !== undefined && numberShape([...profile.values]).share > 0.9 ? { score: 0.3, reasons: [] } : undefined;
+        name !== undefined && measureNumbers([...profile.values]).share > 0.9 ? { score: 0.3, reasons: [] } : undefined;
     case 'date':
-      return dateCandidate;
+      return judgeDates;
     case 'boolean':
-      return yesOrNoCandidate;
+      return judgeYesOrNo;
     case 'state':
       return (profile, name) =>
         name !== undefined && getShare(profile, (text) => isReadable(parseTargetState(text))) > 0.9
@@ -115,7 +115,7 @@ export function rankCandidates(profile: ColumnProfile, knowledge: LookupSources)
           element,
           score,
           rule: { kind: 'read', element, ...rule },
-          reasons: [...(name === undefined ? [] : [nameReason(name)]), ...reasons],
+          reasons: [...(name === undefined ? [] : [explainName(name)]), ...reasons],
           ...(doubt === undefined ? {} : { doubt }),
         },
       ];
@@ -141,7 +141,7 @@ function scoreByName(element: ColumnName, profile: ColumnProfile, name: NameScor
   const fits = NEEDS_VALUES[element];
   const share = fits === undefined ? 0 : getShare(profile, fits);
   if (fits !== undefined && share === 0) return undefined;
-  const doubt = unreadableDoubt(profile, share);
+  const doubt = makeUnreadableDoubt(profile, share);
   return { score: 0.3 * share - 0.1, reasons: [], ...(doubt === undefined ? {} : { doubt }) };
 }
 
@@ -150,7 +150,7 @@ function isPlain(name: NameScore | undefined): boolean {
   return name !== undefined && name.score >= 0.85;
 }
 
-function nameReason({ score, like }: NameScore): Message {
+function explainName({ score, like }: NameScore): Message {
   return score === 1 ? msg`has this name` : msg`its name is like "${like}"`;
 }
 
@@ -158,7 +158,7 @@ function makeNameScorer(score: number): ColumnScorer {
   return (_profile, name) => (name === undefined ? undefined : { score, reasons: [] });
 }
 
-function localId(profile: ColumnProfile, name: NameScore | undefined): Evidence | undefined {
+function judgeLocalId(profile: ColumnProfile, name: NameScore | undefined): Evidence | undefined {
   if (name === undefined) return undefined;
   // "name" is the number of a waypoint, and in other tables the name of a thing.
   if (name.like === 'name' && getShare(profile, (text) => /\d/.test(text)) < 1) return undefined;
@@ -171,31 +171,31 @@ function isProject(text: string): boolean {
 }
 
 /** Columns of coordinates whose numbers are inconclusive are accepted by name. */
-function coordinate(_profile: ColumnProfile, name: NameScore | undefined): Evidence | undefined {
+function judgeCoordinate(_profile: ColumnProfile, name: NameScore | undefined): Evidence | undefined {
   if (name === undefined) return undefined;
   return { score: 0.4, reasons: [], doubt: msg`its values are not coordinates in the Czech Republic` };
 }
 
-function project(profile: ColumnProfile): Evidence | undefined {
+function judgeProject(profile: ColumnProfile): Evidence | undefined {
   const share = getShare(profile, isProject);
   return share < 0.8 ? undefined : { score: 0.7, reasons: [msg`its values are identifiers of projects`] };
 }
 
 function judgeTerms(set: string): ColumnScorer {
   return (profile, name, { lookupTerm }) => {
-    const isText = numberShape([...profile.values]).share < 0.8;
+    const isText = measureNumbers([...profile.values]).share < 0.8;
     // Many different texts under another name are no terms.
     if (!isText || (name === undefined && profile.values.size > Math.max(20, profile.filled / 2))) return undefined;
-    const shape = termShape(profile, set, lookupTerm);
+    const shape = measureTerms(profile, set, lookupTerm);
     if (shape === undefined) return name === undefined ? undefined : { score: 0, reasons: [msg`${set} was not harvested`] };
     if (set === 'organizace' && shape.foundCount === 0) return undefined;
     if (name === undefined && shape.foundCount < 2) return undefined;
-    return { score: shape.foundCount === 0 ? -0.1 : 0.65 * shape.share, reasons: [termReason(shape, set)] };
+    return { score: shape.foundCount === 0 ? -0.1 : 0.65 * shape.share, reasons: [explainTerms(shape, set)] };
   };
 }
 
-function position(profile: ColumnProfile, name: NameScore | undefined): Evidence | undefined {
-  if (positionShare(profile) < 0.6) return undefined;
+function judgePosition(profile: ColumnProfile, name: NameScore | undefined): Evidence | undefined {
+  if (measurePositionShare(profile) < 0.6) return undefined;
   const plain = getShare(profile, (text) => /^point/i.test(text)) > 0.9;
   return {
     score: name === undefined ? 0.6 : 0.5,
@@ -206,8 +206,8 @@ function position(profile: ColumnProfile, name: NameScore | undefined): Evidence
 
 const SEPARATORS = [';', ',', '|', '+', '\n'] as const;
 
-function photographs(profile: ColumnProfile): Evidence | undefined {
-  const share = photographShare(profile);
+function judgePhotographs(profile: ColumnProfile): Evidence | undefined {
+  const share = measurePhotographShare(profile);
   if (share < 0.5) return undefined;
   const separator = SEPARATORS.find((mark) => [...profile.values.keys()].some((text) => text.split(mark).length > 1));
   return {
@@ -226,7 +226,7 @@ const MAX_LOOKUPS = 24;
 const MAX_MISSES = 8;
 
 /** Measures the share; undefined where the vocabulary was not harvested, or the column is empty. */
-function termShape({ values }: ColumnProfile, set: string, lookupTerm: LookupTerm): TermShape | undefined {
+function measureTerms({ values }: ColumnProfile, set: string, lookupTerm: LookupTerm): TermShape | undefined {
   const frequent = [...values].sort(([, a], [, b]) => b - a).slice(0, MAX_LOOKUPS);
   let [rows, foundRows, looked, foundCount] = [0, 0, 0, 0];
   for (const [text, count] of frequent) {
@@ -242,18 +242,18 @@ function termShape({ values }: ColumnProfile, set: string, lookupTerm: LookupTer
   return looked === 0 ? undefined : { share: foundRows / rows, looked, foundCount };
 }
 
-function termReason({ looked, foundCount }: TermShape, set: string): Message {
+function explainTerms({ looked, foundCount }: TermShape, set: string): Message {
   return msg`${foundCount} of ${looked} different terms are in ${set}`;
 }
 
 /** Evidence for elements whose values have a form: days, people, yes and no. */
 
-function dateCandidate(profile: ColumnProfile, name: NameScore | undefined): Evidence | undefined {
-  const { form, share, readable, ambiguous, years } = dateShape(profile);
+function judgeDates(profile: ColumnProfile, name: NameScore | undefined): Evidence | undefined {
+  const { form, share, readable, ambiguous, years } = detectDateForm(profile);
   if (name === undefined ? share < 0.9 : readable < (isPlain(name) ? 0.1 : 0.6)) return undefined;
   const doubt = ambiguous
     ? msg`nothing shows which is the day and which the month; pas reads the day first`
-    : unreadableDoubt(profile, readable);
+    : makeUnreadableDoubt(profile, readable);
   const written = form === DAY_NUMBER ? msg`day numbers of a spreadsheet` : msg`days of the form ${form}`;
   return {
     score: (share > 0 ? 0.5 : 0.3) * readable,
@@ -265,17 +265,17 @@ function dateCandidate(profile: ColumnProfile, name: NameScore | undefined): Evi
 
 const PERSON = /^(?:\p{L}+\.\s+)*\p{Lu}[\p{L}'.-]*,?\s+\p{Lu}[\p{L}'.-]*/u;
 
-function finderCandidate(profile: ColumnProfile, name: NameScore | undefined, knowledge: LookupSources): Evidence | undefined {
+function judgeFinders(profile: ColumnProfile, name: NameScore | undefined, knowledge: LookupSources): Evidence | undefined {
   const persons = getShare(profile, (text) => PERSON.test(text) || /^OS-\d+$/.test(text));
   if (name === undefined || persons < 0.3) return undefined;
-  const order = nameOrder(profile, knowledge);
+  const order = detectOrderOfNames(profile, knowledge);
   if (order === undefined) return { score: 0.3 * persons, reasons: [msg`its values are names of people`] };
   const written = order === 'surname-first' ? msg`surname first` : msg`given name first`;
   return { score: 0.3 * persons, rule: { name: order }, reasons: [msg`names of people, ${written}`] };
 }
 
 /** Returns the order of names; undefined where all have a comma, or none is conclusive. */
-function nameOrder({ values }: ColumnProfile, { lookupTerm }: LookupSources): NameOrder | undefined {
+function detectOrderOfNames({ values }: ColumnProfile, { lookupTerm }: LookupSources): NameOrder | undefined {
   let [surnameFirst, givenFirst] = [0, 0];
   for (const text of [...values.keys()].slice(0, 100)) {
     const { parts } = parseName(text);
@@ -300,10 +300,10 @@ function findKnownOrder(name: string, label: string): NameOrder | undefined {
 /** Short words for yes and no that are read only with a map. */
 const OWN_WORDS: Readonly<Record<string, string>> = { a: 'ano', n: 'ne', x: 'ano', '+': 'ano', '-': 'ne', y: 'ano' };
 
-function yesOrNoCandidate(profile: ColumnProfile, name: NameScore | undefined): Evidence | undefined {
+function judgeYesOrNo(profile: ColumnProfile, name: NameScore | undefined): Evidence | undefined {
   if (name === undefined) return undefined;
-  const forms = [...new Set([...profile.values.keys()].map(keyForm))].filter((text) => Object.hasOwn(OWN_WORDS, text));
-  const share = getShare(profile, (text) => isReadable(parseBoolean(text)) || forms.includes(keyForm(text)));
+  const forms = [...new Set([...profile.values.keys()].map(normalizeKey))].filter((text) => Object.hasOwn(OWN_WORDS, text));
+  const share = getShare(profile, (text) => isReadable(parseBoolean(text)) || forms.includes(normalizeKey(text)));
   if (share < 0.9) return undefined;
   const values = Object.fromEntries(forms.map((text) => [text, OWN_WORDS[text] ?? '']));
   return { score: 0.3, reasons: [msg`its values mean yes or no`], ...(forms.length === 0 ? {} : { rule: { values } }) };
@@ -317,17 +317,17 @@ type DepthEvidence = {
 };
 
 /** Judges a column of depths: the unit is in the header or the cells, or follows from the size of the numbers. */
-function depthCandidate(profile: ColumnProfile, name: NameScore | undefined): DepthEvidence | undefined {
-  const all = numberShape([...profile.values]);
+function judgeDepths(profile: ColumnProfile, name: NameScore | undefined): DepthEvidence | undefined {
+  const all = measureNumbers([...profile.values]);
   if (name === undefined || all.share < 0.5 || all.least < 0 || all.most > 5000) return undefined;
   const bare = [...profile.values].filter(([text]) => !/\d\s*(?:mm|cm|dm|m)\.?$/i.test(text));
   if (bare.length === 0) return { score: 0.3, rule: { unit: 'cm' }, reasons: [msg`each value names its unit`] };
-  const shape = numberShape(bare);
+  const shape = measureNumbers(bare);
   const { least, most, fractions } = shape;
-  const range = fractions ? `${decimal(least, 2)}–${decimal(most, 2)}` : `${least}–${most}`;
+  const range = fractions ? `${formatDecimal(least, 2)}–${formatDecimal(most, 2)}` : `${least}–${most}`;
   const numbers = bare.flatMap(([text]) => parsePlainNumber(text) ?? []);
   const open = (doubt: Message): DepthEvidence => ({ score: 0.2, rule: { unit: OPEN_UNIT }, reasons: [], doubt });
-  const doubt = unreadableDoubt(profile, all.share);
+  const doubt = makeUnreadableDoubt(profile, all.share);
   const named = findNamedUnit(profile.header);
   if (named !== undefined) {
     return numbers.some((value) => isOutOfUnit(value, named))

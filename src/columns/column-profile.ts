@@ -1,16 +1,16 @@
 import { isReadable } from '../base/issue.ts';
 import { msgid } from '../base/language.ts';
 import { type Message, nmsg } from '../base/message.ts';
-import { parseDateCell } from '../find/read-cell.ts';
+import { parseDateCell } from '../find/parse-cell.ts';
 import { parseDecimal } from '../place/geometry.ts';
 import { parsePosition } from '../place/read-position.ts';
 import type { Table } from '../tables/table.ts';
 import { isPictureName } from '../text/names.ts';
-import { columnKeys } from './columns.ts';
-import { DAY_NUMBER, parseDateForm } from './convert-cell.ts';
+import { DAY_NUMBER, parseDateForm } from './apply-column-rule.ts';
+import { makeColumnKeys } from './columns.ts';
 
 export type ColumnProfile = {
-  /** See `columnKeys`. */
+  /** See `makeColumnKeys`. */
   readonly key: string;
   readonly header: string;
   readonly index: number;
@@ -45,7 +45,7 @@ export function profileColumns(table: Table): ColumnProfile[] {
       if (count !== undefined || counts.size < MAX_VALUES) counts.set(text, (count ?? 0) + 1);
     }
   }
-  return columnKeys(table.header).map((key, index) => ({
+  return makeColumnKeys(table.header).map((key, index) => ({
     key,
     header: table.header[index] ?? '',
     index,
@@ -67,7 +67,7 @@ export function getShare({ values }: ColumnProfile, fits: (text: string) => bool
 }
 
 /** Reports how many values cannot be used without a conversion. */
-export function unreadableDoubt(profile: ColumnProfile, share: number): Message | undefined {
+export function makeUnreadableDoubt(profile: ColumnProfile, share: number): Message | undefined {
   const all = profile.filled;
   const bad = Math.round(all * (1 - share));
   return bad === 0
@@ -105,14 +105,14 @@ type DateShape = {
 };
 
 /** Returns the form that most texts have. */
-export function dateShape(profile: ColumnProfile): DateShape {
+export function detectDateForm(profile: ColumnProfile): DateShape {
   const years = getShare(profile, isYear);
   const shares = FORMS.map((form) => ({ form, share: getShare(profile, (text) => parseDateForm(text, form) !== undefined) }));
   const best = shares.reduce((one, other) => (other.share > one.share ? other : one));
   const rival = best.form === 'd/m/yyyy' ? shares.find(({ form }) => form === 'm/d/yyyy') : undefined;
   const isDay = (text: string): boolean => parseDateForm(text, best.form) !== undefined || isReadable(parseDateCell(text));
   const readable = getShare(profile, isDay) + years;
-  const numbers = readable < 0.6 ? numbersOfDays(profile) : undefined;
+  const numbers = readable < 0.6 ? detectDayNumbers(profile) : undefined;
   if (numbers !== undefined) return numbers;
   const ambiguous = best.share > 0 && rival?.share === best.share;
   return { form: best.share === 0 ? 'd.m.yyyy' : best.form, share: best.share, readable, ambiguous, years };
@@ -123,7 +123,7 @@ function isYear(text: string): boolean {
 }
 
 /** 20 000 to 60 000 are days from 1954 to 2064. */
-function numbersOfDays(profile: ColumnProfile): DateShape | undefined {
+function detectDayNumbers(profile: ColumnProfile): DateShape | undefined {
   const share = getShare(profile, (text) => /^[2-5]\d{4}$/.test(text) && parseDateForm(text, DAY_NUMBER) !== undefined);
   return share < 0.9 ? undefined : { form: DAY_NUMBER, share, readable: share, ambiguous: false, years: 0 };
 }
@@ -136,7 +136,7 @@ export function parsePlainNumber(text: string): number | undefined {
 export type NumberShape = { readonly share: number; readonly least: number; readonly most: number; readonly fractions: boolean };
 
 /** @param values texts with their number of rows */
-export function numberShape(values: readonly (readonly [string, number])[]): NumberShape {
+export function measureNumbers(values: readonly (readonly [string, number])[]): NumberShape {
   let [rows, all, least, most, fractions] = [0, 0, Infinity, -Infinity, false];
   for (const [text, count] of values) {
     all += count;
@@ -161,28 +161,28 @@ export type Axis = keyof typeof AXES;
 type AxisShape = { readonly axis: Axis; readonly share: number; readonly withoutMinus: number };
 
 /** Returns the axis that a column holds; `east` and `south` are those of S-JTSK. */
-export function axisShape(profile: ColumnProfile): AxisShape | undefined {
+export function detectAxis(profile: ColumnProfile): AxisShape | undefined {
   for (const [axis, { least, most }] of Object.entries(AXES) as [Axis, { least: number; most: number }][]) {
-    const fits = (text: string): boolean => {
+    const isInRange = (text: string): boolean => {
       const value = Math.abs(parsePlainNumber(text) ?? 0);
       return value >= least && value <= most;
     };
-    const share = getShare(profile, fits);
+    const share = getShare(profile, isInRange);
     if (share < 0.6) continue;
     const degrees = axis === 'lon' || axis === 'lat';
     // Numbers from 12 to 19 are frequent; degrees of positions have at least three decimals.
     if (degrees && getShare(profile, (text) => /[.,]\d{3}/.test(text)) < 0.5) continue;
-    return { axis, share, withoutMinus: getShare(profile, (text) => fits(text) && (parsePlainNumber(text) ?? 0) > 0) };
+    return { axis, share, withoutMinus: getShare(profile, (text) => isInRange(text) && (parsePlainNumber(text) ?? 0) > 0) };
   }
   return undefined;
 }
 
 /** Returns the share of cells with both coordinates. */
-export function positionShare(profile: ColumnProfile): number {
+export function measurePositionShare(profile: ColumnProfile): number {
   const looked = { ...profile, values: new Map([...profile.values].slice(0, 200)) };
   return getShare(looked, (text) => isReadable(parsePosition(text)));
 }
 
-export function photographShare(profile: ColumnProfile): number {
+export function measurePhotographShare(profile: ColumnProfile): number {
   return getShare(profile, isPictureName);
 }

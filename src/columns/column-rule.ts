@@ -1,7 +1,7 @@
 import type { ColumnName } from '../find/fields.ts';
 import type { NameOrder } from '../find/person-name.ts';
 import type { AnglePart } from '../place/read-position.ts';
-import { columnKeys } from './columns.ts';
+import { makeColumnKeys } from './columns.ts';
 import type { Setting } from './settings.ts';
 
 export const DEPTH_UNITS = ['mm', 'cm', 'dm', 'm'] as const;
@@ -40,7 +40,7 @@ export type ReadColumn = {
 
 export type ColumnMap = {
   readonly file: string;
-  /** Rules by key of the column; see {@link columnKeys}. */
+  /** Rules by key of the column; see {@link makeColumnKeys}. */
   readonly columns: ReadonlyMap<string, ColumnRule>;
   /** Values for every find whose own cell is empty. */
   readonly fixed: readonly Setting[];

@@ -1,19 +1,19 @@
-import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
+import { type Issue, makeErrorIssue, makeWarningIssue } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
 import {
   COLUMN_NAMES,
   type ColumnName,
   type ElementName,
   FIELDS,
+  findColumnMeant,
   getLabelColumns,
   isLabelColumn,
   isStoredColumn,
-  meaningOfColumn,
 } from '../find/fields.ts';
 import { STATE_COLUMN } from '../tables/exported-find.ts';
-import { getHeaderPlace, getTablePlace, type RowCells, shownText, type Table, type TablePlace } from '../tables/table.ts';
+import { getDisplayedText, getHeaderPlace, getTablePlace, type RowCells, type Table, type TablePlace } from '../tables/table.ts';
 import { normalizeId, normalizeText } from '../text/characters.ts';
-import { alternatives, findNearestNames, foldName } from '../text/names.ts';
+import { findNearestNames, foldName, joinAlternatives } from '../text/names.ts';
 
 /** Parts of the record that the service makes; a table may contain them. */
 const MADE_BY_SERVICE = ['okres', 'katastr', 'igsn', 'historie', 'soubor'];
@@ -39,9 +39,9 @@ export type Columns = {
   /** Columns of the table in a fixed order, independent of the table's. */
   readonly names: readonly ColumnName[];
   /** Normalised text of a row in a column; '' where the table lacks the column. */
-  cell(row: RowCells, name: ColumnName): string;
+  getCell(row: RowCells, name: ColumnName): string;
   /** Reason to doubt that a readable text was typed so. */
-  doubt(row: RowCells, name: ColumnName): CellDoubt | undefined;
+  findDoubt(row: RowCells, name: ColumnName): CellDoubt | undefined;
   readonly covered: ReadonlySet<ElementName>;
   /** Columns that repeat the code of an element in words. */
   readonly labels: readonly LabelColumn[];
@@ -55,11 +55,11 @@ export function parseColumns(table: Table): { readonly columns: Columns; readonl
   table.header.forEach((header, index) => {
     const called = table.names?.[index];
     if (called === '') return;
-    const name = meaningOfColumn(called ?? header);
+    const name = findColumnMeant(called ?? header);
     const where = { ...getHeaderPlace(table), column: header };
     if (name === undefined) issues.push(...strange(header, index));
     else if (positions.has(name))
-      issues.push(errorIssue('column-twice', duplicateMessage(table, name, positions, header), where));
+      issues.push(makeErrorIssue('column-twice', makeDuplicateMessage(table, name, positions, header), where));
     else positions.set(name, index);
   });
   const labels = labelColumnsIn(table);
@@ -67,7 +67,7 @@ export function parseColumns(table: Table): { readonly columns: Columns; readonl
     if (positions.has(element)) continue;
     positions.set(element, index);
     const message = msg`There is no column ${element}: "${header}" is used for it.`;
-    issues.push(warningIssue('label-column', message, { ...getHeaderPlace(table), column: header }));
+    issues.push(makeWarningIssue('label-column', message, { ...getHeaderPlace(table), column: header }));
   }
   const getHeader = (name: ColumnName): string | undefined => table.header[positions.get(name) ?? -1];
   const columns: Columns = {
@@ -76,15 +76,15 @@ export function parseColumns(table: Table): { readonly columns: Columns; readonl
     has: (name) => positions.has(name),
     getHeader,
     getHeaders: makeGetHeaders(getHeader),
-    cell: (row, name) => {
+    getCell: (row, name) => {
       const index = positions.get(name);
       if (index === undefined) return '';
-      const text = cellText(row, index, name);
+      const text = getTrimmedCell(row, index, name);
       if (name === 'local_id') return normalizeId(text);
       // File names keep the form of the file system.
       return name === 'photos' ? text.trim() : normalizeText(text);
     },
-    doubt: (row, name) => findCellDoubt(row, positions.get(name) ?? -1, name),
+    findDoubt: (row, name) => findCellDoubt(row, positions.get(name) ?? -1, name),
     covered: listCovered(new Set(positions.keys())),
     labels: labels.filter(({ element, index }) => positions.get(element) !== index),
   };
@@ -133,14 +133,16 @@ function listUnknownColumns(table: Table): (header: string, index: number) => Is
     const folded = foldName(header);
     if (isWrittenByPas(header)) return [];
     if (MADE_BY_SERVICE.includes(folded)) {
-      return [warningIssue('column-not-sent', msg`The service fills ${folded} itself. The column is not read.`, where)];
+      return [makeWarningIssue('column-not-sent', msg`The service fills ${folded} itself. The column is not read.`, where)];
     }
     if (header === '') {
       if (isEmptyColumn(table, index)) return [];
       const position = index + 1;
-      return [errorIssue('column-without-name', msg`Column ${position} has values but no name in the header. Name it.`, where)];
+      return [
+        makeErrorIssue('column-without-name', msg`Column ${position} has values but no name in the header. Name it.`, where),
+      ];
     }
-    const nearest = alternatives(findNearestNames(folded, COLUMN_NAMES));
+    const nearest = joinAlternatives(findNearestNames(folded, COLUMN_NAMES));
     const allNames = COLUMN_NAMES.join(', ');
     const choice = isListed
       ? msg`Rename it or remove it.`
@@ -148,7 +150,7 @@ function listUnknownColumns(table: Table): (header: string, index: number) => Is
     isListed ||= nearest === '';
     const rename = nearest === '' ? choice : msg`Did you mean ${nearest}?`;
     const advice = table.names === undefined ? rename : msg`Write in the column map what it is: an element, or "ignore".`;
-    return [errorIssue('column-unknown', msg`There is no element for the column "${header}". ${advice}`, where)];
+    return [makeErrorIssue('column-unknown', msg`There is no element for the column "${header}". ${advice}`, where)];
   };
 }
 
@@ -157,7 +159,12 @@ function isEmptyColumn({ rows }: Table, index: number): boolean {
   return true;
 }
 
-function duplicateMessage(table: Table, name: ColumnName, positions: ReadonlyMap<ColumnName, number>, header: string): Message {
+function makeDuplicateMessage(
+  table: Table,
+  name: ColumnName,
+  positions: ReadonlyMap<ColumnName, number>,
+  header: string,
+): Message {
   const first = table.header[positions.get(name) ?? -1] ?? '';
   const both =
     first === header
@@ -170,8 +177,8 @@ function duplicateMessage(table: Table, name: ColumnName, positions: ReadonlyMap
  * Returns the trimmed text of a cell for a column. Numbers, coordinates, days and truth values are read as stored; texts, terms
  * and names as displayed, such as `00012` or `12.10`.
  */
-export function cellText(row: RowCells, index: number, name: ColumnName): string {
-  return (isStoredColumn(name) ? (row.cells[index] ?? '') : shownText(row, index)).trim();
+export function getTrimmedCell(row: RowCells, index: number, name: ColumnName): string {
+  return (isStoredColumn(name) ? (row.cells[index] ?? '') : getDisplayedText(row, index)).trim();
 }
 
 /** Indication that a text was not typed so. */
@@ -179,9 +186,9 @@ type CellDoubt = { readonly severity: 'error' | 'warning'; readonly rule: string
 
 /** Detects what a spreadsheet changed in a typed text, or in a displayed number. */
 export function findCellDoubt(row: RowCells, index: number, name: ColumnName): CellDoubt | undefined {
-  const text = cellText(row, index, name);
+  const text = getTrimmedCell(row, index, name);
   if (text === '' || name === 'datum_nalezu') return undefined;
-  if (row.shown?.get(index)?.isDate === true) return dateCell(row, index, isStoredColumn(name));
+  if (row.shown?.get(index)?.isDate === true) return makeDateCellDoubt(row, index, isStoredColumn(name));
   if (isStoredColumn(name)) return undefined;
   if (/^[+-]?\d+(?:[.,]\d+)?E[+-]?\d+$/.test(text)) {
     const problem = msg`"${text}" is a number that a spreadsheet shortened. Format the column as text, and write all digits.`;
@@ -194,8 +201,8 @@ export function findCellDoubt(row: RowCells, index: number, name: ColumnName): C
 
 const NAMES_OF_FINDS: readonly ColumnName[] = ['local_id', 'evidencni_cislo', 'ident_cely'];
 
-function dateCell(row: RowCells, index: number, isNumber: boolean): CellDoubt {
-  const [stored = '', shown] = [row.cells[index], shownText(row, index)];
+function makeDateCellDoubt(row: RowCells, index: number, isNumber: boolean): CellDoubt {
+  const [stored = '', shown] = [row.cells[index], getDisplayedText(row, index)];
   const value = stored === shown ? msg`"${shown}"` : msg`"${shown}" (the day ${stored})`;
   const problem = isNumber
     ? msg`The cell contains a date, ${value}, where a number belongs: the spreadsheet changed what was typed. Format the column as a number, and write it again.`
@@ -214,17 +221,17 @@ function isDateOfSpreadsheet(text: string): boolean {
 }
 
 /** Returns the keys of columns in a map: the header; `name #2` for the second of a name; `#5` for the fifth without one. */
-export function columnKeys(header: readonly string[]): string[] {
+export function makeColumnKeys(header: readonly string[]): string[] {
   const seen = new Map<string, number>();
   return header.map((name, index) => {
     const key = name.trim() === '' ? `#${index + 1}` : name.trim();
-    const count = (seen.get(keyForm(key)) ?? 0) + 1;
-    seen.set(keyForm(key), count);
+    const count = (seen.get(normalizeKey(key)) ?? 0) + 1;
+    seen.set(normalizeKey(key), count);
     return count === 1 ? key : `${key} #${count}`;
   });
 }
 
 /** Normalises a key: case and white space do not count. */
-export function keyForm(key: string): string {
+export function normalizeKey(key: string): string {
   return key.normalize('NFC').trim().replace(/\s+/g, ' ').toLowerCase();
 }

@@ -58,7 +58,7 @@ export function parseDefaults(
 }
 
 /** Merges the defaults; those of the project override those of the profile. */
-export function defaultsFor(file: DefaultsFile, profile: string, project: string | undefined): FindDefaults {
+export function mergeDefaults(file: DefaultsFile, profile: string, project: string | undefined): FindDefaults {
   const ofProject = project === undefined ? [] : (file.projects.get(project) ?? []);
   const ofProfile = file.profiles.get(profile) ?? [];
   return [...ofProject, ...ofProfile.filter(({ name }) => !ofProject.some((ownSetting) => ownSetting.name === name))];

@@ -1,7 +1,7 @@
-import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
+import { type Issue, makeErrorIssue, makeWarningIssue } from '../base/issue.ts';
 import { forEachLanguage } from '../base/language.ts';
 import { msg } from '../base/message.ts';
-import { getField, isElementName, meaningOfColumn } from '../find/fields.ts';
+import { findColumnMeant, getField, isElementName } from '../find/fields.ts';
 import {
   FORM_LABEL_GAP,
   FORM_PHOTO,
@@ -13,10 +13,10 @@ import {
   isWrittenToo,
 } from '../find/form-names.ts';
 import { QUESTIONS } from '../find/questions.ts';
-import { type Attachments, getRowPlace, type ShownCell, shownText, type Table, type TableRow } from '../tables/table.ts';
+import { type Attachments, getDisplayedText, getRowPlace, type ShownCell, type Table, type TableRow } from '../tables/table.ts';
 import { joinNames } from '../text/csv.ts';
 import { isPictureName } from '../text/names.ts';
-import { cellText } from './columns.ts';
+import { getTrimmedCell } from './columns.ts';
 
 /** Columns with the permanent identifier of a filled form, most reliable first: a correction keeps it. */
 const KEYS = ['meta/rootUuid', 'KEY', '_uuid'];
@@ -38,7 +38,7 @@ const ADDED = ['local_id', 'photos', LATITUDE, LONGITUDE, 'poznamka'] as const;
  * server's identifier of the filled form. A form that a reviewer rejected, or that is still encrypted, is left out with an issue.
  * @param isMapped a column map gives the columns a meaning, so unknown ones stay columns and do not go into the note
  */
-export async function formRowsToTable(table: Table, isMapped = false): Promise<Table> {
+export async function convertFormRows(table: Table, isMapped = false): Promise<Table> {
   const { formExport } = table;
   if (formExport === undefined) return table;
   const issues: Issue[] = [
@@ -48,16 +48,16 @@ export async function formRowsToTable(table: Table, isMapped = false): Promise<T
   const questions = await loadQuestions();
   const separator: GroupSeparator = table.header.includes('KEY') ? '-' : '/';
   const forms = [...table.rows];
-  const { named, otherColumns: unknown, read } = answersReader(table.header, forms, questions, separator);
+  const { named, otherColumns: unknown, read } = makeAnswersReader(table.header, forms, questions, separator);
   const identify = makeIdentifierReader(table.header);
   const findParts = groupPartsByForm(
     table,
     forms,
     issues,
-    (repeat) => answersReader(repeat.header, [...repeat.rows], questions, separator).read,
+    (repeat) => makeAnswersReader(repeat.header, [...repeat.rows], questions, separator).read,
   );
-  const findAttachment = attachmentFinder(formExport.attachments);
-  const names = columnNames([...named.keys()]);
+  const findAttachment = makeAttachmentFinder(formExport.attachments);
+  const names = listColumnNames([...named.keys()]);
   const remaining = isMapped ? unknown : [];
   const sources = [...names.map((name) => named.get(name) ?? -1), ...remaining];
   const rows = forms.flatMap((form): TableRow[] => {
@@ -73,7 +73,7 @@ export async function formRowsToTable(table: Table, isMapped = false): Promise<T
     const localId = getAnswer('local_id') || place.find;
     const parts = findParts(form);
     const pictures = [answers, ...parts].flatMap((each) => each.pictures);
-    const { photos, doubts } = namedPhotographs(pictures, (picture) => findAttachment(picture, ids));
+    const { photos, doubts } = findNamedPhotographs(pictures, (picture) => findAttachment(picture, ids));
     const accuracyM = Number(getAnswer(ACCURACY));
     const inexactness = accuracyM > FORM_WORST_ACCURACY_M ? [makeInexactIssue(accuracyM)] : [];
     for (const issue of [...doubts, ...inexactness]) issues.push(issue.with({ ...place, find: localId }));
@@ -87,7 +87,7 @@ export async function formRowsToTable(table: Table, isMapped = false): Promise<T
     const getChosen = (name: string): string =>
       (isWrittenToo(name) && getAnswer(FORM_WRITTEN[name])) || getChoice(name, getAnswer(name));
     const cells = names.map((name) => values.get(name) ?? getChosen(name));
-    const shown = shownCells(form, sources, cells);
+    const shown = selectShownCells(form, sources, cells);
     return [{ ...form, cells: [...cells, ...remaining.map((index) => form.cells[index] ?? '')], shown }];
   });
   const leftNames = remaining.map((index) => table.header[index] ?? '');
@@ -96,13 +96,13 @@ export async function formRowsToTable(table: Table, isMapped = false): Promise<T
 }
 
 /** @param named columns that the form answers */
-function columnNames(named: readonly string[]): string[] {
+function listColumnNames(named: readonly string[]): string[] {
   const elements = named.filter((name) => isElementName(name) && name !== 'poznamka');
   const otherNames = named.filter((name) => ['geom_x', 'geom_y', 'wkt', 'ident_cely'].includes(name) && !isElementName(name));
   return [...elements, ...otherNames, ...ADDED];
 }
 
-function namedPhotographs(pictures: readonly string[], findAttachment: (picture: string) => FoundAttachment) {
+function findNamedPhotographs(pictures: readonly string[], findAttachment: (picture: string) => FoundAttachment) {
   const [photos, doubts]: [string[], Issue[]] = [[], []];
   for (const picture of pictures) {
     const attachment = findAttachment(picture);
@@ -113,7 +113,7 @@ function namedPhotographs(pictures: readonly string[], findAttachment: (picture:
 }
 
 /** Returns the displayed texts of a row's columns; those of an element show its cell. */
-function shownCells({ shown }: TableRow, sources: readonly number[], cells: readonly string[]): Map<number, ShownCell> {
+function selectShownCells({ shown }: TableRow, sources: readonly number[], cells: readonly string[]): Map<number, ShownCell> {
   return new Map(
     sources.flatMap((source, index) => {
       const cell = shown?.get(source);
@@ -193,26 +193,26 @@ function findExclusionReason({ header }: Table, { cells }: TableRow): Issue | un
   const getCellText = (name: string): string => (cells[header.indexOf(name)] ?? '').trim();
   const review = getCellText('ReviewState') || getCellText('_validation_status');
   if (REJECTED.includes(review.toLowerCase()))
-    return warningIssue('form-rejected', msg`A reviewer rejected this form on the server ("${review}"). It was skipped.`);
+    return makeWarningIssue('form-rejected', msg`A reviewer rejected this form on the server ("${review}"). It was skipped.`);
   // Only an encrypted form has a status.
   const status = header.includes('KEY') ? getCellText('Status') : '';
   return status === ''
     ? undefined
-    : errorIssue('form-encrypted', msg`The form could not be decrypted ("${status}"). Export it again with its passphrase.`);
+    : makeErrorIssue('form-encrypted', msg`The form could not be decrypted ("${status}"). Export it again with its passphrase.`);
 }
 
 function makeUnclearIssue(picture: string): Issue {
   const message = msg`Several files are called "${picture}", or its name contains a semicolon. The find was imported without it; attach the right file by hand.`;
-  return warningIssue('photo-unclear', message);
+  return makeWarningIssue('photo-unclear', message);
 }
 
 function makeInexactIssue(accuracyM: number): Issue {
-  return warningIssue('point-accuracy', msg`The phone located the point only to within ${accuracyM} m. Check it.`);
+  return makeWarningIssue('point-accuracy', msg`The phone located the point only to within ${accuracyM} m. Check it.`);
 }
 
 function makeOrphanIssue({ pictures, otherAnswers }: FormAnswers): Issue {
   const says = [...pictures, ...otherAnswers.map(([name, text]) => `${name}: ${text}`)].join(', ');
-  return warningIssue('form-part-alone', msg`The row belongs to a form that is not in the export, and was skipped: ${says}.`);
+  return makeWarningIssue('form-part-alone', msg`The row belongs to a form that is not in the export, and was skipped: ${says}.`);
 }
 
 /** `several`: files of that name which nothing tells apart. */
@@ -227,7 +227,7 @@ const CENTRAL_FOLDER = 'media/';
  *
  * @param ids of the filled form
  */
-function attachmentFinder({ paths }: Attachments): (name: string, ids: readonly string[]) => FoundAttachment {
+function makeAttachmentFinder({ paths }: Attachments): (name: string, ids: readonly string[]) => FoundAttachment {
   const byName = new Map<string, string[]>();
   for (const path of paths) {
     const name = path.slice(path.lastIndexOf('/') + 1).normalize('NFC');
@@ -304,7 +304,7 @@ async function loadQuestions(): Promise<KnownQuestions> {
  * A column in which every text is a picture's name holds pictures.
  * @param separator between groups and the name of a question
  */
-function answersReader(
+function makeAnswersReader(
   header: readonly string[],
   rows: readonly TableRow[],
   questions: KnownQuestions,
@@ -319,19 +319,19 @@ function answersReader(
   const otherColumns: number[] = [];
   for (const [index, text] of header.entries()) {
     if (used.has(index)) continue;
-    if (BY_PHONE.test(text) || BY_SERVER[separator].test(text) || repeatsAnother(text, header)) continue;
+    if (BY_PHONE.test(text) || BY_SERVER[separator].test(text) || isAddressOfAnother(text, header)) continue;
     const name = findQuestionName(text, questions, separator);
-    if (name === FORM_PHOTO || holdsPictures(rows, index)) pictures.push(index);
+    if (name === FORM_PHOTO || hasOnlyPictures(rows, index)) pictures.push(index);
     // A column `photos` with other texts is no list of photographs.
     else if (name !== undefined && name !== 'photos' && !named.has(name)) named.set(name, index);
     else otherColumns.push(index);
   }
   const read = (row: TableRow): FormAnswers => {
     const getCellText = (index: number | undefined): string => (row.cells[index ?? -1] ?? '').trim();
-    const getShownText = (index: number): string => shownText(row, index).trim();
+    const getShownText = (index: number): string => getDisplayedText(row, index).trim();
     const getAnswerText = (name: string, index: number): string => {
-      const column = meaningOfColumn(name);
-      return column === undefined ? getShownText(index) : cellText(row, index, column);
+      const column = findColumnMeant(name);
+      return column === undefined ? getShownText(index) : getTrimmedCell(row, index, column);
     };
     const texts = new Map([...named].map(([name, index]) => [name, getAnswerText(name, index)] as const));
     const { [FORM_POINT]: whole = '' } = Object.fromEntries(texts);
@@ -356,18 +356,18 @@ function answersReader(
 /** Finds the question of a header: `frame-hloubka`, `frame/hloubka`, `hloubka`, `Frame/Depth (cm)`. */
 function findQuestionName(header: string, questions: KnownQuestions, separator: string): string | undefined {
   for (let rest = header; ; rest = rest.slice(rest.indexOf(separator) + 1)) {
-    const name = questions.get(rest) ?? meaningOfColumn(rest);
+    const name = questions.get(rest) ?? findColumnMeant(rest);
     if (name !== undefined || !rest.includes(separator)) return name;
   }
 }
 
 /** Tells if a column has the address of a file named in another column, or one choice of a multiple choice there. */
-function repeatsAnother(text: string, header: readonly string[]): boolean {
+function isAddressOfAnother(text: string, header: readonly string[]): boolean {
   const [, of] = /^(.+)_URL$/.exec(text) ?? /^(.+)\/[^/]+$/.exec(text) ?? [];
   return of !== undefined && header.includes(of);
 }
 
-function holdsPictures(rows: readonly TableRow[], index: number): boolean {
+function hasOnlyPictures(rows: readonly TableRow[], index: number): boolean {
   let some = false;
   for (const { cells } of rows) {
     const text = (cells[index] ?? '').trim();

@@ -1,4 +1,12 @@
-import { errorIssue, type Issue, isReadable, type Reading, type Unreadable, unreadable, warningIssue } from '../base/issue.ts';
+import {
+  type Issue,
+  isReadable,
+  makeErrorIssue,
+  makeUnreadable,
+  makeWarningIssue,
+  type Reading,
+  type Unreadable,
+} from '../base/issue.ts';
 import { cmd, joinMessages, type Message, msg } from '../base/message.ts';
 import type { Reference } from '../find/field.ts';
 import {
@@ -8,11 +16,11 @@ import {
   type Field,
   type FindElements,
   getField,
+  getPointElement,
   isElementName,
-  pointElement,
 } from '../find/fields.ts';
 import type { Find } from '../find/find.ts';
-import { parseBoolean, parseDateCell, parseGeomSystem, parseInteger, parseTargetState } from '../find/read-cell.ts';
+import { parseBoolean, parseDateCell, parseGeomSystem, parseInteger, parseTargetState } from '../find/parse-cell.ts';
 import type { ResolvedFinder, ResolveReference } from '../find/resolve-finder.ts';
 import { MISSING, OTHER_SPELLING, type ResolvePhoto } from '../photo/photograph.ts';
 import {
@@ -37,7 +45,7 @@ import type { Columns } from './columns.ts';
 
 /** Access to a row's photographs, and to what is stored of its find. */
 export type TableContext = {
-  /** Usually `photoResolver(dirname(table))`. */
+  /** Usually `makePhotoResolver(dirname(table))`. */
   readonly resolvePhoto: ResolvePhoto;
   /** Import a find without a missing photograph, with a warning for its row. */
   readonly photosMayMiss?: boolean;
@@ -71,7 +79,7 @@ type Report = (
   message: Message,
   column: ColumnName,
   element?: ElementName,
-  more?: Parameters<typeof errorIssue>[2],
+  more?: Parameters<typeof makeErrorIssue>[2],
 ) => void;
 
 /**
@@ -84,18 +92,18 @@ export function mapRow(row: TableRow, localId: string, columns: Columns, context
     const header = columns.getHeader(column);
     const place = { ...getRowPlace(columns.place, row), find: localId };
     const where = { ...place, ...(element && { element }), ...(header && { column: header }), ...more };
-    issues.push(severity === 'warning' ? warningIssue(rule, message, where) : errorIssue(rule, message, where));
+    issues.push(severity === 'warning' ? makeWarningIssue(rule, message, where) : makeErrorIssue(rule, message, where));
   };
   for (const name of columns.names) {
-    const doubt = columns.doubt(row, name);
+    const doubt = columns.findDoubt(row, name);
     if (doubt !== undefined) report(doubt.severity, doubt.rule, doubt.problem, name, isElementName(name) ? name : undefined);
   }
   const values = parseElements(row, columns, context.resolveReference, report);
   checkLabels(row, columns, values, context.resolveReference, report);
   const point = parsePointColumns(row, columns);
   if (!isReadable(point)) report('error', point.rule, point.problem, point.column, point.element);
-  const names = row.photos ?? splitPhotos(columns.cell(row, 'photos'));
-  const identCely = columns.cell(row, 'ident_cely');
+  const names = row.photos ?? splitPhotos(columns.getCell(row, 'photos'));
+  const identCely = columns.getCell(row, 'ident_cely');
   const existing = names.length === 0 && identCely === '' ? undefined : context.findKnown?.(localId);
   const { photos, missing } = parsePhotos(names, localId, context, existing?.photos ?? NO_PHOTOS, report);
   const isRecorded = identCely !== '' && identCely !== ':tba';
@@ -134,16 +142,11 @@ const UNCERTAIN_LABELS = ['term-ambiguous', 'term-not-harvested', 'term-mapped-a
 function checkLabels(row: TableRow, columns: Columns, values: FindElements, resolve: ResolveReference, report: Report): void {
   for (const { element, header, index } of columns.labels) {
     const label = normalizeText(row.cells[index] ?? '');
-    const code = columns.cell(row, element);
+    const code = columns.getCell(row, element);
     if (label === '') continue;
     if (code === '') {
-      report(
-        'error',
-        'label-alone',
-        msg`${header} has "${label}", but ${element} is empty. Write the code, or empty the label.`,
-        element,
-        element,
-      );
+      const alone = msg`${header} has "${label}", but ${element} is empty. Write the code, or empty the label.`;
+      report('error', 'label-alone', alone, element, element);
       continue;
     }
     const value = values[element];
@@ -158,9 +161,9 @@ function checkLabels(row: TableRow, columns: Columns, values: FindElements, reso
 function parseElements(row: TableRow, columns: Columns, resolve: ResolveReference, report: Report): FindElements {
   const values: { [name: string]: Value } = {};
   for (const field of FIELDS) {
-    const cell = columns.cell(row, field.name);
+    const cell = columns.getCell(row, field.name);
     if (cell === '' || field.kind === 'point' || field.kind === 'geom-system') continue;
-    const reading = parseElement(field, field.kind === 'text' ? textWithoutHtml(field.name, cell, report) : cell, resolve);
+    const reading = parseElement(field, field.kind === 'text' ? removeHtml(field.name, cell, report) : cell, resolve);
     if (isReadable(reading)) values[field.name] = reading.value;
     const [severity, remark] = isReadable(reading) ? (['warning', getRemark(reading)] as const) : (['error', reading] as const);
     if (remark === undefined) continue;
@@ -171,7 +174,7 @@ function parseElements(row: TableRow, columns: Columns, resolve: ResolveReferenc
 }
 
 /** Removes HTML, which maps and devices write into descriptions. */
-function textWithoutHtml(name: ElementName, cell: string, report: Report): string {
+function removeHtml(name: ElementName, cell: string, report: Report): string {
   const { text, pictures } = parseHtml(cell);
   if (text === cell) return cell;
   const names = pictures.join(', ');
@@ -279,33 +282,33 @@ function parsePointColumns(row: TableRow, columns: Columns): PointReading {
   const { elements, element, columns: names } = reading.value;
   const stated = elements.geom_system;
   if (element === undefined)
-    return stated === undefined || stated === point.system ? ownPoint(point) : findDisagreement(stated, point.system);
-  const wkt = elements[pointElement(stated ?? point.system)] ?? '';
+    return stated === undefined || stated === point.system ? makePointReading(point) : findDisagreement(stated, point.system);
+  const wkt = elements[getPointElement(stated ?? point.system)] ?? '';
   const repeated = parsePoint(wkt);
   const within = isDrawn === true ? DRAWN_WITHIN_M : undefined;
   if (isReadable(repeated) && isSamePlace({ system: stated ?? point.system, ...repeated.value }, point, within)) return reading;
   const place = enumerate(names);
   const message = msg`The point was moved: the geometry is ${point.x} ${point.y}, but ${place} say ${wkt}. Empty the columns, or correct one of the two.`;
-  return { ...unreadable('point-twice', message), element, column: names[0] ?? 'wkt' };
+  return { ...makeUnreadable('point-twice', message), element, column: names[0] ?? 'wkt' };
 }
 
-function ownPoint(point: PointInSystem): PointReading {
-  const element = pointElement(point.system);
+function makePointReading(point: PointInSystem): PointReading {
+  const element = getPointElement(point.system);
   return { value: { elements: { geom_system: point.system, [element]: formatPoint(point) }, element, columns: [] } };
 }
 
 function findDisagreement(stated: GeomSystem, system: GeomSystem): PointProblem {
   const message = msg`geom_system says ${stated}, but the geometry is in ${system}. Empty geom_system, or correct one of the two.`;
-  return { ...unreadable('coordinate-system', message), element: 'geom_system', column: 'geom_system' };
+  return { ...makeUnreadable('coordinate-system', message), element: 'geom_system', column: 'geom_system' };
 }
 
 /** Reads the point in the columns of a row. The row's own system selects one of several notations. */
 function parsePointInColumns(row: TableRow, columns: Columns): PointReading {
-  const systemCell = columns.cell(row, 'geom_system');
+  const systemCell = columns.getCell(row, 'geom_system');
   const stated = systemCell === '' ? undefined : parseGeomSystem(systemCell);
   if (stated !== undefined && !isReadable(stated)) return { ...stated, element: 'geom_system', column: 'geom_system' };
 
-  const filled = SOURCES.filter((source) => source.columns.some((name) => pointCell(row, columns, name) !== ''));
+  const filled = SOURCES.filter((source) => source.columns.some((name) => getPointCell(row, columns, name) !== ''));
   const fitting = filled.filter((source) => stated === undefined || (source.system ?? stated.value) === stated.value);
   const [source, another] = fitting;
   if (another !== undefined) {
@@ -319,8 +322,8 @@ function parsePointInColumns(row: TableRow, columns: Columns): PointReading {
   if (source === undefined) return withoutPoint(stated?.value, filled, columns);
 
   const isWritten = source.columns[0] === 'wkt';
-  const isLink = isWritten && parsePlaceLink(columns.cell(row, 'wkt')) !== undefined;
-  const { epsg } = isWritten ? parseGisText(columns.cell(row, 'wkt')) : {};
+  const isLink = isWritten && parsePlaceLink(columns.getCell(row, 'wkt')) !== undefined;
+  const { epsg } = isWritten ? parseGisText(columns.getCell(row, 'wkt')) : {};
   const statedSystem = epsg === undefined ? undefined : toGeomSystem(epsg);
   if (epsg !== undefined && statedSystem === undefined) {
     const message = msg`The point is in the coordinate system ${epsg}. pas reads 4326 (WGS 84) and 5514 (S-JTSK).`;
@@ -335,19 +338,19 @@ function parsePointInColumns(row: TableRow, columns: Columns): PointReading {
     return makeProblem('coordinate-system', message, source);
   }
   const point = parseCoordinates(row, columns, source.columns);
-  if (!isReadable(point)) return makeProblem(point.rule, point.problem, source, pointElement(system));
-  const element = pointElement(system);
+  if (!isReadable(point)) return makeProblem(point.rule, point.problem, source, getPointElement(system));
+  const element = getPointElement(system);
   return { value: { elements: { geom_system: system, [element]: formatPoint(point.value) }, element, columns: source.columns } };
 }
 
 /** Returns the cell of a point; in the column of GIS programs without SRID and height, and empty for an empty geometry. */
-function pointCell(row: TableRow, columns: Columns, name: ColumnName): string {
-  const text = columns.cell(row, name);
+function getPointCell(row: TableRow, columns: Columns, name: ColumnName): string {
+  const text = columns.getCell(row, name);
   return name === 'wkt' && /^(?:srid|(?:multi)?point)/i.test(text) ? parseGisText(text).wkt : text;
 }
 
 function makeProblem(rule: string, message: Message, source: PointColumns, element: ElementName = 'geom_system'): PointProblem {
-  return { ...unreadable(rule, message), element, column: source.columns[0] };
+  return { ...makeUnreadable(rule, message), element, column: source.columns[0] };
 }
 
 /** Columns of degrees imply the system, even in a row without a point. */
@@ -368,18 +371,18 @@ function withoutPoint(stated: GeomSystem | undefined, filled: readonly PointColu
 function parseCoordinates(row: TableRow, columns: Columns, names: readonly ColumnName[]): Reading<PointText> {
   const [first = 'wkt', second] = names;
   if (second === undefined) {
-    const text = columns.cell(row, first);
+    const text = columns.getCell(row, first);
     const link = parsePlaceLink(text);
-    if (link === undefined) return withDoubt(parseWrittenPoint(pointCell(row, columns, first)), text);
+    if (link === undefined) return withDoubt(parseWrittenPoint(getPointCell(row, columns, first)), text);
     return isReadable(link) ? { value: { x: link.value.lon, y: link.value.lat } } : link;
   }
-  const missing = names.find((name) => columns.cell(row, name) === '');
+  const missing = names.find((name) => columns.getCell(row, name) === '');
   if (missing !== undefined) {
     const both = enumerate(names);
-    return unreadable('coordinate', msg`Only one of ${both} is given: ${missing} is empty. A point needs both.`);
+    return makeUnreadable('coordinate', msg`Only one of ${both} is given: ${missing} is empty. A point needs both.`);
   }
-  const x = parseCoordinate(columns.cell(row, first));
-  const y = parseCoordinate(columns.cell(row, second));
+  const x = parseCoordinate(columns.getCell(row, first));
+  const y = parseCoordinate(columns.getCell(row, second));
   if (!isReadable(x)) return x;
   return isReadable(y) ? { value: { x: x.value, y: y.value } } : y;
 }
@@ -390,5 +393,5 @@ function withDoubt(reading: Reading<PointText>, text: string): Reading<PointText
   const position = parsePosition(text);
   if (!isReadable(position) || position.value.isTurned !== true) return reading;
   const { doubt = '' } = position.value;
-  return unreadable('coordinate', msg`${doubt} It is not used: write N and E, or the point as you mean it.`);
+  return makeUnreadable('coordinate', msg`${doubt} It is not used: write N and E, or the point as you mean it.`);
 }

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
-import { errorIssue, hasErrors, type Issue, warningIssue } from '../base/issue.ts';
+import { hasErrors, type Issue, makeErrorIssue, makeWarningIssue } from '../base/issue.ts';
 import { joinMessages, type Message, msg } from '../base/message.ts';
-import { type ColumnName, meaningOfColumn } from '../find/fields.ts';
+import { type ColumnName, findColumnMeant } from '../find/fields.ts';
 import type { LookupTerm } from '../find/lookup.ts';
 import { rememberReferences } from '../find/resolve-finder.ts';
 import { getHeaderPlace, getRowPlace, type Table, type TableRow } from '../tables/table.ts';
 import { foldName } from '../text/names.ts';
 import type { ColumnMap } from './column-rule.ts';
-import { type Columns, columnKeys, keyForm, parseColumns } from './columns.ts';
+import { type Columns, makeColumnKeys, normalizeKey, parseColumns } from './columns.ts';
 import { type MappedRow, mapRow, type TableContext } from './map-row.ts';
 
 type MapContext = TableContext & {
@@ -22,7 +22,7 @@ type MappedTable = {
   /** Rows with their own issues, read during iteration. */
   readonly rows: Iterable<MappedRow>;
   /** Local ids of all rows, including unreadable ones. */
-  keys(): KeySet;
+  collectKeys(): KeySet;
 };
 
 const MAX_LOCAL_ID_LENGTH = 200;
@@ -31,11 +31,11 @@ const MAX_LOCAL_ID_LENGTH = 200;
 export function mapTable(table: Table, { lookupTerm, idPrefix = '', ...context }: MapContext): MappedTable {
   const { columns, issues: headerIssues } = parseColumns(table);
   const issues: Issue[] = [...headerIssues, ...table.issues];
-  if (hasErrors(headerIssues)) return { issues, rows: [], keys: () => new Set() };
+  if (hasErrors(headerIssues)) return { issues, rows: [], collectKeys: () => new Set() };
 
-  const { makeKeys, keys } = columns.has('local_id')
-    ? givenKeys(table, columns, idPrefix, issues)
-    : contentKeys(table, columns, idPrefix, issues);
+  const { makeKeys, collectKeys } = columns.has('local_id')
+    ? makeLocalIdKeys(table, columns, idPrefix, issues)
+    : makeContentKeys(table, columns, idPrefix, issues);
   const rowContext = { resolveReference: rememberReferences(lookupTerm), ...context };
   const rows = function* (): Generator<MappedRow> {
     const getKey = makeKeys();
@@ -44,7 +44,7 @@ export function mapTable(table: Table, { lookupTerm, idPrefix = '', ...context }
       if (key !== undefined) yield mapRow(row, key, columns, rowContext);
     }
   };
-  return { issues, rows: { [Symbol.iterator]: rows }, keys };
+  return { issues, rows: { [Symbol.iterator]: rows }, collectKeys };
 }
 
 /** Local id of each row, called in the order of the rows. */
@@ -52,10 +52,10 @@ type KeyOf = (row: TableRow) => string | undefined;
 
 export type KeySet = { has(localId: string): boolean };
 
-type TableKeys = { readonly makeKeys: () => KeyOf; keys(): KeySet };
+type TableKeys = { readonly makeKeys: () => KeyOf; collectKeys(): KeySet };
 
 /** Uses the local ids of the table. A row without one, or with a duplicate, has no key, since its find is ambiguous. */
-function givenKeys(table: Table, columns: Columns, idPrefix: string, issues: Issue[]): TableKeys {
+function makeLocalIdKeys(table: Table, columns: Columns, idPrefix: string, issues: Issue[]): TableKeys {
   const firstRows = new Map<string, number>();
   const shared = new Set<string>();
   for (const row of table.rows) {
@@ -63,26 +63,26 @@ function givenKeys(table: Table, columns: Columns, idPrefix: string, issues: Iss
     const problem = findKeyProblem(key);
     const first = firstRows.get(key);
     const where = { ...getRowPlace(table, row), column: columns.getHeader('local_id') ?? 'local_id' };
-    if (problem !== undefined) issues.push(errorIssue('local-id', problem, where));
+    if (problem !== undefined) issues.push(makeErrorIssue('local-id', problem, where));
     else if (first === undefined) firstRows.set(key, row.row);
     else {
       shared.add(key);
-      issues.push(errorIssue('local-id-twice', sharedMessage(table, first, row.row, key), { ...where, find: key }));
+      issues.push(makeErrorIssue('local-id-twice', makeSharedIdMessage(table, first, row.row, key), { ...where, find: key }));
     }
   }
   const getKey: KeyOf = (row) => {
     const key = getKeyCell(row, columns, idPrefix);
     return shared.has(key) || !firstRows.has(key) ? undefined : key;
   };
-  return { makeKeys: () => getKey, keys: () => firstRows };
+  return { makeKeys: () => getKey, collectKeys: () => firstRows };
 }
 
 function getKeyCell(row: TableRow, columns: Columns, idPrefix: string): string {
-  const key = columns.cell(row, 'local_id');
+  const key = columns.getCell(row, 'local_id');
   return key === '' ? '' : `${idPrefix}${key}`;
 }
 
-function sharedMessage({ unit }: Table, firstRow: number, row: number, key: string): Message {
+function makeSharedIdMessage({ unit }: Table, firstRow: number, row: number, key: string): Message {
   return unit === undefined
     ? msg`Rows ${firstRow} and ${row} have the same local_id "${key}". Give each find its own; neither row was read.`
     : msg`Numbers ${firstRow} and ${row} have the same local_id "${key}". Give each find its own; neither was read.`;
@@ -97,9 +97,9 @@ export function findKeyProblem(key: string): Message | undefined {
 }
 
 /** Uses a digest of the content as key: importing the file again changes nothing, but an edited row is a new find. */
-function contentKeys(table: Table, columns: Columns, idPrefix: string, issues: Issue[]): TableKeys {
+function makeContentKeys(table: Table, columns: Columns, idPrefix: string, issues: Issue[]): TableKeys {
   const message = msg`The table has no column local_id, so a row that is edited later will count as another find. Add one.`;
-  if (table.rowCount > 0) issues.push(warningIssue('local-id-missing', message, getHeaderPlace(table)));
+  if (table.rowCount > 0) issues.push(makeWarningIssue('local-id-missing', message, getHeaderPlace(table)));
   const makeKeys = (): KeyOf => {
     const seen = new Map<string, number>();
     return (row) => {
@@ -110,16 +110,16 @@ function contentKeys(table: Table, columns: Columns, idPrefix: string, issues: I
     };
   };
   let keysSoFar: Set<string | undefined> | undefined;
-  const keys = (): KeySet => {
+  const collectKeys = (): KeySet => {
     keysSoFar ??= new Set(Array.from(table.rows, makeKeys()));
     return { has: (localId) => keysSoFar?.has(localId) === true };
   };
-  return { makeKeys, keys };
+  return { makeKeys, collectKeys };
 }
 
 /** Returns the digest of the cells, independent of the order and spelling of the columns. */
 function digestRow(row: TableRow, columns: Columns): string {
-  const content: string[][] = columns.names.map((name) => [name, columns.cell(row, name)]).filter(([, text]) => text !== '');
+  const content: string[][] = columns.names.map((name) => [name, columns.getCell(row, name)]).filter(([, text]) => text !== '');
   if (row.point !== undefined) content.push(['point', `${row.point.system} ${row.point.x} ${row.point.y}`]);
   return `row-${createHash('sha256').update(JSON.stringify(content)).digest('hex').slice(0, 16)}`;
 }
@@ -150,7 +150,7 @@ export function withoutOtherRows(table: Table, map?: ColumnMap, advice?: Message
   };
   const rowCount = table.rowCount - left.size;
   const issues = [...left.values()].map(({ row, why }) =>
-    warningIssue('row-no-find', joinMessages(advice === undefined ? [why] : [why, advice], ' '), getRowPlace(table, row)),
+    makeWarningIssue('row-no-find', joinMessages(advice === undefined ? [why] : [why, advice], ' '), getRowPlace(table, row)),
   );
   return { ...table, rows: { [Symbol.iterator]: rows }, rowCount, issues: [...table.issues, ...issues] };
 }
@@ -170,7 +170,7 @@ function explainNoFind({ cells }: TableRow, names: readonly string[]): Message |
   return repeated && listLaterCells().length > 0 ? msg`The row repeats the names of the columns and was skipped.` : undefined;
 }
 
-function remarkMessage({ cells }: TableRow): Message {
+function makeRemarkMessage({ cells }: TableRow): Message {
   const first = (cells.find((cell) => cell !== '') ?? '').slice(0, MAX_SHOWN);
   return msg`The row ("${first}") has no object, place or day, unlike all others, and was skipped.`;
 }
@@ -178,11 +178,11 @@ function remarkMessage({ cells }: TableRow): Message {
 const MAX_SHOWN = 60;
 
 function getMeanings({ header, names = header }: Table, map: ColumnMap | undefined): readonly (ColumnName | undefined)[] {
-  const rules = new Map([...(map?.columns ?? [])].map(([key, rule]) => [keyForm(key), rule]));
-  const keys = columnKeys(header);
+  const rules = new Map([...(map?.columns ?? [])].map(([key, rule]) => [normalizeKey(key), rule]));
+  const keys = makeColumnKeys(header);
   return names.map((name, index) => {
-    const rule = rules.get(keyForm(keys[index] ?? ''));
-    if (rule === undefined) return meaningOfColumn(name);
+    const rule = rules.get(normalizeKey(keys[index] ?? ''));
+    if (rule === undefined) return findColumnMeant(name);
     return rule.kind === 'read' ? rule.element : undefined;
   });
 }
@@ -213,6 +213,6 @@ function findOtherRows(table: Table, meanings: readonly (ColumnName | undefined)
   const isCalledSo = (id: string): boolean => id !== '' && id.length <= longest * 2 && (!haveDigits || /\d/.test(id));
   const remarks = silent.filter(({ cells }) => key === -1 || !isCalledSo(cells[key] ?? ''));
   if (telling.length > 0 && remarks.length < finds)
-    for (const row of remarks) otherRowList.push({ row, why: remarkMessage(row) });
+    for (const row of remarks) otherRowList.push({ row, why: makeRemarkMessage(row) });
   return new Map(otherRowList.sort((a, b) => a.row.row - b.row.row).map((other) => [other.row.row, other]));
 }

@@ -1,11 +1,11 @@
-import { errorIssue, hasErrors, type Issue, warningIssue } from '../base/issue.ts';
+import { hasErrors, type Issue, makeErrorIssue, makeWarningIssue } from '../base/issue.ts';
 import { cmd, isMessage, type Message, msg } from '../base/message.ts';
-import { FIELDS, meaningOfColumn } from '../find/fields.ts';
+import { FIELDS, findColumnMeant } from '../find/fields.ts';
 import type { LookupTerm, TermCandidate, TermLookup } from '../find/lookup.ts';
-import { mappingConflictMessage } from '../find/resolve-finder.ts';
-import { shownText, type Table, type TableRow } from '../tables/table.ts';
-import { BYTE_ORDER_MARK, csvCell } from '../text/csv.ts';
-import { foldName, nameKey } from '../text/names.ts';
+import { makeMappingConflictMessage } from '../find/resolve-finder.ts';
+import { getDisplayedText, type Table, type TableRow } from '../tables/table.ts';
+import { BYTE_ORDER_MARK, formatCsvCell } from '../text/csv.ts';
+import { foldName, makePersonKey } from '../text/names.ts';
 
 /** A museum's own term for a vocabulary entry. */
 export type MappedTerm = {
@@ -55,14 +55,14 @@ export function parseMapping(table: Table, anySet?: string): Mapping {
   for (const needed of ['set', 'term', 'id'] as const) {
     if (columns.has(needed)) continue;
     const message = msg`The mapping has no column ${needed}. Its columns are ${columnNames}.`;
-    issues.push(errorIssue('mapping-column', message, { file: table.file, row: 1 }));
+    issues.push(makeErrorIssue('mapping-column', message, { file: table.file, row: 1 }));
   }
   if (hasErrors(issues)) return { file: table.file, rows: [], issues };
   const rows = Array.from(table.rows).flatMap((row) => {
     const read = parseRow(row, columns, anySet);
     if (read === undefined) return [];
     if (!isMessage(read)) return [read];
-    issues.push(errorIssue('mapping-row', read, { file: table.file, row: row.row }));
+    issues.push(makeErrorIssue('mapping-row', read, { file: table.file, row: row.row }));
     return [];
   });
   return { file: table.file, rows: withoutContradictions(table.file, rows, issues), issues };
@@ -85,14 +85,14 @@ function parseRow(
   anySet: string | undefined,
 ): MappingRow | Message | undefined {
   const { row } = tableRow;
-  const cell = (name: MappingColumn): string => shownText(tableRow, columns.get(name) ?? -1).trim();
-  const term = cell('term');
+  const getCell = (name: MappingColumn): string => getDisplayedText(tableRow, columns.get(name) ?? -1).trim();
+  const term = getCell('term');
   if (tableRow.shown?.get(columns.get('term') ?? -1)?.isDate === true) {
     return msg`The term "${term}" is a date: the spreadsheet changed what was typed. Format the column as text, and write it again.`;
   }
-  const named = cell('set');
-  const answer = cell('confirmed').toLowerCase();
-  const isEmpty = cell('id') === '' && cell('label') === '';
+  const named = getCell('set');
+  const answer = getCell('confirmed').toLowerCase();
+  const isEmpty = getCell('id') === '' && getCell('label') === '';
   if (named === '' && isEmpty && NO.has(answer)) return undefined;
   const set = named === '' ? anySet : findSetSpec(named);
   if (set === undefined) {
@@ -102,8 +102,8 @@ function parseRow(
   if (IDENTIFIER.test(term)) return msg`"${term}" is an identifier of the service and cannot stand for another entry.`;
   if (!YES.has(answer) && !NO.has(answer)) return msg`confirmed is "${answer}". Write yes, or leave it empty.`;
   const confirmed = YES.has(answer);
-  if (confirmed && cell('id') === '' && cell('label') === '') return msg`"${term}" is confirmed, but no entry is given.`;
-  return { row, set, term, id: cell('id'), label: cell('label'), note: cell('note'), confirmed };
+  if (confirmed && getCell('id') === '' && getCell('label') === '') return msg`"${term}" is confirmed, but no entry is given.`;
+  return { row, set, term, id: getCell('id'), label: getCell('label'), note: getCell('note'), confirmed };
 }
 
 /** Finds a set by its own name, also without `heslo:`, by the element that uses it, or by that element's English name. */
@@ -125,14 +125,14 @@ function withoutContradictions(file: string, rows: readonly MappingRow[], issues
     first.set(key, other ?? row);
     if (other === undefined || (other.id === row.id && other.label === row.label)) continue;
     contradictory.add(key);
-    issues.push(contradictionIssue(row.term, other.row, row.row).with({ file, row: row.row }));
+    issues.push(makeContradictionIssue(row.term, other.row, row.row).with({ file, row: row.row }));
   }
   return rows.filter((row) => !contradictory.has(getMappingKey(row.set, row.term)));
 }
 
-export function contradictionIssue(term: string, first: number, second: number): Issue {
+export function makeContradictionIssue(term: string, first: number, second: number): Issue {
   const message = msg`Rows ${first} and ${second} map "${term}" to different entries. Keep one; neither is used.`;
-  return errorIssue('mapping-twice', message);
+  return makeErrorIssue('mapping-twice', message);
 }
 
 /** Returns the key of a term: case and white space do not count, accents do. */
@@ -141,9 +141,9 @@ export function getMappingKey(set: string, term: string): string {
 }
 
 /** Writes the mapping as a table to edit, with `;`, the separator of Czech spreadsheets. */
-export function mappingText(rows: readonly MappedTerm[]): string {
+export function formatMapping(rows: readonly MappedTerm[]): string {
   const lines = rows.map(({ set, term, id, label, note, confirmed }) =>
-    [set, term, id, label, note, confirmed ? 'yes' : ''].map((cell) => csvCell(cell, ';')).join(';'),
+    [set, term, id, label, note, confirmed ? 'yes' : ''].map((cell) => formatCsvCell(cell, ';')).join(';'),
   );
   return `${BYTE_ORDER_MARK}${[MAPPING_COLUMNS.join(';'), ...lines].join('\n')}\n`;
 }
@@ -157,13 +157,13 @@ export function withMapping(lookupTerm: LookupTerm, { rows }: Mapping): LookupTe
   if (confirmed.size === 0) return lookupTerm;
   const people = new Map<string, MappingRow[]>();
   for (const row of confirmed.values()) {
-    if (row.set === PEOPLE) people.set(nameKey(row.term), [...(people.get(nameKey(row.term)) ?? []), row]);
+    if (row.set === PEOPLE) people.set(makePersonKey(row.term), [...(people.get(makePersonKey(row.term)) ?? []), row]);
   }
   return (set, cell) => {
     const row = confirmed.get(getMappingKey(set, cell));
     if (row !== undefined) return lookUpMapped(row, lookupTerm);
-    const alike = set === PEOPLE ? people.get(nameKey(cell)) : undefined;
-    if (alike === undefined || nameKey(cell) === '') return lookupTerm(set, cell);
+    const alike = set === PEOPLE ? people.get(makePersonKey(cell)) : undefined;
+    if (alike === undefined || makePersonKey(cell) === '') return lookupTerm(set, cell);
     const lookups = alike.map((each) => lookUpMapped(each, lookupTerm));
     const [first] = lookups;
     const terms = lookups.flatMap((each) => (each.kind === 'found' ? [each.term] : []));
@@ -198,25 +198,25 @@ export function parseOwnTerms(table: Table): { readonly terms: readonly OwnTerm[
   const columns = findMappingColumns(table);
   const [only = '', another] = table.header;
   // In a single column, the first line is a term, too, unless it is a column's name.
-  const isList = another === undefined && only !== '' && columns.size === 0 && meaningOfColumn(only) === undefined;
+  const isList = another === undefined && only !== '' && columns.size === 0 && findColumnMeant(only) === undefined;
   const issues: Issue[] = table.issues.filter(({ rule }) => !isList || rule !== 'table-no-rows');
   const [termAt, setAt] = [columns.get('term') ?? (table.header.length === 1 ? 0 : undefined), columns.get('set')];
   if (termAt === undefined) {
     const headerText = table.header.join(', ');
     const message = msg`The list has no column "term". Its columns are ${headerText}; call the one with your terms "term".`;
-    return { terms: [], issues: [...issues, errorIssue('list-column', message, { file: table.file, row: 1 })] };
+    return { terms: [], issues: [...issues, makeErrorIssue('list-column', message, { file: table.file, row: 1 })] };
   }
   const terms = new Map<string, OwnTerm>();
   if (isList) terms.set(getMappingKey('', only.trim()), { row: table.headerRow ?? 1, term: only.trim() });
   for (const tableRow of table.rows) {
     const { row } = tableRow;
-    const term = shownText(tableRow, termAt).trim();
-    const named = setAt === undefined ? '' : shownText(tableRow, setAt).trim();
+    const term = getDisplayedText(tableRow, termAt).trim();
+    const named = setAt === undefined ? '' : getDisplayedText(tableRow, setAt).trim();
     const set = named === '' ? undefined : findSetSpec(named);
     if (term === '') continue;
     if (named !== '' && set === undefined) {
       const message = msg`"${named}" is neither a set nor an element of a find. Write heslo:obdobi or obdobi, or leave it empty.`;
-      issues.push(errorIssue('list-set', message, { file: table.file, row }));
+      issues.push(makeErrorIssue('list-set', message, { file: table.file, row }));
       continue;
     }
     const key = getMappingKey(set ?? '', term);
@@ -255,8 +255,8 @@ export function getMappingStanding({ set, id, label }: MappingRow, lookupTerm: L
 }
 
 function isSameName(one: string, other: string): boolean {
-  const plain = (text: string): string => text.normalize('NFC').trim().toLowerCase();
-  return plain(one) === plain(other);
+  const simplify = (text: string): string => text.normalize('NFC').trim().toLowerCase();
+  return simplify(one) === simplify(other);
 }
 
 /** Reports entries of the mapping that were deleted, moved to another set, renamed, or never existed. */
@@ -277,22 +277,22 @@ function getStandingIssues(row: MappingRow, standing: MappingStanding): Issue[] 
     case 'other-label': {
       const { entry } = standing;
       const message = msg`"${ownTerm}" is mapped to ${entry.id} as "${label}", which is now called "${entry.label}". Check that it still means the same, then: ${cmd`pas vocab map set ${set} ${ownTerm} ${entry.id}`}`;
-      return [warningIssue('mapping-renamed', message)];
+      return [makeWarningIssue('mapping-renamed', message)];
     }
     case 'not-harvested': {
       const message = msg`"${ownTerm}" cannot be checked: ${set} was not harvested. Run ${cmd`pas harvest-vocab`}.`;
-      return [warningIssue('mapping-unchecked', message)];
+      return [makeWarningIssue('mapping-unchecked', message)];
     }
     default:
-      return [mappingConflictIssue(row, standing)];
+      return [makeMappingConflictIssue(row, standing)];
   }
 }
 
 const CONFLICT_RULES = { deleted: 'mapping-deleted', 'wrong-set': 'mapping-moved', unknown: 'mapping-unknown' } as const;
 
 /** Makes the issue of a row whose entry cannot be used. */
-export function mappingConflictIssue({ set, term: ownTerm, id, label }: MappingRow, standing: MappingConflict): Issue {
+export function makeMappingConflictIssue({ set, term: ownTerm, id, label }: MappingRow, standing: MappingConflict): Issue {
   const conflict = { kind: 'mapping-conflict', ownTerm, target: id === '' ? label : id } as const;
   const gone = standing.kind === 'unknown' ? {} : { term: standing.entry, because: standing.kind };
-  return errorIssue(CONFLICT_RULES[standing.kind], mappingConflictMessage({ ...conflict, ...gone }, set));
+  return makeErrorIssue(CONFLICT_RULES[standing.kind], makeMappingConflictMessage({ ...conflict, ...gone }, set));
 }

@@ -1,9 +1,9 @@
-import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
+import { type Issue, makeErrorIssue, makeWarningIssue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import { findNumberProblem } from '../find/value-rules.ts';
 import { getHeaderPlace, getRowPlace, type RowPlace, type Table, type TableRow } from '../tables/table.ts';
 import { foldName } from '../text/names.ts';
-import { cellText, findCellDoubt } from './columns.ts';
+import { findCellDoubt, getTrimmedCell } from './columns.ts';
 
 /** A row of a table of registration numbers, with at least one of the two identifiers. */
 export type NumberRow = {
@@ -36,11 +36,11 @@ export const NUMBER_COLUMNS = Object.keys(COLUMNS) as readonly Column[];
 /** Reads the numbers of a table with the columns `local_id` or `ident_cely`, and `evidencni_cislo`; other columns are ignored. */
 export function parseNumbers(table: Table): { readonly rows: readonly NumberRow[]; readonly issues: readonly Issue[] } {
   const places = findNumberColumns(table);
-  const issues: Issue[] = [...table.issues, ...missing(table, places)];
+  const issues: Issue[] = [...table.issues, ...checkMissingColumns(table, places)];
   if (places.get('evidencni_cislo') === undefined || (!places.has('local_id') && !places.has('ident_cely'))) {
     return { rows: [], issues };
   }
-  const getCellText = (row: TableRow, column: Column): string => cellText(row, places.get(column) ?? -1, column);
+  const getCellText = (row: TableRow, column: Column): string => getTrimmedCell(row, places.get(column) ?? -1, column);
   const rows: NumberRow[] = [];
   for (const row of table.rows) {
     const place = getRowPlace(table, row);
@@ -49,7 +49,7 @@ export function parseNumbers(table: Table): { readonly rows: readonly NumberRow[
       return doubt === undefined ? [] : [{ ...doubt, column: table.header[index] ?? column }];
     });
     for (const { severity, rule, problem, column } of doubts) {
-      const issue = severity === 'error' ? errorIssue(rule, problem) : warningIssue(rule, problem);
+      const issue = severity === 'error' ? makeErrorIssue(rule, problem) : makeWarningIssue(rule, problem);
       issues.push(issue.with({ ...place, column }));
     }
     if (doubts.some(({ severity }) => severity === 'error')) continue;
@@ -68,14 +68,14 @@ export function parseNumbers(table: Table): { readonly rows: readonly NumberRow[
 /** An empty number is not assigned yet, which is a warning. */
 function checkNumberRow(find: string, value: string): Issue | undefined {
   if (value === '')
-    return warningIssue('number-empty', msg`There is no number for ${find} yet. The row was skipped.`, {
+    return makeWarningIssue('number-empty', msg`There is no number for ${find} yet. The row was skipped.`, {
       element: 'evidencni_cislo',
     });
   if (find === '') {
-    return errorIssue('number-find', msg`The row does not say which find ${value} is for. Fill in local_id or ident_cely.`);
+    return makeErrorIssue('number-find', msg`The row does not say which find ${value} is for. Fill in local_id or ident_cely.`);
   }
   const unfit = findNumberProblem(value);
-  return unfit && errorIssue(unfit.rule, unfit.problem, { element: 'evidencni_cislo' });
+  return unfit && makeErrorIssue(unfit.rule, unfit.problem, { element: 'evidencni_cislo' });
 }
 
 function findNumberColumns(table: Table): Map<Column, number> {
@@ -88,15 +88,15 @@ function findNumberColumns(table: Table): Map<Column, number> {
   );
 }
 
-function missing(table: Table, places: ReadonlyMap<Column, number>): Issue[] {
+function checkMissingColumns(table: Table, places: ReadonlyMap<Column, number>): Issue[] {
   const header = table.header.join(', ');
   const where = getHeaderPlace(table);
   return [
     ...(places.has('local_id') || places.has('ident_cely')
       ? []
-      : [errorIssue('number-column', msg`There is no column local_id or ident_cely. The columns are: ${header}.`, where)]),
+      : [makeErrorIssue('number-column', msg`There is no column local_id or ident_cely. The columns are: ${header}.`, where)]),
     ...(places.has('evidencni_cislo')
       ? []
-      : [errorIssue('number-column', msg`There is no column evidencni_cislo. The columns are: ${header}.`, where)]),
+      : [makeErrorIssue('number-column', msg`There is no column evidencni_cislo. The columns are: ${header}.`, where)]),
   ];
 }

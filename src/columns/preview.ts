@@ -5,8 +5,8 @@ import type { LookupTerm } from '../find/lookup.ts';
 import type { ResolvePhoto } from '../photo/photograph.ts';
 import type { Table } from '../tables/table.ts';
 import { withColumnMap } from './apply-column-map.ts';
+import { applyColumnRule } from './apply-column-rule.ts';
 import type { ColumnMap } from './column-rule.ts';
-import { convertCell } from './convert-cell.ts';
 import { mapTable } from './map-table.ts';
 import type { ColumnProposal } from './propose-columns.ts';
 
@@ -66,13 +66,13 @@ export type UnmappedTerm = {
 };
 
 /** Returns the terms that must be mapped before their rows can be read, most frequent first. */
-export function unmappedTerms(columns: readonly ColumnProposal[], lookupTerm: LookupTerm): UnmappedTerm[] {
+export function listUnmappedTerms(columns: readonly ColumnProposal[], lookupTerm: LookupTerm): UnmappedTerm[] {
   const unmapped = columns.flatMap(({ profile, rule }) => {
     const field = rule.kind === 'read' ? FIELDS.find(({ name }) => name === rule.element) : undefined;
     if (rule.kind === 'ignored' || field?.kind !== 'term' || field.set === undefined) return [];
     const set = field.set;
     return [...profile.values].flatMap(([text, rows]): UnmappedTerm[] => {
-      const term = convertCell(text, rule);
+      const term = applyColumnRule(text, rule);
       const { kind } = lookupTerm(set, term);
       return kind === 'unknown' || kind === 'ambiguous' ? [{ element: rule.element, set, term, rows, kind }] : [];
     });

@@ -5,7 +5,7 @@ import type { ColumnName } from '../find/fields.ts';
 import type { Table } from '../tables/table.ts';
 import { foldName } from '../text/names.ts';
 import { type ColumnCandidate, type LookupSources, rankCandidates } from './candidates.ts';
-import { axisShape, type ColumnProfile, getShare, profileColumns } from './column-profile.ts';
+import { type ColumnProfile, detectAxis, getShare, profileColumns } from './column-profile.ts';
 import { type ColumnMap, type ColumnRule, JOINED, LABELLED, OPEN_UNIT } from './column-rule.ts';
 import { isWrittenByPas } from './columns.ts';
 import { NUMBER_COLUMNS } from './number-rows.ts';
@@ -74,10 +74,10 @@ export function proposeColumns(table: Table, givenSettings: readonly Setting[], 
   const read = new Set(columns.flatMap(({ rule }) => (rule.kind === 'read' ? [rule.element] : [])));
   const fixed = [
     ...givenSettings.map(({ name, value }) => ({ element: name, text: value, reasons: [msg`given by --set`] })),
-    ...defaultsFor(point, read).filter(({ element }) => !fixedElements.has(element)),
+    ...proposeDefaults(point, read).filter(({ element }) => !fixedElements.has(element)),
   ];
   const hasPoints = [...table.rows].some((row) => row.point !== undefined);
-  return { columns, fixed, undecided: unresolvedColumns(columns, fixed, hasPoints), hasPoints };
+  return { columns, fixed, undecided: listUnresolvedColumns(columns, fixed, hasPoints), hasPoints };
 }
 
 export function proposeNumberColumns(table: Table, knowledge: LookupSources): TableProposal {
@@ -85,7 +85,7 @@ export function proposeNumberColumns(table: Table, knowledge: LookupSources): Ta
   const candidateByColumn = assign(
     profiles.map((profile) => ({
       profile,
-      candidates: [...identCandidate(profile), ...rankCandidates(profile, knowledge)].filter(isOfNumber),
+      candidates: [...judgeIdents(profile), ...rankCandidates(profile, knowledge)].filter(isOfNumber),
     })),
     new Set(),
   );
@@ -107,14 +107,14 @@ function isOfNumber({ element }: ColumnCandidate): boolean {
   return NUMBER_COLUMNS.some((name) => name === element);
 }
 
-function identCandidate(profile: ColumnProfile): ColumnCandidate[] {
+function judgeIdents(profile: ColumnProfile): ColumnCandidate[] {
   if (getShare(profile, (text) => /^(?:X-)?[CM]-\d{9}-N\d{5}$/.test(text)) < 0.8) return [];
   const reasons = [msg`its values are identifiers of finds`];
   return [{ element: 'ident_cely', score: 1.5, rule: { kind: 'read', element: 'ident_cely' }, reasons }];
 }
 
 /** Returns the required elements that neither a column nor a fixed value fills. */
-export function unresolvedColumns(
+export function listUnresolvedColumns(
   columns: readonly ColumnProposal[],
   fixed: readonly FixedProposal[],
   hasPoints: boolean,
@@ -144,7 +144,7 @@ function assign(
   return candidateByColumn;
 }
 
-function defaultsFor(point: PointProposal | undefined, read: ReadonlySet<ColumnName>): FixedProposal[] {
+function proposeDefaults(point: PointProposal | undefined, read: ReadonlySet<ColumnName>): FixedProposal[] {
   const systemKnown = read.has('geom_system') || point === undefined;
   return [
     ...(read.has('stav') ? [] : [{ element: 'stav' as const, text: '1', reasons: [msg`state 1 asks the least of a find`] }]),
@@ -159,18 +159,18 @@ function isDerived(profile: ColumnProfile | undefined): boolean {
 /** Makes the proposal of a column without an element: its values go into the note, unless they are useless there. */
 function describeLeftOver(profile: ColumnProfile): ColumnProposal {
   const { filled: count, key } = profile;
-  const ignored = (why: Message): ColumnProposal => ({ profile, rule: { kind: 'ignored' }, reasons: [why] });
-  if (count === 0) return ignored(msg`the column is empty`);
+  const ignore = (why: Message): ColumnProposal => ({ profile, rule: { kind: 'ignored' }, reasons: [why] });
+  if (count === 0) return ignore(msg`the column is empty`);
   const values = nmsg(msgid`${count} value`, msgid`${count} values`, count);
-  if (isDerived(profile)) return ignored(msg`${values}; the service derives it from the point`);
-  if (isWrittenByPas(profile.header)) return ignored(msg`${values}; pas writes this column itself`);
-  if (axisShape(profile) !== undefined)
-    return ignored(msg`${values}; coordinates, which do not belong in a note that others may read`);
+  if (isDerived(profile)) return ignore(msg`${values}; the service derives it from the point`);
+  if (isWrittenByPas(profile.header)) return ignore(msg`${values}; pas writes this column itself`);
+  if (detectAxis(profile) !== undefined)
+    return ignore(msg`${values}; coordinates, which do not belong in a note that others may read`);
   const reasons = [msg`${values}, like no element: kept in the note`];
   return { profile, rule: { kind: 'read', element: 'poznamka', label: key }, reasons, isLeftOver: true };
 }
 
-export function mapOfProposal(file: string, { columns, fixed }: TableProposal): ColumnMap {
+export function makeMapOfProposal(file: string, { columns, fixed }: TableProposal): ColumnMap {
   return {
     file,
     columns: new Map(columns.map(({ profile, rule }) => [profile.key, rule])),
@@ -202,14 +202,14 @@ function mayBeKey(text: string): boolean {
 
 /** Judges a column of local ids: duplicates, empty cells, and bare numbers, which get a prefix. */
 function scoreKey(table: Table, profile: ColumnProfile, candidate: ColumnCandidate): ColumnCandidate {
-  const repeated = repeatedTexts(table, profile.index);
+  const repeated = findRepeatedTexts(table, profile.index);
   const empty = profile.rowCount - profile.filled;
   const counts = isCounter(profile);
   const prefix = makePrefix(table.file);
   const first = `${prefix}${profile.examples[0] ?? ''}`;
   const doubts = [
     ...(candidate.doubt === undefined ? [] : [candidate.doubt]),
-    ...(repeated.length === 0 ? [] : [repeatedDoubt(repeated)]),
+    ...(repeated.length === 0 ? [] : [makeRepeatedDoubt(repeated)]),
     ...(empty === 0
       ? []
       : [nmsg(msgid`${empty} row has none and will be skipped`, msgid`${empty} rows have none and will be skipped`, empty)]),
@@ -232,7 +232,7 @@ type Repeated = { readonly text: string; readonly rows: readonly number[] };
 
 const MAX_NAMED = 3;
 
-function repeatedDoubt(repeated: readonly Repeated[]): Message {
+function makeRepeatedDoubt(repeated: readonly Repeated[]): Message {
   const named = repeated.slice(0, MAX_NAMED).map(({ text, rows }) => {
     const numbers = `${rows.slice(0, MAX_NAMED).join(', ')}${rows.length > MAX_NAMED ? ' …' : ''}`;
     return msg`"${text}" in rows ${numbers}`;
@@ -242,7 +242,7 @@ function repeatedDoubt(repeated: readonly Repeated[]): Message {
 }
 
 /** Finds duplicate texts of all rows, in the order of the table. */
-function repeatedTexts({ rows }: Table, index: number): Repeated[] {
+function findRepeatedTexts({ rows }: Table, index: number): Repeated[] {
   const rowsByText = new Map<string, number | number[]>();
   for (const { row, cells } of rows) {
     const text = (cells[index] ?? '').trim();

@@ -2,10 +2,10 @@ import { msgid } from '../base/language.ts';
 import { type Message, msg, nmsg } from '../base/message.ts';
 import type { LookupArea } from '../find/lookup.ts';
 import { type GeomSystem, toWgs84 } from '../place/geometry.ts';
-import { ANGLE_PARTS, type AnglePart, angleCell, withoutAngleMark } from '../place/read-position.ts';
+import { ANGLE_PARTS, type AnglePart, joinAngleCells, withoutAngleMark } from '../place/read-position.ts';
 import type { Table } from '../tables/table.ts';
 import { foldName } from '../text/names.ts';
-import { type Axis, axisShape, type ColumnProfile, getShare, parsePlainNumber } from './column-profile.ts';
+import { type Axis, type ColumnProfile, detectAxis, getShare, parsePlainNumber } from './column-profile.ts';
 import type { ReadColumn } from './column-rule.ts';
 
 /** Columns of the point, its system, and the evidence. */
@@ -34,13 +34,13 @@ export function proposePoint(
   lookupArea: LookupArea,
 ): PointProposal | undefined {
   const shapes = profiles.flatMap((profile) => {
-    const shape = axisShape(profile);
+    const shape = detectAxis(profile);
     return shape === undefined ? [] : [{ profile, ...shape }];
   });
-  const of = (axis: Axis) =>
+  const findShape = (axis: Axis) =>
     shapes.filter((shape) => shape.axis === axis).sort((a, b) => b.profile.filled * b.share - a.profile.filled * a.share)[0];
   const pairs = PAIRS.flatMap(({ system, x, y }) => {
-    const [first, second] = [of(x), of(y)];
+    const [first, second] = [findShape(x), findShape(y)];
     return first === undefined || second === undefined ? [] : [{ system, first, second }];
   });
   const [best] = pairs.sort((a, b) => b.first.profile.filled - a.first.profile.filled);
@@ -60,13 +60,13 @@ export function proposePoint(
       ],
     };
   });
-  const parseCells: PointOf = (cells) => [numberIn(cells, first.profile), numberIn(cells, second.profile)];
-  return { system, columns, reasons: [areasText(table, parseCells, system, lookupArea)] };
+  const parseCells: PointOf = (cells) => [parseNumberIn(cells, first.profile), parseNumberIn(cells, second.profile)];
+  return { system, columns, reasons: [describeAreas(table, parseCells, system, lookupArea)] };
 }
 
 /** Proposes columns of degrees, minutes and seconds. */
 function proposeAngles(table: Table, profiles: readonly ColumnProfile[], lookupArea: LookupArea): PointProposal | undefined {
-  const angles = angleColumns(profiles);
+  const angles = findAngleColumns(profiles);
   if (angles === undefined) return undefined;
   const columns = (['lat', 'lon'] as const).flatMap((element) => {
     const all = [...angles[element].values()].map(({ key }) => key).join(', ');
@@ -77,15 +77,15 @@ function proposeAngles(table: Table, profiles: readonly ColumnProfile[], lookupA
     }));
   });
   const parseAngleCell = (cells: readonly string[], parts: AngleColumns): number | undefined =>
-    parsePlainNumber(angleCell(new Map([...parts].map(([part, { index }]) => [part, cells[index] ?? '']))));
+    parsePlainNumber(joinAngleCells(new Map([...parts].map(([part, { index }]) => [part, cells[index] ?? '']))));
   const parseCells: PointOf = (cells) => [parseAngleCell(cells, angles.lon), parseAngleCell(cells, angles.lat)];
-  return { system: '4326', columns, reasons: [areasText(table, parseCells, '4326', lookupArea)] };
+  return { system: '4326', columns, reasons: [describeAreas(table, parseCells, '4326', lookupArea)] };
 }
 
 /** Returns the two coordinates of a row, x or longitude first. */
 type PointOf = (cells: readonly string[]) => readonly [number | undefined, number | undefined];
 
-function numberIn(cells: readonly string[], { index }: ColumnProfile): number | undefined {
+function parseNumberIn(cells: readonly string[], { index }: ColumnProfile): number | undefined {
   return parsePlainNumber(cells[index] ?? '');
 }
 
@@ -100,7 +100,7 @@ const AXIS_REASONS: Readonly<Record<Axis, Message>> = {
   lat: msg`degrees of 48 to 51: latitude`,
 };
 
-function areasText(table: Table, parseCells: PointOf, system: GeomSystem, lookupArea: LookupArea): Message {
+function describeAreas(table: Table, parseCells: PointOf, system: GeomSystem, lookupArea: LookupArea): Message {
   let [looked, inside] = [0, 0];
   for (const { cells } of table.rows) {
     if (looked === MAX_LOOKUPS) break;
@@ -144,7 +144,7 @@ const RUN_TOGETHER = /^(lat|lon|long|lng|zs|zd)(deg|min|sec|st|vt|d|m|s)$/;
 const DEGREES: Readonly<Record<AngleAxis, readonly [least: number, most: number]>> = { lon: [12, 19], lat: [48, 52] };
 
 /** Finds both coordinates in columns of degrees, minutes and optional seconds, by names and numbers. */
-function angleColumns(profiles: readonly ColumnProfile[]): Readonly<Record<AngleAxis, AngleColumns>> | undefined {
+function findAngleColumns(profiles: readonly ColumnProfile[]): Readonly<Record<AngleAxis, AngleColumns>> | undefined {
   const columnsByAxis = { lon: new Map<AnglePart, ColumnProfile>(), lat: new Map<AnglePart, ColumnProfile>() };
   for (const profile of profiles) {
     const named = findNamedPart(profile.header);

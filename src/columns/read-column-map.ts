@@ -1,13 +1,13 @@
-import { errorIssue, hasErrors, type Issue } from '../base/issue.ts';
+import { hasErrors, type Issue, makeErrorIssue } from '../base/issue.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
-import { COLUMN_NAMES, type ColumnName, meaningOfColumn } from '../find/fields.ts';
+import { COLUMN_NAMES, type ColumnName, findColumnMeant } from '../find/fields.ts';
 import { NAME_ORDERS } from '../find/person-name.ts';
 import { ANGLE_PARTS, type AnglePart } from '../place/read-position.ts';
-import { type TomlTable, tomlScalar, tomlString, tryParseToml } from '../store/toml.ts';
-import { alternatives, findNearestNames, foldName } from '../text/names.ts';
+import { quoteTomlString, type TomlTable, toTomlText, tryParseToml } from '../store/toml.ts';
+import { findNearestNames, foldName, joinAlternatives } from '../text/names.ts';
+import { isDateForm } from './apply-column-rule.ts';
 import { type ColumnMap, type ColumnRule, DEPTH_UNITS, JOINED, LABELLED, type ReadColumn } from './column-rule.ts';
-import { keyForm } from './columns.ts';
-import { isDateForm } from './convert-cell.ts';
+import { normalizeKey } from './columns.ts';
 import type { Setting } from './settings.ts';
 
 /** Options of a column beside its element, and the elements that have them. */
@@ -36,11 +36,11 @@ export function parseColumnMap(file: string, text: string): ColumnMapReading {
   const toml = tryParseToml(text.replace(/^\uFEFF/, ''));
   if (toml.kind === 'fault') {
     const message = msg`The file is not valid TOML: ${toml.message}. Write names of columns and texts in quotation marks, and each setting in its own line.`;
-    return { issues: [errorIssue('map-toml', message, { file, line: toml.line })] };
+    return { issues: [makeErrorIssue('map-toml', message, { file, line: toml.line })] };
   }
   const issues: Issue[] = [];
   const report: ReportMapIssue = (rule, message, column) =>
-    void issues.push(errorIssue(rule, message, { file, ...(column === undefined ? {} : { column }) }));
+    void issues.push(makeErrorIssue(rule, message, { file, ...(column === undefined ? {} : { column }) }));
   const { version, columns = {}, fixed = {}, local_id: localId } = toml.table;
   for (const key of Object.keys(toml.table).filter((name) => !KEYS.includes(name))) {
     const keyNames = KEYS.join(', ');
@@ -71,8 +71,8 @@ function parseColumnRules(columns: TomlTable, report: ReportMapIssue): Map<strin
   const rules = new Map<string, ColumnRule>();
   const forms = new Set<string>();
   for (const [key, value] of Object.entries(columns)) {
-    if (forms.has(keyForm(key))) report('map-column-twice', msg`The column appears twice. Keep one.`, key);
-    forms.add(keyForm(key));
+    if (forms.has(normalizeKey(key))) report('map-column-twice', msg`The column appears twice. Keep one.`, key);
+    forms.add(normalizeKey(key));
     const rule = parseRule(key, value, report);
     if (rule !== undefined) rules.set(key, rule);
   }
@@ -101,9 +101,9 @@ function parseColumnRule(
 }
 
 function findElementName(name: string, key: string, report: ReportMapIssue): ColumnName | undefined {
-  const element = meaningOfColumn(name);
+  const element = findColumnMeant(name);
   if (element !== undefined) return element;
-  const nearest = alternatives(findNearestNames(foldName(name), COLUMN_NAMES));
+  const nearest = joinAlternatives(findNearestNames(foldName(name), COLUMN_NAMES));
   const columnNames = COLUMN_NAMES.join(', ');
   const advice = nearest === '' ? msg`There are: ${columnNames}; or "ignore".` : msg`Did you mean ${nearest}?`;
   report('map-element', msg`There is no element ${name}. ${advice}`, key);
@@ -116,7 +116,7 @@ function parseOptions(element: ColumnName, options: TomlTable, key: string, repo
     const option = Object.hasOwn(OPTIONS, name) ? OPTIONS[name] : undefined;
     const of = option?.of.join(', ') ?? '';
     const optionNames = Object.keys(OPTIONS).join(', ');
-    const choices = alternatives((option?.choices ?? []).map((choice) => `"${choice}"`));
+    const choices = joinAlternatives((option?.choices ?? []).map((choice) => `"${choice}"`));
     if (option === undefined)
       report('map-option', msg`"${name}" is unknown here. Known keys: element, values, ${optionNames}.`, key);
     else if (!option.of.includes(element)) report('map-option', msg`${name} applies to ${of} only, not to ${element}.`, key);
@@ -136,7 +136,7 @@ function parseOptions(element: ColumnName, options: TomlTable, key: string, repo
 
 function parseReplacements(values: unknown, key: string, report: ReportMapIssue): Record<string, string> | undefined {
   if (values === undefined) return undefined;
-  const entries = isTable(values) ? Object.entries(values).map(([ownText, meant]) => [ownText, tomlScalar(meant)] as const) : [];
+  const entries = isTable(values) ? Object.entries(values).map(([ownText, meant]) => [ownText, toTomlText(meant)] as const) : [];
   if (isTable(values) && entries.every(([, meant]) => meant !== undefined)) {
     return Object.fromEntries(entries.map(([ownText, meant]) => [ownText, meant ?? '']));
   }
@@ -147,7 +147,7 @@ function parseReplacements(values: unknown, key: string, report: ReportMapIssue)
 function parseFixed(fixed: TomlTable, report: ReportMapIssue): Setting[] {
   return Object.entries(fixed).flatMap(([key, value]) => {
     const element = findElementName(key, key, report);
-    const text = tomlScalar(value)?.trim();
+    const text = toTomlText(value)?.trim();
     if (element === undefined) return [];
     if (NOT_FIXED.includes(element)) report('map-fixed', msg`${element} belongs to a single find and cannot be fixed.`, key);
     else if (text === undefined || text === '') report('map-fixed', msg`${key} needs a text between quotation marks.`, key);
@@ -205,44 +205,44 @@ type MapRemarks = {
 };
 
 /** Writes a column map as a file to edit. Reading it gives the same map. */
-export function columnMapText(map: ColumnMap, remarks: MapRemarks): string {
+export function formatColumnMap(map: ColumnMap, remarks: MapRemarks): string {
   const { table } = remarks;
   const lines = [
-    comment(msg`How pas reads the columns of ${table}: ${cmd`pas import`} FILE --map THIS-FILE`),
-    comment(msg`Made by ${cmd`pas import --wizard`}. Change what is wrong; pas ignores lines with #.`),
+    formatComment(msg`How pas reads the columns of ${table}: ${cmd`pas import`} FILE --map THIS-FILE`),
+    formatComment(msg`Made by ${cmd`pas import --wizard`}. Change what is wrong; pas ignores lines with #.`),
     `version = ${MAP_VERSION}`,
-    ...(map.localId === undefined ? [] : [`local_id = ${tomlString(map.localId)}`]),
+    ...(map.localId === undefined ? [] : [`local_id = ${quoteTomlString(map.localId)}`]),
     '',
-    comment(msg`Values for finds whose own cell is empty.`),
+    formatComment(msg`Values for finds whose own cell is empty.`),
     '[fixed]',
   ];
   for (const element of remarks.undecided) {
-    lines.push(...(remarks.fixed.get(element) ?? []).map(comment), `# ${element} = ""`);
+    lines.push(...(remarks.fixed.get(element) ?? []).map(formatComment), `# ${element} = ""`);
   }
   for (const { name: element, value: text } of map.fixed) {
-    lines.push(...(remarks.fixed.get(element) ?? []).map(comment), `${element} = ${tomlString(text)}`);
+    lines.push(...(remarks.fixed.get(element) ?? []).map(formatComment), `${element} = ${quoteTomlString(text)}`);
   }
-  lines.push('', comment(msg`Columns of the table, and the elements that they are; "ignore" leaves one out.`), '[columns]');
+  lines.push('', formatComment(msg`Columns of the table, and the elements that they are; "ignore" leaves one out.`), '[columns]');
   for (const [key, rule] of map.columns) {
-    lines.push(...(remarks.columns.get(key) ?? []).map(comment), `${tomlString(key)} = ${ruleText(rule)}`);
+    lines.push(...(remarks.columns.get(key) ?? []).map(formatComment), `${quoteTomlString(key)} = ${formatRule(rule)}`);
   }
   return `${lines.join('\n')}\n`;
 }
 
-function ruleText(rule: ColumnRule): string {
-  if (rule.kind === 'ignored') return tomlString('ignore');
+function formatRule(rule: ColumnRule): string {
+  if (rule.kind === 'ignored') return quoteTomlString('ignore');
   const { kind: _kind, element, yearOnly, values, ...rest } = rule;
   const options = Object.entries({ ...rest, ...(yearOnly === undefined ? {} : { year_only: yearOnly }) });
-  const parts = options.map(([name, text]) => `${name} = ${tomlString(text)}`);
+  const parts = options.map(([name, text]) => `${name} = ${quoteTomlString(text)}`);
   if (values !== undefined) {
-    const pairs = Object.entries(values).map(([ownText, meant]) => `${tomlString(ownText)} = ${tomlString(meant)}`);
+    const pairs = Object.entries(values).map(([ownText, meant]) => `${quoteTomlString(ownText)} = ${quoteTomlString(meant)}`);
     parts.push(`values = { ${pairs.join(', ')} }`);
   }
-  return parts.length === 0 ? tomlString(element) : `{ element = ${tomlString(element)}, ${parts.join(', ')} }`;
+  return parts.length === 0 ? quoteTomlString(element) : `{ element = ${quoteTomlString(element)}, ${parts.join(', ')} }`;
 }
 
 /** Formats a comment as one line without control characters, whatever a cell contains. */
-function comment(text: Message): string {
+function formatComment(text: Message): string {
   return `# ${String(text)
     .replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ')
     .trim()}`;

@@ -1,7 +1,7 @@
 import { UsageError } from '../base/errors.ts';
-import { errorIssue, type Issue } from '../base/issue.ts';
+import { type Issue, makeErrorIssue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
-import { COLUMN_NAMES, type ColumnName, type ElementName, FIELDS, type FindElements, meaningOfColumn } from '../find/fields.ts';
+import { COLUMN_NAMES, type ColumnName, type ElementName, FIELDS, type FindElements, findColumnMeant } from '../find/fields.ts';
 import type { Find } from '../find/find.ts';
 import type { Table, TableRow } from '../tables/table.ts';
 import { normalizeText } from '../text/characters.ts';
@@ -15,7 +15,7 @@ export type Setting = { readonly name: ColumnName; readonly givenName: string; r
 /** Parses `element=value`; the value may contain `=`. */
 export function parseSetting(text: string): Setting | Issue {
   const at = text.indexOf('=');
-  if (at <= 0) return errorIssue('setting-form', msg`"${text}" is not element=value. Write for example depth_cm=35.`);
+  if (at <= 0) return makeErrorIssue('setting-form', msg`"${text}" is not element=value. Write for example depth_cm=35.`);
   return parseColumnSetting(text.slice(0, at).trim(), text.slice(at + 1).trim());
 }
 
@@ -32,14 +32,14 @@ export function parseSettingsOrThrow(texts: readonly string[]): readonly Setting
 }
 
 export function parseColumnSetting(givenName: string, value: string): Setting | Issue {
-  const name = meaningOfColumn(givenName);
+  const name = findColumnMeant(givenName);
   if (name !== undefined) return { name, givenName, value: name === 'photos' ? value : normalizeText(value) };
   const folded = foldName(givenName);
   const begun = folded.length > 1 ? COLUMN_NAMES.filter((columnNames) => columnNames.startsWith(folded)) : [];
   const nearest = (begun.length > 0 ? begun : findNearestNames(folded, COLUMN_NAMES)).join(', ');
   const names = COLUMN_NAMES.join(', ');
   const advice = nearest === '' ? msg`There are: ${names}.` : msg`Did you mean ${nearest}?`;
-  return errorIssue('element-unknown', msg`There is no element ${givenName}. ${advice}`, { column: givenName });
+  return makeErrorIssue('element-unknown', msg`There is no element ${givenName}. ${advice}`, { column: givenName });
 }
 
 /** Parsed settings; those that cannot be read are among the issues. */
@@ -93,7 +93,7 @@ function findRepeated(settings: readonly Setting[]): Issue[] {
       seen.add(name);
       return [];
     }
-    return [errorIssue('setting-twice', msg`${name} is given twice. Keep one.`, { element: name, column: givenName })];
+    return [makeErrorIssue('setting-twice', msg`${name} is given twice. Keep one.`, { element: name, column: givenName })];
   });
 }
 
@@ -130,7 +130,7 @@ export function withConstants(table: Table, constants: readonly Setting[]): Tabl
   const header = [...table.header];
   const names = [...(table.names ?? header)];
   const places = constants.map(({ name, value }) => {
-    const existingIndex = names.findIndex((column) => meaningOfColumn(column) === name);
+    const existingIndex = names.findIndex((column) => findColumnMeant(column) === name);
     if (existingIndex !== -1) return [existingIndex, value] as const;
     names.push(name);
     return [header.push(name) - 1, value] as const;

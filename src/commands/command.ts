@@ -30,11 +30,11 @@ export function defineCommand(
   const command = program.command(definition.name).description(definition.summary);
   withGlobalOptions(command);
   EXAMPLES.set(command, definition.examples);
-  command.addHelpText('after', `\n${examplesHelp(definition.examples)}`);
+  command.addHelpText('after', `\n${formatExamples(definition.examples)}`);
   return command;
 }
 
-export function examplesHelp(examples: readonly string[]): string {
+export function formatExamples(examples: readonly string[]): string {
   return `${t`Examples:`}\n${examples.map((example) => `  $ ${example}`).join('\n')}`;
 }
 
@@ -44,7 +44,7 @@ export function addExamplesOfGroups(program: Command): void {
     if (command.commands.length === 0) continue;
     addExamplesOfGroups(command);
     const examples = command.commands.flatMap((child) => getExamples(child).slice(0, command.commands.length === 1 ? 2 : 1));
-    if (examples.length > 0) command.addHelpText('after', `\n${examplesHelp(examples.slice(0, 3))}`);
+    if (examples.length > 0) command.addHelpText('after', `\n${formatExamples(examples.slice(0, 3))}`);
   }
 }
 

@@ -91,9 +91,9 @@ function describeExtras(option: Option): string[] {
 
 /** Messages of commander, with the parts that come from the command line. */
 const MESSAGES: readonly (readonly [RegExp, (...parts: readonly string[]) => string])[] = [
-  [/^missing required argument '(.+)'$/, (name = '') => missingArgument(PLACEHOLDERS[name] ?? name)],
-  [/^option '(.+)' argument missing$/, (flags = '') => optionWithoutValue(withPlaceholders(flags))],
-  [/^required option '(.+)' not specified$/, (flags = '') => missingOption(withPlaceholders(flags))],
+  [/^missing required argument '(.+)'$/, (name = '') => formatMissingArgument(PLACEHOLDERS[name] ?? name)],
+  [/^option '(.+)' argument missing$/, (flags = '') => formatMissingValue(withPlaceholders(flags))],
+  [/^required option '(.+)' not specified$/, (flags = '') => formatMissingOption(withPlaceholders(flags))],
   [/^option '(.+)' cannot be used with option '(.+)'$/, (one, other) => t`option '${one}' cannot be used with option '${other}'`],
   [/^unknown option '(.*)'$/s, (flag) => t`unknown option '${flag}'`],
   [/^unknown command '(.*)'$/s, (name) => t`unknown command '${name}'`],
@@ -103,42 +103,42 @@ const MESSAGES: readonly (readonly [RegExp, (...parts: readonly string[]) => str
   ],
   [
     /^option '([^']+)' argument '(.*)' is invalid\. (.*)$/s,
-    (flags = '', value = '', why = '') => invalidValue(withPlaceholders(flags), value, reasonText(why)),
+    (flags = '', value = '', why = '') => formatInvalidValue(withPlaceholders(flags), value, translateReason(why)),
   ],
   [
     /^command-argument value '(.*)' is invalid for argument '([^']+)'\. (.*)$/s,
-    (value = '', name = '', why = '') => invalidArgument(PLACEHOLDERS[name] ?? name, value, reasonText(why)),
+    (value = '', name = '', why = '') => formatInvalidArgument(PLACEHOLDERS[name] ?? name, value, translateReason(why)),
   ],
 ];
 
-function missingArgument(name: Message): string {
+function formatMissingArgument(name: Message): string {
   return t`missing required argument '${name}'`;
 }
 
-function optionWithoutValue(flags: string): string {
+function formatMissingValue(flags: string): string {
   return t`option '${flags}' argument missing`;
 }
 
-function missingOption(flags: string): string {
+function formatMissingOption(flags: string): string {
   return t`required option '${flags}' not specified`;
 }
 
-function invalidValue(flags: string, value: string, why: string): string {
+function formatInvalidValue(flags: string, value: string, why: string): string {
   return t`option '${flags}' argument '${value}' is invalid. ${why}`;
 }
 
-function invalidArgument(name: Message, value: string, why: string): string {
+function formatInvalidArgument(name: Message, value: string, why: string): string {
   return t`'${value}' is invalid for argument '${name}'. ${why}`;
 }
 
 /** Messages of pas's own parsers are translated already. */
-function reasonText(why: string): string {
+function translateReason(why: string): string {
   const choices = /^Allowed choices are (.*)\.$/.exec(why)?.[1];
   return choices === undefined ? why : t`Allowed choices are ${choices}.`;
 }
 
 /** Translates an error of commander: `error: unknown option '--jsn'\n(Did you mean --json?)` */
-export function commanderText(text: string): string {
+export function translateCommanderText(text: string): string {
   const [, message = '', several, similar] = /^error: ([\s\S]*?)(?:\n\(Did you mean (one of )?(.+)\?\))?$/.exec(text) ?? [];
   const translation = translateMessage(message);
   if (translation === undefined) return text;

@@ -37,27 +37,27 @@ export type OptionOutline = {
 export type Outline = { readonly program: CommandOutline; readonly globalOptions: readonly OptionOutline[] };
 
 export function buildOutline(program: Command): Outline {
-  const globalOptions = withGlobalOptions(new Command()).options.map(optionOutline);
+  const globalOptions = withGlobalOptions(new Command()).options.map(makeOptionOutline);
   const isGlobal = (long: string): boolean => globalOptions.some((option) => option.long === long);
-  return { program: commandOutline(program, isGlobal), globalOptions };
+  return { program: makeCommandOutline(program, isGlobal), globalOptions };
 }
 
-function commandOutline(command: Command, isGlobal: (long: string) => boolean): CommandOutline {
+function makeCommandOutline(command: Command, isGlobal: (long: string) => boolean): CommandOutline {
   const visible = command.createHelp().visibleCommands(command);
   return {
     name: command.name(),
     summary: command.description(),
-    arguments: command.registeredArguments.map(argumentOutline),
+    arguments: command.registeredArguments.map(makeArgumentOutline),
     options: command.options
       .filter(({ hidden }) => !hidden)
-      .map(optionOutline)
+      .map(makeOptionOutline)
       .filter(({ long }) => !isGlobal(long)),
     examples: getExamples(command),
-    commands: visible.filter((child) => child.name() !== 'help').map((child) => commandOutline(child, isGlobal)),
+    commands: visible.filter((child) => child.name() !== 'help').map((child) => makeCommandOutline(child, isGlobal)),
   };
 }
 
-function argumentOutline(argument: Argument): ArgumentOutline {
+function makeArgumentOutline(argument: Argument): ArgumentOutline {
   return {
     name: argument.name(),
     required: argument.required,
@@ -66,7 +66,7 @@ function argumentOutline(argument: Argument): ArgumentOutline {
   };
 }
 
-function optionOutline(option: Option): OptionOutline {
+function makeOptionOutline(option: Option): OptionOutline {
   const value = /[<[]([^<[\]>]+)[\]>]/.exec(option.flags)?.[1] ?? null;
   const fallback = option.defaultValueDescription ?? option.defaultValue;
   return {
@@ -81,13 +81,13 @@ function optionOutline(option: Option): OptionOutline {
 }
 
 /** Path of the file into which the build writes the outline in a language. */
-export function outlineFile(language: Language): string {
+export function getOutlinePath(language: Language): string {
   return join(packageRoot, 'dist', `outline-${language}.json`);
 }
 
 /** Reads the outline of the build; undefined where there is none, or the commands were built again since. */
 export function readOutline(language: Language): Outline | undefined {
-  const file = outlineFile(language);
+  const file = getOutlinePath(language);
   try {
     if (statSync(file).mtimeMs < statSync(join(packageRoot, 'dist', 'src', 'commands', 'program.js')).mtimeMs) return undefined;
     return JSON.parse(readFileSync(file, 'utf8')) as Outline;
@@ -100,14 +100,14 @@ export function readOutline(language: Language): Outline | undefined {
 /** Registers the commands by name and summary: enough for the help, and for an unknown word. */
 export function registerOutline(program: Command, outline: Outline): void {
   for (const command of outline.program.commands) {
-    const words = [command.name, ...command.arguments.map(argumentText)];
+    const words = [command.name, ...command.arguments.map(formatArgument)];
     const stub = program.command(words.join(' ')).description(command.summary);
     if (command.commands.length === 0) withGlobalOptions(stub);
   }
 }
 
 /** Formats `<file...>`, `[find]`. */
-export function argumentText({ name, required, repeated }: ArgumentOutline): string {
+export function formatArgument({ name, required, repeated }: ArgumentOutline): string {
   const inside = repeated ? `${name}...` : name;
   return required ? `<${inside}>` : `[${inside}]`;
 }

@@ -2,11 +2,11 @@ import { Command, CommanderError, type Help, Option } from 'commander';
 import { EXIT_CODES } from '../base/errors.ts';
 import { LANGUAGES, type Language, t } from '../base/language.ts';
 import { type Message, msg } from '../base/message.ts';
-import { packageVersion } from '../base/package-root.ts';
+import { getPackageVersion } from '../base/package-root.ts';
 import { displayWidth, padText, toPrintable, wrapText } from '../text/characters.ts';
 import type { TextOutput } from '../ui/terminal.ts';
-import { addExamplesOfGroups, examplesHelp, type Runner } from './command.ts';
-import { commanderText, HELP_TEXTS } from './commander-texts.ts';
+import { addExamplesOfGroups, formatExamples, type Runner } from './command.ts';
+import { HELP_TEXTS, translateCommanderText } from './commander-texts.ts';
 import { readOutline, registerOutline } from './outline.ts';
 
 /** Streams of the help and of its errors. */
@@ -16,7 +16,7 @@ type Outputs = { readonly stdout: TextOutput; readonly stderr: TextOutput };
 export async function buildProgram(run: Runner, outputs: Outputs, language: Language, args: readonly string[]): Promise<Command> {
   const [first, second] = args.filter((arg, index) => !arg.startsWith('-') && args[index - 1] !== '--lang');
   const word = first === 'help' ? second : first;
-  const program = emptyProgram(outputs);
+  const program = makeEmptyProgram(outputs);
   if (word === undefined) program.option('--all', t`with --help: all commands and the exit codes`);
   if (word !== undefined || args.includes('--all')) addWholeHelp(program);
   else addFirstScreen(program);
@@ -45,18 +45,18 @@ function addFirstScreen(program: Command): void {
 }
 
 export async function buildWholeProgram(outputs: Outputs): Promise<Command> {
-  const program = emptyProgram(outputs);
+  const program = makeEmptyProgram(outputs);
   addWholeHelp(program);
   await registerCommands(program, async () => {});
   return program;
 }
 
-function emptyProgram({ stdout, stderr }: Outputs): Command {
+function makeEmptyProgram({ stdout, stderr }: Outputs): Command {
   return new Command('pas')
     .description(t`Record archaeological finds offline and send each of them once.`)
     .option('--version', t`print the version`)
     .on('option:version', () => {
-      stdout.write(`${packageVersion()}\n`);
+      stdout.write(`${getPackageVersion()}\n`);
       throw new CommanderError(0, 'commander.version', '');
     })
     .addOption(new Option('--lang <language>', t`language of the output`).choices(LANGUAGES))
@@ -67,27 +67,27 @@ function emptyProgram({ stdout, stderr }: Outputs): Command {
     .configureHelp({
       helpWidth: Math.min(stdout.columns ?? 100, 120),
       showGlobalOptions: false,
-      formatItem: helpItem,
+      formatItem: formatHelpItem,
       ...HELP_TEXTS,
     })
     .configureOutput({
       writeOut: (text) => stdout.write(text),
       writeErr: (text) => stderr.write(toPrintable(text)),
-      outputError: (text, write) => write(`${commanderText(text.trimEnd())}\n`),
+      outputError: (text, write) => write(`${translateCommanderText(text.trimEnd())}\n`),
     })
     .exitOverride();
 }
 
 function addWholeHelp(program: Command): void {
   const lines = Object.values(EXIT_CODES).map(([code, meaning]) => `  ${String(code).padStart(3)}  ${meaning}`);
-  program.addHelpText('after', `\n${examplesHelp(['pas demo', 'pas help import'])}\n\n${t`Exit codes:`}\n${lines.join('\n')}`);
+  program.addHelpText('after', `\n${formatExamples(['pas demo', 'pas help import'])}\n\n${t`Exit codes:`}\n${lines.join('\n')}`);
 }
 
 /** A narrower description is printed below its term. */
 const NARROWEST = 28;
 
 /** Formats a flag, an argument or a command of the help within the terminal's width. */
-function helpItem(term: string, termWidth: number, description: string, helper: Help): string {
+function formatHelpItem(term: string, termWidth: number, description: string, helper: Help): string {
   const columns = helper.helpWidth ?? 80;
   if (description === '') return `  ${term}`;
   const beside = columns - termWidth - 4;

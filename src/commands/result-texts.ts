@@ -1,7 +1,7 @@
 import { msgid, ngettext, t } from '../base/language.ts';
 import { type Command, cmd, type Message, msg } from '../base/message.ts';
 import type { Context } from '../context/context.ts';
-import { looksLikeIdent } from '../flows/queue/resolve-finds.ts';
+import { isLikeIdent } from '../flows/queue/resolve-finds.ts';
 import type { Entry } from '../outbox/entry.ts';
 import { printable } from '../ui/terminal.ts';
 
@@ -11,7 +11,7 @@ export function printNextStep({ terminal }: Context): void {
 }
 
 /** Returns the command that settles an entry which waits for a person. Each photograph is decided separately. */
-export function commandFor({ id, kind, state, held, localId, identCely }: Entry): Command {
+export function findCommandFor({ id, kind, state, held, localId, identCely }: Entry): Command {
   const find = localId ?? identCely ?? '';
   const resolve = kind === 'import' ? cmd`pas resolve ${find}` : cmd`pas resolve ${find} --entry ${id}`;
   if (held !== null) return resolve;
@@ -28,10 +28,10 @@ export function commandFor({ id, kind, state, held, localId, identCely }: Entry)
 }
 
 /** Returns the answers about a held entry: it is one of the candidates, it is another one, or it is not to be sent. */
-export function answersFor(entry: Entry): Command[] {
+export function listAnswers(entry: Entry): Command[] {
   const { id, kind, localId, identCely } = entry;
   const find = localId ?? identCely ?? '';
-  const records = recordsMeant(entry);
+  const records = listRecordsMeant(entry);
   if (kind === 'import') {
     const created = records.map((ident) => cmd`pas resolve ${find} --created ${ident}`);
     return [...created, cmd`pas resolve ${find} --resend`, cmd`pas resolve ${find} --drop`];
@@ -41,14 +41,14 @@ export function answersFor(entry: Entry): Command[] {
 }
 
 /** Returns records that may be the held entry. A number has none: it changes its record. */
-function recordsMeant({ kind, held, identCely }: Entry): string[] {
+function listRecordsMeant({ kind, held, identCely }: Entry): string[] {
   if (held === null || kind === 'number') return [];
   if (kind === 'photo') return identCely === null ? [] : [identCely];
-  return held.candidates.filter(looksLikeIdent);
+  return held.candidates.filter(isLikeIdent);
 }
 
 /** Returns the question of a held entry for programs. */
-export function heldValue({ held }: Entry): { readonly held?: Record<string, unknown> } {
+export function toHeldJson({ held }: Entry): { readonly held?: Record<string, unknown> } {
   if (held === null) return {};
   const { question, basis, candidates } = held;
   return { held: { question: String(question), basis, candidates } };
@@ -56,27 +56,27 @@ export function heldValue({ held }: Entry): { readonly held?: Record<string, unk
 
 /** Counts with their nouns, for sentences that have several of them. */
 
-export function findCount(count: number): string {
+export function formatFindCount(count: number): string {
   return ngettext(msgid`${count} find`, `${count} finds`, count);
 }
 
-export function photographCount(count: number): string {
+export function formatPhotographCount(count: number): string {
   return ngettext(msgid`${count} photograph`, `${count} photographs`, count);
 }
 
-export function numberCount(count: number): string {
+export function formatNumberCount(count: number): string {
   return ngettext(msgid`${count} number`, `${count} numbers`, count);
 }
 
-export function recordCount(count: number): string {
+export function formatRecordCount(count: number): string {
   return ngettext(msgid`${count} record`, `${count} records`, count);
 }
 
-export function requestCount(count: number): string {
+export function formatRequestCount(count: number): string {
   return ngettext(msgid`${count} request`, `${count} requests`, count);
 }
 
-export function strippedText(count: number): string {
+export function formatStrippedCount(count: number): string {
   return ngettext(
     msgid`The place was removed from ${count} photograph.`,
     `The place was removed from ${count} photographs.`,

@@ -49,7 +49,7 @@ export function withSettings(config: ConfigFile, name: string, settings: Profile
   return { ...config, profiles: new Map([...config.profiles, [name, settings]]) };
 }
 
-export function pointProfiles(config: ConfigFile, names: readonly string[], id: string): ConfigFile {
+export function setProfilesOutbox(config: ConfigFile, names: readonly string[], id: string): ConfigFile {
   return names.reduce((changed, name) => withSettings(changed, name, { ...changed.profiles.get(name), outbox: id }), config);
 }
 
@@ -70,7 +70,7 @@ export function assignOutbox(places: Places, clock: Clock, name: string, unlike?
       ?.toString();
     if (id !== undefined && settings.outbox === id) return config;
     id ??= randomUUID();
-    return pointProfiles(
+    return setProfilesOutbox(
       config,
       all.filter((each) => (config.profiles.get(each)?.outbox ?? unlike) === unlike),
       id,

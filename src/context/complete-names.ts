@@ -16,7 +16,7 @@ export async function listKnownNames(places: Places, kind: NameKind, partial: st
   try {
     switch (kind) {
       case 'finds':
-        return await findNames(await outboxFile(places), partial);
+        return await findNames(await findOutboxFile(places), partial);
       case 'sets':
         return setNames(language);
       case 'profiles': {
@@ -30,11 +30,11 @@ export async function listKnownNames(places: Places, kind: NameKind, partial: st
   }
 }
 
-async function outboxFile(places: Places): Promise<string | undefined> {
-  const [{ readConfigFile }, { outboxPlaces }] = await Promise.all([import('./config.ts'), import('./places.ts')]);
+async function findOutboxFile(places: Places): Promise<string | undefined> {
+  const [{ readConfigFile }, { makeOutboxPlaces }] = await Promise.all([import('./config.ts'), import('./places.ts')]);
   const { defaultProfile, profiles } = readConfigFile(places.configFile);
   const { outbox } = profiles.get(defaultProfile ?? [...profiles.keys()][0] ?? '') ?? {};
-  return outbox === undefined ? undefined : outboxPlaces(places, String(outbox)).outboxFile;
+  return outbox === undefined ? undefined : makeOutboxPlaces(places, String(outbox)).outboxFile;
 }
 
 async function findNames(file: string | undefined, partial: string): Promise<KnownName[]> {

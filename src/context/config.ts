@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isIPv4 } from 'node:net';
 import { ConfigError, getErrorMessage } from '../base/errors.ts';
 import { LANGUAGES, type Language, t } from '../base/language.ts';
-import { type Command, cmd, commandWith, type Message, msg } from '../base/message.ts';
+import { type Command, cmd, composeCommand, type Message, msg } from '../base/message.ts';
 import { isAddressFault, parseRedisAddress, withoutRedisPasswords } from '../http/redis-address.ts';
 import { parseToml, type TomlTable } from '../store/toml.ts';
 import { type Environment, isOutboxId, JOURNAL_LAYOUTS, type JournalLayout, type Places } from './places.ts';
@@ -84,7 +84,7 @@ export function readConfigFile(path: string): ConfigFile {
       Object.entries(profiles).map(([name, value]) => [name, checkSettings(t`${path}, profile ${name}`, withoutTables(value))]),
     ),
     defaults: { profiles: parseProfileDefaults(profiles), projects },
-    projectMaps: projectMapsIn(path, profiles),
+    projectMaps: parseProjectMaps(path, profiles),
   };
 }
 
@@ -121,7 +121,7 @@ function withoutTables(profile: unknown): unknown {
   return settings;
 }
 
-function projectMapsIn(path: string, profiles: TomlTable): Map<string, ProjectMap> {
+function parseProjectMaps(path: string, profiles: TomlTable): Map<string, ProjectMap> {
   return new Map(
     Object.entries(profiles).flatMap(([name, profile]): [string, ProjectMap][] => {
       const map = isTable(profile) ? profile['projects'] : undefined;
@@ -171,20 +171,20 @@ export function toProfile(name: string, settings: ProfileSettings, environment: 
       });
     }
   }
-  const text = (key: ProfileKey): string | undefined => getSetting(settings, key)?.toString();
+  const getText = (key: ProfileKey): string | undefined => getSetting(settings, key)?.toString();
   const count = (key: ProfileKey): number => Number(getSetting(settings, key));
   const profile: Profile = {
     name,
-    baseUrl: text('base_url') ?? '',
-    oaiBase: text('oai_base'),
-    schemaBase: text('schema_base') ?? '',
-    kind: text('kind') === 'training' ? 'training' : 'production',
-    prefix: text('prefix') ?? '',
-    schemaVersion: text('schema_version') ?? '',
-    username: environment['PAS_USERNAME'] ?? text('username'),
-    oaiAuth: oaiAuth(text('oai_auth')),
+    baseUrl: getText('base_url') ?? '',
+    oaiBase: getText('oai_base'),
+    schemaBase: getText('schema_base') ?? '',
+    kind: getText('kind') === 'training' ? 'training' : 'production',
+    prefix: getText('prefix') ?? '',
+    schemaVersion: getText('schema_version') ?? '',
+    username: environment['PAS_USERNAME'] ?? getText('username'),
+    oaiAuth: parseOaiAuth(getText('oai_auth')),
     minIntervalMs: count('min_interval_ms'),
-    pacing: text('pacing') ?? '',
+    pacing: getText('pacing') ?? '',
     pacingFallbackIntervalMs: count('pacing_fallback_interval_ms'),
     maxInFlight: Math.max(1, count('max_in_flight')),
     photoMaxBytes: count('photo_max_bytes'),
@@ -193,13 +193,13 @@ export function toProfile(name: string, settings: ProfileSettings, environment: 
     lookBackDays: count('look_back_days'),
     answerTimeoutMs: count('answer_timeout_ms'),
     allowHttp: settings.allow_http === true,
-    outbox: text('outbox'),
+    outbox: getText('outbox'),
   };
   for (const address of [profile.baseUrl, profile.oaiBase ?? profile.baseUrl]) requireTls(where, address, profile.allowHttp);
   return Object.freeze(profile);
 }
 
-function oaiAuth(value: string | undefined): Profile['oaiAuth'] {
+function parseOaiAuth(value: string | undefined): Profile['oaiAuth'] {
   return value === 'basic' || value === 'bearer' ? value : 'none';
 }
 
@@ -279,11 +279,11 @@ export const PROFILE_FLAGS = (Object.keys(PROFILE_KEYS) as ProfileKey[]).filter(
 
 /** Makes the command that creates a profile with these settings, without its outbox. */
 export function initCommand(name: string, settings: ProfileSettings): Command {
-  const flagValue = (key: ProfileKey): string | true | undefined => {
+  const getFlagValue = (key: ProfileKey): string | true | undefined => {
     const value = settings[key];
     return typeof value === 'boolean' ? value || undefined : value?.toString();
   };
-  return commandWith('pas init', [['--name', name], ...PROFILE_FLAGS.map((key) => [toFlag(key), flagValue(key)] as const)]);
+  return composeCommand('pas init', [['--name', name], ...PROFILE_FLAGS.map((key) => [toFlag(key), getFlagValue(key)] as const)]);
 }
 
 /** Returns `--base-url` for `base_url`. */
@@ -376,14 +376,14 @@ export function normalizeAddress(text: string): string | undefined {
   if (!/^https?:\/\/[^/]/i.test(trimmed) || !URL.canParse(trimmed)) return undefined;
   const { protocol, hostname, port, pathname, username, password, search, hash } = new URL(trimmed);
   if (username !== '' || password !== '' || search !== '' || hash !== '') return undefined;
-  const rest = `${port === '' ? '' : `:${port}`}${pathname.replace(/%[0-9a-f]{2}/gi, oneForm).replace(/(?<!\/)\/+$/, '')}`;
+  const rest = `${port === '' ? '' : `:${port}`}${pathname.replace(/%[0-9a-f]{2}/gi, normalizeEscape).replace(/(?<!\/)\/+$/, '')}`;
   const host = hostname.replace(/(?<!\.)\.+$/, '');
   // Without its final dots the host may be a number, which the URL parser writes in another form.
   return host === hostname ? `${protocol}//${host}${rest}` : normalizeAddress(`${protocol}//${host}${rest}`);
 }
 
 /** Decodes characters that need no encoding; the other escapes get capital digits (RFC 3986, section 6.2.2). */
-function oneForm(encoded: string): string {
+function normalizeEscape(encoded: string): string {
   const character = String.fromCharCode(Number.parseInt(encoded.slice(1), 16));
   return /[\w.~-]/.test(character) ? character : encoded.toUpperCase();
 }

@@ -10,7 +10,7 @@ import type { Connections } from '../http/send.ts';
 import type { Binding, Outbox } from '../outbox/open-outbox.ts';
 import type { PushLockOptions } from '../outbox/push-lock.ts';
 import { restrictPermissions } from '../store/folder.ts';
-import { getOwner, openSecrets, type SecretStore, systemKeyring } from '../store/secrets.ts';
+import { getOwner, openSecrets, openSystemKeyring, type SecretStore } from '../store/secrets.ts';
 import { learnWidths } from '../text/characters.ts';
 import type { Prompt } from '../ui/prompt.ts';
 import { makeTerminal, type Streams, type Terminal } from '../ui/terminal.ts';
@@ -18,17 +18,17 @@ import type { VocabularyStore } from '../vocabulary/vocabulary-store.ts';
 import { assignOutbox, changeConfigFile } from './change-config.ts';
 import { type ConfigFile, chooseProfile, type Profile, readConfigFile } from './config.ts';
 import {
+  chooseJournalLayout,
   type Environment,
   getGivenVariables,
   type JournalLayout,
   type JournalPlaces,
-  journalLayout,
-  journalPlaces,
-  machineId,
+  makeJournalPlaces,
+  makeOutboxPlaces,
   makePlaces,
   type OutboxPlaces,
-  outboxPlaces,
   type Places,
+  readMachineId,
   type System,
   thisSystem,
 } from './places.ts';
@@ -86,32 +86,32 @@ export type Context = Runtime & {
   readonly places: Places;
   readonly terminal: Terminal;
   readonly secrets: SecretStore;
-  config(): ConfigFile;
-  profile(): Profile;
+  getConfig(): ConfigFile;
+  getProfile(): Profile;
   /** Identifier of this machine; empty where it has none. */
-  machine(): string;
+  getMachineId(): string;
   /** UUID of the profile's outbox, assigned at its first use. */
-  outboxId(): string;
+  getOutboxId(): string;
   /** Files of the profile's outbox, or of another one. @throws ConfigError where the id is no UUID */
-  outboxPlaces(id?: string): OutboxPlaces;
-  journalPlaces(id?: string): JournalPlaces;
+  getOutboxPlaces(id?: string): OutboxPlaces;
+  getJournalPlaces(id?: string): JournalPlaces;
   /** Options for the lock of the profile's outbox, or of another one. */
   pushLock(id?: string): PushLockOptions;
   /** Outbox of the profile. @throws ConfigError where it is for another service */
-  outbox(): Promise<Outbox>;
+  openOutbox(): Promise<Outbox>;
   /** Outbox of the profile, with a longer wait for the journal. To be called before `outbox`. */
-  outboxToPush(): Promise<Outbox>;
+  openOutboxToPush(): Promise<Outbox>;
   /** Outbox of the profile for reading: a copy where the disk is full or read-only. */
-  outboxToRead(): Promise<Outbox>;
+  openOutboxToRead(): Promise<Outbox>;
   /** Any outbox of the data home, with its journal. @param binding creates a missing one */
   openOutboxById(id: string, binding?: Binding): Promise<Outbox>;
   changeConfig(change: (config: ConfigFile) => ConfigFile): void;
   /** Context of the same command for another profile, without the environment's credentials. Closed with this one. */
   asProfile(name: string, fixed?: Fixed): Context;
-  vocabulary(): Promise<VocabularyStore>;
+  openVocabulary(): Promise<VocabularyStore>;
   /** The same for looking only: a copy where nothing can be written. */
-  vocabularyToRead(): Promise<VocabularyStore>;
-  connections(): Promise<Connections>;
+  openVocabularyToRead(): Promise<VocabularyStore>;
+  openConnections(): Promise<Connections>;
   prompt(): Promise<Prompt>;
   onClose(close: () => void | Promise<void>): void;
   close(): Promise<void>;
@@ -126,24 +126,24 @@ export function makeContext(world: Runtime, options: GlobalOptions): Context {
   const places = fixed.outboxesFolder === undefined ? systemPlaces : { ...systemPlaces, outboxesFolder: fixed.outboxesFolder };
   const { onClose, close } = createClosers();
   const readConfig = (): ConfigFile => readConfigFile(places.configFile);
-  const profile = memoize(() => chooseProfile(readConfig(), places, { flag: options.profile, environment }));
-  const terminal = fixed.terminal ?? terminalFor(streams, environment, options);
+  const getProfile = memoize(() => chooseProfile(readConfig(), places, { flag: options.profile, environment }));
+  const terminal = fixed.terminal ?? makeContextTerminal(streams, environment, options);
   // Commands in messages of a nested context are run by the user of the outer one.
   if (world.fixed === undefined) {
-    addToCommands(memoize(() => profileFlag(readConfig, environment, profile)));
+    addToCommands(memoize(() => makeProfileFlag(readConfig, environment, getProfile)));
   }
-  const base = { ...world, environment, clock, random, places, terminal, config: readConfig, profile, onClose };
-  const openedVocabulary = async (path: string): Promise<VocabularyStore> => {
+  const base = { ...world, environment, clock, random, places, terminal, getConfig: readConfig, getProfile, onClose };
+  const openVocabularyAt = async (path: string): Promise<VocabularyStore> => {
     const { openVocabulary } = await import('../vocabulary/vocabulary-store.ts');
     const vocabulary = openVocabulary(path, clock);
     onClose(() => vocabulary.close());
     return vocabulary;
   };
-  const vocabulary = memoize(() => openedVocabulary(places.vocabularyFile));
+  const openSharedVocabulary = memoize(() => openVocabularyAt(places.vocabularyFile));
   const secrets = memoize(() =>
-    openSecrets(places.secretsFile, systemKeyring(environment), (name) => getCredentialKeys(readConfig(), name)),
+    openSecrets(places.secretsFile, openSystemKeyring(environment), (name) => getCredentialKeys(readConfig(), name)),
   );
-  const outboxes = outboxAccess({ ...base, machine: memoize(() => machineId(system)) }, ports, fixed);
+  const outboxes = makeOutboxAccess({ ...base, getMachineId: memoize(() => readMachineId(system)) }, ports, fixed);
   return {
     ...base,
     ...outboxes,
@@ -158,19 +158,19 @@ export function makeContext(world: Runtime, options: GlobalOptions): Context {
       onClose(inner.close);
       return inner;
     },
-    vocabulary,
-    vocabularyToRead: memoize(async () => {
+    openVocabulary: openSharedVocabulary,
+    openVocabularyToRead: memoize(async () => {
       try {
-        return await vocabulary();
+        return await openSharedVocabulary();
       } catch (thrown) {
-        const { cannotWrite, copyToTempFolder } = await import('../store/database-file.ts');
-        if (!cannotWrite(thrown) || !existsSync(places.vocabularyFile)) throw thrown;
+        const { isWriteRefused, copyToTempFolder } = await import('../store/database-file.ts');
+        if (!isWriteRefused(thrown) || !existsSync(places.vocabularyFile)) throw thrown;
         const copy = copyToTempFolder(places.vocabularyFile);
         onClose(copy.remove);
-        return openedVocabulary(copy.path);
+        return openVocabularyAt(copy.path);
       }
     }),
-    connections: memoize(async () => {
+    openConnections: memoize(async () => {
       const connections = await openConnections();
       onClose(() => connections.close());
       return connections;
@@ -203,12 +203,12 @@ function createClosers() {
   };
 }
 
-function terminalFor(streams: Streams, environment: Environment, options: GlobalOptions): Terminal {
+function makeContextTerminal(streams: Streams, environment: Environment, options: GlobalOptions): Terminal {
   return makeTerminal(streams, {
     json: options.json === true,
     quiet: options.quiet === true,
     verbose: options.verbose === true,
-    color: options.color !== false && wantsColor(environment, streams),
+    color: options.color !== false && isColorWanted(environment, streams),
     cursor: environment['TERM'] !== 'dumb',
     elementName: labelAndName,
   });
@@ -226,33 +226,39 @@ function withoutAccountVariables(environment: Environment): Environment {
   return otherVariables;
 }
 
-function outboxAccess(parts: ProfileSources, { system, holder }: Dependencies, fixed: Fixed) {
-  const { clock, config, places, profile } = parts;
-  const knownOutboxId = (): string | undefined => fixed.outboxId ?? config().profiles.get(profile().name)?.outbox?.toString();
-  const outboxId = (): string => knownOutboxId() ?? assignOutbox(places, clock, profile().name);
-  const layout = memoize(() => fixed.journal ?? journalLayout(config().journal, system));
-  const getPlaces = (id = outboxId()): OutboxPlaces => outboxPlaces(places, id);
-  const getJournalPlaces = (id = outboxId()): JournalPlaces => journalPlaces(places, layout(), getPlaces(id).folder);
-  const sources = { ...parts, knownOutboxId, outboxPlaces: getPlaces, journalPlaces: getJournalPlaces };
+function makeOutboxAccess(parts: ProfileSources, { system, holder }: Dependencies, fixed: Fixed) {
+  const { clock, getConfig, places, getProfile } = parts;
+  const findOutboxId = (): string | undefined =>
+    fixed.outboxId ?? getConfig().profiles.get(getProfile().name)?.outbox?.toString();
+  const getOutboxId = (): string => findOutboxId() ?? assignOutbox(places, clock, getProfile().name);
+  const layout = memoize(() => fixed.journal ?? chooseJournalLayout(getConfig().journal, system));
+  const getPlaces = (id = getOutboxId()): OutboxPlaces => makeOutboxPlaces(places, id);
+  const getJournalPlaces = (id = getOutboxId()): JournalPlaces => makeJournalPlaces(places, layout(), getPlaces(id).folder);
+  const sources = { ...parts, findOutboxId, getOutboxPlaces: getPlaces, getJournalPlaces };
   const loaded = memoize(() => import('./profile-outbox.ts'));
   let pushing: Promise<Outbox> | undefined;
-  const outboxToPush = memoize(() => {
+  const openOutboxToPush = memoize(() => {
     pushing = loaded().then(({ openProfileOutbox }) => openProfileOutbox(sources, 'push'));
     return pushing;
   });
   const ordinary = memoize(() => loaded().then(({ openProfileOutbox }) => openProfileOutbox(sources, 'command')));
-  const outbox = (): Promise<Outbox> => pushing ?? ordinary();
+  const openOutbox = (): Promise<Outbox> => pushing ?? ordinary();
   return {
-    machine: parts.machine,
-    outboxId,
-    outboxPlaces: getPlaces,
-    journalPlaces: getJournalPlaces,
-    pushLock: (id = outboxId()): PushLockOptions => ({ folder: getJournalPlaces(id).locksFolder, outboxId: id, clock, holder }),
-    outbox,
-    outboxToPush,
-    outboxToRead: memoize(async () => {
+    getMachineId: parts.getMachineId,
+    getOutboxId,
+    getOutboxPlaces: getPlaces,
+    getJournalPlaces,
+    pushLock: (id = getOutboxId()): PushLockOptions => ({
+      folder: getJournalPlaces(id).locksFolder,
+      outboxId: id,
+      clock,
+      holder,
+    }),
+    openOutbox,
+    openOutboxToPush,
+    openOutboxToRead: memoize(async () => {
       const { openProfileOutboxReadOnly } = await loaded();
-      return openProfileOutboxReadOnly(sources, outbox);
+      return openProfileOutboxReadOnly(sources, openOutbox);
     }),
     openOutboxById: async (id: string, binding?: Binding): Promise<Outbox> =>
       (await loaded()).openOutboxWithJournal(sources, id, 'push', binding),
@@ -269,7 +275,7 @@ export function getCredentialKeys({ profiles }: ConfigFile, name: string): strin
 }
 
 /** See no-color.org; a dumb terminal and a redirected stdout get plain text as well. */
-function wantsColor(environment: Environment, streams: Streams): boolean {
+function isColorWanted(environment: Environment, streams: Streams): boolean {
   if ((environment['NO_COLOR'] ?? '') !== '' || environment['TERM'] === 'dumb') return false;
   return streams.stdout.isTTY === true;
 }
@@ -292,10 +298,10 @@ export function restrictHomePermissions({ places: { home, outboxesFolder, secret
  * Returns the `--profile` flag for printed commands; nothing where the profile is the default anyway. PAS_PROFILE may be set for
  * this command only, so it and the configured default must both be this profile.
  */
-function profileFlag(config: () => ConfigFile, environment: Environment, profile: () => Profile): string {
+function makeProfileFlag(getConfig: () => ConfigFile, environment: Environment, getProfile: () => Profile): string {
   try {
-    const { name } = profile();
-    const { defaultProfile, profiles } = config();
+    const { name } = getProfile();
+    const { defaultProfile, profiles } = getConfig();
     const configured = defaultProfile ?? (profiles.size === 1 ? name : undefined);
     const isUsedAnyway = configured === name && (environment['PAS_PROFILE'] ?? name) === name;
     return isUsedAnyway ? '' : ` --profile ${quoteShellWord(name)}`;
@@ -335,14 +341,14 @@ type Closable = { readonly clock: Clock; onClose(close: () => void): void };
  * @param deadline such as `30m`; undefined for no limit
  * @throws UsageError for an invalid duration
  */
-export function deadlineSignal(resources: Closable, stop: AbortSignal, deadline: string | undefined): AbortSignal {
+export function makeDeadlineSignal(resources: Closable, stop: AbortSignal, deadline: string | undefined): AbortSignal {
   if (deadline === undefined) return stop;
-  const givenMs = durationMs(deadline);
+  const givenMs = parseDurationMs(deadline);
   if (givenMs === undefined) throw new UsageError(t`"${deadline}" is not a duration.`, { hint: t`Write 90s, 30m or 2h.` });
   const reason = new UnavailableError(t`The deadline of ${deadline} (--deadline) has passed.`, {
     hint: t`The stored data is kept. Run the command again to continue.`,
   });
-  const signal = AbortSignal.any([stop, timeoutSignal(resources, givenMs, reason)]);
+  const signal = AbortSignal.any([stop, makeTimeoutSignal(resources, givenMs, reason)]);
   setMaxListeners(0, signal);
   return signal;
 }
@@ -350,13 +356,13 @@ export function deadlineSignal(resources: Closable, stop: AbortSignal, deadline:
 const MS_OF_UNIT: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000 };
 
 /** Parses a time such as `90s` or `2h` into milliseconds; undefined for anything else. */
-function durationMs(text: string): number | undefined {
+function parseDurationMs(text: string): number | undefined {
   const [, count, unit = ''] = /^([1-9]\d{0,5})([smh])$/.exec(text) ?? [];
   return count === undefined ? undefined : Number(count) * (MS_OF_UNIT[unit] ?? 0);
 }
 
 /** @returns a signal that aborts after so many milliseconds */
-export function timeoutSignal({ clock, onClose }: Closable, ms: number, reason?: Error): AbortSignal {
+export function makeTimeoutSignal({ clock, onClose }: Closable, ms: number, reason?: Error): AbortSignal {
   const [over, ended] = [new AbortController(), new AbortController()];
   onClose(() => ended.abort());
   clock.sleep(ms, ended.signal).then(

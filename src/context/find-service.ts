@@ -30,7 +30,7 @@ type FoundService = { readonly settings: ProfileSettings; readonly problem: stri
  */
 export async function findService(context: Context, text: string, settings: ProfileSettings): Promise<FoundService> {
   const start = parseStartAddress(text, settings.allow_http === true);
-  const { send } = await context.connections();
+  const { send } = await context.openConnections();
   const probing = new Probing(send, settings);
   await probing.probeAddresses(new URL(start).origin, listParentFolders(start));
   for (const origin of listSiblingHosts(start, probing.prefix)) {
@@ -264,7 +264,7 @@ export async function fetchSharedProfile(context: Context, from: string): Promis
 async function fetchProfileText(context: Context, url: string): Promise<Buffer> {
   if (!isProtected(url, false))
     throw new ConfigError(t`${url} is not protected by TLS: the profile could be changed in transit.`);
-  const { send } = await context.connections();
+  const { send } = await context.openConnections();
   const { status, body } = await send({ method: 'GET', url, answerTimeoutMs: 30_000, maxAnswerBytes: MAX_PROFILE_BYTES });
   if (status === 200) return body;
   throw new ConfigError(t`${url} answered with status ${status}, not with a profile.`);

@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { InterruptedError, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { type Message, msg, quoteShellWord } from '../base/message.ts';
-import { type AppendTarget, appendingFile, appendingStream } from '../flows/harvest/append-output.ts';
+import { type AppendTarget, openAppendingFile, openAppendingStream } from '../flows/harvest/append-output.ts';
 import { OUTPUT_FORMS, type OutputName } from '../flows/harvest/outputs.ts';
 import type { OpenedOutput, Opening, RecordOutput } from '../flows/harvest/record-output.ts';
 import { assertSubject, openLedger, type Subject } from '../ledger/ledger.ts';
@@ -20,7 +20,7 @@ export type OutputSubject = Subject & { readonly form: OutputName };
  * @throws UsageError where something else exists there; DatabaseError where it cannot be written, or another process uses it
  */
 export async function openOutput(context: Context, out: string, subject: OutputSubject, opening: Opening): Promise<OpenedOutput> {
-  const place = out === '-' ? temporaryPlace(context, subject) : lastingPlace(resolve(context.cwd, out), subject);
+  const place = out === '-' ? makeTemporaryPlace(context, subject) : makeLastingPlace(resolve(context.cwd, out), subject);
   const ledger = openLedger(place.ledger);
   let output: RecordOutput | undefined;
   context.onClose(async () => {
@@ -32,9 +32,11 @@ export async function openOutput(context: Context, out: string, subject: OutputS
   });
   ledger.change(() => assertSubject(ledger, subject, out));
   const { content } = place;
-  const growing = (): Promise<AppendTarget> | AppendTarget =>
-    content === undefined ? appendingStream(createWriter(context.streams.stdout)) : appendingFile(content, ledger, opening);
-  output = await OUTPUT_FORMS[subject.form].open({ path: content ?? '', subject, ledger, opening, growing });
+  const openTarget = (): Promise<AppendTarget> | AppendTarget =>
+    content === undefined
+      ? openAppendingStream(createWriter(context.streams.stdout))
+      : openAppendingFile(content, ledger, opening);
+  output = await OUTPUT_FORMS[subject.form].open({ path: content ?? '', subject, ledger, opening, openTarget });
   return { ledger, output };
 }
 
@@ -47,14 +49,14 @@ type Place = {
   readonly content: string | undefined;
 };
 
-function temporaryPlace(context: Context, { form }: OutputSubject): Place {
+function makeTemporaryPlace(context: Context, { form }: OutputSubject): Place {
   if (OUTPUT_FORMS[form].ledger !== 'beside') throw new UsageError(t`--to ${form} needs a file or folder: give --out.`);
   const folder = mkdtempSync(join(tmpdir(), 'pas-harvest-'));
   context.onClose(() => rmSync(folder, { recursive: true, force: true }));
   return { ledger: join(folder, 'ledger.sqlite'), content: undefined };
 }
 
-function lastingPlace(content: string, { form }: OutputSubject): Place {
+function makeLastingPlace(content: string, { form }: OutputSubject): Place {
   const { ledger: where } = OUTPUT_FORMS[form];
   const folder = where === 'inside' ? content : dirname(content);
   try {
@@ -69,9 +71,9 @@ function lastingPlace(content: string, { form }: OutputSubject): Place {
   if (where === 'itself') return { ledger: content, content };
   const ledger = where === 'inside' ? join(content, LEDGER_NAME) : `${content}.harvest`;
   // A killed run may have left only an empty ledger, with its journal.
-  const holdsOthers = (): boolean =>
+  const hasOtherContent = (): boolean =>
     where === 'inside' ? readdirSync(content).some((name) => !name.startsWith(LEDGER_NAME)) : getFileSize(content) > 0;
-  if (getFileSize(ledger) === 0 && holdsOthers()) throw makeForeignFileError(content);
+  if (getFileSize(ledger) === 0 && hasOtherContent()) throw makeForeignFileError(content);
   return { ledger, content };
 }
 

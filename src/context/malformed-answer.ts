@@ -17,12 +17,12 @@ const NAME = /^malformed-answer-(\d+)\.xml$/;
  * @throws the given error
  */
 export function saveMalformedAnswer(context: Context, thrown: unknown): never {
-  const { places, clock, terminal, profile } = context;
+  const { places, clock, terminal, getProfile } = context;
   if (thrown instanceof MalformedAnswerError) {
     const path = join(places.home, `malformed-answer-${Math.floor(clock.now())}.xml`);
     const beginning = thrown.body.subarray(0, MAX_KEPT_BYTES);
     try {
-      const password = profile().oaiAuth === 'none' ? undefined : getPassword(context, profile());
+      const password = getProfile().oaiAuth === 'none' ? undefined : getPassword(context, getProfile());
       // Nothing is left of an answer that repeats a short password.
       const { body } = createRedactor(password === undefined ? [] : [password])({ status: 200, headers: {}, body: beginning });
       if (body.length > 0) {

@@ -8,7 +8,7 @@ import { type Exchange, withTimeout } from '../http/exchange.ts';
 import { redactAnswers } from '../http/redaction.ts';
 import type { OaiCredentials } from '../oai/ask.ts';
 import type { OaiClient } from '../oai/client.ts';
-import { referencesOfQueued } from '../outbox/overview.ts';
+import { listReferencesOfQueued } from '../outbox/overview.ts';
 import type { Account } from '../pas-api/session.ts';
 import { getOwner, type SecretPlace } from '../store/secrets.ts';
 import { requireConfirmation } from '../ui/terminal.ts';
@@ -19,30 +19,31 @@ import type { Context } from './context.ts';
 
 /** Opens the write interface for the account of the environment or the profile. */
 export async function openService(context: Context): Promise<OpenService> {
-  const profile = context.profile();
+  const profile = context.getProfile();
   const { baseUrl, username, answerTimeoutMs } = profile;
   const password = getPassword(context, profile);
-  const send = withTimeout(answerTimeoutMs, keepingQuiet((await context.connections()).send, password));
+  const send = withTimeout(answerTimeoutMs, redactPassword((await context.openConnections()).send, password));
   const lent = context.environment['PAS_TOKEN'];
-  const owner = credentialKey(profile);
+  const owner = getCredentialKey(profile);
   const keeper = {
     read: () => context.secrets.get(owner).token,
     write: (token: string) => context.secrets.set(owner, { ...context.secrets.get(owner), token }),
   };
-  const { externalTokenSession, openSession } = await import('../pas-api/session.ts');
-  const session = lent === undefined ? openSession({ baseUrl, username, password, send, keeper }) : externalTokenSession(lent);
-  return { baseUrl, username, send, session, usesExternalToken: lent !== undefined, profile: profileUser(context) };
+  const { makeExternalTokenSession, openSession } = await import('../pas-api/session.ts');
+  const session =
+    lent === undefined ? openSession({ baseUrl, username, password, send, keeper }) : makeExternalTokenSession(lent);
+  return { baseUrl, username, send, session, usesExternalToken: lent !== undefined, profile: makeProfileUser(context) };
 }
 
 /** Returns the user of the profile, with the commands to advise where another account has signed in. */
-export function profileUser(context: Context): ProfileUser {
-  const { name } = context.profile();
-  const config = context.config();
+export function makeProfileUser(context: Context): ProfileUser {
+  const { name } = context.getProfile();
+  const config = context.getConfig();
   const settings = config.profiles.get(name) ?? {};
   return {
     name,
     username: settings.username?.toString(),
-    profileFor: (username) => {
+    adviseProfileFor: (username) => {
       const [existing] = findSimilarProfiles(config, name, { ...settings, username });
       if (existing !== undefined) return msg`use its profile: ${cmd`pas push --profile ${existing}`}`;
       const command = initCommand(freeProfileName(config, username), { ...settings, username });
@@ -56,22 +57,22 @@ export function profileUser(context: Context): ProfileUser {
 }
 
 /** Redacts the password in answers that report a failure. */
-export function keepingQuiet(send: Exchange, password: string | undefined): Exchange {
+export function redactPassword(send: Exchange, password: string | undefined): Exchange {
   return redactAnswers([], send, password === undefined ? [] : [password]);
 }
 
 export function getPassword(context: Context, profile: Profile): string | undefined {
-  return context.environment['PAS_PASSWORD'] ?? context.secrets.get(credentialKey(profile)).password;
+  return context.environment['PAS_PASSWORD'] ?? context.secrets.get(getCredentialKey(profile)).password;
 }
 
 /** Returns the key of the secrets of a profile's account, or of another one. */
-export function credentialKey({ baseUrl, username }: Profile): string {
+export function getCredentialKey({ baseUrl, username }: Profile): string {
   return getOwner({ baseUrl, username });
 }
 
-export function placeOfSecrets({ environment, profile, secrets }: Context): 'environment' | SecretPlace {
+export function getPlaceOfSecrets({ environment, getProfile, secrets }: Context): 'environment' | SecretPlace {
   const isGiven = environment['PAS_TOKEN'] !== undefined || environment['PAS_PASSWORD'] !== undefined;
-  return isGiven ? 'environment' : secrets.getPlace(credentialKey(profile()));
+  return isGiven ? 'environment' : secrets.getPlace(getCredentialKey(getProfile()));
 }
 
 export const SECRET_PLACE_TEXTS: Readonly<Record<'environment' | SecretPlace, (file: string) => string>> = {
@@ -85,8 +86,8 @@ export const SECRET_PLACE_TEXTS: Readonly<Record<'environment' | SecretPlace, (f
 };
 
 /** Announces the instance to which a command writes, or for which it queues, so that production and training are not confused. */
-export function announceInstance({ terminal, profile }: Context): void {
-  const { kind, baseUrl, username, name } = profile();
+export function announceInstance({ terminal, getProfile }: Context): void {
+  const { kind, baseUrl, username, name } = getProfile();
   const account = username ?? t`no user name`;
   if (kind === 'training') {
     terminal.note(terminal.color.green(t`TRAINING: ${baseUrl}, account ${account}, profile ${name}. Its records are not real.`));
@@ -98,7 +99,7 @@ export function announceInstance({ terminal, profile }: Context): void {
  * @throws UsageError without a terminal and `--yes`, or when the answer is no
  */
 export async function confirmProduction(context: Context, yes: boolean): Promise<void> {
-  const profile = context.profile();
+  const profile = context.getProfile();
   if (profile.kind !== 'production' || yes) return;
   const account = profile.username ?? t`this account`;
   await requireConfirmation(
@@ -114,12 +115,12 @@ const NEWEST = 'newest';
 
 /** Opens everything that a lookup at the service needs, by the profile. */
 export async function openSync(context: Context): Promise<SyncContext> {
-  const { prefix, indexAllowanceMs, oaiAuth: auth } = context.profile();
+  const { prefix, indexAllowanceMs, oaiAuth: auth } = context.getProfile();
   const harvesting: Harvesting = { open: () => openHarvestClient(context), auth, format: `oai_${prefix}`, indexAllowanceMs };
   return {
-    outbox: await context.outbox(),
+    outbox: await context.openOutbox(),
     service: await openService(context),
-    harvesting: ownHarvestBase(context) === undefined ? undefined : harvesting,
+    harvesting: findOwnHarvestBase(context) === undefined ? undefined : harvesting,
     clock: context.clock,
     lock: context.pushLock(),
   };
@@ -133,15 +134,15 @@ export async function openSync(context: Context): Promise<SyncContext> {
  */
 export async function openHarvestClient(
   context: Context,
-  version = context.profile().schemaVersion,
+  version = context.getProfile().schemaVersion,
   waitedMs = 0,
 ): Promise<OaiClient> {
   if (version !== NEWEST && !/^\d+(?:\.\d+)*$/.test(version)) {
     throw new UsageError(t`"${version}" is not a schema version.`, { hint: t`Write it as 2.2, or ${NEWEST}.` });
   }
-  const profile = context.profile();
+  const profile = context.getProfile();
   const [{ send }, { openOaiClient }, { HARVEST_RETRY, withRetry }] = await Promise.all([
-    context.connections(),
+    context.openConnections(),
     import('../oai/client.ts'),
     import('../http/exchange.ts'),
   ]);
@@ -149,7 +150,7 @@ export async function openHarvestClient(
     oaiBase: getHarvestBase(profile),
     ...(version === NEWEST ? {} : { version }),
     credentials: await getCredentials(context, profile),
-    exchange: withRetry(profile.oaiAuth === 'none' ? send : keepingQuiet(send, getPassword(context, profile)), {
+    exchange: withRetry(profile.oaiAuth === 'none' ? send : redactPassword(send, getPassword(context, profile)), {
       clock: context.clock,
       random: context.random,
       ...HARVEST_RETRY,
@@ -180,11 +181,11 @@ type HarvestingAccount = {
  * answer.
  * @param ask asks the service, and may store the answer
  */
-export async function harvestingAccount(
+export async function fetchHarvestingAccount(
   context: Context,
   ask?: (service: OpenService) => Promise<Account>,
 ): Promise<HarvestingAccount> {
-  const { oaiAuth } = context.profile();
+  const { oaiAuth } = context.getProfile();
   const startedMs = context.clock.monotonicMs();
   const unknown = { account: undefined, waitedMs: 0 };
   if (oaiAuth === 'none') return unknown;
@@ -209,24 +210,24 @@ export function getHarvestBase(profile: Profile): string {
 export async function listEntriesInUse(context: Context): Promise<ReadonlySet<string>> {
   const { readMappingFile } = await import('./user-files.ts');
   const { rows } = await readMappingFile(context);
-  const { outbox: id } = context.profile();
-  const hasOutbox = id !== undefined && existsSync(context.outboxPlaces(id).outboxFile);
-  const queued = hasOutbox ? referencesOfQueued(await context.outboxToRead()) : [];
+  const { outbox: id } = context.getProfile();
+  const hasOutbox = id !== undefined && existsSync(context.getOutboxPlaces(id).outboxFile);
+  const queued = hasOutbox ? listReferencesOfQueued(await context.openOutboxToRead()) : [];
   return new Set([...rows.map((row) => row.id), ...queued]);
 }
 
 export async function openHarvested(context: Context): Promise<Vocabulary> {
-  return (await context.vocabularyToRead()).source(getHarvestBase(context.profile()));
+  return (await context.openVocabularyToRead()).openSource(getHarvestBase(context.getProfile()));
 }
 
 /**
  * Returns the interface that shows the profile's own records. A training instance has none and uses that of production for
  * vocabularies: there, its identifiers belong to other records.
  */
-export function ownHarvestBase(context: Context): string | undefined {
-  const { kind, baseUrl, oaiBase } = context.profile();
+export function findOwnHarvestBase(context: Context): string | undefined {
+  const { kind, baseUrl, oaiBase } = context.getProfile();
   if (oaiBase === undefined || kind === 'production') return oaiBase;
-  const isOfAnother = [...context.config().profiles.values()].some(
+  const isOfAnother = [...context.getConfig().profiles.values()].some(
     (other) => other.kind !== 'training' && other.oai_base === oaiBase && other.base_url !== baseUrl,
   );
   return isOfAnother || new URL(oaiBase).hostname !== new URL(baseUrl).hostname ? undefined : oaiBase;
@@ -276,15 +277,15 @@ export async function probeHarvestAuth(
   context: Context,
   { username, password, identCely }: { readonly username: string; readonly password: string; readonly identCely: string },
 ): Promise<boolean | undefined> {
-  const profile = context.profile();
-  const oaiBase = ownHarvestBase(context);
-  const isSaid = context.config().profiles.get(profile.name)?.oai_auth !== undefined;
+  const profile = context.getProfile();
+  const oaiBase = findOwnHarvestBase(context);
+  const isSaid = context.getConfig().profiles.get(profile.name)?.oai_auth !== undefined;
   if (isSaid || oaiBase === undefined || !isProtected(oaiBase, false)) return undefined;
-  const [{ send }, { openOaiClient }] = await Promise.all([context.connections(), import('../oai/client.ts')]);
+  const [{ send }, { openOaiClient }] = await Promise.all([context.openConnections(), import('../oai/client.ts')]);
   const client = openOaiClient({
     ...{ oaiBase, version: profile.schemaVersion, answerTimeoutMs: profile.answerTimeoutMs },
     credentials: { kind: 'basic', username, password },
-    exchange: keepingQuiet(send, password),
+    exchange: redactPassword(send, password),
   });
   try {
     const { header, refused } = await client.getRecord(identCely, `oai_${profile.prefix}`);

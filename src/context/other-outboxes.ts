@@ -4,13 +4,13 @@ import { cmd, msg } from '../base/message.ts';
 import type { Elsewhere } from '../columns/map-row.ts';
 import type { OutboxPlace } from '../flows/outbox/restore-outbox.ts';
 import type { WithLockIfFree } from '../flows/reconcile/resolve-entries.ts';
-import { findKnownAccount, fitsUser } from '../outbox/bound-account.ts';
+import { findKnownAccount, isAccountOfUser } from '../outbox/bound-account.ts';
 import { mergeJournal } from '../outbox/merge.ts';
 import { type Outbox, openOutbox, readHeader } from '../outbox/open-outbox.ts';
 import { acquirePushLock, type PushLock, withPushLock } from '../outbox/push-lock.ts';
 import { assertJournal } from '../outbox/record-events.ts';
 import { findByIdentCely } from '../outbox/stored-finds.ts';
-import { pointProfiles } from './change-config.ts';
+import { setProfilesOutbox } from './change-config.ts';
 import { listProfilesOfOutbox } from './config.ts';
 import type { Context } from './context.ts';
 import { assertBinding, getBinding, isUnused, openOutboxWithJournal } from './profile-outbox.ts';
@@ -19,7 +19,7 @@ type Issuer = { readonly profile: string; readonly outbox: Outbox };
 
 /** Looks up an identifier among those that other services, such as a training instance, gave to finds of this data home. */
 export function makeOutboxSearch(context: Context, current: Outbox): (identCely: string) => Elsewhere | undefined {
-  const here = context.profile();
+  const here = context.getProfile();
   let issuers: readonly Issuer[] | undefined;
   return (identCely) => {
     if (findByIdentCely(current, identCely) !== undefined) return undefined;
@@ -35,8 +35,8 @@ export function makeOutboxSearch(context: Context, current: Outbox): (identCely:
 }
 
 function openIssuers(context: Context, address: string): Issuer[] {
-  return [...context.config().profiles].flatMap(([profile, { base_url: other, outbox: id }]) => {
-    const file = id === undefined || other === address ? undefined : context.outboxPlaces(id.toString()).outboxFile;
+  return [...context.getConfig().profiles].flatMap(([profile, { base_url: other, outbox: id }]) => {
+    const file = id === undefined || other === address ? undefined : context.getOutboxPlaces(id.toString()).outboxFile;
     if (file === undefined || !existsSync(file)) return [];
     try {
       const outbox = openOutbox(file, context.clock);
@@ -52,27 +52,27 @@ function openIssuers(context: Context, address: string): Issuer[] {
 /** Returns the places of any outbox of the data home, and a function that opens it with its journal. */
 export function listOutboxPlaces(context: Context): (id: string) => OutboxPlace {
   return (id) => ({
-    ...context.outboxPlaces(id),
+    ...context.getOutboxPlaces(id),
     lock: context.pushLock(id),
-    open: () => openOutboxWithJournal({ ...context, knownOutboxId: () => id }, id, 'push'),
+    open: () => openOutboxWithJournal({ ...context, findOutboxId: () => id }, id, 'push'),
   });
 }
 
 /** Switches the profile, with others of the same outbox, to another outbox. The previous one stays, unless it was never used. */
-export function pointProfileTo(context: Context, id: string): void {
-  const { name } = context.profile();
+export function setProfileOutbox(context: Context, id: string): void {
+  const { name } = context.getProfile();
   let before: string | undefined;
   context.changeConfig((config) => {
     before = config.profiles.get(name)?.outbox?.toString();
     if (before === id) return config;
-    return pointProfiles(config, before === undefined ? [name] : listProfilesOfOutbox(config, before), id);
+    return setProfilesOutbox(config, before === undefined ? [name] : listProfilesOfOutbox(config, before), id);
   });
   if (before !== undefined && before !== id) removeUnused(context, before);
 }
 
 /** Keeps an outbox that is being pushed or cannot be opened. */
 function removeUnused(context: Context, id: string): void {
-  const { folder, outboxFile } = context.outboxPlaces(id);
+  const { folder, outboxFile } = context.getOutboxPlaces(id);
   if (!existsSync(outboxFile)) return;
   try {
     const lock = acquirePushLock(context.pushLock(id));
@@ -97,20 +97,21 @@ function removeUnused(context: Context, id: string): void {
  * @throws UsageError where neither a folder nor the journal has it; ConfigError where it is of another service or account
  */
 export async function openContinued(context: Context, id: string): Promise<Outbox> {
-  const isHere = existsSync(context.outboxPlaces(id).outboxFile);
+  const isHere = existsSync(context.getOutboxPlaces(id).outboxFile);
   if (!isHere) {
-    const events = assertJournal(await context.outboxToPush()).eventsSince(id, 0, 1);
+    const events = assertJournal(await context.openOutboxToPush()).listEventsSince(id, 0, 1);
     if (events.length === 0)
       throw new UsageError(msg`Neither the data home nor the journal has an outbox ${id}.`, {
         hint: msg`${cmd`pas outbox show --all`} lists those of the data home.`,
       });
   }
-  const profile = context.profile();
+  const profile = context.getProfile();
   const outbox = await context.openOutboxById(id, getBinding(profile));
   assertBinding(outbox, profile);
   const { account } = readHeader(outbox);
-  const boundAccount = findKnownAccount(await context.outboxToPush())?.identCely;
-  const isOwn = account === null || boundAccount === undefined ? fitsUser(outbox, profile.username) : boundAccount === account;
+  const boundAccount = findKnownAccount(await context.openOutboxToPush())?.identCely;
+  const isOwn =
+    account === null || boundAccount === undefined ? isAccountOfUser(outbox, profile.username) : boundAccount === account;
   const [sender, named] = [account ?? '', profile.name];
   if (!isOwn)
     throw new ConfigError(msg`The outbox ${id} sends as the account ${sender}, which is not the account of profile ${named}.`, {

@@ -2,11 +2,11 @@ import { existsSync, statSync } from 'node:fs';
 import { ConfigError, DatabaseError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { cmd } from '../base/message.ts';
-import { type Check, ok, problem, warning } from '../flows/checks/check-machine.ts';
-import { pauseText } from '../http/exchange.ts';
+import { type Check, makeProblem, makeWarning, passCheck } from '../flows/checks/check-machine.ts';
+import { formatPause } from '../http/exchange.ts';
 import { openPaceStore, type PaceStore, type Pause } from '../http/pace-store.ts';
 import { makePace, type Pace } from '../http/pacer.ts';
-import { isAddressFault, parseRedisAddress, type RedisAddress, redisEndpoint } from '../http/redis-address.ts';
+import { formatRedisEndpoint, isAddressFault, parseRedisAddress, type RedisAddress } from '../http/redis-address.ts';
 import type { RedisPaceStore } from '../http/redis-pace-store.ts';
 import { printable } from '../ui/terminal.ts';
 import { isLoopback, type Profile } from './config.ts';
@@ -57,7 +57,7 @@ export async function readSharedPause(context: Context, profile: Profile): Promi
   const isThere = profile.pacing !== 'local' || existsSync(context.places.paceFile);
   try {
     return describePause(
-      isThere ? await (await openPace(context, profile, { tolerant: true })).pause() : NO_PAUSE,
+      isThere ? await (await openPace(context, profile, { tolerant: true })).readPause() : NO_PAUSE,
       context.clock.now(),
     );
   } catch (thrown) {
@@ -71,14 +71,14 @@ const NO_PAUSE: Pause = { keptMs: 0, askedMs: 0 };
 export function describePause(pause: Pause, nowMs: number): SaidPause {
   const formatEnd = (ms: number): string | null => (ms > 0 ? new Date(nowMs + ms).toISOString() : null);
   const value = { paused_until: formatEnd(pause.keptMs), asked_until: formatEnd(pause.askedMs) };
-  return pause.keptMs + pause.askedMs > 0 ? { text: String(pauseText(pause, nowMs)), value } : { value };
+  return pause.keptMs + pause.askedMs > 0 ? { text: String(formatPause(pause, nowMs)), value } : { value };
 }
 
 async function openSharedStore(context: Context, profile: Profile, local: PaceStore, tolerant: boolean): Promise<PaceStore> {
   const { openWithFallback } = await import('../http/pace-fallback.ts');
   const { PaceStoreError } = await import('../http/redis-pace-store.ts');
   const { terminal, clock } = context;
-  const place = redisEndpoint(getRedisAddress(profile));
+  const place = formatRedisEndpoint(getRedisAddress(profile));
   const seconds = profile.pacingFallbackIntervalMs / 1000;
   const store = await openWithFallback({
     connect: (signal) =>
@@ -117,7 +117,7 @@ async function connect(context: Context, profile: Profile, { password, signal }:
     return await openRedisPaceStore({ address, password: secret, service, clock: context.clock, random: context.random }, signal);
   } catch (thrown) {
     if (!(thrown instanceof PaceStoreError) || thrown.kind === 'unavailable') throw thrown;
-    const place = redisEndpoint(address);
+    const place = formatRedisEndpoint(address);
     throw new ConfigError(t`The pacing store at ${place} refuses: ${thrown.message}`, {
       hint: t`Check pacing in the profile, and the password: PAS_PACING_PASSWORD, or \`${cmd`pas login --pacing-password`}\`.`,
     });
@@ -140,7 +140,7 @@ function getPacingPassword({ environment, secrets }: Context, profile: Profile):
  * @returns false where the Redis did not answer, so that the password is unverified
  */
 export async function savePacingPassword(context: Context, password: string): Promise<boolean> {
-  const profile = context.profile();
+  const profile = context.getProfile();
   const { PaceStoreError } = await import('../http/redis-pace-store.ts');
   let checked = true;
   try {
@@ -158,7 +158,7 @@ export async function checkPacing(context: Context, profile: Profile): Promise<C
   if (profile.pacing === 'local') return checkLocalPacing(context.places.paceFile);
   const { PaceStoreError } = await import('../http/redis-pace-store.ts');
   const address = getRedisAddress(profile);
-  const place = redisEndpoint(address);
+  const place = formatRedisEndpoint(address);
   const seconds = profile.pacingFallbackIntervalMs / 1000;
   const todo = t`Check that Redis runs there and accepts connections from this machine; until then a push sends one request every ${seconds} s.`;
   let store: RedisPaceStore | undefined;
@@ -169,27 +169,27 @@ export async function checkPacing(context: Context, profile: Profile): Promise<C
     const latency = latencyMs.toFixed(1);
     const ahead = `${clockAheadMs < 0 ? '−' : '+'}${Math.abs(clockAheadMs).toFixed(0)}`;
     const summary = t`Redis ${version} at ${place} answers in ${latency} ms; its clock differs from this machine's by ${ahead} ms`;
-    if (role === 'slave') return problem('pacing', t`${place} is a replica of another Redis and is read-only.`, todo);
+    if (role === 'slave') return makeProblem('pacing', t`${place} is a replica of another Redis and is read-only.`, todo);
     if (!address.tls && !isLoopback(address.host) && getPacingPassword(context, profile) !== undefined) {
-      return warning('pacing', t`${summary}; the password is sent unencrypted.`, t`Use rediss:// if the Redis has TLS.`);
+      return makeWarning('pacing', t`${summary}; the password is sent unencrypted.`, t`Use rediss:// if the Redis has TLS.`);
     }
-    if (latencyMs < SLOW_STORE_MS) return ok('pacing', summary);
-    return warning(
+    if (latencyMs < SLOW_STORE_MS) return passCheck('pacing', summary);
+    return makeWarning(
       'pacing',
       t`${summary}, which lowers the rate.`,
       t`Run Redis on the same network as the machines that share it.`,
     );
   } catch (thrown) {
-    if (thrown instanceof ConfigError) return problem('pacing', thrown.message, thrown.hint ?? todo);
+    if (thrown instanceof ConfigError) return makeProblem('pacing', thrown.message, thrown.hint ?? todo);
     if (!(thrown instanceof PaceStoreError)) throw thrown;
-    return problem('pacing', t`The pacing store at ${place} cannot be used: ${thrown.message}.`, todo);
+    return makeProblem('pacing', t`The pacing store at ${place} cannot be used: ${thrown.message}.`, todo);
   } finally {
     store?.close();
   }
 }
 
 function checkLocalPacing(path: string): Check {
-  if (!existsSync(path)) return ok('pacing', t`local, in ${path}, which the first push creates`);
+  if (!existsSync(path)) return passCheck('pacing', t`local, in ${path}, which the first push creates`);
   const mode = (statSync(path).mode & 0o777).toString(8).padStart(4, '0');
-  return ok('pacing', t`local, in ${path} (${mode}), shared by every pas of this user on this machine`);
+  return passCheck('pacing', t`local, in ${path} (${mode}), shared by every pas of this user on this machine`);
 }

@@ -22,7 +22,7 @@ const OWN_NAME_SPACE = 'pid:[4026531836]';
 const CONTAINER_FILES = ['/.dockerenv', '/run/.containerenv'];
 
 /** Returns an identifier of the machine, independent of its name; empty where another machine may have the same. */
-export function machineId(system: System): string {
+export function readMachineId(system: System): string {
   // Containers of one image often share one identifier.
   if (isContainer(system)) return '';
   switch (system.platform) {
@@ -33,7 +33,7 @@ export function machineId(system: System): string {
       return extractMatch(printed, /"IOPlatformUUID" = "([\dA-F-]{36})"/i);
     }
     case 'win32':
-      return extractMatch(registry(system, 'SOFTWARE\\Microsoft\\Cryptography', 'MachineGuid'), /REG_SZ\s+([\da-f-]{36})/i);
+      return extractMatch(readRegistry(system, 'SOFTWARE\\Microsoft\\Cryptography', 'MachineGuid'), /REG_SZ\s+([\da-f-]{36})/i);
     default:
       return '';
   }
@@ -45,13 +45,13 @@ function isContainer(system: System): boolean {
     case 'linux':
       return system.link('/proc/self/ns/pid') !== OWN_NAME_SPACE || CONTAINER_FILES.some((path) => system.exists(path));
     case 'win32':
-      return registry(system, 'SYSTEM\\CurrentControlSet\\Control', 'ContainerType') !== undefined;
+      return readRegistry(system, 'SYSTEM\\CurrentControlSet\\Control', 'ContainerType') !== undefined;
     default:
       return false;
   }
 }
 
-function registry(system: System, key: string, name: string): string | undefined {
+function readRegistry(system: System, key: string, name: string): string | undefined {
   return system.run('reg.exe', ['query', `HKLM\\${key}`, '/v', name, '/reg:64']);
 }
 
@@ -119,26 +119,26 @@ export type UserSystem = {
  * Neither is inside the other, so that a copy of the data does not include the state. A relative path in a variable is ignored
  * (XDG Base Directory Specification): otherwise every folder would have its own pace.
  */
-export function makePlaces(environment: Environment, system: UserSystem = userSystem()): Places {
+export function makePlaces(environment: Environment, system: UserSystem = makeUserSystem()): Places {
   const { join, isAbsolute } = system.platform === 'win32' ? win32 : posix;
   const variables = getGivenVariables(environment);
-  const absolute = (name: string): string | undefined => (isAbsolute(variables[name] ?? '') ? variables[name] : undefined);
+  const getAbsolute = (name: string): string | undefined => (isAbsolute(variables[name] ?? '') ? variables[name] : undefined);
   const userHome = variables['HOME'] ?? system.homeFolder;
   // The user database may be on another machine, so it is queried only where needed.
-  const accountHome = (): string => system.accountFolder ?? userHome;
+  const getAccountHome = (): string => system.accountFolder ?? userHome;
   const place = (kind: 'data' | 'state', variable: string): string => {
-    const named = absolute(variable);
+    const named = getAbsolute(variable);
     if (named !== undefined) return join(named, 'pas');
-    const older = kind === 'data' ? join(userHome, '.local', 'share', 'pas') : join(accountHome(), '.local', 'state', 'pas');
+    const older = kind === 'data' ? join(userHome, '.local', 'share', 'pas') : join(getAccountHome(), '.local', 'state', 'pas');
     const applications =
       system.platform === 'win32'
-        ? (absolute('LOCALAPPDATA') ?? join(accountHome(), 'AppData', 'Local'))
-        : join(kind === 'data' ? userHome : accountHome(), 'Library', 'Application Support');
+        ? (getAbsolute('LOCALAPPDATA') ?? join(getAccountHome(), 'AppData', 'Local'))
+        : join(kind === 'data' ? userHome : getAccountHome(), 'Library', 'Application Support');
     const base = system.platform === 'win32' || system.platform === 'darwin' ? join(applications, 'pas', kind) : older;
     return !system.exists(base) && system.exists(older) ? older : base;
   };
   const home = variables['PAS_HOME'] ?? place('data', 'XDG_DATA_HOME');
-  const state = absolute('PAS_STATE') ?? place('state', 'XDG_STATE_HOME');
+  const state = getAbsolute('PAS_STATE') ?? place('state', 'XDG_STATE_HOME');
   return {
     home,
     configFile: join(home, 'config.toml'),
@@ -153,18 +153,18 @@ export function makePlaces(environment: Environment, system: UserSystem = userSy
   };
 }
 
-function userSystem(): UserSystem {
+function makeUserSystem(): UserSystem {
   return {
     platform: process.platform,
     homeFolder: homedir(),
     get accountFolder() {
-      return accountFolder();
+      return findAccountFolder();
     },
     exists: existsSync,
   };
 }
 
-function accountFolder(): string | undefined {
+function findAccountFolder(): string | undefined {
   try {
     return userInfo().homedir;
   } catch {
@@ -173,7 +173,7 @@ function accountFolder(): string | undefined {
 }
 
 /** Reads the language from config.toml with little code; undefined where it has none. Faults are reported later. */
-export function storedLanguage(environment: Environment): string | undefined {
+export function readStoredLanguage(environment: Environment): string | undefined {
   try {
     const [beforeTables = ''] = readFileSync(makePlaces(environment).configFile, 'utf8').split(/^[ \t]*\[/m);
     return /^[ \t]*lang[ \t]*=[ \t]*["']([^"'\n]*)["']/m.exec(beforeTables)?.[1];
@@ -199,22 +199,26 @@ export function isOutboxId(text: string): boolean {
 }
 
 /** @throws ConfigError where the identifier is no UUID */
-export function outboxPlaces({ outboxesFolder }: Places, id: string): OutboxPlaces {
+export function makeOutboxPlaces({ outboxesFolder }: Places, id: string): OutboxPlaces {
   if (!isOutboxId(id))
     throw new ConfigError(msg`"${id}" cannot be the identifier of an outbox: it must be a UUID in lower case.`);
-  return filesIn(join(outboxesFolder, id));
+  return makeFilePlaces(join(outboxesFolder, id));
 }
 
-function filesIn(folder: string): OutboxPlaces {
+function makeFilePlaces(folder: string): OutboxPlaces {
   return { folder, outboxFile: join(folder, 'outbox.sqlite'), photosFolder: join(folder, 'photos') };
 }
 
 /** Returns the layout of config.toml, else the default: a container may lose its state folder at any time. */
-export function journalLayout(configured: JournalLayout | undefined, system: System): JournalLayout {
+export function chooseJournalLayout(configured: JournalLayout | undefined, system: System): JournalLayout {
   return configured ?? (isContainer(system) ? 'beside' : 'state');
 }
 
-export function journalPlaces({ journalFile, locksFolder }: Places, layout: JournalLayout, outboxFolder: string): JournalPlaces {
+export function makeJournalPlaces(
+  { journalFile, locksFolder }: Places,
+  layout: JournalLayout,
+  outboxFolder: string,
+): JournalPlaces {
   switch (layout) {
     case 'state':
       return { journalFile, locksFolder, layout };

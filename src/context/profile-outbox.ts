@@ -5,12 +5,12 @@ import { ConfigError, DatabaseError, PasError } from '../base/errors.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
 import { cmd, msg } from '../base/message.ts';
 import { isEmptyOutbox } from '../outbox/backup-copy.ts';
-import { findKnownAccount, findKnownUsername, fitsUser, isSameUser } from '../outbox/bound-account.ts';
+import { findKnownAccount, findKnownUsername, isAccountOfUser, isSameUser } from '../outbox/bound-account.ts';
 import { hasEvent } from '../outbox/entries.ts';
 import { type Journal, openJournal } from '../outbox/journal.ts';
 import { type Merged, mergeJournal, NOTHING_MERGED } from '../outbox/merge.ts';
 import { type Binding, isSameBinding, type Outbox, openOutbox, readHeader } from '../outbox/open-outbox.ts';
-import { cannotWrite, copyToTempFolder } from '../store/database-file.ts';
+import { copyToTempFolder, isWriteRefused } from '../store/database-file.ts';
 import type { Terminal } from '../ui/terminal.ts';
 import { assignOutbox, findSimilarProfiles, freeProfileName } from './change-config.ts';
 import { type ConfigFile, initCommand, listProfilesOfOutbox, type Profile, type ProfileSettings } from './config.ts';
@@ -21,17 +21,17 @@ export type ProfileSources = {
   readonly clock: Clock;
   readonly places: Places;
   readonly terminal: Terminal;
-  machine(): string;
-  config(): ConfigFile;
-  profile(): Profile;
+  getMachineId(): string;
+  getConfig(): ConfigFile;
+  getProfile(): Profile;
   onClose(close: () => void): void;
 };
 
 type OutboxSources = ProfileSources & {
   /** Current UUID of the profile's outbox in config.toml. */
-  knownOutboxId(): string | undefined;
-  outboxPlaces(id: string): OutboxPlaces;
-  journalPlaces(id: string): JournalPlaces;
+  findOutboxId(): string | undefined;
+  getOutboxPlaces(id: string): OutboxPlaces;
+  getJournalPlaces(id: string): JournalPlaces;
 };
 
 /** A push waits for the journal; another command continues without it. */
@@ -42,12 +42,12 @@ type Purpose = keyof typeof JOURNAL_WAIT_MS;
 /** Opens an outbox with its journal, and creates it where a binding is given. It is closed with the context. */
 export function openOutboxWithJournal(sources: OutboxSources, id: string, purpose: Purpose, binding?: Binding): Outbox {
   const { clock, terminal } = sources;
-  const { journalFile } = sources.journalPlaces(id);
-  const outbox = openOutbox(sources.outboxPlaces(id).outboxFile, clock, {
+  const { journalFile } = sources.getJournalPlaces(id);
+  const outbox = openOutbox(sources.getOutboxPlaces(id).outboxFile, clock, {
     ...(binding === undefined ? {} : { binding, id }),
     journal: () =>
       openJournal(journalFile, {
-        ...{ machine: sources.machine, clock, busyTimeoutMs: JOURNAL_WAIT_MS[purpose], isChecked: purpose === 'push' },
+        ...{ machine: sources.getMachineId, clock, busyTimeoutMs: JOURNAL_WAIT_MS[purpose], isChecked: purpose === 'push' },
         onSetAside: (aside) =>
           terminal.warn(
             t`The journal ${journalFile} was damaged. It was rebuilt from what could be read; the damaged one is ${aside}.`,
@@ -64,17 +64,17 @@ export function openOutboxWithJournal(sources: OutboxSources, id: string, purpos
  */
 export function openProfileOutbox(sources: OutboxSources, purpose: Purpose): Outbox {
   const { clock, places } = sources;
-  const profile = sources.profile();
-  const outboxId = sources.knownOutboxId();
+  const profile = sources.getProfile();
+  const outboxId = sources.findOutboxId();
   const id = outboxId ?? assignOutbox(places, clock, profile.name);
-  const isMissing = profile.outbox === id && !existsSync(sources.outboxPlaces(id).outboxFile);
+  const isMissing = profile.outbox === id && !existsSync(sources.getOutboxPlaces(id).outboxFile);
   const outbox = openOutboxWithJournal(sources, id, purpose, getBinding(profile));
-  if (!fitsProfile(outbox, profile)) {
+  if (!isOutboxOfProfile(outbox, profile)) {
     if (!isUnused(outbox)) assertBinding(outbox, profile);
     // The profile has another service now, and an unused outbox can be left.
     return openOutboxWithJournal(sources, assignOutbox(places, clock, profile.name, id), purpose, getBinding(profile));
   }
-  assertOneUser(sources.config(), outbox, profile);
+  assertOneUser(sources.getConfig(), outbox, profile);
   const merged = mergeIfPossible(outbox);
   if (isMissing) warnOfMissing(sources, outbox, merged);
   return outbox;
@@ -85,15 +85,15 @@ export async function openProfileOutboxReadOnly(sources: OutboxSources, open: ()
   try {
     return await open();
   } catch (thrown) {
-    const id = sources.knownOutboxId();
-    const file = id === undefined ? undefined : sources.outboxPlaces(id).outboxFile;
-    if (!cannotWrite(thrown) || file === undefined || !existsSync(file)) throw thrown;
+    const id = sources.findOutboxId();
+    const file = id === undefined ? undefined : sources.getOutboxPlaces(id).outboxFile;
+    if (!isWriteRefused(thrown) || file === undefined || !existsSync(file)) throw thrown;
     const copy = copyToTempFolder(file);
     sources.onClose(copy.remove);
     sources.terminal.note(t`${sources.places.home} is not writable: the outbox is read from a copy.`);
     const outbox = openOutbox(copy.path, sources.clock);
     sources.onClose(() => outbox.close());
-    assertBinding(outbox, sources.profile());
+    assertBinding(outbox, sources.getProfile());
     return outbox;
   }
 }
@@ -124,9 +124,9 @@ function watchOutbox(journal: Journal, failures: unknown[]): Journal {
       }
     };
   };
-  const { append, eventAt, eventsSince, has, isAnswered } = journal;
+  const { append, findEventAt, listEventsSince, has, isAnswered } = journal;
   return {
-    ...{ ...journal, append: watch(append), eventAt: watch(eventAt), eventsSince: watch(eventsSince) },
+    ...{ ...journal, append: watch(append), findEventAt: watch(findEventAt), listEventsSince: watch(listEventsSince) },
     ...{ has: watch(has), isAnswered: watch(isAnswered) },
   };
 }
@@ -148,13 +148,13 @@ export function getBinding({ baseUrl, prefix, schemaVersion }: Profile): Binding
   return { address: baseUrl, prefix, schemaVersion };
 }
 
-function fitsProfile(outbox: Outbox, profile: Profile): boolean {
+function isOutboxOfProfile(outbox: Outbox, profile: Profile): boolean {
   return isSameBinding(readHeader(outbox), getBinding(profile));
 }
 
 /** @throws ConfigError with both remedies, where the outbox is for another service than the profile's */
 export function assertBinding(outbox: Outbox, profile: Profile): void {
-  if (fitsProfile(outbox, profile)) return;
+  if (isOutboxOfProfile(outbox, profile)) return;
   const { address, prefix, schemaVersion } = readHeader(outbox);
   const { name, baseUrl } = profile;
   if (address !== baseUrl) {
@@ -177,8 +177,8 @@ export function assertBinding(outbox: Outbox, profile: Profile): void {
 
 /** Parts of a data home that are needed to find the outbox of a profile. */
 type DataHome = {
-  config(): ConfigFile;
-  outboxPlaces(id: string): { readonly outboxFile: string };
+  getConfig(): ConfigFile;
+  getOutboxPlaces(id: string): { readonly outboxFile: string };
   openOutboxById(id: string): Promise<Outbox>;
 };
 
@@ -191,22 +191,23 @@ type DataHome = {
 export async function chooseOutbox(home: DataHome, profile: Profile, settings: ProfileSettings): Promise<string | undefined> {
   const { name, outbox: outboxId } = profile;
   const username = settings.username?.toString();
-  const opened = async (id: string) => (existsSync(home.outboxPlaces(id).outboxFile) ? home.openOutboxById(id) : undefined);
+  const openExisting = async (id: string) =>
+    existsSync(home.getOutboxPlaces(id).outboxFile) ? home.openOutboxById(id) : undefined;
   if (outboxId !== undefined) {
-    const outbox = await opened(outboxId);
-    const isShared = listProfilesOfOtherUsers(home.config(), outboxId, name, username).length > 0;
+    const outbox = await openExisting(outboxId);
+    const isShared = listProfilesOfOtherUsers(home.getConfig(), outboxId, name, username).length > 0;
     if (outbox !== undefined && !isUnused(outbox)) {
       assertBinding(outbox, profile);
-      if (!isShared && !fitsUser(outbox, username)) throw makeOtherUserError(home.config(), outbox, name, settings);
+      if (!isShared && !isAccountOfUser(outbox, username)) throw makeOtherUserError(home.getConfig(), outbox, name, settings);
     }
-    const isOwn = outbox !== undefined && readHeader(outbox).account !== null && fitsUser(outbox, username);
+    const isOwn = outbox !== undefined && readHeader(outbox).account !== null && isAccountOfUser(outbox, username);
     if (!isShared || isOwn) return outboxId;
   }
-  const alike = findSimilarProfiles(home.config(), name, settings);
-  const shared = alike.flatMap((other) => home.config().profiles.get(other)?.outbox?.toString() ?? []);
+  const alike = findSimilarProfiles(home.getConfig(), name, settings);
+  const shared = alike.flatMap((other) => home.getConfig().profiles.get(other)?.outbox?.toString() ?? []);
   for (const id of shared) {
-    const outbox = await opened(id);
-    if (outbox === undefined || fitsUser(outbox, username)) return id;
+    const outbox = await openExisting(id);
+    if (outbox === undefined || isAccountOfUser(outbox, username)) return id;
   }
   return shared.length === 0 ? undefined : randomUUID();
 }
@@ -226,7 +227,7 @@ function assertOneUser(config: ConfigFile, outbox: Outbox, { name, outbox: id }:
   const getSettings = (each: string): ProfileSettings => config.profiles.get(each) ?? {};
   const isBound = readHeader(outbox).account !== null;
   const strangers = [name, ...otherProfiles].filter(
-    (each) => !isBound || !fitsUser(outbox, getSettings(each).username?.toString()),
+    (each) => !isBound || !isAccountOfUser(outbox, getSettings(each).username?.toString()),
   );
   const [first = otherProfiles[0] ?? name] = strangers;
   const names = [name, ...otherProfiles].join(', ');

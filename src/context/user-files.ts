@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { FileError, UsageError } from '../base/errors.ts';
-import { errorIssue, formatIssuePlace } from '../base/issue.ts';
+import { formatIssuePlace, makeErrorIssue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
 import { cmd, joinMessages, msg, quoteShellWord } from '../base/message.ts';
-import { type MappedTerm, type Mapping, type MappingRow, mappingText, parseMapping } from '../columns/mapping.ts';
+import { formatMapping, type MappedTerm, type Mapping, type MappingRow, parseMapping } from '../columns/mapping.ts';
 import type { StoredFind } from '../outbox/stored-finds.ts';
 import { writePrivateFile } from '../store/files.ts';
 import { lockForChange } from '../store/lock-file.ts';
@@ -28,7 +28,7 @@ export async function readMappingFile({ places: { mappingFile: file } }: Context
   } catch (thrown) {
     if (!(thrown instanceof FileError)) throw thrown;
     const advice = msg`Save it as CSV in UTF-8, or move it away: until then none of your own terms is used.`;
-    return { file, rows: [], issues: [errorIssue('mapping-file', joinMessages([thrown.message, advice], ' '), { file })] };
+    return { file, rows: [], issues: [makeErrorIssue('mapping-file', joinMessages([thrown.message, advice], ' '), { file })] };
   }
 }
 
@@ -47,8 +47,8 @@ export async function changeMappingFile<Change extends { readonly rows: readonly
   try {
     const before = await readMappingToChange(context);
     const changed = change(before);
-    const text = mappingText(changed.rows);
-    if (text !== mappingText(before.rows)) writePrivateFile(mappingFile, text);
+    const text = formatMapping(changed.rows);
+    if (text !== formatMapping(before.rows)) writePrivateFile(mappingFile, text);
     return changed;
   } finally {
     lock.release();
@@ -69,7 +69,7 @@ async function readMappingToChange(context: Context): Promise<Mapping> {
 }
 
 export function writeMappingTo(context: Context, to: OutputOptions, rows: readonly MappingRow[]): Promise<void> {
-  return writeResult(context, to, [mappingText(rows)]);
+  return writeResult(context, to, [formatMapping(rows)]);
 }
 
 /** Options that replace the detection of a table's form. */

@@ -1,8 +1,8 @@
 import { dirname, join, resolve } from 'node:path';
-import { localDate } from '../base/clock.ts';
+import { formatLocalDate } from '../base/clock.ts';
 import { ConfigError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import { defaultsFor, type FindDefaults, parseDefaults } from '../columns/defaults.ts';
+import { type FindDefaults, mergeDefaults, parseDefaults } from '../columns/defaults.ts';
 import { withMapping } from '../columns/mapping.ts';
 import { parseConstants } from '../columns/settings.ts';
 import { type DocumentProfile, type Find, getSchemaLocation } from '../find/find.ts';
@@ -16,21 +16,21 @@ import { findKnownAccount } from '../outbox/bound-account.ts';
 import { readKept } from '../store/file-cache.ts';
 import type { LidoSource } from '../tables/export-lido.ts';
 import type { LabelsOf } from '../tables/exported-find.ts';
-import { termByIdent } from '../vocabulary/terms.ts';
+import { findTermByIdent } from '../vocabulary/terms.ts';
 import type { Profile } from './config.ts';
 import type { Context } from './context.ts';
-import { getHarvestAccount, ownHarvestBase } from './open-service.ts';
+import { findOwnHarvestBase, getHarvestAccount } from './open-service.ts';
 import { readMappingFile } from './user-files.ts';
 
 /** Opens everything for the validation: the profile's schema, its account, the vocabularies with the museum's mapping. */
 export async function openValidationContext(context: Context) {
-  const profile = context.profile();
-  const schema = await openFindSchema(getDocumentProfile(profile), ownSchemaReader(context));
+  const profile = context.getProfile();
+  const schema = await openFindSchema(getDocumentProfile(profile), makeOwnSchemaReader(context));
   const lookups = await openLookups(context);
   const lookupTerm = withMapping(lookups.lookupTerm, await readMappingFile(context));
-  const account = findKnownAccount(await context.outbox());
+  const account = findKnownAccount(await context.openOutbox());
   const who = account === undefined ? {} : { role: account.role, organisation: account.organisation };
-  return { schema, ...lookups, lookupTerm, today: localDate(context.clock.now()), ...who };
+  return { schema, ...lookups, lookupTerm, today: formatLocalDate(context.clock.now()), ...who };
 }
 
 /** Asks on a terminal which of several people a finder is; the answers apply to this command. */
@@ -47,17 +47,17 @@ export async function askAboutFinders<Known extends { readonly lookupTerm: Looku
 
 /** Opens the lookups of the vocabularies, without the museum's mapping. */
 export async function openLookups(context: Context) {
-  const profile = context.profile();
-  return (await context.vocabularyToRead()).lookups(profile.oaiBase ?? '', getHarvestAccount(profile));
+  const profile = context.getProfile();
+  return (await context.openVocabularyToRead()).makeLookups(profile.oaiBase ?? '', getHarvestAccount(profile));
 }
 
 /** Opens the labels of vocabulary entries. They are cached, since finds repeat them. */
 export async function openLabels(context: Context): Promise<LabelsOf> {
-  const vocabulary = (await context.vocabularyToRead()).source(context.profile().oaiBase ?? '');
+  const vocabulary = (await context.openVocabularyToRead()).openSource(context.getProfile().oaiBase ?? '');
   const labelsById = new Map<string, ReturnType<LabelsOf>>();
   return (id) => {
     if (!labelsById.has(id)) {
-      const term = termByIdent(vocabulary, id);
+      const term = findTermByIdent(vocabulary, id);
       labelsById.set(id, term === undefined ? undefined : { cs: term.label, en: term.labelEn ?? '' });
     }
     return labelsById.get(id);
@@ -69,13 +69,13 @@ const ANYBODY = 'A';
 
 /** Collects the data for portal records. An accessibility that was not harvested counts as protecting the location. */
 export async function openLidoSource(context: Context, withoutPlaces: boolean): Promise<LidoSource> {
-  const { oaiBase = '', baseUrl } = context.profile();
-  const vocabulary = (await context.vocabularyToRead()).source(oaiBase);
-  const account = findKnownAccount(await context.outboxToRead());
+  const { oaiBase = '', baseUrl } = context.getProfile();
+  const vocabulary = (await context.openVocabularyToRead()).openSource(oaiBase);
+  const account = findKnownAccount(await context.openOutboxToRead());
   return {
     isOpen: (accessibility) =>
-      !withoutPlaces && accessibility !== undefined && termByIdent(vocabulary, accessibility.id)?.abbreviation === ANYBODY,
-    recordBase: ownHarvestBase(context),
+      !withoutPlaces && accessibility !== undefined && findTermByIdent(vocabulary, accessibility.id)?.abbreviation === ANYBODY,
+    recordBase: findOwnHarvestBase(context),
     organisation: account?.organisation || new URL(baseUrl).host,
   };
 }
@@ -89,45 +89,45 @@ export async function openValidation(context: Context): Promise<(find: Find) => 
  * Merges the given values with the defaults of config.toml for the profile, and for the given project.
  * @throws UsageError where a given value is not `element=value`
  */
-export function profileDefaults(context: Context, flags: readonly string[] = []): FindDefaults {
+export function makeProfileDefaults(context: Context, flags: readonly string[] = []): FindDefaults {
   const set = parseConstants(flags);
   const project = set.find(({ name }) => name === 'projekt')?.value;
-  const defaults = defaultsFor(
-    parseDefaults(context.places.configFile, context.config().defaults),
-    context.profile().name,
+  const defaults = mergeDefaults(
+    parseDefaults(context.places.configFile, context.getConfig().defaults),
+    context.getProfile().name,
     project,
   );
   return [...set, ...defaults.filter(({ name }) => !set.some((ownSetting) => ownSetting.name === name))];
 }
 
 /** Returns the name of the account, as the service last described it. */
-export async function accountName(context: Context): Promise<string | undefined> {
-  return findKnownAccount(await context.outbox())?.name;
+export async function readAccountName(context: Context): Promise<string | undefined> {
+  return findKnownAccount(await context.openOutbox())?.name;
 }
 
 export async function collectEntrySources(context: Context, flags: KeepingFlags = {}): Promise<AddingSources> {
   return {
-    outbox: await context.outbox(),
+    outbox: await context.openOutbox(),
     ruleContext: await openValidationContext(context),
-    keeping: photographKeeping(context, flags),
+    keeping: makeContextKeeping(context, flags),
     folder: context.cwd,
-    profile: context.profile().name,
+    profile: context.getProfile().name,
     configFile: context.places.configFile,
-    defaults: context.config().defaults,
+    defaults: context.getConfig().defaults,
   };
 }
 
 /** Opens the sources of suggestions, with the width of the terminal. */
 export async function offerSources(context: Context) {
-  const vocabulary = (await context.vocabularyToRead()).source(context.profile().oaiBase ?? '');
+  const vocabulary = (await context.openVocabularyToRead()).openSource(context.getProfile().oaiBase ?? '');
   return { vocabulary, mapping: await readMappingFile(context), columns: context.streams.stderr.columns ?? 80 };
 }
 
 export type KeepingFlags = { readonly link?: boolean; readonly stripGps?: boolean };
 
-export function photographKeeping(context: Context, { link = false, stripGps = false }: KeepingFlags): PhotographKeeping {
-  return makePhotographKeeping(context.outboxPlaces().photosFolder, {
-    maxBytes: context.profile().photoMaxBytes,
+export function makeContextKeeping(context: Context, { link = false, stripGps = false }: KeepingFlags): PhotographKeeping {
+  return makePhotographKeeping(context.getOutboxPlaces().photosFolder, {
+    maxBytes: context.getProfile().photoMaxBytes,
     link,
     stripGps,
   });
@@ -142,17 +142,17 @@ export function getDocumentProfile({ prefix, schemaBase, schemaVersion }: Profil
 }
 
 /** Returns the folder of the deployment's own schema, named after its address. */
-export function ownSchemaFolder({ places }: Context, profile: DocumentProfile): string {
+export function getOwnSchemaFolder({ places }: Context, profile: DocumentProfile): string {
   const { host, pathname } = new URL(getSchemaLocation(profile));
   const parts = [host, ...pathname.replace(/\.xsd$/, '').split('/')].filter((part) => part !== '');
   return join(places.schemasFolder, ...parts.map((part) => part.replace(/[^\w.-]/g, '_').replace(/^\.+$/, '_')));
 }
 
 /** Reads the deployment's own schema as last fetched. A damaged one is not used, with a warning. */
-function ownSchemaReader(context: Context): ReadOwnSchema {
+function makeOwnSchemaReader(context: Context): ReadOwnSchema {
   return async (profile) => {
     try {
-      return readKept(ownSchemaFolder(context, profile));
+      return readKept(getOwnSchemaFolder(context, profile));
     } catch (thrown) {
       if (!(thrown instanceof ConfigError)) throw thrown;
       const hint = thrown.hint ?? '';

@@ -4,7 +4,7 @@ import { mapTable } from '../columns/map-table.ts';
 import { checkDocument } from '../find/check-document.ts';
 import type { Find } from '../find/find.ts';
 import { validateFind } from '../find/rules.ts';
-import { photoResolver } from '../photo/photograph.ts';
+import { makePhotoResolver } from '../photo/photograph.ts';
 import { readTable } from '../tables/readers.ts';
 import { type CheckOptions, openKnowledge } from './knowledge.ts';
 
@@ -50,7 +50,7 @@ export async function checkFinds(options: CheckOptions): Promise<FindChecks> {
       const table = await readTable(path);
       const { issues, rows } = mapTable(table, {
         lookupTerm: makeRuleContext().lookupTerm,
-        resolvePhoto: photoResolver(dirname(path)),
+        resolvePhoto: makePhotoResolver(dirname(path)),
         photosMayMiss: table.attachments !== undefined,
       });
       const walked = [...rows];

@@ -1,4 +1,4 @@
-import { localDate, systemClock } from '../base/clock.ts';
+import { formatLocalDate, systemClock } from '../base/clock.ts';
 import type { DocumentProfile } from '../find/find.ts';
 import { openFindSchema } from '../find/find-schema.ts';
 import type { ValidationContext } from '../find/rules.ts';
@@ -38,7 +38,7 @@ export async function openKnowledge(options: CheckOptions): Promise<Knowledge> {
   return {
     makeRuleContext: () => ({
       schema,
-      today: localDate(systemClock.now()),
+      today: formatLocalDate(systemClock.now()),
       ...(role === undefined ? {} : { role }),
       ...(organisation === undefined ? {} : { organisation }),
       ...vocabulary.lookups,
@@ -63,5 +63,5 @@ async function openLookups(from: CheckOptions['vocabulary']) {
   if (from === undefined) return { lookups: undefined, close: () => {} };
   const { openVocabulary } = await import('../vocabulary/vocabulary-store.ts');
   const store = openVocabulary(from.file, systemClock);
-  return { lookups: store.lookups(from.oaiBase), close: () => store.close() };
+  return { lookups: store.makeLookups(from.oaiBase), close: () => store.close() };
 }

@@ -5,7 +5,7 @@ import { openConnections } from '../http/send.ts';
 import type { OaiCredentials } from '../oai/ask.ts';
 import { type FetchPage, type Identity, listPages, type MetadataFormat, type OaiSet, openOaiClient } from '../oai/client.ts';
 import type { OaiHeader, OaiRecord } from '../oai/protocol.ts';
-import { type Json, listRepeatedElements, type RepeatedElements, recordJson } from '../oai/record-json.ts';
+import { type Json, listRepeatedElements, type RepeatedElements, toRecordJson } from '../oai/record-json.ts';
 import { checkAddress } from './connection.ts';
 
 export { OaiError, PasError } from '../base/errors.ts';
@@ -98,7 +98,7 @@ export function openHarvester(options: HarvesterOptions): Harvester {
     record: (identifier, metadataPrefix) => client.getRecord(identifier, metadataPrefix),
     json: (record) => {
       repeated ??= listRepeatedElements(version);
-      return recordJson(record, repeated);
+      return toRecordJson(record, repeated);
     },
     close,
     [Symbol.asyncDispose]: close,

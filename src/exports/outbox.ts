@@ -5,7 +5,14 @@ import { systemClock } from '../base/clock.ts';
 import { ConfigError, FileError } from '../base/errors.ts';
 import type { Issue } from '../base/issue.ts';
 import { readConfigFile } from '../context/config.ts';
-import { type JournalPlaces, journalLayout, journalPlaces, machineId, makePlaces, thisSystem } from '../context/places.ts';
+import {
+  chooseJournalLayout,
+  type JournalPlaces,
+  makeJournalPlaces,
+  makePlaces,
+  readMachineId,
+  thisSystem,
+} from '../context/places.ts';
 import type { Find } from '../find/find.ts';
 import { validateFind } from '../find/rules.ts';
 import { createBreakers } from '../flows/push/circuit-breaker.ts';
@@ -15,14 +22,14 @@ import type { PushEvent } from '../flows/push/push-context.ts';
 import { addPhotograph, enqueueNumber, type NumberChange, type PhotoChange } from '../flows/queue/enqueue-change.ts';
 import { type EnqueueReport, enqueueFinds } from '../flows/queue/enqueue-finds.ts';
 import { type ImportReport, importTable } from '../flows/queue/import-table.ts';
-import { findTarget, targetForChange } from '../flows/queue/resolve-finds.ts';
+import { findTarget, findTargetForChange } from '../flows/queue/resolve-finds.ts';
 import { makePhotographKeeping } from '../flows/queue/store-photographs.ts';
 import { type Decision, resolveEntries, sendHeld } from '../flows/reconcile/resolve-entries.ts';
 import { HARVEST_RETRY, withRetry } from '../http/exchange.ts';
 import { type OaiClientOptions, openOaiClient } from '../oai/client.ts';
 import { findKnownAccount } from '../outbox/bound-account.ts';
 import { ENTRY_KINDS, type Entry, type EntryKind, type EntryState, type HeldBasis } from '../outbox/entry.ts';
-import { allEntries, entriesOfTarget } from '../outbox/entry-queries.ts';
+import { listAllEntries, listEntriesOfTarget } from '../outbox/entry-queries.ts';
 import { openJournal } from '../outbox/journal.ts';
 import { mergeJournal } from '../outbox/merge.ts';
 import { type Outbox, openOutbox, readHeader } from '../outbox/open-outbox.ts';
@@ -178,13 +185,13 @@ export async function openFindOutbox(options: OutboxOptions): Promise<FindOutbox
         dryRun: false,
         photoFolder: dirname(path),
       }),
-    setNumber: (find, value) => enqueueNumber(outbox, targetForChange(outbox, find), value),
+    setNumber: (find, value) => enqueueNumber(outbox, findTargetForChange(outbox, find), value),
     addPhoto: async (find, path) => {
-      const { queued, issues } = await addPhotograph(outbox, targetForChange(outbox, find), path, keeping);
+      const { queued, issues } = await addPhotograph(outbox, findTargetForChange(outbox, find), path, keeping);
       if (queued === undefined) throw new FileError(path, issues.map(({ message }) => message).join(' '));
       return queued.change;
     },
-    push: pusher(options, sync, connection, photosFolder),
+    push: makePusher(options, sync, connection, photosFolder),
     reconcile: () => reconcileWith(sync),
     resolve: (find, decision) => {
       const held = acquirePushLock(lock);
@@ -195,7 +202,7 @@ export async function openFindOutbox(options: OutboxOptions): Promise<FindOutbox
       }
     },
     entries: (find) => {
-      const entries = find === undefined ? allEntries(outbox) : entriesOfTarget(outbox, findTarget(outbox, find));
+      const entries = find === undefined ? listAllEntries(outbox) : listEntriesOfTarget(outbox, findTarget(outbox, find));
       return entries.map(toPublic);
     },
     close,
@@ -203,7 +210,7 @@ export async function openFindOutbox(options: OutboxOptions): Promise<FindOutbox
   };
 }
 
-function pusher(options: OutboxOptions, sync: SyncContext, connection: Connection, photosFolder: string): FindOutbox['push'] {
+function makePusher(options: OutboxOptions, sync: SyncContext, connection: Connection, photosFolder: string): FindOutbox['push'] {
   const { service, onQuestion } = options;
   const [breakerMemory, never] = [createBreakers(), new AbortController()];
   return ({ kinds = ENTRY_KINDS, limit, look = true, signal = never.signal, onEvent } = {}) => {
@@ -214,7 +221,7 @@ function pusher(options: OutboxOptions, sync: SyncContext, connection: Connectio
       ...sync,
       recordKeys: undefined,
       ...{ kinds, limit, breakerMemory, photosFolder, onMatch: 'hold', mayLook: look },
-      machine: machineId(thisSystem),
+      machine: readMachineId(thisSystem),
       maxInFlight: service.maxInFlight ?? 16,
       settleMs: service.settleMs ?? 600_000,
       lookBackMs: (service.lookBackDays ?? 30) * 24 * 3600 * 1000,
@@ -319,7 +326,7 @@ function openOutboxFile({ file, service, journalFile }: OutboxFile, address: str
   const journal = getJournalPlaces(file, journalFile);
   const outbox = openOutbox(file, systemClock, {
     binding: { address, prefix, schemaVersion },
-    journal: () => openJournal(journal.journalFile, { machine: () => machineId(thisSystem), clock: systemClock }),
+    journal: () => openJournal(journal.journalFile, { machine: () => readMachineId(thisSystem), clock: systemClock }),
   });
   try {
     const header = readHeader(outbox);
@@ -344,7 +351,7 @@ function openOutboxFile({ file, service, journalFile }: OutboxFile, address: str
 function getJournalPlaces(file: string, givenFile: string | undefined): JournalPlaces {
   const places = makePlaces(process.env);
   if (givenFile !== undefined) return { journalFile: givenFile, locksFolder: join(dirname(givenFile), 'locks'), layout: 'state' };
-  return journalPlaces(places, journalLayout(readConfigFile(places.configFile).journal, thisSystem), dirname(file));
+  return makeJournalPlaces(places, chooseJournalLayout(readConfigFile(places.configFile).journal, thisSystem), dirname(file));
 }
 
 function getPushLock(outbox: Outbox, { locksFolder }: JournalPlaces): Opened['lock'] {

@@ -5,7 +5,7 @@ import { openKeptPhotograph, parseRecordIdent, sendOnce } from '../flows/push/se
 import type { Exchange, HttpRequest } from '../http/exchange.ts';
 import { hashSha512 } from '../http/request-body.ts';
 import type { Outcome } from '../pas-api/outcome.ts';
-import { type Account, importRequest, numberRequest, photoRequest } from '../pas-api/session.ts';
+import { type Account, makeImportRequest, makeNumberRequest, makePhotoRequest } from '../pas-api/session.ts';
 import { inspectPhotograph } from '../photo/photograph.ts';
 import { openConnection, type ServiceOptions } from './connection.ts';
 
@@ -47,7 +47,7 @@ export function openWriteClient(options: ServiceOptions): WriteClient {
   const context = { ...connection, clock: systemClock, abort: stop.signal, readIdentCely: parseRecordIdent };
 
   type Target = Parameters<typeof sendOnce>[1];
-  const attempt = async (target: Target, request: HttpRequest, token: string): Promise<Outcome> => {
+  const attemptOnce = async (target: Target, request: HttpRequest, token: string): Promise<Outcome> => {
     const slot = await pace.acquire(stop.signal);
     const { outcome, departedAt } = await sendOnce(context, target, request, token, slot);
     if (outcome.kind === 'throttled') pace.backOff(departedAt, outcome.waitMs);
@@ -55,8 +55,8 @@ export function openWriteClient(options: ServiceOptions): WriteClient {
   };
   const send = async (target: Target, makeRequest: () => HttpRequest): Promise<Outcome> => {
     const token = await session.token();
-    const outcome = await attempt(target, makeRequest(), token);
-    return outcome.kind === 'unauthorised' ? attempt(target, makeRequest(), await session.renew(token)) : outcome;
+    const outcome = await attemptOnce(target, makeRequest(), token);
+    return outcome.kind === 'unauthorised' ? attemptOnce(target, makeRequest(), await session.renew(token)) : outcome;
   };
   const paced: Exchange = async (request) => {
     const slot = await pace.acquire(stop.signal);
@@ -74,11 +74,11 @@ export function openWriteClient(options: ServiceOptions): WriteClient {
     account: () => fetchAccount({ baseUrl, session, send: paced }),
     importFind: (document) => {
       const bytes = Buffer.from(document);
-      return send({ kind: 'import', identCely: null }, () => importRequest(baseUrl, bytes, hashSha512(bytes)));
+      return send({ kind: 'import', identCely: null }, () => makeImportRequest(baseUrl, bytes, hashSha512(bytes)));
     },
     setNumber: async (identCely, value) => {
       if (value.trim() === '') throw new UsageError('The registration number is empty; it cannot be removed, only changed.');
-      return send({ kind: 'number', identCely }, () => numberRequest(baseUrl, identCely, value.trim()));
+      return send({ kind: 'number', identCely }, () => makeNumberRequest(baseUrl, identCely, value.trim()));
     },
     addPhoto: async (identCely, path) => {
       const { photograph, issues } = await inspectPhotograph(path);
@@ -91,7 +91,7 @@ export function openWriteClient(options: ServiceOptions): WriteClient {
         link: path,
       };
       return send({ kind: 'photo', identCely }, () =>
-        photoRequest(baseUrl, identCely, { ...file, open: () => openKeptPhotograph('', file) }),
+        makePhotoRequest(baseUrl, identCely, { ...file, open: () => openKeptPhotograph('', file) }),
       );
     },
     close,

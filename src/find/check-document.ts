@@ -1,10 +1,10 @@
-import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
+import { type Issue, makeErrorIssue, makeWarningIssue } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
 import { trimText } from '../text/characters.ts';
 import {
-  childText,
   getAttribute,
   getChild,
+  getChildText,
   getLine,
   getLineAt,
   getSourceText,
@@ -12,7 +12,7 @@ import {
   type XmlElement,
 } from '../xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
-import { listStrayTexts, strayTextMessage } from '../xml/source-text.ts';
+import { listStrayTexts, makeStrayTextMessage } from '../xml/source-text.ts';
 import { FIELDS, type Field, type FindElements, isElementName } from './fields.ts';
 import { type DocumentProfile, type Find, getNamespace, getSchemaLocation } from './find.ts';
 import { NEW_PERSON } from './resolve-finder.ts';
@@ -27,22 +27,22 @@ const XSI = 'http://www.w3.org/2001/XMLSchema-instance';
  */
 export function checkDocument(file: string, bytes: Buffer, context: ValidationContext): readonly Issue[] {
   const { schema } = context;
-  if (bytes.length === 0) return [errorIssue('xml-not-well-formed', msg`${file} is empty.`, { file })];
+  if (bytes.length === 0) return [makeErrorIssue('xml-not-well-formed', msg`${file} is empty.`, { file })];
   let document: XmlDocument;
   try {
     document = parseXml(bytes);
   } catch (error) {
     if (!(error instanceof XmlSyntaxError)) throw error;
     // The schema's library would report the same several times, in English only.
-    return [errorIssue('xml-not-well-formed', error.says, { file, line: error.line })];
+    return [makeErrorIssue('xml-not-well-formed', error.says, { file, line: error.line })];
   }
   const violations = schema.check(bytes);
   if (violations.some((issue) => issue.rule === 'xml-not-well-formed')) return violations.map((issue) => issue.with({ file }));
   const find = getChild(document.root, 'samostatny_nalez', getNamespace(schema.profile));
   const issues = [
     ...violations,
-    ...declarationIssues(document, schema.profile),
-    ...rootIssues(document, find),
+    ...checkDeclarations(document, schema.profile),
+    ...checkRoot(document, find),
     ...listIgnoredTexts(document, find),
     ...(find === undefined ? [] : findIssues(document, find, context, violations)),
   ];
@@ -50,7 +50,7 @@ export function checkDocument(file: string, bytes: Buffer, context: ValidationCo
 }
 
 /** The service looks for its own prefix on the root and for one exact pair of addresses (A-DECLARE-2, A-DECLARE-3). */
-function declarationIssues(document: XmlDocument, profile: DocumentProfile): Issue[] {
+function checkDeclarations(document: XmlDocument, profile: DocumentProfile): Issue[] {
   const issues: Issue[] = [];
   const { root } = document;
   const line = getLine(document, root);
@@ -59,32 +59,32 @@ function declarationIssues(document: XmlDocument, profile: DocumentProfile): Iss
   const declared = new RegExp(`\\sxmlns:${profile.prefix}\\s*=\\s*(["'])(.*?)\\1`).exec(startTag ?? '')?.[2];
   if (declared !== namespace) {
     const message = msg`The root must declare xmlns:${profile.prefix}="${namespace}". Another prefix or a default namespace is refused.`;
-    issues.push(errorIssue('schema-declaration', message, { line }));
+    issues.push(makeErrorIssue('schema-declaration', message, { line }));
   }
   const tokens = (getAttribute(root, 'schemaLocation', XSI) ?? '').split(/\s+/).filter((token) => token !== '');
   const location = tokens.find((_, index) => index % 2 === 1 && tokens[index - 1] === namespace);
   const expected = getSchemaLocation(profile);
   if (tokens.length % 2 === 1 || location !== expected) {
     const message = msg`xsi:schemaLocation of the root must pair ${namespace} with ${expected}.`;
-    issues.push(errorIssue('schema-declaration', message, { line }));
+    issues.push(makeErrorIssue('schema-declaration', message, { line }));
   }
   return issues;
 }
 
 /** The root holds exactly one find and no comment beside it (A-IMPORT-2, A-IMPORT-9). */
-function rootIssues(document: XmlDocument, find: XmlElement | undefined): Issue[] {
+function checkRoot(document: XmlDocument, find: XmlElement | undefined): Issue[] {
   const { root } = document;
   const line = getLine(document, root);
   const [only, ...otherRoots] = root.children;
   if (find === undefined || only === undefined || otherRoots.length > 0) {
-    return [errorIssue('root-content', msg`The root must contain exactly one samostatny_nalez and nothing else.`, { line })];
+    return [makeErrorIssue('root-content', msg`The root must contain exactly one samostatny_nalez and nothing else.`, { line })];
   }
   const beside =
     getSourceText(document, { start: root.start + 1, end: find.start }) +
     getSourceText(document, { start: find.end, end: root.end });
   if (!withMarks(beside).includes(MARK)) return [];
   return [
-    errorIssue(
+    makeErrorIssue(
       'root-content',
       msg`There is a comment or processing instruction beside the find. Remove it, or move it before the root.`,
       { line },
@@ -99,7 +99,7 @@ function listIgnoredTexts(document: XmlDocument, find: XmlElement | undefined): 
     element === undefined ? [] : [...listStrayTexts(document, element)],
   );
   return strays.map((stray) =>
-    warningIssue('stray-text', strayTextMessage(stray), {
+    makeWarningIssue('stray-text', makeStrayTextMessage(stray), {
       element: stray.element.name,
       line: getLineAt(document.bytes, stray.start),
     }),
@@ -115,7 +115,7 @@ function findIssues(document: XmlDocument, find: XmlElement, context: Validation
   const issues: Issue[] = [];
   // One finding per element: a value that is no number is not also reported as out of range.
   const reported = new Set(violations.map((issue) => issue.element));
-  for (const judge of [() => literalIssues(document, find, findElement), () => checkRules(asFind(elements), context)]) {
+  for (const judge of [() => checkLiterals(document, find, findElement), () => checkRules(asFind(elements), context)]) {
     const fresh = judge().filter((issue) => issue.element === undefined || !reported.has(issue.element));
     issues.push(...fresh.map((issue) => issue.with({ line: getLine(document, findElement(issue.element ?? '') ?? find) })));
     for (const issue of fresh) reported.add(issue.element);
@@ -128,20 +128,20 @@ function asFind(elements: FindElements): Find {
 }
 
 /** Checks values that the types of a find cannot express. */
-function literalIssues(document: XmlDocument, find: XmlElement, findElement: (name: string) => XmlElement | undefined): Issue[] {
+function checkLiterals(document: XmlDocument, find: XmlElement, findElement: (name: string) => XmlElement | undefined): Issue[] {
   const issues: Issue[] = [];
   const refuse = (rule: string, element: string, message: Message): void => {
-    issues.push(errorIssue(rule, message, { element }));
+    issues.push(makeErrorIssue(rule, message, { element }));
   };
   const identCely = getElementText(getChild(find, 'ident_cely'));
   if (identCely !== '' && identCely !== ':tba') {
     refuse('ident-cely', 'ident_cely', msg`ident_cely is "${identCely}". An import asks for a new identifier: write :tba.`);
   }
-  const state = childText(find, 'stav');
+  const state = getChildText(find, 'stav');
   if (state !== undefined && !/^\+?0*[123]$/.test(state)) {
     refuse('target-state', 'stav', msg`stav is "${state}". An import can only reach states 1, 2 and 3.`);
   }
-  const system = childText(find, 'geom_system');
+  const system = getChildText(find, 'geom_system');
   if (system !== undefined && system !== '4326' && system !== '5514') {
     refuse('coordinate-system', 'geom_system', msg`geom_system is "${system}". Write 4326 (WGS 84) or 5514 (S-JTSK).`);
   }

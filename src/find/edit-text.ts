@@ -1,8 +1,8 @@
-import { errorIssue, type Issue } from '../base/issue.ts';
+import { type Issue, makeErrorIssue } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
 import { type ElementName, FIELDS, type Field, type FindElements } from './fields.ts';
 import type { LookupTerm } from './lookup.ts';
-import { cellOfReference, NEW_PERSON } from './resolve-finder.ts';
+import { formatReferenceCell, NEW_PERSON } from './resolve-finder.ts';
 
 /** Column name → text, as in a row of a table. */
 export type Cells = ReadonlyMap<string, string>;
@@ -16,21 +16,21 @@ const POINT_COLUMNS: readonly string[] = ['lon', 'lat', 'geom_x', 'geom_y', POIN
 export function getFindCells(elements: FindElements, lookupTerm: LookupTerm): Map<string, string> {
   const cells = new Map<string, string>();
   for (const field of FIELDS) {
-    const text = cellText(field, elements, lookupTerm);
-    if (text !== '') cells.set(lineName(field), text);
+    const text = formatCell(field, elements, lookupTerm);
+    if (text !== '') cells.set(getLineName(field), text);
   }
   return cells;
 }
 
-function lineName(field: Field): string {
+function getLineName(field: Field): string {
   return field.kind === 'point' ? POINT_LINE : field.name;
 }
 
-function cellText(field: Field, elements: FindElements, lookupTerm: LookupTerm): string {
+function formatCell(field: Field, elements: FindElements, lookupTerm: LookupTerm): string {
   const value = elements[field.name];
   if (value === undefined || (field.kind === 'point' && field.epsg !== elements.geom_system)) return '';
   if (typeof value !== 'object') return String(value);
-  if (value.id === NEW_PERSON || field.set === undefined || value.text === '') return cellOfReference(value);
+  if (value.id === NEW_PERSON || field.set === undefined || value.text === '') return formatReferenceCell(value);
   const lookup = lookupTerm(field.set, value.text);
   return lookup.kind === 'found' && lookup.term.id === value.id ? value.text : value.id;
 }
@@ -44,12 +44,12 @@ export function withChanges(cells: Cells, changes: Cells): Map<string, string> {
 }
 
 /** Returns the names of lines that differ. */
-export function differingCells(before: Cells, after: Cells): string[] {
+export function listDifferingCells(before: Cells, after: Cells): string[] {
   const names = new Set([...before.keys(), ...after.keys()]);
   return [...names].filter((name) => (before.get(name) ?? '') !== (after.get(name) ?? ''));
 }
 
-export function elementsOfLine(name: string): readonly ElementName[] {
+export function listElementsOfLine(name: string): readonly ElementName[] {
   const fields = FIELDS.filter((field) => field.name === name || field.alias === name);
   return POINT_COLUMNS.includes(name) ? ['geom_system', 'geom_wkt', 'geom_sjtsk_wkt'] : fields.map((field) => field.name);
 }
@@ -59,11 +59,11 @@ export function editText(localId: string, cells: Cells, issues: readonly Issue[]
   const lines = [
     msg`Find ${localId}. Write a value after each "="; leave it empty to leave the element out. A line break in a text is \\n.`,
     msg`Save the file and close the editor to continue. Lines with # are not read; an empty file changes nothing.`,
-  ].map(comment);
+  ].map(formatComment);
   const shown = new Set<string>();
   const shownIssues = new Set<Issue>();
   for (const field of FIELDS) {
-    const name = lineName(field);
+    const name = getLineName(field);
     if (shown.has(name)) continue;
     shown.add(name);
     const ownIssues = issues.filter(
@@ -72,23 +72,23 @@ export function editText(localId: string, cells: Cells, issues: readonly Issue[]
     for (const issue of ownIssues) shownIssues.add(issue);
     const gloss: Message =
       name === POINT_LINE ? msg`point, such as POINT (14.4208 50.0871), in the order of geom_system` : field.gloss;
-    lines.push('', comment(gloss), ...ownIssues.map(markedComment), `${name} = ${encodeLine(cells.get(name) ?? '')}`);
+    lines.push('', formatComment(gloss), ...ownIssues.map(formatMark), `${name} = ${encodeLine(cells.get(name) ?? '')}`);
   }
   const otherCells = [...cells].filter(([name]) => !shown.has(name)).map(([name, text]) => `${name} = ${encodeLine(text)}`);
-  const general = issues.filter((issue) => !shownIssues.has(issue)).map(markedComment);
+  const general = issues.filter((issue) => !shownIssues.has(issue)).map(formatMark);
   return `${[...lines.slice(0, 2), ...general, ...lines.slice(2), ...otherCells].join('\n')}\n`;
 }
 
 function formatEditLine(element: string): string {
-  return elementsOfLine(element).includes('geom_wkt') ? POINT_LINE : element;
+  return listElementsOfLine(element).includes('geom_wkt') ? POINT_LINE : element;
 }
 
-function comment(text: Message): string {
+function formatComment(text: Message): string {
   return `# ${String(text).replaceAll('\n', ' ')}`;
 }
 
-function markedComment({ severity, message }: Issue): string {
-  return comment(`${severity === 'error' ? '✗' : '!'} ${message}`);
+function formatMark({ severity, message }: Issue): string {
+  return formatComment(`${severity === 'error' ? '✗' : '!'} ${message}`);
 }
 
 function encodeLine(text: string): string {
@@ -113,9 +113,9 @@ export function parseEditText(
     const [, name = '', value = ''] = /^([\p{L}\p{N}_\s]+)=(.*)$/u.exec(line)?.map((part) => part.trim()) ?? [];
     const where = { line: index + 1 };
     if (name === '')
-      issues.push(errorIssue('edit-line', msg`This line is not "element = value". Correct it, or write # before it.`, where));
+      issues.push(makeErrorIssue('edit-line', msg`This line is not "element = value". Correct it, or write # before it.`, where));
     else if (cells.has(name))
-      issues.push(errorIssue('edit-line-twice', msg`${name} appears twice. Keep one of the lines.`, where));
+      issues.push(makeErrorIssue('edit-line-twice', msg`${name} appears twice. Keep one of the lines.`, where));
     else cells.set(name, decodeLine(value));
   }
   if (cells.size === 0 && issues.length === 0) return undefined;

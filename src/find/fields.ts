@@ -256,7 +256,7 @@ export function isElementName(name: string): name is ElementName {
   return byName.has(name as ElementName);
 }
 
-export function pointElement(system: GeomSystem): 'geom_wkt' | 'geom_sjtsk_wkt' {
+export function getPointElement(system: GeomSystem): 'geom_wkt' | 'geom_sjtsk_wkt' {
   return system === '4326' ? 'geom_wkt' : 'geom_sjtsk_wkt';
 }
 
@@ -264,18 +264,18 @@ export function pointElement(system: GeomSystem): 'geom_wkt' | 'geom_sjtsk_wkt' 
 export function getPoint(elements: FindElements): PointInSystem | undefined {
   const { geom_system: system } = elements;
   if (system === undefined) return undefined;
-  const reading = parsePoint(elements[pointElement(system)] ?? '');
+  const reading = parsePoint(elements[getPointElement(system)] ?? '');
   return isReadable(reading) ? { system, ...reading.value } : undefined;
 }
 
 /** Tells if an element may reveal where the find was made. */
-export function revealsLocation(name: string): boolean {
+export function canRevealLocation(name: string): boolean {
   return FIELDS.some((field) => field.name === name && (field.parent !== undefined || field.revealsLocation === true));
 }
 
 /** Removes the elements that may reveal where the find was made. */
 export function redactLocation(elements: FindElements): FindElements {
-  return Object.fromEntries(Object.entries(elements).filter(([name]) => !revealsLocation(name)));
+  return Object.fromEntries(Object.entries(elements).filter(([name]) => !canRevealLocation(name)));
 }
 
 /** Columns that fill no element alone. */
@@ -318,12 +318,12 @@ export function isLabelColumn(name: string): boolean {
 }
 
 /** Finds a column by its name, independent of case, accents and language; undefined for an unknown name. */
-export function meaningOfColumn(name: string): ColumnName | undefined {
+export function findColumnMeant(name: string): ColumnName | undefined {
   return meanings.get(foldName(name));
 }
 
 /** Returns the label of an element without the unit, which is shown with its value. */
-export function elementLabel({ gloss, ask, report }: Field): string {
+export function getElementLabel({ gloss, ask, report }: Field): string {
   const label = ask?.title ?? (report !== undefined && 'label' in report ? report.label : gloss);
   return String(label).replace(/ \(\w+\)$/, '');
 }
@@ -331,5 +331,5 @@ export function elementLabel({ gloss, ask, report }: Field): string {
 /** Formats the label of an element with its name: `Depth (hloubka)`. */
 export function labelAndName(element: string): string {
   const field = isElementName(element) ? getField(element) : undefined;
-  return field?.ask === undefined ? element : `${elementLabel(field)} (${element})`;
+  return field?.ask === undefined ? element : `${getElementLabel(field)} (${element})`;
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConfigError, getErrorMessage, getLocalizedMessage, LocalizedError } from '../base/errors.ts';
-import { errorIssue, type Issue } from '../base/issue.ts';
+import { type Issue, makeErrorIssue } from '../base/issue.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
 import { packageRoot } from '../base/package-root.ts';
 import {
@@ -15,7 +15,7 @@ import {
   type XmlElement,
 } from '../xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
-import { listStrayTextsWithin, strayTextMessage } from '../xml/source-text.ts';
+import { listStrayTextsWithin, makeStrayTextMessage } from '../xml/source-text.ts';
 import type { SchemaViolation, Validator } from '../xml/xsd.ts';
 import { type DocumentProfile, getNamespace } from './find.ts';
 
@@ -39,7 +39,7 @@ export async function openFindSchema(
   readOwn: ReadOwnSchema = async () => undefined,
 ): Promise<FindSchema> {
   const ownSource = await readOwn(profile);
-  const validator = await borrowCompiled(ownSource ?? (await bundledSchema(profile))).catch((thrown: unknown) => {
+  const validator = await borrowCompiled(ownSource ?? (await readBundledSchema(profile))).catch((thrown: unknown) => {
     throw new ConfigError(getErrorMessage(thrown), {
       cause: thrown,
       hint: msg`Fetch it again with \`${cmd`pas schema update`}\`, or return to the bundled one: ${cmd`pas schema update --bundled`}`,
@@ -57,7 +57,7 @@ export async function openFindSchema(
 }
 
 /** @throws ConfigError where pas has no schema of the profile's version */
-export async function bundledSchema(profile: DocumentProfile): Promise<SchemaSource> {
+export async function readBundledSchema(profile: DocumentProfile): Promise<SchemaSource> {
   const template = await readSchema(profile.schemaVersion);
   const { fillPlaceholders } = await import('../xml/xsd.ts');
   return {
@@ -67,15 +67,15 @@ export async function bundledSchema(profile: DocumentProfile): Promise<SchemaSou
 }
 
 async function readSchema(version: string): Promise<Buffer> {
-  if (!/^\d+\.\d+$/.test(version)) throw unknownVersion(version);
+  if (!/^\d+\.\d+$/.test(version)) throw makeUnknownVersionError(version);
   try {
     return await readFile(join(packageRoot, 'schemas/svc', version, 'svc.xsd'));
   } catch (error) {
-    throw unknownVersion(version, error);
+    throw makeUnknownVersionError(version, error);
   }
 }
 
-function unknownVersion(version: string, cause?: unknown): ConfigError {
+function makeUnknownVersionError(version: string, cause?: unknown): ConfigError {
   return new ConfigError(msg`pas has no schema of version ${version}.`, {
     hint: msg`Set schema_version of the profile to 2.2, the version that the service accepts.`,
     cause,
@@ -83,7 +83,7 @@ function unknownVersion(version: string, cause?: unknown): ConfigError {
 }
 
 function toIssue({ line, element, message }: SchemaViolation, rule: string): Issue {
-  return errorIssue(rule, describeViolation(message), {
+  return makeErrorIssue(rule, describeViolation(message), {
     ...(line === null ? {} : { line }),
     ...(element === undefined ? {} : { element }),
   });
@@ -141,7 +141,7 @@ function withPlacesOfText(document: Buffer, violations: readonly SchemaViolation
     if (of.length === 0 || !isAboutText(violations[index] ?? { line: null, message: '' })) return [issue];
     if (seenPlaces.has(issue.element)) return [];
     seenPlaces.add(issue.element);
-    return of.map((stray) => issue.with({ line: getLineAt(parsed.bytes, stray.start), says: strayTextMessage(stray) }));
+    return of.map((stray) => issue.with({ line: getLineAt(parsed.bytes, stray.start), says: makeStrayTextMessage(stray) }));
   });
 }
 
@@ -255,7 +255,7 @@ export async function findSchemaProblem(
   if (schema.bytes.length > MAX_SCHEMA_BYTES)
     return msg`it has ${schema.bytes.length} bytes; pas reads at most ${MAX_SCHEMA_BYTES}`;
   try {
-    const problem = rootProblem(parseXml(schema.bytes, charset), profile);
+    const problem = findRootProblem(parseXml(schema.bytes, charset), profile);
     if (problem !== undefined) return problem;
     (await compileLocally(schema))[Symbol.dispose]();
     return undefined;
@@ -266,7 +266,7 @@ export async function findSchemaProblem(
   }
 }
 
-function rootProblem({ root }: XmlDocument, profile: DocumentProfile): Message | undefined {
+function findRootProblem({ root }: XmlDocument, profile: DocumentProfile): Message | undefined {
   if (root.name !== 'schema' || root.namespace !== SCHEMA_NAMESPACE)
     return msg`its root is <${root.name}>, so it is not an XML schema`;
   const namespace = getAttribute(root, 'targetNamespace') ?? '';
@@ -280,7 +280,7 @@ function rootProblem({ root }: XmlDocument, profile: DocumentProfile): Message |
 /** Tells if a schema has the content of the bundled one; comments, annotations and locations of imports do not count. */
 export async function isSameAsBundled(bytes: Buffer, profile: DocumentProfile): Promise<boolean> {
   try {
-    const bundled = await bundledSchema(profile);
+    const bundled = await readBundledSchema(profile);
     const [ownMeaning, ours] = [bytes, bundled.bytes].map((each) => JSON.stringify(reduceSchemaElement(parseXml(each).root)));
     return ownMeaning === ours;
   } catch (thrown) {

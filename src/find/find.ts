@@ -87,11 +87,11 @@ const NEW_IDENTIFIER = ':tba';
  * can be shown; the rules report it, and such a document is never sent.
  */
 export function buildDocument(find: Find, profile: DocumentProfile): Buffer {
-  return buildXml(documentNode(find.elements, profile));
+  return buildXml(makeDocumentNode(find.elements, profile));
 }
 
 /** Builds the root of the import document. */
-export function documentNode(elements: FindElements, profile: DocumentProfile): XmlNode {
+export function makeDocumentNode(elements: FindElements, profile: DocumentProfile): XmlNode {
   const { prefix } = profile;
   const children: XmlNode[] = [{ name: `${prefix}:ident_cely`, content: NEW_IDENTIFIER }];
   const parents = new Map<string, XmlNode[]>();
@@ -108,12 +108,12 @@ export function documentNode(elements: FindElements, profile: DocumentProfile): 
   }
   return {
     name: `${prefix}:${prefix}`,
-    attributes: rootAttributes(profile),
+    attributes: makeRootAttributes(profile),
     content: [{ name: `${prefix}:samostatny_nalez`, content: children }],
   };
 }
 
-function rootAttributes(profile: DocumentProfile): NonNullable<XmlNode['attributes']> {
+function makeRootAttributes(profile: DocumentProfile): NonNullable<XmlNode['attributes']> {
   return {
     [`xmlns:${profile.prefix}`]: getNamespace(profile),
     'xmlns:xsi': XSI,
@@ -130,21 +130,21 @@ function write(field: Field, elements: FindElements, name: string): XmlNode | un
   if (typeof value === 'object') {
     const existing = referenceNodes.get(value);
     if (existing?.name === name) return existing;
-    const id = xmlText(value.id);
+    const id = normalizeXmlText(value.id);
     if (id === '') return undefined;
     const attributes = field.kind === 'term' ? { 'xml:lang': 'cs', id } : { id };
-    const node = { name, attributes, content: xmlText(value.text) || id };
+    const node = { name, attributes, content: normalizeXmlText(value.text) || id };
     referenceNodes.set(value, node);
     return node;
   }
-  const text = xmlText(String(value));
+  const text = normalizeXmlText(String(value));
   if (text === '') return undefined;
   if (field.kind !== 'point') return { name, content: text };
   return field.epsg === elements.geom_system ? { name, attributes: { EPSG: field.epsg ?? '' }, content: text } : undefined;
 }
 
 /** Returns the text that a parser reads back from a document. The service trims every text, so this does, too. */
-export function xmlText(text: string): string {
+export function normalizeXmlText(text: string): string {
   const lines = text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;
   return trimText(replaceIllegalCharacters(lines));
 }

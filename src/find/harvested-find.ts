@@ -3,9 +3,9 @@ import { isReadable } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
 import { isSamePlace, type PointInSystem, parsePoint } from '../place/geometry.ts';
 import { collapseText, trimText } from '../text/characters.ts';
-import { childText, getAttribute, getChild, getChildren, type XmlElement } from '../xml/element.ts';
+import { getAttribute, getChild, getChildren, getChildText, type XmlElement } from '../xml/element.ts';
 import type { Reference } from './field.ts';
-import { type ElementName, FIELDS, type Field, type FindElements, pointElement } from './fields.ts';
+import { type ElementName, FIELDS, type Field, type FindElements, getPointElement } from './fields.ts';
 import { NEW_PERSON } from './resolve-finder.ts';
 
 /** Placeholder for content that the reader may not see (B-SEE-2). */
@@ -40,7 +40,7 @@ export type HarvestedElements = { readonly [Name in ElementName]?: string | Refe
 
 /** Parses the entity element of a record; undefined where it is no find. */
 export function parseHarvestedFind(entity: XmlElement): HarvestedFind | undefined {
-  const identCely = childText(entity, 'ident_cely');
+  const identCely = getChildText(entity, 'ident_cely');
   if (entity.name !== 'samostatny_nalez' || identCely === undefined) return undefined;
   const guarded = getChild(entity, 'chranene_udaje');
   const elements: { [Name in ElementName]?: string | Reference } = {};
@@ -51,11 +51,11 @@ export function parseHarvestedFind(entity: XmlElement): HarvestedFind | undefine
   }
   return {
     identCely,
-    stav: Number(childText(entity, 'stav')),
+    stav: Number(getChildText(entity, 'stav')),
     elements,
     protectedWithheld: guarded?.text.trim() === FORBIDDEN_TEXT,
-    area: guarded === undefined ? undefined : reference(getChild(guarded, 'katastr')),
-    district: reference(getChild(entity, 'okres')),
+    area: guarded === undefined ? undefined : parseReference(getChild(guarded, 'katastr')),
+    district: parseReference(getChild(entity, 'okres')),
     files: getChildren(entity, 'soubor').map(parseFile),
     history: getChildren(entity, 'historie').map(parseHistory),
   };
@@ -63,20 +63,20 @@ export function parseHarvestedFind(entity: XmlElement): HarvestedFind | undefine
 
 function parseField(parent: XmlElement, field: Field): string | Reference | undefined {
   return field.kind === 'reference' || field.kind === 'term'
-    ? reference(getChild(parent, field.name))
-    : childText(parent, field.name);
+    ? parseReference(getChild(parent, field.name))
+    : getChildText(parent, field.name);
 }
 
-function reference(element: XmlElement | undefined): Reference | undefined {
+function parseReference(element: XmlElement | undefined): Reference | undefined {
   const id = element === undefined ? undefined : getAttribute(element, 'id');
   return element === undefined || id === undefined ? undefined : { id, text: trimText(element.text) };
 }
 
 function parseFile(file: XmlElement): HarvestedFile {
   return {
-    name: childText(file, 'nazev') ?? '',
-    mediaType: childText(file, 'mimetype') ?? '',
-    sha512Hex: childText(file, 'sha_512') ?? '',
+    name: getChildText(file, 'nazev') ?? '',
+    mediaType: getChildText(file, 'mimetype') ?? '',
+    sha512Hex: getChildText(file, 'sha_512') ?? '',
     history: getChildren(file, 'historie').map(parseHistory),
   };
 }
@@ -84,10 +84,10 @@ function parseFile(file: XmlElement): HarvestedFile {
 function parseHistory(entry: XmlElement): HistoryEntry {
   const user = getChild(entry, 'uzivatel');
   return {
-    type: childText(entry, 'typ_zmeny') ?? '',
-    at: childText(entry, 'datum_zmeny') ?? '',
+    type: getChildText(entry, 'typ_zmeny') ?? '',
+    at: getChildText(entry, 'datum_zmeny') ?? '',
     user: (user === undefined ? undefined : getAttribute(user, 'id')) ?? '',
-    note: childText(entry, 'poznamka') ?? '',
+    note: getChildText(entry, 'poznamka') ?? '',
   };
 }
 
@@ -95,7 +95,7 @@ function parseHistory(entry: XmlElement): HistoryEntry {
  * Returns the elements in which a record differs from what was sent, as far as the reader may see them. The state is not
  * compared, since the service changes it. A finder sent by name is compared by name.
  */
-export function differingElements(sent: FindElements | HarvestedElements, harvested: HarvestedFind): ElementName[] {
+export function listDifferingElements(sent: FindElements | HarvestedElements, harvested: HarvestedFind): ElementName[] {
   return FIELDS.filter((field) => {
     if (field.kind === 'state') return false;
     if (field.parent !== undefined && harvested.protectedWithheld) return false;
@@ -132,18 +132,18 @@ function isTrue(value: Value): boolean {
 
 function isSameReference(sent: Reference | undefined, foundReference: Reference | undefined): boolean {
   if (sent?.id !== NEW_PERSON) return (sent?.id ?? '') === (foundReference?.id ?? '');
-  return foundReference !== undefined && nameKey(sent.text) === nameKey(foundReference.text);
+  return foundReference !== undefined && makeNameKey(sent.text) === makeNameKey(foundReference.text);
 }
 
 /** Normalises a name as the service does: it splits at the first comma and collapses the blanks of the given name. */
-function nameKey(name: string): string {
+function makeNameKey(name: string): string {
   const [surname = '', ...givenNames] = name.split(',');
   return `${trimText(surname)}, ${collapseText(givenNames.join(','))}`;
 }
 
 /** Compares exactly where the record still selects the system that was sent; else the point was converted, or changed. */
 function isSamePoint(sent: FindElements | HarvestedElements, foundElements: HarvestedElements): boolean {
-  const [measured, counted] = [pointIn(sent, sent.geom_system), pointIn(foundElements, foundElements.geom_system)];
+  const [measured, counted] = [parsePointIn(sent, sent.geom_system), parsePointIn(foundElements, foundElements.geom_system)];
   if (measured !== undefined && counted !== undefined && measured.system !== counted.system)
     return isSamePlace(measured, counted);
   const [first, second] = [
@@ -163,7 +163,7 @@ function getWkt(elements: FindElements | HarvestedElements, system: unknown): st
   return typeof wkt === 'string' ? wkt : '';
 }
 
-function pointIn(elements: FindElements | HarvestedElements, system: unknown): PointInSystem | undefined {
+function parsePointIn(elements: FindElements | HarvestedElements, system: unknown): PointInSystem | undefined {
   if (system !== '4326' && system !== '5514') return undefined;
   const reading = parsePoint(getWkt(elements, system));
   return isReadable(reading) ? { system, ...reading.value } : undefined;
@@ -189,7 +189,7 @@ const STATE_NAMES: Readonly<Record<number, Message>> = {
   4: msg`archived`,
 };
 
-export function stateText(stav: number): string {
+export function formatState(stav: number): string {
   return STATE_NAMES[stav] === undefined ? String(stav) : `${stav} ${STATE_NAMES[stav]}`;
 }
 
@@ -198,17 +198,17 @@ export type Change = { readonly element: ElementName; readonly sent: string | nu
 
 /** Returns the differences between what was sent and the record, including the state, in the order of the schema. */
 export function listChangesSince(sent: FindElements, record: HarvestedFind): Change[] {
-  const differing = new Set<ElementName>(differingElements(sent, record));
+  const differing = new Set<ElementName>(listDifferingElements(sent, record));
   if (sent.stav !== record.stav) differing.add('stav');
   return FIELDS.filter(({ name }) => differing.has(name)).map(({ name }) => ({
     element: name,
-    sent: valueText(sent[name]),
-    now: name === 'stav' ? String(record.stav) : valueText(record.elements[name]),
+    sent: formatValue(sent[name]),
+    now: name === 'stav' ? String(record.stav) : formatValue(record.elements[name]),
   }));
 }
 
 /** Formats a value for people; null where there is none. A person given by name has no identifier yet. */
-export function valueText(value: FindElements[ElementName] | HarvestedFind['elements'][ElementName]): string | null {
+export function formatValue(value: FindElements[ElementName] | HarvestedFind['elements'][ElementName]): string | null {
   if (value === undefined) return null;
   if (typeof value !== 'object') return String(value);
   if (value.id === NEW_PERSON) return value.text;
@@ -258,48 +258,48 @@ export function asFoundDigest(elements: Elements, form: AsFoundForm): string {
   for (const field of FIELDS) {
     if (!isAsFound(field.name)) continue;
     if (form === 'open' && field.parent !== undefined) continue;
-    const value = canonicalValue(field, elements);
+    const value = canonicalizeValue(field, elements);
     if (value !== null) values.push([field.name, value]);
   }
   return hash('sha256', JSON.stringify(values), 'hex');
 }
 
 /** Returns the canonical value; null where the element is absent, or has the value that stands for absence. */
-function canonicalValue(field: Field, elements: Elements): string | number | readonly number[] | true | null {
+function canonicalizeValue(field: Field, elements: Elements): string | number | readonly number[] | true | null {
   const value = elements[field.name];
   switch (field.kind) {
     case 'reference':
     case 'term':
-      return canonicalReference(value);
+      return canonicalizeReference(value);
     case 'boolean':
       return value === true || value === 'true' || value === '1' ? true : null;
     case 'integer':
     case 'state':
-      return canonicalInteger(value);
+      return canonicalizeInteger(value);
     case 'point': {
       const { geom_system: system } = elements;
-      const isCounted = (system === '4326' || system === '5514') && pointElement(system) === field.name;
-      return isCounted ? numbersIn(canonicalText(value)) : null;
+      const isCounted = (system === '4326' || system === '5514') && getPointElement(system) === field.name;
+      return isCounted ? parseNumbersIn(canonicalizeText(value)) : null;
     }
     case 'text':
     case 'date':
     case 'geom-system':
-      return canonicalText(value);
+      return canonicalizeText(value);
   }
 }
 
-function canonicalReference(value: CanonicalSource): string | null {
-  if (typeof value !== 'object') return canonicalText(value);
-  return value.id === NEW_PERSON ? `${NEW_PERSON} ${nameKey(value.text.normalize('NFC'))}` : canonicalText(value.id);
+function canonicalizeReference(value: CanonicalSource): string | null {
+  if (typeof value !== 'object') return canonicalizeText(value);
+  return value.id === NEW_PERSON ? `${NEW_PERSON} ${makeNameKey(value.text.normalize('NFC'))}` : canonicalizeText(value.id);
 }
 
-function canonicalInteger(value: CanonicalSource): number | string | null {
-  const text = canonicalText(value);
+function canonicalizeInteger(value: CanonicalSource): number | string | null {
+  const text = canonicalizeText(value);
   const number = Number(text);
   return text === null || Number.isNaN(number) ? text : number;
 }
 
-function canonicalText(value: CanonicalSource): string | null {
+function canonicalizeText(value: CanonicalSource): string | null {
   if (value === undefined || typeof value === 'object') return null;
   const written = String(value);
   // Shortcut: identifiers and numbers are ASCII.
@@ -307,6 +307,6 @@ function canonicalText(value: CanonicalSource): string | null {
   return text === '' ? null : text;
 }
 
-function numbersIn(wkt: string | null): readonly number[] | null {
+function parseNumbersIn(wkt: string | null): readonly number[] | null {
   return (wkt ?? '').match(/-?\d+(?:\.\d+)?/g)?.map(Number) ?? null;
 }

@@ -1,6 +1,6 @@
 import { isSamePlace } from '../place/geometry.ts';
 import { trimText } from '../text/characters.ts';
-import { type ElementName, FIELDS, type FindElements, getPoint, pointElement } from './fields.ts';
+import { type ElementName, FIELDS, type FindElements, getPoint, getPointElement } from './fields.ts';
 import { isAsFound } from './harvested-find.ts';
 import { NEW_PERSON } from './resolve-finder.ts';
 
@@ -116,35 +116,35 @@ function reduceValue(value: Value): string | number | boolean | undefined {
 function findDifference(base: FindElements, find: FindElements, row: FindElements, part: readonly ElementName[]): Difference {
   const [first = 'projekt'] = part;
   const element = part.length === 1 ? first : findPointName(row, find);
-  const textIn = (elements: FindElements): string | undefined =>
-    part.length === 1 ? valueText(elements[first]) : elements[findPointName(elements)]?.toString();
-  return { element, base: textIn(base), ours: textIn(find), theirs: textIn(row) };
+  const formatPart = (elements: FindElements): string | undefined =>
+    part.length === 1 ? formatMergeValue(elements[first]) : elements[findPointName(elements)]?.toString();
+  return { element, base: formatPart(base), ours: formatPart(find), theirs: formatPart(row) };
 }
 
 /** Returns the element of the point in the first candidate that has a point. */
 function findPointName(...candidates: readonly FindElements[]): 'geom_system' | 'geom_wkt' | 'geom_sjtsk_wkt' {
   for (const { geom_system: system, ...elements } of candidates) {
-    const name = system === undefined ? undefined : pointElement(system);
+    const name = system === undefined ? undefined : getPointElement(system);
     if (name !== undefined && elements[name] !== undefined) return name;
   }
   return 'geom_system';
 }
 
 /** Formats a value for people; a term without a text by its identifier. */
-export function valueText(value: Value): string | undefined {
+export function formatMergeValue(value: Value): string | undefined {
   if (value === undefined) return undefined;
   return typeof value === 'object' ? value.text || value.id : value.toString();
 }
 
 /** Returns which of object, place and date the row has different both from its last import and from the find. */
-export function differingTraits(base: FindElements, find: FindElements, row: FindElements): ElementName[] {
-  const differs = (name: ElementName): boolean =>
+export function listDifferingTraits(base: FindElements, find: FindElements, row: FindElements): ElementName[] {
+  const isDiffering = (name: ElementName): boolean =>
     [base, find].every((other) => other[name] !== undefined && !isSameValue(other[name], row[name])) && row[name] !== undefined;
   const placeName = findPointName(row, base);
   const movedPoint = [base, find].every((other) => isElsewhere(other, row)) ? [placeName] : [];
   const hasPoints = getPoint(base) !== undefined && getPoint(row) !== undefined;
-  const place = hasPoints ? movedPoint : differs('lokalizace') ? ['lokalizace' as const] : [];
-  return [...(['druh_nalezu', 'datum_nalezu'] as const).filter(differs), ...place];
+  const place = hasPoints ? movedPoint : isDiffering('lokalizace') ? ['lokalizace' as const] : [];
+  return [...(['druh_nalezu', 'datum_nalezu'] as const).filter(isDiffering), ...place];
 }
 
 function isElsewhere(one: FindElements, other: FindElements): boolean {

@@ -6,11 +6,11 @@ type Run = { readonly start: number; readonly digits: string };
  * @param latest the last assigned ids, newest first
  * @param isTaken tells if a find has this id already
  */
-export function nextLocalId(latest: readonly string[], isTaken: (id: string) => boolean): string {
+export function makeNextLocalId(latest: readonly string[], isTaken: (id: string) => boolean): string {
   const [last, before] = latest.filter((id) => !isMadeByProgram(id));
   if (last === undefined) return FIRST;
   const runs = findDigitRuns(last);
-  const run = countingRun(last, before, runs) ?? runs.at(-1);
+  const run = findCountingRun(last, before, runs) ?? runs.at(-1);
   if (run === undefined) return findFirstFree((number) => `${last}-${number}`, 2, isTaken);
   const { start, digits } = run;
   const [head, tail] = [last.slice(0, start), last.slice(start + digits.length)];
@@ -35,7 +35,7 @@ function findDigitRuns(id: string): Run[] {
     .filter(({ digits }) => digits.length < 16);
 }
 
-function countingRun(last: string, before: string | undefined, runs: readonly Run[]): Run | undefined {
+function findCountingRun(last: string, before: string | undefined, runs: readonly Run[]): Run | undefined {
   const earlierRuns = before === undefined ? [] : findDigitRuns(before);
   const isSameShape = before?.replace(/\d+/g, '#') === last.replace(/\d+/g, '#') && earlierRuns.length === runs.length;
   const differing = isSameShape ? runs.filter(({ digits }, index) => digits !== earlierRuns[index]?.digits) : [];

@@ -69,7 +69,7 @@ export function getElementNames(name: QuestionName): readonly ElementName[] {
 }
 
 /** Returns the question whose answer fills an element. */
-export function questionFor(element: string): Question | undefined {
+export function findQuestion(element: string): Question | undefined {
   return QUESTIONS.find(({ name }) => getElementNames(name).some((each) => each === element));
 }
 
@@ -86,7 +86,7 @@ export function isOptional(name: QuestionName, stav: TargetState): boolean {
 }
 
 /** Returns the elements that the next find may take over, without those that distinguish finds. */
-export function carriedElements(elements: FindElements): FindElements {
+export function pickCarriedElements(elements: FindElements): FindElements {
   return pickElements(
     elements,
     QUESTIONS.filter(({ stays }) => stays === 'carried'),
@@ -94,7 +94,7 @@ export function carriedElements(elements: FindElements): FindElements {
 }
 
 /** Returns the elements of a copy: all except those of one find alone (point, depth, number, note and others). */
-export function copiedElements(elements: FindElements): FindElements {
+export function pickCopiedElements(elements: FindElements): FindElements {
   return pickElements(
     elements,
     QUESTIONS.filter(({ stays }) => stays !== undefined),

@@ -1,7 +1,7 @@
-import { type Reading, type Unreadable, unreadable } from '../base/issue.ts';
+import { makeUnreadable, type Reading, type Unreadable } from '../base/issue.ts';
 import { cmd, joinMessages, type Message, msg } from '../base/message.ts';
 import { collapseText, trimText } from '../text/characters.ts';
-import { canAbbreviate, foldName, nameKey, splitNameWords } from '../text/names.ts';
+import { canAbbreviate, foldName, makePersonKey, splitNameWords } from '../text/names.ts';
 import type { Reference } from './field.ts';
 import { FIELDS, type Field } from './fields.ts';
 import type { LookupTerm, TermCandidate, TermLookup } from './lookup.ts';
@@ -24,7 +24,7 @@ const IDENTIFIER = /^[A-Za-z]+-\d+$/;
 export const NEW_PERSON = ':tba';
 
 /** Returns the cell for a reference: a new person's name, else the identifier. */
-export function cellOfReference({ id, text }: Reference): string {
+export function formatReferenceCell({ id, text }: Reference): string {
   return id === NEW_PERSON ? text : id;
 }
 
@@ -36,7 +36,10 @@ export function resolveProject(cell: string): Reading<Reference> {
   const text = withoutAddress(cell);
   const id = PROJECT.test(text) ? text.toUpperCase() : text;
   if (/[\s,;]/.test(id)) {
-    return unreadable('project', msg`"${cell}" is not a project identifier. Write the identifier alone, such as C-202400101.`);
+    return makeUnreadable(
+      'project',
+      msg`"${cell}" is not a project identifier. Write the identifier alone, such as C-202400101.`,
+    );
   }
   return { value: { id, text: id } };
 }
@@ -49,17 +52,19 @@ function resolveTerm(set: string, cell: string, lookupTerm: LookupTerm): Reading
     case 'found':
       return { value: { id: lookup.term.id, text: lookup.term.label } };
     case 'ambiguous':
-      return unreadable('term-ambiguous', ambiguousMessage(lookup.candidates, set, cell));
+      return makeUnreadable('term-ambiguous', makeAmbiguousMessage(lookup.candidates, set, cell));
     case 'unknown':
-      return unreadable('term-unknown', unknownMessage(lookup, set, cell));
+      return makeUnreadable('term-unknown', makeUnknownTermMessage(lookup, set, cell));
     case 'wrong-set':
-      return unreadable('term-wrong-set', wrongSetMessage(lookup.term, set));
+      return makeUnreadable('term-wrong-set', makeWrongSetMessage(lookup.term, set));
     case 'deleted':
-      return unreadable('term-deleted', deletedMessage(lookup.term, set));
+      return makeUnreadable('term-deleted', makeDeletedMessage(lookup.term, set));
     case 'mapping-conflict':
-      return unreadable('term-mapped-astray', mappingConflictMessage(lookup, set));
+      return makeUnreadable('term-mapped-astray', makeMappingConflictMessage(lookup, set));
     case 'not-harvested':
-      return id === undefined ? unreadable('term-not-harvested', describeNotHarvested(set, cell)) : { value: { id, text: '' } };
+      return id === undefined
+        ? makeUnreadable('term-not-harvested', describeNotHarvested(set, cell))
+        : { value: { id, text: '' } };
   }
 }
 
@@ -74,25 +79,25 @@ const SET_LABELS: Readonly<Record<string, Message>> = {
 };
 
 /** Names a set for people, with its set name in brackets. */
-export function setText(set: string): Message {
+export function formatSet(set: string): Message {
   const label = SET_LABELS[set];
   return label === undefined ? set : msg`${label} (${set})`;
 }
 
-export function wrongSetMessage(term: TermCandidate, set: string): Message {
-  const [ownSet, needed] = [setText(term.setSpec), setText(set)];
+export function makeWrongSetMessage(term: TermCandidate, set: string): Message {
+  const [ownSet, needed] = [formatSet(term.setSpec), formatSet(set)];
   return msg`${term.label} (${term.id}) is an entry of ${ownSet}, but this element needs one of ${needed}. See: ${cmd`pas vocab list ${set}`}`;
 }
 
-export function deletedMessage(term: TermCandidate, set: string): Message {
-  const where = setText(set);
+export function makeDeletedMessage(term: TermCandidate, set: string): Message {
+  const where = formatSet(set);
   return msg`${term.label} (${term.id}) was deleted from ${where}. Choose another: ${cmd`pas vocab search ${term.label} --set ${set}`}`;
 }
 
-export function mappingConflictMessage(lookup: Extract<TermLookup, { kind: 'mapping-conflict' }>, set: string): Message {
+export function makeMappingConflictMessage(lookup: Extract<TermLookup, { kind: 'mapping-conflict' }>, set: string): Message {
   const { ownTerm, target, term, because } = lookup;
   const named = term === undefined ? target : `${term.label} (${term.id})`;
-  const where = setText(because === 'wrong-set' && term !== undefined ? term.setSpec : set);
+  const where = formatSet(because === 'wrong-set' && term !== undefined ? term.setSpec : set);
   const why =
     because === 'deleted'
       ? msg`was deleted from ${where}`
@@ -102,18 +107,18 @@ export function mappingConflictMessage(lookup: Extract<TermLookup, { kind: 'mapp
   return msg`"${ownTerm}" is mapped to ${named}, which ${why}. Choose another: ${cmd`pas vocab map set ${set} ${ownTerm}`} ID`;
 }
 
-function ambiguousMessage(candidates: readonly TermCandidate[], set: string, cell: string): Message {
-  const [where, names] = [setText(set), formatTerms(candidates)];
+function makeAmbiguousMessage(candidates: readonly TermCandidate[], set: string, cell: string): Message {
+  const [where, names] = [formatSet(set), formatTerms(candidates)];
   return msg`"${cell}" can mean several entries of ${where}: ${names}. Write the identifier of the right one.`;
 }
 
 type UnknownTerm = Extract<TermLookup, { kind: 'unknown' }>;
 
-function unknownMessage(lookup: UnknownTerm, set: string, cell: string): Message {
-  const [where, advice] = [setText(set), adviseNearest(set, lookup)];
+function makeUnknownTermMessage(lookup: UnknownTerm, set: string, cell: string): Message {
+  const [where, advice] = [formatSet(set), adviseNearest(set, lookup)];
   const other = lookup.elsewhere?.find(({ setSpec }) => FIELDS.some((field) => field.set === setSpec));
   if (other === undefined) return msg`${where} has no entry "${cell}". ${advice}`;
-  const elsewhere = setText(other.setSpec);
+  const elsewhere = formatSet(other.setSpec);
   return msg`"${cell}" is an entry of ${elsewhere}, not of ${where}. ${advice}`;
 }
 
@@ -124,7 +129,7 @@ export function adviseNearest(set: string, { nearest, isAll }: UnknownTerm): Mes
 }
 
 function describeNotHarvested(set: string, cell: string): Message {
-  const where = setText(set);
+  const where = formatSet(set);
   return msg`"${cell}" cannot be looked up: ${where} was not harvested yet. Run ${cmd`pas harvest-vocab`}, or write the identifier.`;
 }
 
@@ -177,14 +182,14 @@ export function resolveFinder(cell: string, lookupTerm: LookupTerm): ResolvedFin
   if (bestLookup !== undefined) return chooseKnown(bestLookup, written, name);
   if (isUnknownPerson(written)) return chooseUnknown(written, lookupTerm);
   const problem = findPartsProblem(name, written);
-  if (problem !== undefined) return unreadable('finder-name', problem);
+  if (problem !== undefined) return makeUnreadable('finder-name', problem);
   const candidates = findCandidates(name, plain, lookupTerm);
   if (candidates.length > 0) return makeUnsure(written, candidates);
   return name.parts.length === 2 ? acceptAsWritten(name, joinMessages) : splitUnmarkedName(name, written, lookupTerm);
 }
 
 function chooseKnown(lookup: TermLookup, text: string, name: WrittenName): ResolvedFinder {
-  if (lookup.kind === 'mapping-conflict') return unreadable('term-mapped-astray', mappingConflictMessage(lookup, PEOPLE));
+  if (lookup.kind === 'mapping-conflict') return makeUnreadable('term-mapped-astray', makeMappingConflictMessage(lookup, PEOPLE));
   if (lookup.kind === 'ambiguous') {
     const bornAs = foldName(name.bornAs ?? '');
     const [only, another] = lookup.candidates.filter(({ about = '' }) => bornAs !== '' && splitNameWords(about).includes(bornAs));
@@ -192,7 +197,7 @@ function chooseKnown(lookup: TermLookup, text: string, name: WrittenName): Resol
     const names = formatTerms(lookup.candidates);
     const [{ id } = { id: 'OS-001507' }] = lookup.candidates;
     const message = msg`"${text}" can be several people: ${names}. Write the identifier of the right one, or always use one of them: ${cmd`pas vocab map set osoba ${text} ${id}`}`;
-    return { ...unreadable('term-ambiguous', message), candidates: lookup.candidates };
+    return { ...makeUnreadable('term-ambiguous', message), candidates: lookup.candidates };
   }
   if (lookup.kind !== 'found') throw new Error(`a person who is ${lookup.kind} is not known`);
   if (lookup.isOwn === true) return { value: { id: lookup.term.id, text: lookup.term.label } };
@@ -205,14 +210,14 @@ function chooseKnown(lookup: TermLookup, text: string, name: WrittenName): Resol
 function acceptPerson({ id, label }: TermCandidate, text: string): ResolvedFinder {
   const asMatched = text.replace(/ ?, ?/, ', ');
   if (asMatched === label && findNameProblem(label) === undefined) return { value: { id: NEW_PERSON, text: label } };
-  const remark = unreadable(FINDER_MATCHED, msg`"${text}" is read as ${id} (${label}).`);
+  const remark = makeUnreadable(FINDER_MATCHED, msg`"${text}" is read as ${id} (${label}).`);
   return { value: { id, text: label }, ...(text === label ? {} : { remark }) };
 }
 
 /** Tells if the comma contradicts the label: it marks the surname, which counts where both parts may be given names. */
 function isContrary({ parts: [surname = '', givenName] }: WrittenName, { label }: TermCandidate): boolean {
   if (givenName === undefined || !isGiven(surname) || !isGiven(givenName)) return false;
-  return nameKey(surname) !== nameKey(label.slice(0, label.indexOf(',')));
+  return makePersonKey(surname) !== makePersonKey(label.slice(0, label.indexOf(',')));
 }
 
 /** Names that a vocabulary may give to the entry for unknown people. */
@@ -229,19 +234,19 @@ function chooseUnknown(text: string, lookupTerm: LookupTerm): ResolvedFinder {
     const { id, label } = only;
     return {
       value: { id, text: label },
-      remark: unreadable(FINDER_MATCHED, msg`"${text}" is not a person's name; it is mapped to ${id} (${label}).`),
+      remark: makeUnreadable(FINDER_MATCHED, msg`"${text}" is not a person's name; it is mapped to ${id} (${label}).`),
     };
   }
   if (only !== undefined) return makeUnsure(text, people);
   const message = msg`"${text}" is not a person's name. Leave the finder out, or map the words to a person: ${cmd`pas vocab map set osoba ${text}`} ID`;
-  return unreadable('finder-unknown', message);
+  return makeUnreadable('finder-unknown', message);
 }
 
 function makeUnsure(text: string, candidates: readonly TermCandidate[]): ResolvedFinder {
   const names = formatTerms(candidates);
   const [{ id } = { id: 'OS-001507' }] = candidates;
   const message = msg`"${text}" may be ${names}. Write the identifier, or the whole name of another person; if it is always this one: ${cmd`pas vocab map set osoba ${text} ${id}`}`;
-  return { ...unreadable('finder-unsure', message), candidates };
+  return { ...makeUnreadable('finder-unsure', message), candidates };
 }
 
 /** Returns people who may be meant although the name is incomplete; a person must decide. */
@@ -272,7 +277,10 @@ function acceptAsWritten(name: WrittenName, joinMessages: string): ResolvedFinde
   const [surname = '', givenName = ''] = name.parts;
   if (isFeminineSurname(givenName) && !isFeminineSurname(surname)) {
     const turned = `${givenName}, ${surname}`;
-    return unreadable('finder-name', msg`"${joinMessages}" looks reversed: the surname comes before the comma. Write ${turned}.`);
+    return makeUnreadable(
+      'finder-name',
+      msg`"${joinMessages}" looks reversed: the surname comes before the comma. Write ${turned}.`,
+    );
   }
   return makeNewPerson({ surname, givenName }, name);
 }
@@ -284,28 +292,28 @@ function splitUnmarkedName(name: WrittenName, text: string, lookupTerm: LookupTe
   const lookup = lookupTerm(PEOPLE, bare);
   const nearest = lookup.kind === 'unknown' ? lookup.nearest : [];
   const names = formatTerms(nearest);
-  const advice = nearest.length === 0 ? nameAdvice(text) : joinMessages([nameAdvice(text), msg`Nearest: ${names}.`], ' ');
-  return { ...unreadable('finder-name', advice), ...(nearest.length === 0 ? {} : { candidates: nearest }) };
+  const advice = nearest.length === 0 ? makeNameAdvice(text) : joinMessages([makeNameAdvice(text), msg`Nearest: ${names}.`], ' ');
+  return { ...makeUnreadable('finder-name', advice), ...(nearest.length === 0 ? {} : { candidates: nearest }) };
 }
 
 /** Suffix and birth name, which distinguish people of one name, are stored with the surname. */
 function makeNewPerson({ surname, givenName }: PersonName, { suffix, bornAs }: WrittenName): ResolvedFinder {
   const text = `${suffix === undefined ? surname : `${surname} ${suffix}`}, ${givenName.replace(/\s+/g, ' ')}`;
   const problem = findNameProblem(text);
-  if (problem !== undefined) return unreadable('finder-name', problem);
+  if (problem !== undefined) return makeUnreadable('finder-name', problem);
   const value = { id: NEW_PERSON, text };
   if (bornAs === undefined) return { value };
   return {
     value,
-    remark: unreadable('finder-name', msg`The finder is sent as "${text}", without the surname at birth, ${bornAs}.`),
+    remark: makeUnreadable('finder-name', msg`The finder is sent as "${text}", without the surname at birth, ${bornAs}.`),
   };
 }
 
 /** Explains why the parts between commas are not the name of one person. */
 function findPartsProblem({ parts, suffix }: WrittenName, text: string): Message | undefined {
   const [surname = '', givenName] = parts;
-  if (givenName === undefined) return surname === '' ? nameAdvice(text) : undefined;
-  if (parts.some((part) => part === '')) return nameAdvice(text);
+  if (givenName === undefined) return surname === '' ? makeNameAdvice(text) : undefined;
+  if (parts.some((part) => part === '')) return makeNameAdvice(text);
   const joinMessages = parts.join(', ');
   const isTwo = [surname, givenName].every((part) => part.includes(' ') && part.split(' ').some(isGiven));
   if (parts.length > 2 || isTwo || !isOneName(joinMessages)) return describeSeveral(text);
@@ -317,7 +325,7 @@ export function findNameProblem(text: string): Message | undefined {
   const comma = text.indexOf(',');
   const surname = trimText(text.slice(0, Math.max(0, comma)));
   const givenName = collapseText(text.slice(comma + 1));
-  if (comma === -1 || surname === '' || givenName === '') return nameAdvice(text);
+  if (comma === -1 || surname === '' || givenName === '') return makeNameAdvice(text);
   if (Math.max([...surname].length, [...givenName].length) > MAX_NAME_LENGTH) {
     return msg`"${text}" is too long: a surname and a given name have at most ${MAX_NAME_LENGTH} characters each.`;
   }
@@ -337,7 +345,7 @@ function describeSeveral(text: string): Message {
   return msg`"${text}" has more than a surname and a given name. Write one person without titles: Novák, Jan.`;
 }
 
-function nameAdvice(text: string): Message {
+function makeNameAdvice(text: string): Message {
   return msg`"${text}" is not a finder. Write a person's identifier such as OS-001507, or the name as Surname, Given name.`;
 }
 

@@ -1,8 +1,15 @@
-import { errorIssue, hasErrors, type Issue, isReadable, warningIssue } from '../base/issue.ts';
+import { hasErrors, type Issue, isReadable, makeErrorIssue, makeWarningIssue } from '../base/issue.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
-import { CONVERTED_WITHIN_M, findRangeProblem, type GeomSystem, parsePoint, pointNumbers, toWgs84 } from '../place/geometry.ts';
+import {
+  CONVERTED_WITHIN_M,
+  findRangeProblem,
+  type GeomSystem,
+  parsePoint,
+  parsePointNumbers,
+  toWgs84,
+} from '../place/geometry.ts';
 import { trimText } from '../text/characters.ts';
-import { type ElementName, FIELDS, type Field, type FindElements, pointElement } from './fields.ts';
+import { type ElementName, FIELDS, type Field, type FindElements, getPointElement } from './fields.ts';
 import { buildDocument, type Find } from './find.ts';
 import type { FindSchema } from './find-schema.ts';
 import type { ProjectLookup, TermCandidate } from './lookup.ts';
@@ -13,14 +20,14 @@ import { type Finding, getRank, type Rule, type RuleContext, VALUE_RULES } from 
  * harvest, or that this account may not see, give a warning instead of an error.
  */
 export const PROJECT_RULES: readonly Rule[] = [
-  { name: 'survey-project', judge: survey },
-  { name: 'project-state', judge: acceptsFinds },
-  { name: 'project-organisation', judge: organisationMatches },
+  { name: 'survey-project', judge: checkSurvey },
+  { name: 'project-state', judge: checkProjectState },
+  { name: 'project-organisation', judge: checkOrganisation },
 ];
 
 type FoundProject = Extract<ProjectLookup, { kind: 'found' }>;
 
-function survey({ projekt }: FindElements, context: RuleContext): Finding[] {
+function checkSurvey({ projekt }: FindElements, context: RuleContext): Finding[] {
   const { lookupProject } = context;
   if (projekt === undefined || lookupProject === undefined) return [];
   const { id } = projekt;
@@ -64,7 +71,7 @@ const STATES: Readonly<Record<number, { readonly name: Message; readonly isOver?
   8: { name: msg`cancelled`, isOver: true },
 };
 
-function acceptsFinds({ projekt }: FindElements, context: RuleContext): Finding[] {
+function checkProjectState({ projekt }: FindElements, context: RuleContext): Finding[] {
   const project = findSurveyProject(projekt?.id, context);
   const state = STATES[project?.stav ?? 3];
   const rank = getRank(context);
@@ -75,7 +82,7 @@ function acceptsFinds({ projekt }: FindElements, context: RuleContext): Finding[
 }
 
 /** The partners of an archaeologist are not known offline, so this is a warning. */
-function organisationMatches({ projekt }: FindElements, context: RuleContext): Finding[] {
+function checkOrganisation({ projekt }: FindElements, context: RuleContext): Finding[] {
   const { organisation: ownOrganisation = '' } = context;
   const of = findSurveyProject(projekt?.id, context)?.organisation ?? '';
   if (
@@ -112,40 +119,40 @@ export const COUNTRY = { minLon: 12.0, maxLon: 18.95, minLat: 48.5, maxLat: 51.1
 
 /** Requirements for the point (A-POINT-1 to A-POINT-6). */
 const PLACE_RULES: readonly Rule[] = [
-  { name: 'geometry-form', judge: plainPoint },
-  { name: 'geometry-range', judge: convertiblePoint },
-  { name: 'geometry-area', judge: pointInArea },
+  { name: 'geometry-form', judge: checkPointForm },
+  { name: 'geometry-range', judge: checkPointRange },
+  { name: 'geometry-area', judge: checkPointArea },
 ];
 
 type Selected = { readonly element: ElementName; readonly system: GeomSystem; readonly wkt: string };
 
-function selectedPoint(elements: FindElements): Selected | undefined {
+function getSelectedPoint(elements: FindElements): Selected | undefined {
   const { geom_system: system } = elements;
   if (system === undefined) return undefined;
-  const element = pointElement(system);
+  const element = getPointElement(system);
   const wkt = trimText(elements[element] ?? '');
   return wkt === '' ? undefined : { element, system, wkt };
 }
 
-function plainPoint(elements: FindElements): Finding[] {
-  const point = selectedPoint(elements);
+function checkPointForm(elements: FindElements): Finding[] {
+  const point = getSelectedPoint(elements);
   const reading = point && parsePoint(point.wkt);
   return point === undefined || reading === undefined || isReadable(reading)
     ? []
     : [{ element: point.element, message: reading.problem }];
 }
 
-function convertiblePoint(elements: FindElements): Finding[] {
-  const point = selectedPoint(elements);
-  const numbers = point && pointNumbers(point.wkt);
+function checkPointRange(elements: FindElements): Finding[] {
+  const point = getSelectedPoint(elements);
+  const numbers = point && parsePointNumbers(point.wkt);
   const problem = point && numbers && findRangeProblem(point.system, ...numbers);
   return point === undefined || problem === undefined ? [] : [{ element: point.element, message: problem }];
 }
 
 /** The service refuses a point outside all cadastral areas in every state, even where no point is required. */
-function pointInArea(elements: FindElements, { lookupArea }: RuleContext): Finding[] {
-  const point = selectedPoint(elements);
-  const numbers = point && pointNumbers(point.wkt);
+function checkPointArea(elements: FindElements, { lookupArea }: RuleContext): Finding[] {
+  const point = getSelectedPoint(elements);
+  const numbers = point && parsePointNumbers(point.wkt);
   if (point === undefined || numbers === undefined || findRangeProblem(point.system, ...numbers) !== undefined) return [];
   const [lon, lat] = point.system === '4326' ? numbers : toWgs84(numbers);
   const areaLookup = lookupArea?.(lon, lat) ?? { kind: 'not-harvested' };
@@ -177,10 +184,10 @@ function describeNearest(nearest: TermCandidate, distanceM: number | undefined):
 
 /** Requirements of the target state (A-STATE-9 to A-STATE-13). */
 const STATE_RULES: readonly Rule[] = [
-  { name: 'required', judge: requiredElements },
-  { name: 'geometry-required', judge: requiredPoint },
-  { name: 'handed-over', judge: handedOver },
-  { name: 'role-state', judge: roleAllowsState },
+  { name: 'required', judge: checkRequiredElements },
+  { name: 'geometry-required', judge: checkRequiredPoint },
+  { name: 'handed-over', judge: checkHandover },
+  { name: 'role-state', judge: checkRoleForState },
 ];
 
 /** Blank texts and references without an identifier count as absent, as at the service. */
@@ -193,7 +200,7 @@ function isPresent(elements: FindElements, name: Field['name']): boolean {
 
 const REQUIRABLE = FIELDS.filter(({ kind, requiredFrom }) => kind !== 'point' && requiredFrom !== undefined);
 
-function requiredElements(elements: FindElements): Finding[] {
+function checkRequiredElements(elements: FindElements): Finding[] {
   const state = elements.stav ?? 1;
   return REQUIRABLE.filter(({ name, requiredFrom = 4 }) => requiredFrom <= state && !isPresent(elements, name)).map(
     ({ name, gloss, requiredFrom }) => {
@@ -208,11 +215,11 @@ function requiredElements(elements: FindElements): Finding[] {
 }
 
 /** A point in the other element does not count: `geom_system` selects one (A-POINT-10). */
-function requiredPoint(elements: FindElements): Finding[] {
+function checkRequiredPoint(elements: FindElements): Finding[] {
   const { geom_system: system, stav = 1 } = elements;
-  if (system === undefined || stav < 2 || isPresent(elements, pointElement(system))) return [];
-  const element = pointElement(system);
-  const other = pointElement(system === '4326' ? '5514' : '4326');
+  if (system === undefined || stav < 2 || isPresent(elements, getPointElement(system))) return [];
+  const element = getPointElement(system);
+  const other = getPointElement(system === '4326' ? '5514' : '4326');
   const message = isPresent(elements, other)
     ? msg`geom_system says ${system}, but the point is in ${other}. Correct geom_system, or give the point in ${system}.`
     : msg`A find for state ${stav} needs a point in ${element}. Fill in its coordinates, or choose state 1.`;
@@ -221,14 +228,14 @@ function requiredPoint(elements: FindElements): Finding[] {
 
 export const HANDOVER_REQUIRED: Message = msg`A find for state 3 must be handed over. Set predano to true, or choose state 2.`;
 
-/** An absent element is reported by {@link requiredElements}. */
-function handedOver({ stav, predano }: FindElements): Finding[] {
+/** An absent element is reported by {@link checkRequiredElements}. */
+function checkHandover({ stav, predano }: FindElements): Finding[] {
   if (stav !== 3 || predano !== false) return [];
   return [{ element: 'predano', message: HANDOVER_REQUIRED }];
 }
 
 /** A Researcher imports into state 1 only (A-PROJECT-2). */
-function roleAllowsState({ stav = 1 }: FindElements, context: RuleContext): Finding[] {
+function checkRoleForState({ stav = 1 }: FindElements, context: RuleContext): Finding[] {
   if (stav === 1 || getRank(context) !== 'researcher') return [];
   const message = msg`Your role is Researcher, which may import into state 1 only. Choose state 1, or ask an archaeologist to import it.`;
   return [{ element: 'stav', message }];
@@ -253,7 +260,7 @@ function toIssue(
 ): Issue {
   const column = element === undefined ? undefined : columns?.[element];
   const where = { find: localId, ...source, ...(element && { element }), ...(column && { column }) };
-  return warning ? warningIssue(rule, message, where) : errorIssue(rule, message, where);
+  return warning ? makeWarningIssue(rule, message, where) : makeErrorIssue(rule, message, where);
 }
 
 export type ValidationContext = RuleContext & { readonly schema: FindSchema };

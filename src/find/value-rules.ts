@@ -1,21 +1,21 @@
-import { type Unreadable, unreadable } from '../base/issue.ts';
+import { makeUnreadable, type Unreadable } from '../base/issue.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
-import { codePointName, trimText } from '../text/characters.ts';
-import { alternatives } from '../text/names.ts';
+import { formatCodePoint, trimText } from '../text/characters.ts';
+import { joinAlternatives } from '../text/names.ts';
 import { findIllegalCharacter } from '../xml/write-xml.ts';
 import type { Reference } from './field.ts';
 import { type ElementName, FIELDS, type Field, type FindElements } from './fields.ts';
 import type { LookupArea, LookupProject, LookupTerm, TermCandidate } from './lookup.ts';
-import { isRealDate } from './read-cell.ts';
+import { isRealDate } from './parse-cell.ts';
 import {
   adviseNearest,
-  deletedMessage,
   findNameDoubt,
   findNameProblem,
-  mappingConflictMessage,
+  formatSet,
+  makeDeletedMessage,
+  makeMappingConflictMessage,
+  makeWrongSetMessage,
   NEW_PERSON,
-  setText,
-  wrongSetMessage,
 } from './resolve-finder.ts';
 
 /** PostgreSQL's largest integer, the type of the depth at the service (A-VALUE-3). */
@@ -38,22 +38,22 @@ const DAYS_WITHOUT_CLOCK = [
 
 /** Requirements for values in every state (A-VALUE-1 to A-VALUE-7). */
 export const VALUE_RULES: readonly Rule[] = [
-  { name: 'text-characters', judge: legalCharacters },
-  { name: 'number-form', judge: numberForm },
-  { name: 'depth-range', judge: depthRange },
-  { name: 'date', judge: realDate },
-  { name: 'date-plausible', judge: plausibleDate },
-  { name: 'finder-name', judge: finderName },
-  { name: 'identifier-form', judge: identifierForm },
-  { name: 'vocabulary', judge: vocabularyMembership },
+  { name: 'text-characters', judge: checkCharacters },
+  { name: 'number-form', judge: checkNumberForm },
+  { name: 'depth-range', judge: checkDepthRange },
+  { name: 'date', judge: checkRealDate },
+  { name: 'date-plausible', judge: checkPlausibleDate },
+  { name: 'finder-name', judge: checkFinderName },
+  { name: 'identifier-form', judge: checkIdentifierForm },
+  { name: 'vocabulary', judge: checkVocabularyMembership },
 ];
 
-function legalCharacters(elements: FindElements): Finding[] {
+function checkCharacters(elements: FindElements): Finding[] {
   const findings: Finding[] = [];
   for (const { name } of FIELDS) {
     const character = findElementIllegalCharacter(elements[name]);
     if (character === undefined) continue;
-    const code = codePointName(character);
+    const code = formatCodePoint(character);
     findings.push({ element: name, message: msg`${name} contains the character ${code}, which XML does not allow. Remove it.` });
   }
   return findings;
@@ -72,7 +72,7 @@ export function findNumberProblem(value: string): Unreadable | undefined {
   const characters = [...value].length;
   if (characters > MAX_CHARACTERS) {
     const problem = msg`The number has ${characters} characters; the service takes ${MAX_CHARACTERS}. Shorten it.`;
-    return unreadable('number-length', problem);
+    return makeUnreadable('number-length', problem);
   }
   return findUnseenCharacter(value);
 }
@@ -84,25 +84,25 @@ function findUnseenCharacter(value: string): Unreadable | undefined {
   const [character] = UNSEEN_CHARACTER.exec(value) ?? [];
   if (character === undefined) return undefined;
   if (/[\r\n\t]/.test(character)) {
-    return unreadable('number-form', msg`The number has a line break or a tab in it. Write it in one line.`);
+    return makeUnreadable('number-form', msg`The number has a line break or a tab in it. Write it in one line.`);
   }
-  const code = codePointName(character);
-  return unreadable('number-form', msg`The number contains the invisible character ${code}. Remove it.`);
+  const code = formatCodePoint(character);
+  return makeUnreadable('number-form', msg`The number contains the invisible character ${code}. Remove it.`);
 }
 
 /** A number is one visible line. Characters that XML cannot hold are reported by another rule. */
-function numberForm({ evidencni_cislo: number = '' }: FindElements): Finding[] {
+function checkNumberForm({ evidencni_cislo: number = '' }: FindElements): Finding[] {
   const unseen = findElementIllegalCharacter(number) === undefined ? findUnseenCharacter(trimText(number)) : undefined;
   return unseen === undefined ? [] : [{ element: 'evidencni_cislo', message: unseen.problem }];
 }
 
-function depthRange({ hloubka }: FindElements): Finding[] {
+function checkDepthRange({ hloubka }: FindElements): Finding[] {
   if (hloubka === undefined || (Number.isInteger(hloubka) && hloubka >= 0 && hloubka <= MAX_DEPTH_CM)) return [];
   const message = msg`hloubka is ${hloubka}. Depth is in whole centimetres below the surface, 0 to ${MAX_DEPTH_CM}.`;
   return [{ element: 'hloubka', message }];
 }
 
-function realDate({ datum_nalezu: date }: FindElements): Finding[] {
+function checkRealDate({ datum_nalezu: date }: FindElements): Finding[] {
   if (date === undefined || trimText(date) === '' || isRealDate(date)) return [];
   return [
     {
@@ -112,7 +112,7 @@ function realDate({ datum_nalezu: date }: FindElements): Finding[] {
   ];
 }
 
-function plausibleDate({ datum_nalezu: date }: FindElements, { today }: RuleContext): Finding[] {
+function checkPlausibleDate({ datum_nalezu: date }: FindElements, { today }: RuleContext): Finding[] {
   if (date === undefined || !isRealDate(date)) return [];
   if (DAYS_WITHOUT_CLOCK.includes(date)) {
     const message = msg`The date ${date} is where many clocks start: a device or a spreadsheet had no date. Write the right one, or leave it empty.`;
@@ -126,7 +126,7 @@ function plausibleDate({ datum_nalezu: date }: FindElements, { today }: RuleCont
   return [{ element: 'datum_nalezu', message, warning: true }];
 }
 
-function finderName({ nalezce }: FindElements): Finding[] {
+function checkFinderName({ nalezce }: FindElements): Finding[] {
   if (nalezce?.id !== NEW_PERSON) return [];
   const problem = findNameProblem(nalezce.text);
   if (problem !== undefined) return [{ element: 'nalezce', message: problem }];
@@ -135,7 +135,7 @@ function finderName({ nalezce }: FindElements): Finding[] {
 }
 
 /** `HES-<digits>`, not a label or an address (S-SERVICE-4). */
-function identifierForm(elements: FindElements): readonly Finding[] {
+function checkIdentifierForm(elements: FindElements): readonly Finding[] {
   return judgeReferences(elements, (field, reference) => {
     if (hasGoodForm(field, reference)) return NOTHING;
     const [{ name, set }, { id }] = [field, reference];
@@ -146,28 +146,28 @@ function identifierForm(elements: FindElements): readonly Finding[] {
   });
 }
 
-function vocabularyMembership(elements: FindElements, { lookupTerm }: RuleContext): readonly Finding[] {
+function checkVocabularyMembership(elements: FindElements, { lookupTerm }: RuleContext): readonly Finding[] {
   if (lookupTerm === undefined) return NOTHING;
   return judgeReferences(elements, (field, reference) =>
-    !isNewPerson(field, reference) && hasGoodForm(field, reference) ? memberOfSet(field, reference, lookupTerm) : NOTHING,
+    !isNewPerson(field, reference) && hasGoodForm(field, reference) ? checkSetMembership(field, reference, lookupTerm) : NOTHING,
   );
 }
 
-function memberOfSet({ name, set }: Field, { id }: Reference, lookupTerm: LookupTerm): readonly Finding[] {
+function checkSetMembership({ name, set }: Field, { id }: Reference, lookupTerm: LookupTerm): readonly Finding[] {
   if (set === undefined) return NOTHING;
   const lookup = lookupTerm(set, id);
   switch (lookup.kind) {
     case 'found':
-      return lookup.term.id === id ? NOTHING : [{ element: name, message: labelForIdentifier(name, id, [lookup.term]) }];
+      return lookup.term.id === id ? NOTHING : [{ element: name, message: explainLabelForIdentifier(name, id, [lookup.term]) }];
     case 'ambiguous':
-      return [{ element: name, message: labelForIdentifier(name, id, lookup.candidates) }];
+      return [{ element: name, message: explainLabelForIdentifier(name, id, lookup.candidates) }];
     case 'wrong-set':
-      return [{ element: name, message: wrongSetMessage(lookup.term, set) }];
+      return [{ element: name, message: makeWrongSetMessage(lookup.term, set) }];
     case 'deleted':
-      return [{ element: name, message: deletedMessage(lookup.term, set) }];
+      return [{ element: name, message: makeDeletedMessage(lookup.term, set) }];
     case 'unknown': {
       const nearest = adviseNearest(set, lookup);
-      const where = setText(set);
+      const where = formatSet(set);
       return [
         {
           element: name,
@@ -176,9 +176,9 @@ function memberOfSet({ name, set }: Field, { id }: Reference, lookupTerm: Lookup
       ];
     }
     case 'mapping-conflict':
-      return [{ element: name, message: mappingConflictMessage(lookup, set) }];
+      return [{ element: name, message: makeMappingConflictMessage(lookup, set) }];
     case 'not-harvested': {
-      const where = setText(set);
+      const where = formatSet(set);
       const message = msg`${id} in ${name} was not checked: ${where} was not harvested. Run ${cmd`pas harvest-vocab`} to check it.`;
       return [{ element: name, message, warning: true, rule: NOT_HARVESTED }];
     }
@@ -186,8 +186,8 @@ function memberOfSet({ name, set }: Field, { id }: Reference, lookupTerm: Lookup
 }
 
 /** A lookup finds labels and lower-case identifiers as well; the service accepts neither. */
-function labelForIdentifier(name: string, id: string, meant: readonly TermCandidate[]): Message {
-  const choice = alternatives(meant.map((term) => `${term.id} (${term.label})`));
+function explainLabelForIdentifier(name: string, id: string, meant: readonly TermCandidate[]): Message {
+  const choice = joinAlternatives(meant.map((term) => `${term.id} (${term.label})`));
   return msg`The id of ${name} is "${id}", which the service does not know. Write ${choice}.`;
 }
 

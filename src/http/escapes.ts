@@ -27,7 +27,7 @@ export function decodeEscapes(text: Uint8Array, { markup, places }: Options): La
   for (let pass = 0; pass < MAX_PASSES; pass++) {
     const output = new Output(input, places);
     decodePass(output, markup === 'drop');
-    input = output.layer();
+    input = output.makeLayer();
     if (!output.hasDecoded) return withoutSeparators(input);
   }
   return { ...input, isTooDeep: true };
@@ -113,7 +113,7 @@ class Output {
     this.hasDecoded = true;
   }
 
-  layer(): Layer {
+  makeLayer(): Layer {
     return { bytes: this.#bytes, length: this.#length, starts: this.#starts, ends: this.#ends, isTooDeep: false };
   }
 }
@@ -143,7 +143,7 @@ function decodePercent(output: Output, from: number): number {
   const { bytes, length } = output.input;
   let at = from + 1;
   while (at + 1 < length && bytes[at] === 0x32 && bytes[at + 1] === 0x35) at += 2;
-  const byte = at + 1 < length ? numberIn(bytes, at, at + 2, 16) : undefined;
+  const byte = at + 1 < length ? parseNumberAt(bytes, at, at + 2, 16) : undefined;
   if (byte === undefined) {
     output.hasDecoded ||= at > from + 1;
     output.put(PERCENT, from, at);
@@ -163,7 +163,7 @@ function decodeBackslash(output: Output, from: number): number {
   while (at < length && bytes[at] === BACKSLASH) at += 1;
   const letter = String.fromCharCode(bytes[at] ?? 0);
   const digits = letter === 'u' || letter === 'U' ? 4 : letter === 'x' ? 2 : 0;
-  const unit = digits > 0 && at + digits < length ? numberIn(bytes, at + 1, at + 1 + digits, 16) : undefined;
+  const unit = digits > 0 && at + digits < length ? parseNumberAt(bytes, at + 1, at + 1 + digits, 16) : undefined;
   const control = IN_JSON[letter];
   output.hasDecoded = true;
   if (unit === undefined && control === undefined) return at;
@@ -189,7 +189,7 @@ function parseLowSurrogate({ bytes, length }: Layer, from: number): { unit: numb
   let at = from;
   while (at < length && bytes[at] === BACKSLASH) at += 1;
   if (at === from || at + 4 >= length || ((bytes[at] ?? 0) | 0x20) !== 0x75) return undefined;
-  const unit = numberIn(bytes, at + 1, at + 5, 16);
+  const unit = parseNumberAt(bytes, at + 1, at + 5, 16);
   return unit !== undefined && unit >= 0xdc00 && unit < 0xe000 ? { unit, end: at + 5 } : undefined;
 }
 
@@ -219,7 +219,7 @@ function decodeReference(output: Output, from: number): number {
     while (bytes[digits] === 0x30 && digits < length) digits += 1;
     let end = digits;
     while (end < length && end - digits < MAX_DIGITS && isDigit(bytes[end] ?? 0, isHex)) end += 1;
-    const code = end === first ? undefined : end === digits ? 0 : numberIn(bytes, digits, end, isHex ? 16 : 10);
+    const code = end === first ? undefined : end === digits ? 0 : parseNumberAt(bytes, digits, end, isHex ? 16 : 10);
     if (code !== undefined && code <= 0x10ffff) return writeReference(output, code, from, end);
   } else {
     let end = at;
@@ -275,7 +275,7 @@ function isDigit(byte: number, isHex: boolean): boolean {
   return (byte >= 0x30 && byte <= 0x39) || (isHex && ((byte >= 0x41 && byte <= 0x46) || (byte >= 0x61 && byte <= 0x66)));
 }
 
-function numberIn(bytes: Uint8Array, from: number, to: number, radix: 10 | 16): number | undefined {
+function parseNumberAt(bytes: Uint8Array, from: number, to: number, radix: 10 | 16): number | undefined {
   let value = 0;
   for (let at = from; at < to; at++) {
     const byte = bytes[at] ?? 0;

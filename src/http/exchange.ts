@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Clock } from '../base/clock.ts';
 import { getErrorMessage, getLocalizedMessage, LocalizedError, UnavailableError } from '../base/errors.ts';
-import { momentText } from '../base/language.ts';
+import { formatMoment } from '../base/language.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
 import type { Pause } from './pace-store.ts';
 
@@ -38,9 +38,9 @@ export class LongPauseError extends UnavailableError {
   /** Reason for a sentence that also gives the end of the pause. */
   readonly reason: Message;
   constructor(pause: Pause, nowMs: number) {
-    super(pauseText(pause, nowMs), { hint: msg`The queue is kept. Try again later.` });
+    super(formatPause(pause, nowMs), { hint: msg`The queue is kept. Try again later.` });
     this.untilMs = nowMs + pause.keptMs;
-    const requestedText = momentText(nowMs + pause.askedMs);
+    const requestedText = formatMoment(nowMs + pause.askedMs);
     this.reason =
       pause.askedMs > pause.keptMs
         ? msg`the service asked for a pause until ${requestedText}; only \`${cmd`pas pace --keep`}\` waits longer than an hour`
@@ -48,8 +48,8 @@ export class LongPauseError extends UnavailableError {
   }
 }
 
-export function pauseText({ keptMs, askedMs }: Pause, nowMs: number): Message {
-  const [until, requestedText] = [momentText(nowMs + keptMs), momentText(nowMs + askedMs)];
+export function formatPause({ keptMs, askedMs }: Pause, nowMs: number): Message {
+  const [until, requestedText] = [formatMoment(nowMs + keptMs), formatMoment(nowMs + askedMs)];
   if (askedMs <= keptMs) return msg`The service asked for a pause: nothing is sent until ${until}.`;
   return keptMs > 0
     ? msg`The service asked for a pause until ${requestedText}. By default pas waits one hour of it: nothing is sent until ${until}. Keep all of it: ${cmd`pas pace --keep`}`
@@ -205,14 +205,14 @@ export function withRetry(exchange: Exchange, options: RetryOptions): Exchange {
     const patience = startPatience(options);
     const attempts = hasAnswered ? (options.patientAttempts ?? options.attempts) : options.attempts;
     for (let attempt = 1; ; attempt++) {
-      const result = await exchange(attempt === 1 ? request : patience.shortened(request)).catch(makeTransportError);
+      const result = await exchange(attempt === 1 ? request : patience.shorten(request)).catch(makeTransportError);
       if (!isRetryable(result)) {
         hasAnswered = true;
         return unwrapResponse(result);
       }
-      const pause = pauseAfter(result, attempt, options);
+      const pause = choosePauseAfter(result, attempt, options);
       if (attempt === attempts || pause === undefined || patience.isOver()) return unwrapResponse(result);
-      const waitMs = pause.isAsked ? pause.ms : Math.min(pause.ms, patience.leftMs());
+      const waitMs = pause.isAsked ? pause.ms : Math.min(pause.ms, patience.getLeftMs());
       options.onWait?.(waitMs, getReason(result));
       await options.clock.sleep(waitMs, request.signal);
       if (pause.isAsked) patience.forgive(waitMs);
@@ -226,30 +226,30 @@ const NEVER_MS = Number.POSITIVE_INFINITY;
 const MIN_ANSWER_MS = 10_000;
 
 type Patience = {
-  leftMs(): number;
+  getLeftMs(): number;
   isOver(): boolean;
   isTotalOver(): boolean;
   /** Excludes a pause that the server asked for. */
   forgive(ms: number): void;
-  shortened(request: HttpRequest): HttpRequest;
+  shorten(request: HttpRequest): HttpRequest;
 };
 
 function startPatience({ clock, maxAwayMs = NEVER_MS, maxTotalMs = NEVER_MS }: RetryOptions): Patience {
   const startedMs = clock.monotonicMs();
   let forgivenMs = 0;
-  const elapsedMs = (): number => clock.monotonicMs() - startedMs;
-  const leftMs = (): number => Math.max(0, maxAwayMs + forgivenMs - elapsedMs());
-  const isTotalOver = (): boolean => elapsedMs() >= maxTotalMs;
+  const measureElapsedMs = (): number => clock.monotonicMs() - startedMs;
+  const getLeftMs = (): number => Math.max(0, maxAwayMs + forgivenMs - measureElapsedMs());
+  const isTotalOver = (): boolean => measureElapsedMs() >= maxTotalMs;
   return {
-    leftMs,
+    getLeftMs,
     isTotalOver,
-    isOver: () => leftMs() === 0 || isTotalOver(),
+    isOver: () => getLeftMs() === 0 || isTotalOver(),
     forgive: (ms) => {
       forgivenMs += ms;
     },
-    shortened: (request) => {
+    shorten: (request) => {
       const { answerTimeoutMs = DEFAULT_ANSWER_TIMEOUT_MS } = request;
-      return { ...request, answerTimeoutMs: Math.min(answerTimeoutMs, Math.max(leftMs(), MIN_ANSWER_MS)) };
+      return { ...request, answerTimeoutMs: Math.min(answerTimeoutMs, Math.max(getLeftMs(), MIN_ANSWER_MS)) };
     },
   };
 }
@@ -275,7 +275,7 @@ function getReason(result: Result): Message {
 }
 
 /** Undefined where the server asks for a longer pause than `maxRetryAfterMs`. */
-function pauseAfter(
+function choosePauseAfter(
   result: Result,
   attempt: number,
   options: RetryOptions,

@@ -66,7 +66,7 @@ const WAKING_MS = 15;
 const COLD_START_DECAY = 0.15;
 
 /** Returns the time between two departures of a scope (A-RATE-1, A-RATE-2); 0 without an interval. */
-export function gapMs(state: PaceState, intervalMs: number): number {
+export function computeGapMs(state: PaceState, intervalMs: number): number {
   return intervalMs === 0 ? 0 : intervalMs + GUARD_MS + state.jitterMs + state.wakingMs;
 }
 
@@ -167,7 +167,7 @@ export function openPaceStore(path: string, clock: Clock): PaceStore & { close()
       const untilMs = clock.monotonicMs() + MAX_BUSY_MS;
       for (;;) {
         try {
-          return immediately(path, database, () => {
+          return runImmediately(path, database, () => {
             const { result, next } = change(
               scopes.map((scope) => {
                 const state = read.get(scope);
@@ -211,6 +211,6 @@ function prepare(database: Database): void {
   );
 }
 
-function immediately<T>(path: string, database: Database, work: () => T): T {
+function runImmediately<T>(path: string, database: Database, work: () => T): T {
   return asDatabaseError(path, () => database.transaction(work).immediate());
 }

@@ -1,9 +1,9 @@
-import { type Clock, elapsedMs, type Moment, readClock, rejectOnAbort } from '../base/clock.ts';
+import { type Clock, type Moment, measureElapsedMs, readClock, rejectOnAbort } from '../base/clock.ts';
 import { isLongPause, LongPauseError } from './exchange.ts';
 import {
   clampToNow,
+  computeGapMs,
   GUARD_MS,
-  gapMs,
   MAX_DEPARTING_MS,
   MAX_PAUSE_MS,
   type PaceDecision,
@@ -48,8 +48,8 @@ export type Pace = {
   acquireSoon(signal?: AbortSignal): Promise<Slot | undefined>;
   /** Slows all processes down after a 429 (A-RATE-6). Returns the length of the pause in milliseconds. */
   backOff(departedAtMs: number, retryAfterMs: number | undefined): number;
-  waitMs(signal?: AbortSignal): Promise<number>;
-  pause(): Promise<Pause>;
+  getWaitMs(signal?: AbortSignal): Promise<number>;
+  readPause(): Promise<Pause>;
   /** Ends the pause of all processes, or extends it to all that the service asked for. */
   setPause(to: 'ended' | 'whole'): Promise<void>;
 };
@@ -87,7 +87,7 @@ class StoredPace implements Pace {
 
   async waitUntilNear(signal?: AbortSignal): Promise<void> {
     for (;;) {
-      const remainingMs = (await this.waitMs(signal)) - this.#leadMs;
+      const remainingMs = (await this.getWaitMs(signal)) - this.#leadMs;
       this.#nearAtMs = this.#options.clock.monotonicMs();
       if (remainingMs <= 0) return;
       await this.#sleepCapped(remainingMs, signal);
@@ -149,17 +149,17 @@ class StoredPace implements Pace {
     return Math.min(pauseMs, MAX_PAUSE_MS);
   }
 
-  waitMs(signal?: AbortSignal): Promise<number> {
+  getWaitMs(signal?: AbortSignal): Promise<number> {
     return rejectOnAbort(signal, () =>
       this.#update((states, nowMs, minIntervalMs) => ({ result: this.#waitIn(states, nowMs, minIntervalMs) })),
     );
   }
 
-  pause(): Promise<Pause> {
+  readPause(): Promise<Pause> {
     return this.#update((states, nowMs) => {
-      const maxMs = (ends: readonly number[]): number => Math.max(0, ...ends.map((endMs) => endMs - nowMs));
-      const keptMs = maxMs(states.map(({ blockedUntilMs }) => blockedUntilMs));
-      return { result: { keptMs, askedMs: maxMs(states.map(({ askedUntilMs }) => askedUntilMs)) } };
+      const getMaxMs = (ends: readonly number[]): number => Math.max(0, ...ends.map((endMs) => endMs - nowMs));
+      const keptMs = getMaxMs(states.map(({ blockedUntilMs }) => blockedUntilMs));
+      return { result: { keptMs, askedMs: getMaxMs(states.map(({ askedUntilMs }) => askedUntilMs)) } };
     });
   }
 
@@ -188,7 +188,7 @@ class StoredPace implements Pace {
   #waitIn(states: readonly PaceState[], nowMs: number, minIntervalMs = 0): number {
     const { intervalMs } = this.#options;
     const spacingMs = intervalMs === 0 ? 0 : Math.max(intervalMs, minIntervalMs);
-    const freeAt = states.map((state) => Math.max(state.lastDepartureMs + gapMs(state, spacingMs), state.blockedUntilMs));
+    const freeAt = states.map((state) => Math.max(state.lastDepartureMs + computeGapMs(state, spacingMs), state.blockedUntilMs));
     return ceilToHundredth(Math.max(0, Math.max(...freeAt) - nowMs));
   }
 
@@ -220,7 +220,7 @@ class StoredPace implements Pace {
   async #sleepCapped(ms: number, signal: AbortSignal | undefined): Promise<void> {
     const { clock } = this.#options;
     if (isLongPause(ms)) {
-      const { keptMs, askedMs } = await rejectOnAbort(signal, () => this.pause());
+      const { keptMs, askedMs } = await rejectOnAbort(signal, () => this.readPause());
       throw new LongPauseError({ keptMs: Math.max(ms, keptMs), askedMs }, clock.now());
     }
     await clock.sleep(Math.min(ms, MAX_SLEEP_MS), signal);
@@ -235,7 +235,7 @@ class StoredPace implements Pace {
         if (!open) return false;
         clock.hold(atMs - clock.monotonicMs());
         // One gap before the lease expires, so that the process that takes the next slot keeps its distance.
-        if (elapsedMs(clock, since) > this.#maxLeavingMs - intervalMs - GUARD_MS) return false;
+        if (measureElapsedMs(clock, since) > this.#maxLeavingMs - intervalMs - GUARD_MS) return false;
         open = false;
         const leftAtMs = clock.monotonicMs();
         // The next request may follow only once the bytes are out: the process may be paused just before them.

@@ -36,11 +36,11 @@ export function createRedactor(
     headers: Object.fromEntries(
       Object.entries(headers).map(([name, value]) => {
         const bytes = Buffer.from(value, 'latin1');
-        if (name === 'location' && repeats(short, bytes)) return [name, MASK];
+        if (name === 'location' && isRepeatedIn(short, bytes)) return [name, MASK];
         return [name, maskBody(patterns, bytes).toString('latin1')];
       }),
     ),
-    body: use === 'shown' && repeats(short, body) ? withoutTexts(body) : maskBody(patterns, body),
+    body: use === 'shown' && isRepeatedIn(short, body) ? withoutTexts(body) : maskBody(patterns, body),
   });
 }
 
@@ -50,7 +50,7 @@ export function createTextRedactor(secrets: readonly string[]): (text: string) =
   const { patterns, short } = getSpellings(secrets);
   return (text) => {
     const bytes = Buffer.from(text);
-    return repeats(short, bytes) ? MASK : maskBody(patterns, bytes).toString();
+    return isRepeatedIn(short, bytes) ? MASK : maskBody(patterns, bytes).toString();
   };
 }
 
@@ -104,9 +104,9 @@ function makeSpellings(secrets: readonly string[]): Spellings {
 function getPatterns(secret: string, isShort: boolean): Spellings {
   const bytes = Buffer.from(secret);
   const utf16 = Buffer.from(secret, 'utf16le');
-  const encoded = [bytes, ...oldEncodings(secret), utf16, Buffer.from(utf16).swap16()];
-  const escaped = [escapedForUrl(bytes), escapedForUrl(escapedForUrl(bytes))];
-  const plain = distinct([
+  const encoded = [bytes, ...encodeInOldEncodings(secret), utf16, Buffer.from(utf16).swap16()];
+  const escaped = [escapeForUrl(bytes), escapeForUrl(escapeForUrl(bytes))];
+  const plain = selectDistinct([
     ...encoded.map((each) => makePattern('raw', each)),
     ...[...encoded, ...escaped].flatMap((each) =>
       DECODED.map((layer) => {
@@ -115,7 +115,7 @@ function getPatterns(secret: string, isShort: boolean): Spellings {
       }),
     ),
   ]);
-  const base64 = distinct(
+  const base64 = selectDistinct(
     encodeInBase64(bytes).map((each) => makePattern('decoded', decodeBytes('decoded', each), { isBase64: true })),
   );
   const isTooShort = ({ bytes: looked, isBase64 }: Pattern) => looked.length < (isBase64 ? MIN_BASE64_BYTES : MIN_CHARACTERS);
@@ -125,7 +125,7 @@ function getPatterns(secret: string, isShort: boolean): Spellings {
   };
 }
 
-function distinct(patterns: readonly Pattern[]): Pattern[] {
+function selectDistinct(patterns: readonly Pattern[]): Pattern[] {
   return [
     ...new Map(patterns.map((pattern) => [`${pattern.layer} ${Buffer.from(pattern.bytes).toString('hex')}`, pattern])).values(),
   ];
@@ -150,7 +150,7 @@ function decodeBytes(layer: Exclude<LayerName, 'raw'>, bytes: Buffer): Uint8Arra
 }
 
 /** Escapes bytes as URLs do: a secret that has escapes itself, such as `\%62`, decodes to other bytes than as it is. */
-function escapedForUrl(bytes: Buffer): Buffer {
+function escapeForUrl(bytes: Buffer): Buffer {
   const asHex = (character: string) => `%${character.charCodeAt(0).toString(16).padStart(2, '0')}`;
   return Buffer.from(bytes.toString('latin1').replace(/[^\w.~-]/g, asHex));
 }
@@ -166,7 +166,7 @@ function encodeInBase64(bytes: Buffer): Buffer[] {
 
 const OLD_ENCODINGS = ['windows-1250', 'iso-8859-2', 'windows-1252'];
 
-function oldEncodings(secret: string): Buffer[] {
+function encodeInOldEncodings(secret: string): Buffer[] {
   const characters = [...secret];
   return OLD_ENCODINGS.flatMap((encoding) => {
     const all = new TextDecoder(encoding).decode(Uint8Array.from({ length: 256 }, (_, byte) => byte));
@@ -177,7 +177,7 @@ function oldEncodings(secret: string): Buffer[] {
 
 type Range = { start: number; end: number };
 
-function repeats(patterns: readonly Pattern[], body: Buffer): boolean {
+function isRepeatedIn(patterns: readonly Pattern[], body: Buffer): boolean {
   if (patterns.length === 0) return false;
   const layers = makeLayers(body, false);
   return patterns.some(
@@ -191,7 +191,7 @@ function maskBody(patterns: readonly Pattern[], body: Buffer): Buffer {
   const layers = makeLayers(body, false);
   if (layers.isTooDeep) return Buffer.from(MASK);
   // A layer without escapes has the bytes of the answer: each spelling is searched once.
-  const unescaped = DECODED.filter((name) => equalsBody(layers[name], body));
+  const unescaped = DECODED.filter((name) => isEqualToBody(layers[name], body));
   const isSearched = ({ layer, isAlsoRaw }: Pattern) => !isAlsoRaw || unescaped.every((each) => each !== layer);
   const matching = patterns.filter(
     (pattern) => isSearched(pattern) && findRanges(layers[pattern.layer], pattern, 'first').length > 0,
@@ -213,7 +213,7 @@ function maskBody(patterns: readonly Pattern[], body: Buffer): Buffer {
   return Buffer.concat([...pieces, body.subarray(at)]);
 }
 
-function equalsBody({ bytes, length }: Layer, body: Buffer): boolean {
+function isEqualToBody({ bytes, length }: Layer, body: Buffer): boolean {
   return length === body.length && body.equals(bytes.subarray(0, length));
 }
 

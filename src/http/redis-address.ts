@@ -59,7 +59,7 @@ export function isAddressFault(read: RedisAddress | AddressFault): read is Addre
 }
 
 /** Formats `host:port/database` for messages. */
-export function redisEndpoint({ host, port, database }: RedisAddress): string {
+export function formatRedisEndpoint({ host, port, database }: RedisAddress): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}/${database}`;
 }
 

@@ -139,8 +139,8 @@ async function fetchFacts(redis: Redis): Promise<Facts> {
     if (!getErrorMessage(thrown).startsWith('NOPERM')) throw thrown;
   }
   if (typeof text !== 'string') throw makeProtocolError();
-  const fact = (name: string): string => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(`${text}`)?.[1] ?? '';
-  return { runId: fact('run_id') || 'unknown', version: fact('redis_version'), role: fact('role') };
+  const getFact = (name: string): string => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(`${text}`)?.[1] ?? '';
+  return { runId: getFact('run_id') || 'unknown', version: getFact('redis_version'), role: getFact('role') };
 }
 
 type Stamp = { readonly storeMs: number; readonly askedMs: number; readonly answeredMs: number };
@@ -151,7 +151,7 @@ function storeIn(
   { service, clock, random }: RedisPaceOptions,
   toError: ToStoreError,
 ): RedisPaceStore {
-  const broken = (thrown: unknown): never => {
+  const failBroken = (thrown: unknown): never => {
     redis.disconnect();
     throw toError(thrown);
   };
@@ -162,17 +162,17 @@ function storeIn(
 
   const look = async (fields: readonly string[]) => {
     const askedMs = clock.monotonicMs();
-    const reply = await waitInTime(redis.eval(LOOK, 1, key, SERVER_FIELD, ...fields)).catch(broken);
+    const reply = await waitInTime(redis.eval(LOOK, 1, key, SERVER_FIELD, ...fields)).catch(failBroken);
     const { nowMs, values } = parseReply(reply);
     const stamp = { storeMs: nowMs, askedMs, answeredMs: clock.monotonicMs() };
-    clockWasSet ||= last !== undefined && wasSet(last, stamp);
+    clockWasSet ||= last !== undefined && isClockSet(last, stamp);
     last = stamp;
     const [server = '', ...texts] = values;
     return { nowMs, server, texts };
   };
 
   const write = async (changes: readonly (readonly [field: string, seen: string, next: string])[]): Promise<boolean> =>
-    (await waitInTime(redis.eval(SET_IF_UNCHANGED, 1, key, KEPT_MS, ...changes.flat())).catch(broken)) === 1;
+    (await waitInTime(redis.eval(SET_IF_UNCHANGED, 1, key, KEPT_MS, ...changes.flat())).catch(failBroken)) === 1;
 
   const update: PaceStore['update'] = async (scopes, change) => {
     const fields = scopes.map(getRedisField);
@@ -184,7 +184,7 @@ function storeIn(
       const rewrite = (states: readonly PaceState[]): (readonly [string, string, string])[] =>
         fields.map((field, index) => [field, texts[index] ?? '', encodeState(states[index] ?? UNSEEN)]);
       if (clockWasSet || server !== runId || storedStates.includes(undefined)) {
-        const fresh = storedStates.map((state) => forgotten(state, nowMs));
+        const fresh = storedStates.map((state) => makeForgottenState(state, nowMs));
         if (await write([[SERVER_FIELD, server, runId], ...rewrite(fresh)])) clockWasSet = false;
         continue;
       }
@@ -204,18 +204,18 @@ function storeIn(
     version,
     role,
     update,
-    measure: () => measure(redis, clock).catch(broken),
+    measure: () => measure(redis, clock).catch(failBroken),
     close: () => redis.disconnect(),
   };
 }
 
 /** Returns the state for an unknown last departure (new, emptied or replaced store, or clock set): one now, with a slot taken. */
-function forgotten(state: PaceState | undefined, nowMs: number): PaceState {
+function makeForgottenState(state: PaceState | undefined, nowMs: number): PaceState {
   return { ...UNSEEN, jitterMs: state?.jitterMs ?? 0, lastDepartureMs: nowMs, leavingUntilMs: nowMs + MAX_DEPARTING_MS };
 }
 
 /** Tells if more or less time passed on the clock of the store than can have passed here. */
-function wasSet(before: Stamp, now: Stamp): boolean {
+function isClockSet(before: Stamp, now: Stamp): boolean {
   const passedMs = now.storeMs - before.storeMs;
   const maxMs = now.answeredMs - before.askedMs;
   const minMs = now.askedMs - before.answeredMs;

@@ -7,7 +7,7 @@ import { msg } from '../base/message.ts';
 import type { RequestBody } from './exchange.ts';
 
 /** Formats a SHA-512 as the value of `Content-Digest` (RFC 9530; A-DIGEST-1). */
-export function contentDigest(sha512: Buffer): string {
+export function formatContentDigest(sha512: Buffer): string {
   return `sha-512=:${sha512.toString('base64')}:`;
 }
 
@@ -23,7 +23,7 @@ export const SLICE_BYTES = 64 * 1024;
  * receives, and so never stores, a file that changed.
  * @throws ChangedFileError
  */
-export async function* verifiedPieces(
+export async function* readVerifiedPieces(
   pieces: AsyncIterable<Buffer>,
   expected: { readonly sha512: Buffer; readonly sizeBytes: number },
 ): AsyncGenerator<Buffer, void> {
@@ -56,22 +56,22 @@ export class ChangedFileError extends LocalizedError {
 type FilePart = { readonly fileName: string; readonly contentType: string };
 
 /** Loads the package with the first form: it contains all media types, and most commands send no form. */
-function newForm(): FormData {
+function createForm(): FormData {
   const Form = createRequire(import.meta.url)('form-data') as typeof FormData;
   return new Form();
 }
 
 /** Makes a form with one field `file` whose bytes are in memory. */
-export function bytesForm(bytes: Buffer, part: FilePart): RequestBody {
-  const form = newForm();
+export function makeBytesForm(bytes: Buffer, part: FilePart): RequestBody {
+  const form = createForm();
   form.append('file', bytes, { filename: escapeHeader(part.fileName), contentType: part.contentType });
   const whole = form.getBuffer();
   return { contentType: getContentType(form), lengthBytes: whole.length, open: () => whole };
 }
 
 /** Makes a form with one field `file` of `sizeBytes`, which is opened and read while it is sent. */
-export function streamForm(openFile: () => Readable, sizeBytes: number, part: FilePart): RequestBody {
-  const form = newForm();
+export function makeStreamForm(openFile: () => Readable, sizeBytes: number, part: FilePart): RequestBody {
+  const form = createForm();
   // The form reads a part once it is piped, so the file is opened then and piped into this stream.
   const file = new PassThrough();
   form.append('file', file, { filename: escapeHeader(part.fileName), contentType: part.contentType, knownLength: sizeBytes });

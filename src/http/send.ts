@@ -5,11 +5,11 @@ import type { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { TLSSocket } from 'node:tls';
 import { urlToHttpOptions } from 'node:url';
-import { type Clock, elapsedMs, type Moment, readClock, systemClock } from '../base/clock.ts';
+import { type Clock, type Moment, measureElapsedMs, readClock, systemClock } from '../base/clock.ts';
 import { getErrorMessage } from '../base/errors.ts';
-import { currentLanguage } from '../base/language.ts';
+import { getLanguage } from '../base/language.ts';
 import { type Message, msg } from '../base/message.ts';
-import { packageVersion } from '../base/package-root.ts';
+import { getPackageVersion } from '../base/package-root.ts';
 import {
   type AnswerHead,
   DEFAULT_ANSWER_TIMEOUT_MS,
@@ -61,7 +61,7 @@ export function openConnections({ maxConnections, clock = systemClock }: Connect
 }
 
 function makeHeaders({ method, headers, body }: HttpRequest): Record<string, string> {
-  const general = { 'user-agent': `pas/${packageVersion()}`, 'accept-language': currentLanguage() };
+  const general = { 'user-agent': `pas/${getPackageVersion()}`, 'accept-language': getLanguage() };
   if (body !== undefined)
     return { ...general, ...headers, 'content-type': body.contentType, 'content-length': String(body.lengthBytes) };
   // Without a length, Node announces a chunked body for methods that may have one.
@@ -207,7 +207,7 @@ class RequestTask {
 
   #finish(): void {
     if (this.#settled || this.#head === undefined) return;
-    this.#end();
+    this.#settle();
     if (this.#socket !== undefined) this.#options.idle.recordUse(this.#socket);
     if (this.#outgoing?.writableFinished === false) this.#abort();
     this.#options.resolve({ ...this.#head, body: this.#answer.subarray(0, this.#sizeBytes) });
@@ -235,15 +235,15 @@ class RequestTask {
 
   #fail(reason: TransportErrorReason, message: Message, cause?: unknown): void {
     if (this.#settled) return;
-    const mayHaveArrived = this.#departed && this.#bodyWasHandedOver();
-    this.#end();
+    const mayHaveArrived = this.#departed && this.#isBodyHandedOver();
+    this.#settle();
     this.#abort();
     const head = this.#head;
     this.#options.reject(new TransportError(reason, mayHaveArrived, message, { cause, ...(head === undefined ? {} : { head }) }));
   }
 
   /** Tells if the service can have all bytes: a stream that has not ended still has some. */
-  #bodyWasHandedOver(): boolean {
+  #isBodyHandedOver(): boolean {
     return this.#body === undefined || Buffer.isBuffer(this.#body) || this.#body.readableEnded;
   }
 
@@ -252,7 +252,7 @@ class RequestTask {
     this.#outgoing?.destroy();
   }
 
-  #end(): void {
+  #settle(): void {
     this.#settled = true;
     this.#deadline?.cancel();
     this.#request.signal?.removeEventListener('abort', this.#onAbort);
@@ -295,7 +295,7 @@ class IdleConnections {
 
   #isStale(socket: Socket): boolean {
     const since = this.#lastUsed.get(socket);
-    return since !== undefined && elapsedMs(this.#clock, since) > IDLE_MS;
+    return since !== undefined && measureElapsedMs(this.#clock, since) > IDLE_MS;
   }
 }
 
@@ -344,7 +344,7 @@ export function startDeadline({ clock, limitMs, progress, judge }: DeadlineOptio
       await clock.sleep(begun.monotonicMs + givenMs - clock.monotonicMs(), signal);
       // Restarted during the sleep.
       if (awaited !== begun) continue;
-      const wasPaused = elapsedMs(clock, begun) - givenMs > PAUSED_MS;
+      const wasPaused = measureElapsedMs(clock, begun) - givenMs > PAUSED_MS;
       await waitUntilRead(clock, progress);
       if (signal.aborted) return;
       if (awaited !== begun) continue;

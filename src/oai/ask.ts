@@ -5,10 +5,18 @@ import { t } from '../base/language.ts';
 import { cmd, msg } from '../base/message.ts';
 import { type AnswerLimits, type Exchange, type HttpResponse, TransportError } from '../http/exchange.ts';
 import { createRedactor, redactAnswers } from '../http/redaction.ts';
-import { childText, getAttribute, getChild, getChildren, type XmlDocument, type XmlElement } from '../xml/element.ts';
+import { getAttribute, getChild, getChildren, getChildText, type XmlDocument, type XmlElement } from '../xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
 import { findRecordAt, MalformedAnswerError } from './malformed-error.ts';
-import { buildQuery, checkArguments, datestampMs, ERROR_HINTS, OAI_NAMESPACE, type OaiArguments, type Verb } from './protocol.ts';
+import {
+  buildQuery,
+  checkArguments,
+  ERROR_HINTS,
+  OAI_NAMESPACE,
+  type OaiArguments,
+  parseDatestampMs,
+  type Verb,
+} from './protocol.ts';
 
 /** Credentials for harvesting, sent with every request, since the service sends no challenge. */
 export type OaiCredentials =
@@ -80,7 +88,7 @@ export function makeAsk(endpoint: string, options: AskOptions): Ask {
     const response = await requireAnswer(endpoint, signal, () => withCredentials(credentials, send, signal));
     const { body } = response;
     if (response.status !== 200)
-      return protocolAnswer(verb, endpoint, response, args, maxAnswerBytes) ?? assertStatus(endpoint, response);
+      return findProtocolAnswer(verb, endpoint, response, args, maxAnswerBytes) ?? assertStatus(endpoint, response);
     const token = onToken === undefined ? undefined : peekResumptionToken(body);
     if (token !== undefined) {
       onToken?.(token);
@@ -138,7 +146,7 @@ function maySayMore(status: number): boolean {
 const NO_PROTOCOL_ERRORS: readonly number[] = [401, 403, 408, 425, 429];
 
 /** Parses an error of the protocol from an answer with status 4xx; undefined where it is none. */
-function protocolAnswer(
+function findProtocolAnswer(
   verb: Verb,
   endpoint: string,
   response: HttpResponse,
@@ -193,12 +201,12 @@ export function parseDocument(verb: Verb, endpoint: string, document: XmlDocumen
   const errors = getChildren(root, 'error');
   // Nothing matches: an empty list and no failure (OAI-PMH 2.0, section 3.6). The error has no records and no token.
   const nothing = isFirst && errors.length === 1 && errors.find((error) => getAttribute(error, 'code') === 'noRecordsMatch');
-  if (errors.length > 0 && !nothing) throw protocolError(endpoint, errors);
+  if (errors.length > 0 && !nothing) throw makeProtocolError(endpoint, errors);
   if (getChildren(root, verb).length > 1)
     throw new MalformedAnswerError(t`${endpoint} sent more than one ${verb} in one answer.`, body);
   const element = nothing || getChild(root, verb);
   if (element === undefined) throw new MalformedAnswerError(t`${endpoint} left ${verb} out of its answer.`, body);
-  const responseDateMs = datestampMs(childText(root, 'responseDate') ?? '');
+  const responseDateMs = parseDatestampMs(getChildText(root, 'responseDate') ?? '');
   if (responseDateMs === undefined) throw new MalformedAnswerError(t`${endpoint} gave no responseDate.`, body);
   return { element, document, responseDateMs, body };
 }
@@ -243,7 +251,7 @@ function parseAnswerXml(endpoint: string, response: HttpResponse, body: Buffer):
 }
 
 /** A list of errors is told by its first, as each of them alone is enough to refuse the request. */
-function protocolError(endpoint: string, errors: readonly XmlElement[]): OaiError {
+function makeProtocolError(endpoint: string, errors: readonly XmlElement[]): OaiError {
   const [first] = errors;
   const code = first === undefined ? '' : (getAttribute(first, 'code') ?? '');
   const texts = errors

@@ -1,14 +1,14 @@
 import type { Clock } from '../base/clock.ts';
 import { OaiError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import { childText, getAttribute, getChild, getChildren, type XmlDocument, type XmlElement } from '../xml/element.ts';
+import { getAttribute, getChild, getChildren, getChildText, type XmlDocument, type XmlElement } from '../xml/element.ts';
 import { type Ask, type AskOptions, makeAsk, type OaiAnswer, type OnToken, parseDocument } from './ask.ts';
 import { type BrokenRecord, MalformedAnswerError, recoverPage } from './malformed-error.ts';
 import {
-  datestampMs,
   type OaiArguments,
   type OaiHeader,
   type OaiRecord,
+  parseDatestampMs,
   parseHeader,
   parseHeaderAlone,
   parseRecord,
@@ -85,7 +85,7 @@ export function openOaiClient(options: OaiClientOptions): OaiClient {
   const endpoint = version === undefined ? `${oaiBase}/oai` : `${oaiBase}/${version}/oai`;
   const ask = makeAsk(endpoint, options);
   const askRecord = async (identifier: string, metadataPrefix: string, signal?: AbortSignal) => {
-    const answer = await ask('GetRecord', { identifier: fullIdentifier(oaiBase, identifier), metadataPrefix }, signal);
+    const answer = await ask('GetRecord', { identifier: toFullIdentifier(oaiBase, identifier), metadataPrefix }, signal);
     const element = getChild(answer.element, 'record');
     const record = element === undefined ? undefined : parseRecord(element);
     if (record !== undefined) return { answer, record };
@@ -95,7 +95,7 @@ export function openOaiClient(options: OaiClientOptions): OaiClient {
     ask,
     identify: async (signal) => parseIdentity(await ask('Identify', {}, signal)),
     listMetadataFormats: async (identifier, signal) => {
-      const args = identifier === undefined ? {} : { identifier: fullIdentifier(oaiBase, identifier) };
+      const args = identifier === undefined ? {} : { identifier: toFullIdentifier(oaiBase, identifier) };
       const { element } = await ask('ListMetadataFormats', args, signal);
       return getChildren(element, 'metadataFormat').map(parseFormat);
     },
@@ -123,7 +123,7 @@ export function openOaiClient(options: OaiClientOptions): OaiClient {
 }
 
 /** Reads the headers of records alone, wherever a harvest reads records. */
-export function headersOnly(client: PageSource): PageSource {
+export function readHeadersOnly(client: PageSource): PageSource {
   return {
     listHeaders: client.listHeaders,
     listRecords: client.listHeaders,
@@ -136,7 +136,7 @@ export function headersOnly(client: PageSource): PageSource {
 }
 
 /** Only a full identifier is known to the service; a bare one is completed as the contract's headers have it. */
-export function fullIdentifier(oaiBase: string, identifier: string): string {
+export function toFullIdentifier(oaiBase: string, identifier: string): string {
   return /^[a-z][\w.+-]*:/i.test(identifier) ? identifier : `${oaiBase}/id/${identifier}`;
 }
 
@@ -170,7 +170,7 @@ function parsePaging({ element, document, responseDateMs }: OaiAnswer): Paging {
     next: text === '' ? undefined : text,
     completeListSize: count(token, 'completeListSize'),
     cursor: count(token, 'cursor'),
-    tokenExpiresMs: token === undefined ? undefined : datestampMs(getAttribute(token, 'expirationDate') ?? ''),
+    tokenExpiresMs: token === undefined ? undefined : parseDatestampMs(getAttribute(token, 'expirationDate') ?? ''),
     responseDateMs,
     document,
   };
@@ -182,17 +182,17 @@ function count(token: XmlElement | undefined, name: string): number | undefined 
 }
 
 function parseIdentity({ element, responseDateMs }: OaiAnswer): Identity {
-  const text = (name: string): string => childText(element, name) ?? '';
-  const texts = (name: string): string[] => getChildren(element, name).map((child) => child.text.trim());
+  const getText = (name: string): string => getChildText(element, name) ?? '';
+  const getTexts = (name: string): string[] => getChildren(element, name).map((child) => child.text.trim());
   return {
-    repositoryName: text('repositoryName'),
-    baseUrl: text('baseURL'),
-    protocolVersion: text('protocolVersion'),
-    adminEmails: texts('adminEmail'),
-    earliestDatestamp: text('earliestDatestamp'),
-    deletedRecord: text('deletedRecord'),
-    granularity: text('granularity'),
-    compressions: texts('compression'),
+    repositoryName: getText('repositoryName'),
+    baseUrl: getText('baseURL'),
+    protocolVersion: getText('protocolVersion'),
+    adminEmails: getTexts('adminEmail'),
+    earliestDatestamp: getText('earliestDatestamp'),
+    deletedRecord: getText('deletedRecord'),
+    granularity: getText('granularity'),
+    compressions: getTexts('compression'),
     descriptions: getChildren(element, 'description').flatMap(({ children }) => children),
     responseDateMs,
   };
@@ -200,16 +200,16 @@ function parseIdentity({ element, responseDateMs }: OaiAnswer): Identity {
 
 function parseFormat(element: XmlElement): MetadataFormat {
   return {
-    prefix: childText(element, 'metadataPrefix') ?? '',
-    schema: childText(element, 'schema') ?? '',
-    namespace: childText(element, 'metadataNamespace') ?? '',
+    prefix: getChildText(element, 'metadataPrefix') ?? '',
+    schema: getChildText(element, 'schema') ?? '',
+    namespace: getChildText(element, 'metadataNamespace') ?? '',
   };
 }
 
 function parseSet(element: XmlElement): OaiSet {
   return {
-    setSpec: childText(element, 'setSpec') ?? '',
-    name: childText(element, 'setName') ?? '',
+    setSpec: getChildText(element, 'setSpec') ?? '',
+    name: getChildText(element, 'setName') ?? '',
     descriptions: getChildren(element, 'setDescription').flatMap(({ children }) => children),
   };
 }
@@ -314,7 +314,7 @@ async function fetchPatiently<Item>(
       if (thrown instanceof MalformedAnswerError) malformed = thrown;
       // The page after it may have been asked for, and then the service need not give this one again.
       const failure = malformed !== undefined && isRefusedToken(thrown) ? malformed : thrown;
-      const waitMs = waitsAfter(failure)[tries];
+      const waitMs = chooseWaits(failure)[tries];
       if (waitMs === undefined) {
         const page = failure instanceof MalformedAnswerError ? salvage?.(failure) : undefined;
         if (page === undefined) throw failure;
@@ -332,7 +332,7 @@ export function isRefusedToken(thrown: unknown): boolean {
   return thrown instanceof OaiError && ['badResumptionToken', 'noRecordsMatch'].includes(thrown.oaiCode);
 }
 
-function waitsAfter(thrown: unknown): readonly number[] {
+function chooseWaits(thrown: unknown): readonly number[] {
   if (thrown instanceof MalformedAnswerError) return WAITS_AFTER_NONSENSE_MS;
   return thrown instanceof OaiError && thrown.oaiCode === 'badArgument' ? WAITS_AFTER_REFUSAL_MS : [];
 }

@@ -10,8 +10,8 @@ import type { BrokenRecord } from './malformed-error.ts';
 import { type HarvestPass, isOnePage, isWhole, judge, startPass, startScan } from './pass.ts';
 import { formatUpwards, OAI_NAMESPACE, parseRecord } from './protocol.ts';
 import {
-  currentPass,
   explainIncomplete,
+  getCurrentPass,
   type HarvestOptions,
   type Losses,
   listArguments,
@@ -53,16 +53,16 @@ type Finish = (pass: HarvestPass, isProof: boolean) => void;
 
 async function harvestOnce(run: Run, finish: Finish): Promise<Harvested> {
   const { state, ...options } = run;
-  const begun = state.pass();
+  const begun = state.getPass();
   const wasAhead = begun !== undefined && begun.beganMs > options.serverNowMs + CLOCK_STEP_MS;
   // Changes that were read to their end but not counted are read again: an empty list may have hidden some.
   const goesOn = begun !== undefined && !wasAhead && (begun.kind === 'full' || (options.full !== true && !begun.walk.ended));
-  const pass = goesOn ? begun : passToBegin({ ...run, full: options.full === true || wasAhead });
+  const pass = goesOn ? begun : decideNextPass({ ...run, full: options.full === true || wasAhead });
   if (pass === undefined) return { pass, broken: [], disbelief: undefined };
   state.change(() => state.savePass(pass));
   await scanUntilComplete(run, goesOn);
   await retrySkipped(run);
-  const lastLook = currentPass(state);
+  const lastLook = getCurrentPass(state);
   // The watermark moves only with a list that was counted, also where this process is killed meanwhile.
   if (lastLook.kind === 'changes' && !(await isAsCounted(run))) return harvestOnce({ ...run, full: true }, finish);
   const losses = lastLook.kind === 'full' ? await run.losses?.(lastLook.look.number) : undefined;
@@ -70,27 +70,27 @@ async function harvestOnce(run: Run, finish: Finish): Promise<Harvested> {
   const disbelief = isProof ? makeDisbelief(run, losses) : undefined;
   if (isProof && disbelief === undefined) await tombstoneMissing(run);
   return state.change(() => {
-    const ended = disbelief === undefined ? currentPass(state) : lastLook;
+    const ended = disbelief === undefined ? getCurrentPass(state) : lastLook;
     if (disbelief === undefined) {
       finish(ended, isProof);
       state.complete();
     }
-    return { pass: ended, broken: state.skipped().map((name) => makeSkippedRecord(run, name)), disbelief };
+    return { pass: ended, broken: state.listSkipped().map((name) => makeSkippedRecord(run, name)), disbelief };
   });
 }
 
 /** Decides on the next pass; undefined where all possible changes are after the window. */
-function passToBegin(options: HarvestOptions): HarvestPass | undefined {
+function decideNextPass(options: HarvestOptions): HarvestPass | undefined {
   const { state, clock, window, full, overlapMs, serverNowMs, onNote } = options;
-  const beginning = { localMs: Math.floor(clock.now()), heldBefore: state.listed() };
-  const watermarkMs = state.watermarkMs();
-  const look = state.lastLook() + 1;
-  const skipped = state.skipped();
+  const beginning = { localMs: Math.floor(clock.now()), heldBefore: state.countListed() };
+  const watermarkMs = state.getWatermarkMs();
+  const look = state.getLastLook() + 1;
+  const skipped = state.listSkipped();
   // A skipped record without an identifier cannot be requested alone.
   if (watermarkMs === null || full === true || skipped.some(isUnidentified))
     return startPass('full', window, serverNowMs, look, beginning);
   if (watermarkMs > serverNowMs + CLOCK_STEP_MS) {
-    onNote?.(clockWentBack(listName(options.setSpec), watermarkMs, serverNowMs));
+    onNote?.(formatClockWentBack(listName(options.setSpec), watermarkMs, serverNowMs));
     return startPass('full', window, serverNowMs, look, beginning);
   }
   const fromMs = Math.max(window.fromMs ?? 0, watermarkMs - overlapMs);
@@ -101,7 +101,7 @@ function passToBegin(options: HarvestOptions): HarvestPass | undefined {
 }
 
 /** Why all is read again: a clock that was ahead may have hidden any change since. */
-export function clockWentBack(setSpec: string, watermarkMs: number, serverNowMs: number): string {
+export function formatClockWentBack(setSpec: string, watermarkMs: number, serverNowMs: number): string {
   const [was, is] = [new Date(watermarkMs).toISOString(), new Date(serverNowMs).toISOString()];
   return t`${setSpec}: the service's clock was at ${was} at the last harvest and is at ${is} now, so everything is read again.`;
 }
@@ -114,9 +114,9 @@ function explainOvercount(list: string, { listSize, look: { met: seenCount } }: 
 /** Requests each skipped record alone, in every run, until it can be read or no longer exists. */
 async function retrySkipped(run: Run): Promise<void> {
   const { client, state, metadataPrefix, signal, faults } = run;
-  for (const name of state.skipped()) {
+  for (const name of state.listSkipped()) {
     const seenRecord = state.findSeen(name);
-    const pass = currentPass(state);
+    const pass = getCurrentPass(state);
     try {
       if (!isUnidentified(name)) await take(run, pass, await client.getRecordPage(name, metadataPrefix, signal));
       else if (seenRecord?.look !== pass.look.number) forget(run, name);
@@ -144,8 +144,8 @@ async function scanUntilComplete(run: Run, goesOn: boolean): Promise<void> {
   for (let looks = 1; ; looks++) {
     await readAllPages(run);
     // A list of one page stood still while it was read, unless that was in an earlier run.
-    if (!isOnePage(currentPass(state)) || (goesOn && looks === 1)) await rescanChanges(run);
-    const pass = currentPass(state);
+    if (!isOnePage(getCurrentPass(state)) || (goesOn && looks === 1)) await rescanChanges(run);
+    const pass = getCurrentPass(state);
     const verdict = judge(pass);
     if (verdict === 'complete' || (looks === MAX_SCANS && isWhole(pass))) return;
     if (verdict === 'counted-too-many' && run.losses !== undefined) {
@@ -164,10 +164,10 @@ const RECORDS_AT_ONCE = 100;
 
 /** Tells if records that a complete pass did not see can be taken for deleted. */
 function canInferDeletion({ state, setSpec, onNote }: HarvestOptions): boolean {
-  const { kind, window, look } = currentPass(state);
+  const { kind, window, look } = getCurrentPass(state);
   // A change moves a record out of a window that ends; what was left out and has no name may be any of them.
-  if (kind === 'changes' || window.untilMs !== null || state.skipped().some(isUnidentified)) return false;
-  for (const identifier of state.metIn(look.number)) {
+  if (kind === 'changes' || window.untilMs !== null || state.listSkipped().some(isUnidentified)) return false;
+  for (const identifier of state.listMetIn(look.number)) {
     if (identifier.includes('/id/')) continue;
     const list = listName(setSpec);
     onNote?.(t`${list}: the service names its records in another form (${identifier}), so none is marked as vanished.`);
@@ -182,14 +182,14 @@ function canInferDeletion({ state, setSpec, onNote }: HarvestOptions): boolean {
  */
 async function tombstoneMissing(run: Run): Promise<void> {
   const { state, sink, onVanished } = run;
-  const unmet = onVanished === undefined ? [] : state.unmetIn(currentPass(state).look.number);
+  const unmet = onVanished === undefined ? [] : state.listUnmetIn(getCurrentPass(state).look.number);
   if (unmet.length === 0) return;
   for (let first = 0; first < unmet.length; first += RECORDS_AT_ONCE) {
-    const document = parseXml(tombstones(run, unmet.slice(first, first + RECORDS_AT_ONCE)));
+    const document = parseXml(makeTombstonePage(run, unmet.slice(first, first + RECORDS_AT_ONCE)));
     const records = [...walkDescendants(document.root, 'record', OAI_NAMESPACE)].flatMap((element) => parseRecord(element) ?? []);
     await sink.write({ document, records, seenRecords: records });
     state.change(() => {
-      sink.commit();
+      sink.notePage();
       for (const { header, element } of records) {
         const digest = digestRecord(getSourceBytes(document, element));
         state.markSeen(header.identifier, { datestampMs: header.datestampMs, digest, look: NO_LOOK, skipped: false });
@@ -199,8 +199,8 @@ async function tombstoneMissing(run: Run): Promise<void> {
   }
 }
 
-function tombstones({ state, setSpec, granularity }: Run, identifiers: readonly string[]): Buffer {
-  const { beganMs } = currentPass(state);
+function makeTombstonePage({ state, setSpec, granularity }: Run, identifiers: readonly string[]): Buffer {
+  const { beganMs } = getCurrentPass(state);
   const records = identifiers.map((identifier) => {
     // Not before the record's own last change, or the tombstone would look older than the record.
     const goneAtMs = Math.max(beganMs, state.findSeen(identifier)?.datestampMs ?? 0);
@@ -231,7 +231,7 @@ const SECOND_LOOK_MS = 3_600_000;
  * @returns undefined where the pass is believed; else it has ended in doubt
  */
 function makeDisbelief({ state, serverNowMs: nowMs, acceptLosses = false }: Run, { lost, inUse }: Losses): Disbelief | undefined {
-  const pass = currentPass(state);
+  const pass = getCurrentPass(state);
   const { heldBefore, window } = pass;
   if (lost.length === 0) {
     if (pass.look.met > 0 || window.fromMs !== null || window.untilMs !== null) return undefined;
@@ -240,7 +240,7 @@ function makeDisbelief({ state, serverNowMs: nowMs, acceptLosses = false }: Run,
   }
   const areFew = lost.length <= Math.min(MAX_LOST, heldBefore * MAX_LOST_SHARE);
   const digest = createHash('sha256').update(lost.toSorted().join('\n')).digest('base64');
-  const before = state.doubt();
+  const before = state.getDoubt();
   // A clock that stepped back begins the hour again.
   const isSame = before?.digest === digest && before.sinceMs <= nowMs;
   const sinceMs = isSame ? before.sinceMs : nowMs;
@@ -266,7 +266,7 @@ async function isAsCounted(run: Run): Promise<boolean> {
     ...(signal === undefined ? {} : { signal }),
   });
   const size = completeListSize ?? (next === undefined ? items.length : undefined);
-  const [list, listed] = [listName(run.setSpec), state.listed()];
+  const [list, listed] = [listName(run.setSpec), state.countListed()];
   // An empty list is looked at again until it is not.
   if (size === undefined || (size === listed && size > 0)) return true;
   if (size !== listed)

@@ -29,37 +29,37 @@ type Doubt = {
 /** State of a harvest between pages, and between runs where it is stored. Functions that write must run inside `change`. */
 export type HarvestState = {
   /** When the last complete pass began, by the server's clock: what changed since is still to be asked for. */
-  watermarkMs(): number | null;
+  getWatermarkMs(): number | null;
   /** The pass under way; undefined when there is none. */
-  pass(): HarvestPass | undefined;
+  getPass(): HarvestPass | undefined;
   savePass(pass: HarvestPass): void;
   /** Ends the pass: what is kept is complete as of the moment at which it began. */
   complete(): void;
   /** Returns the losses that the last pass did not believe; undefined where there are none. */
-  doubt(): Doubt | undefined;
+  getDoubt(): Doubt | undefined;
   /** Ends the pass without believing it: the next one reads everything again. */
   endInDoubt(doubt: Doubt): void;
   /** Counts the records that the service should list: those of the last full pass, and later ones. */
-  listed(): number;
+  countListed(): number;
   /** A datestamp that was met is a day, whatever the service says of its datestamps. */
   isStampedByDay(): boolean;
   markDayGranularity(): void;
   /** Number of the last look of all. */
-  lastLook(): number;
+  getLastLook(): number;
   findSeen(identifier: string): SeenRecord | undefined;
   markSeen(identifier: string, seenRecord: SeenRecord): void;
   /** Identifiers of what was left out and not read since. */
-  skipped(): string[];
+  listSkipped(): string[];
   /** Identifiers of all that a look met. */
-  metIn(look: number): Iterable<string>;
+  listMetIn(look: number): Iterable<string>;
   /** Identifiers of what is kept, was met before that look and not in it, nor left out, nor marked as vanished. */
-  unmetIn(look: number): readonly string[];
+  listUnmetIn(look: number): readonly string[];
   /** All of `work` or nothing. */
   change<T>(work: () => T): T;
 };
 
 /** Remembers for as long as it is held. */
-export function memoryState(): HarvestState {
+export function makeMemoryState(): HarvestState {
   let pass: HarvestPass | undefined;
   let watermarkMs: number | null = null;
   let [lastLook, fullLook] = [0, 0];
@@ -67,8 +67,8 @@ export function memoryState(): HarvestState {
   let isByDay = false;
   const records = new Map<string, SeenRecord>();
   return {
-    watermarkMs: () => watermarkMs,
-    pass: () => pass,
+    getWatermarkMs: () => watermarkMs,
+    getPass: () => pass,
     savePass: (next) => {
       pass = next;
       lastLook = next.look.number;
@@ -78,22 +78,22 @@ export function memoryState(): HarvestState {
       fullLook = pass?.kind === 'full' ? pass.look.number : fullLook;
       [pass, doubt] = [undefined, undefined];
     },
-    doubt: () => doubt,
+    getDoubt: () => doubt,
     endInDoubt: (next) => {
       [watermarkMs, pass, doubt] = [null, undefined, next];
     },
-    listed: () => [...records.values()].filter(({ look }) => look > 0 && look >= fullLook).length,
+    countListed: () => [...records.values()].filter(({ look }) => look > 0 && look >= fullLook).length,
     isStampedByDay: () => isByDay,
     markDayGranularity: () => {
       isByDay = true;
     },
-    lastLook: () => lastLook,
+    getLastLook: () => lastLook,
     findSeen: (identifier) => records.get(identifier),
     markSeen: (identifier, { datestampMs, digest, look, skipped }) =>
       records.set(identifier, { datestampMs, digest, look, skipped }),
-    skipped: () => [...records].flatMap(([identifier, { skipped }]) => (skipped ? [identifier] : [])),
-    metIn: (look) => [...records].flatMap(([identifier, seenRecord]) => (seenRecord.look === look ? [identifier] : [])),
-    unmetIn: (look) => [...records].flatMap(([identifier, seenRecord]) => (isUnmet(seenRecord, look) ? [identifier] : [])),
+    listSkipped: () => [...records].flatMap(([identifier, { skipped }]) => (skipped ? [identifier] : [])),
+    listMetIn: (look) => [...records].flatMap(([identifier, seenRecord]) => (seenRecord.look === look ? [identifier] : [])),
+    listUnmetIn: (look) => [...records].flatMap(([identifier, seenRecord]) => (isUnmet(seenRecord, look) ? [identifier] : [])),
     change: (work) => work(),
   };
 }
@@ -111,32 +111,32 @@ type HarvestTables = {
 const parseSeen = createRowParser({ datestampMs: isNumber, digest: isBytes, look: isNumber, skipped: isNumber });
 
 /** Remembers in one row of `harvests`. @param nowMs this machine's clock */
-export function storedState({ sql, change }: HarvestTables, harvest: number, nowMs: () => number): HarvestState {
+export function makeStoredState({ sql, change }: HarvestTables, harvest: number, nowMs: () => number): HarvestState {
   const getColumn = (column: string): unknown => sql(`select ${column} from harvests where id = ?`).pluck().get(harvest);
-  const pass = (): HarvestPass | undefined => {
+  const getPass = (): HarvestPass | undefined => {
     const text = getColumn('pass');
     return typeof text === 'string' ? JSON.parse(text) : undefined;
   };
   return {
     change,
-    watermarkMs: () => parseValue(orNull(isNumber), getColumn('watermark_at')),
-    pass,
+    getWatermarkMs: () => parseValue(orNull(isNumber), getColumn('watermark_at')),
+    getPass,
     savePass: (pass) =>
       sql('update harvests set pass = ?, looks = ? where id = ?').run(JSON.stringify(pass), pass.look.number, harvest),
     complete: () => {
-      const done = pass();
+      const done = getPass();
       sql(
         `update harvests set watermark_at = ?, completed_at = ?, pass = null, doubt = null,
            full_look = case when pass ->> '$.kind' = 'full' then looks else full_look end where id = ?`,
       ).run(done === undefined ? null : getWatermark(done), Math.floor(nowMs()), harvest);
     },
-    doubt: () => {
+    getDoubt: () => {
       const text = getColumn('doubt');
       return typeof text === 'string' ? JSON.parse(text) : undefined;
     },
     endInDoubt: (doubt) =>
       sql('update harvests set watermark_at = null, pass = null, doubt = ? where id = ?').run(JSON.stringify(doubt), harvest),
-    listed: () =>
+    countListed: () =>
       Number(
         sql(
           `select count(*) from met_records where harvest = :harvest and look > 0
@@ -147,7 +147,7 @@ export function storedState({ sql, change }: HarvestTables, harvest: number, now
       ),
     isStampedByDay: () => getColumn('by_day') === 1,
     markDayGranularity: () => sql('update harvests set by_day = 1 where id = ?').run(harvest),
-    lastLook: () => Number(getColumn('looks')),
+    getLastLook: () => Number(getColumn('looks')),
     findSeen: (identifier) => {
       const row = sql(
         'select datestamp_at as datestampMs, digest, look, skipped from met_records where harvest = ? and identifier = ?',
@@ -160,12 +160,13 @@ export function storedState({ sql, change }: HarvestTables, harvest: number, now
       sql(
         'insert or replace into met_records (harvest, identifier, datestamp_at, digest, look, skipped) values (?, ?, ?, ?, ?, ?)',
       ).run(harvest, identifier, datestampMs, digest, look, skipped ? 1 : 0),
-    skipped: () => parseTexts(sql('select identifier from met_records where harvest = ? and skipped = 1').pluck().all(harvest)),
-    *metIn(look) {
+    listSkipped: () =>
+      parseTexts(sql('select identifier from met_records where harvest = ? and skipped = 1').pluck().all(harvest)),
+    *listMetIn(look) {
       const identifiers = sql('select identifier from met_records where harvest = ? and look = ?').pluck();
       for (const identifier of identifiers.iterate(harvest, look)) yield parseValue(isText, identifier);
     },
-    unmetIn: (look) => {
+    listUnmetIn: (look) => {
       const identifiers = sql(
         `select identifier from met_records where harvest = ? and look > 0 and look < ? and length(digest) > 0 and skipped = 0`,
       );
@@ -187,8 +188,8 @@ type RecordPage = {
 export type RecordSink = {
   /** Writes the records of a page before the page is noted. A repetition after a crash must do no harm. */
   write(page: RecordPage): Promise<void>;
-  /** Makes the written page part of the output, in the change that notes it. */
-  commit(): void;
+  /** Notes that the written page is part of the output, in the change of the ledger that notes its records. */
+  notePage(): void;
 };
 
 export type PageResult = {
@@ -230,14 +231,14 @@ export async function applyPage(
     const name = identifier ?? `${NAMELESS}${page.cursor ?? ''} ${index}`;
     // It stands on the page with its content as well.
     if (identifier !== undefined && occurrences.has(identifier)) return;
-    occurrences.set(name, { ...leftOut(state.findSeen(name), pass.look.number), record: undefined, skipped: true });
+    occurrences.set(name, { ...makeLeftOut(state.findSeen(name), pass.look.number), record: undefined, skipped: true });
     faults.set(name, reason);
   });
   const { written, seenRecords, disputed, newInLook, newInPass, overlooked, changed } = sortOccurrences(pass, occurrences);
   const isByDay = page.items.some(({ header }) => isDay(header.datestamp)) && !state.isStampedByDay();
   await sink.write({ document: page.document, records: written, seenRecords });
   state.change(() => {
-    sink.commit();
+    sink.notePage();
     if (isByDay) state.markDayGranularity();
     for (const [identifier, occurrence] of occurrences) state.markSeen(identifier, occurrence);
     const { look } = pass;
@@ -270,7 +271,7 @@ function collectOccurrences(state: HarvestState, pass: HarvestPass, page: ListPa
     // The newer of two versions in one scan wins; an older version than in an earlier scan may be a restored one.
     if (rival !== undefined && rival.datestampMs > datestampMs) continue;
     if (!isWithin(pass.window, datestampMs)) {
-      occurrences.set(identifier, { ...leftOut(knownRecord, look), record: undefined, skipped: false });
+      occurrences.set(identifier, { ...makeLeftOut(knownRecord, look), record: undefined, skipped: false });
       continue;
     }
     const digest = digestRecord(getSourceBytes(page.document, record.element));
@@ -306,7 +307,7 @@ function withoutContent(): string {
   return t`the service sent it without content`;
 }
 
-function leftOut(knownRecord: SeenRecord | undefined, look: number) {
+function makeLeftOut(knownRecord: SeenRecord | undefined, look: number) {
   const { datestampMs, digest } = knownRecord ?? { datestampMs: 0, digest: Buffer.alloc(0) };
   return { datestampMs, digest, look, knownRecord, isNews: false, isDisputed: false };
 }

@@ -115,7 +115,7 @@ export function getWatermark({ beganMs, localMs }: HarvestPass): number {
 export function startScan(pass: HarvestPass, whole: boolean): HarvestPass {
   const { number, met: seenCount, isNew, overlooked, metBefore, order, orderBefore, agreed } = pass.look;
   const counts = whole
-    ? { metBefore: seenCount, isNew: 0, overlooked: 0, orderBefore: order, agreed: agrees(pass) ? agreed + 1 : 0 }
+    ? { metBefore: seenCount, isNew: 0, overlooked: 0, orderBefore: order, agreed: isAgreeing(pass) ? agreed + 1 : 0 }
     : { metBefore, isNew, overlooked, orderBefore, agreed };
   const look = { ...NOTHING_READ, ...counts, number: number + 1 };
   return { ...pass, look, lossesTaken: false, walk: walkThrough(pass.window) };
@@ -151,8 +151,8 @@ export function advancePass(pass: HarvestPass, note: PageNote): HarvestPass {
   const { walk, look } = pass;
   const beganMs = Math.min(pass.beganMs, responseDateMs);
   // A list of one page needs no count, and what an earlier look was told of a longer one is over.
-  const isAll = next === undefined && walk.pages === 0 && coversWholeWindow(pass);
-  const listSize = completeListSize === undefined && isAll ? null : sizeAfter(pass, completeListSize);
+  const isAll = next === undefined && walk.pages === 0 && isOfWholeWindow(pass);
+  const listSize = completeListSize === undefined && isAll ? null : computeSize(pass, completeListSize);
   const fresh = look.fresh || datestampsMs.some((ms) => getLatestMs(ms) >= beganMs - overlapMs);
   const gone = look.gone || (next === undefined && listSize !== null && look.met > listSize);
   const repeated = look.repeated || againMs.some((ms) => !isAtCut(pass, ms));
@@ -162,8 +162,8 @@ export function advancePass(pass: HarvestPass, note: PageNote): HarvestPass {
     ...{ ...pass, beganMs, listSize, look: { ...look, fresh, gone, repeated, order } },
     walk: {
       ...{ window: walk.window, token: next ?? null, ended, pages: walk.pages + 1, size: completeListSize ?? walk.size },
-      position: positionAfter(walk, note),
-      ...edgeAfter(walk, datestampsMs),
+      position: computePosition(walk, note),
+      ...moveEdge(walk, datestampsMs),
     },
   };
 }
@@ -174,7 +174,7 @@ function getLatestMs(datestampMs: number): number {
 }
 
 /** The last page need not say where it begins. */
-function positionAfter({ position }: ListTraversal, { cursor, next, identifiers }: PageNote): number | null {
+function computePosition({ position }: ListTraversal, { cursor, next, identifiers }: PageNote): number | null {
   if (identifiers.length === 0) return position;
   const fits = cursor === position || (cursor === undefined && next === undefined);
   return position !== null && fits ? position + identifiers.length : null;
@@ -189,12 +189,12 @@ export function hasShrunk({ walk }: HarvestPass, completeListSize: number | unde
 export function withShrunkList(pass: HarvestPass, completeListSize: number | undefined): HarvestPass {
   const ordered = getRemainingWindow(pass.walk.window, pass.walk) !== undefined;
   const look: HarvestScan = { ...pass.look, gone: true, doubtful: pass.look.doubtful || !ordered };
-  const noted: HarvestPass = { ...pass, look, listSize: sizeAfter(pass, completeListSize) };
+  const noted: HarvestPass = { ...pass, look, listSize: computeSize(pass, completeListSize) };
   return ordered ? resumeByDatestamp(noted) : { ...noted, walk: { ...pass.walk, size: completeListSize ?? null } };
 }
 
 /** Tells if the walk covers the whole window, not only the rest after an interruption. */
-export function coversWholeWindow({ window, walk }: HarvestPass): boolean {
+export function isOfWholeWindow({ window, walk }: HarvestPass): boolean {
   return window.fromMs === walk.window.fromMs && window.untilMs === walk.window.untilMs;
 }
 
@@ -206,10 +206,10 @@ function isAtCut({ window, walk }: HarvestPass, datestampMs: number): boolean {
 }
 
 /** A walk through a part of the window tells of the whole only by how much the part shrank. */
-function sizeAfter(pass: HarvestPass, withListSize: number | undefined): number | null {
+function computeSize(pass: HarvestPass, withListSize: number | undefined): number | null {
   const { walk, listSize } = pass;
   if (withListSize === undefined) return listSize;
-  if (coversWholeWindow(pass)) return withListSize;
+  if (isOfWholeWindow(pass)) return withListSize;
   return listSize === null || walk.size === null ? listSize : listSize + Math.min(0, withListSize - walk.size);
 }
 
@@ -231,7 +231,7 @@ export function withListSize(pass: HarvestPass, listSize: number): HarvestPass {
 
 /** Tells if the list had one page, so that no record could move between pages. */
 export function isOnePage(pass: HarvestPass): boolean {
-  return pass.walk.ended && pass.walk.pages === 1 && coversWholeWindow(pass);
+  return pass.walk.ended && pass.walk.pages === 1 && isOfWholeWindow(pass);
 }
 
 /**
@@ -248,24 +248,24 @@ type PageVerdict = 'complete' | 'again' | 'short' | 'counted-too-many';
  */
 export function judge(pass: HarvestPass): PageVerdict {
   const { look, walk, listSize } = pass;
-  if (countMissing(pass) > 0 && !agrees(pass)) return 'again';
+  if (countMissing(pass) > 0 && !isAgreeing(pass)) return 'again';
   if (countMissing(pass) > 0) return isCountedTooMany(pass) ? 'counted-too-many' : 'short';
   if (isOnePage(pass)) return 'complete';
-  if (listSize === null) return agrees(pass) && look.agreed > 0 ? 'complete' : 'again';
+  if (listSize === null) return isAgreeing(pass) && look.agreed > 0 ? 'complete' : 'again';
   if (look.gone || look.doubtful) return 'again';
   // In a complete walk with the newest first, a record that moves shows another one twice.
-  const isWatched = walk.direction === 'falling' && coversWholeWindow(pass);
+  const isWatched = walk.direction === 'falling' && isOfWholeWindow(pass);
   const moved = look.repeated || (look.fresh && !isWatched);
-  return moved && !agrees(pass) ? 'again' : 'complete';
+  return moved && !isAgreeing(pass) ? 'again' : 'complete';
 }
 
 /** Tells if the count is one too high: the pages follow each other without a gap up to the last record. */
 function isCountedTooMany(pass: HarvestPass): boolean {
-  return countMissing(pass) === 1 && pass.walk.position === pass.look.met && coversWholeWindow(pass);
+  return countMissing(pass) === 1 && pass.walk.position === pass.look.met && isOfWholeWindow(pass);
 }
 
 /** Tells if a scan saw the same records as the scan before, and besides only new ones. */
-function agrees({ look, listSize }: HarvestPass): boolean {
+function isAgreeing({ look, listSize }: HarvestPass): boolean {
   if (look.metBefore !== look.met - look.isNew || look.overlooked > 0) return false;
   return listSize !== null || (look.changed === 0 && look.order === look.orderBefore);
 }
@@ -287,7 +287,7 @@ function digestIdentifiers(before: string, identifiers: readonly string[]): stri
 }
 
 /** The edge after some more records of the list. */
-function edgeAfter(edge: WalkEdge, datestampsMs: readonly number[]): WalkEdge {
+function moveEdge(edge: WalkEdge, datestampsMs: readonly number[]): WalkEdge {
   let { direction, edgeMs } = edge;
   for (const datestampMs of datestampsMs) {
     if (edgeMs !== null && datestampMs !== edgeMs) {
@@ -311,7 +311,7 @@ function getRemainingWindow({ fromMs, untilMs }: HarvestWindow, { direction, edg
 }
 
 /** A bound as a person gives it, the last millisecond of its day or second included. */
-export function boundMs(bound: string, granularity: Granularity): number {
+export function parseBoundMs(bound: string, granularity: Granularity): number {
   const spanMs = granularity === 'day' ? DAY_MS : 1000;
   return Date.parse(bound) + spanMs - 1;
 }

@@ -1,7 +1,7 @@
 import { UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
-import { childText, getAttribute, getChild, getChildren, type XmlElement } from '../xml/element.ts';
+import { getAttribute, getChild, getChildren, getChildText, type XmlElement } from '../xml/element.ts';
 import { type FlatTree, getTreePosition } from '../xml/flat-tree.ts';
 
 /** The rules of OAI-PMH 2.0 as data: verbs with their arguments (section 4), errors (section 3.6). */
@@ -90,7 +90,7 @@ const DAY_LENGTH = 'YYYY-MM-DD'.length;
 const DATESTAMP = /^\d{4}-\d{2}-(\d{2})(?:T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?Z)?$/;
 
 /** Milliseconds since 1970 UTC; undefined where the text is no UTC date or time, or no day of the calendar. */
-export function datestampMs(text: string): number | undefined {
+export function parseDatestampMs(text: string): number | undefined {
   const parts = DATESTAMP.exec(text);
   if (parts === null) return undefined;
   const ms = Date.parse(text);
@@ -98,14 +98,14 @@ export function datestampMs(text: string): number | undefined {
   return new Date(ms).getUTCDate() === Number(parts[1]) ? ms : undefined;
 }
 
-/** @param datestamp that {@link datestampMs} can read */
+/** @param datestamp that {@link parseDatestampMs} can read */
 export function isDay(datestamp: string): boolean {
   return datestamp.length === DAY_LENGTH;
 }
 
 /** Returns the granularity of a bound; undefined where the text is none. */
 export function parseGranularity(text: string): Granularity | undefined {
-  if (datestampMs(text) === undefined || text.includes('.')) return undefined;
+  if (parseDatestampMs(text) === undefined || text.includes('.')) return undefined;
   return isDay(text) ? 'day' : 'second';
 }
 
@@ -158,9 +158,9 @@ export function isRefusal(tape: FlatTree, at: number): boolean {
 export function parseHeader(element: XmlElement): OaiHeader | undefined {
   const header = element.name === 'record' ? getChild(element, 'header', OAI_NAMESPACE) : element;
   if (header === undefined) return undefined;
-  const identifier = childText(header, 'identifier', OAI_NAMESPACE);
-  const datestamp = childText(header, 'datestamp', OAI_NAMESPACE);
-  const ms = datestamp === undefined ? undefined : datestampMs(datestamp);
+  const identifier = getChildText(header, 'identifier', OAI_NAMESPACE);
+  const datestamp = getChildText(header, 'datestamp', OAI_NAMESPACE);
+  const ms = datestamp === undefined ? undefined : parseDatestampMs(datestamp);
   const status = (getAttribute(header, 'status') ?? '').trim().toLowerCase();
   if (identifier === undefined || datestamp === undefined || ms === undefined) return undefined;
   if (status !== '' && status !== 'deleted') return undefined;
@@ -182,7 +182,7 @@ export function parseRecord(element: XmlElement): OaiRecord | undefined {
   const about = abouts.length === 0 ? NONE : abouts.flatMap(({ children }) => children);
   const lacksContent = !header.deleted && metadata === undefined;
   const position = metadata === undefined ? undefined : getTreePosition(metadata);
-  const refused = position !== undefined && showsNothing(position.tape, position.at);
+  const refused = position !== undefined && isWithoutContent(position.tape, position.at);
   return { header, metadata, lacksContent, refused, about, element };
 }
 
@@ -197,11 +197,11 @@ export function parseHeaderAlone(element: XmlElement): OaiRecord | undefined {
 }
 
 /** Native format: the root holds the text alone. Dublin Core: the text stands in the root, perhaps nested, or in its only field. */
-function showsNothing(tape: FlatTree, at: number): boolean {
-  const child = tape.firstChild(at);
+function isWithoutContent(tape: FlatTree, at: number): boolean {
+  const child = tape.getFirstChild(at);
   if (!tape.hasChildren(at) || tape.getNext(child) < tape.getNext(at)) return isRefusal(tape, at);
-  const [own, only] = [tape.nameAt(at), tape.nameAt(child)];
-  return own === only ? showsNothing(tape, child) : own.namespace !== only.namespace && isRefusal(tape, child);
+  const [own, only] = [tape.getNameAt(at), tape.getNameAt(child)];
+  return own === only ? isWithoutContent(tape, child) : own.namespace !== only.namespace && isRefusal(tape, child);
 }
 
 /** The one entity inside a native record's root, whatever version its namespace names. */

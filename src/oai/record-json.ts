@@ -18,7 +18,7 @@ type HeaderJson = {
 
 const SCHEMA_INSTANCE = 'http://www.w3.org/2001/XMLSchema-instance';
 
-export function headerJson(record: OaiRecord): HeaderJson {
+export function toHeaderJson(record: OaiRecord): HeaderJson {
   return renderJson((json) => writeHeader(json, record)) as HeaderJson;
 }
 
@@ -26,7 +26,7 @@ export function headerJson(record: OaiRecord): HeaderJson {
  * A record as one JSON object: `identifier`, `datestamp` and `sets` of its header, then `deleted` or `masked`, or its
  * `metadata` and their `namespace`; `about` where the service says something about them.
  */
-export function recordJson(record: OaiRecord, repeated: RepeatedElements): JsonObject {
+export function toRecordJson(record: OaiRecord, repeated: RepeatedElements): JsonObject {
   return renderJson((json) => writeRecord(json, record, repeated)) as JsonObject;
 }
 
@@ -34,7 +34,7 @@ export function recordJson(record: OaiRecord, repeated: RepeatedElements): JsonO
  * Any element, such as a description of a set. Text alone is a string; attributes are `@name` beside `#text` or the
  * children; an empty element is null.
  */
-export function elementJson(element: XmlElement): Json {
+export function toElementJson(element: XmlElement): Json {
   return renderJson((json) => writeAny(json, element));
 }
 
@@ -44,7 +44,7 @@ function renderJson(write: (json: JsonBytes) => void): Json {
   return JSON.parse(Buffer.concat(json.take()).toString()) as Json;
 }
 
-/** Writes what {@link headerJson} gives. */
+/** Writes what {@link toHeaderJson} gives. */
 export function writeHeader(json: JsonBytes, { header }: OaiRecord): void {
   json.open('{');
   writeHeaderMembers(json, header);
@@ -52,51 +52,51 @@ export function writeHeader(json: JsonBytes, { header }: OaiRecord): void {
 }
 
 function writeHeaderMembers(json: JsonBytes, { identifier, datestamp, setSpecs, deleted }: OaiHeader): void {
-  json.name('identifier');
-  json.string(identifier);
-  json.name('datestamp');
-  json.string(datestamp);
-  json.name('sets');
+  json.writeKey('identifier');
+  json.writeString(identifier);
+  json.writeKey('datestamp');
+  json.writeString(datestamp);
+  json.writeKey('sets');
   json.open('[');
-  for (const setSpec of setSpecs) json.string(setSpec);
+  for (const setSpec of setSpecs) json.writeString(setSpec);
   json.close(']');
   if (!deleted) return;
-  json.name('deleted');
-  json.literal('true');
+  json.writeKey('deleted');
+  json.writeLiteral('true');
 }
 
-/** Writes what {@link recordJson} gives. */
+/** Writes what {@link toRecordJson} gives. */
 export function writeRecord(json: JsonBytes, record: OaiRecord, repeated: RepeatedElements): void {
   const { header, metadata, refused, about } = record;
   json.open('{');
   writeHeaderMembers(json, header);
   if (about.length > 0) {
-    json.name('about');
+    json.writeKey('about');
     json.open('[');
     for (const one of about) {
       json.open('{');
-      json.name(one.name);
+      json.writeKey(one.name);
       writeAny(json, one);
       json.close('}');
     }
     json.close(']');
   }
   if (refused && !header.deleted) {
-    json.name('masked');
-    json.literal('true');
+    json.writeKey('masked');
+    json.writeLiteral('true');
   } else if (!header.deleted) {
     if (metadata !== undefined) {
-      json.name('namespace');
-      json.string(metadata.namespace);
+      json.writeKey('namespace');
+      json.writeString(metadata.namespace);
     }
-    json.name('metadata');
+    json.writeKey('metadata');
     writeMetadata(json, record, repeated);
   }
   json.close('}');
 }
 
-/** The metadata alone, as {@link recordJson} has them; null where there is nothing to see. @param json to write them in */
-export function metadataText(json: JsonBytes, record: OaiRecord, repeated: RepeatedElements): string | null {
+/** The metadata alone, as {@link toRecordJson} has them; null where there is nothing to see. @param json to write them in */
+export function renderMetadata(json: JsonBytes, record: OaiRecord, repeated: RepeatedElements): string | null {
   if (record.metadata === undefined || record.refused) return null;
   writeMetadata(json, record, repeated);
   return Buffer.concat(json.take()).toString();
@@ -104,7 +104,7 @@ export function metadataText(json: JsonBytes, record: OaiRecord, repeated: Repea
 
 function writeMetadata(json: JsonBytes, { metadata, refused }: OaiRecord, repeated: RepeatedElements): void {
   if (metadata === undefined || refused) {
-    json.literal('null');
+    json.writeLiteral('null');
     return;
   }
   const { tape, at } = getTreePosition(metadata);
@@ -119,10 +119,10 @@ function writeMetadata(json: JsonBytes, { metadata, refused }: OaiRecord, repeat
 
 /** Returns the innermost `oai_dc:dc`: some services nest it in another one. */
 function findInnermost(tape: FlatTree, dc: number): number {
-  const name = tape.nameAt(dc);
+  const name = tape.getNameAt(dc);
   const end = tape.getNext(dc);
-  let child = tape.firstChild(dc);
-  while (child < end && tape.nameAt(child) !== name) child = tape.getNext(child);
+  let child = tape.getFirstChild(dc);
+  while (child < end && tape.getNameAt(child) !== name) child = tape.getNext(child);
   return child < end ? findInnermost(tape, child) : dc;
 }
 
@@ -142,13 +142,13 @@ function writeElement(json: JsonBytes, tape: FlatTree, at: number, repeated: Rep
   if (isRefusal(tape, at)) {
     // The text of the refusal must not be taken for data.
     json.open('{');
-    json.name('masked');
-    json.literal('true');
+    json.writeKey('masked');
+    json.writeLiteral('true');
     json.close('}');
-  } else if (tape.hasChildren(at) || tape.attributeCount(at) > 0) {
+  } else if (tape.hasChildren(at) || tape.countAttributes(at) > 0) {
     writeContent(json, tape, at, repeated);
   } else if (!writeText(json, tape, at, undefined)) {
-    json.literal('null');
+    json.writeLiteral('null');
   }
 }
 
@@ -157,9 +157,9 @@ function writeText(json: JsonBytes, tape: FlatTree, at: number, name: string | u
   const isInSource = tape.findText(at);
   const text = isInSource ? undefined : trimValue(tape.getText(at));
   if (text === '' || (isInSource && tape.from === tape.to)) return false;
-  if (name !== undefined) json.name(name);
-  if (text === undefined) json.bytes(tape.bytes, tape.from, tape.to);
-  else json.string(text);
+  if (name !== undefined) json.writeKey(name);
+  if (text === undefined) json.writeBytes(tape.bytes, tape.from, tape.to);
+  else json.writeString(text);
   return true;
 }
 
@@ -178,27 +178,27 @@ function isSpace(character: string): boolean {
 function writeContent(json: JsonBytes, tape: FlatTree, at: number, repeated: RepeatedElements): void {
   json.open('{');
   writeAttributes(json, tape, at);
-  if (tape.hasChildren(at)) writeChildren(json, tape, at, repeated, repeated.get(tape.nameAt(at).name) ?? NO_NAMES);
+  if (tape.hasChildren(at)) writeChildren(json, tape, at, repeated, repeated.get(tape.getNameAt(at).name) ?? NO_NAMES);
   writeText(json, tape, at, '#text');
   json.close('}');
 }
 
 function writeAttributes(json: JsonBytes, tape: FlatTree, element: number): void {
-  const count = tape.attributeCount(element);
+  const count = tape.countAttributes(element);
   for (let position = 0; position < count; position++) {
-    const at = tape.attributeAt(element, position);
-    const { name, namespace } = tape.nameAt(at);
+    const at = tape.getAttributePosition(element, position);
+    const { name, namespace } = tape.getNameAt(at);
     // Two may differ by their namespace alone, and only one of a name can stand in JSON.
     if (namespace === SCHEMA_INSTANCE || isNamedLater(tape, element, name, position)) continue;
-    json.attributeName(name);
-    if (tape.findValue(at)) json.bytes(tape.bytes, tape.from, tape.to);
-    else json.string(tape.getValue(at));
+    json.writeAttributeKey(name);
+    if (tape.findValue(at)) json.writeBytes(tape.bytes, tape.from, tape.to);
+    else json.writeString(tape.getValue(at));
   }
 }
 
 function isNamedLater(tape: FlatTree, element: number, name: string, position: number): boolean {
-  for (let later = position + 1; later < tape.attributeCount(element); later++) {
-    const other = tape.nameAt(tape.attributeAt(element, later));
+  for (let later = position + 1; later < tape.countAttributes(element); later++) {
+    const other = tape.getNameAt(tape.getAttributePosition(element, later));
     if (other.name === name && other.namespace !== SCHEMA_INSTANCE) return true;
   }
   return false;
@@ -207,12 +207,12 @@ function isNamedLater(tape: FlatTree, element: number, name: string, position: n
 /** @param lists names of what is a list even where there is one */
 function writeChildren(json: JsonBytes, tape: FlatTree, at: number, repeated: RepeatedElements, lists: NameSet): void {
   tape.linkChildren(at);
-  for (let first = tape.firstChild(at); first !== NONE; first = tape.nextOther(first)) {
-    const { name } = tape.nameAt(first);
-    const isList = tape.nextAlike(first) !== NONE || lists.has(name);
-    json.name(name);
+  for (let first = tape.getFirstChild(at); first !== NONE; first = tape.nextOther(first)) {
+    const { name } = tape.getNameAt(first);
+    const isList = tape.getNextAlike(first) !== NONE || lists.has(name);
+    json.writeKey(name);
     if (isList) json.open('[');
-    for (let child = first; child !== NONE; child = tape.nextAlike(child)) writeElement(json, tape, child, repeated);
+    for (let child = first; child !== NONE; child = tape.getNextAlike(child)) writeElement(json, tape, child, repeated);
     if (isList) json.close(']');
   }
 }
@@ -236,7 +236,7 @@ export function listRepeatedElements(version: string): RepeatedElements {
  */
 function computeRepeatedElements({ root }: XmlDocument): RepeatedElements {
   const types = new Map<string, readonly Declaration[]>();
-  for (const type of root.children) types.set(getAttribute(type, 'name') ?? '', declarationsIn(type));
+  for (const type of root.children) types.set(getAttribute(type, 'name') ?? '', listDeclarations(type));
   const repeated = new Map<string, Set<string>>();
   const seen = new Set<string>();
   const visit = (parent: string, declarations: readonly Declaration[] = []): void => {
@@ -246,13 +246,13 @@ function computeRepeatedElements({ root }: XmlDocument): RepeatedElements {
     }
   };
   const entities = getChild(root, 'element');
-  if (entities !== undefined) visit('', declarationsIn(entities));
+  if (entities !== undefined) visit('', listDeclarations(entities));
   return repeated;
 }
 
 type Declaration = { readonly name: string; readonly type: string; readonly isRepeated: boolean };
 
-function declarationsIn(type: XmlElement): Declaration[] {
+function listDeclarations(type: XmlElement): Declaration[] {
   return [...walkDescendants(type, 'element', XSD)].map((child) => ({
     name: getAttribute(child, 'name') ?? '',
     type: getAttribute(child, 'type') ?? '',

@@ -6,11 +6,11 @@ import { applyPage, type HarvestState, type PageResult, type RecordSink } from '
 import {
   advancePass,
   countMissing,
-  coversWholeWindow,
   endWalk,
   type HarvestPass,
   type HarvestWindow,
   hasShrunk,
+  isOfWholeWindow,
   isWhole,
   markChanged,
   resumeByDatestamp,
@@ -78,8 +78,8 @@ const MAX_PAGES_WITHOUT_NEWS = 100;
 /** Maximum length of a list: a multiple of the count on its first page, and some records. */
 const [MAX_GROWTH, A_DAY_OF_RECORDS] = [2, 10_000];
 
-export function currentPass(state: HarvestState): HarvestPass {
-  const pass = state.pass();
+export function getCurrentPass(state: HarvestState): HarvestPass {
+  const pass = state.getPass();
   if (pass === undefined) throw new Error('no pass is under way');
   return pass;
 }
@@ -88,11 +88,11 @@ export function currentPass(state: HarvestState): HarvestPass {
 export async function readAllPages(run: Run): Promise<void> {
   const { state } = run;
   let cuts = 0;
-  while (!currentPass(state).walk.ended) {
-    const before = currentPass(state);
+  while (!getCurrentPass(state).walk.ended) {
+    const before = getCurrentPass(state);
     const end = await traverseOrRestart(run);
     if (end === 'end') return;
-    const pass = currentPass(state);
+    const pass = getCurrentPass(state);
     // All counted records were seen, so the refused token leads to nothing.
     if (end === 'token-refused' && isWhole(pass)) {
       state.change(() => state.savePass(endWalk(pass)));
@@ -117,13 +117,13 @@ async function traverseOrRestart(run: Run): Promise<WalkEnd> {
     return await walk(run);
   } catch (thrown) {
     if (!(thrown instanceof OaiError) || thrown.oaiCode !== 'loop') throw thrown;
-    const pass = currentPass(state);
+    const pass = getCurrentPass(state);
     if (thrown instanceof CircleError && isWhole(pass)) {
       state.change(() => state.savePass(endWalk(pass)));
       return 'end';
     }
     state.change(() => state.savePass(startScan(pass, true)));
-    throw new OaiError('loop', `${thrown.message} ${shortfall(pass)}`, {
+    throw new OaiError('loop', `${thrown.message} ${describeShortfall(pass)}`, {
       cause: thrown,
       hint: t`What was stored is kept. Run the command again later; if it happens again, tell the operator of the service.`,
     });
@@ -132,11 +132,11 @@ async function traverseOrRestart(run: Run): Promise<WalkEnd> {
 
 async function walk(run: Run): Promise<WalkEnd> {
   const { state } = run;
-  const { token, window } = currentPass(state).walk;
+  const { token, window } = getCurrentPass(state).walk;
   const checkProgress = createLoopGuard();
   try {
     for await (const page of fetchPages(run, token === null ? listArguments(run, window) : { resumptionToken: token })) {
-      let pass = currentPass(state);
+      let pass = getCurrentPass(state);
       if (hasShrunk(pass, page.completeListSize)) {
         const shrunk = withShrunkList(pass, page.completeListSize);
         state.change(() => state.savePass(shrunk));
@@ -179,11 +179,11 @@ function createLoopGuard(): (newRecords: number, completeListSize: number | unde
 /** Reads the list of changes since the pass began: a changed record may have moved to a page that was already read. */
 export async function rescanChanges(run: Run): Promise<void> {
   const { state, overlapMs } = run;
-  const pass = currentPass(state);
+  const pass = getCurrentPass(state);
   const { beganMs, window } = pass;
   const changes = { ...window, fromMs: Math.max(window.fromMs ?? 0, beganMs - overlapMs) };
   // A walk through the rest of a window does not see what leaves the part before it.
-  if (!coversWholeWindow(pass)) await recountList(run);
+  if (!isOfWholeWindow(pass)) await recountList(run);
   if (changes.untilMs !== null && changes.fromMs > changes.untilMs) return;
   for (let rounds = 1; rounds <= MAX_RESCANS; rounds++) {
     let [news, late] = [0, 0];
@@ -191,16 +191,16 @@ export async function rescanChanges(run: Run): Promise<void> {
     const checkProgress = createLoopGuard();
     try {
       for await (const page of fetchPages(run, listArguments(run, changes))) {
-        const taken = await take(run, currentPass(state), page);
+        const taken = await take(run, getCurrentPass(state), page);
         news += taken.written.length;
         late += taken.newInLook;
         const before = seen.size;
         for (const { header } of page.items) seen.add(header.identifier);
         checkProgress(seen.size - before, page.completeListSize);
-        if (ignoresFrom(page, changes.fromMs)) break;
+        if (hasIgnoredFrom(page, changes.fromMs)) break;
       }
       if (news > 0 || late > 0) {
-        state.change(() => state.savePass(markChanged(currentPass(state))));
+        state.change(() => state.savePass(markChanged(getCurrentPass(state))));
         await recountList(run);
       }
       if (news === 0) return;
@@ -215,7 +215,7 @@ export async function rescanChanges(run: Run): Promise<void> {
  * Tells if a page has a record from a day or more before the lower bound: the service ignores `from`, and the list goes on with
  * what the walk has read. Where the newest come first, no change is behind such a page.
  */
-function ignoresFrom({ items }: ListPage<OaiRecord>, fromMs: number): boolean {
+function hasIgnoredFrom({ items }: ListPage<OaiRecord>, fromMs: number): boolean {
   return items.some(({ header }) => header.datestampMs < fromMs - DAY_MS);
 }
 
@@ -225,10 +225,10 @@ function ignoresFrom({ items }: ListPage<OaiRecord>, fromMs: number): boolean {
  */
 async function recountList(run: Run): Promise<void> {
   const { state } = run;
-  const { listSize, window } = currentPass(state);
+  const { listSize, window } = getCurrentPass(state);
   if (listSize === null) return;
   for await (const { completeListSize } of fetchPages(run, listArguments(run, window))) {
-    state.change(() => state.savePass(withListSize(currentPass(state), completeListSize ?? listSize)));
+    state.change(() => state.savePass(withListSize(getCurrentPass(state), completeListSize ?? listSize)));
     return;
   }
 }
@@ -244,11 +244,11 @@ export async function take(
   const taken = await applyPage(run, pass, page, note);
   await run.saveIfDue?.();
   for (const [name, fault] of taken.faults) faults.set(name, fault);
-  onPage?.(taken, currentPass(state));
+  onPage?.(taken, getCurrentPass(state));
   for (const identifier of taken.disputed) {
     const page = await client.getRecordPage(identifier, metadataPrefix, signal).catch(catchUnknown);
     if (page === undefined) continue;
-    onPage?.(await applyPage(run, currentPass(state), page), currentPass(state));
+    onPage?.(await applyPage(run, getCurrentPass(state), page), getCurrentPass(state));
   }
   return taken;
 }
@@ -291,13 +291,13 @@ export function listName(setSpec: string): string {
 
 export function makeIncompleteError(options: HarvestOptions, pass: HarvestPass, reason: string): OaiError {
   const list = listName(options.setSpec);
-  const missing = shortfall(pass);
+  const missing = describeShortfall(pass);
   return new OaiError('incomplete', t`${list} is not complete: ${reason}. ${missing}`, {
     hint: t`Run the command again: what was stored is kept, and the list is read again.`,
   });
 }
 
-function shortfall(pass: HarvestPass): string {
+function describeShortfall(pass: HarvestPass): string {
   const { listSize, look } = pass;
   if (listSize === null) return t`The service does not say how many records there are; it sent ${look.met}.`;
   const missing = countMissing(pass);

@@ -4,7 +4,7 @@ import { cmd, msg } from '../base/message.ts';
 import { isSchemaDamage } from '../store/database.ts';
 import { assertUndamaged, copyDatabase } from '../store/database-file.ts';
 import { assertSoundEntries } from './entry-queries.ts';
-import { damagedRow, parseEvent } from './events.ts';
+import { makeDamagedRowError, parseEvent } from './events.ts';
 import { type Outbox, openOutbox, readHeader, recordCopy } from './open-outbox.ts';
 import { assertSoundFinds } from './stored-finds.ts';
 
@@ -23,7 +23,7 @@ export function backUpOutbox(outbox: Outbox, target: string): void {
 /** Checks the whole file, and each row by its checksum. @throws DatabaseError where anything is damaged */
 export function assertSound(outbox: Outbox): void {
   assertUndamaged(outbox.path, outbox.sql('pragma integrity_check(1)'));
-  if (outbox.sql('pragma foreign_key_check').get() !== undefined) throw damagedRow(outbox.path, msg`a reference`);
+  if (outbox.sql('pragma foreign_key_check').get() !== undefined) throw makeDamagedRowError(outbox.path, msg`a reference`);
   assertSoundFinds(outbox);
   assertSoundEntries(outbox);
   for (const row of outbox.sql('select * from events not indexed').iterate()) parseEvent(outbox.path, row);
@@ -44,16 +44,16 @@ export function openBackup(file: string, draft: string, clock: Clock): Outbox {
       });
     });
   } catch (thrown) {
-    throw isSchemaDamage(thrown) ? damagedBackup(file, thrown) : thrown;
+    throw isSchemaDamage(thrown) ? makeDamagedBackupError(file, thrown) : thrown;
   }
   try {
     return openSound(draft, clock);
   } catch (thrown) {
-    throw isDamaged(thrown) ? damagedBackup(file, thrown) : thrown;
+    throw isDamaged(thrown) ? makeDamagedBackupError(file, thrown) : thrown;
   }
 }
 
-function damagedBackup(file: string, cause: Error): DatabaseError {
+function makeDamagedBackupError(file: string, cause: Error): DatabaseError {
   return new DatabaseError(msg`${file}: the backup is damaged.`, { cause, damaged: true, hint: msg`Restore an older backup.` });
 }
 

@@ -81,7 +81,7 @@ export function isSameUser(one: string, other: string): boolean {
  * Tells if the account of a user name may send from the outbox, as far as is known before it signs in.
  * @param username undefined where none is given
  */
-export function fitsUser(outbox: Outbox, username: string | undefined): boolean {
+export function isAccountOfUser(outbox: Outbox, username: string | undefined): boolean {
   const { account: bound } = readHeader(outbox);
   if (bound === null || username === undefined) return true;
   const account = findKnownAccount(outbox);

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { createRowParser, isNumber, isText, orNull, parseTexts } from '../store/database.ts';
 import { addNumber, addPhoto, removeEntry, replaceNumber, replacePhoto } from './entries.ts';
 import type { Entry, FindId, NumberEntry, PhotoEntry } from './entry.ts';
-import { entriesOfFind } from './entry-queries.ts';
+import { listEntriesOfFind } from './entry-queries.ts';
 import { parsePhotograph, type SentPhotograph, serializePhotograph } from './events.ts';
 import type { Outbox } from './open-outbox.ts';
-import { type LoggedFindRow, restoreFind, type StoredElements, storedRowById } from './stored-finds.ts';
+import { findStoredRowById, type LoggedFindRow, restoreFind, type StoredElements } from './stored-finds.ts';
 
 /** Commands that can be undone; older ones are deleted. */
 const MAX_COMMANDS = 50;
@@ -24,7 +24,7 @@ type ChangeBefore =
 type LoggedPhotograph = SentPhotograph & { readonly source: string | null };
 
 export function recordNew(outbox: Outbox, findId: FindId, localId: string): void {
-  const seq = seqOfCommand(outbox);
+  const seq = getCommandSeq(outbox);
   if (seq !== undefined) insertChange(outbox, { seq, findId, localId, before: null, attempts: 0 });
 }
 
@@ -33,15 +33,15 @@ export function recordNew(outbox: Outbox, findId: FindId, localId: string): void
  * restored backup is no change by a person.
  */
 export function recordBefore(outbox: Outbox, findId: FindId): void {
-  const seq = seqOfCommand(outbox);
+  const seq = getCommandSeq(outbox);
   if (seq === undefined) return;
   if (outbox.sql('select 1 from find_changes where find_id = ? and command = ?').get(findId, seq) !== undefined) return;
-  const row = storedRowById(outbox, findId);
+  const row = findStoredRowById(outbox, findId);
   if (row === undefined) return;
-  const entries = entriesOfFind(outbox, findId);
+  const entries = listEntriesOfFind(outbox, findId);
   const imported = entries.some(({ kind }) => kind === 'import');
-  const before: FindBefore = { find: row, imported, changes: entries.flatMap(changeBefore) };
-  insertChange(outbox, { seq, findId, localId: row.localId, before: JSON.stringify(before), attempts: attemptsOfAll(entries) });
+  const before: FindBefore = { find: row, imported, changes: entries.flatMap(makeChangeBefore) };
+  insertChange(outbox, { seq, findId, localId: row.localId, before: JSON.stringify(before), attempts: sumAttempts(entries) });
 }
 
 type Change = {
@@ -59,7 +59,7 @@ function insertChange(outbox: Outbox, { seq, findId, localId, before, attempts }
 }
 
 /** Returns the row of the running command, which is inserted with its first change; undefined where no command was named. */
-function seqOfCommand(outbox: Outbox): number | undefined {
+function getCommandSeq(outbox: Outbox): number | undefined {
   const { command } = outbox;
   if (command.words === undefined) return undefined;
   command.seq ??= insertCommand(outbox, command.words);
@@ -74,7 +74,7 @@ function insertCommand(outbox: Outbox, words: string): number {
   return Number(lastInsertRowid);
 }
 
-function changeBefore(entry: Entry): ChangeBefore[] {
+function makeChangeBefore(entry: Entry): ChangeBefore[] {
   if (!isUntried(entry)) return [];
   const { kind, uuid } = entry;
   if (kind === 'number') return [{ kind, uuid, value: entry.value, expects: entry.expects }];
@@ -86,7 +86,7 @@ function isUntried(entry: Entry): entry is NumberEntry | PhotoEntry {
   return entry.kind !== 'import' && entry.attempts === 0 && entry.state === 'queued';
 }
 
-function attemptsOfAll(entries: readonly Entry[]): number {
+function sumAttempts(entries: readonly Entry[]): number {
   return entries.reduce((sum, { attempts }) => sum + attempts, 0);
 }
 
@@ -94,7 +94,7 @@ const parseCommand = createRowParser({ seq: isNumber, id: isText, command: isTex
 export type LoggedCommand = ReturnType<typeof parseCommand>;
 
 /** Returns the commands that changed finds and were not undone, newest first. */
-export function loggedCommands(outbox: Outbox): LoggedCommand[] {
+export function listLoggedCommands(outbox: Outbox): LoggedCommand[] {
   return outbox
     .sql('select seq, id, command, at from commands where undone_at is null order by seq desc')
     .all()
@@ -114,7 +114,7 @@ const parseChange = createRowParser({
 });
 
 /** Yields the finds that a command changed, before and after it. */
-export function* changesOfCommand(outbox: Outbox, command: number): Generator<LoggedChange> {
+export function* listChangesOfCommand(outbox: Outbox, command: number): Generator<LoggedChange> {
   const rows = outbox
     .sql(
       `select changes.local_id as localId, before ->> '$.find.elements' as before, (
@@ -127,12 +127,12 @@ export function* changesOfCommand(outbox: Outbox, command: number): Generator<Lo
     .iterate(command);
   for (const row of rows) {
     const { findId, localId, before, later, now } = parseChange(row);
-    const after = later === null ? now : elementsBefore(outbox, later, findId);
+    const after = later === null ? now : findElementsBefore(outbox, later, findId);
     yield { localId, before: parseElements(before), after: parseElements(after) };
   }
 }
 
-function elementsBefore(outbox: Outbox, command: number, findId: FindId): string | null {
+function findElementsBefore(outbox: Outbox, command: number, findId: FindId): string | null {
   const row = outbox
     .sql(`select before ->> '$.find.elements' from find_changes where command = ? and find_id = ?`)
     .pluck()
@@ -147,7 +147,7 @@ function parseElements(text: string | null): StoredElements | null {
 const parseFindToUndo = createRowParser({ findId: isNumber, localId: isText });
 
 /** Returns the finds that a command changed and that are not restored yet, last first. */
-export function findsToUndo(outbox: Outbox, command: number): { readonly findId: FindId; readonly localId: string }[] {
+export function listFindsToUndo(outbox: Outbox, command: number): { readonly findId: FindId; readonly localId: string }[] {
   const rows = outbox
     .sql('select find_id as findId, local_id as localId from find_changes where command = ? order by find_id desc')
     .all(command);
@@ -169,8 +169,8 @@ export function undoChange(outbox: Outbox, command: number, findId: FindId): { r
   const change = parseLogged(row);
   const isLater = outbox.sql('select 1 from find_changes where find_id = ? and command > ?').get(findId, command);
   if (isLater !== undefined) return { how: 'changed' };
-  const entries = entriesOfFind(outbox, findId);
-  if (attemptsOfAll(entries) !== change.attempts) return { how: 'attempted' };
+  const entries = listEntriesOfFind(outbox, findId);
+  if (sumAttempts(entries) !== change.attempts) return { how: 'attempted' };
   outbox.sql('delete from find_changes where command = ? and find_id = ?').run(command, findId);
   if (change.before === null) {
     outbox.sql('delete from entries where find_id = ?').run(findId);
@@ -209,7 +209,7 @@ export function finishUndo(outbox: Outbox, command: number): void {
 }
 
 /** Returns digests of photographs that an undo would queue again, so that their copies are kept. */
-export function photographsToUndo(outbox: Outbox): string[] {
+export function listPhotographsToUndo(outbox: Outbox): string[] {
   const digests = outbox
     .sql(
       `select distinct changed.value ->> '$.photograph.sha512' from find_changes, json_each(before, '$.changes') as changed

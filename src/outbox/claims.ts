@@ -1,25 +1,25 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import { type ServerMs, serverMs } from '../base/clock.ts';
+import { asServerMs, type ServerMs } from '../base/clock.ts';
 import { ConfigError } from '../base/errors.ts';
 import type { Issue } from '../base/issue.ts';
 import { cmd, type Message, msg, serializeValue } from '../base/message.ts';
 import type { AttemptOutcome } from '../base/outcomes.ts';
-import { eventsOfEntry, refreshState, schedule, scheduleEach } from './entries.ts';
+import { listEventsOfEntry, refreshState, schedule, scheduleEach } from './entries.ts';
 import type { Entry, EntryId, ImportEntry } from './entry.ts';
 import {
   type EntryScope,
-  entriesInState,
-  entryById,
-  importOfFind,
-  queuedOfScope,
-  queuedTooFarAhead,
-  queuedWithBackoff,
-  recordKey,
+  findEntryById,
+  findImportOfFind,
+  listEntriesInState,
+  listQueuedOfScope,
+  listQueuedTooFarAhead,
+  listQueuedWithBackoff,
+  makeRecordKey,
 } from './entry-queries.ts';
 import {
   type AnsweredBody,
   type AttemptedBody,
-  newEventId,
+  makeEventId,
   type SentFind,
   type Settles,
   serializeIssues,
@@ -57,20 +57,20 @@ export type Claim = { readonly entry: Entry; readonly attemptId: string; readonl
  */
 export function claim(outbox: Outbox, id: EntryId, getDeparture: (entry: Entry) => Departure | undefined): Claim | undefined {
   const journal = assertJournal(outbox);
-  const attemptId = newEventId();
+  const attemptId = makeEventId();
   let appended: Entry | undefined;
   try {
     return outbox.change(() => {
       assertFence(outbox, journal.id);
       // The state is derived from the events; the row has a copy.
       refreshState(outbox, id);
-      const entry = entryById(outbox, id);
+      const entry = findEntryById(outbox, id);
       if (entry?.state !== 'queued' || entry.held !== null || !isOfItsRecord(outbox, entry)) return undefined;
       const departure = getDeparture(entry);
       if (departure === undefined) return undefined;
       appended = entry;
       recordEvents(outbox, [
-        { kind: 'attempted', entry, id: attemptId, body: attemptedBody(outbox, entry, departure), reason: null },
+        { kind: 'attempted', entry, id: attemptId, body: makeAttemptedBody(outbox, entry, departure), reason: null },
       ]);
       if (entry.kind === 'number') supersedeEarlierNumbers(outbox, entry.identCely ?? '');
       return { entry: { ...entry, state: 'sending' }, attemptId, departure };
@@ -93,7 +93,7 @@ function assertFence(outbox: Outbox, journal: string): void {
 
 function deleteAttempt(outbox: Outbox, journal: ReturnType<typeof assertJournal>, entry: Entry, attemptId: string): void {
   try {
-    const answer = answeredBody(
+    const answer = makeAnsweredBody(
       attemptId,
       { outcome: 'not-sent', settles: 'queued', reason: null },
       Math.floor(outbox.clock.now()),
@@ -102,7 +102,7 @@ function deleteAttempt(outbox: Outbox, journal: ReturnType<typeof assertJournal>
     // The outbox rolled the attempt back, so its next event has the same position: this answer must not sort behind later events.
     const position = getLastPosition(outbox, entry.uuid) + 2;
     journal.append([
-      { id: newEventId(), outbox: id, find: entry.findUuid, entry: entry.uuid, position, kind: 'answered', body: answer },
+      { id: makeEventId(), outbox: id, find: entry.findUuid, entry: entry.uuid, position, kind: 'answered', body: answer },
     ]);
   } catch {
     // Safe to ignore: the next push looks the attempt up.
@@ -113,12 +113,12 @@ function deleteAttempt(outbox: Outbox, journal: ReturnType<typeof assertJournal>
 function isOfItsRecord(outbox: Outbox, entry: Entry): boolean {
   if (entry.kind === 'import') return true;
   if (entry.identCely === null) return false;
-  const importEntry = entry.findId === null ? undefined : importOfFind(outbox, entry.findId);
+  const importEntry = entry.findId === null ? undefined : findImportOfFind(outbox, entry.findId);
   const isOfItsFind = importEntry?.state !== 'accepted' || importEntry.identCely === entry.identCely;
-  return isOfItsFind && recordKey(entry) === entry.recordKey;
+  return isOfItsFind && makeRecordKey(entry) === entry.recordKey;
 }
 
-function attemptedBody(
+function makeAttemptedBody(
   outbox: Outbox,
   entry: Entry,
   { method, path, account, serverMs: sentAt, sentByMs, settleMs }: Departure,
@@ -126,8 +126,8 @@ function attemptedBody(
   return {
     ...{ entryKind: entry.kind, account, method, path, at: Math.floor(outbox.clock.now()) },
     ...{
-      fromMs: sentAt === null ? null : serverMs(Math.floor(sentAt)),
-      sentByMs: sentByMs === null ? null : serverMs(Math.ceil(sentByMs)),
+      fromMs: sentAt === null ? null : asServerMs(Math.floor(sentAt)),
+      sentByMs: sentByMs === null ? null : asServerMs(Math.ceil(sentByMs)),
       settleMs,
       localId: entry.localId,
     },
@@ -184,7 +184,7 @@ export type AnswerFacts = {
 /** Records the answer and changes the state. An accepted import unblocks entries that wait for its identifier. */
 export function settle(outbox: Outbox, { entry, attemptId }: Claim, settlement: Settlement, answer: AnswerFacts): void {
   outbox.change(() => {
-    const body = answeredBody(attemptId, { ...answer, ...settlementFacts(settlement) }, Math.floor(outbox.clock.now()));
+    const body = makeAnsweredBody(attemptId, { ...answer, ...makeSettlementFacts(settlement) }, Math.floor(outbox.clock.now()));
     recordEvents(outbox, [{ kind: 'answered', entry, body, reason: settlement.reason ?? null }]);
     if (settlement.state === 'queued') schedule(outbox, entry.id, { notBeforeAt: Math.ceil(settlement.notBeforeAt) });
   });
@@ -198,7 +198,7 @@ type SettlementFacts = {
   readonly issues?: readonly Issue[];
 };
 
-function settlementFacts(settlement: Settlement): SettlementFacts {
+function makeSettlementFacts(settlement: Settlement): SettlementFacts {
   switch (settlement.state) {
     case 'accepted':
       return { settles: 'accepted', reason: settlement.reason ?? null, identCely: settlement.identCely };
@@ -211,7 +211,7 @@ function settlementFacts(settlement: Settlement): SettlementFacts {
   }
 }
 
-function answeredBody(attempt: string, answer: AnswerFacts & SettlementFacts, at: number): AnsweredBody {
+function makeAnsweredBody(attempt: string, answer: AnswerFacts & SettlementFacts, at: number): AnsweredBody {
   const { outcome, settles, status, serverDateAt, endedAt, identCely, notBeforeAt, reason, issues } = answer;
   return {
     ...{ attempt, outcome, settles, at, status: status ?? null, identCely: identCely ?? null, notBeforeAt: notBeforeAt ?? 0 },
@@ -224,7 +224,7 @@ function answeredBody(attempt: string, answer: AnswerFacts & SettlementFacts, at
 
 export function requeue(outbox: Outbox, entry: Entry, reason: Message, notBeforeAt = 0): void {
   outbox.change(() => {
-    const { refusal } = foldEvents(eventsOfEntry(outbox, entry.uuid));
+    const { refusal } = foldEvents(listEventsOfEntry(outbox, entry.uuid));
     const reasons = { reason: serializeMessage(reason), issues: null };
     schedule(outbox, entry.id, { retryOf: refusal?.attempt ?? null, notBeforeAt: Math.ceil(notBeforeAt), ...reasons });
   });
@@ -232,14 +232,14 @@ export function requeue(outbox: Outbox, entry: Entry, reason: Message, notBefore
 
 /** Clears backoff that lies further ahead than the maximum: a wrong clock set it. */
 export function clampFutureBackoff(outbox: Outbox, maxBackoffMs: number): void {
-  outbox.change(() => scheduleEach(outbox, queuedTooFarAhead(outbox, maxBackoffMs), () => ({ notBeforeAt: 0 })));
+  outbox.change(() => scheduleEach(outbox, listQueuedTooFarAhead(outbox, maxBackoffMs), () => ({ notBeforeAt: 0 })));
 }
 
 export function moveToBack(outbox: Outbox, scope: EntryScope, reason: Message): void {
   const now = Math.floor(outbox.clock.now());
   const serialized = serializeMessage(reason);
   outbox.change(() =>
-    scheduleEach(outbox, queuedOfScope(outbox, scope), ({ notBeforeAt }) => ({
+    scheduleEach(outbox, listQueuedOfScope(outbox, scope), ({ notBeforeAt }) => ({
       notBeforeAt: Math.max(notBeforeAt, now),
       reason: serialized,
     })),
@@ -248,7 +248,7 @@ export function moveToBack(outbox: Outbox, scope: EntryScope, reason: Message): 
 
 /** Clears the backoff of these records, which a person named. */
 export function clearBackoff(outbox: Outbox, recordKeys: readonly string[]): void {
-  outbox.change(() => scheduleEach(outbox, queuedWithBackoff(outbox, recordKeys), () => ({ notBeforeAt: 0 })));
+  outbox.change(() => scheduleEach(outbox, listQueuedWithBackoff(outbox, recordKeys), () => ({ notBeforeAt: 0 })));
 }
 
 /**
@@ -257,17 +257,17 @@ export function clearBackoff(outbox: Outbox, recordKeys: readonly string[]): voi
  */
 export function recoverInFlight(outbox: Outbox): Entry[] {
   return outbox.change(() => {
-    const entries = entriesInState(outbox, 'sending');
+    const entries = listEntriesInState(outbox, 'sending');
     const reason = msg`pas stopped while the request was in progress, so it is unknown if the service received it`;
     const now = Math.floor(outbox.clock.now());
     recordEvents(
       outbox,
       entries.flatMap((entry) =>
-        [...foldEvents(eventsOfEntry(outbox, entry.uuid)).open].map(
+        [...foldEvents(listEventsOfEntry(outbox, entry.uuid)).open].map(
           (attempt): NewEvent => ({
             kind: 'answered',
             entry,
-            body: answeredBody(attempt, { outcome: 'orphaned', settles: 'unknown', reason }, now),
+            body: makeAnsweredBody(attempt, { outcome: 'orphaned', settles: 'unknown', reason }, now),
             reason,
           }),
         ),

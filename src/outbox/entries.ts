@@ -13,9 +13,9 @@ import {
   type PhotoEntry,
   type Photograph,
 } from './entry.ts';
-import { getEntryRow, recordKey, rowById, type Target, unsettledChanges } from './entry-queries.ts';
+import { findRowById, getEntryRow, listUnsettledChanges, makeRecordKey, type Target } from './entry-queries.ts';
 import { type Changes, COLUMN_OF, type Content, computeEntryChecksum, type EntryRow, serializeHeld } from './entry-row.ts';
-import { damagedRow, newUuid, type OutboxEvent, parseEvent, serializeIssues } from './events.ts';
+import { makeDamagedRowError, makeUuid, type OutboxEvent, parseEvent, serializeIssues } from './events.ts';
 import { computeState, foldEvents } from './fold-events.ts';
 import { assertOneRowChanged, type Outbox } from './open-outbox.ts';
 
@@ -50,14 +50,14 @@ export function replaceNumber(outbox: Outbox, entry: NumberEntry, value: string,
 }
 
 export function addPhoto(outbox: Outbox, target: Target, photograph: Photograph, uuid?: string): EntryId {
-  return insertEntry(outbox, 'photo', target, photoColumns(photograph), uuid);
+  return insertEntry(outbox, 'photo', target, makePhotoColumns(photograph), uuid);
 }
 
 export function replacePhoto(outbox: Outbox, entry: PhotoEntry, photograph: Photograph): void {
-  writeContent(outbox, entry, { ...photoColumns(photograph), issues: null });
+  writeContent(outbox, entry, { ...makePhotoColumns(photograph), issues: null });
 }
 
-function photoColumns({ name, mediaType, sha512, originalSha512, sizeBytes, source, link }: Photograph): Changes {
+function makePhotoColumns({ name, mediaType, sha512, originalSha512, sizeBytes, source, link }: Photograph): Changes {
   return {
     photoName: name,
     photoType: mediaType,
@@ -77,8 +77,8 @@ export function removeEntry(outbox: Outbox, id: EntryId): void {
 function insertEntry(outbox: Outbox, kind: EntryKind, target: Target, changes: Changes, givenUuid?: string): EntryId {
   const { findId, identCely } = target;
   const now = Math.floor(outbox.clock.now());
-  const uuid = givenUuid ?? newUuid(now);
-  const head = { uuid, findId, kind, recordKey: recordKey(target), createdAt: now, updatedAt: now };
+  const uuid = givenUuid ?? makeUuid(now);
+  const head = { uuid, findId, kind, recordKey: makeRecordKey(target), createdAt: now, updatedAt: now };
   const state: EntryState = kind === 'import' && changes.document == null ? 'draft' : 'queued';
   const crc = computeEntryChecksum(head, { ...changes, identCely });
   const values: unknown[] = [uuid, findId, kind, head.recordKey, now, now, identCely, state, crc];
@@ -104,9 +104,9 @@ const INSERTS = new Map(
 
 /** Replaces the content of an entry that was not sent; this overrules a refusal of the old content. */
 function writeContent(outbox: Outbox, entry: Entry, changes: Changes): void {
-  const row = rowById(outbox, entry.id);
+  const row = findRowById(outbox, entry.id);
   if (row === undefined) return;
-  const retryOf = foldEvents(eventsOfEntry(outbox, entry.uuid)).refusal?.attempt ?? row.retryOf;
+  const retryOf = foldEvents(listEventsOfEntry(outbox, entry.uuid)).refusal?.attempt ?? row.retryOf;
   // The gate checks new content again. Only a person can tell if an earlier content was sent.
   const isOfEarlier = entry.held?.basis === 'local-id-in-use' || entry.held?.basis === 'not-looked';
   const held = isOfEarlier ? row.held : null;
@@ -116,7 +116,7 @@ function writeContent(outbox: Outbox, entry: Entry, changes: Changes): void {
 
 /** Gives an entry another UUID: the content belongs to the entry that events name. */
 export function assignEntryUuid(outbox: Outbox, id: EntryId, uuid: string): void {
-  const row = rowById(outbox, id);
+  const row = findRowById(outbox, id);
   if (row === undefined) return;
   outbox.sql('update entries set uuid = ?, crc = ? where id = ?').run(uuid, computeEntryChecksum({ ...row, uuid }, row), id);
 }
@@ -172,7 +172,7 @@ function update(outbox: Outbox, row: EntryRow, changes: Changes): void {
 }
 
 /** Returns the events of an entry for foldEvents. @throws DatabaseError where one is damaged */
-export function eventsOfEntry(outbox: Outbox, uuid: string): OutboxEvent[] {
+export function listEventsOfEntry(outbox: Outbox, uuid: string): OutboxEvent[] {
   const rows = outbox.sql('select * from events where entry = ? order by position, id').all(uuid);
   return rows.map((row) => parseEvent(outbox.path, row));
 }
@@ -182,7 +182,7 @@ export function hasEvent(outbox: Outbox, kind: OutboxEvent['kind'] | null = null
   return outbox.sql('select 1 from events where :kind is null or kind = :kind limit 1').get({ kind }) !== undefined;
 }
 
-export function eventSeq(outbox: Outbox, id: string): number {
+export function getEventSeq(outbox: Outbox, id: string): number {
   const seq = outbox.sql('select seq from events where id = ?').pluck().get(id);
   return typeof seq === 'number' ? seq : 0;
 }
@@ -194,10 +194,10 @@ export function eventSeq(outbox: Outbox, id: string): number {
  * @throws DatabaseError where fewer attempts are found than before: events are never removed
  */
 export function refreshState(outbox: Outbox, id: EntryId, events?: readonly OutboxEvent[]): boolean {
-  const row = rowById(outbox, id);
+  const row = findRowById(outbox, id);
   if (row === undefined) return false;
-  const facts = foldEvents(events ?? eventsOfEntry(outbox, row.uuid));
-  if (events === undefined && facts.attempts < row.attempts) throw damagedRow(outbox.path, msg`entry ${id}`);
+  const facts = foldEvents(events ?? listEventsOfEntry(outbox, row.uuid));
+  if (events === undefined && facts.attempts < row.attempts) throw makeDamagedRowError(outbox.path, msg`entry ${id}`);
   const state = computeState(facts, { hasContent: row.kind !== 'import' || row.document !== null, retryOf: row.retryOf });
   const identCely = row.kind === 'import' ? (facts.accepted?.identCely ?? null) : row.identCely;
   const unknownAttempts = facts.open.size + facts.unknown.size;
@@ -217,7 +217,7 @@ export function refreshState(outbox: Outbox, id: EntryId, events?: readonly Outb
 
 /** Moves entries that are queued for the record of an import along with it; without a record they wait again. */
 function moveDependents(outbox: Outbox, { findId, identCely: before }: EntryRow, identCely: string | null): void {
-  for (const { id } of unsettledChanges(outbox, findId, before)) assignRecord(outbox, id, identCely);
+  for (const { id } of listUnsettledChanges(outbox, findId, before)) assignRecord(outbox, id, identCely);
 }
 
 export function setReason(outbox: Outbox, id: EntryId, reason: string | null): void {

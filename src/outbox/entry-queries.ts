@@ -14,7 +14,7 @@ export type Target = {
 };
 
 /** Returns the key that entries of one record share, so that no two requests write to one record at once. */
-export function recordKey(target: Target): string {
+export function makeRecordKey(target: Target): string {
   return target.findId === null ? `record:${target.identCely}` : `find:${target.findId}`;
 }
 
@@ -29,7 +29,7 @@ const FROM = 'from entries left join finds on finds.id = entries.find_id';
 /** Entries that were not sent, or whose outcome is open, by the index `entries_by_state`. */
 const UNSENT = `entries.kind in ('import', 'number', 'photo') and state in ('draft', 'queued', 'sending', 'refused', 'uncertain')`;
 
-export function rowById(outbox: Outbox, id: EntryId): EntryRow | undefined {
+export function findRowById(outbox: Outbox, id: EntryId): EntryRow | undefined {
   const row = outbox.sql(`select ${COLUMNS} ${FROM} where entries.id = ?`).get(id);
   return row === undefined ? undefined : parseEntryRow(outbox, row);
 }
@@ -52,32 +52,32 @@ export function assertSoundEntries(outbox: Outbox, most = Number.MAX_SAFE_INTEGE
     for (const row of outbox.sql(query).iterate(most)) parseEntryRow(outbox, row);
 }
 
-export function unsentFindIds(outbox: Outbox, limit: number): unknown[] {
+export function listUnsentFindIds(outbox: Outbox, limit: number): unknown[] {
   return outbox.sql(`select find_id from entries where ${UNSENT} limit ?`).pluck().all(limit);
 }
 
-export function entryById(outbox: Outbox, id: EntryId): Entry | undefined {
+export function findEntryById(outbox: Outbox, id: EntryId): Entry | undefined {
   return selectEntries(outbox, 'entries.id = :id', { id }).at(0);
 }
 
-export function entryByUuid(outbox: Outbox, uuid: string): Entry | undefined {
+export function findEntryByUuid(outbox: Outbox, uuid: string): Entry | undefined {
   return selectEntries(outbox, 'entries.uuid = :uuid', { uuid }).at(0);
 }
 
-export function entriesOfFind(outbox: Outbox, findId: FindId): Entry[] {
+export function listEntriesOfFind(outbox: Outbox, findId: FindId): Entry[] {
   return selectEntries(outbox, 'find_id = :findId', { findId });
 }
 
-export function entriesOfRecord(outbox: Outbox, identCely: string): Entry[] {
+export function listEntriesOfRecord(outbox: Outbox, identCely: string): Entry[] {
   return selectEntries(outbox, 'ident_cely = :identCely', { identCely });
 }
 
-export function entriesOfTarget(outbox: Outbox, { findId, identCely }: Target): Entry[] {
-  return findId === null ? entriesOfRecord(outbox, identCely ?? '') : entriesOfFind(outbox, findId);
+export function listEntriesOfTarget(outbox: Outbox, { findId, identCely }: Target): Entry[] {
+  return findId === null ? listEntriesOfRecord(outbox, identCely ?? '') : listEntriesOfFind(outbox, findId);
 }
 
 /** Returns the import of a find, even a dropped one. @throws DatabaseError where it is missing since an entry is damaged */
-export function importOfFind(outbox: Outbox, findId: FindId): ImportEntry | undefined {
+export function findImportOfFind(outbox: Outbox, findId: FindId): ImportEntry | undefined {
   const [entry] = selectEntries(outbox, `find_id = :findId and entries.kind = 'import'`, { findId });
   if (entry?.kind === 'import') return entry;
   assertSoundEntries(outbox);
@@ -85,7 +85,7 @@ export function importOfFind(outbox: Outbox, findId: FindId): ImportEntry | unde
 }
 
 /** Returns the import that is known to have made a record. */
-export function importOfRecord(outbox: Outbox, identCely: string): ImportEntry | undefined {
+export function findImportOfRecord(outbox: Outbox, identCely: string): ImportEntry | undefined {
   const [entry] = selectEntries(outbox, `ident_cely = :identCely and +entries.kind = 'import' and +state = 'accepted'`, {
     identCely,
   });
@@ -104,31 +104,31 @@ export function findFormerOwner(outbox: Outbox, id: EntryId, identCely: string):
   ).at(0);
 }
 
-export function allEntries(outbox: Outbox): Entry[] {
+export function listAllEntries(outbox: Outbox): Entry[] {
   return selectEntries(outbox, 'true', {});
 }
 
 type UnsettledState = 'draft' | 'refused' | 'sending' | 'uncertain';
 
-export function entriesInState(outbox: Outbox, state: UnsettledState): Entry[] {
+export function listEntriesInState(outbox: Outbox, state: UnsettledState): Entry[] {
   // SQLite uses the index `entries_unsettled` only for this exact condition; the plus excludes other indexes.
   return selectEntries(outbox, `state in ('draft', 'refused', 'sending', 'uncertain') and +state = :state`, { state });
 }
 
 /** Returns entries with a question that a person must answer. */
-export function heldEntries(outbox: Outbox): Entry[] {
+export function listHeldEntries(outbox: Outbox): Entry[] {
   return selectEntries(outbox, `held is not null and state = 'queued'`, {});
 }
 
 /** Returns photographs of which the service may not have a copy yet. */
-export function unsentPhotoEntries(outbox: Outbox): PhotoEntry[] {
+export function listUnsentPhotoEntries(outbox: Outbox): PhotoEntry[] {
   return selectEntries(outbox, `entries.kind = 'photo' and state not in ('accepted', 'dropped')`, {}).filter(
     (entry) => entry.kind === 'photo',
   );
 }
 
 /** Returns all photographs, including dropped ones. */
-export function photoEntries(outbox: Outbox): PhotoEntry[] {
+export function listPhotoEntries(outbox: Outbox): PhotoEntry[] {
   return selectEntries(outbox, `entries.kind = 'photo'`, {}).filter(isPhoto);
 }
 
@@ -144,11 +144,11 @@ function selectEntries(
 }
 
 export function isDropped(outbox: Outbox, findId: FindId): boolean {
-  return importOfFind(outbox, findId)?.state === 'dropped';
+  return findImportOfFind(outbox, findId)?.state === 'dropped';
 }
 
 /** Returns numbers and photographs of a find that have this record, or none, and are neither accepted nor being sent. */
-export function unsettledChanges(outbox: Outbox, findId: FindId | null, identCely: string | null): Entry[] {
+export function listUnsettledChanges(outbox: Outbox, findId: FindId | null, identCely: string | null): Entry[] {
   return selectEntries(
     outbox,
     `find_id = :findId and entries.kind <> 'import' and ident_cely is :identCely and state not in ('accepted', 'sending')`,
@@ -180,7 +180,7 @@ const AWAITS_EARLIER = `exists (
 const SUPERSEDED = `exists (${LATER_NUMBERS} and later.state in ('sending', 'uncertain', 'accepted', 'queued') and later.held is null)`;
 
 /** Returns unsent numbers with a later one of their record that was sent. @param identCely only those of this record */
-export function supersededNumbers(outbox: Outbox, identCely: string | undefined): Entry[] {
+export function listSupersededNumbers(outbox: Outbox, identCely: string | undefined): Entry[] {
   return selectEntries(
     outbox,
     `+entries.kind = 'number' and +state in ('queued', 'refused') ${identCely === undefined ? '' : 'and ident_cely = :identCely'}
@@ -190,7 +190,7 @@ export function supersededNumbers(outbox: Outbox, identCely: string | undefined)
 }
 
 /** Returns the numbers that are set or queued, in the order of the queue. */
-export function effectiveNumbers(outbox: Outbox): NumberEntry[] {
+export function listEffectiveNumbers(outbox: Outbox): NumberEntry[] {
   return selectEntries(outbox, `entries.kind = 'number' and state not in ('dropped', 'refused')`, {}).filter(
     (entry) => entry.kind === 'number',
   );
@@ -226,27 +226,27 @@ const CLAIMABLE = `state = 'queued' and held is null and (entries.kind = 'import
   and (entries.kind <> 'number' or not (${SUPERSEDED} or ${AWAITS_EARLIER}))`;
 
 /** Returns the oldest entry that may be sent now. A number or a photograph is claimable once its record has an identifier. */
-export function nextClaimable(outbox: Outbox, query: ClaimableQuery): Entry | undefined {
+export function findNextClaimable(outbox: Outbox, query: ClaimableQuery): Entry | undefined {
   return selectEntries(
     outbox,
     `${CLAIMABLE} and not_before_at <= :now`,
-    { ...queryValues(query), now: Math.floor(outbox.clock.now()) },
+    { ...makeQueryValues(query), now: Math.floor(outbox.clock.now()) },
     'order by not_before_at, entries.id limit 1',
   ).at(0);
 }
 
 /** Returns the first claimable entry by `notBeforeAt`, whether it is due or not. */
-export function nextScheduled(outbox: Outbox, query: ClaimableQuery): Entry | undefined {
-  return selectEntries(outbox, CLAIMABLE, queryValues(query), 'order by not_before_at, entries.id limit 1').at(0);
+export function findNextScheduled(outbox: Outbox, query: ClaimableQuery): Entry | undefined {
+  return selectEntries(outbox, CLAIMABLE, makeQueryValues(query), 'order by not_before_at, entries.id limit 1').at(0);
 }
 
 /** Returns the earliest `notBeforeAt` of claimable entries, by the wall clock; undefined when there are none. */
-export function nextClaimableAt(outbox: Outbox, query: ClaimableQuery): number | undefined {
-  const at = outbox.sql(`select min(not_before_at) from entries where ${CLAIMABLE}`).pluck().get(queryValues(query));
+export function findNextClaimableAt(outbox: Outbox, query: ClaimableQuery): number | undefined {
+  const at = outbox.sql(`select min(not_before_at) from entries where ${CLAIMABLE}`).pluck().get(makeQueryValues(query));
   return typeof at === 'number' ? at : undefined;
 }
 
-function queryValues(query: ClaimableQuery): Record<string, unknown> {
+function makeQueryValues(query: ClaimableQuery): Record<string, unknown> {
   return {
     kinds: JSON.stringify(query.kinds),
     recordKeys: query.recordKeys === undefined ? null : JSON.stringify(query.recordKeys),
@@ -268,7 +268,7 @@ export function countOpen(outbox: Outbox, { kind, project, record = null }: Entr
   return parseValue(isNumber, count);
 }
 
-export function queuedOfScope(outbox: Outbox, { kind, project, record = null }: EntryScope): EntryId[] {
+export function listQueuedOfScope(outbox: Outbox, { kind, project, record = null }: EntryScope): EntryId[] {
   return selectIds(
     outbox,
     `state = 'queued' and kind = :kind and (${OF_PROJECT}) and (:record is null or ident_cely = :record)`,
@@ -277,7 +277,7 @@ export function queuedOfScope(outbox: Outbox, { kind, project, record = null }: 
 }
 
 /** Returns queued entries with more backoff than the maximum, and those that were changed in the future of the clock. */
-export function queuedTooFarAhead(outbox: Outbox, maxBackoffMs: number): EntryId[] {
+export function listQueuedTooFarAhead(outbox: Outbox, maxBackoffMs: number): EntryId[] {
   return selectIds(
     outbox,
     `state = 'queued' and (not_before_at > :now + :maxBackoffMs or (updated_at > :now and not_before_at > 0))`,
@@ -285,7 +285,7 @@ export function queuedTooFarAhead(outbox: Outbox, maxBackoffMs: number): EntryId
   );
 }
 
-export function queuedWithBackoff(outbox: Outbox, recordKeys: readonly string[]): EntryId[] {
+export function listQueuedWithBackoff(outbox: Outbox, recordKeys: readonly string[]): EntryId[] {
   return selectIds(
     outbox,
     `state = 'queued' and not_before_at > 0 and record_key in (select value from json_each(:recordKeys))`,
@@ -294,7 +294,7 @@ export function queuedWithBackoff(outbox: Outbox, recordKeys: readonly string[])
 }
 
 /** Returns queued entries of a project that are held since it has records that this account is not shown. */
-export function heldAboutHiddenRecords(outbox: Outbox, project: string): EntryId[] {
+export function listHeldAboutHiddenRecords(outbox: Outbox, project: string): EntryId[] {
   return selectIds(outbox, `project = :project and held ->> 'basis' = 'hidden-records' and state = 'queued'`, { project });
 }
 
@@ -304,7 +304,7 @@ function selectIds(outbox: Outbox, condition: string, values: Record<string, unk
 }
 
 /** @param ids undefined for all */
-export function queuedEntries(outbox: Outbox, ids?: readonly EntryId[]): Entry[] {
+export function listQueuedEntries(outbox: Outbox, ids?: readonly EntryId[]): Entry[] {
   if (ids === undefined) return selectEntries(outbox, `state = 'queued'`, {});
   return selectEntries(outbox, `state = 'queued' and entries.id in (select value from json_each(:ids))`, {
     ids: JSON.stringify(ids),
@@ -312,7 +312,7 @@ export function queuedEntries(outbox: Outbox, ids?: readonly EntryId[]): Entry[]
 }
 
 /** Returns photographs of a record with this content, including dropped ones. */
-export function photographsByDigest(outbox: Outbox, record: string, digest: Buffer): PhotoEntry[] {
+export function listPhotographsByDigest(outbox: Outbox, record: string, digest: Buffer): PhotoEntry[] {
   return selectEntries(outbox, `entries.kind = 'photo' and photo_sha512 = :digest and record_key = :record`, {
     digest,
     record,
@@ -320,7 +320,7 @@ export function photographsByDigest(outbox: Outbox, record: string, digest: Buff
 }
 
 /** Returns photographs of a record that were read from this file, without dropped ones. */
-export function photographsBySource(outbox: Outbox, record: string, source: string): PhotoEntry[] {
+export function listPhotographsBySource(outbox: Outbox, record: string, source: string): PhotoEntry[] {
   return selectEntries(
     outbox,
     `entries.kind = 'photo' and record_key = :record and photo_source = :source and state <> 'dropped'`,
@@ -329,7 +329,7 @@ export function photographsBySource(outbox: Outbox, record: string, source: stri
 }
 
 /** Returns queued numbers of a record that were never attempted, except one. */
-export function untriedNumbers(outbox: Outbox, record: string, except: string): NumberEntry[] {
+export function listUntriedNumbers(outbox: Outbox, record: string, except: string): NumberEntry[] {
   return selectEntries(
     outbox,
     `record_key = :record and attempts = 0 and entries.kind = 'number' and state = 'queued' and entries.uuid <> :except`,
@@ -338,7 +338,7 @@ export function untriedNumbers(outbox: Outbox, record: string, except: string): 
 }
 
 /** Returns an entry of a record with this number or photograph that was never attempted. */
-export function untriedAlike(
+export function findUntriedAlike(
   outbox: Outbox,
   record: string,
   { value, sha512 }: { readonly value: string | null; readonly sha512: Buffer | undefined },
@@ -349,7 +349,7 @@ export function untriedAlike(
 }
 
 /** Returns accepted imports, newest first. */
-export function latestAccepted(outbox: Outbox, limit: number): Entry[] {
+export function listLatestAccepted(outbox: Outbox, limit: number): Entry[] {
   return selectEntries(
     outbox,
     `entries.kind = 'import' and state = 'accepted'`,
@@ -359,7 +359,7 @@ export function latestAccepted(outbox: Outbox, limit: number): Entry[] {
 }
 
 /** Returns incomplete imports: those of these records, or all those that block numbers or photographs. */
-export function draftImports(outbox: Outbox, recordKeys: readonly string[] | undefined): Entry[] {
+export function listDraftImports(outbox: Outbox, recordKeys: readonly string[] | undefined): Entry[] {
   const ofRecords = 'record_key in (select value from json_each(:recordKeys))';
   const withDependents = `exists (select 1 from entries as waiting where waiting.find_id = entries.find_id and waiting.kind <> 'import' and waiting.state = 'queued')`;
   return selectEntries(outbox, `state = 'draft' and ${recordKeys === undefined ? withDependents : ofRecords}`, {
@@ -368,8 +368,8 @@ export function draftImports(outbox: Outbox, recordKeys: readonly string[] | und
 }
 
 /** Returns entries that only a person or evidence can settle: held ones first, then the oldest. */
-export function needingPerson(outbox: Outbox, limit: number): Entry[] {
-  const held = heldEntries(outbox);
+export function listNeedingPerson(outbox: Outbox, limit: number): Entry[] {
+  const held = listHeldEntries(outbox);
   const otherEntries = selectEntries(
     outbox,
     `state <> 'sending' and not (state = 'uncertain' and entries.kind <> 'import' and ident_cely is null)

@@ -10,7 +10,7 @@ import {
   type RowOf,
 } from '../store/database.ts';
 import { ENTRY_KINDS, ENTRY_STATES, type Entry, type Held, type Photograph } from './entry.ts';
-import { checksum, damagedRow, deserializeIssues, deserializeMessage, serializeMessage } from './events.ts';
+import { computeChecksum, deserializeIssues, deserializeMessage, makeDamagedRowError, serializeMessage } from './events.ts';
 import type { Outbox } from './open-outbox.ts';
 
 /** Columns of an entry that its checksum covers: all except those derived from events, and its head. */
@@ -80,7 +80,7 @@ export function computeEntryChecksum(
 ): number {
   const values: (string | number | null | Buffer)[] = [uuid, findId, kind, recordKey, createdAt, updatedAt];
   for (const name of CONTENT_NAMES) values.push(content[name] ?? (name === 'notBeforeAt' ? 0 : null));
-  return checksum(values);
+  return computeChecksum(values);
 }
 
 type StoredHeld = { readonly [Name in keyof Held]: Name extends 'question' ? string : Held[Name] };
@@ -97,10 +97,10 @@ function deserializeHeld(text: string | null): Held | null {
 
 /** @throws DatabaseError where the row differs from what was written */
 export function parseEntryRow({ path }: Outbox, row: unknown): EntryRow {
-  if (!isEntryRow(row)) throw damagedRow(path, msg`an entry`);
+  if (!isEntryRow(row)) throw makeDamagedRowError(path, msg`an entry`);
   const hasFind = row.findId === null || row.findUuid !== null;
   const isCounted = [row.attempts, row.unknownAttempts].every(Number.isSafeInteger);
-  if (!hasFind || !isCounted || computeEntryChecksum(row, row) !== row.crc) throw damagedRow(path, msg`entry ${row.id}`);
+  if (!hasFind || !isCounted || computeEntryChecksum(row, row) !== row.crc) throw makeDamagedRowError(path, msg`entry ${row.id}`);
   return row;
 }
 
@@ -130,13 +130,13 @@ function parseTexts({ path }: Outbox, { id, held, reason, issues }: EntryRow) {
   try {
     return { held: deserializeHeld(held), reason: deserializeMessage(reason), issues: deserializeIssues(issues) };
   } catch {
-    throw damagedRow(path, msg`entry ${id}`);
+    throw makeDamagedRowError(path, msg`entry ${id}`);
   }
 }
 
 function toPhotograph({ path }: Outbox, row: EntryRow): Photograph {
   const { photoName, photoType, photoSha512, photoOriginalSha512, photoBytes, photoLink, photoSource } = row;
-  if (photoName === null || photoSha512 === null || photoBytes === null) throw damagedRow(path, msg`entry ${row.id}`);
+  if (photoName === null || photoSha512 === null || photoBytes === null) throw makeDamagedRowError(path, msg`entry ${row.id}`);
   return {
     ...{ name: photoName, mediaType: photoType ?? '', sha512: photoSha512, sizeBytes: photoBytes },
     ...(photoOriginalSha512 === null ? {} : { originalSha512: photoOriginalSha512 }),

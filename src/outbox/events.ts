@@ -158,7 +158,7 @@ const isEventRow = createRowGuard({ ...COVERED, seq: isNumber, crc: isNumber });
 /** A row of the table `events`, in the outbox and in the journal. */
 export type EventRow = Guarded<typeof isEventRow>;
 
-export function newEventId(): string {
+export function makeEventId(): string {
   return randomUUID();
 }
 
@@ -179,8 +179,8 @@ export function serializeEvent(event: OutboxEvent): Covered & { readonly crc: nu
 
 /** @throws DatabaseError where the row differs from what was written */
 export function parseEventRow(path: string, row: unknown): EventRow {
-  if (!isEventRow(row)) throw damagedRow(path, msg`an event`);
-  if (computeEventChecksum(row) !== row.crc) throw damagedRow(path, msg`event ${row.id}`);
+  if (!isEventRow(row)) throw makeDamagedRowError(path, msg`an event`);
+  if (computeEventChecksum(row) !== row.crc) throw makeDamagedRowError(path, msg`event ${row.id}`);
   return row;
 }
 
@@ -193,7 +193,7 @@ export function parseEvent(path: string, row: unknown): OutboxEvent {
 export function parseNumberedEvent(path: string, row: unknown): { readonly seq: number; readonly event: OutboxEvent } {
   const { seq, id, outbox, find, entry, position, kind, body } = parseEventRow(path, row);
   const event = { id, outbox, find, entry, position, kind, body: JSON.parse(body) };
-  if (!isOutboxEvent(event)) throw damagedRow(path, msg`event ${id}`);
+  if (!isOutboxEvent(event)) throw makeDamagedRowError(path, msg`event ${id}`);
   return { seq, event };
 }
 
@@ -203,11 +203,11 @@ function isOutboxEvent(event: { readonly kind: string }): event is OutboxEvent {
 }
 
 function computeEventChecksum({ id, outbox, find, entry, position, kind, body }: Covered): number {
-  return checksum([id, outbox, find, entry, position, kind, body]);
+  return computeChecksum([id, outbox, find, entry, position, kind, body]);
 }
 
 /** Returns the CRC-32 of the values of a row. Outboxes and journals store it: another formula would call all of them damaged. */
-export function checksum(values: readonly (string | number | null | Buffer)[]): number {
+export function computeChecksum(values: readonly (string | number | null | Buffer)[]): number {
   // `map` would make an array with holes, which takes twice as long to serialise.
   const plain: (string | number | null)[] = [];
   for (const value of values) plain.push(isBytes(value) ? value.length : value);
@@ -216,7 +216,7 @@ export function checksum(values: readonly (string | number | null | Buffer)[]): 
   return crc;
 }
 
-export function damagedRow(path: string, what: Parameters<typeof msg>[1]): DatabaseError {
+export function makeDamagedRowError(path: string, what: Parameters<typeof msg>[1]): DatabaseError {
   return new DatabaseError(msg`${path}: ${what} is damaged: its checksum does not match.`, {
     damaged: true,
     hint: msg`Restore the last backup: ${cmd`pas restore`} FILE --replace moves the damaged file aside. The journal adds what was sent since.`,
@@ -228,7 +228,7 @@ export function parseStored(path: string, what: Parameters<typeof msg>[1], text:
   try {
     return JSON.parse(text);
   } catch {
-    throw damagedRow(path, what);
+    throw makeDamagedRowError(path, what);
   }
 }
 
@@ -262,7 +262,7 @@ export function deserializeIssues(text: string | null): Issue[] {
  * A UUID of version 7 (RFC 9562): it begins with the time, so that the rows of an import stand beside one another in an index.
  * @param now milliseconds since 1970 UTC
  */
-export function newUuid(now: number): string {
+export function makeUuid(now: number): string {
   const time = Math.floor(now).toString(16).padStart(12, '0');
   // A random one differs in its first twelve digits and in the version.
   return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`;

@@ -40,9 +40,16 @@ export function checkDeparture(entry: Entry, facts: GateFacts): Passage {
 
 type Check = (entry: Entry, facts: GateFacts) => Held | undefined;
 
-const CHECKS: readonly Check[] = [attemptedElsewhere, checkSameLocalId, equalRecord, hiddenRecords, equalFile, changedNumber];
+const CHECKS: readonly Check[] = [
+  checkAttemptedElsewhere,
+  checkSameLocalId,
+  checkEqualRecord,
+  checkHiddenRecords,
+  checkEqualFile,
+  checkChangedNumber,
+];
 
-function question(
+function makeQuestion(
   entry: Entry,
   facts: GateFacts,
   basis: HeldBasis,
@@ -56,9 +63,9 @@ function question(
 
 const MAX_NAMED = 5;
 
-function attemptedElsewhere(entry: Entry, facts: GateFacts): Held | undefined {
+function checkAttemptedElsewhere(entry: Entry, facts: GateFacts): Held | undefined {
   const attempts = entry.kind === 'import' && entry.digest !== null ? facts.attemptedByDigest.get(entry.digest) : undefined;
-  return question(
+  return makeQuestion(
     entry,
     facts,
     'attempted-elsewhere',
@@ -69,7 +76,7 @@ function attemptedElsewhere(entry: Entry, facts: GateFacts): Held | undefined {
 
 function checkSameLocalId(entry: Entry, facts: GateFacts): Held | undefined {
   const attempts = entry.kind === 'import' && entry.localId !== null ? facts.attemptedByLocalId.get(entry.localId) : undefined;
-  return question(
+  return makeQuestion(
     entry,
     facts,
     'local-id-sent-elsewhere',
@@ -82,9 +89,9 @@ function listNames(attempts: readonly AttemptedElsewhere[] | undefined): string[
   return [...new Set((attempts ?? []).map(({ identCely, localId }) => identCely ?? localId ?? ''))];
 }
 
-function equalRecord(entry: Entry, facts: GateFacts): Held | undefined {
+function checkEqualRecord(entry: Entry, facts: GateFacts): Held | undefined {
   const records = facts.equalRecords.get(entry.uuid) ?? [];
-  return question(
+  return makeQuestion(
     entry,
     facts,
     'equal-record',
@@ -93,10 +100,10 @@ function equalRecord(entry: Entry, facts: GateFacts): Held | undefined {
   );
 }
 
-function hiddenRecords(entry: Entry, facts: GateFacts): Held | undefined {
+function checkHiddenRecords(entry: Entry, facts: GateFacts): Held | undefined {
   const project = entry.kind === 'import' ? entry.project : null;
   const records = project === null ? [] : (facts.hiddenRecords.get(project) ?? []);
-  return question(
+  return makeQuestion(
     entry,
     facts,
     'hidden-records',
@@ -105,9 +112,9 @@ function hiddenRecords(entry: Entry, facts: GateFacts): Held | undefined {
   );
 }
 
-function equalFile(entry: Entry, facts: GateFacts): Held | undefined {
+function checkEqualFile(entry: Entry, facts: GateFacts): Held | undefined {
   const files = facts.equalFiles.get(entry.uuid) ?? [];
-  return question(
+  return makeQuestion(
     entry,
     facts,
     'equal-photograph',
@@ -117,7 +124,7 @@ function equalFile(entry: Entry, facts: GateFacts): Held | undefined {
 }
 
 /** Detects a number that is neither the expected nor the new one: another user has set it. */
-function changedNumber(entry: Entry, facts: GateFacts): Held | undefined {
+function checkChangedNumber(entry: Entry, facts: GateFacts): Held | undefined {
   if (entry.kind !== 'number' || entry.identCely === null) return undefined;
   const shown = facts.shownNumbers.get(entry.identCely);
   // The previous number of a record without a find here is unknown: an empty one is no change.
@@ -126,7 +133,7 @@ function changedNumber(entry: Entry, facts: GateFacts): Held | undefined {
     isFirst || shown === undefined || shown === entry.value || shown === entry.expects || facts.ownNumbers(entry).has(shown);
   if (expected) return undefined;
   const { value } = entry;
-  return question(entry, facts, 'number-changed', [shown], (named) =>
+  return makeQuestion(entry, facts, 'number-changed', [shown], (named) =>
     named === ''
       ? msg`the record no longer has a number; it is to get ${value}`
       : msg`the record has the number ${named}; it is to get ${value}`,
@@ -161,7 +168,7 @@ export function hasOtherWriters(outbox: Outbox, project: string): boolean {
 const parseUnexplained = createRowParser({ identCely: isText, record: orNull(isText) });
 
 /** Returns the records that no event explains; `record` is JSON, or null for one that is listed and not shown. */
-export function unexplainedRecords(outbox: Outbox): ReturnType<typeof parseUnexplained>[] {
+export function listUnexplainedRecords(outbox: Outbox): ReturnType<typeof parseUnexplained>[] {
   const rows = outbox.sql('select ident_cely as identCely, record from unexplained order by ident_cely').all();
   return rows.map(parseUnexplained);
 }

@@ -20,7 +20,7 @@ import {
   parseTexts,
   parseValue,
 } from '../store/database.ts';
-import { backupPathFor } from '../store/database-file.ts';
+import { makeBackupPath } from '../store/database-file.ts';
 import { writePrivateFile } from '../store/files.ts';
 import { type EventRow, type OutboxEvent, parseEvent, parseEventRow, parseNumberedEvent, serializeEvent } from './events.ts';
 
@@ -47,22 +47,22 @@ export type Journal = {
   /** Adds missing events; they are on disk when it returns. */
   append(events: readonly OutboxEvent[]): void;
   /** Returns the id of the event with this sequence number, which distinguishes this journal from a rebuilt one. */
-  eventAt(seq: number): string | undefined;
+  findEventAt(seq: number): string | undefined;
   has(id: string): boolean;
   /** Returns the first events of an outbox after a sequence number, in the order in which they were written. */
-  eventsSince(outbox: string, seq: number, limit?: number): { readonly seq: number; readonly event: OutboxEvent }[];
+  listEventsSince(outbox: string, seq: number, limit?: number): { readonly seq: number; readonly event: OutboxEvent }[];
   isAnswered(attempt: OutboxEvent): boolean;
   /** Returns other outboxes with attempts of this account at this service. */
   listOtherOutboxes(account: string, address: string, except: string): EarlierOutbox[];
   /** Returns imports that another outbox attempted with this account and digest, or with this account and local id. */
-  earlierAttempts(
+  listEarlierAttempts(
     account: string,
     except: string,
     by: { readonly digest: string } | { readonly localId: string },
   ): EarlierAttempt[];
   /** Replaces the bodies of events, to remove documents that are no longer needed. */
   replaceBodies(events: readonly OutboxEvent[]): void;
-  sizeBytes(): number;
+  getSizeBytes(): number;
   close(): void;
 };
 
@@ -108,9 +108,9 @@ function openChecked(path: string, options: JournalOptions): Journal {
 export function assertSoundJournal(journal: Journal): void {
   const check = openDatabase(journal.path, { synchronous: 'normal', readonly: true });
   try {
-    sound(journal.path, () => {
+    reportSchemaDamage(journal.path, () => {
       const result = String(check.pragma('integrity_check(1)', { simple: true }));
-      if (result !== 'ok') throw damagedJournal(journal.path, result);
+      if (result !== 'ok') throw makeDamagedJournalError(journal.path, result);
       for (const row of check.prepare('select * from events not indexed').iterate()) parseEvent(journal.path, row);
     });
   } finally {
@@ -118,7 +118,7 @@ export function assertSoundJournal(journal: Journal): void {
   }
 }
 
-function damagedJournal(path: string, result: string, cause?: unknown): DatabaseError {
+function makeDamagedJournalError(path: string, result: string, cause?: unknown): DatabaseError {
   return new DatabaseError(msg`${path}: the journal is damaged (${result}).`, {
     ...{ cause, damaged: true },
     hint: msg`Run the command again: the journal is moved aside and rebuilt from what can be read and from the outboxes.`,
@@ -131,7 +131,7 @@ function openSound(path: string, { machine, busyTimeoutMs }: JournalOptions): Jo
   try {
     asDatabaseError(path, () => migrate(database, join(packageRoot, 'schemas', 'journal')));
     const identity = getOrCreateIdentity(path, database, machine);
-    return sound(path, () => withStatements(path, database, identity));
+    return reportSchemaDamage(path, () => withStatements(path, database, identity));
   } catch (thrown) {
     database.close();
     throw thrown;
@@ -139,12 +139,12 @@ function openSound(path: string, { machine, busyTimeoutMs }: JournalOptions): Jo
 }
 
 /** Reports a table, column or JSON index that differs from the schema as damage. */
-function sound<T>(path: string, prepare: () => T): T {
+function reportSchemaDamage<T>(path: string, prepare: () => T): T {
   try {
     return asDatabaseError(path, prepare);
   } catch (thrown) {
     if (!isSchemaDamage(thrown)) throw thrown;
-    throw damagedJournal(path, thrown.message, thrown);
+    throw makeDamagedJournalError(path, thrown.message, thrown);
   }
 }
 
@@ -153,7 +153,7 @@ type Identity = Guarded<typeof isIdentity>;
 
 /** The identity is also stored in a file beside the journal, so that a rebuilt one keeps it. */
 function getOrCreateIdentity(path: string, database: Database, machine: () => string): Identity {
-  return sound(path, () => {
+  return reportSchemaDamage(path, () => {
     const read = database.prepare('select journal, machine from identity');
     const row = read.get();
     if (row !== undefined) return parseValue(isIdentity, row);
@@ -162,18 +162,18 @@ function getOrCreateIdentity(path: string, database: Database, machine: () => st
       .prepare('insert or ignore into identity (only, journal, machine) values (1, ?, ?)')
       .run(fileIdentity?.journal ?? randomUUID(), fileIdentity?.machine ?? machine());
     const identity = parseValue(isIdentity, read.get());
-    writePrivateFile(identityFile(path), `${JSON.stringify(identity)}\n`);
+    writePrivateFile(getIdentityFile(path), `${JSON.stringify(identity)}\n`);
     return identity;
   });
 }
 
-function identityFile(path: string): string {
+function getIdentityFile(path: string): string {
   return `${path.replace(/\.sqlite$/, '')}.id`;
 }
 
 function readIdentity(path: string): Identity | undefined {
   try {
-    const parsed: unknown = JSON.parse(readFileSync(identityFile(path), 'utf8'));
+    const parsed: unknown = JSON.parse(readFileSync(getIdentityFile(path), 'utf8'));
     return isIdentity(parsed) ? parsed : undefined;
   } catch {
     return undefined;
@@ -192,13 +192,13 @@ function withStatements(path: string, database: Database, { journal: id, machine
   const answer = database.prepare(`select 1 from events where entry = ? and kind = 'answered' and body ->> 'attempt' = ?`);
   const replace = database.prepare('update events set body = :body, crc = :crc where id = :id');
   const selectEvent = database.prepare('select 1 from events where id = ?');
-  const guarded = <T>(work: () => T): T => asDatabaseError(path, work);
+  const guard = <T>(work: () => T): T => asDatabaseError(path, work);
   return {
     path,
     id,
     machine,
     append: (events) =>
-      guarded(() => {
+      guard(() => {
         if (events.length === 0) return;
         database
           .transaction(() => {
@@ -206,22 +206,22 @@ function withStatements(path: string, database: Database, { journal: id, machine
           })
           .immediate();
       }),
-    eventAt: (seq) => guarded(() => parseTexts(at.all(seq)).at(0)),
-    has: (event) => guarded(() => selectEvent.get(event) !== undefined),
-    eventsSince: (outbox, seq, limit = ALL) =>
-      guarded(() => since.all(outbox, seq, limit).map((row) => parseNumberedEvent(path, row))),
-    isAnswered: (attempt) => guarded(() => answer.get(attempt.entry, attempt.id) !== undefined),
-    listOtherOutboxes: (account, address, except) => guarded(() => listOtherOutboxes(database, account, address, except)),
-    earlierAttempts: (account, except, by) => guarded(() => earlierAttempts(path, database, account, except, by)),
+    findEventAt: (seq) => guard(() => parseTexts(at.all(seq)).at(0)),
+    has: (event) => guard(() => selectEvent.get(event) !== undefined),
+    listEventsSince: (outbox, seq, limit = ALL) =>
+      guard(() => since.all(outbox, seq, limit).map((row) => parseNumberedEvent(path, row))),
+    isAnswered: (attempt) => guard(() => answer.get(attempt.entry, attempt.id) !== undefined),
+    listOtherOutboxes: (account, address, except) => guard(() => listOtherOutboxes(database, account, address, except)),
+    listEarlierAttempts: (account, except, by) => guard(() => listEarlierAttempts(path, database, account, except, by)),
     replaceBodies: (events) =>
-      guarded(() => {
+      guard(() => {
         database
           .transaction(() => {
             for (const event of events) replace.run(serializeEvent(event));
           })
           .immediate();
       }),
-    sizeBytes: () =>
+    getSizeBytes: () =>
       ['', '-wal'].reduce((sum, suffix) => sum + (statSync(`${path}${suffix}`, { throwIfNoEntry: false })?.size ?? 0), 0),
     close: () => database.close(),
   };
@@ -239,7 +239,7 @@ function listOtherOutboxes(database: Database, account: string, address: string,
     .map(parseEarlierOutbox);
 }
 
-function earlierAttempts(
+function listEarlierAttempts(
   path: string,
   database: Database,
   account: string,
@@ -274,7 +274,7 @@ function rebuild(path: string, options: JournalOptions): void {
   options.onSetAside?.(aside);
   const { journal, machine } = readIdentity(path) ??
     readIdentityRow(aside) ?? { journal: randomUUID(), machine: options.machine() };
-  writePrivateFile(identityFile(path), `${JSON.stringify({ journal, machine })}\n`);
+  writePrivateFile(getIdentityFile(path), `${JSON.stringify({ journal, machine })}\n`);
   const fresh = openSound(path, options);
   fresh.close();
   const database = openDatabase(path, { synchronous: 'full' });
@@ -282,7 +282,7 @@ function rebuild(path: string, options: JournalOptions): void {
     const insert = database.prepare(INSERT);
     let seq = Math.floor(options.clock.now());
     const copy = database.transaction(() => {
-      for (const row of readableRows(aside)) insert.run({ ...row, seq: seq++ });
+      for (const row of readReadableRows(aside)) insert.run({ ...row, seq: seq++ });
     });
     asDatabaseError(path, () => copy.immediate());
   } finally {
@@ -291,7 +291,7 @@ function rebuild(path: string, options: JournalOptions): void {
 }
 
 function setAside(path: string, nowMs: number): string {
-  const aside = backupPathFor(`${path.replace(/\.sqlite$/, '')}-damaged`, nowMs);
+  const aside = makeBackupPath(`${path.replace(/\.sqlite$/, '')}-damaged`, nowMs);
   asDatabaseError(path, () => {
     for (const suffix of ['-wal', '-shm', '']) if (existsSync(path + suffix)) renameSync(path + suffix, aside + suffix);
   });
@@ -299,14 +299,14 @@ function setAside(path: string, nowMs: number): string {
 }
 
 function readIdentityRow(path: string): Identity | undefined {
-  return attempt(path, (database) => parseValue(isIdentity, database.prepare('select journal, machine from identity').get()));
+  return attemptRead(path, (database) => parseValue(isIdentity, database.prepare('select journal, machine from identity').get()));
 }
 
 /** Reads row by row from both ends, then by sequence number, since one damaged page must not lose the others. */
-function readableRows(path: string): EventRow[] {
-  const seqs = [...new Set(['asc', 'desc'].flatMap((direction) => readablePlaces(path, direction)))].sort((a, b) => a - b);
+function readReadableRows(path: string): EventRow[] {
+  const seqs = [...new Set(['asc', 'desc'].flatMap((direction) => readReadablePlaces(path, direction)))].sort((a, b) => a - b);
   return (
-    attempt(path, (database) => {
+    attemptRead(path, (database) => {
       const query = database.prepare('select * from events where seq = ?');
       return seqs.flatMap((seq) => {
         try {
@@ -319,16 +319,16 @@ function readableRows(path: string): EventRow[] {
   );
 }
 
-function readablePlaces(path: string, direction: string): number[] {
+function readReadablePlaces(path: string, direction: string): number[] {
   const seqs: number[] = [];
-  attempt(path, (database) => {
+  attemptRead(path, (database) => {
     const places = database.prepare(`select seq from events not indexed order by seq ${direction}`).pluck().iterate();
     for (const seq of places) seqs.push(parseValue(isNumber, seq));
   });
   return seqs;
 }
 
-function attempt<T>(path: string, work: (database: Database) => T): T | undefined {
+function attemptRead<T>(path: string, work: (database: Database) => T): T | undefined {
   try {
     const database = openSqlite(path);
     try {

@@ -9,14 +9,21 @@ import {
   assignEntryUuid,
   assignRecord,
   assignSentContent,
-  eventsOfEntry,
   type ImportContent,
+  listEventsOfEntry,
   refreshState,
   removeEntry,
   schedule,
 } from './entries.ts';
 import type { Entry, Held, ImportEntry } from './entry.ts';
-import { entryByUuid, importOfFind, recordKey, type Target, untriedAlike, untriedNumbers } from './entry-queries.ts';
+import {
+  findEntryByUuid,
+  findImportOfFind,
+  findUntriedAlike,
+  listUntriedNumbers,
+  makeRecordKey,
+  type Target,
+} from './entry-queries.ts';
 import { type EventOf, type OutboxEvent, parseEvent, parsePhotograph, serializeEvent } from './events.ts';
 import { foldEvents } from './fold-events.ts';
 import type { Journal } from './journal.ts';
@@ -46,7 +53,7 @@ export function mergeJournal(outbox: Outbox, { withOpen }: { readonly withOpen: 
   const { outbox: id, mergedSeq } = readHeader(outbox);
   const isOpen = (event: OutboxEvent): boolean =>
     !withOpen && event.kind === 'attempted' && !isHere(outbox, event.id) && !journal.isAnswered(event);
-  const readSince = (seq: number) => journal.eventsSince(id, seq, MAX_EVENTS_AT_ONCE);
+  const readSince = (seq: number) => journal.listEventsSince(id, seq, MAX_EVENTS_AT_ONCE);
   let [isBroken, hasMore, events] = [false, false, 0];
   let last: ReturnType<typeof readSince>[number] | undefined;
   for (let page = readSince(mergedSeq); page.length > 0; page = readSince(page.at(-1)?.seq ?? 0)) {
@@ -71,7 +78,7 @@ function isHere(outbox: Outbox, id: string): boolean {
 function resetWatermark(outbox: Outbox, journal: Journal): void {
   const { mergedSeq, mergedEvent } = readHeader(outbox);
   const lastWritten = outbox.sql('select id from events where in_journal = 1 order by seq desc limit 1').pluck().get();
-  const isSame = mergedSeq === 0 ? lastWritten === undefined : journal.eventAt(mergedSeq) === mergedEvent;
+  const isSame = mergedSeq === 0 ? lastWritten === undefined : journal.findEventAt(mergedSeq) === mergedEvent;
   if (isSame && (typeof lastWritten !== 'string' || journal.has(lastWritten))) return;
   outbox.change(() => restartMerge(outbox));
 }
@@ -88,7 +95,7 @@ function applyEvents(outbox: Outbox, events: readonly OutboxEvent[]): number {
   for (const event of added)
     if (event.kind === 'bound' && readHeader(outbox).account === null) updateHeader(outbox, { account: event.body.account });
   for (const uuid of new Set(added.flatMap(({ entry }) => entry ?? []))) {
-    const entry = entryByUuid(outbox, uuid);
+    const entry = findEntryByUuid(outbox, uuid);
     if (entry !== undefined) followEvents(outbox, entry);
   }
   return added.length;
@@ -97,9 +104,9 @@ function applyEvents(outbox: Outbox, events: readonly OutboxEvent[]): number {
 /** Takes over the sent content of an import where this file has another one. The find stays as it is. */
 function followEvents(outbox: Outbox, { id, uuid }: Entry): void {
   refreshState(outbox, id);
-  const entry = entryByUuid(outbox, uuid);
+  const entry = findEntryByUuid(outbox, uuid);
   if (entry?.kind !== 'import' || !['accepted', 'uncertain', 'sending'].includes(entry.state)) return;
-  const sent = findLastContent(eventsOfEntry(outbox, uuid));
+  const sent = findLastContent(listEventsOfEntry(outbox, uuid));
   if (sent === undefined || entry.document?.equals(sent.document) === true) return;
   assignSentContent(outbox, id, toContent(sent));
 }
@@ -144,7 +151,7 @@ export function restoreEntries(outbox: Outbox): number {
 
 /** @returns the number of finds restored for it */
 function restoreEntry(outbox: Outbox, uuid: string): number {
-  const events = eventsOfEntry(outbox, uuid);
+  const events = listEventsOfEntry(outbox, uuid);
   // The content that was sent last is the intended one.
   const attempted = events.findLast((event) => event.kind === 'attempted');
   if (attempted === undefined) return 0;
@@ -152,7 +159,7 @@ function restoreEntry(outbox: Outbox, uuid: string): number {
     attempted.body.entryKind === 'import'
       ? restoreImport(outbox, attempted, uuid, events)
       : restoreChange(outbox, attempted, uuid);
-  const entry = entryByUuid(outbox, uuid);
+  const entry = findEntryByUuid(outbox, uuid);
   if (entry !== undefined) followEvents(outbox, entry);
   return restored;
 }
@@ -172,7 +179,7 @@ function restoreImport(
   if (find === null || localId === null) return 0;
   const byUuid = findByUuid(outbox, find);
   const same = byUuid ?? findByLocalId(outbox, localId);
-  const entry = same === undefined ? undefined : importOfFind(outbox, same.id);
+  const entry = same === undefined ? undefined : findImportOfFind(outbox, same.id);
   const reads = new Set(events.flatMap((event) => (event.kind === 'attempted' ? [event.body.digest] : [])));
   if (same !== undefined && entry?.attempts === 0 && reads.has(entry.digest)) {
     assignEntryUuid(outbox, entry.id, uuid);
@@ -210,12 +217,12 @@ function restoreChanges(outbox: Outbox, find: string): void {
 
 function holdNamesake(outbox: Outbox, entry: ImportEntry, localId: string): void {
   if (entry.state !== 'queued' && entry.state !== 'draft') return;
-  if (foldEvents(eventsOfEntry(outbox, entry.uuid)).rejected.has(localId)) return;
-  schedule(outbox, entry.id, { held: localIdQuestion(localId) });
+  if (foldEvents(listEventsOfEntry(outbox, entry.uuid)).rejected.has(localId)) return;
+  schedule(outbox, entry.id, { held: makeLocalIdQuestion(localId) });
 }
 
 /** Makes the question about a find whose local id was sent for another one. */
-export function localIdQuestion(localId: string): Held {
+export function makeLocalIdQuestion(localId: string): Held {
   const question = msg`another find was sent from this machine as ${localId}, with other values: is this one another find?`;
   return { basis: 'local-id-in-use', question, candidates: [localId] };
 }
@@ -226,20 +233,20 @@ function restoreChange(outbox: Outbox, { find, body }: EventOf<'attempted'>, uui
   const target: Target = { findId: stored?.id ?? null, identCely: body.target };
   if (target.findId === null && target.identCely === null) return 0;
   const sha512 = body.photograph === null ? undefined : Buffer.from(body.photograph.sha512, 'hex');
-  const same = untriedAlike(outbox, recordKey(target), { value: body.value, sha512 });
+  const same = findUntriedAlike(outbox, makeRecordKey(target), { value: body.value, sha512 });
   if (same !== undefined) {
     assignEntryUuid(outbox, same.id, uuid);
     if (same.identCely === null) assignRecord(outbox, same.id, body.target);
   } else if (body.value !== null) {
     addNumber(outbox, target, body.value, body.expects, uuid);
-    queueUnsentBehind(outbox, recordKey(target), uuid);
+    queueUnsentBehind(outbox, makeRecordKey(target), uuid);
   } else if (body.photograph !== null) addPhoto(outbox, target, parsePhotograph(body.photograph), uuid);
   return 0;
 }
 
 /** Numbers are ordered by row: an unsent one must come behind a sent one, so that it does not count as superseded. */
 function queueUnsentBehind(outbox: Outbox, key: string, sent: string): void {
-  for (const { id, uuid, findId, identCely, value, expects, held } of untriedNumbers(outbox, key, sent)) {
+  for (const { id, uuid, findId, identCely, value, expects, held } of listUntriedNumbers(outbox, key, sent)) {
     removeEntry(outbox, id);
     const behind = addNumber(outbox, { findId, identCely }, value, expects, uuid);
     schedule(outbox, behind, { held });
@@ -274,7 +281,7 @@ const parseNamed = createRowParser({ id: isNumber, uuid: isText });
 /** Compares the stored states with the events, and corrects them. @returns the local ids or identifiers of corrected entries */
 export function rebuildStates(outbox: Outbox): string[] {
   return outbox.change(() => {
-    const eventsByEntry = allEvents(outbox);
+    const eventsByEntry = readAllEvents(outbox);
     // Uses no index, since that may be damaged.
     const all = outbox.sql('select id, uuid from entries not indexed order by id').all();
     return all.map(parseNamed).flatMap(({ id, uuid }) => {
@@ -292,7 +299,7 @@ function withoutContent(event: OutboxEvent): OutboxEvent {
   return event.kind === 'attempted' ? { ...event, body: { ...event.body, content: null } } : event;
 }
 
-function allEvents(outbox: Outbox): Map<string, OutboxEvent[]> {
+function readAllEvents(outbox: Outbox): Map<string, OutboxEvent[]> {
   const eventsByEntry = new Map<string, OutboxEvent[]>();
   for (const row of outbox.sql(`select * from events not indexed order by seq`).iterate()) {
     const slim = withoutContent(parseEvent(outbox.path, row));

@@ -16,11 +16,11 @@ import {
   openDatabase,
   orNull,
   type RowOf,
+  readSqliteVersion,
   type Statement,
-  sqliteVersion,
   toDatabaseError,
 } from '../store/database.ts';
-import { checksum, parseEvent } from './events.ts';
+import { computeChecksum, parseEvent } from './events.ts';
 import type { Journal } from './journal.ts';
 
 /**
@@ -41,7 +41,7 @@ export type Outbox = {
   /** Runs `work` in a transaction. @throws DatabaseError where the disk fails */
   change<T>(work: () => T): T;
   /** Runs `work` after the current transaction is committed; not if it fails. */
-  afterCommit(work: () => void): void;
+  runAfterCommit(work: () => void): void;
   close(): void;
 };
 
@@ -93,9 +93,9 @@ export function openOutbox(path: string, clock: Clock, options: OpenOptions = {}
 function openUnverified(path: string, clock: Clock, options: OpenOptions): Outbox {
   const database = openDatabase(path, { synchronous: 'full' });
   try {
-    assertSafeSqlite(path, sqliteVersion(database));
+    assertSafeSqlite(path, readSqliteVersion(database));
     asDatabaseError(path, () => migrate(database, join(packageRoot, 'schemas', 'outbox')));
-    const [journal, journalProblem] = openedJournal(options.journal);
+    const [journal, journalProblem] = attemptOpenJournal(options.journal);
     return withStatements(path, database, clock, journal, journalProblem);
   } catch (thrown) {
     database.close();
@@ -103,7 +103,7 @@ function openUnverified(path: string, clock: Clock, options: OpenOptions): Outbo
   }
 }
 
-function openedJournal(open: (() => Journal) | undefined): [Journal | undefined, PasError | undefined] {
+function attemptOpenJournal(open: (() => Journal) | undefined): [Journal | undefined, PasError | undefined] {
   if (open === undefined) return [undefined, undefined];
   try {
     return [open(), undefined];
@@ -113,7 +113,7 @@ function openedJournal(open: (() => Journal) | undefined): [Journal | undefined,
   }
 }
 
-function newHeader(binding: Binding, outbox: string): Header {
+function makeHeader(binding: Binding, outbox: string): Header {
   return {
     ...{ ...binding, outbox, journal: '', machine: '', mergedSeq: 0, mergedEvent: '' },
     ...{ mustLook: false, account: null, separateFrom: [], copyMadeAt: null },
@@ -124,13 +124,13 @@ function newHeader(binding: Binding, outbox: string): Header {
 function assertHeader(outbox: Outbox, { binding, id = randomUUID() }: OpenOptions): void {
   if (outbox.sql('select 1 from header').get() !== undefined) readHeader(outbox);
   else if (outbox.sql('select exists (select 1 from finds) or exists (select 1 from events)').pluck().get() === 1)
-    throw damagedHeader(outbox.path);
-  else if (binding !== undefined) insertHeader(outbox, newHeader(binding, id));
+    throw makeDamagedHeaderError(outbox.path);
+  else if (binding !== undefined) insertHeader(outbox, makeHeader(binding, id));
 }
 
 function insertHeader(outbox: Outbox, header: Header): void {
   outbox.change(() => {
-    if (outbox.sql('select 1 from header').get() === undefined) outbox.sql(REPLACE_HEADER).run(headerValues(header));
+    if (outbox.sql('select 1 from header').get() === undefined) outbox.sql(REPLACE_HEADER).run(makeHeaderValues(header));
   });
 }
 
@@ -153,7 +153,7 @@ export function repairHeader(path: string, clock: Clock, binding: Binding, id: s
       const event = bound === undefined ? undefined : parseEvent(path, bound);
       const account = event?.kind === 'bound' ? event.body.account : null;
       outbox.sql('delete from header').run();
-      insertHeader(outbox, { ...newHeader(binding, id), journal, account, mustLook: true });
+      insertHeader(outbox, { ...makeHeader(binding, id), journal, account, mustLook: true });
       outbox.sql('update events set in_journal = 0').run();
     });
     return true;
@@ -189,13 +189,13 @@ function withStatements(
     sql(text) {
       const prepared = statements.get(text);
       if (prepared !== undefined) return prepared;
-      const statement = guardedStatement(path, () => database.prepare(text));
+      const statement = guardStatement(path, () => database.prepare(text));
       statements.set(text, statement);
       return statement;
     },
     read: (work) => asDatabaseError(path, () => (database.inTransaction ? work() : database.transaction(work)())),
     change: (work) => asDatabaseError(path, () => (database.inTransaction ? work() : commit(work))),
-    afterCommit: (work) => {
+    runAfterCommit: (work) => {
       if (database.inTransaction) waiting.push(work);
       else work();
     },
@@ -207,7 +207,7 @@ function withStatements(
 }
 
 /** Converts errors of a running statement to readable ones, including a table that differs from its schema. */
-function guardedStatement(path: string, prepare: () => Statement): Statement {
+function guardStatement(path: string, prepare: () => Statement): Statement {
   const statement = runGuarded(path, prepare);
   const { get, all, run, iterate } = statement;
   return Object.assign(statement, {
@@ -218,7 +218,7 @@ function guardedStatement(path: string, prepare: () => Statement): Statement {
       try {
         yield* iterate.apply(statement, values);
       } catch (thrown) {
-        throw readable(path, thrown);
+        throw toReadableError(path, thrown);
       }
     },
   });
@@ -228,15 +228,15 @@ function runGuarded<T>(path: string, work: () => T): T {
   try {
     return work();
   } catch (thrown) {
-    throw readable(path, thrown);
+    throw toReadableError(path, thrown);
   }
 }
 
-function readable(path: string, thrown: unknown): unknown {
-  return isSchemaDamage(thrown) ? damagedSchema(path, thrown) : toDatabaseError(path, thrown);
+function toReadableError(path: string, thrown: unknown): unknown {
+  return isSchemaDamage(thrown) ? makeDamagedSchemaError(path, thrown) : toDatabaseError(path, thrown);
 }
 
-function damagedSchema(path: string, cause: Error): DatabaseError {
+function makeDamagedSchemaError(path: string, cause: Error): DatabaseError {
   return new DatabaseError(msg`${path}: the database is damaged (${cause.message}).`, {
     ...{ cause, damaged: true },
     hint: msg`Restore the last backup: ${cmd`pas restore`} FILE --replace moves the damaged file aside.`,
@@ -274,22 +274,22 @@ const SELECT_HEADER = `select ${HEADER_NAMES.map((name) => `${HEADER_COLUMN_OF[n
 const REPLACE_HEADER = `insert or replace into header (only, ${Object.values(HEADER_COLUMN_OF).join(', ')}, crc)
   values (1, ${HEADER_NAMES.map((name) => `:${name}`).join(', ')}, :crc)`;
 
-function headerValues(header: Header): Covered & { readonly crc: number } {
+function makeHeaderValues(header: Header): Covered & { readonly crc: number } {
   const row = { ...header, mustLook: header.mustLook ? 1 : 0, separateFrom: JSON.stringify(header.separateFrom) };
   return { ...row, crc: computeHeaderChecksum(row) };
 }
 
 function computeHeaderChecksum(row: Covered): number {
-  return checksum(HEADER_NAMES.map((name) => row[name]));
+  return computeChecksum(HEADER_NAMES.map((name) => row[name]));
 }
 
 function parseHeader(path: string, row: unknown): Header {
-  if (!isHeaderRow(row) || computeHeaderChecksum(row) !== row.crc) throw damagedHeader(path);
+  if (!isHeaderRow(row) || computeHeaderChecksum(row) !== row.crc) throw makeDamagedHeaderError(path);
   const { mustLook, separateFrom, crc: _crc, ...header } = row;
   return { ...header, mustLook: mustLook === 1, separateFrom: JSON.parse(separateFrom) };
 }
 
-function damagedHeader(path: string): DatabaseError {
+function makeDamagedHeaderError(path: string): DatabaseError {
   return new DatabaseError(msg`${path}: the header of the outbox is damaged: its checksum does not match.`, {
     damaged: true,
     hint: msg`Restore the last backup: ${cmd`pas restore`} FILE --replace moves the damaged file aside. Without a backup, \`${cmd`pas outbox check --repair`}\` writes the header again from the profile.`,
@@ -310,12 +310,12 @@ export function getDataVersion(outbox: Outbox): string {
 }
 
 export function updateHeader(outbox: Outbox, changes: Partial<Header>): void {
-  outbox.sql(REPLACE_HEADER).run(headerValues({ ...readHeader(outbox), ...changes }));
+  outbox.sql(REPLACE_HEADER).run(makeHeaderValues({ ...readHeader(outbox), ...changes }));
 }
 
 export function recordCopy(copy: Database, path: string, madeAt: number): void {
   const header = parseHeader(path, copy.prepare(SELECT_HEADER).get());
-  copy.prepare(REPLACE_HEADER).run(headerValues({ ...header, copyMadeAt: madeAt }));
+  copy.prepare(REPLACE_HEADER).run(makeHeaderValues({ ...header, copyMadeAt: madeAt }));
 }
 
 /** Checks that one row was changed; a missing one means that another process changed it. */

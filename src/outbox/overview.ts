@@ -1,7 +1,7 @@
 import { type Message, msg } from '../base/message.ts';
 import { createRowGuard, createRowParser, isNumber, isText, makeMemberGuard, orNull, parseTexts } from '../store/database.ts';
 import { ENTRY_KINDS, ENTRY_STATES, type EntryKind, type EntryState, type FindId } from './entry.ts';
-import { damagedRow, deserializeMessage } from './events.ts';
+import { deserializeMessage, makeDamagedRowError } from './events.ts';
 import type { Outbox } from './open-outbox.ts';
 
 const parseKindCount = createRowParser({ kind: makeMemberGuard(ENTRY_KINDS), count: isNumber });
@@ -19,7 +19,7 @@ export function countQueued(outbox: Outbox, recordKeys: readonly string[] | unde
 }
 
 /** Returns local ids of dropped finds that block numbers or photographs. */
-export function droppedWithDependents(outbox: Outbox): string[] {
+export function listDroppedWithDependents(outbox: Outbox): string[] {
   const localIds = outbox
     .sql(
       `select distinct local_id from entries join finds on finds.id = entries.find_id
@@ -63,7 +63,7 @@ const parseDelay = createRowParser({
 });
 
 /** Returns the most frequent reasons first. */
-export function delays(outbox: Outbox, limit: number): Delay[] {
+export function listDelays(outbox: Outbox, limit: number): Delay[] {
   const rows = outbox
     .sql(
       `select kind, reason, count(*) as count, min(not_before_at) as notBeforeAt,
@@ -81,7 +81,7 @@ const parseQueuedHead = createRowParser({
 });
 
 /** Returns facts about queued entries without their content. */
-export function queuedHeads(outbox: Outbox): ReturnType<typeof parseQueuedHead>[] {
+export function listQueuedHeads(outbox: Outbox): ReturnType<typeof parseQueuedHead>[] {
   const rows = outbox
     .sql(`select id, project, ident_cely as identCely, created_at as createdAt from entries where state = 'queued' order by id`)
     .all();
@@ -105,7 +105,7 @@ export function countEntries(outbox: Outbox): Counts {
     ENTRY_KINDS.map((kind) => [kind, Object.fromEntries(ENTRY_STATES.map((state) => [state, 0]))]),
   ) as Record<EntryKind, Record<EntryState, number>>;
   for (const row of outbox.sql(COUNT_ENTRIES).all()) {
-    if (!isCountRow(row)) throw damagedRow(outbox.path, msg`an entry`);
+    if (!isCountRow(row)) throw makeDamagedRowError(outbox.path, msg`an entry`);
     counts[row.kind][row.state] = row.count;
   }
   const hidden = outbox
@@ -156,7 +156,7 @@ const parseReference = createRowParser({ find: isNumber, text: isText });
  * knows them.
  * @param recordKeys undefined means all records
  */
-export function queuedReferences(outbox: Outbox, { element, id }: Naming, recordKeys?: readonly string[]): QueuedReference[] {
+export function listQueuedReferences(outbox: Outbox, { element, id }: Naming, recordKeys?: readonly string[]): QueuedReference[] {
   // An index has the finds with a new person, by this very condition.
   const isNamed = `instr(elements, '${JSON.stringify(id)}') > 0 and elements ->> :id = :wanted`;
   const values = { id: `$.${element}.id`, text: `$.${element}.text`, wanted: id };
@@ -186,7 +186,7 @@ export function queuedReferences(outbox: Outbox, { element, id }: Naming, record
 }
 
 /** Returns the identifiers that elements of unaccepted finds refer to. */
-export function referencesOfQueued(outbox: Outbox): string[] {
+export function listReferencesOfQueued(outbox: Outbox): string[] {
   const identifiers = outbox
     .sql(
       `select distinct parts.value from finds join entries on entries.find_id = finds.id, json_tree(finds.elements) as parts
@@ -198,7 +198,7 @@ export function referencesOfQueued(outbox: Outbox): string[] {
   return parseTexts(identifiers);
 }
 
-export function acceptedPeople(outbox: Outbox): Set<string> {
+export function listAcceptedPeople(outbox: Outbox): Set<string> {
   return new Set(parseTexts(outbox.sql('select name from accepted_people').pluck().all()));
 }
 

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { type Message, msg } from '../base/message.ts';
 import { createRowParser, isNumber, isText } from '../store/database.ts';
-import { assignRecord, eventsOfEntry } from './entries.ts';
+import { assignRecord, listEventsOfEntry } from './entries.ts';
 import type { Entry, EntryState, ImportEntry, NumberEntry } from './entry.ts';
-import { entriesOfFind, importOfRecord, listNumbers, supersededNumbers, type Target } from './entry-queries.ts';
+import { findImportOfRecord, listEntriesOfFind, listNumbers, listSupersededNumbers, type Target } from './entry-queries.ts';
 import { foldEvents } from './fold-events.ts';
 import type { Outbox } from './open-outbox.ts';
-import { decisionAbout, recordEvents } from './record-events.ts';
+import { makeDecision, recordEvents } from './record-events.ts';
 
 const parseAccepted = createRowParser({ identCely: isText, atMs: isNumber });
 
@@ -28,21 +28,21 @@ export function releaseRecord(outbox: Outbox, owner: ImportEntry, reason: Messag
   const { identCely, findId } = owner;
   const group = randomUUID();
   outbox.change(() => {
-    const lost = entriesOfFind(outbox, findId ?? 0).filter(
+    const lost = listEntriesOfFind(outbox, findId ?? 0).filter(
       (entry) => entry.identCely === identCely && entry.state === 'accepted',
     );
     recordEvents(
       outbox,
       lost.map((entry) =>
-        decisionAbout(
+        makeDecision(
           outbox,
           entry,
-          { answer: 'release', by: 'service', group, identCely, attempts: attemptsOfRecord(outbox, entry) },
+          { answer: 'release', by: 'service', group, identCely, attempts: listAttemptsOfRecord(outbox, entry) },
           reason,
         ),
       ),
     );
-    const changes = entriesOfFind(outbox, findId ?? 0).filter(
+    const changes = listEntriesOfFind(outbox, findId ?? 0).filter(
       (entry) => entry.kind !== 'import' && entry.identCely === identCely,
     );
     for (const { id } of changes) assignRecord(outbox, id, null);
@@ -50,8 +50,8 @@ export function releaseRecord(outbox: Outbox, owner: ImportEntry, reason: Messag
 }
 
 /** Returns the attempts that made the record, from the answer, evidence or decision. */
-function attemptsOfRecord(outbox: Outbox, entry: Entry): readonly string[] {
-  const events = eventsOfEntry(outbox, entry.uuid);
+function listAttemptsOfRecord(outbox: Outbox, entry: Entry): readonly string[] {
+  const events = listEventsOfEntry(outbox, entry.uuid);
   const { accepted } = foldEvents(events);
   const event = events.find(({ id }) => id === accepted?.event);
   if (event?.kind === 'answered') return [event.body.attempt];
@@ -59,7 +59,7 @@ function attemptsOfRecord(outbox: Outbox, entry: Entry): readonly string[] {
 }
 
 /** Returns the last registration number of a find, sent or not. */
-export function latestNumber(entries: readonly Entry[]): string | undefined {
+export function getLatestNumber(entries: readonly Entry[]): string | undefined {
   return entries
     .flatMap((entry) => (entry.kind === 'number' && entry.state !== 'dropped' && entry.state !== 'refused' ? [entry.value] : []))
     .at(-1);
@@ -72,12 +72,12 @@ export function findLastNumber(outbox: Outbox, target: Target, without: readonly
 
 /** Drops unsent numbers once a later one of their record was sent. @param identCely only those of this record */
 export function supersedeEarlierNumbers(outbox: Outbox, identCely?: string): void {
-  const superseded = supersededNumbers(outbox, identCely);
+  const superseded = listSupersededNumbers(outbox, identCely);
   const reason = msg`a later number of the record replaces it`;
   recordEvents(
     outbox,
     superseded.map((entry) =>
-      decisionAbout(outbox, entry, { answer: 'abandon', by: 'later-number', group: randomUUID() }, reason),
+      makeDecision(outbox, entry, { answer: 'abandon', by: 'later-number', group: randomUUID() }, reason),
     ),
   );
 }
@@ -88,7 +88,7 @@ export function supersedeEarlierNumbers(outbox: Outbox, identCely?: string): voi
  * @returns that find's import; undefined where the record had no other find
  */
 export function reassignRecord(outbox: Outbox, { id, localId: find }: Entry, identCely: string): ImportEntry | undefined {
-  const owner = importOfRecord(outbox, identCely);
+  const owner = findImportOfRecord(outbox, identCely);
   if (owner === undefined || owner.id === id) return undefined;
   const localId = find ?? '';
   const reason = msg`the service gave its record ${identCely} to ${localId}: it may have been restored from a backup and lost this one`;

@@ -1,19 +1,19 @@
-import { type ServerMs, serverMs } from '../base/clock.ts';
+import { asServerMs, type ServerMs } from '../base/clock.ts';
 import { DatabaseError, PasError } from '../base/errors.ts';
 import { deserializeValue, type Message, msg, type StoredMessage, serializeValue } from '../base/message.ts';
 import { ATTEMPT_OUTCOMES, type AttemptOutcome } from '../base/outcomes.ts';
-import { entryBackoffMs, RETRY_POLICY } from '../base/retry-policy.ts';
+import { computeEntryBackoffMs, RETRY_POLICY } from '../base/retry-policy.ts';
 import { createRowParser, isNumber, isText, orNull } from '../store/database.ts';
-import { eventsOfEntry, refreshState, setReason } from './entries.ts';
+import { listEventsOfEntry, refreshState, setReason } from './entries.ts';
 import type { Attempt, AttemptBounds, Entry, EntryId } from './entry.ts';
-import { entryByUuid } from './entry-queries.ts';
+import { findEntryByUuid } from './entry-queries.ts';
 import {
   type AnsweredBody,
   type AttemptedBody,
   type DecidedBody,
   type EventOf,
   type EvidenceBody,
-  newEventId,
+  makeEventId,
   type OutboxEvent,
   parseNumberedEvent,
   parseStored,
@@ -41,7 +41,7 @@ export type AttemptEvidence = EvidenceBasis & {
 };
 
 export function listAttempts(outbox: Outbox, entry: Entry): Attempt[] {
-  return selectAttempts(eventsOfEntry(outbox, entry.uuid), entry.id);
+  return selectAttempts(listEventsOfEntry(outbox, entry.uuid), entry.id);
 }
 
 function selectAttempts(events: readonly OutboxEvent[], entryId: Entry['id']): Attempt[] {
@@ -70,14 +70,14 @@ function selectAttempts(events: readonly OutboxEvent[], entryId: Entry['id']): A
  */
 function getBounds({ fromMs, sentByMs, settleMs }: AttemptedBody, answer: AnsweredBody | undefined): AttemptBounds | null {
   if (fromMs === null) return null;
-  const endedMs = serverMs(Math.max(fromMs, answer?.endedMs ?? sentByMs ?? fromMs));
-  const settledMs = serverMs(endedMs + settleMs);
+  const endedMs = asServerMs(Math.max(fromMs, answer?.endedMs ?? sentByMs ?? fromMs));
+  const settledMs = asServerMs(endedMs + settleMs);
   const hasEnded = answer !== undefined && answer.endedMs !== null && (answer.settles !== 'unknown' || answer.status === 500);
   return { fromMs, untilMs: hasEnded ? endedMs : settledMs, settledMs };
 }
 
 /** Counts the last consecutive attempts that ended with this outcome. */
-export function attemptsInARow(outbox: Outbox, entry: Entry, outcome: AttemptOutcome): number {
+export function countAttemptsInARow(outbox: Outbox, entry: Entry, outcome: AttemptOutcome): number {
   let count = 0;
   for (const attempt of listAttempts(outbox, entry).reverse()) {
     if (attempt.endedAt === null) continue;
@@ -93,7 +93,7 @@ const parseLook = createRowParser({
 
 /** Returns the conclusions about an entry in order; the last inconclusive lookup comes last. */
 export function listEvidence(outbox: Outbox, { id, uuid }: Entry): AttemptEvidence[] {
-  const settled = eventsOfEntry(outbox, uuid).flatMap((event): AttemptEvidence[] => {
+  const settled = listEventsOfEntry(outbox, uuid).flatMap((event): AttemptEvidence[] => {
     if (event.kind === 'found' || event.kind === 'absent') return [fromEvidence(event)];
     return event.kind === 'decided' && event.body.by === 'person' ? [fromDecision(event)] : [];
   });
@@ -104,7 +104,7 @@ export function listEvidence(outbox: Outbox, { id, uuid }: Entry): AttemptEviden
   const open = parseLook(row);
   const what = msg`the last lookup of entry ${id}`;
   const undecided: AttemptEvidence = {
-    ...{ foundAt: open.foundAt, basis: open.basis, serverAt: open.serverAt === null ? null : serverMs(open.serverAt) },
+    ...{ foundAt: open.foundAt, basis: open.basis, serverAt: open.serverAt === null ? null : asServerMs(open.serverAt) },
     verdict: 'undecided',
     reason: deserializeValue(parseStored(outbox.path, what, open.reason) as StoredMessage) as Message,
     candidates: parseStored(outbox.path, what, open.candidates) as string[],
@@ -145,11 +145,11 @@ export function recordLookup(outbox: Outbox, id: EntryId, look: EvidenceBasis): 
 }
 
 /** Counts the failures of an entry since its last clear answer. */
-export function consecutiveFailures(attempts: readonly Attempt[]): number {
-  return trailingFailures(attempts).length;
+export function countConsecutiveFailures(attempts: readonly Attempt[]): number {
+  return listTrailingFailures(attempts).length;
 }
 
-function trailingFailures(attempts: readonly Attempt[]): Attempt[] {
+function listTrailingFailures(attempts: readonly Attempt[]): Attempt[] {
   const judged = attempts.filter(({ outcome }) => outcome !== null && ATTEMPT_OUTCOMES[outcome].countsAsFailure !== 'neutral');
   const clear = judged.findLastIndex(({ outcome }) => outcome !== null && ATTEMPT_OUTCOMES[outcome].countsAsFailure === false);
   return judged.slice(clear + 1);
@@ -157,8 +157,10 @@ function trailingFailures(attempts: readonly Attempt[]): Attempt[] {
 
 /** Returns when an entry with these attempts may be sent again: 0 until it has failed too often. */
 export function getRetryAt(attempts: readonly Attempt[]): number {
-  const failures = trailingFailures(attempts);
-  return failures.length < RETRY_POLICY.entry.slowAfter ? 0 : (failures.at(-1)?.endedAt ?? 0) + entryBackoffMs(failures.length);
+  const failures = listTrailingFailures(attempts);
+  return failures.length < RETRY_POLICY.entry.slowAfter
+    ? 0
+    : (failures.at(-1)?.endedAt ?? 0) + computeEntryBackoffMs(failures.length);
 }
 
 /** An event without the fields that are set when it is recorded. */
@@ -192,7 +194,7 @@ export function recordEvents(outbox: Outbox, drafts: readonly NewEvent[]): Outbo
       const uuid = draft.entry?.uuid ?? null;
       const position = (positions.get(uuid ?? '') ?? getLastPosition(outbox, uuid)) + 1;
       positions.set(uuid ?? '', position);
-      const head = { id: draft.id ?? newEventId(), outbox: id, find: draft.entry?.findUuid ?? null, entry: uuid, position };
+      const head = { id: draft.id ?? makeEventId(), outbox: id, find: draft.entry?.findUuid ?? null, entry: uuid, position };
       return { ...head, kind: draft.kind, body: draft.body } as OutboxEvent;
     });
     const early = events.filter(({ kind }) => JOURNAL_FIRST.includes(kind));
@@ -200,9 +202,9 @@ export function recordEvents(outbox: Outbox, drafts: readonly NewEvent[]): Outbo
     outbox.journal?.append(early);
     insertEvents(outbox, early, outbox.journal !== undefined);
     insertEvents(outbox, late, false);
-    if (late.length > 0) outbox.afterCommit(() => exportIfPossible(outbox));
+    if (late.length > 0) outbox.runAfterCommit(() => exportIfPossible(outbox));
     for (const [uuid, reason] of collectLastReasons(drafts)) {
-      const entry = entryByUuid(outbox, uuid);
+      const entry = findEntryByUuid(outbox, uuid);
       if (entry === undefined) continue;
       refreshState(outbox, entry.id);
       if (reason !== undefined) setReason(outbox, entry.id, serializeMessage(reason));
@@ -269,7 +271,7 @@ export function recordEvidence(
   const identCely = verdict.kind === 'found' ? verdict.identCely : null;
   const body = {
     ...{ basis, candidates, identCely, account, serverMs: serverAt },
-    attempts: unsettledAttempts(outbox, entry),
+    attempts: listUnsettledAttempts(outbox, entry),
     at: Math.floor(outbox.clock.now()),
     reason: serializeValue(reason) as EvidenceBody['reason'],
   };
@@ -286,9 +288,9 @@ interface NewDecision extends Partial<DecidedBody> {
 }
 
 /** Makes a decision about an entry and all its attempts of unknown outcome. */
-export function decisionAbout(outbox: Outbox, entry: Entry, decided: NewDecision, reason: Message): NewEvent {
+export function makeDecision(outbox: Outbox, entry: Entry, decided: NewDecision, reason: Message): NewEvent {
   const body: DecidedBody = {
-    ...{ identCely: null, candidates: [], of: null, attempts: unsettledAttempts(outbox, entry) },
+    ...{ identCely: null, candidates: [], of: null, attempts: listUnsettledAttempts(outbox, entry) },
     ...decided,
     at: Math.floor(outbox.clock.now()),
     reason: serializeValue(reason) as DecidedBody['reason'],
@@ -297,8 +299,8 @@ export function decisionAbout(outbox: Outbox, entry: Entry, decided: NewDecision
 }
 
 /** Returns attempts without a conclusive answer, and those whose record the service gave to another find. */
-function unsettledAttempts(outbox: Outbox, { uuid }: Entry): string[] {
-  const events = eventsOfEntry(outbox, uuid);
+function listUnsettledAttempts(outbox: Outbox, { uuid }: Entry): string[] {
+  const events = listEventsOfEntry(outbox, uuid);
   const { open, unknown } = foldEvents(events);
   const answered = new Set(
     events.flatMap((event) => (event.kind === 'answered' && event.body.settles !== 'unknown' ? [event.body.attempt] : [])),

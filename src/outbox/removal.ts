@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { msg } from '../base/message.ts';
 import { parseTexts } from '../store/database.ts';
-import { photographsToUndo, recordBefore } from './change-log.ts';
+import { listPhotographsToUndo, recordBefore } from './change-log.ts';
 import { refreshState, removeEntry } from './entries.ts';
 import type { Entry } from './entry.ts';
-import { entriesOfTarget, type Target } from './entry-queries.ts';
+import { listEntriesOfTarget, type Target } from './entry-queries.ts';
 import type { Outbox } from './open-outbox.ts';
-import { decisionAbout, recordEvents } from './record-events.ts';
+import { makeDecision, recordEvents } from './record-events.ts';
 import { setHidden } from './stored-finds.ts';
 
 export type Removal =
@@ -20,11 +20,11 @@ export type Removal =
   | { readonly kind: 'kept'; readonly because: Entry };
 
 /** Returns the entries of a removal, and the entry that prevents it; changes nothing. */
-export function removable(
+export function checkRemovable(
   outbox: Outbox,
   target: Target,
 ): { readonly entries: readonly Entry[]; readonly because: Entry | undefined } {
-  const entries = entriesOfTarget(outbox, target);
+  const entries = listEntriesOfTarget(outbox, target);
   return { entries, because: entries.find(isOrMayBeAtService) };
 }
 
@@ -40,8 +40,8 @@ function isOrMayBeAtService({ state, unknownAttempts }: Entry): boolean {
 export function removeTarget(outbox: Outbox, target: Target): Removal {
   return outbox.change(() => {
     // The attempts are derived from the events; the row has a copy of their number.
-    for (const { id } of entriesOfTarget(outbox, target)) refreshState(outbox, id);
-    const { entries, because } = removable(outbox, target);
+    for (const { id } of listEntriesOfTarget(outbox, target)) refreshState(outbox, id);
+    const { entries, because } = checkRemovable(outbox, target);
     if (because !== undefined) return { kind: 'kept', because };
     const isHidden = entries.some(({ attempts }) => attempts > 0);
     if (target.findId !== null) recordBefore(outbox, target.findId);
@@ -61,7 +61,7 @@ function abandonAll(outbox: Outbox, entries: readonly Entry[]): void {
   const decided = { answer: 'abandon', by: 'person', group: randomUUID() } as const;
   recordEvents(
     outbox,
-    entries.map((entry) => decisionAbout(outbox, entry, decided, msg`removed by a person`)),
+    entries.map((entry) => makeDecision(outbox, entry, decided, msg`removed by a person`)),
   );
 }
 
@@ -70,12 +70,12 @@ export function unhideFind(outbox: Outbox, findId: number): void {
 }
 
 /** Returns digests of copied photographs that an entry refers to, or would after an undo. Other copies are unused. */
-export function usedPhotographs(outbox: Outbox): Set<string> {
+export function listUsedPhotographs(outbox: Outbox): Set<string> {
   const digests = outbox
     .sql(
       `select distinct lower(hex(photo_sha512)) from entries where kind = 'photo' and photo_link is null and photo_sha512 is not null`,
     )
     .pluck()
     .all();
-  return new Set([...parseTexts(digests), ...photographsToUndo(outbox)]);
+  return new Set([...parseTexts(digests), ...listPhotographsToUndo(outbox)]);
 }

@@ -13,8 +13,8 @@ import {
 } from '../store/database.ts';
 import { normalizeId } from '../text/characters.ts';
 import type { FindId } from './entry.ts';
-import { unsentFindIds } from './entry-queries.ts';
-import { checksum, damagedRow, newUuid } from './events.ts';
+import { listUnsentFindIds } from './entry-queries.ts';
+import { computeChecksum, makeDamagedRowError, makeUuid } from './events.ts';
 import type { Outbox } from './open-outbox.ts';
 
 /** Element names and values from the find layer; the outbox does not interpret them. */
@@ -34,7 +34,7 @@ export type StoredFind = {
   readonly sourceRow: number | null;
   /** Full path of the table, with the sheet. */
   readonly sourcePath: string | null;
-  /** Its row as last imported, for {@link importedRow}; null for a find without a table. */
+  /** Its row as last imported, for {@link getImportedRow}; null for a find without a table. */
   readonly base: string | null;
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -77,7 +77,7 @@ const INSERT_FIND = `insert into finds
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 function computeFindChecksum(row: FindContent): number {
-  return checksum(listValues(row));
+  return computeChecksum(listValues(row));
 }
 
 /** @returns the row's id */
@@ -85,7 +85,7 @@ export function insertFind(outbox: Outbox, find: FindToStore): FindId {
   const now = Math.floor(outbox.clock.now());
   const elements = JSON.stringify(find.elements);
   return insertRow(outbox, {
-    uuid: find.uuid ?? newUuid(now),
+    uuid: find.uuid ?? makeUuid(now),
     localId: find.localId,
     elements,
     version: 1,
@@ -102,7 +102,7 @@ export function insertFind(outbox: Outbox, find: FindToStore): FindId {
 /** @param id of a find that was removed; without it, a new one */
 function insertRow(outbox: Outbox, row: FindContent, id: FindId | null = null): FindId {
   const values = listValues(row);
-  return Number(outbox.sql(INSERT_FIND).run(id, ...values, checksum(values)).lastInsertRowid);
+  return Number(outbox.sql(INSERT_FIND).run(id, ...values, computeChecksum(values)).lastInsertRowid);
 }
 
 /**
@@ -112,12 +112,12 @@ function insertRow(outbox: Outbox, row: FindContent, id: FindId | null = null): 
  */
 export function updateFind(outbox: Outbox, find: FindToStore, version?: number): void {
   outbox.change(() => {
-    const row = rowByLocalId(outbox, find.localId);
+    const row = findRowByLocalId(outbox, find.localId);
     if (row === undefined || (version !== undefined && row.version !== version)) throw makeChangedError(find.localId);
     const [sourceFile, sourceRow] = [find.source?.file ?? row.sourceFile, find.source?.row ?? row.sourceRow];
     const sourcePath = find.sourcePath === undefined ? row.sourcePath : find.sourcePath;
     const base = serializeBase(
-      find.base === undefined ? importedRow({ ...row, elements: JSON.parse(row.elements) }) : find.base,
+      find.base === undefined ? getImportedRow({ ...row, elements: JSON.parse(row.elements) }) : find.base,
       find.elements,
     );
     replaceRow(outbox, { ...row, elements: JSON.stringify(find.elements), sourceFile, sourceRow, sourcePath, base });
@@ -125,7 +125,7 @@ export function updateFind(outbox: Outbox, find: FindToStore, version?: number):
 }
 
 /** Returns a find's row as last imported. */
-export function importedRow({ base, elements }: Pick<StoredFind, 'base' | 'elements'>): ImportedRow | undefined {
+export function getImportedRow({ base, elements }: Pick<StoredFind, 'base' | 'elements'>): ImportedRow | undefined {
   return base === null ? undefined : { elements, ...JSON.parse(base) };
 }
 
@@ -146,19 +146,19 @@ function replaceRow(outbox: Outbox, before: LoggedFindRow): void {
     .run({ ...row, crc: computeFindChecksum(row) });
 }
 
-export function storedRowById(outbox: Outbox, id: FindId): LoggedFindRow | undefined {
-  return rowWhere(outbox, 'id = ?', id);
+export function findStoredRowById(outbox: Outbox, id: FindId): LoggedFindRow | undefined {
+  return findRowWhere(outbox, 'id = ?', id);
 }
 
-/** Restores a row from {@link storedRowById} as a new version; inserts it where it was removed. */
+/** Restores a row from {@link findStoredRowById} as a new version; inserts it where it was removed. */
 export function restoreFind(outbox: Outbox, before: LoggedFindRow): void {
-  const now = rowWhere(outbox, 'id = ?', before.id);
+  const now = findRowWhere(outbox, 'id = ?', before.id);
   if (now === undefined) insertRow(outbox, before, before.id);
   else replaceRow(outbox, { ...before, version: now.version });
 }
 
 export function setHidden(outbox: Outbox, id: FindId, isHidden: boolean): void {
-  const row = rowWhere(outbox, 'id = ?', id);
+  const row = findRowWhere(outbox, 'id = ?', id);
   if (row !== undefined) replaceRow(outbox, { ...row, hiddenAt: isHidden ? Math.floor(outbox.clock.now()) : null });
 }
 
@@ -200,7 +200,7 @@ export function findByIdentCely(outbox: Outbox, identCely: string): StoredFind |
 }
 
 /** Yields finds in the order of entry, without removed ones. */
-export function* allFinds(outbox: Outbox, limit = Number.MAX_SAFE_INTEGER): Generator<StoredFind> {
+export function* iterateFinds(outbox: Outbox, limit = Number.MAX_SAFE_INTEGER): Generator<StoredFind> {
   const rows = outbox.sql(`select ${COLUMNS} from finds where hidden_at is null order by id limit ?`).iterate(limit);
   for (const row of rows) yield parseFind(outbox, row);
 }
@@ -213,11 +213,11 @@ export function assertSoundFinds(outbox: Outbox, most = Number.MAX_SAFE_INTEGER)
   for (const row of outbox.sql(`select ${COLUMNS} from finds not indexed limit ?`).iterate(most)) parseFind(outbox, row);
   if (most === Number.MAX_SAFE_INTEGER) return;
   const unsent = outbox.sql(`select ${COLUMNS} from finds where id in (select value from json_each(?))`);
-  for (const row of unsent.iterate(JSON.stringify(unsentFindIds(outbox, most)))) parseFind(outbox, row);
+  for (const row of unsent.iterate(JSON.stringify(listUnsentFindIds(outbox, most)))) parseFind(outbox, row);
 }
 
 /** Returns the newest finds first. */
-export function latestFinds(outbox: Outbox, limit: number): StoredFind[] {
+export function listLatestFinds(outbox: Outbox, limit: number): StoredFind[] {
   const rows = outbox.sql(`select ${COLUMNS} from finds where hidden_at is null order by id desc limit ?`).all(limit);
   return rows.map((row) => parseFind(outbox, row));
 }
@@ -233,7 +233,7 @@ export function countFinds(outbox: Outbox): number {
 const parseDigest = createRowParser({ digest: isText, localId: isText });
 
 /** Returns local ids of finds that are queued or sent, by the digests of their imports. */
-export function importDigests(outbox: Outbox): Map<string, string[]> {
+export function listImportDigests(outbox: Outbox): Map<string, string[]> {
   const rows = outbox
     .sql(
       `select digest, local_id as localId from entries join finds on finds.id = find_id
@@ -253,7 +253,7 @@ export function importDigests(outbox: Outbox): Map<string, string[]> {
 const parseName = createRowParser({ name: isText, localId: isText });
 
 /** Returns the local ids and identifiers of finds, each with the local id. */
-export function namesOfFinds(outbox: Outbox): ReturnType<typeof parseName>[] {
+export function listNamesOfFinds(outbox: Outbox): ReturnType<typeof parseName>[] {
   const rows = outbox
     .sql(
       `select local_id as name, local_id as localId from finds
@@ -272,21 +272,21 @@ export function listLocalIdsFrom(outbox: Outbox, path: string): string[] {
 
 /** Changes the local id of an existing find to an unused one. */
 export function renameFind(outbox: Outbox, localId: string, newLocalId: string): void {
-  const row = rowByLocalId(outbox, localId);
+  const row = findRowByLocalId(outbox, localId);
   if (row === undefined) throw makeChangedError(localId);
   replaceRow(outbox, { ...row, localId: newLocalId });
 }
 
 export function assignFindUuid(outbox: Outbox, { localId }: StoredFind, uuid: string): void {
-  const row = rowByLocalId(outbox, localId);
+  const row = findRowByLocalId(outbox, localId);
   if (row !== undefined) replaceRow(outbox, { ...row, uuid });
 }
 
-function rowByLocalId(outbox: Outbox, localId: string): LoggedFindRow | undefined {
-  return rowWhere(outbox, 'local_id = ?', localId);
+function findRowByLocalId(outbox: Outbox, localId: string): LoggedFindRow | undefined {
+  return findRowWhere(outbox, 'local_id = ?', localId);
 }
 
-function rowWhere(outbox: Outbox, condition: string, value: string | number): LoggedFindRow | undefined {
+function findRowWhere(outbox: Outbox, condition: string, value: string | number): LoggedFindRow | undefined {
   const row = outbox.sql(`select ${COLUMNS} from finds where ${condition}`).get(value);
   return row === undefined ? undefined : parseFindRow(outbox, row);
 }
@@ -298,9 +298,9 @@ function readOneFind(outbox: Outbox, query: string, value: string | number): Sto
 
 /** @throws DatabaseError where the row differs from what was written */
 function parseFindRow({ path }: Outbox, row: unknown): LoggedFindRow {
-  if (!isFindRow(row)) throw damagedRow(path, msg`a find`);
+  if (!isFindRow(row)) throw makeDamagedRowError(path, msg`a find`);
   const { crc, ...find } = row;
-  if (computeFindChecksum(find) !== crc) throw damagedRow(path, msg`find ${find.localId}`);
+  if (computeFindChecksum(find) !== crc) throw makeDamagedRowError(path, msg`find ${find.localId}`);
   return find;
 }
 

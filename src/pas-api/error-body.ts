@@ -36,10 +36,10 @@ export function parseErrorBody(body: Buffer): ErrorBody {
 function toFinding(value: unknown): ServerFinding {
   const { line, column, message, error_type }: Record<string, unknown> = isObject(value) ? value : { message: value };
   return {
-    line: wholeNumber(line),
-    column: wholeNumber(column),
+    line: asWholeNumber(line),
+    column: asWholeNumber(column),
     message: cut(typeof message === 'string' ? message : JSON.stringify(value), MAX_CHARACTERS),
-    errorType: wholeNumber(error_type),
+    errorType: asWholeNumber(error_type),
   };
 }
 
@@ -76,6 +76,6 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function wholeNumber(value: unknown): number | undefined {
+function asWholeNumber(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isInteger(value) ? value : undefined;
 }

@@ -52,7 +52,7 @@ type Meaning =
 
 type Meanings = { readonly [operation in Operation]?: Meaning };
 
-const forAll = (meaning: Meaning): Meanings => ({ import: meaning, number: meaning, photo: meaning });
+const makeSameForAll = (meaning: Meaning): Meanings => ({ import: meaning, number: meaning, photo: meaning });
 
 /**
  * Meanings of statuses (A-IMPORT-11 to A-IMPORT-18, A-NUMBER-7 to A-NUMBER-14, A-PHOTO-8 to A-PHOTO-15); the body does not count,
@@ -61,18 +61,18 @@ const forAll = (meaning: Meaning): Meanings => ({ import: meaning, number: meani
 const MEANINGS: Readonly<Record<number, Meanings>> = {
   200: { number: 'success' },
   201: { import: 'success', photo: 'success' },
-  400: forAll('refused'),
-  401: forAll('unauthorised'),
-  403: forAll('forbidden'),
-  404: forAll('refused'),
-  405: forAll('refused'),
-  406: forAll('refused'),
-  413: forAll('refused'),
-  415: forAll('refused'),
+  400: makeSameForAll('refused'),
+  401: makeSameForAll('unauthorised'),
+  403: makeSameForAll('forbidden'),
+  404: makeSameForAll('refused'),
+  405: makeSameForAll('refused'),
+  406: makeSameForAll('refused'),
+  413: makeSameForAll('refused'),
+  415: makeSameForAll('refused'),
   422: { import: 'refused', number: 'already-applied', photo: 'refused' },
-  429: forAll('too-many'),
-  500: forAll('failed'),
-  503: forAll('closed'),
+  429: makeSameForAll('too-many'),
+  500: makeSameForAll('failed'),
+  503: makeSameForAll('closed'),
 };
 
 /** Returns the meaning; a status without one, such as a redirect, may be sent by any server, before or after the operation. */
@@ -130,9 +130,9 @@ export function parseOutcome(
 }
 
 /** Returns the outcome of an operation without a whole answer. */
-export function outcomeOfTransportError(operation: Operation, error: TransportError, nowMs: number, addressed?: string): Outcome {
+export function classifyTransportError(operation: Operation, error: TransportError, nowMs: number, addressed?: string): Outcome {
   if (error.cause instanceof ChangedFileError) return { kind: 'content-changed' };
-  const outcome = error.head === undefined ? undefined : outcomeOfHead(operation, error.head, nowMs, addressed);
+  const outcome = error.head === undefined ? undefined : classifyHead(operation, error.head, nowMs, addressed);
   if (outcome !== undefined && outcome.kind !== 'uncertain') return outcome;
   if (!error.mayHaveArrived) {
     const isCut = error.reason !== 'connect' && error.reason !== 'aborted';
@@ -142,7 +142,7 @@ export function outcomeOfTransportError(operation: Operation, error: TransportEr
 }
 
 /** Returns the outcome by status and headers of an answer whose body was cut off; undefined where it depends on the body. */
-function outcomeOfHead(operation: Operation, head: AnswerHead, nowMs: number, addressed?: string): Outcome | undefined {
+function classifyHead(operation: Operation, head: AnswerHead, nowMs: number, addressed?: string): Outcome | undefined {
   const meaning = getMeaning(operation, head.status);
   const needsBody = meaning === 'already-applied' || (meaning === 'success' && head.headers['x-record-id'] === undefined);
   return needsBody ? undefined : parseOutcome(operation, { ...head, body: Buffer.alloc(0) }, nowMs, () => undefined, addressed);

@@ -3,7 +3,7 @@ import { AuthError, ContractError, UnavailableError } from '../base/errors.ts';
 import { cmd, msg } from '../base/message.ts';
 import { type Exchange, type HttpRequest, type HttpResponse, TransportError } from '../http/exchange.ts';
 import { createRedactor, redactAnswers } from '../http/redaction.ts';
-import { bytesForm, contentDigest, streamForm } from '../http/request-body.ts';
+import { formatContentDigest, makeBytesForm, makeStreamForm } from '../http/request-body.ts';
 import { parseErrorBody, parseJson } from './error-body.ts';
 
 /** Operations of interface A, at the paths of A-GATE-2. */
@@ -15,7 +15,7 @@ const ACCEPT = '*/*';
 const QUESTION_TIMEOUT_MS = 30_000;
 
 /** Makes the request for a token (A-AUTH-2, A-AUTH-3). */
-function tokenRequest(baseUrl: string, username: string, password: string): HttpRequest {
+function makeTokenRequest(baseUrl: string, username: string, password: string): HttpRequest {
   const bytes = Buffer.from(JSON.stringify({ username, password }));
   return {
     method: 'POST',
@@ -27,7 +27,7 @@ function tokenRequest(baseUrl: string, username: string, password: string): Http
 }
 
 /** Makes the request for the account (A-USER-1). */
-export function userInfoRequest(baseUrl: string): HttpRequest {
+export function makeUserInfoRequest(baseUrl: string): HttpRequest {
   const url = `${baseUrl}/api/uzivatel-info/`;
   return { method: 'GET', url, headers: { accept: ACCEPT }, answerTimeoutMs: QUESTION_TIMEOUT_MS };
 }
@@ -35,29 +35,29 @@ export function userInfoRequest(baseUrl: string): HttpRequest {
 const IMPORT_PATH = '/api/pas/import-xml';
 
 /** Makes the request that creates a record from a document (A-IMPORT-1), with its digest (A-DIGEST-1). */
-export function importRequest(baseUrl: string, document: Buffer, sha512: Buffer): HttpRequest {
+export function makeImportRequest(baseUrl: string, document: Buffer, sha512: Buffer): HttpRequest {
   return {
     method: 'POST',
     url: baseUrl + IMPORT_PATH,
-    headers: { accept: ACCEPT, 'content-digest': contentDigest(sha512) },
-    body: bytesForm(document, { fileName: 'find.xml', contentType: 'application/xml' }),
+    headers: { accept: ACCEPT, 'content-digest': formatContentDigest(sha512) },
+    body: makeBytesForm(document, { fileName: 'find.xml', contentType: 'application/xml' }),
   };
 }
 
-function numberPath(identCely: string): string {
+function makeNumberPath(identCely: string): string {
   return `/api/pas/nalez/${encodeURIComponent(identCely)}/evidencni-cislo`;
 }
 
 /** Makes the request that sets the registration number of a record (A-NUMBER-1). */
-export function numberRequest(baseUrl: string, identCely: string, value: string): HttpRequest {
+export function makeNumberRequest(baseUrl: string, identCely: string, value: string): HttpRequest {
   return {
     method: 'PATCH',
-    url: `${baseUrl}${numberPath(identCely)}?evidencni_cislo=${encodeURIComponent(value)}`,
+    url: `${baseUrl}${makeNumberPath(identCely)}?evidencni_cislo=${encodeURIComponent(value)}`,
     headers: { accept: ACCEPT },
   };
 }
 
-function photoPath(identCely: string): string {
+function makePhotoPath(identCely: string): string {
   return `/api/pas/nalez/${encodeURIComponent(identCely)}/upload-foto`;
 }
 
@@ -70,12 +70,12 @@ type PhotoFile = {
 };
 
 /** Makes the request that adds a photograph to a record (A-PHOTO-1); the file is opened once per attempt. */
-export function photoRequest(baseUrl: string, identCely: string, file: PhotoFile): HttpRequest {
+export function makePhotoRequest(baseUrl: string, identCely: string, file: PhotoFile): HttpRequest {
   return {
     method: 'POST',
-    url: baseUrl + photoPath(identCely),
-    headers: { accept: ACCEPT, 'content-digest': contentDigest(file.sha512) },
-    body: streamForm(() => file.open(), file.sizeBytes, { fileName: file.name, contentType: file.mediaType }),
+    url: baseUrl + makePhotoPath(identCely),
+    headers: { accept: ACCEPT, 'content-digest': formatContentDigest(file.sha512) },
+    body: makeStreamForm(() => file.open(), file.sizeBytes, { fileName: file.name, contentType: file.mediaType }),
   };
 }
 
@@ -83,13 +83,13 @@ export function photoRequest(baseUrl: string, identCely: string, file: PhotoFile
  * Makes a request that changes nothing and passes the same gates as a write (A-GATE-4). A refusal of access concerns the account or
  * the address as a whole; after any other answer only the record was refused.
  */
-export function accessProbe(baseUrl: string): HttpRequest {
+export function makeAccessProbe(baseUrl: string): HttpRequest {
   return { method: 'GET', url: baseUrl + IMPORT_PATH, headers: { accept: ACCEPT }, answerTimeoutMs: QUESTION_TIMEOUT_MS };
 }
 
 /** Makes an import without a find, which the service refuses and every gate or proxy treats as an import. */
-export function emptyImport(baseUrl: string): HttpRequest {
-  return { ...accessProbe(baseUrl), method: 'POST' };
+export function makeEmptyImport(baseUrl: string): HttpRequest {
+  return { ...makeAccessProbe(baseUrl), method: 'POST' };
 }
 
 type TokenKeeper = { read(): string | undefined; write(token: string): void };
@@ -136,7 +136,7 @@ export function openSession(options: SessionOptions): Session {
 }
 
 /** Opens a session with a given token. `renew` throws AuthError: a sign-in could be that of another account. */
-export function externalTokenSession(token: string): Session {
+export function makeExternalTokenSession(token: string): Session {
   return {
     token: async () => token,
     renew: async () => {
@@ -158,8 +158,8 @@ const LOGIN_HINT = msg`Run \`${cmd`pas login`}\`, or set PAS_USERNAME and PAS_PA
 async function requestToken(options: SessionOptions, signal: AbortSignal | undefined): Promise<string> {
   const { baseUrl, username, password, send } = options;
   if (username === undefined || password === undefined) throw new AuthError(msg`Not signed in.`, { hint: LOGIN_HINT });
-  const request = tokenRequest(baseUrl, username, password);
-  const response = await answerOrUnavailable(baseUrl, () => send(signal === undefined ? request : { ...request, signal }));
+  const request = makeTokenRequest(baseUrl, username, password);
+  const response = await requireAnswer(baseUrl, () => send(signal === undefined ? request : { ...request, signal }));
   if (response.status === 200) return parseToken(baseUrl, response, password);
   assertAvailable(baseUrl, response);
   // A page of a proxy or another server says nothing about the password (A-AUTH-10).
@@ -199,7 +199,7 @@ export function assertAvailable(address: string, { status }: HttpResponse): void
 }
 
 /** Returns the answer. @throws UnavailableError where none came */
-export async function answerOrUnavailable(address: string, ask: () => Promise<HttpResponse>): Promise<HttpResponse> {
+export async function requireAnswer(address: string, ask: () => Promise<HttpResponse>): Promise<HttpResponse> {
   try {
     return await ask();
   } catch (thrown) {
@@ -235,7 +235,7 @@ export type Account = {
 };
 
 /** Returns the strongest role of the groups; without one an account writes as a researcher. */
-export function roleOfGroups(groups: readonly string[]): Role {
+export function chooseRole(groups: readonly string[]): Role {
   const roles = groups.map((group) => ROLE_OF_GROUP[group.trim().toLowerCase()]).filter((role) => role !== undefined);
   return roles.reduce<Role>((best, role) => (ROLES.indexOf(role) > ROLES.indexOf(best) ? role : best), 'researcher');
 }

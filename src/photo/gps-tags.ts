@@ -81,7 +81,7 @@ function removeFromDirectory(tiff: Tiff, at: number, waiting: number[]): GpsTrac
       continue;
     }
     if (tag === EXIF_POINTER) waiting.push(value);
-    if (tag === SUB_DIRECTORIES) waiting.push(...subDirectories(tiff, entry));
+    if (tag === SUB_DIRECTORIES) waiting.push(...listSubDirectories(tiff, entry));
     if (tag === XMP) trace = mergeTraces(trace, removeFromXmp(tiff, entry));
     index += 1;
   }
@@ -113,7 +113,7 @@ function clearGpsDirectory(tiff: Tiff, at: number): boolean {
   return tells;
 }
 
-function subDirectories({ bytes, u32 }: Tiff, entry: number): number[] {
+function listSubDirectories({ bytes, u32 }: Tiff, entry: number): number[] {
   const count = u32(entry + 4);
   if (count === 1) return [u32(entry + 8)];
   const at = u32(entry + 8);
@@ -166,7 +166,7 @@ export function removeXmpGps(packet: Buffer): GpsTrace {
     return { found: true, tells: true, tellsOutsideExif: true };
   }
   if (!/gps|titude/i.test(text)) return NO_GPS;
-  const spans = [...attributeSpans(text), ...elementSpans(text)];
+  const spans = [...findAttributeSpans(text), ...findElementSpans(text)];
   for (const [start, end] of spans) packet.fill(0x20, start, end);
   const tells = spans.some(([start]) => XMP_TELLING.test(text.slice(start, start + 60)));
   return { found: spans.length > 0, tells, tellsOutsideExif: tells };
@@ -186,15 +186,15 @@ export function hasXmpPlace(file: Buffer): boolean {
 
 type Span = readonly [start: number, end: number];
 
-function attributeSpans(text: string): Span[] {
+function findAttributeSpans(text: string): Span[] {
   return [...text.matchAll(ATTRIBUTE)].map((match) => [match.index, match.index + match[0].length]);
 }
 
-function elementSpans(text: string): Span[] {
+function findElementSpans(text: string): Span[] {
   const spans: Span[] = [];
   ELEMENT.lastIndex = 0;
   for (let match = ELEMENT.exec(text); match !== null; match = ELEMENT.exec(text)) {
-    const end = endOfElement(text, match.index, match[1] ?? '');
+    const end = findEndOfElement(text, match.index, match[1] ?? '');
     spans.push([match.index, end ?? text.length]);
     // The element is truncated, so the rest of the packet belongs to it.
     if (end === undefined) break;
@@ -203,7 +203,7 @@ function elementSpans(text: string): Span[] {
   return spans;
 }
 
-function endOfElement(text: string, start: number, name: string): number | undefined {
+function findEndOfElement(text: string, start: number, name: string): number | undefined {
   const opened = text.indexOf('>', start);
   if (opened === -1) return undefined;
   if (text[opened - 1] === '/') return opened + 1;

@@ -16,7 +16,7 @@ type BareJpeg = { readonly bytes: Buffer; readonly widthPx: number; readonly hei
  * Segments that describe the colours stay.
  * @returns undefined where it is no JPEG, or a truncated one
  */
-export function bareJpeg(bytes: Buffer): BareJpeg | undefined {
+export function reduceJpeg(bytes: Buffer): BareJpeg | undefined {
   if (bytes.length < 4 || bytes[0] !== 0xff || bytes[1] !== 0xd8) return undefined;
   const keptParts: Buffer[] = [bytes.subarray(0, 2)];
   let size: { readonly widthPx: number; readonly heightPx: number } | undefined;
@@ -36,7 +36,7 @@ export function bareJpeg(bytes: Buffer): BareJpeg | undefined {
     if (end > bytes.length) return undefined;
     if (FRAMES.includes(marker) && end - at >= 9)
       size = { heightPx: bytes.readUInt16BE(at + 5), widthPx: bytes.readUInt16BE(at + 7) };
-    const next = marker === START_OF_SCAN ? endOfScan(bytes, end) : end;
+    const next = marker === START_OF_SCAN ? findEndOfScan(bytes, end) : end;
     const isMetadata = marker === COMMENT || (marker >= APP0 && marker <= APP15 && marker !== APP14_ADOBE);
     if (!isMetadata) keptParts.push(bytes.subarray(at, next));
     at = next;
@@ -45,7 +45,7 @@ export function bareJpeg(bytes: Buffer): BareJpeg | undefined {
 }
 
 /** Returns the position of the next marker that is not part of the scan data. */
-function endOfScan(bytes: Buffer, from: number): number {
+function findEndOfScan(bytes: Buffer, from: number): number {
   for (let at = from; at + 1 < bytes.length; at++) {
     const next = bytes[at + 1] ?? 0;
     if (bytes[at] === 0xff && next !== 0 && !(next >= 0xd0 && next <= 0xd7)) return at;

@@ -1,5 +1,5 @@
 import type { Point } from '../place/geometry.ts';
-import { metresPerDegree } from '../place/polygon.ts';
+import { computeMetresPerDegree } from '../place/polygon.ts';
 import { findInName, hasOpenNumber, indexNames, type NameDoubt, type NameIndex, type NameMatch } from './name-match.ts';
 
 /** A photograph with the data by which it is matched to a find. */
@@ -117,7 +117,7 @@ function chooseNamed(
   const candidates = matches.map(({ find }) => find.localId).slice(0, MAX_CANDIDATES);
   const [best, ...otherMatches] = matches;
   if (best === undefined) return { file: shot.file, confidence: 'none', reasons: [], candidates };
-  const evidence = evidenceFor(shot, best.find, options);
+  const evidence = collectEvidence(shot, best.find, options);
   const reasons: Reason[] = [{ kind, id: best.id }, ...evidence];
   if (otherMatches.length > 0) {
     const ids = matches.map(({ id }) => id);
@@ -143,9 +143,9 @@ function chooseNamed(
 }
 
 /** Collects all evidence except names for or against one find. */
-function evidenceFor(shot: PhotoInfo, find: MatchableFind, { withinM }: MatchOptions): Reason[] {
+function collectEvidence(shot: PhotoInfo, find: MatchableFind, { withinM }: MatchOptions): Reason[] {
   const reasons: Reason[] = [];
-  const metres = shot.place === undefined || find.place === undefined ? undefined : distanceM(shot.place, find.place);
+  const metres = shot.place === undefined || find.place === undefined ? undefined : computeDistanceM(shot.place, find.place);
   if (metres !== undefined) reasons.push({ kind: metres <= withinM ? 'distance' : 'far', metres });
   const afterMs = getEntryTimeDelta(shot, find);
   if (afterMs !== undefined && Math.abs(afterMs) <= ENTERED_WITHIN_MS) {
@@ -169,7 +169,7 @@ type Scored = {
 
 function matchByEvidence(shot: PhotoInfo, finds: readonly MatchableFind[], options: MatchOptions): Match {
   const nearest = preferUnambiguous(
-    finds.map((find) => ({ find, value: shot.place && find.place ? distanceM(shot.place, find.place) : Number.NaN })),
+    finds.map((find) => ({ find, value: shot.place && find.place ? computeDistanceM(shot.place, find.place) : Number.NaN })),
     { most: options.withinM, apart: APART_M },
   );
   const soonest = preferUnambiguous(
@@ -178,7 +178,7 @@ function matchByEvidence(shot: PhotoInfo, finds: readonly MatchableFind[], optio
   );
   const scored = finds
     .map((find): Scored => {
-      const reasons = evidenceFor(shot, find, options);
+      const reasons = collectEvidence(shot, find, options);
       const points = reasons.reduce((sum, reason) => sum + getPoints(reason), 0);
       const clear = (find === nearest ? 1 : 0) + (find === soonest ? 2 : 0);
       const place = reasons.find((reason) => reason.kind === 'distance');
@@ -271,8 +271,8 @@ function getEntryTimeDelta({ takenMs }: PhotoInfo, { enteredMs }: MatchableFind)
 }
 
 /** Returns the distance in a plane, which is exact enough for these ranges. */
-function distanceM([lon, lat]: Point, [otherLon, otherLat]: Point): number {
-  const [lonM, latM] = metresPerDegree((lat + otherLat) / 2);
+function computeDistanceM([lon, lat]: Point, [otherLon, otherLat]: Point): number {
+  const [lonM, latM] = computeMetresPerDegree((lat + otherLat) / 2);
   return Math.hypot((lon - otherLon) * lonM, (lat - otherLat) * latM);
 }
 

@@ -34,7 +34,7 @@ export function indexNames<T>(finds: readonly NamedFind<T>[]): NameIndex<T> {
   for (const { find, ids } of finds) {
     for (const id of ids) {
       const plain = withoutAccents(id);
-      const tokens = nameTokens(plain);
+      const tokens = splitNameTokens(plain);
       const first = tokens[0]?.text;
       if (first === undefined) continue;
       const before = index.get(first);
@@ -57,8 +57,8 @@ type Graded<T> = Span<T> & { readonly doubt: NameDoubt | undefined };
  */
 export function findInName<T>(name: string, index: NameIndex<T>): NameMatch<T>[] {
   const plain = withoutAccents(name);
-  const tokens = nameTokens(plain);
-  const parts: Name = { plain, tokens, otherNumbers: numbersOfOthers(plain, tokens) };
+  const tokens = splitNameTokens(plain);
+  const parts: Name = { plain, tokens, otherNumbers: findOtherNumbers(plain, tokens) };
   const spans = tokens.flatMap((token, start) =>
     (index.get(token.text) ?? [])
       .filter((each) => each.tokens.every(({ text }, offset) => tokens[start + offset]?.text === text))
@@ -81,8 +81,8 @@ export function findInName<T>(name: string, index: NameIndex<T>): NameMatch<T>[]
 /** Tells if a name has a number that may be a find's: not part of a matched id, nor of a camera name, date or size. */
 export function hasOpenNumber(name: string): boolean {
   const plain = withoutAccents(name);
-  const tokens = nameTokens(plain);
-  return hasMoreNumbers({ plain, tokens, otherNumbers: numbersOfOthers(plain, tokens) }, []);
+  const tokens = splitNameTokens(plain);
+  return hasMoreNumbers({ plain, tokens, otherNumbers: findOtherNumbers(plain, tokens) }, []);
 }
 
 function getLength({ start, end }: { readonly start: number; readonly end: number }): number {
@@ -133,13 +133,13 @@ function isWrittenOnto({ tokens }: Name, { id, start, end }: Span<unknown>): boo
 /** Tells if the parts of the number are joined as in the id, or by one sign other than a blank. */
 function isJoined(name: Name, span: Span<unknown>): boolean {
   return span.tokens.slice(1).every((_token, index) => {
-    const between = gapBefore(name.plain, name.tokens, span.start + index + 1);
-    const inId = gapBefore(span.plain, span.tokens, index + 1);
+    const between = getGapBefore(name.plain, name.tokens, span.start + index + 1);
+    const inId = getGapBefore(span.plain, span.tokens, index + 1);
     return between === inId || /^[-_.~+\u2010-\u2015]?$/.test(between) || (inId === '/' && between === ',');
   });
 }
 
-function gapBefore(plain: string, tokens: readonly NameToken[], at: number): string {
+function getGapBefore(plain: string, tokens: readonly NameToken[], at: number): string {
   return plain.slice(tokens[at - 1]?.end ?? 0, tokens[at]?.start ?? plain.length);
 }
 
@@ -158,7 +158,7 @@ function judgePhrase(name: Name, span: Span<unknown>): 'phrase' | 'perhaps' | 'n
   const isCapital = /^\p{Lu}/u.test(name.plain.slice(word.start));
   if (isCapital && !isBlank && (/\p{Ll}/u.test(around) || !/\p{L}/u.test(around))) return 'no';
   const isWordAt = (at: number, gapAt: number): boolean =>
-    name.tokens[at] !== undefined && !isNumber(name.tokens[at].text) && gapBefore(name.plain, name.tokens, gapAt) === between;
+    name.tokens[at] !== undefined && !isNumber(name.tokens[at].text) && getGapBefore(name.plain, name.tokens, gapAt) === between;
   const [before, after] = [isWordAt(span.start - 1, span.start), isWordAt(span.end, span.end)];
   return (isBlank ? before || after : before && after) ? 'phrase' : 'perhaps';
 }
@@ -197,7 +197,7 @@ function withoutAccents(name: string): string {
 }
 
 /** @param plain text without accents */
-function nameTokens(plain: string): NameToken[] {
+function splitNameTokens(plain: string): NameToken[] {
   return [...plain.matchAll(/\p{L}+|\p{Nd}+/gu)].map((match) => ({
     text: match[0].toLowerCase().replace(/^0+(?=\d)/, ''),
     start: match.index,
@@ -236,21 +236,21 @@ const PATTERNS: readonly { readonly kind: OtherNumber['kind']; readonly pattern:
 ];
 
 /** @param plain text without accents */
-function numbersOfOthers(plain: string, tokens: readonly NameToken[]): OtherNumber[] {
+function findOtherNumbers(plain: string, tokens: readonly NameToken[]): OtherNumber[] {
   const written = PATTERNS.flatMap(({ kind, pattern }) =>
     [...plain.matchAll(pattern)].map(({ index, 0: text }): OtherNumber => ({ kind, start: index, end: index + text.length })),
   );
-  return [...written, ...namesOfPictures(tokens)];
+  return [...written, ...findPictureNames(tokens)];
 }
 
 /** Finds camera names: `IMG_0001`, `IMG_E0017`, `IMG-20240601-WA0017`: the prefix and the numbers behind it. */
-function namesOfPictures(tokens: readonly NameToken[]): OtherNumber[] {
+function findPictureNames(tokens: readonly NameToken[]): OtherNumber[] {
   const numbers: OtherNumber[] = [];
   for (let at = 0; at < tokens.length; at += 1) {
     const first = tokens[at];
     if (first === undefined || !OF_PICTURES.has(first.text)) continue;
     let [end, digits] = [at + 1, 0];
-    for (let token = tokens[end]; token !== undefined && goesOn(tokens, at, end); token = tokens[end]) {
+    for (let token = tokens[end]; token !== undefined && isPartOfPictureName(tokens, at, end); token = tokens[end]) {
       if (/^\p{Nd}/u.test(token.text)) digits += 1;
       end += 1;
     }
@@ -261,7 +261,7 @@ function namesOfPictures(tokens: readonly NameToken[]): OtherNumber[] {
 }
 
 /** Tells if the token at `at` belongs to the picture name that begins at `start`. */
-function goesOn(tokens: readonly NameToken[], start: number, at: number): boolean {
+function isPartOfPictureName(tokens: readonly NameToken[], start: number, at: number): boolean {
   const [token, next] = [tokens[at], tokens[at + 1]];
   if (token === undefined) return false;
   if (/^\p{Nd}/u.test(token.text) || OF_PICTURES.has(token.text)) return true;

@@ -1,9 +1,9 @@
 import { constants, open } from 'node:fs/promises';
 import type { ExpandedTags } from 'exifreader';
 import { getErrorMessage } from '../base/errors.ts';
-import { type Reading, unreadable } from '../base/issue.ts';
+import { makeUnreadable, type Reading } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
-import { degreesText, findRangeProblem } from '../place/geometry.ts';
+import { findRangeProblem, formatDegrees } from '../place/geometry.ts';
 import type { Position } from '../place/read-position.ts';
 
 /** EXIF data of a picture that concern finds. */
@@ -96,13 +96,13 @@ export async function readPhotoPosition(path: string): Promise<Reading<Position>
     exif = await readPhotoExif(path);
   } catch (thrown) {
     const problem = getErrorMessage(thrown);
-    return unreadable('photo-unreadable', msg`${path} cannot be read: ${problem}`);
+    return makeUnreadable('photo-unreadable', msg`${path} cannot be read: ${problem}`);
   }
   if (exif.place === undefined) {
-    return unreadable('photo-position', msg`${path} does not say where it was taken. Type the coordinates.`);
+    return makeUnreadable('photo-position', msg`${path} does not say where it was taken. Type the coordinates.`);
   }
   const { longitude, latitude } = exif.place;
   const range = findRangeProblem('4326', longitude, latitude);
-  if (range !== undefined) return unreadable('photo-position', msg`${path} has an impossible position: ${range}`);
-  return { value: { system: '4326', point: { x: degreesText(longitude), y: degreesText(latitude) } } };
+  if (range !== undefined) return makeUnreadable('photo-position', msg`${path} has an impossible position: ${range}`);
+  return { value: { system: '4326', point: { x: formatDegrees(longitude), y: formatDegrees(latitude) } } };
 }

@@ -4,7 +4,7 @@ import { constants, type FileHandle, open } from 'node:fs/promises';
 import { basename, dirname, extname, isAbsolute, join, sep } from 'node:path';
 import { fileTypeFromFile } from 'file-type';
 import { FileError, getErrorMessage } from '../base/errors.ts';
-import { errorIssue, type Issue, type Reading, unreadable, warningIssue } from '../base/issue.ts';
+import { type Issue, makeErrorIssue, makeUnreadable, makeWarningIssue, type Reading } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
 import { isPictureName } from '../text/names.ts';
 
@@ -78,7 +78,7 @@ async function inspectOpen(file: FileHandle, path: string, options: InspectOptio
       msg`${path} is ${typeText} by its content. The service takes JPEG, PNG, TIFF, HEIC and HEIF; convert it.`,
     );
   }
-  const { sha512Hex, sizeBytes } = await digest(file, signal);
+  const { sha512Hex, sizeBytes } = await digestContent(file, signal);
   if (sizeBytes !== stat.size) {
     return makeRefusal(
       'photo-changed',
@@ -87,7 +87,7 @@ async function inspectOpen(file: FileHandle, path: string, options: InspectOptio
   }
   const issues = (await isCutOff(file, mimeType, sizeBytes))
     ? [
-        warningIssue(
+        makeWarningIssue(
           'photo-cut-off',
           msg`The photograph ${path} is cut off: its end is missing. It is queued as it is; copy it again from the camera if you can.`,
         ),
@@ -96,7 +96,7 @@ async function inspectOpen(file: FileHandle, path: string, options: InspectOptio
   return { photograph: { path, sizeBytes, mimeType, sha512Hex }, issues };
 }
 
-async function digest(file: FileHandle, signal: AbortSignal | undefined) {
+async function digestContent(file: FileHandle, signal: AbortSignal | undefined) {
   const hash = createHash('sha512');
   const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
   let sizeBytes = 0;
@@ -110,7 +110,7 @@ async function digest(file: FileHandle, signal: AbortSignal | undefined) {
 }
 
 function makeRefusal(rule: string, message: Message): InspectedPhotograph {
-  return { issues: [errorIssue(rule, message)] };
+  return { issues: [makeErrorIssue(rule, message)] };
 }
 
 function explainNotOpened(path: string, error: unknown): Message {
@@ -203,29 +203,32 @@ export type ResolvePhoto = (
  * composed or decomposed.
  * @throws FileError where `root` is no readable folder
  */
-export function photoResolver(root: string): ResolvePhoto {
-  const realRoot = realFolder(root);
+export function makePhotoResolver(root: string): ResolvePhoto {
+  const realRoot = getRealFolder(root);
   return (name) => {
     const path = name.replaceAll('\\', '/');
     const isFromElsewhere = isAbsolute(path) || /^[A-Za-z]:/.test(path);
     // Only the file name of a path on another computer or device is used.
     const relative = isFromElsewhere ? path.slice(path.lastIndexOf('/') + 1).replace(/^[A-Za-z]:/, '') : path;
     if (relative.split('/').includes('..')) {
-      return unreadable('photo-path', msg`The photograph "${name}" leaves the folder ${root} by "..". Move it into that folder.`);
+      return makeUnreadable(
+        'photo-path',
+        msg`The photograph "${name}" leaves the folder ${root} by "..". Move it into that folder.`,
+      );
     }
     const other = findOtherSpelling(join(realRoot, relative));
     const real = findFirstExisting([join(realRoot, relative), ...(other === undefined ? [] : [other.path])]);
     if (real === undefined && isFromElsewhere) {
-      return unreadable(
+      return makeUnreadable(
         MISSING,
         msg`The photograph "${name}" is an absolute path, and there is no "${relative}" in ${root}. Copy it there.`,
       );
     }
     if (real === undefined) {
-      return unreadable(MISSING, msg`There is no photograph "${name}" in ${root}. Check the name, letter case included.`);
+      return makeUnreadable(MISSING, msg`There is no photograph "${name}" in ${root}. Check the name, letter case included.`);
     }
     if (!real.startsWith(realRoot.endsWith(sep) ? realRoot : realRoot + sep)) {
-      return unreadable(
+      return makeUnreadable(
         'photo-path',
         msg`The photograph "${name}" leads out of the folder ${root} through a symbolic link. Copy it there.`,
       );
@@ -307,7 +310,7 @@ function findFirstExisting(paths: readonly string[]): string | undefined {
   return undefined;
 }
 
-function realFolder(root: string): string {
+function getRealFolder(root: string): string {
   try {
     return realpathSync(root);
   } catch (error) {

@@ -1,7 +1,7 @@
 import { constants, open } from 'node:fs/promises';
 import type { Sharp, SharpOptions } from 'sharp';
 import { t } from '../base/language.ts';
-import { bareJpeg } from './jpeg.ts';
+import { reduceJpeg } from './jpeg.ts';
 import { parseExifTags } from './photo-exif.ts';
 
 export type Thumbnail =
@@ -94,7 +94,7 @@ function rotateImage(image: Sharp, orientation: number): Sharp {
 }
 
 async function extractEmbedded(head: Buffer, library: ImageLibrary | undefined, maxPx: number): Promise<Thumbnail> {
-  const thumbnail = await embeddedThumbnail(head);
+  const thumbnail = await findEmbeddedThumbnail(head);
   if (thumbnail === undefined) {
     return {
       kind: 'none',
@@ -111,9 +111,9 @@ async function extractEmbedded(head: Buffer, library: ImageLibrary | undefined, 
 type FoundThumbnail = Thumbnail & { readonly kind: 'image' };
 
 /** Returns the thumbnail in the EXIF data, without metadata. */
-async function embeddedThumbnail(head: Buffer): Promise<FoundThumbnail | undefined> {
+async function findEmbeddedThumbnail(head: Buffer): Promise<FoundThumbnail | undefined> {
   const { exif, Thumbnail: thumbnail } = (await parseExifTags(head)) ?? {};
-  const bare = thumbnail === undefined ? undefined : bareJpeg(Buffer.from(thumbnail.base64, 'base64'));
+  const bare = thumbnail === undefined ? undefined : reduceJpeg(Buffer.from(thumbnail.base64, 'base64'));
   if (bare === undefined) return undefined;
   const orientation = Number(exif?.Orientation?.value ?? 1);
   return {

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import type proj4 from 'proj4';
 import type { Converter } from 'proj4';
 import { FileError } from '../base/errors.ts';
-import { isReadable, type Reading, type Unreadable, unreadable } from '../base/issue.ts';
+import { isReadable, makeUnreadable, type Reading, type Unreadable } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
 import { trimText } from '../text/characters.ts';
 
@@ -31,21 +31,21 @@ export function parseDecimal(cell: string): Reading<string> {
   const joined = /^-?\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?:[.,]\d+)?$/.test(text) ? text.replace(/[ \u00a0\u202f]/g, '') : text;
   if (/^-?\d+(?:[.,]\d+)?$/.test(joined)) return { value: joined.replace(',', '.') };
   if (/[°'"′″]/.test(text)) {
-    return unreadable('coordinate', msg`"${cell}" is in degrees and minutes. Write decimal degrees, such as 14.4208.`);
+    return makeUnreadable('coordinate', msg`"${cell}" is in degrees and minutes. Write decimal degrees, such as 14.4208.`);
   }
   if (/^[+-]?[\d.,]+e[+-]?\d+$/i.test(text)) {
-    return unreadable(
+    return makeUnreadable(
       'coordinate',
       msg`"${cell}" has an exponent. Write all digits; in a spreadsheet format the column as a number.`,
     );
   }
   if (/^-?\d[\d., ]*$/.test(text)) {
-    return unreadable(
+    return makeUnreadable(
       'coordinate',
       msg`"${cell}" has several separators. Write digits with one decimal point or comma, such as 743011.72.`,
     );
   }
-  return unreadable('coordinate', msg`"${cell}" is not a number. Write digits with one decimal point or comma.`);
+  return makeUnreadable('coordinate', msg`"${cell}" is not a number. Write digits with one decimal point or comma.`);
 }
 
 /**
@@ -56,27 +56,28 @@ export function parsePoint(wkt: string): Reading<PointText> {
   const [, plainX, plainY] = PLAIN_POINT.exec(wkt) ?? [];
   if (plainX !== undefined && plainY !== undefined) return { value: { x: plainX, y: plainY } };
   const shown = shorten(wkt);
-  const problem = (what: Message): Unreadable =>
-    unreadable(
+  const makeFormProblem = (what: Message): Unreadable =>
+    makeUnreadable(
       'geometry-form',
       msg`"${shown}" ${what} Write POINT (x y) with two plain numbers, such as POINT (14.4208 50.0871).`,
     );
   const text = trimText(wkt);
-  if (/[^\S ]/.test(text)) return problem(msg`contains a tab, a line break or a no-break space where only blanks are allowed.`);
-  if (/^srid *=/i.test(text)) return problem(msg`begins with an SRID.`);
+  if (/[^\S ]/.test(text))
+    return makeFormProblem(msg`contains a tab, a line break or a no-break space where only blanks are allowed.`);
+  if (/^srid *=/i.test(text)) return makeFormProblem(msg`begins with an SRID.`);
   const match = /^point( *(?:z|m|zm))? *\(([^()]*)\)$/i.exec(text);
   if (match === null) {
-    if (/^point +empty$/i.test(text)) return problem(msg`is an empty point.`);
-    return problem(
+    if (/^point +empty$/i.test(text)) return makeFormProblem(msg`is an empty point.`);
+    return makeFormProblem(
       /^(multi|line|polygon|geometry|curve|tri)/i.test(text) ? msg`is not a point.` : msg`is not well-known text of a point.`,
     );
   }
   const numbers = (match[2] ?? '').trim().split(/ +/);
-  if (match[1] !== undefined || numbers.length > 2) return problem(msg`has more than two coordinates.`);
+  if (match[1] !== undefined || numbers.length > 2) return makeFormProblem(msg`has more than two coordinates.`);
   const [x = '', y = ''] = numbers;
-  if (y === '') return problem(msg`has only one coordinate.`);
+  if (y === '') return makeFormProblem(msg`has only one coordinate.`);
   const strange = numbers.find((number) => !/^-?\d+(\.\d+)?$/.test(number));
-  if (strange !== undefined) return problem(msg`has the coordinate "${strange}", which is not a plain decimal number.`);
+  if (strange !== undefined) return makeFormProblem(msg`has the coordinate "${strange}", which is not a plain decimal number.`);
   return { value: { x, y } };
 }
 
@@ -104,7 +105,7 @@ export function parseGisText(text: string): { readonly wkt: string; readonly eps
 }
 
 /** Formats degrees to a centimetre, without zeros at the end. */
-export function degreesText(degrees: number): string {
+export function formatDegrees(degrees: number): string {
   return degrees.toFixed(7).replace(/(?:\.|(?<!0))0+$/, '');
 }
 
@@ -113,14 +114,14 @@ export function formatPoint({ x, y }: PointText): string {
 }
 
 /** Returns a point's coordinates as numbers; undefined where the text is no plain point. */
-export function pointNumbers(wkt: string): readonly [number, number] | undefined {
+export function parsePointNumbers(wkt: string): readonly [number, number] | undefined {
   const reading = parsePoint(wkt);
   return isReadable(reading) ? [Number(reading.value.x), Number(reading.value.y)] : undefined;
 }
 
 /** Explains why the service cannot convert a point, with the likely mistake: swapped axes, wrong sign, the other system. */
 export function findRangeProblem(system: GeomSystem, x: number, y: number): Message | undefined {
-  if (inRange(system, x, y)) return undefined;
+  if (isInRange(system, x, y)) return undefined;
   const { x: xRange, y: yRange } = RANGES[system];
   const [xLeast, xMost] = xRange;
   const [yLeast, yMost] = yRange;
@@ -131,43 +132,43 @@ export function findRangeProblem(system: GeomSystem, x: number, y: number): Mess
 function describeMistake(system: GeomSystem, x: number, y: number): Message {
   const point = `${x} ${y}`;
   const [wholeX, wholeY] = [Math.round(x * 1000), Math.round(y * 1000)];
-  if (looksLikeSjtsk(wholeX, wholeY))
+  if (isLikeSjtsk(wholeX, wholeY))
     return msg`${point} are thousands of metres whose separator reads as a decimal point. Write all digits together: ${wholeX} ${wholeY}.`;
   if (x === 0 && y === 0)
     return msg`${point} is the point 0 0, which a device records before it has a position. Leave it empty, or find the place.`;
-  if (inRange(system, y, x)) {
+  if (isInRange(system, y, x)) {
     const order = system === '4326' ? msg`longitude first, then latitude` : msg`x first (-400000 to -905000), then y`;
     return msg`${point} has its axes swapped: ${order}.`;
   }
   if (system === '4326') {
     const [east, north] = [Math.abs(x), Math.abs(y)];
-    if (inRange(system, east, north))
+    if (isInRange(system, east, north))
       return msg`${point} has a wrong minus sign, or S or W instead of N or E: longitude and latitude are both positive here.`;
-    if (inRange(system, north, east))
+    if (isInRange(system, north, east))
       return msg`${point} has its axes swapped and a wrong minus sign, or S or W instead of N or E: longitude first, then latitude, both positive.`;
-    return looksLikeSjtsk(x, y)
+    return isLikeSjtsk(x, y)
       ? msg`${point} are S-JTSK metres, not degrees: the coordinate system is 5514.`
       : msg`${point} lies far outside the country: longitude first, then latitude, in degrees.`;
   }
-  if (looksLikeSjtsk(x, y)) {
+  if (isLikeSjtsk(x, y)) {
     const [smaller, larger] = [Math.min(Math.abs(x), Math.abs(y)), Math.max(Math.abs(x), Math.abs(y))];
     return msg`${point} are Křovák coordinates without their minus signs. EPSG:5514 has both negative and the smaller number first: -${smaller} -${larger}.`;
   }
   const [one, other] = [Math.abs(x), Math.abs(y)];
-  return inRange('4326', one, other) || inRange('4326', other, one)
+  return isInRange('4326', one, other) || isInRange('4326', other, one)
     ? msg`${point} are degrees, not metres: the coordinate system is 4326.`
     : msg`${point} lies far outside the country: x first, then y, both negative.`;
 }
 
-function inRange(system: GeomSystem, x: number, y: number): boolean {
+function isInRange(system: GeomSystem, x: number, y: number): boolean {
   const range = RANGES[system];
   return x >= range.x[0] && x <= range.x[1] && y >= range.y[0] && y <= range.y[1];
 }
 
 /** Tells if the numbers fit S-JTSK in one of its variants: older ones have positive axes, or y before x. */
-function looksLikeSjtsk(x: number, y: number): boolean {
+function isLikeSjtsk(x: number, y: number): boolean {
   const [smaller = 0, larger = 0] = [Math.abs(x), Math.abs(y)].sort((a, b) => a - b);
-  return inRange('5514', -smaller, -larger);
+  return isInRange('5514', -smaller, -larger);
 }
 
 function shorten(text: string): string {
@@ -181,7 +182,7 @@ export function toGeomSystem(code: number): GeomSystem | undefined {
 }
 
 /** Makes the error for a file in a system that the service does not accept. @param named name of the system in the file */
-export function unsupportedCrsError(file: string, named: string): FileError {
+export function makeUnsupportedCrsError(file: string, named: string): FileError {
   return new FileError(file, msg`The points of ${file} are in the coordinate system ${named}, which pas does not read.`, {
     hint: msg`Save the file in WGS 84 (EPSG:4326) or S-JTSK (EPSG:5514).`,
   });
@@ -202,7 +203,7 @@ const S_JTSK =
 let projection: Converter | undefined;
 
 /** Loads proj4 on first use: it takes longer to load than most commands to run, and few commands need it. */
-function converter(): Converter {
+function getConverter(): Converter {
   if (projection === undefined) {
     const load = createRequire(import.meta.url)('proj4') as typeof proj4;
     projection = load('WGS84', S_JTSK);
@@ -212,13 +213,13 @@ function converter(): Converter {
 
 /** Converts EPSG:4326 (longitude, latitude) to EPSG:5514 (x, y); meaningful in and around Czechia only. */
 export function toSJtsk(lonLat: Point): Point {
-  const [x, y] = converter().forward([lonLat[0], lonLat[1]]);
+  const [x, y] = getConverter().forward([lonLat[0], lonLat[1]]);
   return [x, y];
 }
 
 /** Converts EPSG:5514 (x, y) to EPSG:4326 (longitude, latitude). */
 export function toWgs84(xy: Point): Point {
-  const [longitude, latitude] = converter().inverse([xy[0], xy[1]]);
+  const [longitude, latitude] = getConverter().inverse([xy[0], xy[1]]);
   return [longitude, latitude];
 }
 

@@ -27,7 +27,7 @@ export function parsePolygon(wkt: string): Polygon {
 }
 
 /** Tells if a point is inside or on the boundary. Rings may have any direction and order. */
-export function contains(polygon: Polygon, lon: number, lat: number): boolean {
+export function isInPolygon(polygon: Polygon, lon: number, lat: number): boolean {
   const { minX, minY, maxX, maxY } = polygon.box;
   if (lon < minX || lon > maxX || lat < minY || lat > maxY) return false;
   let [inside, onBoundary] = [false, false];
@@ -45,8 +45,8 @@ export function contains(polygon: Polygon, lon: number, lat: number): boolean {
  * Returns the metres from a point, inside or outside, to the nearest boundary, holes included. It computes in the tangent plane
  * at the point: within 0.1 % up to 50 km.
  */
-export function distanceM(polygon: Polygon, lon: number, lat: number): number {
-  const [mPerLon, mPerLat] = metresPerDegree(lat);
+export function computeDistanceToPolygonM(polygon: Polygon, lon: number, lat: number): number {
+  const [mPerLon, mPerLat] = computeMetresPerDegree(lat);
   let nearestSquared = Number.POSITIVE_INFINITY;
   forEachSegment(polygon, (lon1, lat1, lon2, lat2) => {
     const x = (lon1 - lon) * mPerLon;
@@ -61,7 +61,7 @@ export function distanceM(polygon: Polygon, lon: number, lat: number): number {
 }
 
 /** Returns the metres of one degree of longitude and of latitude at a latitude. */
-export function metresPerDegree(lat: number): Point {
+export function computeMetresPerDegree(lat: number): Point {
   const phi = (lat * Math.PI) / 180;
   const w2 = 1 - WGS84_E2 * Math.sin(phi) ** 2;
   const meridian = (WGS84_A_M * (1 - WGS84_E2)) / (w2 * Math.sqrt(w2));

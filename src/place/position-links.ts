@@ -1,6 +1,6 @@
-import { type Reading, unreadable } from '../base/issue.ts';
+import { makeUnreadable, type Reading } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
-import { degreesText } from './geometry.ts';
+import { formatDegrees } from './geometry.ts';
 
 /** Degrees as text, written or decoded. */
 type Degrees = { readonly lat: string; readonly lon: string };
@@ -21,7 +21,7 @@ function parseGeoUri(text: string): Reading<Degrees> {
   const [, place = '', parameters = '', query = ''] = /^geo:([^;?]*)([^?]*)\??(.*)$/is.exec(text) ?? [];
   const crs = /;crs=([^;]+)/i.exec(parameters)?.[1];
   if (crs !== undefined && crs.toLowerCase() !== 'wgs84') {
-    return unreadable(
+    return makeUnreadable(
       'coordinate',
       msg`"${text}" is in the coordinate system ${crs}, which pas does not read. Write the position in WGS 84.`,
     );
@@ -31,21 +31,22 @@ function parseGeoUri(text: string): Reading<Degrees> {
 
 /** Readers of the marked place in map links; mapy.cz writes the longitude first. The centre of the view is no marked place. */
 const MARKED: readonly ((url: URL) => Degrees | undefined)[] = [
-  ({ searchParams }) => (searchParams.get('source') === 'coor' ? swapDegrees(pair(searchParams.get('id'))) : undefined),
+  ({ searchParams }) =>
+    searchParams.get('source') === 'coor' ? swapDegrees(parseDegreesPair(searchParams.get('id'))) : undefined,
   ({ href }) =>
-    pair(
+    parseDegreesPair(
       href
         .match(/!3d-?[\d.]+!4d-?[\d.]+/g)
         ?.at(-1)
         ?.slice(3)
         .replace('!4d', ','),
     ),
-  ({ searchParams }) => pair(searchParams.get('q')) ?? pair(searchParams.get('query')),
-  ({ searchParams }) => pair(`${searchParams.get('mlat')},${searchParams.get('mlon')}`),
+  ({ searchParams }) => parseDegreesPair(searchParams.get('q')) ?? parseDegreesPair(searchParams.get('query')),
+  ({ searchParams }) => parseDegreesPair(`${searchParams.get('mlat')},${searchParams.get('mlon')}`),
   ({ pathname }) =>
     pathname
       .split('/')
-      .map((part) => pair(decodePart(part)))
+      .map((part) => parseDegreesPair(decodePart(part)))
       .find((position) => position !== undefined),
 ];
 
@@ -54,7 +55,7 @@ function parseMapLink(text: string): Reading<Degrees> {
   if (!URL.canParse(address)) return makeMissingPointError(text);
   const url = new URL(address);
   if (isRoute(url)) {
-    return unreadable(
+    return makeUnreadable(
       'coordinate',
       msg`"${text}" is a link of a route, which has several places. Mark the place of the find on the map and copy its link, or write its coordinates.`,
     );
@@ -64,7 +65,7 @@ function parseMapLink(text: string): Reading<Degrees> {
     if (position !== undefined) return { value: position };
   }
   if (/^(?:maps\.app\.)?goo\.gl$/.test(url.hostname) || url.pathname.startsWith('/s/')) {
-    return unreadable(
+    return makeUnreadable(
       'coordinate',
       msg`"${text}" is a short link, which does not contain the position. Open it and copy the coordinates.`,
     );
@@ -85,7 +86,7 @@ function decodePart(part: string): string | null {
   return new URLSearchParams(`part=${part}`).get('part');
 }
 
-function pair(text: string | null | undefined): Degrees | undefined {
+function parseDegreesPair(text: string | null | undefined): Degrees | undefined {
   const [, lat, lon] = PAIR.exec(text ?? '') ?? [];
   return lat === undefined || lon === undefined ? undefined : { lat, lon };
 }
@@ -95,12 +96,12 @@ function swapDegrees(degrees: Degrees | undefined): Degrees | undefined {
 }
 
 function parsePair(text: string | null): Reading<Degrees> | undefined {
-  const value = pair(text);
+  const value = parseDegreesPair(text);
   return value && { value };
 }
 
 function makeMissingPointError(text: string): Reading<Degrees> {
-  return unreadable(
+  return makeUnreadable(
     'coordinate',
     msg`"${text}" is a link to a map without a marker, and the middle of a map is not a position. Mark the place on the map and copy its link, or write its coordinates.`,
   );
@@ -116,14 +117,14 @@ function parsePlusCode(text: string): Reading<Degrees> | undefined {
   const [, before = '', after = ''] = /^([2-9CFGHJMPQRVWX0]{2,8})\+([2-9CFGHJMPQRVWX]{0,7})(?:[\s,].*)?$/i.exec(text) ?? [];
   if (before === '' || before.length % 2 === 1) return undefined;
   if (before.length < SEPARATOR_AT) {
-    return unreadable(
+    return makeUnreadable(
       'coordinate',
       msg`"${text}" is a short plus code, which is ambiguous without a town. Write the full code, such as 9F2P3CPC+R8.`,
     );
   }
   const code = (before + after).toUpperCase();
   if (code.includes('0') || code.length < PAIRED_DIGITS) {
-    return unreadable(
+    return makeUnreadable(
       'coordinate',
       msg`"${text}" is a plus code of a large area. Write one with two digits after the plus, such as 9F2P3CPC+R8.`,
     );
@@ -140,5 +141,5 @@ function parsePlusCode(text: string): Reading<Degrees> | undefined {
     lat += Math.floor(DIGITS.indexOf(digit) / 4) * height;
     lon += (DIGITS.indexOf(digit) % 4) * width;
   }
-  return { value: { lat: degreesText(lat + height / 2), lon: degreesText(lon + width / 2) } };
+  return { value: { lat: formatDegrees(lat + height / 2), lon: formatDegrees(lon + width / 2) } };
 }

@@ -1,7 +1,7 @@
-import { isReadable, type Reading, unreadable } from '../base/issue.ts';
-import { decimal } from '../base/language.ts';
+import { isReadable, makeUnreadable, type Reading } from '../base/issue.ts';
+import { formatDecimal } from '../base/language.ts';
 import { isMessage, type Message, msg } from '../base/message.ts';
-import { degreesText, findRangeProblem, type GeomSystem, type PointText, parseDecimal, parseWrittenPoint } from './geometry.ts';
+import { findRangeProblem, formatDegrees, type GeomSystem, type PointText, parseDecimal, parseWrittenPoint } from './geometry.ts';
 import { parsePlaceLink } from './position-links.ts';
 
 /** A position as a person wrote it. */
@@ -30,15 +30,15 @@ export function parsePosition(text: string): Reading<Position> {
   if (link !== undefined) return isReadable(link) ? resolveAxes(text, link.value.lon, link.value.lat, true) : link;
   const tokens = splitTokens(text);
   const halves = tokens === undefined ? undefined : splitCoordinates(tokens);
-  if (halves === undefined) return unreadable('coordinate', describeNoPosition(text));
+  if (halves === undefined) return makeUnreadable('coordinate', describeNoPosition(text));
   const [first, second] = halves.map((half) => parseCoordinateTokens(half, text));
-  if (first === undefined || isMessage(first)) return unreadable('coordinate', first ?? describeNoPosition(text));
-  if (second === undefined) return unreadable('coordinate', msg`"${text}" is a single coordinate. A point needs two.`);
-  if (isMessage(second)) return unreadable('coordinate', second);
+  if (first === undefined || isMessage(first)) return makeUnreadable('coordinate', first ?? describeNoPosition(text));
+  if (second === undefined) return makeUnreadable('coordinate', msg`"${text}" is a single coordinate. A point needs two.`);
+  if (isMessage(second)) return makeUnreadable('coordinate', second);
   const isNorthing = ({ hemisphere }: Coordinate): boolean => hemisphere === 'N' || hemisphere === 'S';
   const isEasting = ({ hemisphere }: Coordinate): boolean => hemisphere === 'E' || hemisphere === 'W';
   if ((isNorthing(first) && isNorthing(second)) || (isEasting(first) && isEasting(second))) {
-    return unreadable('coordinate', msg`"${text}" has the same axis twice. Write one with N and one with E.`);
+    return makeUnreadable('coordinate', msg`"${text}" has the same axis twice. Write one with N and one with E.`);
   }
   if (isNorthing(first) || isEasting(second)) return resolveAxes(text, second.value, first.value, true);
   return resolveAxes(text, first.value, second.value, isEasting(first) || isNorthing(second));
@@ -59,18 +59,18 @@ function splitCoordinates(all: readonly Token[]): readonly (readonly Token[])[] 
 
 /** Returns the index where the second coordinate begins. */
 function findSplit(tokens: readonly Token[], numbers: number): number | undefined {
-  const places = (kind: Token['kind']): number[] => tokens.flatMap((token, index) => (token.kind === kind ? [index] : []));
-  const inner = (index: number | undefined): number | undefined =>
+  const listPlaces = (kind: Token['kind']): number[] => tokens.flatMap((token, index) => (token.kind === kind ? [index] : []));
+  const getInner = (index: number | undefined): number | undefined =>
     index === undefined || index <= 0 || index >= tokens.length ? undefined : index;
-  const [between, ...more] = places('between').filter((index) => index > 0 && index < tokens.length - 1);
+  const [between, ...more] = listPlaces('between').filter((index) => index > 0 && index < tokens.length - 1);
   if (between !== undefined && more.length === 0) return between;
-  const letters = places('hemisphere');
-  if (letters.length === 2) return letters[0] === 0 ? letters[1] : inner((letters[0] ?? 0) + 1);
-  const degrees = places('degrees');
-  if (degrees.length === 2) return inner((degrees[1] ?? 0) - 1);
+  const letters = listPlaces('hemisphere');
+  if (letters.length === 2) return letters[0] === 0 ? letters[1] : getInner((letters[0] ?? 0) + 1);
+  const degrees = listPlaces('degrees');
+  if (degrees.length === 2) return getInner((degrees[1] ?? 0) - 1);
   // In `50 4 48 N 14 25 12` the letter ends the first coordinate.
-  if (letters.length === 1 && letters[0] !== 0 && letters[0] !== tokens.length - 1) return inner((letters[0] ?? 0) + 1);
-  return numbers % 2 === 0 ? places('number')[numbers / 2] : undefined;
+  if (letters.length === 1 && letters[0] !== 0 && letters[0] !== tokens.length - 1) return getInner((letters[0] ?? 0) + 1);
+  return numbers % 2 === 0 ? listPlaces('number')[numbers / 2] : undefined;
 }
 
 /** Returns decimal degrees or metres, a message for a faulty coordinate, or undefined where the tokens are none. */
@@ -103,7 +103,7 @@ function hasWrongMarks(tokens: readonly Token[]): boolean {
 
 /** Converts unsigned degrees, minutes and seconds to decimal degrees. */
 function toDegrees(degrees: string, minutes: string, seconds: string): string {
-  return degreesText(Number(degrees) + Number(minutes) / 60 + Number(seconds) / 3600);
+  return formatDegrees(Number(degrees) + Number(minutes) / 60 + Number(seconds) / 3600);
 }
 
 type Attempt = {
@@ -116,7 +116,7 @@ type Attempt = {
 
 /** Places the pair in the system in which it fits. @param isNamed the text names its axes, so their order is no mistake */
 function resolveAxes(text: string, x: string, y: string, isNamed = false): Reading<Position> {
-  const fits = ({ system, ...at }: Attempt): boolean => findRangeProblem(system, Number(at.x), Number(at.y)) === undefined;
+  const isFitting = ({ system, ...at }: Attempt): boolean => findRangeProblem(system, Number(at.x), Number(at.y)) === undefined;
   const [positiveX, positiveY] = [x.replace('-', ''), y.replace('-', '')];
   const swapped = isNamed ? msg`"${text}" has its hemispheres swapped.` : msg`"${text}" has the latitude first.`;
   const southOrWest = msg`"${text}" lies south of the equator or west of Greenwich.`;
@@ -130,10 +130,10 @@ function resolveAxes(text: string, x: string, y: string, isNamed = false): Readi
     { system: '5514', x: `-${positiveX}`, y: `-${positiveY}`, doubt: metres },
     { system: '5514', x: `-${positiveY}`, y: `-${positiveX}`, doubt: metres },
   ];
-  const fitting = attempts.find(fits);
+  const fitting = attempts.find(isFitting);
   if (fitting === undefined) {
     const system = Math.max(Number(positiveX), Number(positiveY)) > 360 ? '5514' : '4326';
-    return unreadable('geometry-range', findRangeProblem(system, Number(x), Number(y)) ?? describeNoPosition(text));
+    return makeUnreadable('geometry-range', findRangeProblem(system, Number(x), Number(y)) ?? describeNoPosition(text));
   }
   const { system, doubt, isTurned = false } = fitting;
   const odd = doubt === undefined ? {} : { doubt, ...(isTurned && { isTurned }) };
@@ -141,9 +141,11 @@ function resolveAxes(text: string, x: string, y: string, isNamed = false): Readi
 }
 
 /** Formats a position for people: `50.08710 N 14.42080 E`, `S-JTSK x -743011.7 y -1043265.5`. */
-export function positionText({ system, point }: Position): string {
+export function formatPosition({ system, point }: Position): string {
   const [x, y] = [Number(point.x), Number(point.y)];
-  return system === '4326' ? `${decimal(y, 5)} N ${decimal(x, 5)} E` : `S-JTSK x ${decimal(x, 1)} y ${decimal(y, 1)}`;
+  return system === '4326'
+    ? `${formatDecimal(y, 5)} N ${formatDecimal(x, 5)} E`
+    : `S-JTSK x ${formatDecimal(x, 1)} y ${formatDecimal(y, 1)}`;
 }
 
 /** Tokens of a written position: numbers, marks of degrees, hemispheres, separators. */
@@ -157,16 +159,16 @@ type Hemisphere = 'N' | 'S' | 'E' | 'W';
 /** Patterns in the order in which they are tried. Czech writes `s. š.` for north and `v. d.` for east. */
 const PATTERNS: readonly (readonly [RegExp, (text: string) => Token | undefined])[] = [
   [/[\s]+/y, () => undefined],
-  [/s\.?\s*š\.?/iy, () => hemisphere('N')],
-  [/j\.?\s*š\.?/iy, () => hemisphere('S')],
-  [/v\.?\s*d\.?/iy, () => hemisphere('E')],
-  [/z\.?\s*d\.?/iy, () => hemisphere('W')],
+  [/s\.?\s*š\.?/iy, () => makeHemisphere('N')],
+  [/j\.?\s*š\.?/iy, () => makeHemisphere('S')],
+  [/v\.?\s*d\.?/iy, () => makeHemisphere('E')],
+  [/z\.?\s*d\.?/iy, () => makeHemisphere('W')],
   // Names of axes are skipped: x and y change places from one system to the next.
   [/(?:gps|loc|wgs\s?84|epsg:?\s?(?:4326|5514)|[xy])\s*[:=]?(?=[\s\d+\-−NSEW])/iy, () => undefined],
-  [/lat(?:itude)?\s*[:=]?(?=[\s\d+\-−])/iy, () => hemisphere('N')],
-  [/lon(?:g|gitude)?\s*[:=]?(?=[\s\d+\-−])/iy, () => hemisphere('E')],
-  [/[JVZ](?![a-zá-ž])/iy, (text) => ({ ...hemisphere(CZECH[text.toUpperCase()] ?? 'N'), isCzech: true })],
-  [/[NSEW](?![a-zá-ž])/iy, (text) => hemisphere(text.toUpperCase() as Hemisphere)],
+  [/lat(?:itude)?\s*[:=]?(?=[\s\d+\-−])/iy, () => makeHemisphere('N')],
+  [/lon(?:g|gitude)?\s*[:=]?(?=[\s\d+\-−])/iy, () => makeHemisphere('E')],
+  [/[JVZ](?![a-zá-ž])/iy, (text) => ({ ...makeHemisphere(CZECH[text.toUpperCase()] ?? 'N'), isCzech: true })],
+  [/[NSEW](?![a-zá-ž])/iy, (text) => makeHemisphere(text.toUpperCase() as Hemisphere)],
   [/[°º˚*]/y, () => ({ kind: 'degrees' })],
   [/''|″|”|“|"|′′|’’/y, () => ({ kind: 'seconds' })],
   [/['′’‘´`]/y, () => ({ kind: 'minutes' })],
@@ -194,7 +196,7 @@ function splitTokens(text: string): readonly Token[] | undefined {
   }
   const isCzech = tokens.some((token) => token.kind === 'hemisphere' && token.isCzech === true);
   const isSouth = (token: Token): boolean => token.kind === 'hemisphere' && token.letter === 'S' && token.isCzech !== true;
-  return isCzech ? tokens.map((token) => (isSouth(token) ? hemisphere('N') : token)) : tokens;
+  return isCzech ? tokens.map((token) => (isSouth(token) ? makeHemisphere('N') : token)) : tokens;
 }
 
 type Read = { readonly token: Token | undefined; readonly end: number };
@@ -225,7 +227,7 @@ function parseMarkAt(text: string, at: number): Read | undefined {
   return undefined;
 }
 
-function hemisphere(letter: Hemisphere): Extract<Token, { kind: 'hemisphere' }> {
+function makeHemisphere(letter: Hemisphere): Extract<Token, { kind: 'hemisphere' }> {
   return { kind: 'hemisphere', letter };
 }
 
@@ -239,8 +241,8 @@ const ANGLE_MARKS: Readonly<Record<AnglePart, string>> = { degrees: '°', minute
  * Combines columns of degrees, minutes and seconds into decimal degrees; '' where all are empty. An invalid angle such as `49°
  * 75' 25.8"` is returned as text, for which {@link parseCoordinate} reports the fault.
  */
-export function angleCell(parts: ReadonlyMap<AnglePart, string>): string {
-  const text = angleText(parts);
+export function joinAngleCells(parts: ReadonlyMap<AnglePart, string>): string {
+  const text = joinAngleParts(parts);
   const angle = parseAngle(text);
   return angle !== undefined && isReadable(angle) ? angle.value : text;
 }
@@ -251,7 +253,7 @@ export function withoutAngleMark(text: string): string {
 }
 
 /** Joins the parts. An empty part keeps its mark, so that the reader reports it as missing. */
-function angleText(parts: ReadonlyMap<AnglePart, string>): string {
+function joinAngleParts(parts: ReadonlyMap<AnglePart, string>): string {
   const texts = ANGLE_PARTS.flatMap((part) => {
     const text = parts.get(part);
     return text === undefined ? [] : [`${withoutAngleMark(text)}${ANGLE_MARKS[part]}`];
@@ -272,11 +274,14 @@ function parseAngle(text: string): Reading<string> | undefined {
   const match = /^([^°]*)°(?:([^'"°]*)')?(?:([^'"°]*)")?$/.exec(text);
   if (match === null) return undefined;
   const [degrees = '', minutes, seconds] = match.slice(1).map((part) => part?.trim());
-  const missing = missingPart(degrees, minutes, seconds);
-  if (missing !== undefined) return unreadable('coordinate', missing);
+  const missing = findMissingPart(degrees, minutes, seconds);
+  if (missing !== undefined) return makeUnreadable('coordinate', missing);
   const written = [degrees, minutes, seconds].filter((part) => part !== undefined && part !== '');
   if (written.slice(1).some((part) => /^[+\-−–]/.test(part ?? '')))
-    return unreadable('coordinate', msg`${text} has a sign before its minutes or seconds. Write the sign before the degrees.`);
+    return makeUnreadable(
+      'coordinate',
+      msg`${text} has a sign before its minutes or seconds. Write the sign before the degrees.`,
+    );
   const numbers: string[] = [];
   for (const part of written) {
     const number = parseDecimal(part ?? '');
@@ -285,15 +290,15 @@ function parseAngle(text: string): Reading<string> | undefined {
   }
   const [whole = '', wholeMinutes = '0', wholeSeconds = '0'] = numbers;
   if (numbers.slice(0, -1).some((number) => /\.\d*[1-9]/.test(number)))
-    return unreadable('coordinate', msg`"${text}" has a decimal point before its minutes or seconds.`);
+    return makeUnreadable('coordinate', msg`"${text}" has a decimal point before its minutes or seconds.`);
   if (Number(wholeMinutes) >= 60 || Number(wholeSeconds) >= 60)
-    return unreadable('coordinate', msg`"${text}" has 60 minutes or seconds, or more.`);
+    return makeUnreadable('coordinate', msg`"${text}" has 60 minutes or seconds, or more.`);
   const size = toDegrees(whole.replace('-', ''), wholeMinutes, wholeSeconds);
   return { value: whole.startsWith('-') ? `-${size}` : size };
 }
 
 /** Seconds may be empty behind minutes with decimals; any other empty part is reported, since 0 must be written. */
-function missingPart(degrees: string, minutes: string | undefined, seconds: string | undefined): Message | undefined {
+function findMissingPart(degrees: string, minutes: string | undefined, seconds: string | undefined): Message | undefined {
   if (degrees === '') return msg`The minutes or seconds are filled in, but the degrees are empty. Fill them in.`;
   if (minutes === '' || (minutes === undefined && seconds !== undefined))
     return msg`The minutes of ${degrees}° are empty. Write 0 if there are none.`;

@@ -10,7 +10,7 @@ const NAMES: Readonly<Record<GeomSystem, readonly string[]>> = {
  * Returns the system that a `.prj` describes, by its outermost name; undefined for every other. It distinguishes a projected
  * system from the geographic one inside it, and one with shifted or rotated axes from the one whose name it has.
  */
-export function systemOfPrj(prj: string): GeomSystem | undefined {
+export function parseSystemOfPrj(prj: string): GeomSystem | undefined {
   const [, kind = '', name = ''] = /^\s*([A-Z]+)\s*[[(]\s*"([^"]*)"/i.exec(prj) ?? [];
   const isProjected = /^PROJ/i.test(kind);
   if (!isProjected && !/^GEOG/i.test(kind)) return undefined;
@@ -20,7 +20,7 @@ export function systemOfPrj(prj: string): GeomSystem | undefined {
 }
 
 /** Returns the name of the system in the file, for messages. */
-export function nameOfPrj(prj: string): string {
+export function parseNameOfPrj(prj: string): string {
   const name = /^\s*[A-Z]+\s*[[(]\s*"([^"]*)"/i.exec(prj)?.[1] ?? '';
   return name === '' ? prj.trim().slice(0, 60) : name;
 }

@@ -1,6 +1,6 @@
-import { type Reading, unreadable } from '../base/issue.ts';
+import { makeUnreadable, type Reading } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
-import { plainNumber } from '../text/characters.ts';
+import { formatPlainNumber } from '../text/characters.ts';
 
 /** Bytes of the envelope of a GeoPackage geometry, by its code (GeoPackage 1.3, 2.1.3). */
 const ENVELOPE_BYTES = [0, 32, 48, 48, 64];
@@ -26,7 +26,8 @@ export function parseGeoPackagePoint(blob: Buffer): Reading<Coordinates | undefi
   const flags = blob[3] ?? 0;
   const envelopeBytes = ENVELOPE_BYTES[(flags >> 1) & 7];
   if (blob.length < 8 || blob.toString('latin1', 0, 2) !== 'GP' || envelopeBytes === undefined) return makeNotGeometry();
-  if (((flags >> 5) & 1) === 1) return unreadable('geometry-form', msg`The geometry is of an extended kind. A find has a point.`);
+  if (((flags >> 5) & 1) === 1)
+    return makeUnreadable('geometry-form', msg`The geometry is of an extended kind. A find has a point.`);
   if (((flags >> 4) & 1) === 1) return { value: undefined };
   try {
     return parseWkb(blob.subarray(8 + envelopeBytes));
@@ -39,23 +40,27 @@ export function parseGeoPackagePoint(blob: Buffer): Reading<Coordinates | undefi
 /** @throws RangeError where the bytes end too early */
 function parseWkb(wkb: Buffer): Reading<Coordinates | undefined> {
   const little = wkb.readUInt8(0) === 1;
-  const integer = (offset: number): number => (little ? wkb.readUInt32LE(offset) : wkb.readUInt32BE(offset));
-  const double = (offset: number): number => (little ? wkb.readDoubleLE(offset) : wkb.readDoubleBE(offset));
+  const readInteger = (offset: number): number => (little ? wkb.readUInt32LE(offset) : wkb.readUInt32BE(offset));
+  const readDouble = (offset: number): number => (little ? wkb.readDoubleLE(offset) : wkb.readDoubleBE(offset));
   // Z and M are encoded in the thousands (ISO) or in the highest bits (the older form).
-  const type = (integer(1) & 0x0fffffff) % 1000;
+  const type = (readInteger(1) & 0x0fffffff) % 1000;
   if (type === POINT) {
-    const [x, y] = [double(5), double(13)];
-    return Number.isNaN(x) || Number.isNaN(y) ? { value: undefined } : { value: { x: plainNumber(x), y: plainNumber(y) } };
+    const [x, y] = [readDouble(5), readDouble(13)];
+    return Number.isNaN(x) || Number.isNaN(y)
+      ? { value: undefined }
+      : { value: { x: formatPlainNumber(x), y: formatPlainNumber(y) } };
   }
   const name = NAMES[type] ?? `#${type}`;
-  if (type !== MULTI_POINT) return unreadable('geometry-form', msg`The geometry is a ${name}. A find has a point.`);
-  const count = integer(5);
+  if (type !== MULTI_POINT) return makeUnreadable('geometry-form', msg`The geometry is a ${name}. A find has a point.`);
+  const count = readInteger(5);
   if (count === 1) return parseWkb(wkb.subarray(9));
-  return count === 0 ? { value: undefined } : unreadable('geometry-form', msg`The geometry has ${count} points. A find has one.`);
+  return count === 0
+    ? { value: undefined }
+    : makeUnreadable('geometry-form', msg`The geometry has ${count} points. A find has one.`);
 }
 
 function makeNotGeometry(): Reading<undefined> {
-  return unreadable('geometry-form', msg`The geometry is damaged. Draw the point again.`);
+  return makeUnreadable('geometry-form', msg`The geometry is damaged. Draw the point again.`);
 }
 
 /** Byte order (little-endian) and types of a polygon and of several (OGC 06-103r4, 8.2.4). */
@@ -66,22 +71,24 @@ const [LITTLE, POLYGON, MULTI_POLYGON] = [1, 3, 6];
  * order.
  * @param wkt a text that {@link parsePolygon} accepts
  */
-export function multiPolygonWkb(wkt: string): Buffer {
+export function encodeMultiPolygon(wkt: string): Buffer {
   const isMulti = /^\s*multi/i.test(wkt);
   const body = wkt.slice(wkt.indexOf('('));
   // A polygon is a bracket of rings, and a ring holds no bracket.
   const polygons = [
     ...(isMulti ? body.slice(body.indexOf('(') + 1) : body).matchAll(/\(\s*(\([^()]*\)\s*(?:,\s*\([^()]*\)\s*)*)\)/g),
   ];
-  const parts = polygons.map(([, rings = '']) => polygonWkb([...rings.matchAll(/\(([^()]*)\)/g)].map(([, ring = '']) => ring)));
-  return Buffer.concat([head(MULTI_POLYGON, parts.length), ...parts]);
+  const parts = polygons.map(([, rings = '']) =>
+    encodePolygon([...rings.matchAll(/\(([^()]*)\)/g)].map(([, ring = '']) => ring)),
+  );
+  return Buffer.concat([encodeHead(MULTI_POLYGON, parts.length), ...parts]);
 }
 
-function polygonWkb(rings: readonly string[]): Buffer {
-  return Buffer.concat([head(POLYGON, rings.length), ...rings.map(ringWkb)]);
+function encodePolygon(rings: readonly string[]): Buffer {
+  return Buffer.concat([encodeHead(POLYGON, rings.length), ...rings.map(encodeRing)]);
 }
 
-function ringWkb(ring: string): Buffer {
+function encodeRing(ring: string): Buffer {
   const points = ring.split(',').map((point) => point.trim().split(/\s+/).map(Number));
   const bytes = Buffer.alloc(4 + 16 * points.length);
   bytes.writeUInt32LE(points.length, 0);
@@ -92,7 +99,7 @@ function ringWkb(ring: string): Buffer {
   return bytes;
 }
 
-function head(type: number, count: number): Buffer {
+function encodeHead(type: number, count: number): Buffer {
   const bytes = Buffer.alloc(9);
   bytes.writeUInt8(LITTLE, 0);
   bytes.writeUInt32LE(type, 1);

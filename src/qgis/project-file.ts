@@ -19,7 +19,7 @@ type QgisProject = {
 const QGIS_VERSION = '3.22.0-Białowieża';
 
 /** Writes a `.qgs` project with a map in S-JTSK. */
-export function projectFile(project: QgisProject): Buffer {
+export function makeProjectFile(project: QgisProject): Buffer {
   const { title, layers, relations, extent } = project;
   return buildXml({
     name: 'qgis',

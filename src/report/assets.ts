@@ -16,8 +16,8 @@ export function readAssets(): Assets {
   const policy = [
     "default-src 'none'",
     'img-src data:',
-    `style-src ${digest(style)}`,
-    `script-src ${digest(script)}`,
+    `style-src ${hashForPolicy(style)}`,
+    `script-src ${hashForPolicy(script)}`,
     "base-uri 'none'",
     "form-action 'none'",
   ].join('; ');
@@ -30,6 +30,6 @@ function joinFiles(names: readonly string[]): string {
     .join('\n');
 }
 
-function digest(text: string): string {
+function hashForPolicy(text: string): string {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 }

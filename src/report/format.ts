@@ -1,4 +1,4 @@
-import { currentLanguage, decimal, msgid, ngettext, t } from '../base/language.ts';
+import { formatDecimal, getLanguage, msgid, ngettext, t } from '../base/language.ts';
 import type { Place } from './report-model.ts';
 
 /** Numbers, dates and coordinates in the report's language. */
@@ -10,7 +10,7 @@ const MINUS = '\u2212';
 const FORMS = new Map<string, Intl.DateTimeFormat>();
 
 function getDateFormat(name: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
-  const locale = currentLanguage() === 'cs' ? 'cs-CZ' : 'en-GB';
+  const locale = getLanguage() === 'cs' ? 'cs-CZ' : 'en-GB';
   const key = `${locale} ${name}`;
   const form = FORMS.get(key) ?? new Intl.DateTimeFormat(locale, options);
   FORMS.set(key, form);
@@ -18,25 +18,25 @@ function getDateFormat(name: string, options: Intl.DateTimeFormatOptions): Intl.
 }
 
 /** Formats `2024-03-09` as a date; other texts stay as they are. */
-export function dayText(isoDate: string): string {
+export function formatReportDay(isoDate: string): string {
   const day = new Date(`${isoDate}T00:00:00Z`);
   if (!/^\d{4}-\d{2}-\d{2}$/.test(isoDate) || Number.isNaN(day.getTime())) return isoDate;
   return getDateFormat('date', { dateStyle: 'long', timeZone: 'UTC' }).format(day);
 }
 
-export function momentText(ms: number): string {
+export function formatReportMoment(ms: number): string {
   return getDateFormat('moment', { dateStyle: 'long', timeStyle: 'short' }).format(new Date(ms));
 }
 
-export function dayOfMoment(ms: number): string {
+export function formatDayOfMoment(ms: number): string {
   return getDateFormat('day', { dateStyle: 'long' }).format(new Date(ms));
 }
 
-export function wholeNumber(value: number): string {
+export function formatWholeNumber(value: number): string {
   return groupDigits(String(value));
 }
 
-export function findsText(count: number): string {
+export function formatFinds(count: number): string {
   return ngettext(msgid`${count} find`, `${count} finds`, count);
 }
 
@@ -45,47 +45,47 @@ function groupDigits(digits: string): string {
 }
 
 /** Formats `49.84050° N, 15.17120° E`. */
-export function wgs84Text({ wgs84: [longitude, latitude] }: Place, digits = 5): string {
-  return `${latitudeText(latitude, digits)}, ${longitudeText(longitude, digits)}`;
+export function formatWgs84({ wgs84: [longitude, latitude] }: Place, digits = 5): string {
+  return `${formatLatitude(latitude, digits)}, ${formatLongitude(longitude, digits)}`;
 }
 
 /** Always north: the service accepts no other points. */
-export function latitudeText(latitude: number, digits: number): string {
-  return northern(decimal(latitude, digits));
+export function formatLatitude(latitude: number, digits: number): string {
+  return formatNorth(formatDecimal(latitude, digits));
 }
 
-export function longitudeText(longitude: number, digits: number): string {
-  return eastern(decimal(longitude, digits));
+export function formatLongitude(longitude: number, digits: number): string {
+  return formatEast(formatDecimal(longitude, digits));
 }
 
-export function northern(degrees: string): string {
+export function formatNorth(degrees: string): string {
   return t`${degrees}° N`;
 }
 
-export function eastern(degrees: string): string {
+export function formatEast(degrees: string): string {
   return t`${degrees}° E`;
 }
 
 /** Formats `X −693 174.81 m, Y −1 077 354.27 m`: east and north axes of EPSG:5514. */
-export function sJtskText({ sJtsk: [x, y] }: Place): string {
+export function formatSJtsk({ sJtsk: [x, y] }: Place): string {
   return `X\u00a0${formatSigned(x)}\u00a0m, Y\u00a0${formatSigned(y)}\u00a0m`;
 }
 
 function formatSigned(value: number): string {
-  const [whole = '', fraction = ''] = decimal(Math.abs(value), 2).split(/[.,]/);
-  const mark = currentLanguage() === 'cs' ? ',' : '.';
+  const [whole = '', fraction = ''] = formatDecimal(Math.abs(value), 2).split(/[.,]/);
+  const mark = getLanguage() === 'cs' ? ',' : '.';
   return `${value < 0 ? MINUS : ''}${groupDigits(whole)}${mark}${fraction}`;
 }
 
 /** Formats `250 m`, `1.5 km`. */
-export function metresText(metres: number): string {
+export function formatMetres(metres: number): string {
   if (metres < 1000) return `${metres} m`;
   const km = metres / 1000;
-  return `${decimal(km, Number.isInteger(km) ? 0 : 1)} km`;
+  return `${formatDecimal(km, Number.isInteger(km) ? 0 : 1)} km`;
 }
 
 /** Formats a grid line's coordinate: in metres, or in kilometres where all lines are at whole ones. */
-export function gridText(metres: number, step: number): string {
+export function formatGridLine(metres: number, step: number): string {
   const sign = metres < 0 ? MINUS : '';
   return step % 1000 === 0 ? `${sign}${Math.abs(metres / 1000)} km` : `${sign}${groupDigits(String(Math.abs(metres)))}`;
 }

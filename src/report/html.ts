@@ -5,13 +5,13 @@ export type Html = { readonly [MARKUP]: string };
 /** Value in a template: text is escaped, markup and lists of markup are inserted, undefined is nothing. */
 export type HtmlPart = string | number | Html | undefined | readonly HtmlPart[];
 
-/** Makes markup from a template. Values are safe as text or in double quotes; addresses only after {@link webAddress}. */
+/** Makes markup from a template. Values are safe as text or in double quotes; addresses only after {@link parseWebAddress}. */
 export function html(strings: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
-  return trusted(strings.map((text, index) => (index === 0 ? text : renderPart(parts[index - 1]) + text)).join(''));
+  return trustMarkup(strings.map((text, index) => (index === 0 ? text : renderPart(parts[index - 1]) + text)).join(''));
 }
 
 /** Declares a text of this package as markup. Never for data. */
-export function trusted(markup: string): Html {
+export function trustMarkup(markup: string): Html {
   return { [MARKUP]: markup };
 }
 
@@ -40,7 +40,7 @@ function escapeHtml(text: string): string {
 }
 
 /** Returns a web address for a link; undefined for `javascript:` and others. */
-export function webAddress(address: string): string | undefined {
+export function parseWebAddress(address: string): string | undefined {
   if (!URL.canParse(address)) return undefined;
   const { protocol, href } = new URL(address);
   return protocol === 'https:' || protocol === 'http:' ? href : undefined;

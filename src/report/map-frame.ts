@@ -1,6 +1,6 @@
 import { type Point, toSJtsk } from '../place/geometry.ts';
-import { type BoundingBox, metresPerDegree } from '../place/polygon.ts';
-import { gridText, latitudeText, longitudeText } from './format.ts';
+import { type BoundingBox, computeMetresPerDegree } from '../place/polygon.ts';
+import { formatGridLine, formatLatitude, formatLongitude } from './format.ts';
 
 /**
  * The window of a map: converts degrees to drawing units, x to the right and y down. The projection is equirectangular with the
@@ -23,9 +23,9 @@ const MARGIN = 0.14;
 const MIN_METRES = { overview: 16_000, detail: 900 };
 
 /** Makes a frame centred on a box of degrees, with a margin. */
-export function frameAround({ minX, minY, maxX, maxY }: BoundingBox, kind: keyof typeof MIN_METRES): Frame {
+export function makeFrameAround({ minX, minY, maxX, maxY }: BoundingBox, kind: keyof typeof MIN_METRES): Frame {
   const [midX, midY] = [(minX + maxX) / 2, (minY + maxY) / 2];
-  const [mPerLon, mPerLat] = metresPerDegree(midY);
+  const [mPerLon, mPerLat] = computeMetresPerDegree(midY);
   const least = MIN_METRES[kind];
   const wide = Math.max((maxX - minX) * mPerLon * (1 + 2 * MARGIN), least);
   const high = Math.max((maxY - minY) * mPerLat * (1 + 2 * MARGIN), least * 0.6);
@@ -46,7 +46,7 @@ export function frameAround({ minX, minY, maxX, maxY }: BoundingBox, kind: keyof
 }
 
 /** Returns the bounding box of points. @throws RangeError without any */
-export function boxAround(points: readonly Point[]): BoundingBox {
+export function makeBoxAround(points: readonly Point[]): BoundingBox {
   if (points.length === 0) throw new RangeError('no point to put a box around');
   const box = { minX: Infinity, minY: Infinity, maxX: -Infinity, maxY: -Infinity };
   for (const [x, y] of points) {
@@ -59,7 +59,7 @@ export function boxAround(points: readonly Point[]): BoundingBox {
 }
 
 /** Returns the largest of 1, 2 and 5 times a power of ten that is at most `most`. */
-export function roundStep(most: number): number {
+export function roundDownToStep(most: number): number {
   const power = 10 ** Math.floor(Math.log10(most));
   const digit = [5, 2, 1].find((each) => each * power <= most * (1 + 1e-9)) ?? 1;
   return digit * power;
@@ -82,26 +82,26 @@ const LINES = 3;
 
 export function makeGraticule(frame: Frame): Graticule {
   const { box, width, height } = frame;
-  const lonStep = roundStep((box.maxX - box.minX) / LINES);
-  const latStep = roundStep((box.maxY - box.minY) / LINES);
-  const digits = (step: number): number => Math.max(0, Math.ceil(-Math.log10(step) - 1e-9));
-  const metres = roundStep((width * frame.metresPerUnit) / (LINES + 1));
+  const lonStep = roundDownToStep((box.maxX - box.minX) / LINES);
+  const latStep = roundDownToStep((box.maxY - box.minY) / LINES);
+  const countDigits = (step: number): number => Math.max(0, Math.ceil(-Math.log10(step) - 1e-9));
+  const metres = roundDownToStep((width * frame.metresPerUnit) / (LINES + 1));
   return {
-    meridians: multiples(box.minX, box.maxX, lonStep).map((longitude) => ({
+    meridians: listMultiples(box.minX, box.maxX, lonStep).map((longitude) => ({
       at: frame.place([longitude, box.minY])[0],
-      label: longitudeText(longitude, digits(lonStep)),
+      label: formatLongitude(longitude, countDigits(lonStep)),
     })),
-    parallels: multiples(box.minY, box.maxY, latStep).map((latitude) => ({
+    parallels: listMultiples(box.minY, box.maxY, latStep).map((latitude) => ({
       at: frame.place([box.minX, latitude])[1],
-      label: latitudeText(latitude, digits(latStep)),
+      label: formatLatitude(latitude, countDigits(latStep)),
     })),
-    top: crossings(metres, width, (share) => toSJtsk([box.minX + share * (box.maxX - box.minX), box.maxY])[0]),
-    right: crossings(metres, height, (share) => toSJtsk([box.maxX, box.maxY - share * (box.maxY - box.minY)])[1]),
+    top: findCrossings(metres, width, (share) => toSJtsk([box.minX + share * (box.maxX - box.minX), box.maxY])[0]),
+    right: findCrossings(metres, height, (share) => toSJtsk([box.maxX, box.maxY - share * (box.maxY - box.minY)])[1]),
   };
 }
 
 /** Starts within the first interval, so that no label touches a corner. */
-function multiples(from: number, to: number, step: number): number[] {
+function listMultiples(from: number, to: number, step: number): number[] {
   const room = (to - from) * 0.03;
   const first = Math.ceil((from + room) / step);
   const last = Math.floor((to - room) / step);
@@ -111,7 +111,7 @@ function multiples(from: number, to: number, step: number): number[] {
 const SAMPLES = 16;
 
 /** Finds round values of a coordinate along an edge, by linear interpolation between samples, since it changes almost evenly. */
-function crossings(step: number, length: number, valueAt: (share: number) => number): Tick[] {
+function findCrossings(step: number, length: number, valueAt: (share: number) => number): Tick[] {
   const values = Array.from({ length: SAMPLES + 1 }, (_, index) => valueAt(index / SAMPLES));
   const ticks: Tick[] = [];
   for (let index = 0; index < SAMPLES; index++) {
@@ -119,7 +119,7 @@ function crossings(step: number, length: number, valueAt: (share: number) => num
     if (!Number.isFinite(a) || !Number.isFinite(b) || a === b) continue;
     for (let value = Math.ceil(Math.min(a, b) / step) * step; value < Math.max(a, b); value += step) {
       const at = ((index + (value - a) / (b - a)) / SAMPLES) * length;
-      if (at > length * 0.04 && at < length * 0.96) ticks.push({ at, label: gridText(value, step) });
+      if (at > length * 0.04 && at < length * 0.96) ticks.push({ at, label: formatGridLine(value, step) });
     }
   }
   return ticks;

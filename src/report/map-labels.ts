@@ -37,9 +37,9 @@ export function placeLabels(requests: readonly LabelRequest[], size: Size): MapL
     const taken = listTakenBoxes(requests, [...placed.values()], scale);
     for (const request of requests) {
       if (placed.has(request) || request.text === '') continue;
-      const side = (Object.keys(SIDES) as Side[]).find((each) => isFree(labelBox(request, each, scale), taken, size, scale));
+      const side = (Object.keys(SIDES) as Side[]).find((each) => isFree(makeLabelBox(request, each, scale), taken, size, scale));
       if (side === undefined) continue;
-      taken.push(labelBox(request, side, scale));
+      taken.push(makeLabelBox(request, side, scale));
       placed.set(request, { ...request, side, alsoNarrow: scale === NARROW_SCALE });
     }
   }
@@ -62,11 +62,13 @@ export function placeAreaNames(
     NARROW_SCALE,
   );
   return names.flatMap(({ at: [x, y], text }): AreaName[] => {
-    const shift = [0, -2, 2, -4, 4].find((lines) => isFree(textBox(x, y + (lines * LETTER.height) / 2, text, 1), taken, size, 1));
+    const shift = [0, -2, 2, -4, 4].find((lines) =>
+      isFree(makeTextBox(x, y + (lines * LETTER.height) / 2, text, 1), taken, size, 1),
+    );
     if (shift === undefined) return [];
     const at = [x, y + (shift * LETTER.height) / 2] as const;
-    taken.push(textBox(at[0], at[1], text, 1));
-    const large = textBox(at[0], at[1], text, NARROW_SCALE);
+    taken.push(makeTextBox(at[0], at[1], text, 1));
+    const large = makeTextBox(at[0], at[1], text, NARROW_SCALE);
     const alsoNarrow = isFree(large, takenNarrow, size, NARROW_SCALE);
     if (alsoNarrow) takenNarrow.push(large);
     return [{ at, text, alsoNarrow }];
@@ -76,7 +78,7 @@ export function placeAreaNames(
 function listTakenBoxes(marks: readonly LabelRequest[], labels: readonly MapLabel[], scale: number): Box[] {
   return [
     ...marks.map(({ at: [x, y], radius }) => makeBox(x, y, radius * scale, radius * scale)),
-    ...labels.map((label) => labelBox(label, label.side, scale)),
+    ...labels.map((label) => makeLabelBox(label, label.side, scale)),
   ];
 }
 
@@ -86,17 +88,17 @@ function isFree(box: Box, taken: readonly Box[], { width, height }: Size, scale:
     box.top > EDGES.top * scale &&
     box.right < width - EDGES.right * scale &&
     box.bottom < height - EDGES.bottom * scale;
-  return inside && !taken.some((other) => overlap(box, other));
+  return inside && !taken.some((other) => isOverlapping(box, other));
 }
 
-function textBox(x: number, y: number, text: string, scale: number): Box {
+function makeTextBox(x: number, y: number, text: string, scale: number): Box {
   return makeBox(x, y, ([...text].length * AREA_LETTER_WIDTH * scale) / 2, (LETTER.height * scale) / 2);
 }
 
 /** Directions of a label from its mark, in order of preference. */
 const SIDES: Readonly<Record<Side, readonly [number, number]>> = { right: [1, 0], left: [-1, 0], above: [0, -1], below: [0, 1] };
 
-function labelBox({ at: [x, y], text, radius }: LabelRequest, side: Side, scale: number): Box {
+function makeLabelBox({ at: [x, y], text, radius }: LabelRequest, side: Side, scale: number): Box {
   const [halfWidth, halfHeight] = [([...text].length * LETTER.width * scale) / 2, (LETTER.height * scale) / 2];
   const away = (radius + LABEL_GAP) * scale;
   const [aside, down] = SIDES[side];
@@ -107,7 +109,7 @@ function makeBox(x: number, y: number, halfWidth: number, halfHeight: number): B
   return { left: x - halfWidth, right: x + halfWidth, top: y - halfHeight, bottom: y + halfHeight };
 }
 
-function overlap(a: Box, b: Box): boolean {
+function isOverlapping(a: Box, b: Box): boolean {
   return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
 }
 

@@ -1,9 +1,9 @@
-import { findsText, sJtskText, wgs84Text } from './format.ts';
+import { formatFinds, formatSJtsk, formatWgs84 } from './format.ts';
 import { type Html, html } from './html.ts';
 import type { Frame } from './map-frame.ts';
 import { type LabelRequest, type Stack, stack } from './map-labels.ts';
 import { type MappedFind, REPORT_STATES, type ReportState } from './report-model.ts';
-import { stateBadge, stateName } from './states.ts';
+import { getStateName, stateBadge } from './states.ts';
 
 /** Marks closer than this would overlap. */
 const DISTANCE = { overview: 30, detail: 15 };
@@ -21,7 +21,7 @@ export type MarkOptions = {
   readonly getSheet?: (find: MappedFind) => { readonly anchor: string; readonly title: string } | undefined;
 };
 
-export function marksIn(frame: Frame, finds: readonly MappedFind[], { scale, getSheet }: MarkOptions): Marks {
+export function placeMarks(frame: Frame, finds: readonly MappedFind[], { scale, getSheet }: MarkOptions): Marks {
   const distance = finds.length > MANY_FINDS ? DISTANCE.overview : DISTANCE[scale];
   const stacks = stack(finds, ({ place }) => frame.place(place.wgs84), distance);
   const largestFirst = [...stacks].sort((a, b) => b.members.length - a.members.length);
@@ -74,7 +74,7 @@ export function renderMembers({ stacks }: Marks, frame: Frame): Html[] {
 }
 
 function singleMark(find: MappedFind, [x, y]: readonly [number, number], more: string, anchor: string | undefined): Html {
-  const title = `${find.localId}: ${stateName(find.state)}\n${wgs84Text(find.place)}\n${sJtskText(find.place)}`;
+  const title = `${find.localId}: ${getStateName(find.state)}\n${formatWgs84(find.place)}\n${formatSJtsk(find.place)}`;
   return html`<a class="mark${more}" href="#${anchor ?? `find-${find.number}`}" tabindex="-1" data-find="${find.number}" ${placeMark(x, y)}><title>${title}</title><use href="#mark-${find.state}"/></a>
 `;
 }
@@ -83,10 +83,10 @@ function stackMark({ at: [x, y], members, reach }: Stack<MappedFind>, first: Map
   const count = members.length;
   const radius = getRadius(count);
   const anchor = getSheet?.(first)?.anchor ?? `find-${first.number}`;
-  const some = members.slice(0, 12).map(({ localId, state }) => `${localId}: ${stateName(state)}`);
-  const lines = [findsText(count), ...some, ...(count > some.length ? ['…'] : [])].join('\n');
+  const some = members.slice(0, 12).map(({ localId, state }) => `${localId}: ${getStateName(state)}`);
+  const lines = [formatFinds(count), ...some, ...(count > some.length ? ['…'] : [])].join('\n');
   const numbers = members.map(({ number }) => number).join(' ');
-  return html`<a class="mark stack" href="#${anchor}" tabindex="-1" data-finds="${numbers}" data-reach="${tenth(reach)}" ${placeMark(x, y)}><title>${lines}</title><g class="shape"><circle class="disc" r="${radius}"/>${shares(members, radius)}<text class="count" y="3.6" text-anchor="middle">${count}</text></g></a>
+  return html`<a class="mark stack" href="#${anchor}" tabindex="-1" data-finds="${numbers}" data-reach="${roundToTenth(reach)}" ${placeMark(x, y)}><title>${lines}</title><g class="shape"><circle class="disc" r="${radius}"/>${shares(members, radius)}<text class="count" y="3.6" text-anchor="middle">${count}</text></g></a>
 `;
 }
 
@@ -98,24 +98,24 @@ function shares(members: readonly MappedFind[], radius: number): Html[] {
     const offset = -begun;
     begun += share;
     return [
-      html`<circle class="share state-${state}" r="${radius - 1.5}" pathLength="100" stroke-dasharray="${tenth(share)} 100" stroke-dashoffset="${tenth(offset)}" transform="rotate(-90)"/>`,
+      html`<circle class="share state-${state}" r="${radius - 1.5}" pathLength="100" stroke-dasharray="${roundToTenth(share)} 100" stroke-dashoffset="${roundToTenth(offset)}" transform="rotate(-90)"/>`,
     ];
   });
 }
 
 /** Returns the position attributes for the drawing and for the script that moves it. */
 function placeMark(x: number, y: number): Html {
-  const [remainingCount, top] = [tenth(x), tenth(y)];
+  const [remainingCount, top] = [roundToTenth(x), roundToTenth(y)];
   return html`data-x="${remainingCount}" data-y="${top}" transform="translate(${remainingCount} ${top})"`;
 }
 
-export function tenth(value: number): number {
+export function roundToTenth(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-export function mapSummary(finds: readonly MappedFind[]): string {
-  const states = countStates(finds).map(([state, count]) => `${stateName(state)} ${count}`);
-  return [findsText(finds.length), ...states].join(', ');
+export function formatMapSummary(finds: readonly MappedFind[]): string {
+  const states = countStates(finds).map(([state, count]) => `${getStateName(state)} ${count}`);
+  return [formatFinds(finds.length), ...states].join(', ');
 }
 
 /** Lists the counts by state with the shapes of the marks. */

@@ -1,5 +1,5 @@
-import { type BoundingBox, metresPerDegree } from '../place/polygon.ts';
-import { boxAround } from './map-frame.ts';
+import { type BoundingBox, computeMetresPerDegree } from '../place/polygon.ts';
+import { makeBoxAround } from './map-frame.ts';
 import type { MappedFind } from './report-model.ts';
 
 export type PlannedSheet = {
@@ -16,7 +16,7 @@ const MAX_DETAILS = 8;
 export function planSheets(finds: readonly MappedFind[]): PlannedSheet[] {
   if (finds.length === 0) return [];
   const box = getBoundingBox(finds);
-  const [mPerLon, mPerLat] = metresPerDegree((box.minY + box.maxY) / 2);
+  const [mPerLon, mPerLat] = computeMetresPerDegree((box.minY + box.maxY) / 2);
   const richest = groupByPlace(finds, mPerLon, mPerLat)
     .sort((a, b) => b.length - a.length)
     .slice(0, MAX_DETAILS);
@@ -27,7 +27,7 @@ export function planSheets(finds: readonly MappedFind[]): PlannedSheet[] {
 }
 
 function getBoundingBox(finds: readonly MappedFind[]): BoundingBox {
-  return boxAround(finds.map(({ place }) => place.wgs84));
+  return makeBoxAround(finds.map(({ place }) => place.wgs84));
 }
 
 /** Groups finds by single linkage on a grid: neighbouring squares, also by a corner, form one place. */

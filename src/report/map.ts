@@ -1,20 +1,20 @@
 import { t } from '../base/language.ts';
 import { clipRing, getCentroid, type Line, simplifyRing } from '../place/clip.ts';
 import type { Point } from '../place/geometry.ts';
-import { type BoundingBox, contains, type Polygon } from '../place/polygon.ts';
-import { eastern, metresText, northern } from './format.ts';
+import { type BoundingBox, isInPolygon, type Polygon } from '../place/polygon.ts';
+import { formatEast, formatMetres, formatNorth } from './format.ts';
 import { type Html, html } from './html.ts';
-import { type Frame, frameAround, makeGraticule, roundStep, type Tick } from './map-frame.ts';
+import { type Frame, makeFrameAround, makeGraticule, roundDownToStep, type Tick } from './map-frame.ts';
 import { LABEL_GAP, LABEL_SIZE, type MapLabel, NARROW_SCALE, placeAreaNames, placeLabels, type Side } from './map-labels.ts';
 import {
+  formatMapSummary,
   type MarkOptions,
   type Marks,
-  mapSummary,
-  marksIn,
+  placeMarks,
   renderMarks,
   renderMembers,
+  roundToTenth,
   stateCounts,
-  tenth,
 } from './map-marks.ts';
 import type { MappedFind, MapSheet, Outline } from './report-model.ts';
 
@@ -40,11 +40,11 @@ export function renderMaps(maps: readonly MapSheet[]): Html {
 }
 
 function renderMap(sheet: MapSheet, number: number, options: MarkOptions): Html {
-  const frame = frameAround(sheet.box, sheet.kind);
-  const marks = marksIn(frame, sheet.finds, options);
+  const frame = makeFrameAround(sheet.box, sheet.kind);
+  const marks = placeMarks(frame, sheet.finds, options);
   const labels = placeLabels(marks.requests, frame);
-  const districts = surfaces(frame, sheet.districts, options.scale);
-  const areas = surfaces(frame, sheet.areas, options.scale);
+  const districts = makeSurfaces(frame, sheet.districts, options.scale);
+  const areas = makeSurfaces(frame, sheet.areas, options.scale);
   const named = areas.length > 0 ? areas : districts;
   const requested = named.flatMap(({ outline, surface }) =>
     surface.nameAt === undefined ? [] : [{ at: surface.nameAt, text: outline.label }],
@@ -52,16 +52,16 @@ function renderMap(sheet: MapSheet, number: number, options: MarkOptions): Html 
   const names = placeAreaNames(requested, marks.requests, labels, frame);
   const lived = named.map(({ outline, surface }) => ({
     surface,
-    holds: sheet.finds.some(({ place }) => contains(outline.polygon, ...place.wgs84)),
+    holds: sheet.finds.some(({ place }) => isInPolygon(outline.polygon, ...place.wgs84)),
   }));
-  const summary = mapSummary(sheet.finds);
+  const summary = formatMapSummary(sheet.finds);
   const anchor = `map-${number}`;
   return html`
 <figure class="map ${sheet.kind}" id="${anchor}" aria-labelledby="${anchor}-title">
 <figcaption><h3 id="${anchor}-title">${sheet.title}</h3>${stateCounts(sheet.finds)}
 <div class="map-buttons js-only" hidden><button type="button" data-map="in" aria-label="${t`Zoom in`}">+</button><button type="button" data-map="out" aria-label="${t`Zoom out`}">−</button><button type="button" data-map="all">${t`Whole map`}</button></div></figcaption>
 <div class="map-window" role="group" aria-label="${sheet.title}">
-<svg viewBox="0 0 ${frame.width} ${frame.height}" role="group" aria-label="${t`Map`}: ${summary}" data-metres="${frame.metresPerUnit}" data-box="${boxText(frame)}" data-position="${middle()}">
+<svg viewBox="0 0 ${frame.width} ${frame.height}" role="group" aria-label="${t`Map`}: ${summary}" data-metres="${frame.metresPerUnit}" data-box="${formatBox(frame)}" data-position="${formatMiddle()}">
 <rect class="ground" width="${frame.width}" height="${frame.height}"/>
 <g class="base" data-base="">${districts.map(({ surface }) => html`<path class="land" d="${surface.path}"/>`)}${lived.map(({ surface, holds }) => html`<path class="${areas.length > 0 ? 'area' : 'land'}${holds ? ' with-finds' : ''}" d="${surface.path}"/>`)}${districts.map(({ surface }) => html`<path class="district" d="${surface.path}"/>`)}</g>
 ${grid(frame)}
@@ -77,9 +77,9 @@ ${scaleBar(frame, marks)}
 
 type Drawn = { readonly outline: Outline; readonly surface: Surface };
 
-function surfaces(frame: Frame, outlines: readonly Outline[], scale: MarkOptions['scale']): Drawn[] {
+function makeSurfaces(frame: Frame, outlines: readonly Outline[], scale: MarkOptions['scale']): Drawn[] {
   return outlines
-    .map((outline) => ({ outline, surface: surfaceIn(frame, outline.polygon, scale) }))
+    .map((outline) => ({ outline, surface: makeSurface(frame, outline.polygon, scale) }))
     .filter(({ surface }) => surface.path !== '');
 }
 
@@ -87,14 +87,14 @@ function grid(frame: Frame): Html {
   const { width, height } = frame;
   const { meridians, parallels, top, right } = makeGraticule(frame);
   const along = (ticks: readonly Tick[], draw: (at: number, label: string) => Html): Html[] =>
-    ticks.map(({ at, label }) => draw(tenth(at), label));
+    ticks.map(({ at, label }) => draw(roundToTenth(at), label));
   return html`<g class="grid">
 ${along(meridians, (x, label) => {
   const room = width - x;
-  const name = html`<text class="${nameClass(room > LABEL_ROOM.narrow)}" x="${x}" y="${height - 5}" dx="4">${label}</text>`;
+  const name = html`<text class="${getNameClass(room > LABEL_ROOM.narrow)}" x="${x}" y="${height - 5}" dx="4">${label}</text>`;
   return html`<g data-x="${x}"><path d="M${x} 0V${height}"/>${room > LABEL_ROOM.wide ? name : undefined}</g>`;
 })}
-${along(parallels, (y, label) => html`<g data-y="${y}"><path d="M0 ${y}H${width}"/><text class="${nameClass(y > LABEL_ROOM.below)}" x="5" y="${y}" dy="-4">${label}</text></g>`)}
+${along(parallels, (y, label) => html`<g data-y="${y}"><path d="M0 ${y}H${width}"/><text class="${getNameClass(y > LABEL_ROOM.below)}" x="5" y="${y}" dy="-4">${label}</text></g>`)}
 <g class="s-jtsk">${along(top, (x, label) => html`<g data-x="${x}"><path d="M${x} 0v7"/><text x="${x}" y="0" dy="1.6em" text-anchor="middle">${label}</text></g>`)}
 ${along(right, (y, label) => html`<g data-y="${y}"><path d="M${width} ${y}h-7"/><text x="${width - 10}" y="${y}" dy="0.35em" text-anchor="end">${label}</text></g>`)}</g></g>`;
 }
@@ -102,23 +102,23 @@ ${along(right, (y, label) => html`<g data-y="${y}"><path d="M${width} ${y}h-7"/>
 /** Space for the label of a grid line at its edge: a line with less has no label. On a narrow screen labels are wider. */
 const LABEL_ROOM = { wide: 70, narrow: 125, below: 60 };
 
-function nameClass(fitsNarrow: boolean): string {
+function getNameClass(fitsNarrow: boolean): string {
   return fitsNarrow ? '' : 'wide-only';
 }
 
 /** Draws the scale bar in the lower right corner, or in the left one where marks are in the way. */
 function scaleBar({ width, height, metresPerUnit }: Frame, { requests }: Marks): Html {
-  const metres = roundStep(width * BAR_SHARE * metresPerUnit);
-  const length = tenth(metres / metresPerUnit);
+  const metres = roundDownToStep(width * BAR_SHARE * metresPerUnit);
+  const length = roundToTenth(metres / metresPerUnit);
   const isLow = requests.filter(({ at: [, y], radius }) => y > height - BAR.above - 22 - radius * NARROW_SCALE);
   const isTaken = isLow.some(({ at: [x], radius }) => x > width - BAR.aside - width * BAR_SHARE - radius * NARROW_SCALE);
   const x = isTaken ? BAR.aside : width - BAR.aside - length;
-  return html`<g class="scale" data-corner="${isTaken ? 'left' : 'right'}" transform="translate(${tenth(x)} ${height - BAR.above})"><path class="halo" d="M0-5V0H${length}V-5"/><path d="M0-5V0H${length}V-5"/><text x="${length / 2}" y="-5" text-anchor="middle">${metresText(metres)}</text></g>`;
+  return html`<g class="scale" data-corner="${isTaken ? 'left' : 'right'}" transform="translate(${roundToTenth(x)} ${height - BAR.above})"><path class="halo" d="M0-5V0H${length}V-5"/><path d="M0-5V0H${length}V-5"/><text x="${length / 2}" y="-5" text-anchor="middle">${formatMetres(metres)}</text></g>`;
 }
 
 /** Template for the position of the map's centre, which the script fills in. */
-function middle(): string {
-  const position = `${northern('{latitude}')}, ${eastern('{longitude}')}`;
+function formatMiddle(): string {
+  const position = `${formatNorth('{latitude}')}, ${formatEast('{longitude}')}`;
   return t`Middle of the map: ${position}`;
 }
 
@@ -129,19 +129,19 @@ function labelText({ at: [x, y], text, side, radius, alsoNarrow }: MapLabel): Ht
   const away = (radius + LABEL_GAP) / LABEL_SIZE;
   const across = side === 'right' ? away : side === 'left' ? -away : 0;
   const down = side === 'above' ? -away : side === 'below' ? away + 0.7 : 0.35;
-  return html`<text class="${alsoNarrow ? '' : 'wide-only'}" ${moving(x, y)} dx="${hundredth(across)}em" dy="${hundredth(down)}em" text-anchor="${ANCHORS[side]}">${text}</text>
+  return html`<text class="${alsoNarrow ? '' : 'wide-only'}" ${moving(x, y)} dx="${roundToHundredth(across)}em" dy="${roundToHundredth(down)}em" text-anchor="${ANCHORS[side]}">${text}</text>
 `;
 }
 
-function hundredth(value: number): number {
+function roundToHundredth(value: number): number {
   return Math.round(value * 100) / 100;
 }
 
 function moving(x: number, y: number): Html {
-  return html`data-x="${tenth(x)}" data-y="${tenth(y)}" transform="translate(${tenth(x)} ${tenth(y)})"`;
+  return html`data-x="${roundToTenth(x)}" data-y="${roundToTenth(y)}" transform="translate(${roundToTenth(x)} ${roundToTenth(y)})"`;
 }
 
-function boxText({ box }: Frame): string {
+function formatBox({ box }: Frame): string {
   return [box.minX, box.minY, box.maxX, box.maxY].map((degrees) => degrees.toFixed(7)).join(' ');
 }
 
@@ -160,7 +160,7 @@ type Surface = {
 };
 
 /** Clips a boundary to the frame and simplifies it to the visible detail. */
-function surfaceIn(frame: Frame, polygon: Polygon, scale: keyof typeof TOLERANCE): Surface {
+function makeSurface(frame: Frame, polygon: Polygon, scale: keyof typeof TOLERANCE): Surface {
   const around: BoundingBox = { minX: -BLEED, minY: -BLEED, maxX: frame.width + BLEED, maxY: frame.height + BLEED };
   const inner: BoundingBox = { minX: 0, minY: 0, maxX: frame.width, maxY: frame.height };
   const paths: string[] = [];

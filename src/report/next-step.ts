@@ -16,7 +16,7 @@ type Situation = {
 };
 
 /** Returns the next actions for a find; empty where it only has to wait, or is done. */
-export function nextSteps({ localId: find, state, photographsSent, changes, pulled }: Situation): NextStep[] {
+export function listNextSteps({ localId: find, state, photographsSent, changes, pulled }: Situation): NextStep[] {
   return [
     ...listSteps(state, find),
     ...(changes.refused > 0 && state !== 'refused'

@@ -1,13 +1,13 @@
-import { currentLanguage, msgid, ngettext, sizeText, t } from '../base/language.ts';
+import { formatSize, getLanguage, msgid, ngettext, t } from '../base/language.ts';
 import { compareCzech } from '../text/names.ts';
 import type { Assets } from './assets.ts';
-import { dayOfMoment, findsText, momentText, sJtskText, wgs84Text, wholeNumber } from './format.ts';
-import { type Html, html, renderPart, trusted, webAddress } from './html.ts';
+import { formatDayOfMoment, formatFinds, formatReportMoment, formatSJtsk, formatWgs84, formatWholeNumber } from './format.ts';
+import { type Html, html, parseWebAddress, renderPart, trustMarkup } from './html.ts';
 import { renderMaps } from './map.ts';
 import {
   type Count,
+  isForPerson,
   type NextStep,
-  needsAttention,
   type Picture,
   type Problem,
   type Report,
@@ -28,38 +28,38 @@ export async function* renderPage(
   assets: Assets,
 ): AsyncGenerator<string> {
   let sizeBytes = 0;
-  const piece = (part: Html): string => {
+  const renderPiece = (part: Html): string => {
     const text = renderPart(part);
     sizeBytes += Buffer.byteLength(text);
     return text;
   };
   yield GENERATOR;
-  yield piece(head(report, assets));
-  yield piece(opening(report));
+  yield renderPiece(head(report, assets));
+  yield renderPiece(opening(report));
   const rows: BriefRow[] = [];
   for await (const { find, photographs } of finds) {
     rows.push(briefRow(find));
-    yield piece(renderCard(find, photographs));
+    yield renderPiece(renderCard(find, photographs));
   }
-  yield piece(html`
+  yield renderPiece(html`
 </div>
 ${renderBriefTable(rows)}
 <p class="none quiet" hidden>${t`No find matches.`}</p>
 </section>
 </main>
 ${photographDialog()}`);
-  const size = sizeText(sizeBytes);
+  const size = formatSize(sizeBytes);
   const { version } = report;
-  yield piece(html`
+  yield renderPiece(html`
 <footer><p>${t`Made by pas ${version}. The page is ${size} in one file and loads nothing from a network.`}</p></footer>
-<script>${trusted(`${assets.script}</script>`)}
+<script>${trustMarkup(`${assets.script}</script>`)}
 </body>
 </html>
 `);
 }
 
 function head({ profile }: Report, { style, policy }: Assets): Html {
-  return html`<html lang="${currentLanguage()}">
+  return html`<html lang="${getLanguage()}">
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${policy}">
@@ -68,7 +68,7 @@ function head({ profile }: Report, { style, policy }: Assets): Html {
 <meta name="referrer" content="no-referrer">
 <meta name="robots" content="noindex, nofollow">
 <title>${t`Finds`} – ${profile.name}</title>
-<style>${trusted(style)}</style>
+<style>${trustMarkup(style)}</style>
 </head>`;
 }
 
@@ -96,7 +96,7 @@ ${finds === 0 ? html`<p class="quiet">${t`There are no finds yet.`}</p>` : rende
 
 function origin({ madeMs, profile, account }: Report): Html {
   const { name, host } = profile;
-  const moment = momentText(madeMs);
+  const moment = formatReportMoment(madeMs);
   const instance = profile.kind === 'production' ? t`production instance` : t`training instance`;
   return html`<p class="origin"><time datetime="${new Date(madeMs).toISOString()}">${moment}</time> <span>${t`profile ${name}`}</span> <span>${instance} ${host}</span>${account === undefined ? undefined : html` <span>${account}</span>`}</p>`;
 }
@@ -112,26 +112,26 @@ function sensitivity({ places, finds, byAccessibility }: Report): Html | undefin
 
 function levels(byAccessibility: readonly Count[]): Html {
   return html`<p class="quiet">${t`Who may see the exact place, according to the service:`} ${byAccessibility.map(
-    ({ label, count }, index) => html`${index === 0 ? '' : ', '}${label} ${wholeNumber(count)}`,
+    ({ label, count }, index) => html`${index === 0 ? '' : ', '}${label} ${formatWholeNumber(count)}`,
   )}</p>`;
 }
 
 function figures({ finds, photographs, withProblems, byState, pictures }: Report): Html {
-  const at = (...states: readonly string[]): number =>
+  const countIn = (...states: readonly string[]): number =>
     byState.filter(({ key }) => states.includes(key)).reduce((sum, { count }) => sum + count, 0);
   const tiles: readonly (readonly [number, string])[] = [
     [finds, t`finds in all`],
-    [at('registered', 'submitted', 'confirmed', 'archived'), t`at the service`],
-    [at('queued'), t`waiting to be sent`],
+    [countIn('registered', 'submitted', 'confirmed', 'archived'), t`at the service`],
+    [countIn('queued'), t`waiting to be sent`],
     [withProblems, t`need attention`],
     ...(pictures === 'shown' ? ([[photographs, t`photographs in all`]] as const) : []),
   ];
-  return html`<ul class="figures-row">${tiles.map(([number, label]) => html`<li><b>${wholeNumber(number)}</b> ${label}</li>`)}</ul>`;
+  return html`<ul class="figures-row">${tiles.map(([number, label]) => html`<li><b>${formatWholeNumber(number)}</b> ${label}</li>`)}</ul>`;
 }
 
 function describeHiddenPlaces({ withoutPlace: count }: Report): Html | undefined {
   if (count === 0) return undefined;
-  const counted = findsText(count);
+  const counted = formatFinds(count);
   return html`<p class="quiet">${t`Not on the maps, because they have no usable point: ${counted}.`}</p>`;
 }
 
@@ -152,7 +152,7 @@ function select(name: string, label: string, counts: readonly Count[]): Html {
   const byName = [...counts].sort((a, b) => compareCzech(a.label, b.label));
   const options = name === 'state' ? counts : byName;
   return html`<label><span>${label}</span><select name="${name}"><option value="*">${t`all`}</option>${options.map(
-    ({ key, label: text, count }) => html`<option value="${key}">${text} (${wholeNumber(count)})</option>`,
+    ({ key, label: text, count }) => html`<option value="${key}">${text} (${formatWholeNumber(count)})</option>`,
   )}</select></label>`;
 }
 
@@ -167,7 +167,7 @@ function bars(title: string, counts: readonly Count[]): Html | undefined {
   const most = Math.max(...rows.map(({ count }) => count));
   return html`<section class="chart"><h3>${title}</h3><table class="bars"><tbody>${rows.map(
     ({ label, count }) =>
-      html`<tr><th scope="row">${label}</th><td><svg width="100%" height="10" aria-hidden="true"><rect width="${percent(count, most)}%" height="10" rx="2"/></svg></td><td class="number">${wholeNumber(count)}</td></tr>`,
+      html`<tr><th scope="row">${label}</th><td><svg width="100%" height="10" aria-hidden="true"><rect width="${computePercent(count, most)}%" height="10" rx="2"/></svg></td><td class="number">${formatWholeNumber(count)}</td></tr>`,
   )}</tbody></table></section>`;
 }
 
@@ -182,16 +182,16 @@ function stateBar({ byState, finds }: Report): Html | undefined {
   if (finds === 0) return undefined;
   let begun = 0;
   const parts = byState.map(({ key, count }) => {
-    const [from, wide] = [begun, percent(count, finds)];
+    const [from, wide] = [begun, computePercent(count, finds)];
     begun += wide;
-    return html`<rect class="state-${key}" x="${percent(from, 100)}%" width="${wide}%" height="14"/>`;
+    return html`<rect class="state-${key}" x="${computePercent(from, 100)}%" width="${wide}%" height="14"/>`;
   });
   return html`<section class="chart states"><h2>${t`By state`}</h2>
 <svg class="state-bar" width="100%" height="14" aria-hidden="true">${parts}</svg>
-<ul class="legend">${byState.map(({ key, count }) => html`<li>${stateBadge(key)} <b>${wholeNumber(count)}</b></li>`)}</ul></section>`;
+<ul class="legend">${byState.map(({ key, count }) => html`<li>${stateBadge(key)} <b>${formatWholeNumber(count)}</b></li>`)}</ul></section>`;
 }
 
-function percent(part: number, whole: number): number {
+function computePercent(part: number, whole: number): number {
   return Math.round((10_000 * part) / whole) / 100;
 }
 
@@ -208,7 +208,7 @@ ${find.next.length === 0 ? undefined : html`<div class="next"><h4>${t`What to do
 
 function identifier({ identCely, recordUrl }: ReportFind): Html | undefined {
   if (identCely === undefined) return undefined;
-  const address = recordUrl === undefined ? undefined : webAddress(recordUrl);
+  const address = recordUrl === undefined ? undefined : parseWebAddress(recordUrl);
   if (address === undefined) return html`<span class="ident">${identCely}</span>`;
   return html`<a class="ident" href="${address}" rel="noreferrer noopener external">${identCely}</a>`;
 }
@@ -218,10 +218,10 @@ function facts(find: ReportFind): (Html | undefined)[] {
   const otherFacts: readonly (readonly [at: number, Html | undefined])[] = [
     [90, fact(t`Cadastral area`, find.area)],
     [100, fact(t`District`, find.district)],
-    [120, place === undefined ? undefined : coordinates('WGS 84', wgs84Text(place, 6), place.measuredIn === '4326')],
-    [130, place === undefined ? undefined : coordinates('S-JTSK', sJtskText(place), place.measuredIn === '5514')],
+    [120, place === undefined ? undefined : coordinates('WGS 84', formatWgs84(place, 6), place.measuredIn === '4326')],
+    [130, place === undefined ? undefined : coordinates('S-JTSK', formatSJtsk(place), place.measuredIn === '5514')],
     [140, accessibility === undefined ? undefined : access(accessibility)],
-    [170, fact(t`Sent`, find.acceptedMs === undefined ? undefined : dayOfMoment(find.acceptedMs))],
+    [170, fact(t`Sent`, find.acceptedMs === undefined ? undefined : formatDayOfMoment(find.acceptedMs))],
   ];
   const ownFacts = find.facts.map(({ at, label, text, shape }) => [at, fact(label, text, shape)] as const);
   return [...ownFacts, ...otherFacts].sort(([a], [b]) => a - b).map(([, shown]) => shown);
@@ -251,7 +251,7 @@ function pictures({ localId }: ReportFind, photographs: readonly ReportPhotograp
 
 function renderPicture(picture: Picture, alt: string): Html {
   if (picture.kind === 'none') return html`<p class="no-picture">${picture.why}</p>`;
-  const data = trusted(picture.jpeg.toString('base64'));
+  const data = trustMarkup(picture.jpeg.toString('base64'));
   return html`<span class="picture turn-${picture.orientation}"><img src="data:image/jpeg;base64,${data}" width="${picture.widthPx}" height="${picture.heightPx}" alt="${alt}" loading="lazy" decoding="async"></span>`;
 }
 
@@ -284,7 +284,7 @@ function briefRow(find: ReportFind): BriefRow {
     first === undefined ? (next[0]?.text ?? '') : [first.element, first.message].filter((part) => part !== undefined).join(': ');
   const row = html`
 <tr data-find="${number}"><th scope="row"><a href="#find-${number}">${localId}</a>${identCely === undefined ? undefined : html`<span class="quiet figures">${identCely}</span>`}</th><td>${stateBadge(state)}</td><td class="to-do">${toDo}</td><td class="more">${objectType?.text}</td><td class="more">${period?.text}</td><td class="more">${area}</td></tr>`;
-  return { comesFirst: needsAttention(find), row };
+  return { comesFirst: isForPerson(find), row };
 }
 
 /** All finds in lines, first those that need a person; shown in the place of the cards where the reader asks for it. */

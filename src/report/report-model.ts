@@ -82,7 +82,7 @@ export type ReportFind = Findspot & {
 };
 
 /** Tells if a find waits for an action of a person. */
-export function needsAttention({ state, problems }: ReportFind): boolean {
+export function isForPerson({ state, problems }: ReportFind): boolean {
   return ['draft', 'refused', 'uncertain', 'gone'].includes(state) || problems.some(({ severity }) => severity === 'error');
 }
 

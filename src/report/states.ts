@@ -16,7 +16,7 @@ const NAMES: Readonly<Record<ReportState, Message>> = {
   unsent: msg`not queued`,
 };
 
-export function stateName(state: ReportState): string {
+export function getStateName(state: ReportState): string {
   return String(NAMES[state]);
 }
 
@@ -46,7 +46,7 @@ export function stateShapes(): Html {
 }
 
 export function stateBadge(state: ReportState): Html {
-  return html`<span class="badge state-${state}">${stateSymbol(state)}<span>${stateName(state)}</span></span>`;
+  return html`<span class="badge state-${state}">${stateSymbol(state)}<span>${getStateName(state)}</span></span>`;
 }
 
 function stateSymbol(state: ReportState): Html {

@@ -23,7 +23,7 @@ export type AppendFile = {
   isEmpty(): boolean;
   /** Hands bytes to the system. @throws DatabaseError when the disk fails; so do `flush` and `close` */
   append(bytes: Buffer): void;
-  commit(): void;
+  markEnd(): void;
   /** Resolves to everything that was committed, when it is on disk. */
   flush(): Promise<Extent>;
   /**
@@ -48,9 +48,9 @@ export async function openAppendFile(path: string, committed: Extent, checkpoint
       const stat = statFile(file);
       if (!stat.isFile()) throw new FileError(path, t`${path} is not a file.`, { hint: t`Give another --out.` });
       assertSize(path, stat, committed.lengthBytes, checkpoint?.sizeBytes);
-      const isUntouched = checkpoint !== undefined && checkpoint.changedNs === changedNs(stat);
+      const isUntouched = checkpoint !== undefined && checkpoint.changedNs === getChangedNs(stat);
       const chain = await readChain(file, committed, isUntouched);
-      if (chain === undefined) throw wasModified(path);
+      if (chain === undefined) throw makeModifiedError(path);
       await file.truncate(committed.lengthBytes);
       flushFolder(dirname(path));
       return new OpenFile(path, file, chain, committed.lengthBytes);
@@ -67,7 +67,7 @@ class OpenFile implements AppendFile {
   readonly #chain: Chain;
   #stats: BigIntStats;
   #lengthBytes: number;
-  #committedBytes: number;
+  #markedBytes: number;
   /** Bytes of a failed write may follow the appended ones. */
   #isRagged = false;
   /**
@@ -79,7 +79,7 @@ class OpenFile implements AppendFile {
   constructor(path: string, file: FileHandle, chain: Chain, lengthBytes: number) {
     [this.#path, this.#file, this.#chain] = [path, file, chain];
     this.#stats = statFile(file);
-    this.#lengthBytes = this.#committedBytes = lengthBytes;
+    this.#lengthBytes = this.#markedBytes = lengthBytes;
   }
 
   isEmpty(): boolean {
@@ -100,15 +100,15 @@ class OpenFile implements AppendFile {
     }
   }
 
-  commit(): void {
-    this.#committedBytes = this.#lengthBytes;
+  markEnd(): void {
+    this.#markedBytes = this.#lengthBytes;
     this.#chain.mark();
   }
 
   flush(): Promise<Extent> {
     return asDiskError(this.#path, async () => {
       await this.#file.datasync();
-      return { lengthBytes: this.#committedBytes, digest: this.#chain.digest() };
+      return { lengthBytes: this.#markedBytes, digest: this.#chain.getDigest() };
     });
   }
 
@@ -117,13 +117,13 @@ class OpenFile implements AppendFile {
     return asDiskError(path, async () => {
       try {
         this.#assertUnmodified();
-        if (this.#isDoubtful && (await readChain(file, extent, false)) === undefined) throw wasModified(path);
+        if (this.#isDoubtful && (await readChain(file, extent, false)) === undefined) throw makeModifiedError(path);
         await file.truncate(extent.lengthBytes);
         writeAll(file, Buffer.from(tail), extent.lengthBytes);
         await file.datasync();
         const closed = statFile(file);
         assertSameFile(path, closed);
-        return { sizeBytes: Number(closed.size), changedNs: changedNs(closed) };
+        return { sizeBytes: Number(closed.size), changedNs: getChangedNs(closed) };
       } finally {
         await file.close();
       }
@@ -131,10 +131,10 @@ class OpenFile implements AppendFile {
   }
 
   #assertUnmodified(): void {
-    const before = changedNs(this.#stats);
+    const before = getChangedNs(this.#stats);
     this.#stats = statFile(this.#file);
     assertSize(this.#path, this.#stats, this.#lengthBytes, this.#isRagged ? undefined : this.#lengthBytes);
-    this.#isDoubtful ||= changedNs(this.#stats) !== before;
+    this.#isDoubtful ||= getChangedNs(this.#stats) !== before;
   }
 }
 
@@ -153,7 +153,7 @@ async function readChain(file: FileHandle, { lengthBytes, digest }: Extent, isUn
   const endOnly = isUntouched && digest !== null;
   const chain = beginChain(endOnly ? digest.chain : '');
   const buffer = Buffer.alloc(CHUNK_BYTES);
-  for (let at = endOnly ? tailStart(lengthBytes) : 0; at < lengthBytes; ) {
+  for (let at = endOnly ? computeTailStart(lengthBytes) : 0; at < lengthBytes; ) {
     const { bytesRead } = await file.read(buffer, 0, Math.min(CHUNK_BYTES, lengthBytes - at), at);
     if (bytesRead === 0) return undefined;
     chain.add(buffer.subarray(0, bytesRead));
@@ -161,21 +161,21 @@ async function readChain(file: FileHandle, { lengthBytes, digest }: Extent, isUn
   }
   chain.mark();
   if (digest === null) return chain;
-  const chainedDigest = chain.digest();
+  const chainedDigest = chain.getDigest();
   return chainedDigest.chain === digest.chain && chainedDigest.tail === digest.tail ? chain : undefined;
 }
 
 /** Change time by the disk, which, unlike the modification time, no program can set. */
-function changedNs({ ctimeNs }: BigIntStats): string {
+function getChangedNs({ ctimeNs }: BigIntStats): string {
   return String(ctimeNs);
 }
 
 function assertSize(path: string, { size }: BigIntStats, atLeast: number, exactly: number | undefined): void {
   if (size < atLeast || (exactly !== undefined && size < exactly)) {
-    throw modifiedFileError(path, t`${path} is shorter than the data harvested into it: the file was changed.`);
+    throw makeModifiedFileError(path, t`${path} is shorter than the data harvested into it: the file was changed.`);
   }
   if (exactly === undefined || size === BigInt(exactly)) return;
-  throw modifiedFileError(path, t`${path} was modified: something was added after the harvested data.`);
+  throw makeModifiedFileError(path, t`${path} was modified: something was added after the harvested data.`);
 }
 
 /** @throws FileError where the opened file was removed or replaced */
@@ -184,15 +184,15 @@ export function assertSameFile(path: string, { dev, ino }: BigIntStats): void {
   if (process.platform === 'win32') return;
   const there = statSync(path, { bigint: true, throwIfNoEntry: false });
   if (there?.dev === dev && there.ino === ino) return;
-  throw modifiedFileError(path, t`${path} has been removed or replaced since pas began to write.`);
+  throw makeModifiedFileError(path, t`${path} has been removed or replaced since pas began to write.`);
 }
 
-function wasModified(path: string): FileError {
-  return modifiedFileError(path, t`${path} was modified: the harvested data was changed.`);
+function makeModifiedError(path: string): FileError {
+  return makeModifiedFileError(path, t`${path} was modified: the harvested data was changed.`);
 }
 
 /** A person decides about changes of another program to an output. */
-export function modifiedFileError(path: string, message: string): FileError {
+export function makeModifiedFileError(path: string, message: string): FileError {
   return new FileError(path, message, {
     hint: t`Add --verify to repair it from the service, or give another --out.`,
   });
@@ -212,7 +212,7 @@ type ChainedDigest = { readonly chain: string; readonly tail: string };
 const BLOCK_BYTES = 64 * 1024;
 
 /** Where the end of so many bytes begins: one or two blocks before it, or at the beginning. */
-function tailStart(lengthBytes: number): number {
+function computeTailStart(lengthBytes: number): number {
   return Math.max(0, Math.floor(lengthBytes / BLOCK_BYTES) - 1) * BLOCK_BYTES;
 }
 
@@ -220,7 +220,7 @@ function tailStart(lengthBytes: number): number {
 type Chain = {
   add(bytes: Buffer): void;
   mark(): void;
-  digest(): ChainedDigest;
+  getDigest(): ChainedDigest;
 };
 
 /** @param chain over what stands before the first byte that will be added; empty at the beginning */
@@ -245,7 +245,7 @@ function beginChain(chain = ''): Chain {
       end.copy(markedEnd, 0, 0, endBytes);
       [markedChain, markedBytes] = [complete, endBytes];
     },
-    digest: () => ({ chain: markedChain, tail: linkDigest(markedChain, markedEnd.subarray(0, markedBytes)) }),
+    getDigest: () => ({ chain: markedChain, tail: linkDigest(markedChain, markedEnd.subarray(0, markedBytes)) }),
   };
 }
 

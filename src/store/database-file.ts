@@ -81,7 +81,7 @@ export function assertUndamaged(path: string, check?: Statement): void {
 }
 
 /** Returns an unused file name with a time stamp, for a backup that replaces no earlier one. */
-export function backupPathFor(start: string, nowMs: number): string {
+export function makeBackupPath(start: string, nowMs: number): string {
   const stamp = new Date(nowMs)
     .toISOString()
     .replace(/\.\d+Z$/, 'Z')
@@ -130,7 +130,7 @@ const MAX_COPIES = 5;
  * media. Nothing is locked, written or left beside it.
  * @throws DatabaseError where it changes all the time, or its journal names other files
  */
-export function imageWithJournal(path: string): Buffer {
+export function readImageWithJournal(path: string): Buffer {
   for (let copies = 0; copies < MAX_COPIES; copies++) {
     const before = describeFiles(path);
     const copy = copyToTempFolder(path);
@@ -174,7 +174,7 @@ function assertNoAttachments(path: string, journal: string): void {
 const CANNOT_WRITE = /^(SQLITE_(READONLY|CANTOPEN|FULL|IOERR)|ENOSPC|EDQUOT|EROFS|EACCES|EPERM)/;
 
 /** Tells if opening failed because nothing can be written beside the file. */
-export function cannotWrite(thrown: unknown): boolean {
+export function isWriteRefused(thrown: unknown): boolean {
   return thrown instanceof DatabaseError && CANNOT_WRITE.test(getErrorCode(thrown.cause));
 }
 

@@ -108,7 +108,7 @@ function takeFirstLine(text: string): string {
   return text.split('\n', 1).join();
 }
 
-export function sqliteVersion(database: Database): string {
+export function readSqliteVersion(database: Database): string {
   return String(database.prepare('select sqlite_version()').pluck().get());
 }
 
@@ -177,7 +177,7 @@ export function openDatabaseImage(path: string, image: Buffer): Database {
 }
 
 /** Builds a database in memory and returns the bytes of its file. */
-export function databaseImage(fill: (database: Database) => void): Buffer {
+export function makeDatabaseImage(fill: (database: Database) => void): Buffer {
   const database = openSqlite(':memory:');
   try {
     fill(database);
@@ -299,7 +299,7 @@ export function migrate(database: Database, folder: string): void {
   const newest = migrations.at(-1)?.number ?? 0;
   const step = database.transaction(() => {
     // Read inside the write transaction, so that two processes that start together do not both apply a file.
-    const current = currentVersion(database);
+    const current = readCurrentVersion(database);
     if (current > newest) {
       const file = basename(database.name);
       throw new DatabaseTooNewError(t`${file} was written by a newer pas (schema ${current}; this pas knows ${newest}).`, {
@@ -311,10 +311,10 @@ export function migrate(database: Database, folder: string): void {
       database.pragma(`user_version = ${migration.number}`);
     }
   });
-  if (currentVersion(database) !== newest) step.immediate();
+  if (readCurrentVersion(database) !== newest) step.immediate();
 }
 
-function currentVersion(database: Database): number {
+function readCurrentVersion(database: Database): number {
   return Number(database.pragma('user_version', { simple: true }));
 }
 

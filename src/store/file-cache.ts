@@ -27,7 +27,7 @@ export function readKept(folder: string): KeptFile | undefined {
   if (card === undefined) return undefined;
   const path = join(folder, card.file);
   const bytes = readOrUndefined(path);
-  if (bytes === undefined || sha512Hex(bytes) !== card.sha512) {
+  if (bytes === undefined || hashHex(bytes) !== card.sha512) {
     throw makeDamagedError(bytes === undefined ? t`${path} is missing` : t`${path} was changed since it was fetched`);
   }
   return {
@@ -38,8 +38,8 @@ export function readKept(folder: string): KeptFile | undefined {
 
 /** Stores a file in place of the previous one. The card that names it is replaced last and atomically. */
 export function keep(folder: string, name: string, url: string, bytes: Buffer, nowMs: number): void {
-  const before = cardOrUndefined(folder);
-  const sha512 = sha512Hex(bytes);
+  const before = readCardOrNothing(folder);
+  const sha512 = hashHex(bytes);
   const now = new Date(nowMs).toISOString();
   const same = before?.sha512 === sha512;
   const file = `${sha512.slice(0, 16)}-${name}`;
@@ -51,7 +51,7 @@ export function keep(folder: string, name: string, url: string, bytes: Buffer, n
 
 /** @returns true if there was one */
 export function forget(folder: string): boolean {
-  const card = cardOrUndefined(folder);
+  const card = readCardOrNothing(folder);
   const had = readOrUndefined(join(folder, CARD)) !== undefined;
   // The card first: without it, the file is not in use.
   rmSync(join(folder, CARD), { force: true });
@@ -73,7 +73,7 @@ function readCard(folder: string): Card | undefined {
 }
 
 /** For a replacement, a damaged card counts as missing. */
-function cardOrUndefined(folder: string): Card | undefined {
+function readCardOrNothing(folder: string): Card | undefined {
   try {
     return readCard(folder);
   } catch (thrown) {
@@ -105,6 +105,6 @@ function makeDamagedError(what: string): ConfigError {
   return new ConfigError(`${what}.`, { hint: t`Fetch it again with \`${cmd`pas schema update`}\`.` });
 }
 
-function sha512Hex(bytes: Buffer): string {
+function hashHex(bytes: Buffer): string {
   return createHash('sha512').update(bytes).digest('hex');
 }

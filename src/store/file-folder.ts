@@ -4,7 +4,7 @@ import { closeSync, fsync, openSync, readFileSync, statSync, writeFileSync } fro
 import { readdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { toDatabaseError } from './database.ts';
-import { removeTemp, TEMP_PATTERN, tempPathIn } from './files.ts';
+import { makeTempPath, removeTemp, TEMP_PATTERN } from './files.ts';
 import { flushFolder, makeFolder, renameOver } from './folder.ts';
 
 type NamedContent = { readonly name: string; readonly content: string | Buffer };
@@ -12,14 +12,14 @@ type NamedContent = { readonly name: string; readonly content: string | Buffer }
 /**
  * Writes files into a folder, each atomically; existing files of these names are replaced. Until {@link flushFiles} a power cut
  * may undo it.
- * @param files names made by {@link safeFileName}, each once
+ * @param files names made by {@link makeSafeFileName}, each once
  * @throws DatabaseError when the disk fails
  */
 export function writeFiles(folder: string, files: readonly NamedContent[]): void {
   try {
     makeFolder(folder);
     for (const { name, content } of files) {
-      const draft = tempPathIn(folder);
+      const draft = makeTempPath(folder);
       try {
         writeFileSync(draft, content, { flag: 'wx', mode: 0o600 });
         renameOver(draft, join(folder, name));
@@ -78,7 +78,7 @@ export type FileStanding = { readonly sizeBytes: number; readonly changedNs: str
  * @param standing its digest is reused where the file was not touched since
  * @param content the bytes just written there, which saves reading them
  */
-export function fileStanding(path: string, standing?: FileStanding, content?: string | Buffer): FileStanding | undefined {
+export function readFileStanding(path: string, standing?: FileStanding, content?: string | Buffer): FileStanding | undefined {
   try {
     const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
     if (stat?.isFile() !== true) return undefined;
@@ -112,7 +112,7 @@ const MAX_CHARACTERS = 120;
  * `ruian-676730`, stay; other texts become their harmless characters and a digest. So no name leaves its folder, is hidden or a
  * device name, or stands for two texts, also on a case-insensitive disk.
  */
-export function safeFileName(text: string, extension: string): string {
+export function makeSafeFileName(text: string, extension: string): string {
   const plain = /^(?:[A-Z0-9]+(?:-[A-Z0-9]+)*|[a-z]+-\d+)$/.test(text) && !isDevice(text) && text.length <= MAX_CHARACTERS;
   if (plain) return text + extension;
   const readable = text.replace(/[^A-Za-z0-9-]+/g, '_').slice(0, MAX_CHARACTERS);

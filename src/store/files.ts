@@ -8,7 +8,7 @@ import { toDatabaseError } from './database.ts';
 import { flushFolder, makeFolder, renameOver } from './folder.ts';
 
 /** Returns an unpredictable name for a temporary file, which no other process or link can have. It has the process id. */
-export function tempPathIn(folder: string): string {
+export function makeTempPath(folder: string): string {
   return join(folder, `.${randomUUID()}.${process.pid}.tmp`);
 }
 
@@ -47,7 +47,7 @@ export function isAlive(pid: number): boolean {
  */
 export function writePrivateFile(path: string, content: string | Buffer): void {
   const bytes = Buffer.from(content);
-  const draft = tempPathIn(dirname(path));
+  const draft = makeTempPath(dirname(path));
   try {
     makeFolder(dirname(path));
     writeDurable(draft, bytes);
@@ -94,7 +94,7 @@ export async function writeAtomic(
   pieces: Iterable<Buffer> | AsyncIterable<Buffer>,
   chooseName: (draft: string) => string | Promise<string>,
 ): Promise<void> {
-  const draft = tempPathIn(folder);
+  const draft = makeTempPath(folder);
   try {
     const file = await open(draft, 'wx', mode);
     try {

@@ -3,14 +3,14 @@ import { dirname, resolve } from 'node:path';
 
 /** Makes a folder for its owner only, with missing parents, and flushes them, so that a power cut does not undo it. */
 export function makeFolder(folder: string): void {
-  const first = madeFirst(folder);
+  const first = makeFolders(folder);
   if (first === undefined) return;
   const topmost = dirname(resolve(first));
   for (let above = dirname(resolve(folder)); above.length >= topmost.length; above = dirname(above)) flushFolder(above);
 }
 
 /** Makes the folders and returns the topmost new one; undefined where none was missing. */
-function madeFirst(folder: string): string | undefined {
+function makeFolders(folder: string): string | undefined {
   try {
     return mkdirSync(folder, { recursive: true, mode: 0o700 });
   } catch (thrown) {
@@ -61,14 +61,14 @@ type RenameSystem = {
   readonly platform: NodeJS.Platform;
   rename(from: string, to: string): void;
   /** Blocks the thread. */
-  pause(ms: number): void;
+  blockFor(ms: number): void;
 };
 
 const SYSTEM: RenameSystem = {
   platform: process.platform,
   // Looked up at each call, so that a test can replace it.
   rename: (from, to) => renameSync(from, to),
-  pause: (ms) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms),
+  blockFor: (ms) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms),
 };
 
 /**
@@ -76,7 +76,7 @@ const SYSTEM: RenameSystem = {
  * while.
  * @throws the error of the last try
  */
-export function renameOver(from: string, to: string, { platform, rename, pause } = SYSTEM): void {
+export function renameOver(from: string, to: string, { platform, rename, blockFor } = SYSTEM): void {
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs *= 2) {
     try {
       rename(from, to);
@@ -84,7 +84,7 @@ export function renameOver(from: string, to: string, { platform, rename, pause }
     } catch (thrown) {
       const isPassing = thrown instanceof Error && 'code' in thrown && OPEN_ELSEWHERE.includes(String(thrown.code));
       if (platform !== 'win32' || !isPassing || pauseMs > LAST_PAUSE_MS) throw thrown;
-      pause(pauseMs);
+      blockFor(pauseMs);
     }
   }
 }

@@ -16,7 +16,7 @@ import { pipeline } from 'node:stream/promises';
 import { FileError, getErrorMessage, PasError, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { toDatabaseError } from './database.ts';
-import { removeStaleTemps, removeTemp, tempPathIn, writeAtomic, writeDurable } from './files.ts';
+import { makeTempPath, removeStaleTemps, removeTemp, writeAtomic, writeDurable } from './files.ts';
 import { flushFolder } from './folder.ts';
 
 type OutputOptions = {
@@ -50,7 +50,7 @@ const BLOCK_BYTES = 256 * 1024;
 export async function writeOutputFile(path: string, pieces: Pieces, options: OutputOptions): Promise<number> {
   const { overwrite, signal } = options;
   assertAbsent(path, overwrite);
-  const target = realPath(path);
+  const target = resolvePath(path);
   const mode = options.mode ?? readMode(target) ?? PRIVATE_MODE;
   let sizeBytes = 0;
   const blocks = async function* (): AsyncGenerator<Buffer> {
@@ -111,7 +111,7 @@ export function readBeginning(path: string, bytes: number): string | undefined {
 }
 
 /** Resolves a symbolic link, so that the link itself stays. */
-function realPath(path: string): string {
+function resolvePath(path: string): string {
   try {
     return realpathSync(path);
   } catch {
@@ -191,7 +191,7 @@ type FolderContent = {
 export function writeOutputFolder(path: string, { files, folders }: FolderContent, refuse?: (folder: string) => void): void {
   const target = resolve(path);
   const exists = assertReplaceable(target, path, refuse);
-  const draft = tempPathIn(dirname(target));
+  const draft = makeTempPath(dirname(target));
   try {
     // Finds have exact locations: only the owner can read them.
     mkdirSync(draft, { mode: 0o700 });
@@ -220,7 +220,7 @@ function assertReplaceable(target: string, path: string, refuse?: (folder: strin
 
 /** Another program may add files until the folder is renamed, so it is checked again. */
 function replaceFolder(draft: string, target: string, refuse: (folder: string) => void = () => {}): void {
-  const aside = tempPathIn(dirname(target));
+  const aside = makeTempPath(dirname(target));
   renameSync(target, aside);
   try {
     refuse(aside);

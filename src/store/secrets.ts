@@ -42,29 +42,29 @@ type OwnersOfProfile = (profile: string) => readonly string[];
  * which, so that an unavailable keyring is not taken for an empty one.
  */
 export function openSecrets(path: string, keyring: Keyring | undefined, ownersOfProfile: OwnersOfProfile): SecretStore {
-  const account = (name: string): string => `${name} (${path})`;
+  const getAccountName = (name: string): string => `${name} (${path})`;
   const read = new Map<string, Secrets>();
   const write = (all: ReadonlyMap<string, StoredSecrets>): void =>
     writePrivateFile(path, `${JSON.stringify(Object.fromEntries(all), null, 2)}\n`);
-  const current = (): Map<string, StoredSecrets> => {
+  const readCurrent = (): Map<string, StoredSecrets> => {
     const all = readAll(path);
     // Migrated at once: later the name may belong to another service.
     if (moveToOwners(all, ownersOfProfile)) write(all);
     return all;
   };
   const change = (edit: (all: Map<string, StoredSecrets>) => void): void => {
-    const all = current();
+    const all = readCurrent();
     edit(all);
     write(all);
   };
   /** Moves keyring entries under profile names to their owners, for all profiles at once. */
-  const keptFor = (owner: string): StoredSecrets | undefined => {
-    const all = current();
+  const readKept = (owner: string): StoredSecrets | undefined => {
+    const all = readCurrent();
     const stored = all.get(owner);
     if (stored === undefined || !('as' in stored) || keyring === undefined) return stored;
     const old = new Map<string, Secrets>();
     const readOld = (name: string): Secrets => {
-      const its = old.get(name) ?? fromKeyring(keyring, name, account(name));
+      const its = old.get(name) ?? fromKeyring(keyring, name, getAccountName(name));
       old.set(name, its);
       return its;
     };
@@ -72,35 +72,35 @@ export function openSecrets(path: string, keyring: Keyring | undefined, ownersOf
       if (!('as' in its) || its.as === undefined) continue;
       const parts = its.as.map((name) => selectSecrets(each, readOld(name)));
       const first = parts.find((part) => Object.keys(part).length > 0) ?? {};
-      withKeyring(each, () => keyring.write(account(each), JSON.stringify(first)));
+      withKeyring(each, () => keyring.write(getAccountName(each), JSON.stringify(first)));
       all.set(each, { keyring: true });
     }
     write(all);
-    for (const name of old.keys()) if (!all.has(name)) withKeyring(name, () => keyring.remove(account(name)));
+    for (const name of old.keys()) if (!all.has(name)) withKeyring(name, () => keyring.remove(getAccountName(name)));
     return { keyring: true };
   };
   return {
     get: (owner) => {
-      const stored = keptFor(owner) ?? {};
+      const stored = readKept(owner) ?? {};
       if (!('keyring' in stored)) return stored;
-      const secrets = read.get(owner) ?? fromKeyring(keyring, owner, account(owner));
+      const secrets = read.get(owner) ?? fromKeyring(keyring, owner, getAccountName(owner));
       read.set(owner, secrets);
       return secrets;
     },
     set: (owner, secrets) => {
-      keptFor(owner);
-      const inKeyring = keptInKeyring(keyring, account(owner), secrets);
+      readKept(owner);
+      const inKeyring = isKeptInKeyring(keyring, getAccountName(owner), secrets);
       change((all) => all.set(owner, inKeyring ? { keyring: true } : secrets));
       read.set(owner, secrets);
     },
     remove: (owner) => {
-      const stored = keptFor(owner);
-      if (stored !== undefined && 'keyring' in stored) withKeyring(owner, () => keyring?.remove(account(owner)));
+      const stored = readKept(owner);
+      if (stored !== undefined && 'keyring' in stored) withKeyring(owner, () => keyring?.remove(getAccountName(owner)));
       if (stored !== undefined) change((all) => all.delete(owner));
       read.delete(owner);
     },
     getPlace: (owner) => {
-      const stored = current().get(owner);
+      const stored = readCurrent().get(owner);
       if (stored === undefined) return 'nowhere';
       return 'keyring' in stored ? 'keyring' : 'file';
     },
@@ -136,7 +136,7 @@ function selectSecrets(owner: string, { pacingPassword, ...account }: Secrets): 
   return pacingPassword === undefined ? {} : { pacingPassword };
 }
 
-function keptInKeyring(keyring: Keyring | undefined, account: string, secrets: Secrets): boolean {
+function isKeptInKeyring(keyring: Keyring | undefined, account: string, secrets: Secrets): boolean {
   if (keyring === undefined) return false;
   try {
     keyring.write(account, JSON.stringify(secrets));
@@ -254,7 +254,7 @@ const PASSED_ON =
  * Opens the keyring of the platform through a subprocess with a limit of five seconds.
  * @returns undefined where there is none: on Linux without a session bus, and where `PAS_KEYRING` is `off`
  */
-export function systemKeyring(environment: Environment, platform: NodeJS.Platform = process.platform): Keyring | undefined {
+export function openSystemKeyring(environment: Environment, platform: NodeJS.Platform = process.platform): Keyring | undefined {
   if (environment['PAS_KEYRING'] === 'off') return undefined;
   if (platform !== 'darwin' && platform !== 'win32' && !hasSessionBus(environment)) return undefined;
   const env = Object.fromEntries(Object.entries(environment).filter(([name]) => PASSED_ON.test(name)));

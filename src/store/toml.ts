@@ -19,11 +19,11 @@ export function tryParseToml(text: string): TomlReading {
 }
 
 /** Returns a text, number, day or truth value as text; undefined for lists and tables. */
-export function tomlScalar(value: unknown): string | undefined {
+export function toTomlText(value: unknown): string | undefined {
   if (value instanceof TomlDate) return value.toISOString();
   return ['string', 'number', 'bigint', 'boolean'].includes(typeof value) ? String(value) : undefined;
 }
 
-export function tomlString(text: string): string {
+export function quoteTomlString(text: string): string {
   return JSON.stringify(text).replaceAll('\u007f', '\\u007f');
 }

@@ -1,11 +1,11 @@
 import { CsvError, parse } from 'csv-parse/sync';
 import { FileError } from '../base/errors.ts';
-import { errorIssue, hasErrors, type Issue } from '../base/issue.ts';
+import { hasErrors, type Issue, makeErrorIssue } from '../base/issue.ts';
 import { msgid } from '../base/language.ts';
 import { type Message, msg, nmsg } from '../base/message.ts';
 import { withoutFormulaMark } from '../text/csv.ts';
 import { findHeader, type HeaderRows, readFirstRows } from './header-row.ts';
-import { assertTableSize, cellFaults, type Table, type TableRow } from './table.ts';
+import { assertTableSize, checkCells, type Table, type TableRow } from './table.ts';
 import { requireUtf8, toUtf8 } from './text-encoding.ts';
 
 /** In case of equal counts the first wins: a comma is the most likely to be part of a name. */
@@ -47,12 +47,12 @@ export async function parseTextTable(
  */
 export function parseTable(file: string, bytes: Buffer, named?: HeaderRows): Table {
   const text = requireUtf8(file, bytes);
-  const declared = declaredDelimiter(text);
+  const declared = findDeclaredDelimiter(text);
   const body = declared === undefined ? text : text.subarray(text.indexOf('\n') + 1);
   const delimiter = declared ?? detectDelimiter(body);
-  const records = (): Iterable<TextRow | BrokenRow> => parseRecords(file, body, delimiter, declared === undefined ? 1 : 2);
+  const parseBody = (): Iterable<TextRow | BrokenRow> => parseRecords(file, body, delimiter, declared === undefined ? 1 : 2);
 
-  const foundHeader = findHeader({ file }, readFirstRows(readable(records()), named), named);
+  const foundHeader = findHeader({ file }, readFirstRows(selectReadable(parseBody()), named), named);
   const header = foundHeader?.names ?? [];
   const headerRow = foundHeader?.last ?? 0;
   assertTableSize(file, { columns: header.length });
@@ -60,11 +60,11 @@ export function parseTable(file: string, bytes: Buffer, named?: HeaderRows): Tab
   const left = new Set<number>();
   const messages = new Map<number, Message>();
   let rowCount = 0;
-  for (const record of records()) {
-    if ('broken' in record) issues.push(errorIssue('table-quote', record.broken, { file, row: record.row }));
+  for (const record of parseBody()) {
+    if ('broken' in record) issues.push(makeErrorIssue('table-quote', record.broken, { file, row: record.row }));
     else if (record.row > headerRow && !isBlank(record)) {
       assertTableSize(file, { rows: rowCount + left.size + 1, columns: header.length });
-      const faults = rowFaults(record, header, delimiter, messages);
+      const faults = checkRow(record, header, delimiter, messages);
       if (hasErrors(faults)) left.add(record.row);
       else rowCount += 1;
       for (const fault of faults) issues.push(fault.with({ file, row: record.row }));
@@ -73,10 +73,10 @@ export function parseTable(file: string, bytes: Buffer, named?: HeaderRows): Tab
   }
   if (foundHeader === undefined && issues.length === 0) throw new FileError(file, msg`${file} contains only blank lines.`);
   if (rowCount === 0 && !hasErrors(issues)) {
-    issues.push(errorIssue('table-no-rows', msg`There are no rows below the header. Nothing was read.`, { file }));
+    issues.push(makeErrorIssue('table-no-rows', msg`There are no rows below the header. Nothing was read.`, { file }));
   }
   const rows = function* (): Generator<TableRow> {
-    for (const record of records()) {
+    for (const record of parseBody()) {
       if (!('broken' in record) && record.row > headerRow && !isBlank(record) && !left.has(record.row)) yield record;
     }
   };
@@ -87,7 +87,7 @@ export function parseTable(file: string, bytes: Buffer, named?: HeaderRows): Tab
 type TextRow = TableRow & { readonly line: number };
 type BrokenRow = { readonly row: number; readonly broken: Message };
 
-function* readable(records: Iterable<TextRow | BrokenRow>): Generator<TextRow> {
+function* selectReadable(records: Iterable<TextRow | BrokenRow>): Generator<TextRow> {
   for (const record of records) if (!('broken' in record)) yield record;
 }
 
@@ -106,15 +106,15 @@ function* parseRecords(file: string, bytes: Buffer, delimiter: string, firstLine
     const plain = splitPlain(rest, delimiter);
     const { records, readBytes, isAll, error } = plain ?? splitSome(file, rest, delimiter);
     for (const cells of records) {
-      if (line > MAX_LINES) throw tooManyLines(file);
+      if (line > MAX_LINES) throw makeTooManyLinesError(file);
       assertTableSize(file, { columns: cells.length });
       yield { row, line, cells };
       row += 1;
-      line += 1 + (plain === undefined ? lineBreaksIn(cells) : 0);
+      line += 1 + (plain === undefined ? countLineBreaks(cells) : 0);
     }
     start += readBytes;
     if (error !== undefined) {
-      yield { row, broken: brokenQuoteMessage(error, line) };
+      yield { row, broken: makeBrokenQuoteMessage(error, line) };
       row += 1;
       brokenRows += isUnclosed(error) ? UNCLOSED_COUNTS : 1;
       if (brokenRows >= MAX_BROKEN_ROWS) {
@@ -129,7 +129,7 @@ function* parseRecords(file: string, bytes: Buffer, delimiter: string, firstLine
   }
 }
 
-function tooManyLines(file: string): FileError {
+function makeTooManyLinesError(file: string): FileError {
   return new FileError(file, msg`${file} has more than ${MAX_LINES} lines, which is too many to read.`, {
     hint: msg`Delete the blank rows below the table, and save it again.`,
   });
@@ -158,11 +158,11 @@ function splitPlain(bytes: Buffer, delimiter: string): SomeRecords | undefined {
   const text = plain.toString('utf8', 0, readBytes);
   const lines = text.split(text.includes('\r') ? /\r\n|\n|\r/ : '\n');
   if (lines.at(-1) === '') lines.pop();
-  const readCell = text.includes("'") ? cellText : trimCell;
+  const readCell = text.includes("'") ? parseCellText : trimCell;
   return { records: lines.map((line) => line.split(delimiter).map(readCell)), readBytes, isAll };
 }
 
-function cellText(text: string): string {
+function parseCellText(text: string): string {
   return withoutFormulaMark(text.trim());
 }
 
@@ -201,35 +201,30 @@ function isUnclosed({ code }: CsvError): boolean {
   return code === 'CSV_QUOTE_NOT_CLOSED' || code === 'CSV_MAX_RECORD_SIZE';
 }
 
-function brokenQuoteMessage(error: CsvError, line: number): Message {
+function makeBrokenQuoteMessage(error: CsvError, line: number): Message {
   return isUnclosed(error)
     ? msg`The row that begins at line ${line} of the file opens a quote (") that never closes. Close it, or double a quote that belongs to the text ("").`
     : msg`The row that begins at line ${line} of the file closes a quote (") in the middle of a cell. Double a quote that belongs to the text ("").`;
 }
 
 /** @param faultsByRow messages so far, by number of cells: most faulty rows of a table have the same fault */
-function rowFaults(
-  { cells }: TableRow,
-  header: readonly string[],
-  delimiter: string,
-  faultsByRow: Map<number, Message>,
-): Issue[] {
+function checkRow({ cells }: TableRow, header: readonly string[], delimiter: string, faultsByRow: Map<number, Message>): Issue[] {
   const cellCount = cells.length;
-  if (cellCount === header.length) return cellFaults(cells, header);
-  const message = faultsByRow.get(cellCount) ?? cellsMessage(cellCount, header.length, delimiter);
+  if (cellCount === header.length) return checkCells(cells, header);
+  const message = faultsByRow.get(cellCount) ?? makeCellsMessage(cellCount, header.length, delimiter);
   faultsByRow.set(cellCount, message);
-  return [errorIssue('table-cells', message)];
+  return [makeErrorIssue('table-cells', message)];
 }
 
-function cellsMessage(actualCount: number, wanted: number, delimiter: string): Message {
-  const [count, separator] = [cellCount(actualCount), nameDelimiter(delimiter)];
+function makeCellsMessage(actualCount: number, wanted: number, delimiter: string): Message {
+  const [count, separator] = [formatCellCount(actualCount), formatDelimiter(delimiter)];
   return actualCount > wanted
     ? msg`The row has ${count}, but the header has only ${wanted}. If a text contains ${separator}, put it in quotes.`
     : msg`The row has only ${count}, but the header has ${wanted}. If a text contains a line break, put it in quotes; write every cell, even an empty one.`;
 }
 
 /** Returns the delimiter of Excel's line `sep=;`, which is no row of the table. */
-function declaredDelimiter(bytes: Buffer): string | undefined {
+function findDeclaredDelimiter(bytes: Buffer): string | undefined {
   const match = /^sep=([;,\t])\r?\n/i.exec(bytes.toString('utf8', 0, 8));
   return match?.[1];
 }
@@ -251,15 +246,15 @@ function detectDelimiter(bytes: Buffer): string {
   return DELIMITERS[counts.indexOf(Math.max(...counts))] ?? ',';
 }
 
-function nameDelimiter(delimiter: string): Message {
+function formatDelimiter(delimiter: string): Message {
   return delimiter === '\t' ? msg`a tab` : msg`"${delimiter}"`;
 }
 
-function cellCount(count: number): Message {
+function formatCellCount(count: number): Message {
   return nmsg(msgid`${count} cell`, msgid`${count} cells`, count);
 }
 
-function lineBreaksIn(cells: readonly string[]): number {
+function countLineBreaks(cells: readonly string[]): number {
   let breaks = 0;
   for (const cell of cells) if (cell.includes('\n') || cell.includes('\r')) breaks += cell.match(/\r\n|\n|\r/g)?.length ?? 0;
   return breaks;

@@ -1,8 +1,8 @@
 import { FileError } from '../base/errors.ts';
-import { isReadable, type Reading, unreadable } from '../base/issue.ts';
+import { isReadable, makeUnreadable, type Reading } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
-import { plainNumber } from '../text/characters.ts';
-import { isOverlong, overlongNumber } from './table.ts';
+import { formatPlainNumber } from '../text/characters.ts';
+import { isOverlong, makeOverlongFault } from './table.ts';
 
 /** Table of a shapefile: dBASE III and its successors, as far as columns hold texts, numbers, days and truth values. */
 type Dbf = {
@@ -16,7 +16,7 @@ type Dbf = {
   /** Indexes, from 0, of rows with a text that fills the widest possible column, and so may have been cut off. */
   readonly full: readonly number[];
   /** Values of a row, in the order of the fields; undefined where it is deleted. */
-  row(index: number, decode: (bytes: Buffer) => string): readonly Reading<DbfValue>[] | undefined;
+  readRow(index: number, decode: (bytes: Buffer) => string): readonly Reading<DbfValue>[] | undefined;
 };
 
 /** A number has the decimals of its column in `shown`, where the value differs. */
@@ -63,10 +63,11 @@ export function parseDbf(file: string, bytes: Buffer): Dbf {
     start += width;
   }
   if (start > rowBytes && count > 0) throw cutShort(file);
-  const rowAt = (index: number): Buffer => bytes.subarray(headerBytes + index * rowBytes, headerBytes + (index + 1) * rowBytes);
+  const getRowBytes = (index: number): Buffer =>
+    bytes.subarray(headerBytes + index * rowBytes, headerBytes + (index + 1) * rowBytes);
   const getCell = (row: Buffer, field: DbfField): Buffer => row.subarray(field.start, field.start + field.width);
   const textFields = fields.filter(({ type }) => type === 'C');
-  const samples = Array.from({ length: Math.min(count, SAMPLE_ROWS) }, (_, index) => rowAt(index)).flatMap((row) =>
+  const samples = Array.from({ length: Math.min(count, SAMPLE_ROWS) }, (_, index) => getRowBytes(index)).flatMap((row) =>
     textFields.flatMap((field) => [getCell(row, field), LINE_BREAK]),
   );
   const widest = textFields.filter(({ width }) => width >= WIDEST_BYTES);
@@ -75,12 +76,13 @@ export function parseDbf(file: string, bytes: Buffer): Dbf {
   return {
     fields,
     count,
-    full: widest.length === 0 ? [] : Array.from({ length: count }, (_, index) => index).filter((index) => isFull(rowAt(index))),
+    full:
+      widest.length === 0 ? [] : Array.from({ length: count }, (_, index) => index).filter((index) => isFull(getRowBytes(index))),
     encoding: LANGUAGE_DRIVERS[bytes[29] ?? 0],
     texts: Buffer.concat([...fields.flatMap(({ name }) => [name, LINE_BREAK]), ...samples]),
-    row: (index, decode) => {
-      const row = rowAt(index);
-      return row[0] === DELETED ? undefined : fields.map((field) => cellValue(getCell(row, field), field.type, decode));
+    readRow: (index, decode) => {
+      const row = getRowBytes(index);
+      return row[0] === DELETED ? undefined : fields.map((field) => parseCellValue(getCell(row, field), field.type, decode));
     },
   };
 }
@@ -92,7 +94,7 @@ export function isReadType({ type }: DbfField): boolean {
   return READ_TYPES.includes(type);
 }
 
-function cellValue(cell: Buffer, type: string, decode: (bytes: Buffer) => string): Reading<DbfValue> {
+function parseCellValue(cell: Buffer, type: string, decode: (bytes: Buffer) => string): Reading<DbfValue> {
   if (type === 'C') return { value: { text: decodeText(cell, decode) } };
   const text = cell
     .toString('latin1')
@@ -132,9 +134,9 @@ function parseDbfNumber(text: string): Reading<DbfValue> {
     return { value: isWritten ? { text: plain, shown } : { text: plain } };
   }
   const number = Number(text);
-  if (/e/i.test(text) && isOverlong(number)) return overlongNumber(text);
-  if (/e/i.test(text) && Number.isFinite(number)) return { value: { text: plainNumber(number) } };
-  return unreadable(
+  if (/e/i.test(text) && isOverlong(number)) return makeOverlongFault(text);
+  if (/e/i.test(text) && Number.isFinite(number)) return { value: { text: formatPlainNumber(number) } };
+  return makeUnreadable(
     'table-number',
     msg`"${text}" is not a number, where one is expected. It did not fit into its column, or is damaged.`,
   );
@@ -146,7 +148,7 @@ function cutShort(file: string): FileError {
 }
 
 /** @returns all values, or the fault of the first unreadable one */
-export function readableValues(values: readonly Reading<DbfValue>[]): Reading<readonly DbfValue[]> {
+export function collectReadable(values: readonly Reading<DbfValue>[]): Reading<readonly DbfValue[]> {
   const wrong = values.find((value) => !isReadable(value));
   if (wrong !== undefined && !isReadable(wrong)) return wrong;
   return { value: values.flatMap((value) => (isReadable(value) ? [value.value] : [])) };

@@ -1,7 +1,7 @@
-import { type Issue, warningIssue } from '../base/issue.ts';
+import { type Issue, makeWarningIssue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
-import { type ColumnName, meaningOfColumn } from '../find/fields.ts';
-import { dayOfMoment } from '../find/read-cell.ts';
+import { type ColumnName, findColumnMeant } from '../find/fields.ts';
+import { parseDayOfMoment } from '../find/parse-cell.ts';
 import { joinNames } from '../text/csv.ts';
 import { isPictureName } from '../text/names.ts';
 
@@ -26,25 +26,28 @@ export class UnreadNames {
     if (this.#names.size < MAX_NAMES) this.#names.add(name);
   }
 
-  issues(file: string): readonly Issue[] {
+  makeIssues(file: string): readonly Issue[] {
     if (this.#names.size === 0) return [];
     const names = [...this.#names].join(', ');
     const message = msg`Not read: ${names}. What belongs to the finds must be in fields of their own or in the description.`;
-    return [warningIssue('table-not-read', message, { file })];
+    return [makeWarningIssue('table-not-read', message, { file })];
   }
 }
 
 const MAX_NAMES = 100;
 
 /** Returns the columns of a record: its fields, then its other data where the column is empty. The rest goes into the note. */
-export function deviceValues({ name, notes, time, links, fields }: DeviceRecord, unread: UnreadNames): Map<string, string> {
+export function collectDeviceValues(
+  { name, notes, time, links, fields }: DeviceRecord,
+  unread: UnreadNames,
+): Map<string, string> {
   const values = new Map<string, string>();
   const again: string[] = [];
   for (const [field, value] of fields) {
     if ((values.get(field) ?? '') === '') values.set(field, value);
     else if (value !== '' && value !== values.get(field)) again.push(`${field}: ${value}`);
   }
-  const columns = new Map([...values.keys()].map((field) => [meaningOfColumn(field), field] as const));
+  const columns = new Map([...values.keys()].map((field) => [findColumnMeant(field), field] as const));
   /** @returns true if the column now has this text */
   const fill = (column: ColumnName, text: string): boolean => {
     const field = columns.get(column) ?? column;
@@ -52,7 +55,7 @@ export function deviceValues({ name, notes, time, links, fields }: DeviceRecord,
     if (existing === '' && text !== '') values.set(field, text);
     return existing === '' || existing === text;
   };
-  const [photographs, otherLinks] = partedLinks(links);
+  const [photographs, otherLinks] = separateLinks(links);
   const more = [...(fill('local_id', name) ? [] : [name]), ...notes, ...again, ...otherLinks].filter((note) => note !== '');
   if (!fill('datum_nalezu', parseDay(time))) unread.add('time');
   append(values, columns.get('poznamka') ?? 'poznamka', more, '\n');
@@ -73,7 +76,7 @@ function append(values: Map<string, string>, field: string, texts: readonly stri
 }
 
 /** Separates the file names of photographs from other links. */
-function partedLinks(links: readonly string[]): readonly [photographs: string[], others: string[]] {
+function separateLinks(links: readonly string[]): readonly [photographs: string[], others: string[]] {
   const [photographs, otherLinks]: [string[], string[]] = [[], []];
   for (const link of links) {
     const name = getLinkedFile(link);
@@ -101,5 +104,5 @@ function decodeLink(path: string): string {
 
 /** Returns the day; a time without a zone is local at the site. An unreadable time stays, so that the cell is reported. */
 function parseDay(time: string): string {
-  return dayOfMoment(time) ?? time.replace(/^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?$/, '$1');
+  return parseDayOfMoment(time) ?? time.replace(/^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?$/, '$1');
 }

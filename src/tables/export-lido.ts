@@ -2,9 +2,9 @@ import { UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import type { Reference } from '../find/field.ts';
 import { getPoint, redactLocation } from '../find/fields.ts';
-import { xmlText } from '../find/find.ts';
+import { normalizeXmlText } from '../find/find.ts';
 import { NEW_PERSON } from '../find/resolve-finder.ts';
-import { elementText, type XmlNode } from '../xml/write-xml.ts';
+import { renderElement, type XmlNode } from '../xml/write-xml.ts';
 import { type ExportedFind, type LabelsOf, toBothSystems } from './exported-find.ts';
 
 /** LIDO 1.1 (ICOM CIDOC), the format in which museums deliver to portals. */
@@ -42,7 +42,7 @@ export function* exportLido(finds: Iterable<ExportedFind>, source: LidoSource, n
     count += 1;
     const isOpen = (find.accessibilities ?? [find.elements.pristupnost]).every(source.isOpen);
     const record = renderRecord({ ...(isOpen ? find : withholdLocation(find)), ...source, nowIso });
-    if (record !== undefined) yield elementText(record, 1);
+    if (record !== undefined) yield renderElement(record, 1);
   }
   if (count === 0) throw new UsageError(t`There is no find to write.`, { hint: t`LIDO needs at least one.` });
   yield '</lido:lidoWrap>\n';
@@ -159,7 +159,7 @@ function wrap(name: string, parts: readonly LidoPart[], attributes?: XmlNode['at
 
 /** Makes a text element; undefined for an empty text. */
 function text(name: string, children: string | undefined, attributes?: XmlNode['attributes']): XmlNode | undefined {
-  const content = xmlText(children ?? '');
+  const content = normalizeXmlText(children ?? '');
   return content === '' ? undefined : lido(name, content, attributes);
 }
 
@@ -177,7 +177,7 @@ function identifier(name: string, id: string): XmlNode | undefined {
 
 /** Returns the service's address of a record or entry. */
 function makeAddress({ recordBase }: LidoSource, id: string | undefined): string | undefined {
-  const text = xmlText(id ?? '');
+  const text = normalizeXmlText(id ?? '');
   return recordBase === undefined || text === '' ? undefined : `${recordBase}/id/${encodeURIComponent(text)}`;
 }
 
@@ -189,7 +189,7 @@ function record(find: Told, name: string, id = find.identCely): XmlNode | undefi
 
 function labelsIn({ getLabels }: Told, { id, text }: Reference = { id: '', text: '' }): NonNullable<ReturnType<LabelsOf>> {
   const labels = getLabels?.(id);
-  return { cs: xmlText(labels?.cs || text), en: labels?.en ?? '' };
+  return { cs: normalizeXmlText(labels?.cs || text), en: labels?.en ?? '' };
 }
 
 function term(find: Told, name: string, element: TermElement): XmlNode | undefined {

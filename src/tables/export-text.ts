@@ -1,7 +1,7 @@
 import { getPoint } from '../find/fields.ts';
-import { type DocumentProfile, documentNode } from '../find/find.ts';
-import { BYTE_ORDER_MARK, csvCell, joinNames, withMarkKept } from '../text/csv.ts';
-import { elementText, replaceIllegalCharacters } from '../xml/write-xml.ts';
+import { type DocumentProfile, makeDocumentNode } from '../find/find.ts';
+import { BYTE_ORDER_MARK, formatCsvCell, joinNames, withMarkKept } from '../text/csv.ts';
+import { renderElement, replaceIllegalCharacters } from '../xml/write-xml.ts';
 import {
   collectValues,
   type ExportedFind,
@@ -30,8 +30,8 @@ export function* exportCsv(finds: Iterable<ExportedFind>, separator: Separator, 
     const coordinates = formatCoordinates(find.elements);
     const cells = columns.map((name) => {
       const coordinate = coordinates.get(name);
-      if (coordinate !== undefined) return decimalCell(coordinate, separator);
-      return csvCell(formatExportValue(values.get(name)), delimiter);
+      if (coordinate !== undefined) return formatDecimalCell(coordinate, separator);
+      return formatCsvCell(formatExportValue(values.get(name)), delimiter);
     });
     yield `${cells.join(delimiter)}\r\n`;
   }
@@ -41,21 +41,21 @@ export function* exportCsv(finds: Iterable<ExportedFind>, separator: Separator, 
 export type RowCell = string | { readonly decimal: string } | { readonly day: string };
 
 /** Writes rows, the first with headings. Decimals as in {@link exportCsv}. */
-export function* csvLines(rows: Iterable<readonly RowCell[]>, separator: Separator): Generator<string> {
+export function* formatCsvLines(rows: Iterable<readonly RowCell[]>, separator: Separator): Generator<string> {
   let mark = BYTE_ORDER_MARK;
   for (const row of rows) {
-    yield `${mark}${row.map((cell) => rowCell(cell, separator)).join(SEPARATORS[separator])}\r\n`;
+    yield `${mark}${row.map((cell) => formatRowCell(cell, separator)).join(SEPARATORS[separator])}\r\n`;
     mark = '';
   }
 }
 
-function rowCell(cell: RowCell, separator: Separator): string {
-  if (typeof cell === 'object' && 'decimal' in cell) return decimalCell(cell.decimal, separator);
-  return csvCell(typeof cell === 'string' ? cell : cell.day, SEPARATORS[separator]);
+function formatRowCell(cell: RowCell, separator: Separator): string {
+  if (typeof cell === 'object' && 'decimal' in cell) return formatDecimalCell(cell.decimal, separator);
+  return formatCsvCell(typeof cell === 'string' ? cell : cell.day, SEPARATORS[separator]);
 }
 
 /** Formats a decimal; as a text, a negative one would get the formula mark. */
-function decimalCell(text: string, separator: Separator): string {
+function formatDecimalCell(text: string, separator: Separator): string {
   return separator === 'semicolon' ? text.replace('.', ',') : text;
 }
 
@@ -97,7 +97,7 @@ export function* exportXml(finds: Iterable<ExportedFind>, profile: DocumentProfi
       ...(identCely === undefined ? {} : { ident_cely: identCely }),
       ...(photos.length === 0 ? {} : { photos: replaceIllegalCharacters(joinNames(photos)) }),
     };
-    yield elementText({ name: 'find', attributes, content: [documentNode(elements, profile)] }, 1);
+    yield renderElement({ name: 'find', attributes, content: [makeDocumentNode(elements, profile)] }, 1);
   }
   yield '</finds>\n';
 }

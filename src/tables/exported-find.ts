@@ -1,7 +1,7 @@
 import type { Reference } from '../find/field.ts';
 import { FIELDS, type FindElements, getLabelColumns, getPoint } from '../find/fields.ts';
 import type { Change } from '../find/harvested-find.ts';
-import { cellOfReference } from '../find/resolve-finder.ts';
+import { formatReferenceCell } from '../find/resolve-finder.ts';
 import {
   findRangeProblem,
   formatPoint,
@@ -11,7 +11,7 @@ import {
   toSJtsk,
   toWgs84,
 } from '../place/geometry.ts';
-import { plainNumber } from '../text/characters.ts';
+import { formatPlainNumber } from '../text/characters.ts';
 import { joinNames } from '../text/csv.ts';
 
 /** A find to export, with data of the outbox. */
@@ -46,7 +46,7 @@ export function collectValues({ localId, identCely, elements, photos, getLabels 
   for (const { name, kind } of FIELDS) {
     const value = elements[name];
     if (value === undefined || value === '' || kind === 'point') continue;
-    values.set(name, typeof value === 'object' ? cellOfReference(value) : value);
+    values.set(name, typeof value === 'object' ? formatReferenceCell(value) : value);
     const labels = kind === 'term' && typeof value === 'object' ? getLabels?.(value.id) : undefined;
     for (const [language, label] of Object.entries(labels ?? {})) if (label !== '') values.set(`${name}_${language}`, label);
   }
@@ -90,7 +90,7 @@ type Wgs84Point = {
 export function toWgs84Point(point: PointInSystem): Wgs84Point {
   const [x, y] = [Number(point.x), Number(point.y)];
   if (point.system === '4326') {
-    const isPlain = plainNumber(x) === point.x && plainNumber(y) === point.y;
+    const isPlain = formatPlainNumber(x) === point.x && formatPlainNumber(y) === point.y;
     return { longitude: x, latitude: y, ...(isPlain ? {} : { exact: { column: 'geom_wkt', wkt: formatPoint(point) } }) };
   }
   const [longitude = 0, latitude = 0] = toWgs84([x, y]).map((degrees) => Number(degrees.toFixed(DEGREE_DIGITS)));

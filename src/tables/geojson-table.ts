@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import { FileError, getErrorMessage } from '../base/errors.ts';
-import { errorIssue, type Issue, isReadable, type Reading, unreadable } from '../base/issue.ts';
+import { type Issue, isReadable, makeErrorIssue, makeUnreadable, type Reading } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
-import { type GeomSystem, type PointInSystem, toGeomSystem, unsupportedCrsError } from '../place/geometry.ts';
-import { plainNumber } from '../text/characters.ts';
+import { type GeomSystem, makeUnsupportedCrsError, type PointInSystem, toGeomSystem } from '../place/geometry.ts';
+import { formatPlainNumber } from '../text/characters.ts';
 import { getLineAt } from '../xml/element.ts';
-import { assertTableSize, isOverlong, type NamedValues, overlongNumber, type Table, tableOfRecords } from './table.ts';
+import { assertTableSize, isOverlong, makeOverlongFault, makeTableOfRecords, type NamedValues, type Table } from './table.ts';
 import { describeNotUtf8 } from './text-encoding.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -20,9 +20,9 @@ export function parseGeoJson(file: string, bytes: Buffer): Table {
   if (!isUtf8(bytes))
     throw new FileError(file, describeNotUtf8(file, bytes).problem, { hint: msg`Save the layer as GeoJSON again.` });
   const text = bytes.subarray(bytes.indexOf(BYTE_ORDER_MARK) === 0 ? BYTE_ORDER_MARK.length : 0);
-  const sequence = sequenceParts(file, text);
+  const sequence = locateSequence(file, text);
   if (sequence !== undefined) return makeFeatureTable(file, text, sequence, '4326', true);
-  const { features, rest } = featureParts(file, text);
+  const { features, rest } = locateFeatures(file, text);
   const inList = text.length - rest.length;
   const listStart = features?.[0]?.start ?? text.length;
   if (rest.length > MAX_PART_BYTES) {
@@ -51,7 +51,10 @@ function makeFeatureTable(
   const place = { file, unit: 'feature' } as const;
   const readPart = ({ start, end }: TextPart): Reading<FeatureValues> => {
     if (end - start > MAX_PART_BYTES) {
-      return unreadable('feature', msg`The feature has more than ${MAX_PART_BYTES} bytes. Keep only a point and a few words.`);
+      return makeUnreadable(
+        'feature',
+        msg`The feature has more than ${MAX_PART_BYTES} bytes. Keep only a point and a few words.`,
+      );
     }
     const part = text.subarray(start, end);
     if (!isSequence)
@@ -59,22 +62,22 @@ function makeFeatureTable(
         parseJson(file, text, part, (at) => start + at),
         system,
       );
-    const feature = jsonObject(part);
-    if (feature === undefined) return unreadable('feature', msg`This is not valid JSON. The line may be cut short.`);
+    const feature = parseJsonObject(part);
+    if (feature === undefined) return makeUnreadable('feature', msg`This is not valid JSON. The line may be cut short.`);
     return parseFeature(feature, system);
   };
   const records = function* (): Generator<NamedValues | Issue> {
     for (const [index, part] of parts.entries()) {
       const row = index + 1;
       const read = readPart(part);
-      yield isReadable(read) ? { row, ...read.value } : errorIssue(read.rule, read.problem, { ...place, row });
+      yield isReadable(read) ? { row, ...read.value } : makeErrorIssue(read.rule, read.problem, { ...place, row });
     }
   };
-  const none = errorIssue('table-no-rows', msg`There are no features in the file. Nothing was read.`, { file });
-  return tableOfRecords(place, { [Symbol.iterator]: records }, parts.length === 0 ? [none] : []);
+  const none = makeErrorIssue('table-no-rows', msg`There are no features in the file. Nothing was read.`, { file });
+  return makeTableOfRecords(place, { [Symbol.iterator]: records }, parts.length === 0 ? [none] : []);
 }
 
-function jsonObject(part: Buffer): Values | undefined {
+function parseJsonObject(part: Buffer): Values | undefined {
   try {
     const value: unknown = JSON.parse(part.toString('utf8'));
     return isObject(value) ? value : {};
@@ -114,7 +117,7 @@ function getSystem(file: string, document: Values): GeomSystem {
   const name = isObject(properties) ? String(properties['name'] ?? '') : '';
   if (/(?:^|[:/])CRS84$/i.test(name)) return '4326';
   const system = toGeomSystem(Number(/\b(?:EPSG|ESRI)(?:[:/]+[\d.]+)?[:/]+(\d+)$/i.exec(name)?.[1]));
-  if (system === undefined) throw unsupportedCrsError(file, name === '' ? JSON.stringify(crs) : name);
+  if (system === undefined) throw makeUnsupportedCrsError(file, name === '' ? JSON.stringify(crs) : name);
   return system;
 }
 
@@ -122,17 +125,17 @@ type FeatureValues = { readonly values: ReadonlyMap<string, string>; readonly po
 
 function parseFeature(feature: Values, system: GeomSystem): Reading<FeatureValues> {
   if (feature['type'] !== 'Feature') {
-    return unreadable('feature', msg`This is not a GeoJSON feature: its type is not "Feature".`);
+    return makeUnreadable('feature', msg`This is not a GeoJSON feature: its type is not "Feature".`);
   }
   const values = new Map<string, string>();
   for (const [name, value] of Object.entries(isObject(feature['properties']) ? feature['properties'] : {})) {
     if (typeof value === 'number' && isOverlong(value)) {
-      const { rule, problem } = overlongNumber(plainNumber(value));
-      return unreadable(rule, msg`The property ${name}: ${problem}`);
+      const { rule, problem } = makeOverlongFault(formatPlainNumber(value));
+      return makeUnreadable(rule, msg`The property ${name}: ${problem}`);
     }
     const text = formatValue(value);
     if (text === undefined) {
-      return unreadable(
+      return makeUnreadable(
         'feature-property',
         msg`The property ${name} contains a structure. Write a text, a number or a list of texts.`,
       );
@@ -150,7 +153,7 @@ function formatValue(value: unknown): string | undefined {
     case 'string':
       return value;
     case 'number':
-      return plainNumber(value);
+      return formatPlainNumber(value);
     case 'boolean':
       return String(value);
     case 'undefined':
@@ -172,19 +175,19 @@ function parseGeometry(geometry: unknown, system: GeomSystem): Reading<PointInSy
   if (type === 'MultiPoint' && only !== undefined) return parseGeoJsonPosition(only, system);
   if (type === 'MultiPoint') {
     const count = Array.isArray(coordinates) ? coordinates.length : 0;
-    return unreadable('geometry-form', msg`The geometry has ${count} points. A find has one.`);
+    return makeUnreadable('geometry-form', msg`The geometry has ${count} points. A find has one.`);
   }
   const named = String(type);
-  return unreadable('geometry-form', msg`The geometry is a ${named}. A find has a point.`);
+  return makeUnreadable('geometry-form', msg`The geometry is a ${named}. A find has a point.`);
 }
 
 function parseGeoJsonPosition(position: unknown, system: GeomSystem): Reading<PointInSystem | undefined> {
   if (Array.isArray(position) && position.length === 0) return { value: undefined };
   const [x, y]: unknown[] = Array.isArray(position) ? position : [];
   if (typeof x !== 'number' || typeof y !== 'number') {
-    return unreadable('geometry-form', msg`The coordinates of the point are not two numbers.`);
+    return makeUnreadable('geometry-form', msg`The coordinates of the point are not two numbers.`);
   }
-  return { value: { system, x: plainNumber(x), y: plainNumber(y) } };
+  return { value: { system, x: formatPlainNumber(x), y: formatPlainNumber(y) } };
 }
 
 function isObject(value: unknown): value is Values {
@@ -209,7 +212,7 @@ const FEATURES = Buffer.from('"features"');
  * detected here, but when a part is parsed.
  * @throws FileError where there are too many features
  */
-function featureParts(file: string, bytes: Buffer): Parts {
+function locateFeatures(file: string, bytes: Buffer): Parts {
   const features: TextPart[] = [];
   let [depth, listStart, listEnd, partStart] = [0, -1, -1, 0];
   let name: TextPart = { start: 0, end: 0 };
@@ -222,7 +225,7 @@ function featureParts(file: string, bytes: Buffer): Parts {
     const byte = bytes[at];
     const isInList = depth === 2 && listStart !== -1 && listEnd === -1;
     if (byte === QUOTE) {
-      const end = endOfText(bytes, at);
+      const end = findEndOfText(bytes, at);
       if (depth === 1) name = { start: at, end };
       at = end - 1;
     } else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
@@ -251,10 +254,10 @@ const MAX_LINE_BYTES = 1024 * 1024;
  * the first line is no feature, or there is only one.
  * @throws FileError where there are too many features
  */
-function sequenceParts(file: string, bytes: Buffer): readonly TextPart[] | undefined {
+function locateSequence(file: string, bytes: Buffer): readonly TextPart[] | undefined {
   const isSeparated =
     bytes.subarray(0, MAX_LINE_BYTES).find((byte) => byte > 0x20 || byte === RECORD_SEPARATOR) === RECORD_SEPARATOR;
-  if (!isSeparated && !beginsWithLines(bytes)) return undefined;
+  if (!isSeparated && !isBeginningWithLines(bytes)) return undefined;
   const mark = isSeparated ? RECORD_SEPARATOR : LINE_FEED;
   const parts: TextPart[] = [];
   for (let start = 0; start < bytes.length; ) {
@@ -270,7 +273,7 @@ function sequenceParts(file: string, bytes: Buffer): readonly TextPart[] | undef
 }
 
 /** Tells if the first line is a whole feature, and another object follows. */
-function beginsWithLines(bytes: Buffer): boolean {
+function isBeginningWithLines(bytes: Buffer): boolean {
   const start = bytes.findIndex((byte) => byte > 0x20);
   const end = bytes.indexOf(LINE_FEED, start);
   if (start === -1 || end === -1 || end - start > MAX_LINE_BYTES) return false;
@@ -285,7 +288,7 @@ function beginsWithLines(bytes: Buffer): boolean {
 }
 
 /** Returns the position behind the closing quote of a string; the end of the bytes where none closes. */
-function endOfText(bytes: Buffer, start: number): number {
+function findEndOfText(bytes: Buffer, start: number): number {
   for (let at = bytes.indexOf(QUOTE, start + 1); at !== -1; at = bytes.indexOf(QUOTE, at + 1)) {
     let escapes = 0;
     while (bytes[at - 1 - escapes] === BACKSLASH) escapes += 1;

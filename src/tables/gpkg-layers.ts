@@ -57,8 +57,8 @@ export function addLayer(database: Database, layer: NewLayer, features: Iterable
   let box: Bounds | undefined;
   database.transaction(() => {
     for (const { shape: ownShape, values } of features) {
-      if (ownShape !== undefined) box = box === undefined ? ownShape.bounds : around(box, ownShape.bounds);
-      insert.run(...shape.map(() => (ownShape === undefined ? null : geometryBlob(ownShape.wkb))), ...values);
+      if (ownShape !== undefined) box = box === undefined ? ownShape.bounds : uniteBounds(box, ownShape.bounds);
+      insert.run(...shape.map(() => (ownShape === undefined ? null : makeGeometryBlob(ownShape.wkb))), ...values);
     }
   })();
   const [kind, system] = geometry === undefined ? ['attributes', null] : ['features', 4326];
@@ -70,7 +70,7 @@ export function addLayer(database: Database, layer: NewLayer, features: Iterable
 }
 
 /** Makes the shape of a point; degrees. */
-function pointShape(longitude: number, latitude: number): NonNullable<GpkgFeature['shape']> {
+function makePointShape(longitude: number, latitude: number): NonNullable<GpkgFeature['shape']> {
   const wkb = Buffer.alloc(21);
   wkb.writeUInt8(1, 0);
   wkb.writeUInt32LE(1, 1);
@@ -80,7 +80,7 @@ function pointShape(longitude: number, latitude: number): NonNullable<GpkgFeatur
 }
 
 /** Header without envelope, then well-known binary (GeoPackage 1.3, 2.1.3), little-endian. */
-function geometryBlob(wkb: Buffer): Buffer {
+function makeGeometryBlob(wkb: Buffer): Buffer {
   const header = Buffer.alloc(8);
   header.write('GP', 0, 'latin1');
   header.writeUInt8(1, 3);
@@ -88,7 +88,7 @@ function geometryBlob(wkb: Buffer): Buffer {
   return Buffer.concat([header, wkb]);
 }
 
-function around(one: Bounds, other: Bounds): Bounds {
+function uniteBounds(one: Bounds, other: Bounds): Bounds {
   return [Math.min(one[0], other[0]), Math.min(one[1], other[1]), Math.max(one[2], other[2]), Math.max(one[3], other[3])];
 }
 
@@ -177,8 +177,8 @@ export function exportGeoPackage(
       const degrees = point === undefined ? undefined : toWgs84Point(point);
       if (degrees?.exact !== undefined) values.set(degrees.exact.column, degrees.exact.wkt);
       if (states && find.state !== undefined) values.set(STATE_COLUMN, find.state);
-      const shape = degrees === undefined ? undefined : pointShape(degrees.longitude, degrees.latitude);
-      yield { shape, values: names.map((name) => storedValue(values.get(name))) };
+      const shape = degrees === undefined ? undefined : makePointShape(degrees.longitude, degrees.latitude);
+      yield { shape, values: names.map((name) => toStoredValue(values.get(name))) };
     }
   };
   addLayer(database, { table: LAYER, columns, geometry: 'POINT', nowIso }, features());
@@ -199,7 +199,7 @@ export function getColumnType(column: string): GpkgColumn['type'] {
   }
 }
 
-function storedValue(value: ExportValue | undefined): string | number | null {
+function toStoredValue(value: ExportValue | undefined): string | number | null {
   if (value === undefined) return null;
   if (typeof value === 'string') return withMarkKept(value);
   return typeof value === 'boolean' ? Number(value) : value;

@@ -1,12 +1,12 @@
 import { FileError } from '../base/errors.ts';
-import { errorIssue, type Issue, isReadable } from '../base/issue.ts';
+import { type Issue, isReadable, makeErrorIssue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
-import { toGeomSystem, unsupportedCrsError } from '../place/geometry.ts';
-import { systemOfPrj } from '../place/read-prj.ts';
+import { makeUnsupportedCrsError, toGeomSystem } from '../place/geometry.ts';
+import { parseSystemOfPrj } from '../place/read-prj.ts';
 import { parseGeoPackagePoint } from '../place/wkb.ts';
 import { createRowGuard, type Database, type Guarded, isAnyRow, isNumber, isText } from '../store/database.ts';
-import { plainNumber } from '../text/characters.ts';
-import { assertTableSize, type NamedValues, type Table, tableOfRecords } from './table.ts';
+import { formatPlainNumber } from '../text/characters.ts';
+import { assertTableSize, makeTableOfRecords, type NamedValues, type Table } from './table.ts';
 
 export type Layer = Guarded<typeof isLayer>;
 export const isLayer = createRowGuard({
@@ -36,8 +36,8 @@ export function assertNoComputedColumns(file: string, database: Database, name: 
   const row = database.prepare('select type, sql from sqlite_master where name = ? collate nocase').get(name);
   if (row === undefined) return;
   const isTable = isAnyRow(row) && row['type'] === 'table' && !/^\s*create\s+virtual\b/i.test(`${row['sql']}`);
-  const columns = () => database.prepare(`pragma table_xinfo(${quoteIdentifier(name)})`).all();
-  if (isTable && columns().every((column) => isAnyRow(column) && column['hidden'] === 0)) return;
+  const listTableColumns = () => database.prepare(`pragma table_xinfo(${quoteIdentifier(name)})`).all();
+  if (isTable && listTableColumns().every((column) => isAnyRow(column) && column['hidden'] === 0)) return;
   throw new FileError(
     file,
     msg`${file}, layer ${name}, is computed when it is read (a view, or a computed column); pas does not read such layers.`,
@@ -51,9 +51,9 @@ export function assertNoComputedColumns(file: string, database: Database, name: 
 export function readLayer(file: string, database: Database, layer: Layer, reading?: LayerReading): Table {
   assertNoComputedColumns(file, database, layer.name);
   const isCoded = ['EPSG', 'ESRI'].includes(layer.organization.toUpperCase());
-  const system = (isCoded ? toGeomSystem(layer.code) : undefined) ?? systemOfPrj(layer.definition);
+  const system = (isCoded ? toGeomSystem(layer.code) : undefined) ?? parseSystemOfPrj(layer.definition);
   if (system === undefined)
-    throw unsupportedCrsError(file, layer.organization === '' ? String(layer.code) : `${layer.organization}:${layer.code}`);
+    throw makeUnsupportedCrsError(file, layer.organization === '' ? String(layer.code) : `${layer.organization}:${layer.code}`);
   const columns = listColumns(database, layer.name);
   const keyColumn = columns.find(({ pk, type }) => pk === 1 && type.toUpperCase() === 'INTEGER')?.name;
   const place = { file, sheet: layer.name, unit: 'feature' } as const;
@@ -69,7 +69,7 @@ export function readLayer(file: string, database: Database, layer: Layer, readin
       const { [layer.geometryColumn]: geometry, ...attributes } = feature;
       const point = geometry instanceof Buffer ? parseGeoPackagePoint(geometry) : { value: undefined };
       if (!isReadable(point)) {
-        yield errorIssue(point.rule, point.problem, { ...place, row });
+        yield makeErrorIssue(point.rule, point.problem, { ...place, row });
         continue;
       }
       const values = new Map(
@@ -82,14 +82,14 @@ export function readLayer(file: string, database: Database, layer: Layer, readin
     }
   };
   const isEmpty = database.prepare(`select 1 from ${quoteIdentifier(layer.name)} limit 1`).get() === undefined;
-  const none = errorIssue('table-no-rows', msg`There are no features in the layer. Nothing was read.`, place);
-  return tableOfRecords(place, { [Symbol.iterator]: records }, [...(isEmpty ? [none] : []), ...(reading?.issues ?? [])]);
+  const none = makeErrorIssue('table-no-rows', msg`There are no features in the layer. Nothing was read.`, place);
+  return makeTableOfRecords(place, { [Symbol.iterator]: records }, [...(isEmpty ? [none] : []), ...(reading?.issues ?? [])]);
 }
 
 /** Returns the text of a value; a day with midnight is a day. Other types, such as pictures, give ''. */
 export function formatSqlValue(value: unknown): string {
   if (typeof value === 'bigint') return value.toString();
-  if (typeof value === 'number') return plainNumber(value);
+  if (typeof value === 'number') return formatPlainNumber(value);
   return typeof value === 'string' ? value.replace(/^(\d{4}-\d{2}-\d{2})T00:00:00(?:\.0+)?Z?$/, '$1') : '';
 }
 

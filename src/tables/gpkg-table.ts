@@ -1,5 +1,5 @@
 import { DatabaseError, FileError } from '../base/errors.ts';
-import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
+import { type Issue, makeErrorIssue, makeWarningIssue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import { FINDS_LAYER, FORM_TABLE, type FormMeaning, PHOTO_FOLDER, PHOTOS_LAYER } from '../find/form-names.ts';
 import {
@@ -11,7 +11,7 @@ import {
   isText,
   openDatabaseImage,
 } from '../store/database.ts';
-import { assertReadableInTime, imageWithJournal } from '../store/database-file.ts';
+import { assertReadableInTime, readImageWithJournal } from '../store/database-file.ts';
 import {
   assertNoComputedColumns,
   formatSqlValue,
@@ -101,17 +101,17 @@ function readFieldForm(file: string, database: Database): LayerReading | undefin
   if (!hasTable(database, FORM_TABLE) || !hasTable(database, FINDS_LAYER)) return undefined;
   for (const table of [FORM_TABLE, FINDS_LAYER, PHOTOS_LAYER]) assertNoComputedColumns(file, database, table);
   const rows = database.prepare(`select layer, "column", meaning from ${FORM_TABLE}`).all().filter(isFormColumn);
-  const meanings = meaningsIn(rows, FINDS_LAYER);
+  const meanings = collectMeanings(rows, FINDS_LAYER);
   const { photos, issues } = readPhotographs(file, database, rows, meanings);
   return {
-    issues: [...listUnknownColumns(file, database, meanings), ...issues, ...strangeLayers(file, database)],
-    understood: (record) => understood(record, meanings, photos),
+    issues: [...listUnknownColumns(file, database, meanings), ...issues, ...checkStrangeLayers(file, database)],
+    understood: (record) => applyMeanings(record, meanings, photos),
   };
 }
 
 /** Counts the finds and photographs in a form, including those in its journal. @throws DatabaseError where it cannot be read */
 export function countCollected(path: string): number {
-  const database = openDatabaseImage(path, imageWithJournal(path));
+  const database = openDatabaseImage(path, readImageWithJournal(path));
   try {
     const tables = [FINDS_LAYER, PHOTOS_LAYER].filter((table) => hasTable(database, table));
     return tables.reduce((sum, table) => sum + count(database, `select count(*) from ${table}`), 0);
@@ -144,11 +144,11 @@ const WRITTEN = 'written_';
 
 type Meanings = ReadonlyMap<string, string>;
 
-function meaningsIn(rows: readonly StoredColumn[], layer: string): Meanings {
+function collectMeanings(rows: readonly StoredColumn[], layer: string): Meanings {
   return new Map(rows.filter((row) => row.layer === layer).map(({ column, meaning }) => [column, meaning]));
 }
 
-function understood(record: NamedValues, meanings: Meanings, photos: ReadonlyMap<string, readonly string[]>): NamedValues {
+function applyMeanings(record: NamedValues, meanings: Meanings, photos: ReadonlyMap<string, readonly string[]>): NamedValues {
   const values = new Map<string, string>();
   const notes: string[] = [];
   const written: (readonly [element: string, text: string])[] = [];
@@ -177,14 +177,14 @@ function understood(record: NamedValues, meanings: Meanings, photos: ReadonlyMap
 /** Reports columns that were added to the finds, with the number of finds that have a value. */
 function listUnknownColumns(file: string, database: Database, meanings: Meanings): Issue[] {
   const where = { file, sheet: FINDS_LAYER, unit: 'feature' } as const;
-  return filledColumns(database, FINDS_LAYER, meanings).map(({ name, filled, hasText }) =>
+  return listFilledColumns(database, FINDS_LAYER, meanings).map(({ name, filled, hasText }) =>
     hasText
-      ? warningIssue(
+      ? makeWarningIssue(
           'form-column',
           msg`The form has a column "${name}" that pas did not create. Its values, for ${filled} finds, are added to poznamka.`,
           { ...where, column: name },
         )
-      : warningIssue(
+      : makeWarningIssue(
           'form-column',
           msg`The form has a column "${name}" that pas did not create. Its values, for ${filled} finds, are not text and are not read.`,
           { ...where, column: name },
@@ -192,7 +192,7 @@ function listUnknownColumns(file: string, database: Database, meanings: Meanings
   );
 }
 
-function filledColumns(database: Database, table: string, meanings: Meanings) {
+function listFilledColumns(database: Database, table: string, meanings: Meanings) {
   const shape = database.prepare('select column_name from gpkg_geometry_columns where table_name = ?').pluck().get(table);
   return listColumns(database, table)
     .filter(({ name, pk }) => pk === 0 && name !== shape && !meanings.has(name))
@@ -214,7 +214,7 @@ function filledColumns(database: Database, table: string, meanings: Meanings) {
 function readPhotographs(file: string, database: Database, form: readonly StoredColumn[], meaningsOfFinds: Meanings) {
   const photos = new Map<string, string[]>();
   const issues: Issue[] = [];
-  const meanings = meaningsIn(form, PHOTOS_LAYER);
+  const meanings = collectMeanings(form, PHOTOS_LAYER);
   const findName = (wanted: FormMeaning, all: Meanings): string | undefined =>
     [...all].find(([, meaning]) => meaning === wanted)?.[0];
   const [of, named] = [findName('photo_of', meanings), findName('photo_file', meanings)];
@@ -236,15 +236,15 @@ function readPhotographs(file: string, database: Database, form: readonly Stored
     const [find, path] = [formatSqlValue(row[of]), formatSqlValue(row[named])];
     if (path === '') {
       const message = msg`A row of photographs names no file. Nothing was attached for it.`;
-      issues.push(warningIssue('photo-without-file', message, { ...where, find }));
+      issues.push(makeWarningIssue('photo-without-file', message, { ...where, find }));
     } else if (!finds.has(find)) {
       const message = msg`The photograph "${path}" belongs to no find of the form: there is no "${find}". Attach it with \`pas photo add\`.`;
-      issues.push(errorIssue('photo-without-find', message, where));
+      issues.push(makeErrorIssue('photo-without-find', message, where));
     } else photos.set(find, [...(photos.get(find) ?? []), path]);
   }
-  for (const { name, filled } of filledColumns(database, PHOTOS_LAYER, meanings)) {
+  for (const { name, filled } of listFilledColumns(database, PHOTOS_LAYER, meanings)) {
     const message = msg`The photographs have a column "${name}" that pas did not create. Its values, for ${filled} of them, have no place at the service and are not read.`;
-    issues.push(warningIssue('form-column', message, { ...where, column: name }));
+    issues.push(makeWarningIssue('form-column', message, { ...where, column: name }));
   }
   return { photos, issues };
 }
@@ -252,13 +252,13 @@ function readPhotographs(file: string, database: Database, form: readonly Stored
 /** Tables that QGIS adds beside layers. */
 const OF_QGIS = ['layer_styles'];
 
-function strangeLayers(file: string, database: Database): Issue[] {
+function checkStrangeLayers(file: string, database: Database): Issue[] {
   const names = database.prepare('select table_name from gpkg_contents').pluck().all().map(String);
   return names
     .filter((name) => ![FINDS_LAYER, PHOTOS_LAYER, FORM_TABLE, ...OF_QGIS].includes(name) && hasTable(database, name))
     .flatMap((name) => {
       const rows = count(database, `select count(*) from ${quoteIdentifier(name)}`);
       const message = msg`The layer "${name}", with ${rows} rows, is not part of the form and is not read. If it contains finds: --layer ${name}`;
-      return rows === 0 ? [] : [warningIssue('form-layer', message, { file, sheet: name, unit: 'feature' })];
+      return rows === 0 ? [] : [makeWarningIssue('form-layer', message, { file, sheet: name, unit: 'feature' })];
     });
 }

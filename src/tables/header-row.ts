@@ -1,7 +1,7 @@
 import { FileError, UsageError } from '../base/errors.ts';
-import { type Issue, warningIssue } from '../base/issue.ts';
+import { type Issue, makeWarningIssue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
-import { meaningOfColumn } from '../find/fields.ts';
+import { findColumnMeant } from '../find/fields.ts';
 import { getTablePlace, type Table, type TablePlace, type TableRow } from './table.ts';
 
 /** Rows of the header in the file: `3`, or `2-3` for two lines. */
@@ -38,24 +38,25 @@ export function readFirstRows<Row extends TableRow>(rows: Iterable<Row>, named: 
  * @throws FileError where the named row is empty
  */
 export function findHeader(place: TablePlace, rows: readonly TableRow[], named: HeaderRows | undefined): Header | undefined {
-  if (named !== undefined) return namedHeader(place, rows, named);
+  if (named !== undefined) return getNamedHeader(place, rows, named);
   const [top] = rows;
   if (top === undefined) return undefined;
   const index = isTitle(rows) ? rows.findIndex((row, at) => at > 0 && isHeader(row, rows)) : 0;
   const headerRow = rows[index] ?? top;
   const [above, below] = [rows[index - 1], rows[index + 1]];
   const pair =
-    above?.row === headerRow.row - 1 && completes(headerRow, above)
+    above?.row === headerRow.row - 1 && isCompleting(headerRow, above)
       ? [above, headerRow]
-      : below?.row === headerRow.row + 1 && ((completes(headerRow, below) && isSecondLine(below, headerRow)) || hasUnits(below))
+      : below?.row === headerRow.row + 1 &&
+          ((isCompleting(headerRow, below) && isSecondLine(below, headerRow)) || hasUnits(below))
         ? [headerRow, below]
         : [headerRow, headerRow];
   const [first = headerRow, last = headerRow] = pair;
   const header = { first: first.row, last: last.row, names: mergeHeaderNames(first, last) };
-  return { ...header, issues: last === top ? [] : [headerNote(place, header)] };
+  return { ...header, issues: last === top ? [] : [makeHeaderNote(place, header)] };
 }
 
-function namedHeader(place: TablePlace, rows: readonly TableRow[], { first, last }: HeaderRows): Header {
+function getNamedHeader(place: TablePlace, rows: readonly TableRow[], { first, last }: HeaderRows): Header {
   const [one, two] = [first, last].map((number) => rows.find(({ row }) => row === number));
   if (one === undefined || two === undefined) {
     const row = one === undefined ? first : last;
@@ -64,7 +65,7 @@ function namedHeader(place: TablePlace, rows: readonly TableRow[], { first, last
   return { first, last, names: mergeHeaderNames(one, two), issues: [] };
 }
 
-function headerNote(place: TablePlace, { first, last, names }: HeaderRows & { readonly names: readonly string[] }): Issue {
+function makeHeaderNote(place: TablePlace, { first, last, names }: HeaderRows & { readonly names: readonly string[] }): Issue {
   const shown = names
     .filter((name) => name !== '')
     .slice(0, 3)
@@ -73,7 +74,7 @@ function headerNote(place: TablePlace, { first, last, names }: HeaderRows & { re
     first === last
       ? msg`Row ${last} is read as the names of the columns (${shown} …). If that is wrong, name the row: --header-row.`
       : msg`Rows ${first} and ${last} together are read as the names of the columns (${shown} …). If that is wrong, name the row: --header-row.`;
-  return warningIssue('table-header-row', says, getTablePlace(place));
+  return makeWarningIssue('table-header-row', says, getTablePlace(place));
 }
 
 const countFilled = ({ cells }: TableRow): number => cells.filter((cell) => cell !== '').length;
@@ -82,7 +83,7 @@ const countFilled = ({ cells }: TableRow): number => cells.filter((cell) => cell
 function isTitle(rows: readonly TableRow[]): boolean {
   const [top = { cells: [] }] = rows;
   const widest = Math.max(...rows.map(countFilled));
-  return countFilled({ row: 0, ...top }) <= widest / 2 && top.cells.every((cell) => meaningOfColumn(cell) === undefined);
+  return countFilled({ row: 0, ...top }) <= widest / 2 && top.cells.every((cell) => findColumnMeant(cell) === undefined);
 }
 
 function isHeader(row: TableRow, rows: readonly TableRow[]): boolean {
@@ -96,7 +97,7 @@ function isName(cell: string): boolean {
 }
 
 /** Tells if a row of names fills all gaps of the other row. */
-function completes({ cells }: TableRow, other: TableRow): boolean {
+function isCompleting({ cells }: TableRow, other: TableRow): boolean {
   const end = other.cells.findLastIndex((cell) => cell !== '');
   const gaps = cells.flatMap((cell, index) => (cell === '' && index <= end ? [index] : []));
   return gaps.length > 0 && gaps.every((index) => other.cells[index] !== '') && other.cells.every(isName);
@@ -104,7 +105,7 @@ function completes({ cells }: TableRow, other: TableRow): boolean {
 
 /** Tells if the row below is a second header line: cells under a name must be empty, except under groups of columns. */
 function isSecondLine(below: TableRow, { cells }: TableRow): boolean {
-  const isGroup = (index: number): boolean => cells[index + 1] === '' && meaningOfColumn(cells[index] ?? '') === undefined;
+  const isGroup = (index: number): boolean => cells[index + 1] === '' && findColumnMeant(cells[index] ?? '') === undefined;
   return below.cells.every((cell, index) => cell === '' || cells[index] === '' || isGroup(index) || UNIT.test(cell));
 }
 

@@ -13,7 +13,7 @@ export async function readInputFile(path: string): Promise<Buffer> {
   const file = await openInputFile(path);
   try {
     const stats = await file.stat();
-    if (!stats.isFile()) return await readAtMost(path, piecesOfPipe(path, file));
+    if (!stats.isFile()) return await readAtMost(path, readPipe(path, file));
     assertInputSize(path, stats.size);
     return await file.readFile();
   } catch (error) {
@@ -44,7 +44,7 @@ const PIPE_POLL_MS = 20;
 const PIPE_BYTES = 64 * 1024;
 
 /** Reads without blocking: no deadline or signal reaches a read that waits in the system. */
-async function* piecesOfPipe(path: string, file: FileHandle): AsyncGenerator<Buffer> {
+async function* readPipe(path: string, file: FileHandle): AsyncGenerator<Buffer> {
   let hasWriter = false;
   for (let waitedMs = 0; ; ) {
     const piece = await readSome(file);

@@ -1,8 +1,8 @@
 import type { Issue } from '../base/issue.ts';
-import { isStoredColumn, meaningOfColumn } from '../find/fields.ts';
-import { BYTE_ORDER_MARK, csvCell } from '../text/csv.ts';
+import { findColumnMeant, isStoredColumn } from '../find/fields.ts';
+import { BYTE_ORDER_MARK, formatCsvCell } from '../text/csv.ts';
 import { foldName } from '../text/names.ts';
-import { shownText, type Table, type TableRow } from './table.ts';
+import { getDisplayedText, type Table, type TableRow } from './table.ts';
 
 /** Column with the issues of a row. It is ignored on import. */
 const ISSUES_COLUMN = 'issues';
@@ -39,7 +39,7 @@ export class RowTexts {
     return this.#texts.get(row);
   }
 
-  rows(): Set<number> {
+  getRows(): Set<number> {
     return new Set(this.#texts.keys());
   }
 }
@@ -47,25 +47,25 @@ export class RowTexts {
 const MAX_EQUAL_ISSUES = 1000;
 
 /** Returns the displayed text, unless the stored value counts, or the display has fewer digits. */
-function writtenAgain(row: TableRow, index: number, header: string): string {
-  const [stored = '', shown] = [row.cells[index], shownText(row, index)];
-  const column = meaningOfColumn(header);
+function restoreCell(row: TableRow, index: number, header: string): string {
+  const [stored = '', shown] = [row.cells[index], getDisplayedText(row, index)];
+  const column = findColumnMeant(header);
   const isText = column === undefined ? Number(shown) === Number(stored) : !isStoredColumn(column);
   return isText ? shown : stored;
 }
 
 /** Copies a table and adds the issues of each row, so that it can be corrected and imported again. */
-export function issuesTable(table: Table, texts: RowTexts, only: 'all' | 'bad'): IssuesTable {
+export function makeIssuesTable(table: Table, texts: RowTexts, only: 'all' | 'bad'): IssuesTable {
   const keeps = table.header.map((name) => foldName(name) !== ISSUES_COLUMN);
   const rows = function* (): Generator<readonly string[]> {
     for (const each of table.rows) {
       const issueText = texts.get(each.row);
-      const cells = (): string[] => each.cells.map((_, index) => writtenAgain(each, index, table.header[index] ?? ''));
+      const makeCells = (): string[] => each.cells.map((_, index) => restoreCell(each, index, table.header[index] ?? ''));
       if (only === 'all' || issueText !== undefined)
-        yield [issueText ?? '', ...cells().filter((_, index) => keeps[index] ?? true)];
+        yield [issueText ?? '', ...makeCells().filter((_, index) => keeps[index] ?? true)];
     }
   };
-  const left = texts.rows();
+  const left = texts.getRows();
   const bad = left.size;
   for (const { row } of table.rows) left.delete(row);
   const count = only === 'all' ? table.rowCount : bad - left.size;
@@ -79,17 +79,23 @@ function formatIssue({ severity, element, message }: Issue): string {
 }
 
 /** Writes the copy as CSV; numbers stay numbers, formulas are marked as text. */
-export function* issuesCsv({ header, rows }: IssuesTable): Generator<string> {
-  const line = (cells: readonly string[]): string =>
-    `${cells.map((cell) => (/^-?\d+(?:[.,]\d+)?$/.test(cell) ? cell : csvCell(cell, ';'))).join(';')}\r\n`;
-  yield BYTE_ORDER_MARK + line(header);
-  for (const row of rows) yield line(row);
+export function* formatIssuesCsv({ header, rows }: IssuesTable): Generator<string> {
+  const formatLine = (cells: readonly string[]): string =>
+    `${cells.map((cell) => (/^-?\d+(?:[.,]\d+)?$/.test(cell) ? cell : formatCsvCell(cell, ';'))).join(';')}\r\n`;
+  yield BYTE_ORDER_MARK + formatLine(header);
+  for (const row of rows) yield formatLine(row);
 }
 
-export async function issuesWorkbook({ header, rows }: IssuesTable, sheet: string): Promise<Buffer> {
-  const { dateCell, headingCell, numberCell, textCell, workbookBytes } = await import('./write-workbook.ts');
+export async function makeIssuesWorkbook({ header, rows }: IssuesTable, sheet: string): Promise<Buffer> {
+  const {
+    makeDateCell,
+    makeHeadingCell,
+    makeNumberCell,
+    makeTextCell,
+    makeWorkbook: workbookBytes,
+  } = await import('./write-workbook.ts');
   const cells = Array.from(rows, (row) =>
-    row.map((cell) => (cell === '' ? null : (numberCell(cell) ?? dateCell(cell) ?? textCell(cell)))),
+    row.map((cell) => (cell === '' ? null : (makeNumberCell(cell) ?? makeDateCell(cell) ?? makeTextCell(cell)))),
   );
-  return workbookBytes([header.map(headingCell), ...cells], sheet);
+  return workbookBytes([header.map(makeHeadingCell), ...cells], sheet);
 }

@@ -1,14 +1,14 @@
 import { FileError } from '../base/errors.ts';
-import { errorIssue, type Issue, isReadable, type Reading, unreadable } from '../base/issue.ts';
+import { type Issue, isReadable, makeErrorIssue, makeUnreadable, type Reading } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
-import { meaningOfColumn } from '../find/fields.ts';
+import { findColumnMeant } from '../find/fields.ts';
 import type { PointInSystem } from '../place/geometry.ts';
 import { parseHtml } from '../text/characters.ts';
-import { childText, getAttribute, getChild, lineCounter, type XmlElement } from '../xml/element.ts';
+import { getAttribute, getChild, getChildText, makeLineCounter, type XmlElement } from '../xml/element.ts';
 import type { XmlWalk } from '../xml/parse.ts';
-import { listStrayTexts, strayTextMessage } from '../xml/source-text.ts';
-import { deviceValues, UnreadNames } from './device-values.ts';
-import { type NamedValues, type Table, tableOfRecords } from './table.ts';
+import { listStrayTexts, makeStrayTextMessage } from '../xml/source-text.ts';
+import { collectDeviceValues, UnreadNames } from './device-values.ts';
+import { makeTableOfRecords, type NamedValues, type Table } from './table.ts';
 
 const KML_NAMESPACE = /^(?:https?:\/\/(?:www\.opengis\.net|earth\.google\.com)\/kml\/2\.\d)?$/;
 
@@ -37,15 +37,15 @@ export function parseKml(file: string, parts: readonly KmlPart[]): Table {
   const records = function* (): Generator<NamedValues | Issue> {
     let row = 0;
     for (const { document, folder = '' } of parts) {
-      const findLine = lineCounter(document);
-      for (const { element: placemark } of document.parts(PLACEMARKS)) {
+      const findLine = makeLineCounter(document);
+      for (const { element: placemark } of document.readParts(PLACEMARKS)) {
         if (placemark.namespace !== document.root.namespace) continue;
         row += 1;
         const where = parts.length > 1 ? { row } : { row, line: findLine(placemark.start) };
         const point = parsePlace(placemark);
         const [stray] = listStrayTexts(document, placemark);
-        if (!isReadable(point)) yield errorIssue(point.rule, point.problem, { ...place, ...where });
-        else if (stray !== undefined) yield errorIssue('stray-text', strayTextMessage(stray), { ...place, ...where });
+        if (!isReadable(point)) yield makeErrorIssue(point.rule, point.problem, { ...place, ...where });
+        else if (stray !== undefined) yield makeErrorIssue('stray-text', makeStrayTextMessage(stray), { ...place, ...where });
         else {
           const values = collectPlacemarkValues(placemark, folder, unread);
           yield { ...where, values, ...(point.value === undefined ? {} : { point: point.value }) };
@@ -53,15 +53,15 @@ export function parseKml(file: string, parts: readonly KmlPart[]): Table {
       }
     }
   };
-  const table = tableOfRecords(place, { [Symbol.iterator]: records }, []);
-  if (table.rowCount > 0 || table.issues.length > 0) return { ...table, issues: [...table.issues, ...unread.issues(file)] };
+  const table = makeTableOfRecords(place, { [Symbol.iterator]: records }, []);
+  if (table.rowCount > 0 || table.issues.length > 0) return { ...table, issues: [...table.issues, ...unread.makeIssues(file)] };
   throw new FileError(file, msg`${file} has no placemarks.`, {
     hint: msg`Mark each find as a point, and export the points with their descriptions.`,
   });
 }
 
 function collectPlacemarkValues(placemark: XmlElement, folder: string, unread: UnreadNames): Map<string, string> {
-  const { text, pictures } = parseHtml(childText(placemark, 'description') ?? '');
+  const { text, pictures } = parseHtml(getChildText(placemark, 'description') ?? '');
   const stamp = placemark.children.find(({ name }) => name === 'TimeStamp');
   for (const { name, namespace } of placemark.children) {
     const isKnown = READ.has(name) || LOOKS.has(name) || GEOMETRIES.has(name);
@@ -72,13 +72,13 @@ function collectPlacemarkValues(placemark: XmlElement, folder: string, unread: U
   const takeOther = ({ name, text: value }: XmlElement): void => {
     if (value.trim() === '') return;
     if (name === 'attachment') attachments.push(value.trim());
-    else if (meaningOfColumn(name) !== undefined) fields.push([name, value.trim()]);
+    else if (findColumnMeant(name) !== undefined) fields.push([name, value.trim()]);
     else unread.add(name);
   };
   for (const field of getChild(placemark, 'ExtendedData')?.children ?? []) {
     const named = getAttribute(field, 'name') ?? field.name;
-    if (field.name === 'Data' && named === MAP_PICTURES) attachments.push(...wordsIn(childText(field, 'value') ?? ''));
-    else if (field.name === 'Data') fields.push([named, childText(field, 'value') ?? '']);
+    if (field.name === 'Data' && named === MAP_PICTURES) attachments.push(...splitBlanks(getChildText(field, 'value') ?? ''));
+    else if (field.name === 'Data') fields.push([named, getChildText(field, 'value') ?? '']);
     else if (field.name === 'SchemaData') {
       for (const simple of field.children) {
         const name = getAttribute(simple, 'name') ?? simple.name;
@@ -88,11 +88,11 @@ function collectPlacemarkValues(placemark: XmlElement, folder: string, unread: U
     } else takeOther(field);
   }
   const links = [...pictures, ...attachments].map((link) => resolveLink(folder, link));
-  return deviceValues(
+  return collectDeviceValues(
     {
-      name: childText(placemark, 'name') ?? '',
+      name: getChildText(placemark, 'name') ?? '',
       notes: [text],
-      time: (stamp && childText(stamp, 'when', placemark.namespace)) ?? '',
+      time: (stamp && getChildText(stamp, 'when', placemark.namespace)) ?? '',
       links,
       fields,
     },
@@ -103,7 +103,7 @@ function collectPlacemarkValues(placemark: XmlElement, folder: string, unread: U
 /** Field in which Google My Maps lists addresses of pictures. */
 const MAP_PICTURES = 'gx_media_links';
 
-function wordsIn(text: string): string[] {
+function splitBlanks(text: string): string[] {
   return text.split(/\s+/).filter((word) => word !== '');
 }
 
@@ -118,16 +118,16 @@ function parsePlace(placemark: XmlElement): Reading<PointInSystem | undefined> {
   if (geometry === undefined) return { value: undefined };
   if (another !== undefined && geometries.every(({ name }) => name === 'Point')) {
     const count = geometries.length;
-    return unreadable('geometry-form', msg`The geometry has ${count} points. A find has one.`);
+    return makeUnreadable('geometry-form', msg`The geometry has ${count} points. A find has one.`);
   }
   const named = another === undefined ? geometry.name : 'MultiGeometry';
-  if (named !== 'Point') return unreadable('geometry-form', msg`The geometry is a ${named}. A find has a point.`);
-  const coordinates = childText(geometry, 'coordinates') ?? '';
+  if (named !== 'Point') return makeUnreadable('geometry-form', msg`The geometry is a ${named}. A find has a point.`);
+  const coordinates = getChildText(geometry, 'coordinates') ?? '';
   if (coordinates === '') return { value: undefined };
   const [, x, y] =
     /^(-?\d+(?:\.\d+)?)\s*,\s*(-?\d+(?:\.\d+)?)(?:\s*,\s*[-+\d.eE]+)?$/.exec(coordinates.slice(0, MAX_CHARACTERS)) ?? [];
   if (x === undefined || y === undefined) {
-    return unreadable('geometry-form', msg`The coordinates of the point are not two numbers.`);
+    return makeUnreadable('geometry-form', msg`The coordinates of the point are not two numbers.`);
   }
   return { value: { system: '4326', x, y } };
 }

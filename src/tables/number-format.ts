@@ -1,4 +1,4 @@
-import { plainNumber, spreadsheetNumber } from '../text/characters.ts';
+import { formatPlainNumber, formatSpreadsheetNumber } from '../text/characters.ts';
 
 /** Display of a number by a number format of a workbook. */
 export type CellFormat = {
@@ -46,8 +46,8 @@ export function parseNumberFormat(code: string): CellFormat {
     isTime: dateTokens.some(({ unit }) => unit === 'hour' || unit === 'minute' || unit === 'second'),
     isWholeDay: has('year') && has('month', 4) && has('day', 2),
     show(value) {
-      const section = sectionFor(sections, value);
-      if (section === undefined || section.isStrange) return section === undefined ? plainNumber(value) : undefined;
+      const section = chooseSection(sections, value);
+      if (section === undefined || section.isStrange) return section === undefined ? formatPlainNumber(value) : undefined;
       const isDated = section.tokens.some(isOfDate);
       // A section for negative numbers includes their sign.
       const isSigned = value < 0 && !(sections.length > 1 && section === sections[1]);
@@ -88,7 +88,7 @@ function parseSection(code: string): Section {
     } else if (general !== undefined) tokens.push({ kind: 'general' });
     else if (half !== undefined) tokens.push({ kind: 'date', unit: 'half', length: half.length });
     else if (letters !== undefined) {
-      const token = dateToken(letters.toLowerCase());
+      const token = parseDateToken(letters.toLowerCase());
       if (token === undefined) isStrange ||= !/^b\d$/i.test(letters);
       else tokens.push(token);
     } else if (exponent !== undefined) tokens.push({ kind: 'exponent', plus: exponent.endsWith('+') });
@@ -120,7 +120,7 @@ const CONDITIONS: Readonly<Record<string, (limit: number) => (value: number) => 
   '<>': (limit) => (value) => value !== limit,
 };
 
-function dateToken(letters: string): DateToken | undefined {
+function parseDateToken(letters: string): DateToken | undefined {
   const unit = ({ y: 'year', e: 'year', m: 'month', d: 'day', h: 'hour', s: 'second' } as const)[letters.charAt(0)];
   if (/^a{3,5}$/.test(letters)) return { kind: 'date', unit: 'day', length: letters.length === 3 ? 3 : 4 };
   if (unit === undefined) return undefined;
@@ -152,7 +152,7 @@ function withMinutes(tokens: readonly Token[]): readonly Token[] {
   });
 }
 
-function sectionFor(sections: readonly Section[], value: number): Section | undefined {
+function chooseSection(sections: readonly Section[], value: number): Section | undefined {
   const numeric = sections.filter(({ tokens }) => !tokens.some(({ kind }) => kind === 'text')).slice(0, 3);
   if (numeric.some(({ condition }) => condition !== undefined)) {
     return (
@@ -181,13 +181,13 @@ function showNumber(tokens: readonly Token[], value: number): string {
   if (tokens.some(({ kind }) => kind === 'slash')) return showFraction(tokens, value);
   const exponent = tokens.findIndex(({ kind }) => kind === 'exponent');
   const percents = tokens.filter(({ kind }) => kind === 'percent').length;
-  const scaled = value * 100 ** percents * 0.001 ** scalingCommas(tokens);
+  const scaled = value * 100 ** percents * 0.001 ** countScalingCommas(tokens);
   if (exponent !== -1) return showExponent(tokens, exponent, scaled);
   return fill(tokens, countDecimals(tokens), scaled, value);
 }
 
 /** Each comma behind the last integer digit divides by a thousand. */
-function scalingCommas(tokens: readonly Token[]): number {
+function countScalingCommas(tokens: readonly Token[]): number {
   const point = tokens.findIndex(({ kind }) => kind === 'point');
   const whole = point === -1 ? tokens : tokens.slice(0, point);
   const last = whole.findLastIndex(({ kind }) => kind === 'digit');
@@ -201,7 +201,7 @@ function countDecimals(tokens: readonly Token[]): number {
 
 /** Fills the digit placeholders from the point outwards; literals between them stay: `0000"/"00`. */
 function fill(tokens: readonly Token[], decimals: number, scaled: number, value: number): string {
-  const [digits, fraction = ''] = roundDecimals(spreadsheetNumber(scaled), decimals).split('.') as [string, string?];
+  const [digits, fraction = ''] = roundDecimals(formatSpreadsheetNumber(scaled), decimals).split('.') as [string, string?];
   const point = tokens.findIndex(({ kind }) => kind === 'point');
   const places = tokens.flatMap(({ kind }, index) => (kind === 'digit' && (point === -1 || index < point) ? [index] : []));
   const whole = digits === '0' ? '' : digits;
@@ -210,7 +210,7 @@ function fill(tokens: readonly Token[], decimals: number, scaled: number, value:
   return tokens
     .map((token, index) => {
       if (token.kind === 'literal') return token.text;
-      if (token.kind === 'general') return spreadsheetNumber(value);
+      if (token.kind === 'general') return formatSpreadsheetNumber(value);
       if (token.kind === 'percent') return '%';
       if (token.kind === 'point') return '.';
       if (token.kind !== 'digit') return '';
@@ -340,7 +340,7 @@ function showDatePart(token: DateToken, parts: DayParts): string {
     const inDay = { hour: 24, minute: 1440, second: 86_400 }[unit as 'hour' | 'minute' | 'second'];
     return String(Math.floor(Number((days * inDay).toFixed(6)))).padStart(length, '0');
   }
-  const padded = (value: number): string => String(value).padStart(Math.min(length, 2), '0');
+  const padValue = (value: number): string => String(value).padStart(Math.min(length, 2), '0');
   const hours = moment.getUTCHours();
   switch (unit) {
     case 'year':
@@ -348,18 +348,18 @@ function showDatePart(token: DateToken, parts: DayParts): string {
         .padStart(4, '0')
         .slice(length <= 2 ? -2 : 0);
     case 'month':
-      return nameOrNumber(length, language.months, language.short, moment.getUTCMonth(), moment.getUTCMonth() + 1);
+      return formatNameOrNumber(length, language.months, language.short, moment.getUTCMonth(), moment.getUTCMonth() + 1);
     case 'day': {
       const names = language.days;
       const short = names.map((name) => name.slice(0, language === ENGLISH ? 3 : 2));
-      return nameOrNumber(length, names, short, moment.getUTCDay(), moment.getUTCDate());
+      return formatNameOrNumber(length, names, short, moment.getUTCDay(), moment.getUTCDate());
     }
     case 'hour':
-      return padded(has12 ? hours % 12 || 12 : hours);
+      return padValue(has12 ? hours % 12 || 12 : hours);
     case 'minute':
-      return padded(moment.getUTCMinutes());
+      return padValue(moment.getUTCMinutes());
     case 'second':
-      return padded(moment.getUTCSeconds());
+      return padValue(moment.getUTCSeconds());
     case 'fraction':
       return `.${String(moment.getUTCMilliseconds()).padStart(3, '0').slice(0, length).padEnd(length, '0')}`;
     case 'half':
@@ -368,7 +368,13 @@ function showDatePart(token: DateToken, parts: DayParts): string {
 }
 
 /** Formats by length: one or two letters are the number, three the short name, five its first letter. */
-function nameOrNumber(length: number, names: readonly string[], short: readonly string[], index: number, number: number): string {
+function formatNameOrNumber(
+  length: number,
+  names: readonly string[],
+  short: readonly string[],
+  index: number,
+  number: number,
+): string {
   if (length <= 2) return String(number).padStart(length, '0');
   const name = (length === 3 ? short : names)[index] ?? '';
   return length === 5 ? name.slice(0, 1) : name;

@@ -7,13 +7,13 @@ import { parseOdsValue, TABLE } from './ods-values.ts';
 import {
   type CellFaultAt,
   type CellRange,
-  cellName,
-  damagedSheetError,
   type FaultyCell,
+  formatCellName,
   LAST_ROW,
+  makeDamagedSheetError,
+  makeTableOfSheets,
   type Sheet,
   type SheetContents,
-  tableOfSheets,
 } from './sheet-table.ts';
 import { assertTableSize, type ShownCell, type ShownCells, type Table, type TablePlace } from './table.ts';
 import { makePasswordError, type ZipEntry } from './zip-entries.ts';
@@ -40,7 +40,7 @@ export function parseOds(
   const type = entries.get('mimetype')?.unpack().toString().trim() ?? SPREADSHEET;
   if (entries.get('META-INF/manifest.xml')?.unpack().includes('encryption-data')) throw makePasswordError(file);
   const content = entries.get('content.xml');
-  if (content === undefined || !type.startsWith(SPREADSHEET)) throw noSpreadsheet(file);
+  if (content === undefined || !type.startsWith(SPREADSHEET)) throw makeNoSpreadsheetError(file);
   return parseContent(file, content.unpack(), 'document-content', named, headerRows, content.name);
 }
 
@@ -64,8 +64,8 @@ function parseContent(
 ): Table {
   try {
     const document = walkXml(bytes, MAX_NODES);
-    if (document.root.name !== root) throw noSpreadsheet(file);
-    return tableOfSheets(file, listSheets(file, document), named, headerRows);
+    if (document.root.name !== root) throw makeNoSpreadsheetError(file);
+    return makeTableOfSheets(file, listSheets(file, document), named, headerRows);
   } catch (thrown) {
     if (!(thrown instanceof XmlSyntaxError)) throw thrown;
     throw new FileError(file, msg`${file} is a damaged workbook: in ${part}, ${thrown.says}.`, {
@@ -75,7 +75,7 @@ function parseContent(
   }
 }
 
-function noSpreadsheet(file: string): FileError {
+function makeNoSpreadsheetError(file: string): FileError {
   return new FileError(file, msg`${file} is an OpenDocument file, but not a spreadsheet.`, {
     hint: msg`Save the table as .ods, .xlsx or CSV UTF-8.`,
   });
@@ -84,7 +84,7 @@ function noSpreadsheet(file: string): FileError {
 type SheetPart = { readonly sheet: XmlElement; readonly element: XmlElement };
 
 /** Returns rows and pictures of the document's own sheets; tables also occur in drawings, tracked changes and links. */
-function sheetPart(element: XmlElement, around: readonly XmlElement[]): SheetPart | undefined {
+function findSheetPart(element: XmlElement, around: readonly XmlElement[]): SheetPart | undefined {
   const [, body, spreadsheet, sheet] = around;
   const isOwn = body?.name === 'body' && spreadsheet?.name === 'spreadsheet' && sheet?.namespace === TABLE;
   return isOwn && sheet.name === 'table' && element.namespace === TABLE ? { sheet, element } : undefined;
@@ -93,19 +93,19 @@ function sheetPart(element: XmlElement, around: readonly XmlElement[]): SheetPar
 function listSheets(file: string, document: XmlWalk): readonly Sheet[] {
   const hiddenStyles = new Set<string>();
   const sheetsByIndex = new Map<number, { name: string; hidden: boolean; hasValues: boolean }>();
-  for (const { element, around } of document.parts(PARTS)) {
+  for (const { element, around } of document.readParts(PARTS)) {
     if (element.name === 'style') {
       const properties = element.children.find(({ name }) => name === 'table-properties');
       const isHidden = properties !== undefined && getAttribute(properties, 'display', TABLE) === 'false';
       if (isHidden) hiddenStyles.add(getAttribute(element, 'name', STYLE) ?? '');
       continue;
     }
-    const row = sheetPart(element, around);
+    const row = findSheetPart(element, around);
     if (row === undefined || element.name !== 'table-row') continue;
     const name = getAttribute(row.sheet, 'name', TABLE) ?? '';
     const style = getAttribute(row.sheet, 'style-name', TABLE) ?? '';
     const sheet = sheetsByIndex.get(row.sheet.start) ?? { name, hidden: hiddenStyles.has(style), hasValues: false };
-    sheet.hasValues ||= cellsIn(element).some((cell) => parseOdsValue(document, cell).text !== '');
+    sheet.hasValues ||= listCells(element).some((cell) => parseOdsValue(document, cell).text !== '');
     sheetsByIndex.set(row.sheet.start, sheet);
     assertTableSize(file, { columns: sheetsByIndex.size });
   }
@@ -117,7 +117,7 @@ function listSheets(file: string, document: XmlWalk): readonly Sheet[] {
   }));
 }
 
-function cellsIn(row: XmlElement): readonly XmlElement[] {
+function listCells(row: XmlElement): readonly XmlElement[] {
   return row.children.filter(
     ({ name, namespace }) => namespace === TABLE && (name === 'table-cell' || name === 'covered-table-cell'),
   );
@@ -138,21 +138,21 @@ function parseSheet(place: TablePlace, document: XmlWalk, start: number): SheetC
   ];
   const struckStyles = new Set<string>();
   let [row, rowCount, cellCount] = [0, 0, 0];
-  for (const { element, around } of document.parts(PARTS)) {
+  for (const { element, around } of document.readParts(PARTS)) {
     if (element.name === 'style' && isStruck(element)) struckStyles.add(getAttribute(element, 'name', STYLE) ?? '');
-    if (sheetPart(element, around)?.sheet.start !== start) continue;
-    if (element.name === 'shapes') pictures.push(...element.children.filter(isPicture).map(() => cellName(1, 1)));
+    if (findSheetPart(element, around)?.sheet.start !== start) continue;
+    if (element.name === 'shapes') pictures.push(...element.children.filter(isPicture).map(() => formatCellName(1, 1)));
     if (element.name !== 'table-row') continue;
     const repeated = parseCount(place, element, 'number-rows-repeated');
     const read = parseCells(place, document, element, struckStyles);
-    for (const column of read.comments) comments.push(cellName(column, row + 1));
-    for (const column of read.pictures) pictures.push(cellName(column, row + 1));
+    for (const column of read.comments) comments.push(formatCellName(column, row + 1));
+    for (const column of read.pictures) pictures.push(formatCellName(column, row + 1));
     const isEmpty = read.cells.length === 0 && read.faults.length === 0;
     if (isEmpty) {
       row += repeated;
       continue;
     }
-    if (row + repeated > LAST_ROW) throw damagedSheetError(place);
+    if (row + repeated > LAST_ROW) throw makeDamagedSheetError(place);
     rowCount += repeated;
     assertTableSize(file, { rows: rowCount - 1 });
     cellCount += repeated * (read.cells.length + read.faults.length);
@@ -206,7 +206,7 @@ function parseCells(place: TablePlace, document: XmlWalk, row: XmlElement, struc
   const [comments, pictures]: [number[], number[]] = [[], []];
   let shown: Map<number, ShownCell> | undefined;
   let [column, isRowStruck] = [0, true];
-  for (const cell of cellsIn(row)) {
+  for (const cell of listCells(row)) {
     const repeated = parseCount(place, cell, 'number-columns-repeated');
     const { text, shown: shownHere, fault } = parseOdsValue(document, cell);
     if (cell.children.some(({ name }) => name === 'annotation')) comments.push(column + 1);
@@ -233,11 +233,11 @@ function parseCells(place: TablePlace, document: XmlWalk, row: XmlElement, struc
 
 function parseCount(place: TablePlace, element: XmlElement, name: string): number {
   const text = getAttribute(element, name, TABLE) ?? '1';
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw damagedSheetError(place);
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw makeDamagedSheetError(place);
   return Number(text);
 }
 
 function makeRange(firstRow: number, lastRow: number, firstColumn: number, lastColumn: number): CellRange {
-  const name = `${cellName(firstColumn, firstRow)}:${cellName(lastColumn, lastRow)}`;
+  const name = `${formatCellName(firstColumn, firstRow)}:${formatCellName(lastColumn, lastRow)}`;
   return { name, firstRow, lastRow, firstColumn, lastColumn };
 }

@@ -1,8 +1,8 @@
-import { spreadsheetNumber } from '../text/characters.ts';
+import { formatSpreadsheetNumber } from '../text/characters.ts';
 import { withoutFormulaMark } from '../text/csv.ts';
 import { getAttribute, type XmlDocument, type XmlElement } from '../xml/element.ts';
 import { walkMixedContent } from '../xml/source-text.ts';
-import { type CellValue, errorResult, isOverlong, overlongValue, type ShownCell, UNSAVED_RESULT } from './table.ts';
+import { type CellValue, isOverlong, makeErrorResult, makeOverlongValue, type ShownCell, UNSAVED_RESULT } from './table.ts';
 
 const OFFICE = 'urn:oasis:names:tc:opendocument:xmlns:office:1.0';
 export const TABLE = 'urn:oasis:names:tc:opendocument:xmlns:table:1.0';
@@ -16,40 +16,43 @@ export function parseOdsValue(document: XmlDocument, cell: XmlElement): CellValu
   const type = getAttribute(cell, 'value-type', OFFICE);
   const hasFormula = getAttribute(cell, 'formula', TABLE) !== undefined;
   if (type === undefined && hasFormula) return { text: '', fault: UNSAVED_RESULT };
-  const stored = (name: string): string => getAttribute(cell, name, OFFICE)?.trim() ?? '';
+  const getStored = (name: string): string => getAttribute(cell, name, OFFICE)?.trim() ?? '';
   switch (type) {
     case 'float':
     case 'currency':
     case 'percentage':
-      return numberValue(stored('value'), getShownText(document, cell));
+      return parseNumberValue(getStored('value'), getShownText(document, cell));
     case 'date':
-      return dateValue(stored('date-value'), getShownText(document, cell));
+      return parseDateValue(getStored('date-value'), getShownText(document, cell));
     case 'boolean':
-      return { text: stored('boolean-value'), ...shownAs(getShownText(document, cell) ?? stored('boolean-value').toUpperCase()) };
+      return {
+        text: getStored('boolean-value'),
+        ...makeShown(getShownText(document, cell) ?? getStored('boolean-value').toUpperCase()),
+      };
     default: {
       // Programs store the result of a formula that is an error as an empty text, and show it.
-      const text = getAttribute(cell, 'string-value', OFFICE) || shownParagraphs(document, cell);
+      const text = getAttribute(cell, 'string-value', OFFICE) || joinParagraphs(document, cell);
       const isError = getAttribute(cell, 'value-type', CALC_EXTENSION) === 'error';
-      return isError ? { text: '', fault: errorResult(text === '' ? '#' : text) } : { text: withoutFormulaMark(text.trim()) };
+      return isError ? { text: '', fault: makeErrorResult(text === '' ? '#' : text) } : { text: withoutFormulaMark(text.trim()) };
     }
   }
 }
 
 /** Returns the displayed text; undefined where the file lacks it, or its column was too narrow. */
 function getShownText(document: XmlDocument, cell: XmlElement): string | undefined {
-  const text = shownParagraphs(document, cell).replace(/\s+/g, ' ').trim();
+  const text = joinParagraphs(document, cell).replace(/\s+/g, ' ').trim();
   return text === '' || /^#+$/.test(text) ? undefined : text;
 }
 
-function shownAs(text: string): { readonly shown: ShownCell } {
+function makeShown(text: string): { readonly shown: ShownCell } {
   return { shown: { text } };
 }
 
-function numberValue(stored: string, shown: string | undefined): CellValue {
-  if (isOverlong(Number(stored))) return overlongValue(stored);
-  const text = numberText(stored);
+function parseNumberValue(stored: string, shown: string | undefined): CellValue {
+  if (isOverlong(Number(stored))) return makeOverlongValue(stored);
+  const text = normalizeNumberText(stored);
   const plain = shown === undefined ? text : withoutGroups(shown, text);
-  return plain === text ? { text } : { text, ...shownAs(plain) };
+  return plain === text ? { text } : { text, ...makeShown(plain) };
 }
 
 /** Removes the group separators of the computer's locale: a blank, or the one of point and comma that is not decimal. */
@@ -60,23 +63,23 @@ function withoutGroups(shown: string, stored: string): string {
   if (grouped === undefined) return blanks;
   const plain = digits.replaceAll(grouped, '');
   const value = Math.abs(Number(stored)) * (after.includes('%') ? 100 : 1);
-  const distance = (text: string): number => Math.abs(Number(text.replace(',', '.')) - value);
+  const measureDistance = (text: string): number => Math.abs(Number(text.replace(',', '.')) - value);
   const isOnlyMark = digits.replace(/\d/g, '') === grouped;
-  return isOnlyMark && distance(digits) <= distance(plain) ? blanks : `${before}${plain}${after}`;
+  return isOnlyMark && measureDistance(digits) <= measureDistance(plain) ? blanks : `${before}${plain}${after}`;
 }
 
 /** Returns the stored day if the cell shows a whole day; else the displayed text, marked as a date. */
-function dateValue(stored: string, shown: string | undefined): CellValue {
+function parseDateValue(stored: string, shown: string | undefined): CellValue {
   const text = parseDay(stored);
   if (shown === undefined) return { text, shown: { text, isDate: true } };
-  return { text: showsWholeDay(stored, shown) ? text : shown, shown: { text: shown, isDate: true } };
+  return { text: isWholeDayShown(stored, shown) ? text : shown, shown: { text: shown, isDate: true } };
 }
 
 /** Tells if the numbers of a text are year, month and day of this date; a month may be a word. */
-function showsWholeDay(stored: string, shown: string): boolean {
+function isWholeDayShown(stored: string, shown: string): boolean {
   const [, year = '', month = '', day = ''] = /^(\d+)-(\d\d)-(\d\d)/.exec(stored) ?? [];
   const date = shown.replace(/\d{1,2}:\d.*$/s, '');
-  const numbers = /^\d{6}(?:\d\d)?$/.test(date) ? digitGroups(date, year) : (date.match(/\d+/g) ?? []);
+  const numbers = /^\d{6}(?:\d\d)?$/.test(date) ? splitDigitGroups(date, year) : (date.match(/\d+/g) ?? []);
   const take = (isIt: (number: string) => boolean): boolean => {
     const at = numbers.findIndex(isIt);
     if (at !== -1) numbers.splice(at, 1);
@@ -89,16 +92,16 @@ function showsWholeDay(stored: string, shown: string): boolean {
 }
 
 /** Splits `20240601` and `010624`, which have no separators. */
-function digitGroups(date: string, year: string): string[] {
+function splitDigitGroups(date: string, year: string): string[] {
   if (date.length === 8 && date.startsWith(year)) return [year, date.slice(4, 6), date.slice(6)];
   return [date.slice(0, 2), date.slice(2, 4), date.slice(4)];
 }
 
 /** Normalises a number: whole ones keep all digits, decimals are cut to those of a number. */
-function numberText(value: string): string {
+function normalizeNumberText(value: string): string {
   if (/^-?\d+$/.test(value)) return value;
   const number = Number(value);
-  return value === '' || Number.isNaN(number) ? value : spreadsheetNumber(number);
+  return value === '' || Number.isNaN(number) ? value : formatSpreadsheetNumber(number);
 }
 
 /** Returns a day, or a day and a time. */
@@ -113,7 +116,7 @@ function parseDay(value: string): string {
 const MAX_CHARACTERS = 40_000;
 
 /** Joins the paragraphs of a cell, without its comment. */
-function shownParagraphs(document: XmlDocument, cell: XmlElement): string {
+function joinParagraphs(document: XmlDocument, cell: XmlElement): string {
   const pieces: string[] = [];
   let length = 0;
   const add = (text: string): void => {

@@ -1,9 +1,9 @@
 import { readdirSync, type Stats, statSync } from 'node:fs';
 import { join, parse } from 'node:path';
 import { FileError } from '../base/errors.ts';
-import { type Issue, warningIssue } from '../base/issue.ts';
+import { type Issue, makeWarningIssue } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
-import { hasJournal, imageWithJournal, JOURNALS } from '../store/database-file.ts';
+import { hasJournal, JOURNALS, readImageWithJournal } from '../store/database-file.ts';
 import { type HeaderRows, isFormTable } from './header-row.ts';
 import { readInputFile } from './input-file.ts';
 import { assertInputSize, type Table } from './table.ts';
@@ -158,7 +158,7 @@ const OLE = '\u00d0\u00cf\u0011\u00e0\u00a1\u00b1\u001a\u00e1';
 
 function detectKindOfBytes(file: string, bytes: Buffer, named: TableKind | undefined): Found {
   const head = bytes.toString('latin1', 0, HEAD_BYTES);
-  if (head.startsWith(OLE)) throw oldOrEncrypted(file, bytes);
+  if (head.startsWith(OLE)) throw makeOldFormatError(file, bytes);
   if (ARCHIVES.some((signature) => head.startsWith(signature))) return 'archive';
   const signed = TABLE_KINDS.find((kind) => {
     const { signature } = TABLE_READERS[kind];
@@ -166,11 +166,11 @@ function detectKindOfBytes(file: string, bytes: Buffer, named: TableKind | undef
   });
   if (signed !== undefined) return signed;
   if (named === 'dbf' && isDbf(bytes)) return 'dbf';
-  const start = textStart(bytes);
+  const start = findTextStart(bytes);
   // A text table may begin with either character, so its extension decides.
   if (named === 'csv' || start === undefined) return 'csv';
   if (start === '<') {
-    if (isTableOfPage(bytes.toString('latin1', 0, PAGE_BYTES))) throw webPage(file);
+    if (isTableOfPage(bytes.toString('latin1', 0, PAGE_BYTES))) throw makeWebPageError(file);
     return TABLE_KINDS.find((kind) => TABLE_READERS[kind].root?.test(head)) ?? 'xml';
   }
   const isJson = start === '{' || start === RECORD_SEPARATOR || (start === '[' && named === 'geojson');
@@ -185,7 +185,7 @@ function isTableOfPage(head: string): boolean {
   return /^(?:\u00ef\u00bb\u00bf)?\s*<(?:!doctype\s+html|html|head|body|table)\b/i.test(head) && /<table\b/i.test(head);
 }
 
-function webPage(file: string): FileError {
+function makeWebPageError(file: string): FileError {
   return new FileError(file, msg`${file} is a table saved as a web page (HTML), which pas does not read.`, {
     hint: msg`Save it as .xlsx, .ods or CSV UTF-8.`,
   });
@@ -201,7 +201,7 @@ function isDbf(bytes: Buffer): boolean {
 }
 
 /** Returns the first character that is no blank, in UTF-8 or UTF-16. */
-function textStart(bytes: Buffer): string | undefined {
+function findTextStart(bytes: Buffer): string | undefined {
   const utf16 = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
   const head = bytes.toString('latin1', 0, 1024);
   const text = utf16 ? head.slice(2).replaceAll('\u0000', '') : head.replace(/^\u00ef\u00bb\u00bf/, '');
@@ -209,7 +209,7 @@ function textStart(bytes: Buffer): string | undefined {
 }
 
 /** Excel wraps an encrypted workbook in the container of its old format. */
-function oldOrEncrypted(file: string, bytes: Buffer): FileError {
+function makeOldFormatError(file: string, bytes: Buffer): FileError {
   if (bytes.includes(Buffer.from('EncryptedPackage', 'utf16le'))) {
     return new FileError(file, msg`${file} is protected by a password and cannot be read.`, {
       hint: msg`Open it in the spreadsheet and save it without the password.`,
@@ -244,7 +244,7 @@ type ReadOptions = {
  * @throws FileError where the file cannot be read as a whole
  */
 export async function readTable(path: string, options: ReadOptions = {}): Promise<Table> {
-  if (statOrUndefined(path)?.isDirectory() === true) return readFolder(path, options);
+  if (statOrNothing(path)?.isDirectory() === true) return readFolder(path, options);
   const table = await readFile(path, options);
   const copies = listConflictCopies(path);
   return copies.length === 0 ? table : { ...table, issues: [...copies, ...table.issues] };
@@ -256,7 +256,7 @@ const CONFLICT = /conflict|konflikt|kolizn/i;
 /** Warns of conflict copies: each copy may have finds that the other lacks. */
 function listConflictCopies(path: string): Issue[] {
   const { dir, base, name, ext } = parse(path);
-  const warn = (message: Message): Issue => warningIssue('table-conflict-copy', message, { file: path });
+  const warn = (message: Message): Issue => makeWarningIssue('table-conflict-copy', message, { file: path });
   if (CONFLICT.test(base))
     return [
       warn(
@@ -285,7 +285,7 @@ function listNames(folder: string): readonly string[] {
 
 async function readFile(path: string, options: ReadOptions): Promise<Table> {
   const { photoFolder } = options;
-  const isRegular = statOrUndefined(path)?.isFile() === true;
+  const isRegular = statOrNothing(path)?.isFile() === true;
   if (isRegular && /\.zip$/i.test(path)) {
     const table = await (await import('./form-export.ts')).readFormArchive(path, photoFolder);
     if (table !== undefined) return table;
@@ -307,7 +307,7 @@ function isWorkbook(bytes: Buffer): boolean {
 }
 
 /** A missing or unreadable path is reported when it is opened. */
-function statOrUndefined(path: string): Stats | undefined {
+function statOrNothing(path: string): Stats | undefined {
   try {
     return statSync(path);
   } catch {
@@ -332,7 +332,7 @@ function withJournal(path: string, bytes: Buffer): Buffer {
   if (!hasJournal(path)) return bytes;
   for (const journal of JOURNALS.map((suffix) => `${path}${suffix}`))
     assertInputSize(journal, statSync(journal, { throwIfNoEntry: false })?.size ?? 0);
-  return imageWithJournal(path);
+  return readImageWithJournal(path);
 }
 
 /** Reads the parts of a shapefile: files of one name, by extension in lower case. */

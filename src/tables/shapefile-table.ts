@@ -1,15 +1,15 @@
 import { posix } from 'node:path';
 import { FileError } from '../base/errors.ts';
-import { errorIssue, type Issue, isReadable, type Reading, unreadable, warningIssue } from '../base/issue.ts';
+import { type Issue, isReadable, makeErrorIssue, makeUnreadable, makeWarningIssue, type Reading } from '../base/issue.ts';
 import { msgid } from '../base/language.ts';
 import { type Message, msg, nmsg } from '../base/message.ts';
 import { COLUMN_NAMES } from '../find/fields.ts';
-import { type GeomSystem, unsupportedCrsError } from '../place/geometry.ts';
-import { nameOfPrj, systemOfPrj } from '../place/read-prj.ts';
-import { plainNumber } from '../text/characters.ts';
-import { type DbfField, type DbfValue, isReadType, parseDbf, readableValues } from './dbf.ts';
-import { assertTableSize, type NamedValues, type Table, tableOfRecords } from './table.ts';
-import { textDecoder } from './text-encoding.ts';
+import { type GeomSystem, makeUnsupportedCrsError } from '../place/geometry.ts';
+import { parseNameOfPrj, parseSystemOfPrj } from '../place/read-prj.ts';
+import { formatPlainNumber } from '../text/characters.ts';
+import { collectReadable, type DbfField, type DbfValue, isReadType, parseDbf } from './dbf.ts';
+import { assertTableSize, makeTableOfRecords, type NamedValues, type Table } from './table.ts';
+import { chooseTextDecoder } from './text-encoding.ts';
 import { assertNotNested, type ZipEntry } from './zip-entries.ts';
 
 /** Bytes by extension: `.shp`, `.dbf`, `.prj`, `.cpg`. */
@@ -43,21 +43,21 @@ export async function parseShapefile(file: string, parts: Parts, encoding?: stri
   }
   const system = shapes?.hasPoints === true ? parseSystem(file, parts.get('.prj')) : undefined;
   const statedEncoding = encoding ?? parseCodePage(parts.get('.cpg')) ?? table.encoding;
-  const { decode, issues: ofEncoding } = await textDecoder(file, table.texts, statedEncoding);
+  const { decode, issues: ofEncoding } = await chooseTextDecoder(file, table.texts, statedEncoding);
   const columns = table.fields.map((field) => makeColumn(field, decode));
   const place = { file, unit: 'feature' } as const;
   const records = function* (): Generator<NamedValues | Issue> {
     for (let index = 0; index < table.count; index++) {
-      const values = table.row(index, decode);
+      const values = table.readRow(index, decode);
       if (values !== undefined) yield makeRecord(index, values);
     }
   };
   const makeRecord = (index: number, read: readonly Reading<DbfValue>[]): NamedValues | Issue => {
     const row = index + 1;
-    const values = readableValues(read);
-    if (!isReadable(values)) return errorIssue(values.rule, values.problem, { ...place, row });
-    const point = shapes === undefined ? { value: undefined } : shapes.point(index);
-    if (!isReadable(point)) return errorIssue(point.rule, point.problem, { ...place, row });
+    const values = collectReadable(read);
+    if (!isReadable(values)) return makeErrorIssue(values.rule, values.problem, { ...place, row });
+    const point = shapes === undefined ? { value: undefined } : shapes.readPoint(index);
+    if (!isReadable(point)) return makeErrorIssue(point.rule, point.problem, { ...place, row });
     const named = columns.flatMap(({ name, isRead }, at) => (isRead ? [[name, values.value[at]?.text ?? ''] as const] : []));
     const shown = columns.flatMap(({ name, isRead }, at) => {
       const look = values.value[at]?.shown;
@@ -66,18 +66,18 @@ export async function parseShapefile(file: string, parts: Parts, encoding?: stri
     const placed = point.value === undefined || system === undefined ? {} : { point: { ...point.value, system } };
     return { row, values: new Map(named), ...(shown.length > 0 && { shown: new Map(shown) }), ...placed };
   };
-  const issues = [...ofEncoding, ...columnIssues(file, columns)];
+  const issues = [...ofEncoding, ...checkColumns(file, columns)];
   const [firstFull] = table.full;
   if (firstFull !== undefined) {
     const [count, row] = [table.full.length, firstFull + 1];
-    issues.push(warningIssue('table-text-cut', fullMessage(count, row), { ...place, row }));
+    issues.push(makeWarningIssue('table-text-cut', makeFullMessage(count, row), { ...place, row }));
   }
   if (table.count === 0)
-    issues.push(errorIssue('table-no-rows', msg`There are no features in the file. Nothing was read.`, { file }));
-  return tableOfRecords(place, { [Symbol.iterator]: records }, issues);
+    issues.push(makeErrorIssue('table-no-rows', msg`There are no features in the file. Nothing was read.`, { file }));
+  return makeTableOfRecords(place, { [Symbol.iterator]: records }, issues);
 }
 
-function fullMessage(count: number, row: number): Message {
+function makeFullMessage(count: number, row: number): Message {
   return nmsg(
     msgid`${count} row has a text that fills its column (row ${row}): the rest was cut off. Compare it with its source, or save as GeoPackage.`,
     msgid`${count} rows have texts that fill their columns (the first is row ${row}): the rest was cut off. Compare them with their source, or save as GeoPackage.`,
@@ -134,8 +134,8 @@ function parseSystem(file: string, prj: Buffer | undefined): GeomSystem {
       hint: msg`Copy the .prj as well, or save the layer again in WGS 84 (EPSG:4326) or S-JTSK (EPSG:5514).`,
     });
   }
-  const system = systemOfPrj(text);
-  if (system === undefined) throw unsupportedCrsError(file, nameOfPrj(text));
+  const system = parseSystemOfPrj(text);
+  if (system === undefined) throw makeUnsupportedCrsError(file, parseNameOfPrj(text));
   return system;
 }
 
@@ -169,7 +169,7 @@ function makeColumn(field: DbfField, decode: (bytes: Buffer) => string): Column 
   return { name, ownName, type: field.type, isRead: isReadType(field) };
 }
 
-function columnIssues(file: string, columns: readonly Column[]): Issue[] {
+function checkColumns(file: string, columns: readonly Column[]): Issue[] {
   const lengthened = columns.filter(({ name, ownName, isRead }) => isRead && name !== ownName);
   const unread = columns.filter(({ isRead }) => !isRead);
   const list = (all: readonly Column[], getColumnText: (column: Column) => string): string => all.map(getColumnText).join(', ');
@@ -177,12 +177,16 @@ function columnIssues(file: string, columns: readonly Column[]): Issue[] {
   if (lengthened.length > 0) {
     const names = list(lengthened, ({ ownName, name }) => `${ownName} = ${name}`);
     issues.push(
-      warningIssue('table-short-names', msg`A shapefile stores only ten letters of a name. The names are: ${names}.`, { file }),
+      makeWarningIssue('table-short-names', msg`A shapefile stores only ten letters of a name. The names are: ${names}.`, {
+        file,
+      }),
     );
   }
   if (unread.length > 0) {
     const names = list(unread, ({ ownName, type }) => `${ownName} (${type})`);
-    issues.push(warningIssue('table-not-read', msg`Not read, because they contain no text, number or date: ${names}.`, { file }));
+    issues.push(
+      makeWarningIssue('table-not-read', msg`Not read, because they contain no text, number or date: ${names}.`, { file }),
+    );
   }
   return issues;
 }
@@ -193,7 +197,7 @@ type Shapes = {
   /** Tells if any shape is a point, so that the coordinate system matters. */
   readonly hasPoints: boolean;
   /** Returns a shape as a point; undefined for an empty one. A MultiPoint of one counts; heights and measures are dropped. */
-  point(index: number): Reading<{ readonly x: string; readonly y: string } | undefined>;
+  readPoint(index: number): Reading<{ readonly x: string; readonly y: string } | undefined>;
 };
 
 const HEADER_BYTES = 100;
@@ -225,7 +229,7 @@ function parseShapes(file: string, bytes: Buffer): Shapes {
   return {
     count: starts.length,
     hasPoints,
-    point: (index) => {
+    readPoint: (index) => {
       const start = starts[index] ?? end;
       return parseShapePoint(bytes.subarray(start, getEnd(index)));
     },
@@ -236,25 +240,25 @@ function parseShapePoint(shape: Buffer): Reading<{ readonly x: string; readonly 
   const type = shape.length < 4 ? -1 : shape.readUInt32LE(0);
   if (type === NOTHING) return { value: undefined };
   const kind = type === 31 ? type : type % 10;
-  if (kind === POINT) return coordinatesAt(shape, 4);
+  if (kind === POINT) return parseCoordinatesAt(shape, 4);
   if (kind === MULTI_POINT && shape.length >= 40) {
     const count = shape.readUInt32LE(36);
-    if (count === 1) return coordinatesAt(shape, 40);
+    if (count === 1) return parseCoordinatesAt(shape, 40);
     return count === 0
       ? { value: undefined }
-      : unreadable('geometry-form', msg`The geometry has ${count} points. A find has one.`);
+      : makeUnreadable('geometry-form', msg`The geometry has ${count} points. A find has one.`);
   }
   const name = NAMES[kind] ?? `#${type}`;
-  return unreadable('geometry-form', msg`The geometry is a ${name}. A find has a point.`);
+  return makeUnreadable('geometry-form', msg`The geometry is a ${name}. A find has a point.`);
 }
 
-function coordinatesAt(shape: Buffer, at: number): Reading<{ readonly x: string; readonly y: string } | undefined> {
-  if (shape.length < at + 16) return unreadable('geometry-form', msg`The geometry is damaged. Draw the point again.`);
+function parseCoordinatesAt(shape: Buffer, at: number): Reading<{ readonly x: string; readonly y: string } | undefined> {
+  if (shape.length < at + 16) return makeUnreadable('geometry-form', msg`The geometry is damaged. Draw the point again.`);
   const [x, y] = [shape.readDoubleLE(at), shape.readDoubleLE(at + 8)];
   if (Number.isNaN(x) || Number.isNaN(y) || x < NO_DATA || y < NO_DATA) return { value: undefined };
   if (!Number.isFinite(x) || !Number.isFinite(y))
-    return unreadable('geometry-form', msg`The geometry is damaged. Draw the point again.`);
-  return { value: { x: plainNumber(x), y: plainNumber(y) } };
+    return makeUnreadable('geometry-form', msg`The geometry is damaged. Draw the point again.`);
+  return { value: { x: formatPlainNumber(x), y: formatPlainNumber(y) } };
 }
 
 function makeDamagedError(file: string, shape: number): FileError {

@@ -1,12 +1,12 @@
 import { FileError } from '../base/errors.ts';
-import { errorIssue, hasErrors, type Issue, warningIssue } from '../base/issue.ts';
+import { hasErrors, type Issue, makeErrorIssue, makeWarningIssue } from '../base/issue.ts';
 import { msgid } from '../base/language.ts';
 import { type Message, msg, nmsg } from '../base/message.ts';
 import { findHeader, type HeaderRows, readFirstRows } from './header-row.ts';
 import {
   assertTableSize,
   type CellFault,
-  cellFaults,
+  checkCells,
   getTablePlace,
   type ShownCells,
   type Table,
@@ -62,7 +62,7 @@ export type CellFaultAt = { readonly column: number; readonly fault: CellFault }
 export type FaultyCell = CellFaultAt & { readonly row: number };
 
 /** Returns the address of a cell: 1, 4 is `A4`; 27 is `AA`. */
-export function cellName(column: number, row: number): string {
+export function formatCellName(column: number, row: number): string {
   return `${toColumnLetters(column)}${row}`;
 }
 
@@ -74,7 +74,7 @@ function toColumnLetters(column: number): string {
 /** Last row of a spreadsheet; a higher number is malformed. */
 export const LAST_ROW = 1_048_576;
 
-export function damagedSheetError({ file, sheet = '' }: TablePlace): FileError {
+export function makeDamagedSheetError({ file, sheet = '' }: TablePlace): FileError {
   return new FileError(file, msg`${file}, sheet ${sheet}, has rows or cells that no spreadsheet program writes.`, {
     hint: msg`Save it again in the spreadsheet, or as CSV UTF-8.`,
   });
@@ -88,7 +88,7 @@ export function damagedSheetError({ file, sheet = '' }: TablePlace): FileError {
  * @param headerRows rows of the header; otherwise they are detected
  * @throws FileError where there is no such sheet
  */
-export function tableOfSheets(
+export function makeTableOfSheets(
   file: string,
   sheets: readonly Sheet[],
   named: string | undefined,
@@ -107,7 +107,7 @@ export function tableOfSheets(
       header,
       rows: [],
       rowCount: 0,
-      issues: [errorIssue('table-no-rows', msg`The sheet is empty. Nothing was read.`, place)],
+      issues: [makeErrorIssue('table-no-rows', msg`The sheet is empty. Nothing was read.`, place)],
     };
   }
   const headerRow = foundHeader?.last ?? 0;
@@ -121,21 +121,21 @@ export function tableOfSheets(
   };
   reportFaultyCells(place, contents, header, headerRow, report);
   const { rows: filled, shown } = fillMerged(place, rows, contents, { headerRow, width: header.length }, report);
-  const issues = [...(foundHeader?.issues ?? []), ...sheetWarnings(place, contents, headerRow, filled.length)];
+  const issues = [...(foundHeader?.issues ?? []), ...checkSheet(place, contents, headerRow, filled.length)];
   // A value that a merged cell fills in does not make a blank row a find.
   const isBlank = (row: number): boolean => (rows[row - 1] ?? []).every((cell) => cell === '');
   const left = new Set<number>();
   for (const [index, cells] of filled.entries()) {
     const row = index + 1;
     const isRow = row > headerRow && (faults.has(row) || !isBlank(row));
-    const wrong = isRow ? [...(faults.get(row) ?? []), ...rowFaults(place, cells, header, row)] : [];
+    const wrong = isRow ? [...(faults.get(row) ?? []), ...checkRow(place, cells, header, row)] : [];
     issues.push(...wrong);
     assertTableSize(file, { faults: issues.length });
     if (!isRow || hasErrors(wrong)) left.add(row);
   }
   const rowCount = filled.length - left.size;
   if (rowCount === 0 && !hasErrors(issues)) {
-    issues.push(errorIssue('table-no-rows', msg`There are no rows below the header. Nothing was read.`, place));
+    issues.push(makeErrorIssue('table-no-rows', msg`There are no rows below the header. Nothing was read.`, place));
   }
   const sound = function* (): Generator<TableRow> {
     for (const [index, cells] of filled.entries()) {
@@ -187,7 +187,7 @@ function reportFaultyCells(
   for (const { row, column, fault } of marks.withoutValue) {
     const name = header[column - 1];
     if (name === undefined || row <= headerRow) continue;
-    const makeCellIssue = fault.isWarning === true ? warningIssue : errorIssue;
+    const makeCellIssue = fault.isWarning === true ? makeWarningIssue : makeErrorIssue;
     report(row, makeCellIssue(fault.rule, fault.problem, { ...place, row, column: name }));
   }
 }
@@ -221,26 +221,26 @@ function fillMerged(
         if (first !== undefined) filledShown.set(row, new Map(filledShown.get(row)).set(firstColumn - 1, first));
       } else {
         const message = msg`The cells ${name} are merged over several columns. Split them: pas cannot tell which column the value belongs to.`;
-        report(row, errorIssue('table-merged', message, { ...place, row }));
+        report(row, makeErrorIssue('table-merged', message, { ...place, row }));
       }
     }
   }
   return { rows: filled, shown: filledShown };
 }
 
-function rowFaults(place: TablePlace, cells: Cells, header: Cells, row: number): Issue[] {
-  const inside = cellFaults(cells.slice(0, header.length), header).map((fault) => fault.with({ ...place, row }));
+function checkRow(place: TablePlace, cells: Cells, header: Cells, row: number): Issue[] {
+  const inside = checkCells(cells.slice(0, header.length), header).map((fault) => fault.with({ ...place, row }));
   const beyond = cells.findIndex((cell, index) => index >= header.length && cell !== '');
   if (beyond === -1) return inside;
   const position = beyond + 1;
   const message = msg`Column ${position} has a value in this row, but no name in the header. Name it, or empty the cell.`;
-  return [errorIssue('table-cells', message, { ...place, row }), ...inside];
+  return [makeErrorIssue('table-cells', message, { ...place, row }), ...inside];
 }
 
 /** Warns of content that a person sees in the sheet and the table lacks. */
-function sheetWarnings(place: TablePlace, contents: SheetContents, headerRow: number, lastRow: number): Issue[] {
+function checkSheet(place: TablePlace, contents: SheetContents, headerRow: number, lastRow: number): Issue[] {
   const isBelow = (row: number): boolean => row > headerRow && row <= lastRow;
-  const warn = (rule: string, message: Message): Issue => warningIssue(rule, message, getTablePlace(place));
+  const warn = (rule: string, message: Message): Issue => makeWarningIssue(rule, message, getTablePlace(place));
   const [hidden, struck] = [contents.hiddenRows, contents.struckRows].map((rows) => rows.filter(isBelow)) as [number[], number[]];
   const { comments, pictures } = contents;
   return [

@@ -1,8 +1,8 @@
 import { FileError } from '../base/errors.ts';
-import { errorIssue, hasErrors, type Issue, type Unreadable, unreadable, warningIssue } from '../base/issue.ts';
+import { hasErrors, type Issue, makeErrorIssue, makeUnreadable, makeWarningIssue, type Unreadable } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
 import type { PointInSystem } from '../place/geometry.ts';
-import { codePointName } from '../text/characters.ts';
+import { formatCodePoint } from '../text/characters.ts';
 import { withoutFormulaMark } from '../text/csv.ts';
 
 /** Result of every table reader, whatever the format. */
@@ -93,7 +93,7 @@ export type ShownCell = {
 };
 export type ShownCells = ReadonlyMap<number, ShownCell>;
 
-export function shownText({ cells, shown }: RowCells, column: number): string {
+export function getDisplayedText({ cells, shown }: RowCells, column: number): string {
   return shown?.get(column)?.text ?? cells[column] ?? '';
 }
 
@@ -169,7 +169,11 @@ export type NamedValues = RowNumber &
  * @param records records, or issues in the place of faulty ones; iterated more than once
  * @param readIssues issues of the file
  */
-export function tableOfRecords(place: TablePlace, records: Iterable<NamedValues | Issue>, readIssues: readonly Issue[]): Table {
+export function makeTableOfRecords(
+  place: TablePlace,
+  records: Iterable<NamedValues | Issue>,
+  readIssues: readonly Issue[],
+): Table {
   const columns = new Set<string>();
   const issues = [...readIssues];
   const left = new Set<number>();
@@ -180,7 +184,7 @@ export function tableOfRecords(place: TablePlace, records: Iterable<NamedValues 
     if (!('values' in record)) issues.push(record);
     else {
       for (const name of record.values.keys()) columns.add(name);
-      const faults = cellFaults([...record.values.values()], [...record.values.keys()]);
+      const faults = checkCells([...record.values.values()], [...record.values.keys()]);
       for (const fault of faults) issues.push(fault.with(getRowPlace(place, record)));
       if (hasErrors(faults)) left.add(record.row);
       else rowCount += 1;
@@ -215,36 +219,36 @@ const TOO_NARROW = /^#{3,}$/;
 const LOST_LETTER = /\p{L}\uFFFD+\p{L}|\p{Ll}{2}\uFFFD|\p{Ll}\?\p{Ll}/u;
 
 /** Returns one issue for each cell that differs from what its author saw; the caller adds the row. */
-export function cellFaults(cells: readonly string[], header: readonly string[]): Issue[] {
+export function checkCells(cells: readonly string[], header: readonly string[]): Issue[] {
   return cells.flatMap((cell, index) => {
-    const issue = cell === '' ? undefined : cellFault(cell);
+    const issue = cell === '' ? undefined : checkCell(cell);
     return issue === undefined ? [] : [issue.with({ column: header[index] ?? '' })];
   });
 }
 
-function cellFault(cell: string): Issue | undefined {
+function checkCell(cell: string): Issue | undefined {
   const { length } = cell;
   if (length > MAX_CELL_CHARACTERS) {
     const message = msg`The cell has ${length} characters; pas reads at most ${MAX_CELL_CHARACTERS}. Shorten it.`;
-    return errorIssue('table-cell-length', message);
+    return makeErrorIssue('table-cell-length', message);
   }
   const character = CONTROL_CHARACTER.exec(cell)?.[0];
   if (character !== undefined) {
-    const code = codePointName(character);
+    const code = formatCodePoint(character);
     const message = msg`The cell contains the control character ${code}. Remove it; it came from copying or a wrong character set.`;
-    return errorIssue('table-control-character', message);
+    return makeErrorIssue('table-control-character', message);
   }
   if (ERROR_RESULT.test(cell)) {
-    const { rule, problem } = errorResult(cell);
-    return errorIssue(rule, problem);
+    const { rule, problem } = makeErrorResult(cell);
+    return makeErrorIssue(rule, problem);
   }
   if (TOO_NARROW.test(cell)) {
     const message = msg`"${cell}" appears because a column was too narrow for its value. Widen the column in the spreadsheet and save the table again, or write the value.`;
-    return errorIssue('table-too-narrow', message);
+    return makeErrorIssue('table-too-narrow', message);
   }
   if (!LOST_LETTER.test(cell) || /:\/\/|\?\p{L}+=/u.test(cell)) return undefined;
   const shown = length > MAX_SHOWN ? `${cell.slice(0, MAX_SHOWN)}…` : cell;
-  return warningIssue(
+  return makeWarningIssue(
     'table-lost-letter',
     msg`"${shown}" seems to have lost a letter; a ? or � replaces it. Save the table as CSV UTF-8 from its source, or write the letter.`,
   );
@@ -252,13 +256,13 @@ function cellFault(cell: string): Issue | undefined {
 
 const MAX_SHOWN = 60;
 
-export const UNSAVED_RESULT: Unreadable = unreadable(
+export const UNSAVED_RESULT: Unreadable = makeUnreadable(
   'table-formula',
   msg`The result of the formula was not saved with the file. Open it in a spreadsheet and save it, or write the value.`,
 );
 
-export function errorResult(fault: string): Unreadable {
-  return unreadable('table-formula', msg`The result of the formula is the error ${fault}. Correct it, or write the value.`);
+export function makeErrorResult(fault: string): Unreadable {
+  return makeUnreadable('table-formula', msg`The result of the formula is the error ${fault}. Correct it, or write the value.`);
 }
 
 /** Tells if a whole number loses its last digits when stored as a number. */
@@ -266,8 +270,8 @@ export function isOverlong(value: number): boolean {
   return Number.isInteger(value) && !Number.isSafeInteger(value);
 }
 
-export function overlongNumber(shown: string): Unreadable {
-  return unreadable(
+export function makeOverlongFault(shown: string): Unreadable {
+  return makeUnreadable(
     'table-number',
     msg`${shown} has more digits than programs store in a number, so the last ones may be wrong. Store it as a text with all its digits.`,
   );
@@ -284,7 +288,7 @@ export type CellValue = {
 export type CellFault = Unreadable & { readonly isWarning?: true };
 
 /** Keeps digits that are written in the file; digits behind an exponent are lost. */
-export function overlongValue(raw: string): CellValue {
-  const fault = overlongNumber(raw);
+export function makeOverlongValue(raw: string): CellValue {
+  const fault = makeOverlongFault(raw);
   return /^-?\d+$/.test(raw) ? { text: raw, fault: { ...fault, isWarning: true } } : { text: '', fault };
 }

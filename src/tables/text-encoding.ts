@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { FileError, UsageError } from '../base/errors.ts';
-import { type Issue, warningIssue } from '../base/issue.ts';
+import { type Issue, makeWarningIssue } from '../base/issue.ts';
 import { joinMessages, type Message, msg } from '../base/message.ts';
 
 /** Name of an encoding for people, and its name in the decoding library. */
@@ -83,7 +83,7 @@ export async function toUtf8(
     });
   }
   const sample = bytes.subarray(0, SAMPLE_BYTES);
-  const likely = unicode ?? chooseBest([...EIGHT_BIT, UTF_8], ({ codec }) => czechness(decode(codec, sample).toString()));
+  const likely = unicode ?? chooseBest([...EIGHT_BIT, UTF_8], ({ codec }) => scoreAsCzech(decode(codec, sample).toString()));
   // The bytes are damaged or mixed: no other encoding gives a more plausible text.
   if (likely === UTF_8) return { text: bytes, issues: [] };
   const text = decode(likely.codec);
@@ -97,7 +97,7 @@ export async function toUtf8(
  * @param statedEncoding encoding given by the user or by the file
  * @throws FileError where the given encoding is unknown, or does not fit
  */
-export async function textDecoder(
+export async function chooseTextDecoder(
   file: string,
   texts: Buffer,
   statedEncoding: string | undefined,
@@ -107,7 +107,7 @@ export async function textDecoder(
   if (statedEncoding === undefined) {
     if (isUtf8(texts)) return { decode: decodeAs(UTF_8.codec), issues: [] };
     const sample = texts.subarray(0, SAMPLE_BYTES);
-    const likely = chooseBest([...EIGHT_BIT, CP_852], ({ codec }) => czechness(iconv.decode(sample, codec)));
+    const likely = chooseBest([...EIGHT_BIT, CP_852], ({ codec }) => scoreAsCzech(iconv.decode(sample, codec)));
     const decode = decodeAs(likely.codec);
     return { decode, issues: [makeEncodingIssue(file, likely.name, Buffer.from(decode(sample)))] };
   }
@@ -137,7 +137,7 @@ function detectUtf16(bytes: Buffer): Encoding | undefined {
 }
 
 /** Scores how plausible a text is as Czech: letters count by frequency, signs inside words count against it. */
-function czechness(text: string): number {
+function scoreAsCzech(text: string): number {
   let sum = 0;
   for (const { 0: letter, index } of text.matchAll(/[^\0-\x7f]/g)) {
     const frequency = FREQUENCY.get(letter.toLowerCase());
@@ -174,7 +174,7 @@ function makeEncodingIssue(file: string, encoding: string, text: Buffer): Issue 
     shown === ''
       ? msg`${file} is read as ${encoding}.`
       : msg`${file} is read as ${encoding}, with words such as ${shown}. If they are wrong, use --encoding.`;
-  return warningIssue('table-encoding', says, { file });
+  return makeWarningIssue('table-encoding', says, { file });
 }
 
 const SAVE_AS_UTF8 = msg`Save the table as "CSV UTF-8" (Excel), or choose the character set Unicode (UTF-8) when saving (LibreOffice).`;
@@ -216,14 +216,14 @@ function findFirstInvalidByte(bytes: Buffer): number {
   let invalid = bytes.length;
   while (invalid - valid > 1) {
     const middle = (valid + invalid) >> 1;
-    if (isUtf8(bytes.subarray(0, characterStart(bytes, middle)))) valid = middle;
+    if (isUtf8(bytes.subarray(0, findCharacterStart(bytes, middle)))) valid = middle;
     else invalid = middle;
   }
   return valid;
 }
 
 /** Returns the start of the UTF-8 sequence that a byte continues. */
-function characterStart(bytes: Buffer, at: number): number {
+function findCharacterStart(bytes: Buffer, at: number): number {
   let start = at;
   while (start > 0 && at - start < 3 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start--;
   return start;

@@ -1,7 +1,7 @@
 import type { Cell } from 'write-excel-file/node';
 import write from 'write-excel-file/node';
-import { isRealDate } from '../find/read-cell.ts';
-import { spreadsheetNumber } from '../text/characters.ts';
+import { isRealDate } from '../find/parse-cell.ts';
+import { formatSpreadsheetNumber } from '../text/characters.ts';
 import { withMarkKept } from '../text/csv.ts';
 import { formatExportValue, type RowCell } from './export-text.ts';
 import { collectValues, type ExportedFind, type ExportValue, exportColumns, formatCoordinates } from './exported-find.ts';
@@ -12,14 +12,17 @@ export type { Cell };
 const NARROWEST = 8;
 const WIDEST = 50;
 
-export function workbookBytes(rows: Cell[][], sheet: string): Promise<Buffer> {
+export function makeWorkbook(rows: Cell[][], sheet: string): Promise<Buffer> {
   return write(rows, { sheet, stickyRowsCount: 1, columns: makeColumns(rows) }).toBuffer();
 }
 
 /** Writes a workbook of several sheets of texts, by name; the first row of each is its header. */
-export function workbookOfSheets(sheets: ReadonlyMap<string, readonly (readonly string[])[]>): Promise<Buffer> {
+export function makeWorkbookOfSheets(sheets: ReadonlyMap<string, readonly (readonly string[])[]>): Promise<Buffer> {
   const written = [...sheets].map(([sheet, [header = [], ...dataRows]]) => {
-    const data = [header.map(headingCell), ...dataRows.map((row) => row.map((text) => (text === '' ? null : textCell(text))))];
+    const data = [
+      header.map(makeHeadingCell),
+      ...dataRows.map((row) => row.map((text) => (text === '' ? null : makeTextCell(text)))),
+    ];
     return { data, sheet, stickyRowsCount: 1, columns: makeColumns(data) };
   });
   return write(written).toBuffer();
@@ -40,22 +43,22 @@ function getWidth(cell: Cell): number {
 }
 
 /** Makes a date cell; undefined for a text that is no day as `YYYY-MM-DD`, or one before the first day of spreadsheets. */
-export function dateCell(text: string): Cell | undefined {
+export function makeDateCell(text: string): Cell | undefined {
   if (!/^(?:19|[2-9]\d)/.test(text) || !isRealDate(text)) return undefined;
   return { value: new Date(`${text}T00:00:00Z`), type: Date, format: 'yyyy-mm-dd' };
 }
 
-export function headingCell(text: string): Cell {
-  return { value: literal(text), type: String, fontWeight: 'bold' };
+export function makeHeadingCell(text: string): Cell {
+  return { value: escapeForWorkbook(text), type: String, fontWeight: 'bold' };
 }
 
-export function textCell(text: string): Cell {
-  return { value: literal(withMarkKept(text)), type: String };
+export function makeTextCell(text: string): Cell {
+  return { value: escapeForWorkbook(withMarkKept(text)), type: String };
 }
 
 /** Makes a number cell; undefined for a text that is no number, or would lose digits. */
-export function numberCell(text: string): Cell | undefined {
-  return text !== '' && spreadsheetNumber(Number(text)) === text ? { value: Number(text), type: Number } : undefined;
+export function makeNumberCell(text: string): Cell | undefined {
+  return text !== '' && formatSpreadsheetNumber(Number(text)) === text ? { value: Number(text), type: Number } : undefined;
 }
 
 /**
@@ -63,7 +66,7 @@ export function numberCell(text: string): Cell | undefined {
  * that the library would drop (non-characters, lone surrogates, U+FFFD). It also escapes names of object members such as
  * `toString`, which the library mistakes for texts that it has seen.
  */
-function literal(text: string): string {
+function escapeForWorkbook(text: string): string {
   const written = text
     .replace(/_(?=x[\dA-Fa-f]{4}_)/g, '_x005F_')
     .replace(/\p{Noncharacter_Code_Point}|\p{Cs}|\ufffd/gu, escapeMarkup);
@@ -78,7 +81,7 @@ function escapeMarkup(character: string): string {
 /** Writes a workbook with one sheet. Days are dates and numbers are numbers, except coordinates that would lose digits. */
 export async function exportXlsx(finds: Iterable<ExportedFind>, labels = false): Promise<Buffer> {
   const columns = exportColumns(labels);
-  const header = columns.map(headingCell);
+  const header = columns.map(makeHeadingCell);
   const rows: Cell[][] = [header];
   for (const find of finds) {
     const values = collectValues(find);
@@ -86,34 +89,34 @@ export async function exportXlsx(finds: Iterable<ExportedFind>, labels = false):
     rows.push(
       columns.map((name) => {
         const coordinate = coordinates.get(name);
-        return coordinate === undefined ? makeCell(name, values.get(name)) : coordinateCell(coordinate);
+        return coordinate === undefined ? makeCell(name, values.get(name)) : makeCoordinateCell(coordinate);
       }),
     );
   }
-  return workbookBytes(rows, 'finds');
+  return makeWorkbook(rows, 'finds');
 }
 
 /** Writes rows; the first has the headings. */
 export function exportRows(rows: Iterable<readonly RowCell[]>): Promise<Buffer> {
   const [header = [], ...dataRows] = rows;
-  return workbookBytes(
-    [header.map((heading) => headingCell(String(heading))), ...dataRows.map((row) => row.map(rowCell))],
+  return makeWorkbook(
+    [header.map((heading) => makeHeadingCell(String(heading))), ...dataRows.map((row) => row.map(makeRowCell))],
     'finds',
   );
 }
 
-function rowCell(cell: RowCell): Cell {
-  if (typeof cell === 'object' && 'day' in cell) return dateCell(cell.day) ?? textCell(cell.day);
-  return coordinateCell(typeof cell === 'string' ? cell : cell.decimal);
+function makeRowCell(cell: RowCell): Cell {
+  if (typeof cell === 'object' && 'day' in cell) return makeDateCell(cell.day) ?? makeTextCell(cell.day);
+  return makeCoordinateCell(typeof cell === 'string' ? cell : cell.decimal);
 }
 
 function makeCell(name: string, value: ExportValue | undefined): Cell {
   const word = formatExportValue(value);
   if (word === undefined) return null;
   if (typeof word === 'number') return { value: word, type: Number };
-  return (name === 'datum_nalezu' ? dateCell(word) : undefined) ?? textCell(word);
+  return (name === 'datum_nalezu' ? makeDateCell(word) : undefined) ?? makeTextCell(word);
 }
 
-function coordinateCell(text: string): Cell {
-  return numberCell(text) ?? textCell(text);
+function makeCoordinateCell(text: string): Cell {
+  return makeNumberCell(text) ?? makeTextCell(text);
 }

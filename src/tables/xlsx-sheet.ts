@@ -1,16 +1,16 @@
-import { spreadsheetNumber } from '../text/characters.ts';
+import { formatSpreadsheetNumber } from '../text/characters.ts';
 import { withoutFormulaMark } from '../text/csv.ts';
 import { getAttribute, type XmlElement } from '../xml/element.ts';
 import { walkXml } from '../xml/parse.ts';
 import { type CellFormat, parseNumberFormat } from './number-format.ts';
-import { type CellRange, damagedSheetError, type FaultyCell, LAST_ROW, type SheetCells } from './sheet-table.ts';
+import { type CellRange, type FaultyCell, LAST_ROW, makeDamagedSheetError, type SheetCells } from './sheet-table.ts';
 import {
   assertTableSize,
   type CellFault,
   type CellValue,
-  errorResult,
   isOverlong,
-  overlongValue,
+  makeErrorResult,
+  makeOverlongValue,
   type ShownCell,
   type ShownCells,
   type TablePlace,
@@ -29,15 +29,15 @@ export function parseSheetPart(place: TablePlace, bytes: Buffer, values: BookVal
   const [merged, hiddenRows, withoutValue]: [CellRange[], number[], FaultyCell[]] = [[], [], []];
   const [shown, struckRows]: [Map<number, ShownCells>, number[]] = [new Map(), []];
   let [row, rowCount, cellCount] = [0, 0, 0];
-  for (const { element } of walkXml(bytes, MAX_NODES).parts(PARTS)) {
+  for (const { element } of walkXml(bytes, MAX_NODES).readParts(PARTS)) {
     if (element.name === 'mergeCell') {
       const range = parseRange(element);
       if (range !== undefined) merged.push(range);
       assertTableSize(file, { cells: merged.length });
       continue;
     }
-    const next = rowNumber(element) ?? row + 1;
-    if (!(next > row && next <= LAST_ROW)) throw damagedSheetError(place);
+    const next = parseRowNumber(element) ?? row + 1;
+    if (!(next > row && next <= LAST_ROW)) throw makeDamagedSheetError(place);
     row = next;
     assertTableSize(file, { rows: rowCount });
     rowCount += 1;
@@ -74,23 +74,23 @@ function readCells(
   for (const cell of row.children) {
     if (cell.name !== 'c') continue;
     const address = getAttribute(cell, 'r');
-    const next = address === undefined ? column + 1 : columnNumber(/^([A-Z]{1,3})\d+$/.exec(address)?.[1] ?? '');
+    const next = address === undefined ? column + 1 : parseColumnLetters(/^([A-Z]{1,3})\d+$/.exec(address)?.[1] ?? '');
     const value = parseCellValue(cell, values);
-    if (next <= column || value === undefined) throw damagedSheetError(place);
+    if (next <= column || value === undefined) throw makeDamagedSheetError(place);
     column = next;
     if (value.fault !== undefined) report(column, value.fault);
     if (value.text === '') continue;
     assertTableSize(place.file, { columns: column });
     while (cells.length < column - 1) cells.push('');
     cells.push(value.text);
-    isStruck &&= values.styles[styleNumber(cell)]?.isStruck === true;
+    isStruck &&= values.styles[parseStyleNumber(cell)]?.isStruck === true;
     if (value.shown !== undefined) shown = (shown ?? new Map()).set(column - 1, value.shown);
   }
   return { cells, shown, isStruck: isStruck && cells.length > 0 };
 }
 
 /** Returns the number of a row, from its own attribute or its first cell's. */
-function rowNumber(row: XmlElement): number | undefined {
+function parseRowNumber(row: XmlElement): number | undefined {
   const address = getAttribute(row, 'r');
   const [first] = row.children;
   const text = address ?? /(?<!\d)\d+$/.exec((first && getAttribute(first, 'r')) ?? '')?.[0];
@@ -106,13 +106,13 @@ function parseRange(mergeCell: XmlElement): CellRange | undefined {
     name,
     firstRow: Number(top),
     lastRow: Number(bottom),
-    firstColumn: columnNumber(from),
-    lastColumn: columnNumber(to),
+    firstColumn: parseColumnLetters(from),
+    lastColumn: parseColumnLetters(to),
   };
 }
 
 /** Converts letters of a column: `A` is 1, `AA` is 27. */
-function columnNumber(letters: string): number {
+function parseColumnLetters(letters: string): number {
   let number = 0;
   for (const letter of letters) number = number * 26 + (letter.codePointAt(0) ?? 0) - 64;
   return number;
@@ -145,9 +145,9 @@ function parseCellValue(cell: XmlElement, values: BookValues): CellValue | undef
     case 'str':
       return { text: withoutFormulaMark(unescapeText(raw).trim()) };
     case 'b':
-      return raw === '' ? { text: '' } : truthValue(raw === '1');
+      return raw === '' ? { text: '' } : makeTruthValue(raw === '1');
     case 'e':
-      return { text: '', fault: errorResult(raw === '' ? '#' : raw) };
+      return { text: '', fault: makeErrorResult(raw === '' ? '#' : raw) };
     case 'd': {
       // A time without an offset is read as UTC, so that the computer's time zone does not shift it.
       const moment = new Date(/(?:Z|[+-]\d\d:?\d\d)$/.test(raw) || !raw.includes('T') ? raw : `${raw}Z`);
@@ -155,31 +155,33 @@ function parseCellValue(cell: XmlElement, values: BookValues): CellValue | undef
       return day === undefined ? { text: raw } : { text: day, shown: { text: day, isDate: true } };
     }
     case 'n':
-      return raw === '' ? { text: '' } : numberValue(raw, values.styles[styleNumber(cell)]?.format ?? GENERAL, values.from1904);
+      return raw === ''
+        ? { text: '' }
+        : parseNumberValue(raw, values.styles[parseStyleNumber(cell)]?.format ?? GENERAL, values.from1904);
     default:
       return undefined;
   }
 }
 
 /** Returns the style of a cell; one without a style has the first. */
-function styleNumber(cell: XmlElement): number {
+function parseStyleNumber(cell: XmlElement): number {
   return Number(getAttribute(cell, 's') ?? 0);
 }
 
-function truthValue(isTrue: boolean): CellValue {
+function makeTruthValue(isTrue: boolean): CellValue {
   const text = String(isTrue);
   return { text, shown: { text: text.toUpperCase() } };
 }
 
-function numberValue(raw: string, format: CellFormat, from1904: boolean): CellValue | undefined {
+function parseNumberValue(raw: string, format: CellFormat, from1904: boolean): CellValue | undefined {
   const number = Number(raw);
   if (Number.isNaN(number)) return undefined;
-  if (isOverlong(number)) return overlongValue(raw);
-  if (!format.isDate && !format.isTime) return makeShownValue(spreadsheetNumber(number), format.show(number));
+  if (isOverlong(number)) return makeOverlongValue(raw);
+  if (!format.isDate && !format.isTime) return makeShownValue(formatSpreadsheetNumber(number), format.show(number));
   const days = number + (from1904 ? DAYS_BEFORE_1904 : 0);
   const shown = format.show(days);
-  if (shown === undefined) return { text: spreadsheetNumber(number) };
-  if (!format.isDate) return makeShownValue(spreadsheetNumber(number), shown);
+  if (shown === undefined) return { text: formatSpreadsheetNumber(number) };
+  if (!format.isDate) return makeShownValue(formatSpreadsheetNumber(number), shown);
   // A spreadsheet rounds to what it shows: a moment less than a millisecond before midnight is shown as the day that begins.
   const day = format.isWholeDay ? formatDay(new Date(Math.round((days - DAYS_BEFORE_1970) * DAY_MS))) : undefined;
   return { text: day ?? shown, shown: { text: shown, isDate: true } };
@@ -222,10 +224,12 @@ const KNOWN_FORMATS: ReadonlyMap<number, string> = new Map([
   ),
   ...['#,##0', '#,##0', '#,##0.00', '#,##0.00'].map((code, index) => [37 + index, code] as const),
   ...['mm:ss', '[h]:mm:ss', 'mm:ss.0', '##0.0E+0', '@'].map((code, index) => [45 + index, code] as const),
-  ...[...numbersBetween(27, 36), ...numbersBetween(50, 58), ...numbersBetween(71, 81)].map((id) => [id, 'yyyy-mm-dd'] as const),
+  ...[...listNumbersBetween(27, 36), ...listNumbersBetween(50, 58), ...listNumbersBetween(71, 81)].map(
+    (id) => [id, 'yyyy-mm-dd'] as const,
+  ),
 ]);
 
-function numbersBetween(first: number, last: number): number[] {
+function listNumbersBetween(first: number, last: number): number[] {
   return Array.from({ length: last - first + 1 }, (_, index) => first + index);
 }
 
@@ -244,16 +248,16 @@ export function parseCellStyles(root: XmlElement): readonly CellStyle[] {
     const strike = findNamedChild(font, 'strike');
     return strike !== undefined && !/^(?:0|false)$/.test(getAttribute(strike, 'val') ?? '1');
   });
-  const numberIn = (style: XmlElement | undefined, name: string): number | undefined => {
+  const parseNumberOf = (style: XmlElement | undefined, name: string): number | undefined => {
     const id = style === undefined ? undefined : getAttribute(style, name);
     return id === undefined ? undefined : Number(id);
   };
   // Style 0 is that of a cell without a style.
   const namedStyles = [undefined, ...(findNamedChild(root, 'cellStyleXfs')?.children.slice(1) ?? [])];
   return (findNamedChild(root, 'cellXfs')?.children ?? []).map((style) => {
-    const base = namedStyles[numberIn(style, 'xfId') ?? 0];
-    const format = getFormat(numberIn(style, 'numFmtId') ?? numberIn(base, 'numFmtId') ?? 0);
-    return { format, isStruck: struckFonts[numberIn(style, 'fontId') ?? 0] === true };
+    const base = namedStyles[parseNumberOf(style, 'xfId') ?? 0];
+    const format = getFormat(parseNumberOf(style, 'numFmtId') ?? parseNumberOf(base, 'numFmtId') ?? 0);
+    return { format, isStruck: struckFonts[parseNumberOf(style, 'fontId') ?? 0] === true };
   });
 }
 

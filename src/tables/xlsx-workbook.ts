@@ -4,7 +4,7 @@ import { msg } from '../base/message.ts';
 import { getAttribute, getChildren, walkDescendants, type XmlElement } from '../xml/element.ts';
 import { parseXml, walkXml, XmlSyntaxError } from '../xml/parse.ts';
 import type { HeaderRows } from './header-row.ts';
-import { cellName, type Remarks, type Sheet, tableOfSheets } from './sheet-table.ts';
+import { formatCellName, makeTableOfSheets, type Remarks, type Sheet } from './sheet-table.ts';
 import { assertTableSize, type Table } from './table.ts';
 import { type BookValues, getRichText, parseCellStyles, parseSheetPart } from './xlsx-sheet.ts';
 import { unpackZip, type ZipEntry } from './zip-entries.ts';
@@ -19,16 +19,16 @@ const STRICT_RELATIONS = 'http://purl.oclc.org/ooxml/officeDocument/relationship
 function listSheets(file: string, entries: ReadonlyMap<string, ZipEntry>): readonly Sheet[] {
   const parts = findParts(entries);
   const workbook = parts.get('xl/workbook.xml');
-  if (workbook === undefined) throw noWorkbook(file);
+  if (workbook === undefined) throw makeNoWorkbookError(file);
   for (const entry of entries.values()) if (entry.hasDoctype) throw withDoctype(file, entry);
   const root = parseRoot(file, workbook);
   const relations = parseRelations(file, workbook, parts);
-  const partOfKind = (kind: string) => relations.find(({ type }) => type.endsWith(`/${kind}`))?.part;
-  const values = (): BookValues => {
-    const styles = partOfKind('styles');
+  const findPart = (kind: string) => relations.find(({ type }) => type.endsWith(`/${kind}`))?.part;
+  const readBookValues = (): BookValues => {
+    const styles = findPart('styles');
     const properties = getChildren(root, 'workbookPr')[0];
     return {
-      sharedTexts: parseSharedTexts(file, partOfKind('sharedStrings')),
+      sharedTexts: parseSharedTexts(file, findPart('sharedStrings')),
       styles: styles === undefined ? [] : parseCellStyles(parseRoot(file, styles)),
       from1904: /^(?:1|true)$/.test((properties && getAttribute(properties, 'date1904')) ?? ''),
     };
@@ -48,7 +48,7 @@ function listSheets(file: string, entries: ReadonlyMap<string, ZipEntry>): reado
           return ['<v>', '<is>', ':v>', ':is>'].some((tag) => bytes.includes(tag));
         },
         read: () => ({
-          ...parsePart(file, part, (bytes) => parseSheetPart({ file, sheet: name }, bytes, values())),
+          ...parsePart(file, part, (bytes) => parseSheetPart({ file, sheet: name }, bytes, readBookValues())),
           ...parseRemarks(file, part, parts),
         }),
       },
@@ -62,7 +62,7 @@ function parseSharedTexts(file: string, entry: ZipEntry | undefined): readonly s
   if (entry === undefined) return [];
   return parsePart(file, entry, (bytes) => {
     const texts: string[] = [];
-    for (const { element } of walkXml(bytes, MAX_NODES).parts(SHARED_TEXTS)) {
+    for (const { element } of walkXml(bytes, MAX_NODES).readParts(SHARED_TEXTS)) {
       texts.push(getRichText(element));
       assertTableSize(file, { texts: texts.length });
     }
@@ -93,15 +93,15 @@ function parseRelations(file: string, { name }: ZipEntry, parts: Parts): readonl
 
 /** Returns the cells with comments and pictures of a sheet. */
 function parseRemarks(file: string, sheet: ZipEntry, parts: Parts): Remarks {
-  const partsOfKind = (kind: string) =>
+  const listParts = (kind: string) =>
     parseRelations(file, sheet, parts).flatMap(({ type, part }) =>
       type.endsWith(`/${kind}`) && part !== undefined ? [part] : [],
     );
   const comments: string[] = [];
-  for (const part of partsOfKind('comments'))
+  for (const part of listParts('comments'))
     parsePartElements(file, part, ['comment'], (comment) => comments.push(getAttribute(comment, 'ref') ?? ''));
   const pictures: string[] = [];
-  for (const part of partsOfKind('drawing'))
+  for (const part of listParts('drawing'))
     parsePartElements(file, part, ['twoCellAnchor', 'oneCellAnchor', 'absoluteAnchor'], (anchor) => {
       if (anchor.children.some(({ name }) => name === 'pic')) pictures.push(getAnchorCell(anchor));
     });
@@ -110,15 +110,15 @@ function parseRemarks(file: string, sheet: ZipEntry, parts: Parts): Remarks {
 
 function parsePartElements(file: string, part: ZipEntry, names: readonly string[], take: (element: XmlElement) => void): void {
   parsePart(file, part, (bytes) => {
-    for (const { element } of walkXml(bytes, MAX_NODES).parts(new Set(names))) take(element);
+    for (const { element } of walkXml(bytes, MAX_NODES).readParts(new Set(names))) take(element);
   });
 }
 
 /** Returns the cell under the upper left corner. */
 function getAnchorCell({ children }: XmlElement): string {
   const from = children.find(({ name }) => name === 'from');
-  const numberIn = (name: string): number => Number(from?.children.find((child) => child.name === name)?.text.trim() ?? 0);
-  return cellName(numberIn('col') + 1, numberIn('row') + 1);
+  const getNumber = (name: string): number => Number(from?.children.find((child) => child.name === name)?.text.trim() ?? 0);
+  return formatCellName(getNumber('col') + 1, getNumber('row') + 1);
 }
 
 /** Limit for nodes of the workbook's index parts; a workbook of a thousand sheets has a tenth. */
@@ -144,7 +144,7 @@ function withDoctype(file: string, entry: ZipEntry): FileError {
   return new FileError(file, msg`${file} has a DTD in ${entry.name}, which no spreadsheet writes. It is not read.`);
 }
 
-function noWorkbook(file: string): FileError {
+function makeNoWorkbookError(file: string): FileError {
   return new FileError(file, msg`${file} is an archive (ZIP), but not a workbook.`, {
     hint: msg`Save it as .xlsx or as CSV UTF-8.`,
   });
@@ -162,12 +162,12 @@ export function parseXlsx(
   named: string | undefined,
   headerRows: HeaderRows | undefined,
 ): Table {
-  return tableOfSheets(file, listSheets(file, entries), named, headerRows);
+  return makeTableOfSheets(file, listSheets(file, entries), named, headerRows);
 }
 
 /** Reads all visible sheets with content, with the header in the first row. @throws FileError as {@link parseXlsx} */
 export async function parseXlsxSheets(file: string, bytes: Buffer): Promise<Table[]> {
   const sheets = listSheets(file, await unpackZip(file, bytes));
   const filled = sheets.filter((sheet) => !sheet.hidden && sheet.hasValues());
-  return filled.map(({ name }) => tableOfSheets(file, sheets, name, { first: 1, last: 1 }));
+  return filled.map(({ name }) => makeTableOfSheets(file, sheets, name, { first: 1, last: 1 }));
 }

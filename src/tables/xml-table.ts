@@ -1,19 +1,19 @@
 import { writeFile } from 'node:fs/promises';
 import { posix } from 'node:path';
 import { FileError } from '../base/errors.ts';
-import { errorIssue, type Issue } from '../base/issue.ts';
+import { type Issue, makeErrorIssue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
-import { FIELDS, type Field, meaningOfColumn } from '../find/fields.ts';
+import { FIELDS, type Field, findColumnMeant } from '../find/fields.ts';
 import { FORBIDDEN_TEXT } from '../find/harvested-find.ts';
 import { NEW_PERSON } from '../find/resolve-finder.ts';
 import { parseHtml } from '../text/characters.ts';
-import { childText, getAttribute, getChild, getChildren, lineCounter, type XmlElement } from '../xml/element.ts';
+import { getAttribute, getChild, getChildren, getChildText, makeLineCounter, type XmlElement } from '../xml/element.ts';
 import { walkXml, XmlSyntaxError, type XmlWalk } from '../xml/parse.ts';
-import { listStrayTexts, strayTextMessage } from '../xml/source-text.ts';
-import { deviceValues, UnreadNames } from './device-values.ts';
+import { listStrayTexts, makeStrayTextMessage } from '../xml/source-text.ts';
+import { collectDeviceValues, UnreadNames } from './device-values.ts';
 import { FINDS_NAMESPACE } from './export-text.ts';
 import { isKml, parseKml } from './kml-table.ts';
-import { type Attachments, assertInputSize, type NamedValues, type Table, tableOfRecords } from './table.ts';
+import { type Attachments, assertInputSize, makeTableOfRecords, type NamedValues, type Table } from './table.ts';
 import { assertNotNested, assertPartCount, openAttachments, openZip, type ZipEntry } from './zip-entries.ts';
 
 /** Limit for the nodes of a find, waypoint or placemark, and of the document around them. */
@@ -82,9 +82,9 @@ function parseGpx(file: string, document: XmlWalk): Table {
   const place = { file, unit: 'waypoint' } as const;
   const unread = new UnreadNames();
   const records = function* (): Generator<NamedValues | Issue> {
-    const findLine = lineCounter(document);
+    const findLine = makeLineCounter(document);
     let row = 0;
-    for (const { element: waypoint, around } of document.parts(POINTS)) {
+    for (const { element: waypoint, around } of document.readParts(POINTS)) {
       if (waypoint.name !== 'wpt' || waypoint.namespace !== document.root.namespace || around.length !== 1) continue;
       row += 1;
       const where = { row, line: findLine(waypoint.start) };
@@ -92,14 +92,14 @@ function parseGpx(file: string, document: XmlWalk): Table {
       const [stray] = listStrayTexts(document, waypoint);
       if (!isDecimal(lon) || !isDecimal(lat)) {
         const message = msg`The waypoint has no position: lat is "${lat}" and lon is "${lon}". Both must be plain decimal numbers.`;
-        yield errorIssue('geometry-form', message, { ...place, ...where });
+        yield makeErrorIssue('geometry-form', message, { ...place, ...where });
       } else if (stray !== undefined) {
-        yield errorIssue('stray-text', strayTextMessage(stray), { ...place, ...where, line: findLine(stray.start) });
+        yield makeErrorIssue('stray-text', makeStrayTextMessage(stray), { ...place, ...where, line: findLine(stray.start) });
       } else yield { ...where, values: collectWaypointValues(waypoint, unread), point: { system: '4326', x: lon, y: lat } };
     }
   };
-  const table = tableOfRecords(place, { [Symbol.iterator]: records }, []);
-  if (table.rowCount > 0 || table.issues.length > 0) return { ...table, issues: [...table.issues, ...unread.issues(file)] };
+  const table = makeTableOfRecords(place, { [Symbol.iterator]: records }, []);
+  if (table.rowCount > 0 || table.issues.length > 0) return { ...table, issues: [...table.issues, ...unread.makeIssues(file)] };
   throw new FileError(file, msg`${file} has no waypoints. Tracks and routes are not finds.`, {
     hint: msg`Mark each find as a waypoint, and export the waypoints.`,
   });
@@ -115,15 +115,15 @@ function collectWaypointValues(waypoint: XmlElement, unread: UnreadNames): Map<s
   const extensions = getChild(waypoint, 'extensions')?.children ?? [];
   for (const { name, text } of extensions.flatMap(listLeaves)) {
     if (name === 'attachment') attachments.push(text.trim());
-    else if (meaningOfColumn(name) !== undefined) fields.push([name, text.trim()]);
+    else if (findColumnMeant(name) !== undefined) fields.push([name, text.trim()]);
     else unread.add(name);
   }
-  const notes = ['desc', 'cmt'].map((name) => parseHtml(childText(waypoint, name) ?? ''));
-  return deviceValues(
+  const notes = ['desc', 'cmt'].map((name) => parseHtml(getChildText(waypoint, name) ?? ''));
+  return collectDeviceValues(
     {
-      name: childText(waypoint, 'name') ?? '',
+      name: getChildText(waypoint, 'name') ?? '',
       notes: notes.map(({ text }) => text),
-      time: childText(waypoint, 'time') ?? '',
+      time: getChildText(waypoint, 'time') ?? '',
       links: [...notes.flatMap(({ pictures }) => pictures), ...listLinks(waypoint), ...attachments],
       fields,
     },
@@ -134,7 +134,7 @@ function collectWaypointValues(waypoint: XmlElement, unread: UnreadNames): Map<s
 /** Returns the links of a waypoint in GPX 1.1 or GPX 1.0. */
 function listLinks(waypoint: XmlElement): string[] {
   const links = getChildren(waypoint, 'link').map((link) => getAttribute(link, 'href')?.trim() ?? '');
-  return [...links, childText(waypoint, 'url') ?? ''].filter((link) => link !== '');
+  return [...links, getChildText(waypoint, 'url') ?? ''].filter((link) => link !== '');
 }
 
 /** Returns the leaf elements of extensions, whose structure differs by program. */
@@ -160,9 +160,9 @@ const FINDS = new Set(['samostatny_nalez']);
 function parseFindRecords(file: string, document: XmlWalk): Table | undefined {
   const place = { file, unit: 'find' } as const;
   const records = function* (): Generator<NamedValues | Issue> {
-    const findLine = lineCounter(document);
+    const findLine = makeLineCounter(document);
     let row = 0;
-    for (const { element: find, around } of document.parts(FINDS)) {
+    for (const { element: find, around } of document.readParts(FINDS)) {
       if (!SERVICE_NAMESPACE.test(find.namespace) || around.at(-1)?.namespace !== find.namespace) continue;
       row += 1;
       const where = { row, line: findLine(find.start) };
@@ -171,16 +171,16 @@ function parseFindRecords(file: string, document: XmlWalk): Table | undefined {
       const [stray] = parts.flatMap((part) => [...listStrayTexts(document, part)]);
       if (guarded?.text.trim() === FORBIDDEN_TEXT) {
         const message = msg`The location of the find is hidden in the harvested record, so the find is not read.`;
-        yield errorIssue('place-withheld', message, { ...place, ...where });
+        yield makeErrorIssue('place-withheld', message, { ...place, ...where });
       } else if (stray !== undefined) {
-        yield errorIssue('stray-text', strayTextMessage(stray), { ...place, ...where, line: findLine(stray.start) });
+        yield makeErrorIssue('stray-text', makeStrayTextMessage(stray), { ...place, ...where, line: findLine(stray.start) });
       } else {
         const wrapper = around.findLast(({ name, namespace }) => namespace === FINDS_NAMESPACE && name === 'find');
         yield { ...where, values: collectTexts(find, guarded, wrapper) };
       }
     }
   };
-  const table = tableOfRecords(place, { [Symbol.iterator]: records }, []);
+  const table = makeTableOfRecords(place, { [Symbol.iterator]: records }, []);
   return table.rowCount > 0 || table.issues.length > 0 ? table : undefined;
 }
 
@@ -189,16 +189,16 @@ function collectTexts(find: XmlElement, guarded: XmlElement | undefined, wrapper
   const take = (name: string, text: string | undefined): void => {
     if (text !== undefined && text !== '') values.set(name, text);
   };
-  const added = (name: string): string | undefined => (wrapper === undefined ? undefined : getAttribute(wrapper, name));
-  take('local_id', added('local_id'));
+  const getAdded = (name: string): string | undefined => (wrapper === undefined ? undefined : getAttribute(wrapper, name));
+  take('local_id', getAdded('local_id'));
   // The import document itself always requests a new identifier.
-  take('ident_cely', added('ident_cely') ?? childText(find, 'ident_cely'));
+  take('ident_cely', getAdded('ident_cely') ?? getChildText(find, 'ident_cely'));
   for (const field of FIELDS) {
     const parent = field.parent === undefined ? find : guarded;
     const element = parent === undefined ? undefined : getChild(parent, field.name);
     if (element !== undefined) take(field.name, getFieldText(field, element));
   }
-  take('photos', added('photos'));
+  take('photos', getAdded('photos'));
   return values;
 }
 

@@ -42,7 +42,7 @@ export async function unpackZip(file: string, bytes: Buffer): Promise<ReadonlyMa
     assertPartCount(file, { parts: archive.entryCount });
     for await (const entry of archive.eachEntry()) {
       if (entry.isEncrypted()) throw makePasswordError(file);
-      if (isLink(entry)) throw leadsOut(file, entry.fileName);
+      if (isLink(entry)) throw makeLeadsOutError(file, entry.fileName);
       total += entry.uncompressedSize;
       if (total > maxBytes) throw makeTooLargeError(file, maxBytes);
       if (entry.uncompressedSize > MAX_INPUT_BYTES) throw makeTooLargeError(file, MAX_INPUT_BYTES);
@@ -63,7 +63,7 @@ export async function unpackZip(file: string, bytes: Buffer): Promise<ReadonlyMa
 function asFileError(file: string, thrown: unknown): FileError {
   if (thrown instanceof FileError) return thrown;
   const climbing = thrown instanceof Error ? CLIMBING.exec(thrown.message)?.[1] : undefined;
-  return climbing === undefined ? makeDamagedError(file, thrown) : leadsOut(file, climbing);
+  return climbing === undefined ? makeDamagedError(file, thrown) : makeLeadsOutError(file, climbing);
 }
 
 /** Message of the library for an absolute path, or one with `..`. */
@@ -104,10 +104,10 @@ export async function openZip(file: string): Promise<ZipFile> {
   const archive = await openPromise(file, { autoClose: false }).catch((thrown: unknown) => {
     throw makeDamagedError(file, thrown);
   });
-  const failed = (thrown: unknown): FileError => asFileError(file, thrown);
+  const asZipError = (thrown: unknown): FileError => asFileError(file, thrown);
   const mostUnpacked = Math.max(ALWAYS_UNPACKED_PHOTO_BYTES, statSync(file).size * MAX_TIMES_PACKED_PHOTOS);
   let unpackedBytes = 0;
-  const stream = async (path: string, maxBytes: number) => {
+  const openStream = async (path: string, maxBytes: number) => {
     const entry = entries.get(path);
     if (entry === undefined) throw makeDamagedError(file);
     if (entry.isEncrypted()) throw makePasswordError(file);
@@ -117,28 +117,28 @@ export async function openZip(file: string): Promise<ZipFile> {
   try {
     assertPartCount(file, { parts: archive.entryCount });
     for await (const entry of archive.eachEntry()) {
-      if (isLink(entry)) throw leadsOut(file, entry.fileName);
+      if (isLink(entry)) throw makeLeadsOutError(file, entry.fileName);
       if (!entry.fileName.endsWith('/')) entries.set(entry.fileName, entry);
     }
   } catch (thrown) {
     archive.close();
-    throw failed(thrown);
+    throw asZipError(thrown);
   }
   return {
     paths: [...entries.keys()],
     async read(path) {
       try {
-        const { entry, pieces } = await stream(path, MAX_INPUT_BYTES);
+        const { entry, pieces } = await openStream(path, MAX_INPUT_BYTES);
         const bytes = Buffer.concat(await pieces.toArray());
         if (crc32(bytes) !== entry.crc32) throw makeDamagedError(file);
         return bytes;
       } catch (thrown) {
-        throw failed(thrown);
+        throw asZipError(thrown);
       }
     },
     async unpack(path, to, maxBytes) {
-      const { entry, pieces } = await stream(path, maxBytes).catch((thrown: unknown) => {
-        throw failed(thrown);
+      const { entry, pieces } = await openStream(path, maxBytes).catch((thrown: unknown) => {
+        throw asZipError(thrown);
       });
       unpackedBytes += entry.uncompressedSize;
       if (unpackedBytes > mostUnpacked) throw makeBombError(file, mostUnpacked);
@@ -150,7 +150,7 @@ export async function openZip(file: string): Promise<ZipFile> {
             yield piece;
           }
         } catch (thrown) {
-          throw failed(thrown);
+          throw asZipError(thrown);
         }
         if (sum !== entry.crc32) throw makeDamagedError(file);
       };
@@ -180,7 +180,7 @@ export function makePasswordError(file: string): FileError {
   });
 }
 
-function leadsOut(file: string, name: string): FileError {
+function makeLeadsOutError(file: string, name: string): FileError {
   return new FileError(file, msg`${file} is not read: its part ${name} points outside the archive.`, {
     hint: msg`No ordinary program writes such an archive. Ask the sender about it.`,
   });

@@ -59,7 +59,7 @@ function escapeCharacter(character: string): string {
 }
 
 /** Formats a character as `U+0085`. */
-export function codePointName(character: string): string {
+export function formatCodePoint(character: string): string {
   return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
@@ -96,10 +96,10 @@ export function parseHtml(source: string): HtmlText {
     at = close + (isComment ? 3 : 1);
     if (isComment) continue;
     const hidden = HIDDEN.exec(tag)?.[0];
-    if (hidden !== undefined) at = behind(lower, `</${hidden.toLowerCase()}`, at);
+    if (hidden !== undefined) at = findEndOfMark(lower, `</${hidden.toLowerCase()}`, at);
     if (BREAKS.test(tag)) pieces.push('\n');
     else if (CELL.test(tag)) pieces.push(' ');
-    const picture = /^img\s/i.test(tag) ? attribute(tag, 'src') : undefined;
+    const picture = /^img\s/i.test(tag) ? getAttributeText(tag, 'src') : undefined;
     if (picture !== undefined) pictures.add(withCharacters(picture).trim());
   }
   const lines = withCharacters(pieces.join('').replace(/(?<![ \t\r\f])[ \t\r\f]*\n\s*/g, '\n'))
@@ -108,12 +108,12 @@ export function parseHtml(source: string): HtmlText {
   return { text: lines.filter((line) => line !== '').join('\n'), pictures: [...pictures] };
 }
 
-function behind(source: string, mark: string, from: number): number {
+function findEndOfMark(source: string, mark: string, from: number): number {
   const at = source.indexOf(mark, from);
   return at === -1 ? source.length : at;
 }
 
-function attribute(tag: string, name: string): string | undefined {
+function getAttributeText(tag: string, name: string): string | undefined {
   const match = new RegExp(`\\s${name}\\s*=\\s*(?:"([^"]*)"|'([^']*)'|([^\\s"']+))`, 'i').exec(tag);
   return match?.[1] ?? match?.[2] ?? match?.[3];
 }
@@ -132,7 +132,7 @@ function withCharacters(text: string): string {
 const SPREADSHEET_DIGITS = 15;
 
 /** Formats a number with all its digits and without an exponent. */
-export function plainNumber(value: number): string {
+export function formatPlainNumber(value: number): string {
   const text = String(value);
   const match = /^(-?)(\d)(?:\.(\d+))?e([+-]\d+)$/.exec(text);
   if (match === null) return text;
@@ -144,8 +144,8 @@ export function plainNumber(value: number): string {
 }
 
 /** Formats a number with the digits that a spreadsheet keeps. */
-export function spreadsheetNumber(value: number): string {
-  return plainNumber(Number.isSafeInteger(value) ? value : Number(value.toPrecision(SPREADSHEET_DIGITS)));
+export function formatSpreadsheetNumber(value: number): string {
+  return formatPlainNumber(Number.isSafeInteger(value) ? value : Number(value.toPrecision(SPREADSHEET_DIGITS)));
 }
 
 /** Widths of texts in terminal cells; a character takes none, one, or two (`string-width`). */

@@ -7,10 +7,10 @@ const INNER_FORMULA = /([;,\t\r\n]"*)('*[=+\-@](?=[^\s;,"]))/g;
 const MARKED_INNER_FORMULA = /([;,\t\r\n]"*)'('*[=+\-@](?=[^\s;,"]))/g;
 
 /** Quotes a cell where needed, and marks what a spreadsheet would evaluate as a formula, at its start or behind another separator. */
-export function csvCell(value: string | number | null | undefined, delimiter: ',' | ';' | '\t' = ','): string {
+export function formatCsvCell(value: string | number | null | undefined, delimiter: ',' | ';' | '\t' = ','): string {
   if (value === null || value === undefined) return '';
   if (typeof value === 'number') return String(value);
-  return plainCsvCell(withFormulaMark(value), delimiter);
+  return formatPlainCsvCell(withFormulaMark(value), delimiter);
 }
 
 function withFormulaMark(text: string): string {
@@ -19,11 +19,11 @@ function withFormulaMark(text: string): string {
 }
 
 /** Quotes a cell for programs, without the formula mark. */
-export function plainCsvCell(text: string, delimiter: ',' | ';' | '\t' = ','): string {
+export function formatPlainCsvCell(text: string, delimiter: ',' | ';' | '\t' = ','): string {
   return /["\r\n]/.test(text) || text.includes(delimiter) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** Removes the mark of {@link csvCell}. Other programs may have copied it into any format. */
+/** Removes the mark of {@link formatCsvCell}. Other programs may have copied it into any format. */
 export function withoutFormulaMark(cell: string): string {
   if (!cell.includes("'")) return cell;
   const text = cell.startsWith("'") && FORMULA_START.test(cell.slice(1)) ? cell.slice(1) : cell;

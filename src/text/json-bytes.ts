@@ -46,12 +46,12 @@ export class JsonBytes {
   }
 
   /** Writes the name of the next value. */
-  name(name: string): void {
+  writeKey(name: string): void {
     this.#writeName(this.#names.get(name) ?? cacheName(this.#names, name, name));
   }
 
   /** Writes the name of the next value, an attribute's, behind an `@`. */
-  attributeName(name: string): void {
+  writeAttributeKey(name: string): void {
     this.#writeName(this.#attributeNames.get(name) ?? cacheName(this.#attributeNames, name, `@${name}`));
   }
 
@@ -64,9 +64,9 @@ export class JsonBytes {
   }
 
   /** Writes a text from a range of UTF-8 bytes. */
-  bytes(source: Buffer, from: number, to: number): void {
+  writeBytes(source: Buffer, from: number, to: number): void {
     if (to - from > PIECE_CHARACTERS) {
-      this.#quotedLong(source.toString('utf8', from, to));
+      this.#writeLongString(source.toString('utf8', from, to));
       return;
     }
     this.#begin(MAX_BYTES * (to - from) + 4);
@@ -85,14 +85,14 @@ export class JsonBytes {
     this.#length = at;
   }
 
-  literal(word: 'null' | 'true'): void {
+  writeLiteral(word: 'null' | 'true'): void {
     this.#begin(word.length);
     this.#put(word);
   }
 
-  string(text: string): void {
+  writeString(text: string): void {
     if (text.length > PIECE_CHARACTERS) {
-      this.#quotedLong(text);
+      this.#writeLongString(text);
       return;
     }
     this.#begin(MAX_BYTES * text.length + 4);
@@ -113,7 +113,7 @@ export class JsonBytes {
     this.#length = at;
   }
 
-  #quotedLong(text: string): void {
+  #writeLongString(text: string): void {
     this.#begin(1);
     this.#put('"');
     for (let at = 0; at < text.length; ) {

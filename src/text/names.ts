@@ -19,7 +19,7 @@ export function splitNameWords(text: string): string[] {
 }
 
 /** Returns the key of a person's name, independent of case, accents, punctuation and word order. */
-export function nameKey(text: string): string {
+export function makePersonKey(text: string): string {
   return splitNameWords(text).sort().join(' ');
 }
 
@@ -98,7 +98,7 @@ export function compareCzech(one: string, other: string): number {
 let compare: Intl.Collator['compare'] | undefined;
 
 /** Joins with "or": "2024-04-03 or 2024-03-04" */
-export function alternatives(names: readonly Message[]): Message {
+export function joinAlternatives(names: readonly Message[]): Message {
   return names.length === 0 ? '' : names.reduce((all, name) => msg`${all} or ${name}`);
 }
 

@@ -20,7 +20,7 @@ type TextQuestion = {
 type SearchQuestion<T> = {
   readonly message: string;
   /** Returns choices for the typed text, best first: at least one line. */
-  offers(typed: string): readonly (PromptOffer<T> | Annotation)[];
+  listOffers(typed: string): readonly (PromptOffer<T> | Annotation)[];
 };
 
 /** Questions on the terminal, written to stderr, so that a redirected stdout contains only results. */
@@ -28,7 +28,7 @@ export type Prompt = {
   ask(question: string, fallback?: string): Promise<string>;
   askSecret(question: string): Promise<string>;
   confirm(question: string, fallback?: boolean): Promise<boolean>;
-  text(question: TextQuestion): Promise<string>;
+  askText(question: TextQuestion): Promise<string>;
   search<T>(question: SearchQuestion<T>): Promise<T>;
 };
 
@@ -41,8 +41,8 @@ export async function makePrompt(input: NodeJS.ReadStream, output: NodeJS.WriteS
   const { default: inquirer } = await import('inquirer');
   const prompt = inquirer.createPromptModule({ input, output });
   // Wrapped here, since the library breaks lines inside words.
-  const inLines = (text: string): string => wrapText(text, (output.columns || 80) - MARGIN);
-  const answered = async <A>(asking: Promise<{ readonly answer: A }>): Promise<A> => {
+  const wrapInLines = (text: string): string => wrapText(text, (output.columns || 80) - MARGIN);
+  const awaitAnswer = async <A>(asking: Promise<{ readonly answer: A }>): Promise<A> => {
     try {
       return (await asking).answer;
     } catch (thrown) {
@@ -52,16 +52,17 @@ export async function makePrompt(input: NodeJS.ReadStream, output: NodeJS.WriteS
   return {
     ask: async (message, fallback) =>
       String(
-        await answered(
+        await awaitAnswer(
           prompt([{ type: 'input', name: 'answer', message, ...(fallback === undefined ? {} : { default: fallback }) }]),
         ),
       ),
-    askSecret: async (message) => String(await answered(prompt([{ type: 'password', name: 'answer', message }]))),
+    askSecret: async (message) => String(await awaitAnswer(prompt([{ type: 'password', name: 'answer', message }]))),
     confirm: async (message, fallback = false) =>
-      (await answered(prompt([{ type: 'confirm', name: 'answer', message, default: fallback, theme: yesAndNo() }]))) === true,
-    text: async ({ message, fallback, findProblem }) =>
+      (await awaitAnswer(prompt([{ type: 'confirm', name: 'answer', message, default: fallback, theme: makeYesAndNo() }]))) ===
+      true,
+    askText: async ({ message, fallback, findProblem }) =>
       String(
-        await answered(
+        await awaitAnswer(
           prompt([
             {
               type: 'input',
@@ -69,25 +70,25 @@ export async function makePrompt(input: NodeJS.ReadStream, output: NodeJS.WriteS
               message,
               validate: async (text: string) => {
                 const problem = await findProblem(text);
-                return problem === undefined ? true : inLines(problem);
+                return problem === undefined ? true : wrapInLines(problem);
               },
               ...(fallback === undefined ? {} : { default: fallback }),
             },
           ]),
         ),
       ),
-    async search<T>({ message, offers }: SearchQuestion<T>): Promise<T> {
+    async search<T>({ message, listOffers }: SearchQuestion<T>): Promise<T> {
       // The value is passed as an index, since the library compares and prints values.
       const values: T[] = [];
-      const source = (typed: string | undefined) =>
-        offers(typed ?? '').map((offer) => {
-          if ('remark' in offer) return new inquirer.Separator(inLines(offer.remark));
+      const listLines = (typed: string | undefined) =>
+        listOffers(typed ?? '').map((offer) => {
+          if ('remark' in offer) return new inquirer.Separator(wrapInLines(offer.remark));
           const { value, description, ...shown } = offer;
-          const described = description === undefined ? {} : { description: inLines(description) };
+          const described = description === undefined ? {} : { description: wrapInLines(description) };
           return { ...shown, ...described, value: values.push(value) - 1 };
         });
-      const chosen = await answered(
-        prompt([{ type: 'search', name: 'answer', message, source, pageSize: LINES_OF_OFFERS, theme: SEARCH_LOOK }]),
+      const chosen = await awaitAnswer(
+        prompt([{ type: 'search', name: 'answer', message, source: listLines, pageSize: LINES_OF_OFFERS, theme: SEARCH_LOOK }]),
       );
       const value = values[Number(chosen)];
       if (value === undefined) throw new Error('what was chosen was never offered');
@@ -100,7 +101,7 @@ export async function makePrompt(input: NodeJS.ReadStream, output: NodeJS.WriteS
 export function choose<T>(prompt: Prompt, message: string, all: readonly PromptOffer<T>[]): Promise<T> {
   return prompt.search({
     message,
-    offers: (typed) => {
+    listOffers: (typed) => {
       const query = foldName(typed);
       const fitting = all.filter(({ name }) => foldName(name).includes(query));
       return fitting.length > 0 ? fitting : [{ remark: t`Nothing matches. Try other letters.` }];
@@ -108,7 +109,7 @@ export function choose<T>(prompt: Prompt, message: string, all: readonly PromptO
   });
 }
 
-function yesAndNo() {
+function makeYesAndNo() {
   const [yes, no] = [t`Yes`, t`No`];
   return { keywords: { yes, no, error: () => t`Answer ${yes} or ${no}.` } };
 }

@@ -21,7 +21,7 @@ type TerminalOptions = {
   readonly color: boolean;
   /** The terminal can move its cursor. */
   readonly cursor: boolean;
-  readonly elementName: Terminal['elementName'];
+  readonly elementName: Terminal['getElementName'];
 };
 
 /** Output: results go to stdout, everything else to stderr. */
@@ -31,62 +31,62 @@ export type Terminal = {
   readonly interactive: boolean;
   readonly columns: number;
   /** Returns an element's name for people beside its own. */
-  elementName(element: string): string;
+  getElementName(element: string): string;
   /** Prints a line of the result for people; nothing under `--json`. */
-  line(text?: string): void;
+  printLine(text?: string): void;
   /** Prints a table of the result for people, within the terminal's width. */
-  table(header: readonly Message[], rows: readonly (readonly Message[])[]): Promise<void>;
+  printTable(header: readonly Message[], rows: readonly (readonly Message[])[]): Promise<void>;
   /** Prints one JSON value as the result; nothing without `--json`. */
-  value(value: unknown): void;
+  printValue(value: unknown): void;
   /** Prints progress; nothing under `--quiet`. */
   note(text: string): void;
   /** Prints details; only under `--verbose`. */
-  detail(text: string): void;
+  printDetail(text: string): void;
   /** Prints a warning, even under `--quiet`. */
   warn(text: string): void;
-  progress(label: string): Progress;
+  startProgress(label: string): Progress;
 };
 
 export function makeTerminal(streams: Streams, options: TerminalOptions): Terminal {
   const color = new Chalk({ level: options.color ? 1 : 0 });
   // Callers escape foreign text; this second layer lets only the colours of pas through.
-  const safe = (text: string): string => (options.color ? text.replace(NOT_A_COLOUR, toPrintable) : toPrintable(text));
+  const makeSafe = (text: string): string => (options.color ? text.replace(NOT_A_COLOUR, toPrintable) : toPrintable(text));
   let bar: Bar | undefined;
   // Output to a file or another program is not wrapped.
   const write = (stream: NodeJS.WriteStream, text: string): void => {
     if (stream.isTTY === true) bar?.hide();
     const columns = stream.isTTY === true ? getWidth(stream) : undefined;
-    stream.write(`${columns === undefined ? safe(text) : wrapText(safe(text), columns)}\n`);
+    stream.write(`${columns === undefined ? makeSafe(text) : wrapText(makeSafe(text), columns)}\n`);
   };
-  const line = (text = ''): void => {
+  const printLine = (text = ''): void => {
     if (!options.json) write(streams.stdout, text);
   };
   return {
     json: options.json,
-    elementName: options.elementName,
+    getElementName: options.elementName,
     color,
     // Node takes a while to open stdin, which few commands read.
     get interactive() {
       return streams.stdin.isTTY === true && streams.stderr.isTTY === true;
     },
     columns: getWidth(streams.stdout) ?? 100,
-    line,
-    table: async (header, rows) => {
+    printLine,
+    printTable: async (header, rows) => {
       const cells = rows.map((row) => row.map((cell) => toPrintable(cell).replaceAll('\n', ' ')));
       const columns = streams.stdout.isTTY === true ? getWidth(streams.stdout) : undefined;
-      for (const text of await table(header.map(String), cells, columns)) line(text);
+      for (const text of await formatTable(header.map(String), cells, columns)) printLine(text);
     },
-    value: (value) => {
+    printValue: (value) => {
       if (options.json) write(streams.stdout, JSON.stringify(value));
     },
     note: (text) => {
       if (!options.quiet) write(streams.stderr, text);
     },
-    detail: (text) => {
+    printDetail: (text) => {
       if (options.verbose) write(streams.stderr, color.dim(text));
     },
     warn: (text) => write(streams.stderr, color.yellow(text)),
-    progress: (label) => {
+    startProgress: (label) => {
       // No bars in logs.
       const silent = options.quiet || options.json || !options.cursor || streams.stderr.isTTY !== true;
       if (silent) return NO_PROGRESS;
@@ -122,7 +122,7 @@ const NARROWEST = 10;
  * @param columns width in cells: words are cut to fit, codes and numbers are not; where that is not enough, each row becomes
  * several lines. Without it nothing is cut.
  */
-export async function table(
+export async function formatTable(
   header: readonly string[],
   rows: readonly (readonly string[])[],
   columns = Number.POSITIVE_INFINITY,
@@ -131,7 +131,7 @@ export async function table(
   await learnWidths(all.flat());
   const natural = header.map((_, column) => Math.max(...all.map((row) => displayWidth(row[column] ?? ''))));
   const widths = fitColumns(natural, measureLeast(natural, rows), columns - GAP.length * (header.length - 1));
-  if (widths === undefined) return rows.flatMap((row, index) => [...(index === 0 ? [] : ['']), ...paragraph(header, row)]);
+  if (widths === undefined) return rows.flatMap((row, index) => [...(index === 0 ? [] : ['']), ...formatParagraph(header, row)]);
   return all.map((row) =>
     header
       .map((_, column) => {
@@ -167,7 +167,7 @@ function fitColumns(natural: readonly number[], narrowest: readonly number[], ro
   return widths;
 }
 
-function paragraph(header: readonly string[], row: readonly string[]): string[] {
+function formatParagraph(header: readonly string[], row: readonly string[]): string[] {
   const width = Math.max(...header.map(displayWidth));
   return header.flatMap((name, column) => {
     const cell = row[column] ?? '';
@@ -239,11 +239,11 @@ function formatNote(doneCount: number, total: number | undefined, perSecond: num
   if (perSecond <= 0) return '';
   const rate = `${perSecond < 10 ? perSecond.toFixed(1) : Math.round(perSecond)}/s`;
   if (total === undefined || doneCount >= total) return rate;
-  const left = duration((total - doneCount) / perSecond);
+  const left = formatDuration((total - doneCount) / perSecond);
   return t`${rate}, ${left} left`;
 }
 
-function duration(seconds: number): string {
+function formatDuration(seconds: number): string {
   const whole = Math.max(0, Math.ceil(seconds));
   if (whole < 120) return `${whole} s`;
   const minutes = Math.ceil(whole / 60);
@@ -264,7 +264,7 @@ const ROWS_NAMED = 5;
 export function printIssues(
   terminal: Terminal,
   issues: readonly Issue[],
-  print: (text: string) => void = terminal.line,
+  print: (text: string) => void = terminal.printLine,
 ): boolean {
   const sorted = sortByRow(issues);
   const kinds = new Map<string, Issue[]>();
@@ -279,14 +279,15 @@ export function printIssues(
     const isShown = alike.length <= EXAMPLES || sorted.length <= MAX_LISTED;
     isAll &&= isShown;
     if (!isShown) print(formatCount(terminal, alike));
-    for (const issue of isShown ? alike : differentOnes(alike)) print(`${isShown ? '' : '    '}${issueText(terminal, issue)}`);
+    for (const issue of isShown ? alike : selectDifferent(alike))
+      print(`${isShown ? '' : '    '}${formatIssue(terminal, issue)}`);
   }
   return isAll;
 }
 
-function issueText({ color, elementName }: Terminal, issue: Issue): string {
+function formatIssue({ color, getElementName }: Terminal, issue: Issue): string {
   const place = [issue.find, formatIssuePlace(issue)].filter((part) => part !== undefined && part !== '').join(', ');
-  const element = issue.element === undefined ? '' : color.bold(`${elementName(issue.element)}: `);
+  const element = issue.element === undefined ? '' : color.bold(`${getElementName(issue.element)}: `);
   return `${formatMark(color, issue)} ${place === '' ? '' : color.dim(`${escapeLineBreaks(toPrintable(place))}  `)}${element}${toPrintable(issue.message)}`;
 }
 
@@ -306,7 +307,7 @@ function formatCount({ color }: Terminal, alike: readonly Issue[]): string {
   return `${formatMark(color, first)} ${color.bold(`${alike.length} × ${kind}`)}${where}`;
 }
 
-function differentOnes(alike: readonly Issue[]): Issue[] {
+function selectDifferent(alike: readonly Issue[]): Issue[] {
   const issuesByText = new Map<string, Issue>();
   for (const issue of alike) {
     if (issuesByText.size === EXAMPLES) break;
@@ -325,11 +326,11 @@ function sortByRow(issues: readonly Issue[]): readonly Issue[] {
   });
 }
 
-export function issueValues(issues: readonly Issue[]): Record<string, unknown>[] {
-  return issues.map(issueValue);
+export function toIssuesJson(issues: readonly Issue[]): Record<string, unknown>[] {
+  return issues.map(toIssueJson);
 }
 
-export function issueValue(issue: Issue): Record<string, unknown> {
+export function toIssueJson(issue: Issue): Record<string, unknown> {
   return {
     find: issue.find ?? null,
     file: issue.file ?? null,

@@ -4,7 +4,7 @@ import { fold } from '../text/names.ts';
 
 /** Removes the case ending and folds: `nádoby`, `nádobu` and `nádobami` give the same. */
 export function getWordStem(word: string): string {
-  return withoutFleetingE(withoutEnding(fold(longUAsO(word)), CASE_ENDINGS));
+  return withoutFleetingE(withoutEnding(fold(shortenLongU(word)), CASE_ENDINGS));
 }
 
 /**
@@ -18,7 +18,7 @@ export function getWordRoot(word: string): string {
 }
 
 /** `nůž` has the genitive `nože`. */
-function longUAsO(word: string): string {
+function shortenLongU(word: string): string {
   return word.toLowerCase().replaceAll('ů', 'o').replaceAll('u\u030a', 'o');
 }
 

@@ -1,4 +1,4 @@
-import { BYTE_ORDER_MARK, csvCell } from '../text/csv.ts';
+import { BYTE_ORDER_MARK, formatCsvCell } from '../text/csv.ts';
 import type { Superior, Term } from './term.ts';
 
 /** A term with its superiors, to be exported. */
@@ -23,7 +23,7 @@ const CSV_HEADER = [
 ] as const;
 
 /** Yields lines of a CSV table for spreadsheets: UTF-8 with byte order mark, comma, quoted where needed. */
-export function* termCsvLines(terms: Iterable<ExportedTerm>): Generator<string> {
+export function* formatTermCsv(terms: Iterable<ExportedTerm>): Generator<string> {
   yield `${BYTE_ORDER_MARK}${CSV_HEADER.join(',')}`;
   for (const term of terms) {
     const { dating } = term.details;
@@ -44,7 +44,7 @@ export function* termCsvLines(terms: Iterable<ExportedTerm>): Generator<string> 
       new Date(term.datestampMs).toISOString(),
       term.gone,
     ];
-    yield cells.map((cell) => csvCell(cell)).join(',');
+    yield cells.map((cell) => formatCsvCell(cell)).join(',');
   }
 }
 
@@ -59,17 +59,17 @@ const TURTLE_HEAD = [
 const SKOS_RELATION = /^skos:(exactMatch|closeMatch|broadMatch|narrowMatch|relatedMatch)$/;
 
 /** Yields lines of SKOS in Turtle: a concept scheme for each set, a concept for each term. */
-export function* turtleLines(terms: Iterable<ExportedTerm>, oaiBase: string): Generator<string> {
+export function* formatTurtle(terms: Iterable<ExportedTerm>, oaiBase: string): Generator<string> {
   yield* TURTLE_HEAD;
   const schemes = new Set<string>();
   for (const term of terms) {
-    const scheme = iri(`${oaiBase}/set/${term.setSpec}`);
+    const scheme = formatIri(`${oaiBase}/set/${term.setSpec}`);
     if (schemes.size !== schemes.add(term.setSpec).size) {
       yield '';
-      yield `${scheme} a skos:ConceptScheme ; dct:identifier ${literal(term.setSpec)} .`;
+      yield `${scheme} a skos:ConceptScheme ; dct:identifier ${formatLiteral(term.setSpec)} .`;
     }
     yield '';
-    yield `${concept(oaiBase, term.ident)} a skos:Concept ;`;
+    yield `${formatConcept(oaiBase, term.ident)} a skos:Concept ;`;
     const properties = [...listProperties(term, oaiBase, scheme)];
     yield properties.map((property) => `  ${property}`).join(' ;\n') + ' .';
   }
@@ -77,31 +77,32 @@ export function* turtleLines(terms: Iterable<ExportedTerm>, oaiBase: string): Ge
 
 function* listProperties(term: ExportedTerm, oaiBase: string, scheme: string): Generator<string> {
   yield `skos:inScheme ${scheme}`;
-  yield `skos:notation ${literal(term.ident)}`;
-  yield `skos:prefLabel ${literal(term.label, 'cs')}`;
-  if (term.labelEn !== null) yield `skos:prefLabel ${literal(term.labelEn, 'en')}`;
-  if (term.abbreviation !== null) yield `skos:altLabel ${literal(term.abbreviation, 'cs')}`;
-  if (term.description !== null) yield `skos:definition ${literal(term.description, 'cs')}`;
-  if (term.descriptionEn !== null) yield `skos:definition ${literal(term.descriptionEn, 'en')}`;
-  for (const { ident } of term.superiors) yield `skos:broader ${concept(oaiBase, ident)}`;
+  yield `skos:notation ${formatLiteral(term.ident)}`;
+  yield `skos:prefLabel ${formatLiteral(term.label, 'cs')}`;
+  if (term.labelEn !== null) yield `skos:prefLabel ${formatLiteral(term.labelEn, 'en')}`;
+  if (term.abbreviation !== null) yield `skos:altLabel ${formatLiteral(term.abbreviation, 'cs')}`;
+  if (term.description !== null) yield `skos:definition ${formatLiteral(term.description, 'cs')}`;
+  if (term.descriptionEn !== null) yield `skos:definition ${formatLiteral(term.descriptionEn, 'en')}`;
+  for (const { ident } of term.superiors) yield `skos:broader ${formatConcept(oaiBase, ident)}`;
   for (const { uri, relation } of term.details.links ?? []) {
-    if (uri !== null && URL.canParse(uri)) yield `${SKOS_RELATION.test(relation) ? relation : 'dct:references'} ${iri(uri)}`;
+    if (uri !== null && URL.canParse(uri))
+      yield `${SKOS_RELATION.test(relation) ? relation : 'dct:references'} ${formatIri(uri)}`;
   }
   yield `dct:modified "${new Date(term.datestampMs).toISOString()}"^^xsd:dateTime`;
   if (term.gone !== null) yield 'owl:deprecated true';
 }
 
-function concept(oaiBase: string, ident: string): string {
-  return iri(`${oaiBase}/id/${ident}`);
+function formatConcept(oaiBase: string, ident: string): string {
+  return formatIri(`${oaiBase}/id/${ident}`);
 }
 
 /** Escapes an address (Turtle 1.1, production IRIREF). */
-function iri(address: string): string {
+function formatIri(address: string): string {
   return `<${address.replace(/[\u0000-\u0020<>"{}|^`\\]/g, (character) => encodeURIComponent(character))}>`;
 }
 
 /** Escapes a literal (Turtle 1.1, section 6.4). */
-function literal(text: string, language?: string): string {
+function formatLiteral(text: string, language?: string): string {
   const escaped = text
     .replaceAll('\\', '\\\\')
     .replaceAll('"', '\\"')

@@ -75,14 +75,14 @@ export function splitOwnTerm(text: string): TermToken[] {
   return tokens;
 }
 
-export function wordsOfName(name: string): Word[] {
+export function splitNameIntoWords(name: string): Word[] {
   const words = (name.match(/[\p{L}\p{N}\p{M}]+/gu) ?? []).map((text) => makeWord(text, false));
   const meaningful = words.filter((word) => !isLink(word));
   return meaningful.length === 0 ? words : meaningful;
 }
 
 /** Splits compounds with a linking `o`: `sekeromlat` → `seker`, `mlat`. */
-export function compoundParts({ folded }: Word): string[][] {
+export function splitCompound({ folded }: Word): string[][] {
   return [...folded.matchAll(/o/g)]
     .map(({ index }) => [folded.slice(0, index), folded.slice(index + 1)])
     .filter(([head = '', tail = '']) => head.length >= MIN_PART_CHARACTERS && tail.length >= MIN_PART_CHARACTERS);
@@ -103,15 +103,15 @@ function listReadings(word: Word): Reading[] {
   return [
     { words: [word], text: word.text, by: 'itself' },
     ...expandMeanings(abbreviated, 'abbreviation'),
-    ...expandMeanings(meaningOfStem(word.stem), 'other-word'),
-    ...compoundParts(word).map(
+    ...expandMeanings(findMeaningOfStem(word.stem), 'other-word'),
+    ...splitCompound(word).map(
       (parts): Reading => ({ words: parts.map((part) => makeWord(part, true)), text: parts.join(' + '), by: 'compound' }),
     ),
   ];
 }
 
 /** By stem, since a list may have any inflected form. */
-function meaningOfStem(stem: string): string | undefined {
+function findMeaningOfStem(stem: string): string | undefined {
   meanings ??= new Map(Object.entries(SYNONYMS).map(([word, meaning]) => [getWordStem(word), meaning]));
   return meanings.get(stem);
 }
@@ -125,16 +125,16 @@ const MIN_PREFIX_CHARACTERS = 4;
 /** Returns a typed text with domain synonyms replaced, and with a single abbreviation expanded. */
 export function listOtherWordings(typed: string): string[] {
   const folded = fold(typed).replace(/\.$/, '');
-  const meant = (word: string): string | undefined =>
-    meaningOfStem(getWordStem(word)) ??
+  const findMeaning = (word: string): string | undefined =>
+    findMeaningOfStem(getWordStem(word)) ??
     (word.length < MIN_PREFIX_CHARACTERS
       ? undefined
       : Object.entries(SYNONYMS).find(([meaning]) => meaning.startsWith(word))?.[1]);
-  const replaced = folded.replace(/[\p{L}\p{N}]+/gu, (word) => meant(word) ?? word);
+  const replaced = folded.replace(/[\p{L}\p{N}]+/gu, (word) => findMeaning(word) ?? word);
   const abbreviated = Object.hasOwn(ABBREVIATIONS, folded) ? (ABBREVIATIONS[folded] ?? '').split('|') : [];
   return [...new Set([...(replaced === folded ? [] : [replaced]), ...abbreviated])];
 }
 
 function expandMeanings(meanings: string | undefined, by: Reading['by']): Reading[] {
-  return (meanings?.split('|') ?? []).map((meaning) => ({ words: wordsOfName(meaning), text: meaning, by }));
+  return (meanings?.split('|') ?? []).map((meaning) => ({ words: splitNameIntoWords(meaning), text: meaning, by }));
 }

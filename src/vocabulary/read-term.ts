@@ -1,4 +1,4 @@
-import { childText, getAttribute, getChild, getChildren, type XmlElement } from '../xml/element.ts';
+import { getAttribute, getChild, getChildren, getChildText, type XmlElement } from '../xml/element.ts';
 import {
   type Dating,
   type Superior,
@@ -45,9 +45,9 @@ const NOTHING_MORE = {
 } as const;
 
 function parseHeslo(entity: XmlElement, setSpec: string | undefined): TermDraft | undefined {
-  const ident = childText(entity, 'ident_cely');
-  const label = childText(entity, 'heslo');
-  const list = childText(entity, 'nazev_heslare');
+  const ident = getChildText(entity, 'ident_cely');
+  const label = getChildText(entity, 'heslo');
+  const list = getChildText(entity, 'nazev_heslare');
   const set = list === undefined ? setSpec : `heslo:${list}`;
   if (ident === undefined || label === undefined || set === undefined) return undefined;
   const datace = getChild(entity, 'datace');
@@ -57,13 +57,13 @@ function parseHeslo(entity: XmlElement, setSpec: string | undefined): TermDraft 
     ident,
     setSpec: set,
     label,
-    labelEn: childText(entity, 'heslo_en') ?? null,
-    abbreviation: childText(entity, 'zkratka') ?? null,
-    description: childText(entity, 'popis') ?? null,
-    descriptionEn: childText(entity, 'popis_en') ?? null,
-    sortOrder: integer(childText(entity, 'razeni')),
+    labelEn: getChildText(entity, 'heslo_en') ?? null,
+    abbreviation: getChildText(entity, 'zkratka') ?? null,
+    description: getChildText(entity, 'popis') ?? null,
+    descriptionEn: getChildText(entity, 'popis_en') ?? null,
+    sortOrder: parseInteger(getChildText(entity, 'razeni')),
     superiors: getChildren(entity, 'hierarchie_vyse').flatMap((above) =>
-      getSuperior(above, 'heslo_nadrazene', childText(above, 'typ')),
+      getSuperior(above, 'heslo_nadrazene', getChildText(above, 'typ')),
     ),
     details: {
       ...(datace === undefined ? {} : { dating: parseDating(datace) }),
@@ -73,17 +73,17 @@ function parseHeslo(entity: XmlElement, setSpec: string | undefined): TermDraft 
 }
 
 function parseOrganisation(entity: XmlElement): TermDraft | undefined {
-  const ident = childText(entity, 'ident_cely');
-  const label = childText(entity, 'nazev');
+  const ident = getChildText(entity, 'ident_cely');
+  const label = getChildText(entity, 'nazev');
   if (ident === undefined || label === undefined) return undefined;
-  const short = childText(entity, 'nazev_zkraceny');
-  const shortEn = childText(entity, 'nazev_zkraceny_en');
+  const short = getChildText(entity, 'nazev_zkraceny');
+  const shortEn = getChildText(entity, 'nazev_zkraceny_en');
   return {
     ...NOTHING_MORE,
     ident,
     setSpec: 'organizace',
     label,
-    labelEn: childText(entity, 'nazev_en') ?? null,
+    labelEn: getChildText(entity, 'nazev_en') ?? null,
     otherNames: [short, shortEn].filter((name) => name !== undefined),
     abbreviation: short ?? null,
     superiors: getSuperior(entity, 'soucast', 'soucast'),
@@ -92,10 +92,10 @@ function parseOrganisation(entity: XmlElement): TermDraft | undefined {
 }
 
 function parsePerson(entity: XmlElement): TermDraft | undefined {
-  const ident = childText(entity, 'ident_cely');
-  const givenName = childText(entity, 'jmeno');
-  const surname = childText(entity, 'prijmeni');
-  const label = childText(entity, 'vypis_cely') ?? [surname, givenName].filter((part) => part !== undefined).join(', ');
+  const ident = getChildText(entity, 'ident_cely');
+  const givenName = getChildText(entity, 'jmeno');
+  const surname = getChildText(entity, 'prijmeni');
+  const label = getChildText(entity, 'vypis_cely') ?? [surname, givenName].filter((part) => part !== undefined).join(', ');
   if (ident === undefined || label === '') return undefined;
   return {
     ...NOTHING_MORE,
@@ -103,15 +103,15 @@ function parsePerson(entity: XmlElement): TermDraft | undefined {
     setSpec: 'osoba',
     label,
     otherNames: givenName === undefined || surname === undefined ? [] : [`${givenName} ${surname}`],
-    abbreviation: childText(entity, 'vypis') ?? null,
+    abbreviation: getChildText(entity, 'vypis') ?? null,
     details: getDetails(entity, ['jmeno', 'prijmeni', 'rodne_prijmeni', 'rok_narozeni', 'rok_umrti', 'orcid', 'wikidata']),
   };
 }
 
 /** In the three kinds of area, `kod` is the identifier. */
 function parsePlace(entity: XmlElement, setSpec: TermKind, superiors: readonly string[]): TermDraft | undefined {
-  const ident = childText(entity, 'kod');
-  const label = childText(entity, 'nazev');
+  const ident = getChildText(entity, 'kod');
+  const label = getChildText(entity, 'nazev');
   if (ident === undefined || label === undefined) return undefined;
   const boundary = getChild(entity, 'hranice_wkt');
   const wgs84 = boundary !== undefined && (getAttribute(boundary, 'EPSG') ?? '4326').trim() === '4326';
@@ -120,7 +120,7 @@ function parsePlace(entity: XmlElement, setSpec: TermKind, superiors: readonly s
     ident,
     setSpec,
     label,
-    labelEn: childText(entity, 'nazev_en') ?? null,
+    labelEn: getChildText(entity, 'nazev_en') ?? null,
     superiors: superiors.flatMap((name) => getSuperior(entity, name, name)),
     details: getDetails(entity, ['rada_id', 'spz', 'definicni_bod_wkt', 'email']),
     boundary: wgs84 ? boundary.text.trim() : null,
@@ -133,7 +133,7 @@ const SURVEY_LABEL = 'průzkum';
 
 /** A project has no public name, so its identifier is the label. */
 function parseProject(entity: XmlElement): TermDraft | undefined {
-  const ident = childText(entity, 'ident_cely');
+  const ident = getChildText(entity, 'ident_cely');
   const type = getChild(entity, 'typ_projektu');
   if (ident === undefined || type === undefined) return undefined;
   const survey = getAttribute(type, 'id') === SURVEY_TYPE || type.text.trim() === SURVEY_LABEL;
@@ -154,32 +154,32 @@ function getSuperior(element: XmlElement, name: string, kind: string | undefined
 
 function parseDating(datace: XmlElement): Dating {
   return {
-    fromMin: integer(childText(datace, 'rok_od_min')),
-    fromMax: integer(childText(datace, 'rok_od_max')),
-    toMin: integer(childText(datace, 'rok_do_min')),
-    toMax: integer(childText(datace, 'rok_do_max')),
-    note: childText(datace, 'poznamka') ?? null,
+    fromMin: parseInteger(getChildText(datace, 'rok_od_min')),
+    fromMax: parseInteger(getChildText(datace, 'rok_od_max')),
+    toMin: parseInteger(getChildText(datace, 'rok_do_min')),
+    toMax: parseInteger(getChildText(datace, 'rok_do_max')),
+    note: getChildText(datace, 'poznamka') ?? null,
   };
 }
 
 function parseLink(odkaz: XmlElement): TermLink {
   return {
-    source: childText(odkaz, 'zdroj') ?? '',
-    codeName: childText(odkaz, 'nazev_kodu') ?? '',
-    code: childText(odkaz, 'kod') ?? '',
-    uri: childText(odkaz, 'uri') ?? null,
-    relation: childText(odkaz, 'skos_mapping_relation') ?? '',
+    source: getChildText(odkaz, 'zdroj') ?? '',
+    codeName: getChildText(odkaz, 'nazev_kodu') ?? '',
+    code: getChildText(odkaz, 'kod') ?? '',
+    uri: getChildText(odkaz, 'uri') ?? null,
+    relation: getChildText(odkaz, 'skos_mapping_relation') ?? '',
   };
 }
 
 function getDetails(entity: XmlElement, names: readonly string[]): TermDetails {
   const facts = names.flatMap((name) => {
-    const text = childText(entity, name);
+    const text = getChildText(entity, name);
     return text === undefined ? [] : [[name, text] as const];
   });
   return facts.length === 0 ? {} : { facts: Object.fromEntries(facts) };
 }
 
-function integer(text: string | undefined): number | null {
+function parseInteger(text: string | undefined): number | null {
   return text !== undefined && /^[+-]?\d{1,9}$/.test(text) ? Number(text) : null;
 }

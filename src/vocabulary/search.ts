@@ -1,9 +1,9 @@
 import { isNumber, parseValue } from '../store/database.ts';
 import { compareCzech, editDistance, fold, splitWords } from '../text/names.ts';
 import { listOtherWordings } from './own-term.ts';
-import { parseWord, similarWords } from './similar-words.ts';
+import { findSimilarWords, parseWord } from './similar-words.ts';
 import type { Term, Vocabulary } from './term.ts';
-import { termByIdent, termsById } from './terms.ts';
+import { findTermByIdent, findTermsById } from './terms.ts';
 
 export type SearchOptions = {
   /** A set, or a family of sets such as `heslo`. */
@@ -34,7 +34,7 @@ const TRUST_OF_OTHER_WORDS = 0.95;
 
 /** Searches terms, best first; ignores accents and case, and accepts prefixes, typing errors and domain synonyms. */
 export function searchTerms(vocabulary: Vocabulary, typed: string, options: SearchOptions): SearchHit[] {
-  const exact = termByIdent(vocabulary, typed.trim());
+  const exact = findTermByIdent(vocabulary, typed.trim());
   if (exact !== undefined) return [{ term: exact, score: 1 }];
   const best = new Map(searchWords(vocabulary, typed, options).map((hit) => [hit.term.ident, hit]));
   for (const wording of listOtherWordings(typed)) {
@@ -71,11 +71,11 @@ function searchWords(vocabulary: Vocabulary, typed: string, options: SearchOptio
     }
   }
   const best = [...shared].sort(([, a], [, b]) => b - a).slice(0, MAX_RANKED);
-  const terms = termsById(
+  const terms = findTermsById(
     vocabulary,
     best.map(([id]) => id),
   );
-  const getScore = scorer(query, matches);
+  const getScore = makeScorer(query, matches);
   const hits = best.flatMap(([id, closeness]) => {
     const term = terms.get(id);
     return term === undefined ? [] : [{ term, score: getScore(term, closeness) }];
@@ -94,8 +94,8 @@ function findMatches(vocabulary: Vocabulary, typed: string): WordMatch[] {
     .all({ from: typed, to: `${typed}\u{10ffff}`, limit: MAX_PREFIXED });
   for (const { id, text } of begun.map(parseWord))
     take(id, text, text === typed ? 1 : 0.75 + (0.15 * typed.length) / text.length);
-  const limit = errorsAllowed(typed);
-  for (const { id, text } of similarWords(vocabulary, typed, MAX_SIMILAR)) {
+  const limit = getAllowedErrors(typed);
+  for (const { id, text } of findSimilarWords(vocabulary, typed, MAX_SIMILAR)) {
     const errors = editDistance(typed, text, limit);
     if (errors <= limit) take(id, text, 0.8 - (0.25 * errors) / limit - errors / (4 * typed.length));
     else if (typed.length > 3 && text.includes(typed)) take(id, text, 0.6);
@@ -104,7 +104,7 @@ function findMatches(vocabulary: Vocabulary, typed: string): WordMatch[] {
 }
 
 /** A single wrong letter turns a short word into another. */
-function errorsAllowed(word: string): number {
+function getAllowedErrors(word: string): number {
   if (word.length < 4) return word.length < 3 ? 0 : 1;
   return word.length < 8 ? 2 : 3;
 }
@@ -146,9 +146,9 @@ const WEIGHT: readonly number[] = [0, 0.35, 0.85, 1];
  * Scores a term by its best name: the share of matched words decides, and a name with few further words ranks above a longer one.
  * A match by description or another name ranks lower.
  */
-function scorer(query: string, matches: readonly (readonly WordMatch[])[]): (term: Term, shared: number) => number {
+function makeScorer(query: string, matches: readonly (readonly WordMatch[])[]): (term: Term, shared: number) => number {
   const closeness = matches.map((list) => new Map(list.map((match) => [match.text, match.closeness])));
-  const ofName = (name: string): number => {
+  const scoreName = (name: string): number => {
     if (name === query) return 1;
     const words = splitWords(name);
     const fit = closeness.map((scores) => Math.max(0, ...words.map((word) => scores.get(word) ?? 0)));
@@ -158,7 +158,7 @@ function scorer(query: string, matches: readonly (readonly WordMatch[])[]): (ter
   };
   return ({ label, labelEn, abbreviation }, shared) => {
     const names = [label, labelEn, abbreviation].map((name) => fold(name ?? '')).filter((name) => name !== '');
-    return Math.max(0.7 * shared, ...names.map(ofName));
+    return Math.max(0.7 * shared, ...names.map(scoreName));
   };
 }
 

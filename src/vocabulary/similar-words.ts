@@ -13,17 +13,17 @@ const LISTED_PER_READ = 30;
  * last. Each gram has a list of its words. Short lists are counted first, and long ones are skipped once only a few words can
  * still be in the result.
  */
-export function similarWords(vocabulary: Vocabulary, typed: string, most: number): StoredWord[] {
+export function findSimilarWords(vocabulary: Vocabulary, typed: string, most: number): StoredWord[] {
   const lists = listGramLists(vocabulary, typed);
   const lastId = Number(vocabulary.sql('select coalesce(max(id), 0) from words').pluck().get());
   const shared = new Uint16Array(lastId + 1);
   const holders = new Array<number>(lists.length + 1).fill(0);
   let uncounted = lists.reduce((sum, { words }) => sum + words, 0);
   for (const [index, { gram, words }] of lists.entries()) {
-    const least = countOfLast(holders, most) - (lists.length - index);
+    const least = countSharedByLast(holders, most) - (lists.length - index);
     // A word that shares fewer cannot reach the result, whatever the remaining lists contain.
     if (least > 0 && holders.slice(least).reduce((sum, one) => sum + one) * LISTED_PER_READ < uncounted) {
-      return rankedByText(vocabulary, idsSharing(shared, least), lists).slice(0, most);
+      return rankByText(vocabulary, listIdsSharing(shared, least), lists).slice(0, most);
     }
     for (const id of readHolders(vocabulary, gram)) {
       const count = (shared[id] ?? 0) + 1;
@@ -33,7 +33,7 @@ export function similarWords(vocabulary: Vocabulary, typed: string, most: number
     }
     uncounted -= words;
   }
-  const ids = idsSharing(shared, Math.max(1, countOfLast(holders, most)));
+  const ids = listIdsSharing(shared, Math.max(1, countSharedByLast(holders, most)));
   return readTexts(vocabulary, ids.sort((a, b) => (shared[b] ?? 0) - (shared[a] ?? 0)).slice(0, most));
 }
 
@@ -64,7 +64,7 @@ function readTexts(vocabulary: Vocabulary, ids: readonly number[]): StoredWord[]
     .map(parseWord);
 }
 
-function rankedByText(vocabulary: Vocabulary, ids: readonly number[], lists: readonly GramList[]): StoredWord[] {
+function rankByText(vocabulary: Vocabulary, ids: readonly number[], lists: readonly GramList[]): StoredWord[] {
   const grams = new Set(lists.map(({ gram }) => gram));
   return readTexts(vocabulary, ids)
     .map((word) => ({ word, shared: splitTrigrams(word.text).filter((gram) => grams.has(gram)).length }))
@@ -73,7 +73,7 @@ function rankedByText(vocabulary: Vocabulary, ids: readonly number[], lists: rea
 }
 
 /** Returns how many grams the last of the first `most` words shares; 0 where fewer words share any. */
-function countOfLast(holders: readonly number[], most: number): number {
+function countSharedByLast(holders: readonly number[], most: number): number {
   let before = 0;
   for (let count = holders.length - 1; count > 0; count--) {
     before += holders[count] ?? 0;
@@ -83,7 +83,7 @@ function countOfLast(holders: readonly number[], most: number): number {
 }
 
 /** The word stored last comes first. */
-function idsSharing(shared: Uint16Array, least: number): number[] {
+function listIdsSharing(shared: Uint16Array, least: number): number[] {
   const ids: number[] = [];
   for (let id = shared.length - 1; id > 0; id--) if ((shared[id] ?? 0) >= least) ids.push(id);
   return ids;

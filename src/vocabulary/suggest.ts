@@ -1,9 +1,9 @@
 import { msgid, ngettext, t } from '../base/language.ts';
 import { msg } from '../base/message.ts';
 import { compareCzech, editDistance, fold } from '../text/names.ts';
-import { compoundParts, type Reading, splitOwnTerm, type TermToken, type Word, wordsOfName } from './own-term.ts';
+import { type Reading, splitCompound, splitNameIntoWords, splitOwnTerm, type TermToken, type Word } from './own-term.ts';
 import type { Term, Vocabulary } from './term.ts';
-import { termsOfSet } from './terms.ts';
+import { iterateTermsOfSet } from './terms.ts';
 
 /** A candidate entry for a museum's own term; `score` is 1 for the entry's own name, `why` lists the evidence. */
 export type Suggestion = MatchScore & { readonly term: Term };
@@ -15,7 +15,7 @@ const MIN_SCORE = 0.45;
 
 /** Loads the set once, so that many terms can be matched fast. */
 export function makeSuggest(vocabulary: Vocabulary, setSpec: string): Suggest {
-  const entries = [...termsOfSet(vocabulary, setSpec)].map((term) => ({ term, names: listNames(term) }));
+  const entries = [...iterateTermsOfSet(vocabulary, setSpec)].map((term) => ({ term, names: listNames(term) }));
   const words = collectWords(entries.flatMap(({ names }) => names));
   return (text, limit) => {
     const ownTerm: OwnTerm = { text, letters: reduceToLetters(text), tokens: splitOwnTerm(text) };
@@ -45,7 +45,7 @@ function listNames({ label, labelEn, abbreviation }: Term): Name[] {
     [abbreviation, 'abbreviation'],
   ];
   return texts.flatMap(([text, kind]) =>
-    text === null ? [] : [{ text, kind, letters: reduceToLetters(text), words: wordsOfName(text) }],
+    text === null ? [] : [{ text, kind, letters: reduceToLetters(text), words: splitNameIntoWords(text) }],
   );
 }
 
@@ -67,7 +67,7 @@ function collectWords(names: readonly Name[]): Words {
   return {
     getWeight,
     meanWeight: weights.reduce((sum, weight) => sum + weight, 0) / Math.max(1, weights.length),
-    alike: (ownWord) => {
+    findAlike: (ownWord) => {
       const key = `${ownWord.text}${ownWord.cut ? '.' : ''}`;
       const similarities = similaritiesByWord.get(key) ?? compareWithWords(ownWord, words.values());
       similaritiesByWord.set(key, similarities);
@@ -79,7 +79,7 @@ function collectWords(names: readonly Name[]): Words {
 function compareWithWords(ownWord: Word, words: Iterable<Word>): Map<string, Similarity> {
   const alike = new Map<string, Similarity>();
   for (const word of words) {
-    const like = similarity(ownWord, word);
+    const like = measureSimilarity(ownWord, word);
     if (like !== undefined) alike.set(word.folded, like);
   }
   return alike;
@@ -107,7 +107,7 @@ type Words = {
   /** Weight of an average word. */
   readonly meanWeight: number;
   /** Similar words of the set, by folded form. */
-  alike(ownWord: Word): ReadonlyMap<string, Similarity>;
+  findAlike(ownWord: Word): ReadonlyMap<string, Similarity>;
 };
 
 const NOT_QUITE_THE_SAME = 0.99;
@@ -124,15 +124,17 @@ function scoreMatch(ownTerm: OwnTerm, name: Name, words: Words): MatchScore | un
     const kind = KIND_WORDS[name.kind];
     return { score: ownTerm.text.trim() === name.text ? 1 : NOT_QUITE_THE_SAME, why: [t`the same as its ${kind}`] };
   }
-  const matches = name.words.map((entry) => bestMatch(entry, ownTerm.tokens, words));
+  const matches = name.words.map((entry) => findBestMatch(entry, ownTerm.tokens, words));
   const wordMatches = matches.filter((match) => match !== undefined);
-  const whole = mistypedWhole(ownTerm, name);
+  const whole = scoreMistypedWhole(ownTerm, name);
   if (wordMatches.length === 0) return whole;
   const remaining = ownTerm.tokens.map((token) => ({ token, closeness: getCloseness(token, name, words) }));
-  const ofEntry = share(
+  const ofEntry = computeShare(
     name.words.map((entry, index) => ({ weight: words.getWeight(entry), value: matches[index]?.closeness ?? 0 })),
   );
-  const ofTerm = share(remaining.map(({ token, closeness }) => ({ weight: getTokenWeight(token, words), value: closeness })));
+  const ofTerm = computeShare(
+    remaining.map(({ token, closeness }) => ({ weight: getTokenWeight(token, words), value: closeness })),
+  );
   const score = NOT_QUITE_THE_SAME * (SHARE_OF_ENTRY * ofEntry + (1 - SHARE_OF_ENTRY) * ofTerm);
   if (whole !== undefined && whole.score > score) return whole;
   const leftOver = remaining
@@ -154,11 +156,11 @@ function scoreMatch(ownTerm: OwnTerm, name: Name, words: Words): MatchScore | un
 }
 
 /** Scores the whole text: words joined or separated, or with typing errors across them. */
-function mistypedWhole({ letters }: OwnTerm, name: Name): MatchScore | undefined {
+function scoreMistypedWhole({ letters }: OwnTerm, name: Name): MatchScore | undefined {
   const limit = letters.length < 6 ? 0 : letters.length < 11 ? 1 : 2;
   const errors = editDistance(letters, name.letters, limit);
   if (errors === 0 || errors > limit) return undefined;
-  const [difference, kind] = [errorsText(errors), KIND_WORDS[name.kind]];
+  const [difference, kind] = [formatErrors(errors), KIND_WORDS[name.kind]];
   return { score: 0.92 - 0.1 * errors, why: [t`${difference} away from its ${kind}`] };
 }
 
@@ -171,7 +173,7 @@ type Match = {
   readonly by: Similarity['by'];
 };
 
-function bestMatch(entry: Word, tokens: readonly TermToken[], words: Words): Match | undefined {
+function findBestMatch(entry: Word, tokens: readonly TermToken[], words: Words): Match | undefined {
   let best: Match | undefined;
   for (const token of tokens) {
     for (const readAs of token.readings) {
@@ -188,39 +190,39 @@ function bestMatch(entry: Word, tokens: readonly TermToken[], words: Words): Mat
 
 /** The expansion of an abbreviation was not typed, so it has no typing errors: `zl.` is no `dláto`. */
 function compareWords(ownWord: Word, readAs: Reading, entry: Word, words: Words): Similarity | undefined {
-  const like = words.alike(ownWord).get(entry.folded);
+  const like = words.findAlike(ownWord).get(entry.folded);
   return like?.by === 'typing-error' && readAs.by !== 'itself' ? undefined : like;
 }
 
 /** Returns how much of a word of the term the name covers, with the best reading; each of a reading's words counts. */
 function getCloseness(token: TermToken, name: Name, words: Words): number {
-  const ofReading = (readAs: Reading): number => {
+  const measureReading = (readAs: Reading): number => {
     const best = readAs.words.map((ownWord) =>
       Math.max(0, ...name.words.map((entry) => compareWords(ownWord, readAs, entry, words)?.closeness ?? 0)),
     );
     return (TRUST[readAs.by] * best.reduce((sum, one) => sum + one, 0)) / Math.max(1, best.length);
   };
-  return Math.max(...token.readings.map(ofReading));
+  return Math.max(...token.readings.map(measureReading));
 }
 
 function getTokenWeight(token: TermToken, words: Words): number {
-  const isKnown = token.readings.some((reading) => reading.words.some((word) => words.alike(word).size > 0));
+  const isKnown = token.readings.some((reading) => reading.words.some((word) => words.findAlike(word).size > 0));
   return token.emphasis * words.meanWeight * (isKnown ? 1 : WEIGHT_OF_UNKNOWN);
 }
 
-function share(parts: readonly { readonly weight: number; readonly value: number }[]): number {
+function computeShare(parts: readonly { readonly weight: number; readonly value: number }[]): number {
   const total = parts.reduce((sum, { weight }) => sum + weight, 0);
   return total === 0 ? 0 : parts.reduce((sum, { weight, value }) => sum + weight * value, 0) / total;
 }
 
 function explain(matches: readonly Match[], name: Name): string[] {
-  const parts = matches.flatMap((match) => [...readingText(match), ...likenessText(match)]);
+  const parts = matches.flatMap((match) => [...explainReading(match), ...explainLikeness(match)]);
   const kind = KIND_WORDS[name.kind];
   if (name.kind !== 'cs') parts.push(t`its ${kind} is "${name.text}"`);
   return [...new Set(parts)];
 }
 
-function readingText({ token, readAs: { by, text } }: Match): string[] {
+function explainReading({ token, readAs: { by, text } }: Match): string[] {
   if (by === 'itself') return [];
   const ownText = quoteWord(token.word.cut ? `${token.word.text}.` : token.word.text);
   const texts = {
@@ -231,7 +233,7 @@ function readingText({ token, readAs: { by, text } }: Match): string[] {
   return [texts[by]];
 }
 
-function likenessText({ ownWord, entry, readAs, by }: Match): string[] {
+function explainLikeness({ ownWord, entry, readAs, by }: Match): string[] {
   // The expansion was explained already; its case ending needs no remark.
   if (readAs.by !== 'itself') return [];
   const texts = {
@@ -249,7 +251,7 @@ function quoteWord(text: string): string {
   return t`"${text}"`;
 }
 
-function errorsText(errors: number): string {
+function formatErrors(errors: number): string {
   return errors === 1 ? t`one letter` : ngettext(msgid`${errors} letter`, `${errors} letters`, errors);
 }
 
@@ -266,17 +268,20 @@ const MIN_CLOSENESS = 0.5;
 const MIN_PREFIX_STEM_CHARACTERS = 4;
 
 /** Returns the best of several kinds of similarity; undefined where there is none. */
-function similarity(ownWord: Word, entry: Word): Similarity | undefined {
+function measureSimilarity(ownWord: Word, entry: Word): Similarity | undefined {
   if (ownWord.folded === entry.folded) return { closeness: 1, by: 'same' };
   if (ownWord.stem === entry.stem && ownWord.stem.length > 2) return { closeness: 0.96, by: 'form' };
-  const best = [begun(ownWord, entry), related(ownWord, entry), part(ownWord, entry), mistyped(ownWord, entry)].reduce((a, b) =>
-    (b?.closeness ?? 0) > (a?.closeness ?? 0) ? b : a,
-  );
+  const best = [
+    compareBeginnings(ownWord, entry),
+    compareRoots(ownWord, entry),
+    compareParts(ownWord, entry),
+    compareMistyped(ownWord, entry),
+  ].reduce((a, b) => ((b?.closeness ?? 0) > (a?.closeness ?? 0) ? b : a));
   return best !== undefined && best.closeness >= MIN_CLOSENESS ? best : undefined;
 }
 
 /** Compares prefixes: `náram.`; and `laten`, which a longer word continues. */
-function begun(ownWord: Word, entry: Word): Similarity | undefined {
+function compareBeginnings(ownWord: Word, entry: Word): Similarity | undefined {
   if (ownWord.cut && entry.folded.startsWith(ownWord.folded)) {
     return {
       closeness: ownWord.folded.length === 1 ? 0.6 : Math.min(0.94, 0.78 + 0.04 * ownWord.folded.length),
@@ -296,24 +301,24 @@ function begun(ownWord: Word, entry: Word): Similarity | undefined {
 }
 
 /** Compares roots: `kovový` and `kov`, `nádobka` and `nádoba`. */
-function related(ownWord: Word, entry: Word): Similarity | undefined {
+function compareRoots(ownWord: Word, entry: Word): Similarity | undefined {
   if (ownWord.root !== entry.root || ownWord.root.length < 3) return undefined;
   return { closeness: ownWord.root.length === 3 ? 0.74 : 0.86, by: 'related' };
 }
 
 /** Compares parts of compounds: `mlat` in `sekeromlat`. */
-function part(ownWord: Word, entry: Word): Similarity | undefined {
-  const whole = compoundParts(entry).some(
+function compareParts(ownWord: Word, entry: Word): Similarity | undefined {
+  const whole = splitCompound(entry).some(
     ([head = '', tail = '']) => ownWord.folded === tail || ownWord.stem === head || ownWord.stem === tail,
   );
-  const begun = compoundParts(entry).some(
+  const begun = splitCompound(entry).some(
     ([head = '', tail = '']) =>
       ownWord.stem.length >= MIN_PREFIX_STEM_CHARACTERS && (head.startsWith(ownWord.stem) || tail.startsWith(ownWord.stem)),
   );
   return whole || begun ? { closeness: whole ? 0.78 : 0.7, by: 'part' } : undefined;
 }
 
-function mistyped(ownWord: Word, entry: Word): Similarity | undefined {
+function compareMistyped(ownWord: Word, entry: Word): Similarity | undefined {
   const { length } = ownWord.folded;
   const limit = length < 4 ? 0 : length < 7 ? 1 : length < 11 ? 2 : 3;
   if (ownWord.cut || limit === 0) return undefined;

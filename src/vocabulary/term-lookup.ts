@@ -1,10 +1,26 @@
 import type { LookupArea, LookupProject, LookupTerm, TermCandidate, TermLookup } from '../find/lookup.ts';
-import { type BoundingBox, contains, distanceM, metresPerDegree, type Polygon, parsePolygon } from '../place/polygon.ts';
+import {
+  type BoundingBox,
+  computeDistanceToPolygonM,
+  computeMetresPerDegree,
+  isInPolygon,
+  type Polygon,
+  parsePolygon,
+} from '../place/polygon.ts';
 import { createRowParser, isNumber, isText, orNull, parseValue } from '../store/database.ts';
-import { canAbbreviate, compareCzech, editDistance, fold, nameKey, splitNameWords } from '../text/names.ts';
+import { canAbbreviate, compareCzech, editDistance, fold, makePersonKey, splitNameWords } from '../text/names.ts';
 import { searchTerms } from './search.ts';
 import type { Term, Vocabulary } from './term.ts';
-import { accountOfHarvest, isHarvested, isInSet, termByIdent, termsById, termsByName, termsOfSet, toCandidate } from './terms.ts';
+import {
+  findAccountOfHarvest,
+  findTermByIdent,
+  findTermsById,
+  findTermsByName,
+  isHarvested,
+  isInSet,
+  iterateTermsOfSet,
+  toCandidate,
+} from './terms.ts';
 
 const IDENTIFIER = /^(?:[A-Z]{1,4}-\d{6}|ruian-\d{2,6})$/i;
 const MAX_CANDIDATES = 5;
@@ -32,14 +48,14 @@ export function makeTermLookup(vocabulary: Vocabulary): LookupTerm {
 
 function lookUpByIdentifier(vocabulary: Vocabulary, setSpec: string, cell: string): TermLookup {
   const ident = /^ruian/i.test(cell) ? cell.toLowerCase() : cell.toUpperCase();
-  const term = termByIdent(vocabulary, ident);
+  const term = findTermByIdent(vocabulary, ident);
   if (term === undefined) return isHarvested(vocabulary, setSpec) ? { kind: 'unknown', nearest: [] } : { kind: 'not-harvested' };
   if (!isInSet(term.setSpec, setSpec)) return { kind: 'wrong-set', term: toCandidate(term) };
   return { kind: term.gone === null ? 'found' : 'deleted', term: toCandidate(term) };
 }
 
 function lookUpByName(vocabulary: Vocabulary, setSpec: string, cell: string): TermLookup {
-  const named = termsByName(vocabulary, cell).filter((term) => isInSet(term.setSpec, setSpec));
+  const named = findTermsByName(vocabulary, cell).filter((term) => isInSet(term.setSpec, setSpec));
   const alive = named.filter((term) => term.gone === null);
   const [first] = alive;
   if (first !== undefined) {
@@ -53,7 +69,7 @@ function lookUpByName(vocabulary: Vocabulary, setSpec: string, cell: string): Te
   if (dead !== undefined) return { kind: 'deleted', term: toCandidate(dead) };
   if (!isHarvested(vocabulary, setSpec)) return { kind: 'not-harvested' };
   if (fold(cell) === '') return { kind: 'unknown', nearest: [] };
-  const elsewhere = termsByName(vocabulary, cell).filter((term) => term.gone === null && isVocabulary(term.setSpec));
+  const elsewhere = findTermsByName(vocabulary, cell).filter((term) => term.gone === null && isVocabulary(term.setSpec));
   const nearest = searchTerms(vocabulary, cell, { setSpec, limit: MAX_CANDIDATES }).map(({ term }) => term);
   const all = isVocabulary(setSpec) ? listFirstTerms(vocabulary, setSpec, MAX_SMALL_SET + 1) : [];
   const isAll = all.length > 0 && all.length <= MAX_SMALL_SET;
@@ -76,7 +92,7 @@ function isVocabulary(setSpec: string): boolean {
 
 function listFirstTerms(vocabulary: Vocabulary, setSpec: string, limit: number): Term[] {
   const terms: Term[] = [];
-  for (const term of termsOfSet(vocabulary, setSpec)) if (terms.push(term) === limit) break;
+  for (const term of iterateTermsOfSet(vocabulary, setSpec)) if (terms.push(term) === limit) break;
   return terms;
 }
 
@@ -85,11 +101,11 @@ const PROJECT_SET = 'projekt';
 /** @param account of the harvest; undefined where it is not known */
 export function makeProjectLookup(vocabulary: Vocabulary, account?: string): LookupProject {
   return memoizeLookup((ident) => {
-    const term = termByIdent(vocabulary, ident.trim());
+    const term = findTermByIdent(vocabulary, ident.trim());
     // A vanished project may only be invisible to the account that harvested last.
     if (term === undefined || term.setSpec !== PROJECT_SET || term.gone === 'vanished') {
       return isHarvested(vocabulary, PROJECT_SET)
-        ? { kind: 'unknown', ...harvestedList(vocabulary, account) }
+        ? { kind: 'unknown', ...findHarvestedList(vocabulary, account) }
         : { kind: 'not-harvested' };
     }
     if (term.gone === 'deleted') return { kind: 'deleted' };
@@ -106,8 +122,8 @@ export function makeProjectLookup(vocabulary: Vocabulary, account?: string): Loo
 }
 
 /** A service that lists hidden records lists all projects. */
-function harvestedList(vocabulary: Vocabulary, account: string | undefined): { readonly list?: 'whole' | 'as-shown' } {
-  const harvestedAs = accountOfHarvest(vocabulary, PROJECT_SET);
+function findHarvestedList(vocabulary: Vocabulary, account: string | undefined): { readonly list?: 'whole' | 'as-shown' } {
+  const harvestedAs = findAccountOfHarvest(vocabulary, PROJECT_SET);
   if (harvestedAs === undefined) return {};
   const hidden = vocabulary
     .sql(`select 1 from terms where source = ? and set_spec = ? and gone is null and details ->> '$.hidden' = 1 limit 1`)
@@ -146,7 +162,7 @@ function makePeopleLookup(vocabulary: Vocabulary): (name: string) => TermLookup 
   return (name) => {
     memo ??= indexPeople(vocabulary);
     const people = memo;
-    const sameNamed = people.byName.get(nameKey(name)) ?? [];
+    const sameNamed = people.byName.get(makePersonKey(name)) ?? [];
     const alive = sameNamed.filter(({ isGone }) => !isGone);
     const text = asLabel(name);
     const exact = alive.filter(({ label }) => [label, ...withoutComma(label)].includes(text));
@@ -267,20 +283,20 @@ export function makeAreaLookup(vocabulary: Vocabulary): LookupArea {
   let last: number | undefined;
   let harvested: boolean | undefined;
   return (longitude, latitude) => {
-    const holds = (term: number): boolean => contains(getPolygon(term), longitude, latitude);
+    const isInTerm = (term: number): boolean => isInPolygon(getPolygon(term), longitude, latitude);
     const holder =
-      last !== undefined && holds(last)
+      last !== undefined && isInTerm(last)
         ? last
-        : findAreasTouching(vocabulary, AREA_SET, makeSquare(longitude, latitude, 0)).find(holds);
+        : findAreasTouching(vocabulary, AREA_SET, makeSquare(longitude, latitude, 0)).find(isInTerm);
     last = holder;
     if (holder !== undefined) return { kind: 'inside', area: getName(holder) };
     harvested ??= isHarvested(vocabulary, AREA_SET);
     if (!harvested) return { kind: 'not-harvested' };
-    const [lonM, latM] = metresPerDegree(latitude);
+    const [lonM, latM] = computeMetresPerDegree(latitude);
     let nearest: { readonly term: number; readonly distanceM: number } | undefined;
     for (const margin of SEARCH_MARGINS) {
       for (const term of findAreasTouching(vocabulary, AREA_SET, makeSquare(longitude, latitude, margin))) {
-        const metres = distanceM(getPolygon(term), longitude, latitude);
+        const metres = computeDistanceToPolygonM(getPolygon(term), longitude, latitude);
         if (nearest === undefined || metres < nearest.distanceM) nearest = { term, distanceM: metres };
       }
       // An area outside the searched square may be nearer than one whose box reaches into it.
@@ -296,7 +312,7 @@ function makeSquare(longitude: number, latitude: number, margin: number): Boundi
 }
 
 function readAreaName(vocabulary: Vocabulary, id: number): TermCandidate {
-  const term = termsById(vocabulary, [id]).get(id);
+  const term = findTermsById(vocabulary, [id]).get(id);
   if (term === undefined) throw new Error(`area ${id} has no term`);
   return toCandidate(term);
 }
@@ -324,9 +340,9 @@ function readBoundary(vocabulary: Vocabulary, term: number): Polygon {
 type NamedArea = { readonly ident: string; readonly label: string; readonly polygon: Polygon };
 
 /** Returns the harvested areas of a set that may lie in a box, by name. */
-export function namedAreas(vocabulary: Vocabulary, setSpec: string, box: BoundingBox): NamedArea[] {
+export function listNamedAreas(vocabulary: Vocabulary, setSpec: string, box: BoundingBox): NamedArea[] {
   const ids = findAreasTouching(vocabulary, setSpec, box);
-  const areas = [...termsById(vocabulary, ids)].map(([id, { ident, label }]) => ({
+  const areas = [...findTermsById(vocabulary, ids)].map(([id, { ident, label }]) => ({
     ident,
     label,
     polygon: readBoundary(vocabulary, id),

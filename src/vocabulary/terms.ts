@@ -20,14 +20,14 @@ const TERM = {
 const parseTermRow = createRowParser(TERM);
 type TermRow = ReturnType<typeof parseTermRow>;
 
-export function termByIdent(vocabulary: Vocabulary, ident: string): Term | undefined {
+export function findTermByIdent(vocabulary: Vocabulary, ident: string): Term | undefined {
   const row = vocabulary.sql(`select ${COLUMNS} from terms where source = ? and ident = ?`).get(vocabulary.source, ident);
   return row === undefined ? undefined : toTerm(parseTermRow(row));
 }
 
 const parseNumberedTerm = createRowParser({ ...TERM, id: isNumber });
 
-export function termsById(vocabulary: Vocabulary, ids: readonly number[]): Map<number, Term> {
+export function findTermsById(vocabulary: Vocabulary, ids: readonly number[]): Map<number, Term> {
   const rows = vocabulary
     .sql(`select terms.id, ${COLUMNS} from terms where id in (select value from json_each(?))`)
     .all(JSON.stringify(ids));
@@ -35,7 +35,7 @@ export function termsById(vocabulary: Vocabulary, ids: readonly number[]): Map<n
 }
 
 /** Returns terms with exactly this name or label, except for accents and case. */
-export function termsByName(vocabulary: Vocabulary, name: string): Term[] {
+export function findTermsByName(vocabulary: Vocabulary, name: string): Term[] {
   const rows = vocabulary
     .sql(`select ${COLUMNS} from names join terms on terms.id = names.term where names.folded = ? and terms.source = ?`)
     .all(fold(name), vocabulary.source);
@@ -43,7 +43,7 @@ export function termsByName(vocabulary: Vocabulary, name: string): Term[] {
 }
 
 /** Yields the terms of a set in its own order, else alphabetically; deleted and vanished ones only on request. */
-export function* termsOfSet(
+export function* iterateTermsOfSet(
   vocabulary: Vocabulary,
   setSpec: string,
   gone: 'without-gone' | 'with-gone' = 'without-gone',
@@ -215,10 +215,10 @@ function saveWords(vocabulary: Vocabulary, term: number, draft: TermDraft): void
   take(draft.description, 1);
   take(draft.descriptionEn, 1);
   const insert = vocabulary.sql('insert into term_words (word, term, weight) values (?, ?, ?)');
-  for (const [word, weight] of weights) insert.run(wordId(vocabulary, word), term, weight);
+  for (const [word, weight] of weights) insert.run(getWordId(vocabulary, word), term, weight);
 }
 
-function wordId(vocabulary: Vocabulary, word: string): number {
+function getWordId(vocabulary: Vocabulary, word: string): number {
   const seenId = vocabulary.wordIds.get(word);
   if (seenId !== undefined) return seenId;
   const storedId = vocabulary.sql('select id from words where text = ?').pluck().get(word);
@@ -285,14 +285,14 @@ export function getOrCreateVocabularyHarvest({ sql, source }: Vocabulary, setSpe
   return Number(sql('select id from harvests where source = ? and set_spec = ?').pluck().get(source, setSpec));
 }
 
-export function allHarvests({ sql, source }: Vocabulary): Harvest[] {
+export function listHarvests({ sql, source }: Vocabulary): Harvest[] {
   const rows = sql(`select ${HARVEST_COLUMNS} from harvests where source = ? order by set_spec`).all(source);
   return rows.map(parseHarvest).map((row) => ({ ...row, unfinished: row.unfinished === 1 }));
 }
 
 /** Tells if a set was completely harvested once, itself or as part of its family. */
 export function isHarvested(vocabulary: Vocabulary, setSpec: string): boolean {
-  return allHarvests(vocabulary).some((harvest) => harvest.completedAtMs !== null && isInSet(setSpec, harvest.setSpec));
+  return listHarvests(vocabulary).some((harvest) => harvest.completedAtMs !== null && isInSet(setSpec, harvest.setSpec));
 }
 
 /** `subject`: `{version} {account} {format}` of the harvest; `rights`: the account's role and organisation, if known. */
@@ -323,7 +323,7 @@ export function updateSubject({ sql }: Vocabulary, harvest: number, { subject, r
 }
 
 /** Returns the account of the last complete harvest that is still kept up to date; undefined where there is none. */
-export function accountOfHarvest({ sql, source }: Vocabulary, setSpec: string): string | undefined {
+export function findAccountOfHarvest({ sql, source }: Vocabulary, setSpec: string): string | undefined {
   const subject = sql('select subject from harvests where source = ? and set_spec = ? and watermark_at is not null')
     .pluck()
     .get(source, setSpec);
@@ -349,7 +349,7 @@ const parseKept = createRowParser({ ident: isText, setSpec: isText, datestampMs:
 type KeptTerm = ReturnType<typeof parseKept>;
 
 /** Returns the stored terms of a set that a full pass did not see. */
-export function unmetTerms(vocabulary: Vocabulary, setSpec: string, seenIdents: ReadonlySet<string>): KeptTerm[] {
+export function listUnmetTerms(vocabulary: Vocabulary, setSpec: string, seenIdents: ReadonlySet<string>): KeptTerm[] {
   const rows = vocabulary
     .sql(
       `select ident, set_spec as setSpec, datestamp_at as datestampMs from terms

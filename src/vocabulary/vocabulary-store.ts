@@ -10,9 +10,9 @@ import { makeAreaLookup, makeProjectLookup, makeTermLookup } from './term-lookup
 export type VocabularyStore = {
   readonly path: string;
   /** Returns the terms that were harvested from `{oai_base}`. */
-  source(oaiBase: string): Vocabulary;
+  openSource(oaiBase: string): Vocabulary;
   /** Returns the lookups for the checks of a find. @param account of the harvest; empty for an anonymous one */
-  lookups(
+  makeLookups(
     oaiBase: string,
     account?: string,
   ): {
@@ -38,18 +38,18 @@ export function openVocabulary(path: string, clock: Clock): VocabularyStore {
   }
   const sources = new Map<string, Vocabulary>();
   const wordIds = new Map<string, number>();
-  const source = (oaiBase: string): Vocabulary => {
+  const getSource = (oaiBase: string): Vocabulary => {
     const vocabulary = sources.get(oaiBase) ?? openSource(database, path, clock, oaiBase, wordIds);
     sources.set(oaiBase, vocabulary);
     return vocabulary;
   };
   return {
     path,
-    source,
-    lookups: (oaiBase, account) => ({
-      lookupTerm: makeTermLookup(source(oaiBase)),
-      lookupArea: makeAreaLookup(source(oaiBase)),
-      lookupProject: makeProjectLookup(source(oaiBase), account),
+    openSource: getSource,
+    makeLookups: (oaiBase, account) => ({
+      lookupTerm: makeTermLookup(getSource(oaiBase)),
+      lookupArea: makeAreaLookup(getSource(oaiBase)),
+      lookupProject: makeProjectLookup(getSource(oaiBase), account),
     }),
     close: () => database.close(),
   };

@@ -34,9 +34,9 @@ type DecodedText = {
  */
 export function decodeXml(bytes: Buffer, charset?: string): DecodedText {
   if (bytes.length > MAX_DOCUMENT_BYTES) throw new EncodingError(0, msg`the document has more than ${MAX_DOCUMENT_BYTES} bytes`);
-  const mark = byteOrderMark(bytes);
-  const encodingName = (mark?.encoding ?? charset ?? declaredEncoding(bytes) ?? 'utf-8').trim().toLowerCase();
-  const encoding = encodingName === 'utf-16' ? (wideEncoding(bytes) ?? encodingName) : encodingName;
+  const mark = findByteOrderMark(bytes);
+  const encodingName = (mark?.encoding ?? charset ?? findDeclaredEncoding(bytes) ?? 'utf-8').trim().toLowerCase();
+  const encoding = encodingName === 'utf-16' ? (detectWideEncoding(bytes) ?? encodingName) : encodingName;
   const start = mark?.length ?? 0;
   const content = bytes.subarray(start);
   if (encoding === 'utf-8' || encoding === 'utf8') {
@@ -77,7 +77,7 @@ const WINDOWS_1252 = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090
 function openDecoder(encoding: string): Decoder | undefined {
   try {
     const decoder = new TextDecoder(encoding, { fatal: true });
-    return decoder.encoding === 'windows-1252' ? { decode: WESTERN[westernKind(encoding)] } : decoder;
+    return decoder.encoding === 'windows-1252' ? { decode: WESTERN[getWesternKind(encoding)] } : decoder;
   } catch {
     return undefined;
   }
@@ -94,12 +94,12 @@ const WESTERN = {
     bytes.toString('latin1').replace(/[\x80-\x9f]/g, (letter) => WINDOWS_1252[letter.charCodeAt(0) - 0x80] ?? letter),
 };
 
-function westernKind(encoding: string): keyof typeof WESTERN {
+function getWesternKind(encoding: string): keyof typeof WESTERN {
   if (encoding.endsWith('1252')) return 'windows';
   return /ascii|x3\.4/.test(encoding) ? 'ascii' : 'latin1';
 }
 
-function byteOrderMark(bytes: Buffer): { readonly encoding: string; readonly length: number } | undefined {
+function findByteOrderMark(bytes: Buffer): { readonly encoding: string; readonly length: number } | undefined {
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return { encoding: 'utf-8', length: 3 };
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return { encoding: 'utf-16le', length: 2 };
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return { encoding: 'utf-16be', length: 2 };
@@ -107,14 +107,14 @@ function byteOrderMark(bytes: Buffer): { readonly encoding: string; readonly len
 }
 
 /** UTF-16 without a mark, by the `<?` that an XML declaration begins with. */
-function wideEncoding(bytes: Buffer): string | undefined {
+function detectWideEncoding(bytes: Buffer): string | undefined {
   const start = bytes.toString('latin1', 0, 4);
   if (start === '<\0?\0') return 'utf-16le';
   return start === '\0<\0?' ? 'utf-16be' : undefined;
 }
 
-function declaredEncoding(bytes: Buffer): string | undefined {
-  const wide = wideEncoding(bytes);
+function findDeclaredEncoding(bytes: Buffer): string | undefined {
+  const wide = detectWideEncoding(bytes);
   if (wide !== undefined) return wide;
   const head = bytes.toString('latin1', 0, 200);
   return /^<\?xml\s[^>]*?\bencoding\s*=\s*["']([A-Za-z][A-Za-z0-9._-]*)["']/.exec(head)?.[1];
@@ -228,7 +228,7 @@ export function getChildren(parent: XmlElement, name: string, namespace = parent
 }
 
 /** Returns the trimmed text of the first child of that name; undefined where it is absent or blank. */
-export function childText(parent: XmlElement, name: string, namespace = parent.namespace): string | undefined {
+export function getChildText(parent: XmlElement, name: string, namespace = parent.namespace): string | undefined {
   const text = getChild(parent, name, namespace)?.text.trim();
   return text === '' ? undefined : text;
 }
@@ -263,7 +263,7 @@ export function getLineAt(source: string | Buffer, offset: number): number {
 }
 
 /** Makes a line counter for ascending offsets: each part of the document is scanned once. */
-export function lineCounter({ bytes }: XmlDocument): (offset: number) => number {
+export function makeLineCounter({ bytes }: XmlDocument): (offset: number) => number {
   let line = 1;
   let next = bytes.indexOf('\n');
   return (offset) => {

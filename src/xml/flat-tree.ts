@@ -75,20 +75,20 @@ export class FlatTree {
     const at = this.#grow(OF_ATTRIBUTE);
     this.#numbers[at + VALUE] = decoded === undefined ? start : -this.#decoded.push(decoded);
     this.#numbers[at + VALUE_END] = isWide ? -end : end;
-    this.#numbers[element + ATTRIBUTES] = this.#at(element + ATTRIBUTES) + 1;
+    this.#numbers[element + ATTRIBUTES] = this.#getNumber(element + ATTRIBUTES) + 1;
   }
 
-  nameElement(element: number, { index }: ResolvedName): void {
+  setElementName(element: number, { index }: ResolvedName): void {
     this.#numbers[element + NAME] = index;
   }
 
-  nameAttribute(element: number, position: number, { index }: ResolvedName): void {
+  setAttributeName(element: number, position: number, { index }: ResolvedName): void {
     this.#numbers[element + OF_ELEMENT + position * OF_ATTRIBUTE + NAME] = index;
   }
 
   /** Appends to the text of an element; parameters as in {@link addValue}. */
   addText(element: number, start: number, end: number, isWide: boolean, decoded: string | undefined): void {
-    if (this.#at(element + TEXT_END) === 0) {
+    if (this.#getNumber(element + TEXT_END) === 0) {
       this.#numbers[element + TEXT] = decoded === undefined ? start : -this.#decoded.push(decoded);
       this.#numbers[element + TEXT_END] = isWide ? -end : end;
       return;
@@ -96,7 +96,7 @@ export class FlatTree {
     const before = this.getText(element);
     assertTextLimit(before.length + end - start, start);
     const text = before === '' ? decoded : before + (decoded ?? this.#cut(start, end, isWide));
-    const place = this.#at(element + TEXT);
+    const place = this.#getNumber(element + TEXT);
     if (text !== undefined && place < 0) this.#decoded[-1 - place] = text;
     else this.#numbers[element + TEXT] = text === undefined ? start : -this.#decoded.push(text);
     this.#numbers[element + TEXT_END] = isWide ? -end : end;
@@ -118,31 +118,31 @@ export class FlatTree {
     this.#decoded.length = decodedTexts;
   }
 
-  nameAt(at: number): ResolvedName {
-    const name = this.#names[this.#at(at + NAME)];
+  getNameAt(at: number): ResolvedName {
+    const name = this.#names[this.#getNumber(at + NAME)];
     if (name === undefined) throw new RangeError(`there is no name at ${at}`);
     return name;
   }
 
   getStart(element: number): number {
-    return this.#at(element + START);
+    return this.#getNumber(element + START);
   }
 
   getEnd(element: number): number {
-    return this.#at(element + END);
+    return this.#getNumber(element + END);
   }
 
   getText(element: number): string {
-    return this.#textAt(element + TEXT);
+    return this.#getTextAt(element + TEXT);
   }
 
   getAttributes(element: number): readonly XmlAttribute[] {
-    const count = this.attributeCount(element);
+    const count = this.countAttributes(element);
     if (count === 0) return NO_ATTRIBUTES;
     const attributes: XmlAttribute[] = [];
     for (let position = 0; position < count; position++) {
-      const at = this.attributeAt(element, position);
-      const { namespace, name } = this.nameAt(at);
+      const at = this.getAttributePosition(element, position);
+      const { namespace, name } = this.getNameAt(at);
       attributes.push({ namespace, name, value: this.getValue(at) });
     }
     return attributes;
@@ -150,41 +150,41 @@ export class FlatTree {
 
   getChildren(element: number): readonly XmlElement[] {
     const end = this.getNext(element);
-    let at = this.firstChild(element);
+    let at = this.getFirstChild(element);
     if (at === end) return NO_CHILDREN;
     const children: XmlElement[] = [];
     for (; at < end; at = this.getNext(at)) children.push(new FlatElement(this, at));
     return children;
   }
 
-  attributeCount(element: number): number {
-    return this.#at(element + ATTRIBUTES);
+  countAttributes(element: number): number {
+    return this.#getNumber(element + ATTRIBUTES);
   }
 
-  attributeAt(element: number, position: number): number {
+  getAttributePosition(element: number, position: number): number {
     return element + OF_ELEMENT + position * OF_ATTRIBUTE;
   }
 
   hasChildren(element: number): boolean {
-    return this.firstChild(element) < this.getNext(element);
+    return this.getFirstChild(element) < this.getNext(element);
   }
 
   /** Returns the position of the first child; {@link getNext} the element where there is none. */
-  firstChild(element: number): number {
-    return this.attributeAt(element, this.attributeCount(element));
+  getFirstChild(element: number): number {
+    return this.getAttributePosition(element, this.countAttributes(element));
   }
 
   /** Returns the position behind an element and all that is in it: that of its next sibling, where there is one. */
   getNext(element: number): number {
-    return this.#at(element + NEXT);
+    return this.#getNumber(element + NEXT);
   }
 
-  /** Links the children of an element, which has some, by their local names: see {@link nextAlike} and {@link nextOther}. */
+  /** Links the children of an element, which has some, by their local names: see {@link getNextAlike} and {@link nextOther}. */
   linkChildren(element: number): void {
     const end = this.getNext(element);
-    let first = this.firstChild(element);
+    let first = this.getFirstChild(element);
     for (let child = first; child < end; child = this.getNext(child)) {
-      const { local } = this.nameAt(child);
+      const { local } = this.getNameAt(child);
       if (local.parent === element) {
         this.#numbers[local.lastChild + ALIKE] = child;
       } else {
@@ -200,12 +200,12 @@ export class FlatTree {
 
   /** Returns the first sibling of the next local name; {@link NONE} behind the last. @param first the first child of its name */
   nextOther(first: number): number {
-    return this.#at(first + OTHER);
+    return this.#getNumber(first + OTHER);
   }
 
   /** Returns the next sibling with the same local name; {@link NONE} behind the last. */
-  nextAlike(child: number): number {
-    return this.#at(child + ALIKE);
+  getNextAlike(child: number): number {
+    return this.#getNumber(child + ALIKE);
   }
 
   /**
@@ -214,8 +214,8 @@ export class FlatTree {
    */
   findText(element: number): boolean {
     const bytes = this.bytes;
-    let from = this.#at(element + TEXT);
-    let to = this.#at(element + TEXT_END);
+    let from = this.#getNumber(element + TEXT);
+    let to = this.#getNumber(element + TEXT_END);
     if (from < 0) return false;
     const isWide = to < 0;
     if (isWide) to = -to;
@@ -231,18 +231,18 @@ export class FlatTree {
 
   /** Sets `from` and `to` to an attribute value in the bytes, white space included. */
   findValue(attribute: number): boolean {
-    this.from = this.#at(attribute + VALUE);
-    this.to = Math.abs(this.#at(attribute + VALUE_END));
+    this.from = this.#getNumber(attribute + VALUE);
+    this.to = Math.abs(this.#getNumber(attribute + VALUE_END));
     return this.from >= 0;
   }
 
   getValue(attribute: number): string {
-    return this.#textAt(attribute + VALUE);
+    return this.#getTextAt(attribute + VALUE);
   }
 
-  #textAt(at: number): string {
-    const start = this.#at(at);
-    const end = this.#at(at + 1);
+  #getTextAt(at: number): string {
+    const start = this.#getNumber(at);
+    const end = this.#getNumber(at + 1);
     if (start < 0) return this.#decoded[-1 - start] ?? '';
     return this.#cut(start, Math.abs(end), end < 0);
   }
@@ -251,7 +251,7 @@ export class FlatTree {
     return this.bytes.toString(isWide ? 'utf8' : 'latin1', start, end);
   }
 
-  #at(at: number): number {
+  #getNumber(at: number): number {
     return this.#numbers[at] ?? 0;
   }
 
@@ -293,11 +293,11 @@ export class FlatElement implements XmlElement {
   }
 
   get namespace(): string {
-    return this.tape.nameAt(this.at).namespace;
+    return this.tape.getNameAt(this.at).namespace;
   }
 
   get name(): string {
-    return this.tape.nameAt(this.at).name;
+    return this.tape.getNameAt(this.at).name;
   }
 
   get attributes(): readonly XmlAttribute[] {

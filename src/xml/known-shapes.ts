@@ -54,7 +54,7 @@ export function createKnownShapes(schemas: readonly Buffer[]): KnownShapes {
       const text = document.toString('latin1');
       let piece: Piece | undefined = root;
       let at = 0;
-      for (const { start, end, isAny } of textsIn(text, anyTexts) ?? []) {
+      for (const { start, end, isAny } of findTexts(text, anyTexts) ?? []) {
         piece = addPiece(piece, text.slice(at, start), isAny);
         if (piece === undefined) return;
         if (piece.accepted !== undefined && piece.accepted.size < MAX_TEXTS) piece.accepted.add(text.slice(start, end));
@@ -93,7 +93,7 @@ const ATTRIBUTE = /(?<![\w.:-])(([\w.:-]+)\s*=\s*)(?:"([^"]*)"|'([^']*)')/g;
 const KNOWN_PREFIXED = /^(?:xml:lang|xmlns(?::.*)?|[^:]*:schemaLocation)$/;
 
 /** Returns the texts of a well-formed document that other documents may have differently; undefined where it has unusual parts. */
-function textsIn(text: string, any: AnyTexts): PlacedText[] | undefined {
+function findTexts(text: string, any: AnyTexts): PlacedText[] | undefined {
   const texts: PlacedText[] = [];
   let at = DECLARATION.exec(text)?.[0].length ?? 0;
   for (let open = text.indexOf('<', at); open !== -1; open = text.indexOf('<', at)) {

@@ -55,12 +55,12 @@ export class Names {
     const bytes = this.#bytes;
     let end = start;
     let sum = 0;
-    for (let code = bytes[end] ?? 0; !endsName(code); code = bytes[++end] ?? 0) sum = (sum * 31 + code) | 0;
+    for (let code = bytes[end] ?? 0; !isNameEnd(code); code = bytes[++end] ?? 0) sum = (sum * 31 + code) | 0;
     if (end === start) throw new XmlFault(msg`a name is missing`, start);
     const likely = this.#recent[sum & (MAX_RECENT - 1)];
-    if (likely !== undefined && likely.lengthBytes === end - start && this.stands(likely, start)) return likely;
+    if (likely !== undefined && likely.lengthBytes === end - start && this.isRepeatedAt(likely, start)) return likely;
     const rawName = bytes.toString('utf8', start, end);
-    const name = this.#known.get(rawName) ?? newName(rawName, start, end - start);
+    const name = this.#known.get(rawName) ?? makeName(rawName, start, end - start);
     this.#known.set(rawName, name);
     assertNameLimit(this.#known.size, start);
     this.#recent[sum & (MAX_RECENT - 1)] = name;
@@ -68,20 +68,20 @@ export class Names {
   }
 
   /** Tells if the bytes of a range also stand at another place, regardless of what follows them. */
-  stands({ start, lengthBytes }: ByteRange, place: number): boolean {
+  isRepeatedAt({ start, lengthBytes }: ByteRange, place: number): boolean {
     const bytes = this.#bytes;
     for (let at = 0; at < lengthBytes; at++) if (bytes[start + at] !== bytes[place + at]) return false;
     return true;
   }
 }
 
-function newName(rawName: string, start: number, lengthBytes: number): RawName {
+function makeName(rawName: string, start: number, lengthBytes: number): RawName {
   const declares = rawName === 'xmlns' || rawName.startsWith('xmlns:') ? rawName.slice('xmlns:'.length) : undefined;
   return { rawName, start, lengthBytes, declares, parts: undefined, bound: undefined, resolved: undefined, declared: undefined };
 }
 
-/** Tells if a name ends: white space, `=`, `/`, `>`, `<` or the end; {@link qualifiedNameParts} checks the characters. */
-function endsName(code: number): boolean {
+/** Tells if a name ends: white space, `=`, `/`, `>`, `<` or the end; {@link getNameParts} checks the characters. */
+function isNameEnd(code: number): boolean {
   return code <= 0x20 || code === 0x3d || code === 0x2f || code === 0x3e || code === 0x3c;
 }
 
@@ -92,7 +92,7 @@ export function isDeclaration(name: RawName): boolean {
 }
 
 /** @param offset of the name, for the fault where it is invalid */
-export function qualifiedNameParts(name: RawName, offset: number): QualifiedName {
+export function getNameParts(name: RawName, offset: number): QualifiedName {
   name.parts ??= splitQualifiedName(name.rawName);
   if (name.parts !== undefined) return name.parts;
   const start = name.rawName.slice(0, 40);
@@ -144,7 +144,7 @@ export class Scope {
 }
 
 /** Returns the namespace of a prefix; the empty prefix has none unless a default is declared. */
-export function namespaceIn(bound: readonly NamespaceBinding[], prefix: string, offset: number): string {
+export function getNamespaceIn(bound: readonly NamespaceBinding[], prefix: string, offset: number): string {
   const uri = bound[bound.length - 1]?.uri;
   if (uri === undefined && prefix !== '') throw new XmlFault(msg`the prefix ${prefix} is not declared`, offset);
   return uri ?? '';
@@ -222,7 +222,7 @@ function decodeInPieces(raw: string, start: number, replaced: RegExp, space: str
   const bytes = Buffer.allocUnsafe(raw.length);
   let length = 0;
   for (let at = 0; at < raw.length; ) {
-    const piece = raw.slice(at, pieceEnd(raw, at));
+    const piece = raw.slice(at, findPieceEnd(raw, at));
     const read = piece.replace(replaced, (whole, decimal, hexadecimal, name, index) =>
       whole.startsWith('&') ? resolveCharacterReference(whole, decimal, hexadecimal, name, start + at + index) : space,
     );
@@ -233,7 +233,7 @@ function decodeInPieces(raw: string, start: number, replaced: RegExp, space: str
 }
 
 /** Ends a piece outside references and line breaks. */
-function pieceEnd(raw: string, at: number): number {
+function findPieceEnd(raw: string, at: number): number {
   const end = at + PIECE_CHARACTERS;
   if (end >= raw.length) return raw.length;
   const [open] = /(?:\r|&[^;&]*)$/.exec(raw.slice(at, end)) ?? [];
@@ -248,7 +248,7 @@ function resolveCharacterReference(
   offset: number,
 ): string {
   if (name !== undefined && Object.hasOwn(ENTITIES, name)) return ENTITIES[name] ?? whole;
-  if (name !== undefined) throw unknownEntity(name.slice(0, 40), offset);
+  if (name !== undefined) throw makeUnknownEntityFault(name.slice(0, 40), offset);
   const digits = decimal ?? hexadecimal;
   if (digits === undefined) throw new XmlFault(msg`& must be written as &amp;`, offset);
   const code = Number.parseInt(digits, decimal === undefined ? 16 : 10);
@@ -262,6 +262,6 @@ function isCharacter(code: number): boolean {
   return code <= 0xd7ff || (code >= 0xe000 && code <= 0xfffd) || (code >= 0x10000 && code <= 0x10ffff);
 }
 
-function unknownEntity(name: string, offset: number): XmlFault {
+function makeUnknownEntityFault(name: string, offset: number): XmlFault {
   return new XmlFault(msg`the entity &${name}; is unknown without a DTD`, offset);
 }

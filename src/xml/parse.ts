@@ -28,7 +28,7 @@ export type XmlWalk = XmlDocument & {
    * that ends has checked the whole document.
    * @throws XmlSyntaxError during the iteration
    */
-  parts(names: ReadonlySet<string>): Iterable<XmlPart>;
+  readParts(names: ReadonlySet<string>): Iterable<XmlPart>;
 };
 
 /**
@@ -38,16 +38,16 @@ export type XmlWalk = XmlDocument & {
  */
 export function walkXml(bytes: Buffer, maxNodes: number): XmlWalk {
   const xml = decode(bytes);
-  const parser = (): Parser => new Parser(xml.utf8, maxNodes);
+  const makeParser = (): Parser => new Parser(xml.utf8, maxNodes);
   const parts = function* (names: ReadonlySet<string>): Generator<XmlPart> {
     try {
-      yield* parser().parts(names);
+      yield* makeParser().parseParts(names);
     } catch (thrown) {
       throw asSyntaxError(xml, thrown);
     }
   };
   try {
-    return { root: parser().root(), bytes: xml.utf8, parts };
+    return { root: makeParser().parseRoot(), bytes: xml.utf8, readParts: parts };
   } catch (thrown) {
     throw asSyntaxError(xml, thrown);
   }

@@ -6,11 +6,11 @@ import {
   DECODING_NEEDS,
   decodeReferences,
   decodeSection,
+  getNameParts,
+  getNamespaceIn,
   isDeclaration,
   Names,
   NON_ASCII,
-  namespaceIn,
-  qualifiedNameParts,
   type RawName,
   Scope,
   splitQualifiedName,
@@ -70,25 +70,25 @@ export class Parser {
 
   parse(): XmlElement {
     const { length } = this.#bytes;
-    this.#at = endOfDeclaration(this.#bytes);
+    this.#at = findEndOfDeclaration(this.#bytes);
     while (this.#at < length) this.#parseNext();
     this.#assertEnded();
     return new FlatElement(this.#tape, 0);
   }
 
   /** Parses the start tag of the root only. */
-  root(): XmlElement {
-    this.#at = endOfDeclaration(this.#bytes);
+  parseRoot(): XmlElement {
+    this.#at = findEndOfDeclaration(this.#bytes);
     while (!this.#hasRoot && this.#at < this.#bytes.length) this.#parseNext();
     if (!this.#hasRoot) throw new XmlFault(msg`there is no element`, this.#at);
     return new FlatElement(this.#tape, 0);
   }
 
   /** Parses to the end. Yields each outermost element with one of the names when it ends, and drops it afterwards. */
-  *parts(names: ReadonlySet<string>): Generator<XmlPart> {
+  *parseParts(names: ReadonlySet<string>): Generator<XmlPart> {
     const { length } = this.#bytes;
-    const isNamed = ({ element }: Level): boolean => names.has(this.#tape.nameAt(element).name);
-    this.#at = endOfDeclaration(this.#bytes);
+    const isNamed = ({ element }: Level): boolean => names.has(this.#tape.getNameAt(element).name);
+    this.#at = findEndOfDeclaration(this.#bytes);
     while (this.#at < length) {
       this.#parseNext();
       if (this.#ended === undefined) continue;
@@ -123,7 +123,7 @@ export class Parser {
       return;
     }
     this.#count(1);
-    if (code === QUESTION) this.#at = endOfInstruction(this.#bytes, this.#at);
+    if (code === QUESTION) this.#at = findEndOfInstruction(this.#bytes, this.#at);
     else if (code === EXCLAMATION) this.#parseDeclaration();
     else this.#parseStartTag();
   }
@@ -151,14 +151,14 @@ export class Parser {
 
   #parseDeclaration(): void {
     const [at, bytes] = [this.#at, this.#bytes];
-    const begins = (markup: string): boolean => bytes.toString('latin1', at, at + markup.length) === markup;
-    if (begins('<!--')) {
+    const isBeginning = (markup: string): boolean => bytes.toString('latin1', at, at + markup.length) === markup;
+    if (isBeginning('<!--')) {
       const end = bytes.indexOf('--', at + 4);
       if (end === -1) throw new XmlFault(msg`a comment is not closed`, at);
       if (bytes[end + 2] !== GREATER) throw new XmlFault(msg`-- is not allowed in a comment`, end);
       assertAllowedCharacters(bytes.toString('latin1', at, end), at);
       this.#at = end + 3;
-    } else if (begins('<![CDATA[')) {
+    } else if (isBeginning('<![CDATA[')) {
       const end = bytes.indexOf(']]>', at + 9);
       if (end === -1) throw new XmlFault(msg`a CDATA section is not closed`, at);
       if (this.#current === NONE) throw new XmlFault(msg`there is text outside the root element`, at);
@@ -166,7 +166,7 @@ export class Parser {
       const section = decodeSection(bytes.toString('latin1', at + 9, end), at + 9);
       this.#tape.addText(this.#current, at + 9, end, false, section);
       this.#at = end + 3;
-    } else if (begins('<!DOCTYPE')) {
+    } else if (isBeginning('<!DOCTYPE')) {
       throw new XmlFault(msg`a DTD is not allowed`, at);
     } else {
       throw new XmlFault(msg`<! starts no known markup`, at);
@@ -180,7 +180,7 @@ export class Parser {
     const { name } = level;
     this.#at = start + 2 + name.lengthBytes;
     if (this.#bytes[this.#at] !== GREATER) this.#skipSpace();
-    if (this.#bytes[this.#at] !== GREATER || !this.#names.stands(name, start + 2)) {
+    if (this.#bytes[this.#at] !== GREATER || !this.#names.isRepeatedAt(name, start + 2)) {
       const [endName = ''] = this.#bytes
         .toString('utf8', start + 2, start + 82)
         .slice(0, 40)
@@ -197,7 +197,7 @@ export class Parser {
     const start = this.#at;
     this.#at++;
     const name = this.#parseName();
-    const level = this.#levelFor(name);
+    const level = this.#getLevel(name);
     const tape = this.#tape;
     const element = tape.beginElement(start);
     level.element = element;
@@ -210,7 +210,7 @@ export class Parser {
     if (empty) this.#at++;
     if (this.#bytes[this.#at] !== GREATER) throw new XmlFault(msg`the tag <${name.rawName}> is not well-formed`, this.#at);
     this.#at++;
-    tape.nameElement(element, this.#resolve(name, start + 1, false));
+    tape.setElementName(element, this.#resolve(name, start + 1, false));
     if (this.#attributeCount > 0) this.#resolveAttributes(start, element, name);
     if (this.#current === NONE && this.#hasRoot) throw new XmlFault(msg`there is a second root element`, start);
     this.#hasRoot = true;
@@ -224,7 +224,7 @@ export class Parser {
     this.#current = element;
   }
 
-  #levelFor(name: RawName): Level {
+  #getLevel(name: RawName): Level {
     const existingLevel = this.#levels[this.#depth];
     if (existingLevel === undefined) {
       const level = { element: NONE, name, declared: NOTHING_DECLARED, nodes: 0, decodedTexts: 0 };
@@ -256,15 +256,15 @@ export class Parser {
       const attribute = this.#resolve(raw, offset, true);
       if (attribute.lastTag === start) throw new XmlFault(msg`the attribute ${raw.rawName} is given twice`, offset);
       attribute.lastTag = start;
-      this.#tape.nameAttribute(element, position, attribute);
+      this.#tape.setAttributeName(element, position, attribute);
     }
   }
 
   /** Uses the cached resolution of a name where its declaration has not changed. */
   #resolve(name: RawName, offset: number, isAttribute: boolean): ResolvedName {
-    const { prefix, local } = name.parts ?? qualifiedNameParts(name, offset);
+    const { prefix, local } = name.parts ?? getNameParts(name, offset);
     name.bound ??= this.#scope.getBinding(prefix);
-    const namespace = isAttribute && prefix === '' ? '' : namespaceIn(name.bound, prefix, offset);
+    const namespace = isAttribute && prefix === '' ? '' : getNamespaceIn(name.bound, prefix, offset);
     if (name.resolved?.namespace !== namespace) name.resolved = this.#tape.resolve(namespace, local, offset);
     return name.resolved;
   }
@@ -302,18 +302,18 @@ export class Parser {
         continue;
       }
       if (!isDeclaration(name)) throw new XmlFault(msg`a namespace declaration is not well-formed`, offset);
-      this.#scope.declare(prefix, this.#declaredUri(name, decoded, offset), this.#depth, offset);
+      this.#scope.declare(prefix, this.#getDeclaredUri(name, decoded, offset), this.#depth, offset);
       declared ??= [];
       declared.push(prefix);
     }
   }
 
   /** Returns the value of a declaration, from the last one of its name where the bytes are equal: most records repeat it. */
-  #declaredUri(name: RawName, decoded: string | undefined, offset: number): string {
+  #getDeclaredUri(name: RawName, decoded: string | undefined, offset: number): string {
     const start = this.#valueStart;
     const lengthBytes = this.#valueEnd - start;
     const declared = name.declared;
-    if (declared !== undefined && declared.lengthBytes === lengthBytes && this.#names.stands(declared, start))
+    if (declared !== undefined && declared.lengthBytes === lengthBytes && this.#names.isRepeatedAt(declared, start))
       return declared.uri;
     const uri = this.#scope.intern(decoded ?? this.#bytes.toString('utf8', start, this.#valueEnd), offset);
     name.declared = { start, lengthBytes, uri };
@@ -352,7 +352,7 @@ const XML_DECLARATION =
   /^<\?xml\s+version\s*=\s*(["'])1\.\d+\1(\s+encoding\s*=\s*(["'])[A-Za-z][\w.-]*\3)?(\s+standalone\s*=\s*(["'])(yes|no)\5)?\s*\?>$/;
 
 /** Where the document goes on behind its XML declaration; at its beginning where it has none. */
-function endOfDeclaration(bytes: Buffer): number {
+function findEndOfDeclaration(bytes: Buffer): number {
   const source = bytes.toString('latin1', 0, bytes.indexOf('>') + 1);
   const [declaration] = /^<\?xml[ \t\r\n][^<>]*?\?>/.exec(source) ?? [];
   if (declaration === undefined) return 0;
@@ -362,7 +362,7 @@ function endOfDeclaration(bytes: Buffer): number {
 }
 
 /** Where the document goes on behind the processing instruction at `at`. */
-function endOfInstruction(bytes: Buffer, at: number): number {
+function findEndOfInstruction(bytes: Buffer, at: number): number {
   const end = bytes.indexOf('?>', at + 2);
   if (end === -1) throw new XmlFault(msg`a processing instruction is not closed`, at);
   assertAllowedCharacters(bytes.toString('latin1', at, end), at);

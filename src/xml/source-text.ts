@@ -54,7 +54,7 @@ export function* listStrayTextsWithin(document: XmlDocument, element: XmlElement
   for (const child of element.children) yield* listStrayTextsWithin(document, child);
 }
 
-export function strayTextMessage({ element: { name }, text }: StrayText): Message {
+export function makeStrayTextMessage({ element: { name }, text }: StrayText): Message {
   return msg`The text "${text}" is between the elements of ${name}. Move it into one of them, or remove it.`;
 }
 

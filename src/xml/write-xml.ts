@@ -27,20 +27,20 @@ export function replaceIllegalCharacters(text: string): string {
  * @throws RangeError when a text or a value has a character that XML cannot hold
  */
 export function buildXml(root: XmlNode): Buffer {
-  return Buffer.from(`<?xml version="1.0" encoding="UTF-8"?>\n${elementText(root)}`, 'utf8');
+  return Buffer.from(`<?xml version="1.0" encoding="UTF-8"?>\n${renderElement(root)}`, 'utf8');
 }
 
 /** Writes an element and its content for {@link buildXml}, indented by `depth` steps. */
-export function elementText({ name, attributes, content = '' }: XmlNode, depth = 0): string {
+export function renderElement({ name, attributes, content = '' }: XmlNode, depth = 0): string {
   const indent = INDENTS[depth] ?? '  '.repeat(depth);
   let tag = `${indent}<${name}`;
   if (attributes !== undefined) {
-    for (const key of Object.keys(attributes)) tag += ` ${key}="${attributeText(name, attributes[key] ?? '')}"`;
+    for (const key of Object.keys(attributes)) tag += ` ${key}="${renderAttribute(name, attributes[key] ?? '')}"`;
   }
   if (content.length === 0) return `${tag}/>\n`;
-  if (typeof content === 'string') return `${tag}>${contentText(name, content)}</${name}>\n`;
+  if (typeof content === 'string') return `${tag}>${renderContent(name, content)}</${name}>\n`;
   let text = `${tag}>\n`;
-  for (const child of content) text += elementText(child, depth + 1);
+  for (const child of content) text += renderElement(child, depth + 1);
   return `${text}${indent}</${name}>\n`;
 }
 
@@ -50,12 +50,12 @@ const INDENTS = ['', '  ', '    ', '      '];
 const PLAIN_CONTENT = /^[\t\n\u0020-\u0025\u0027-\u003B\u003D\u003F-\uD7FF]*$/;
 const PLAIN_VALUE = /^[\u0020\u0021\u0023-\u0025\u0027-\u003B\u003D\u003F-\uD7FF]*$/;
 
-function contentText(name: string, text: string): string {
+function renderContent(name: string, text: string): string {
   return PLAIN_CONTENT.test(text) ? text : escapeXml(name, text);
 }
 
 /** Escapes an attribute value, including white space, which a parser would turn into blanks. */
-function attributeText(name: string, value: string): string {
+function renderAttribute(name: string, value: string): string {
   if (PLAIN_VALUE.test(value)) return value;
   return escapeXml(name, value).replaceAll('"', '&quot;').replaceAll('\t', '&#9;').replaceAll('\n', '&#10;');
 }

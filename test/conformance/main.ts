@@ -79,8 +79,8 @@ async function run(flags: Flags, environment: NodeJS.ProcessEnv, print: (line: s
     say({ type: 'exit', code, message }, `pas-conformance: ${message}`);
     return code;
   };
-  const line = new Line(flags, { fetch, now: () => performance.now(), sleep: (ms) => sleep(ms) }, async (asked) => {
-    const { status } = await asked.once({ url: probe }).catch(() => ({ status: 0 }));
+  const line = new Line(flags, { fetch, now: () => performance.now(), sleep: (ms) => sleep(ms) }, async (probeLine) => {
+    const { status } = await probeLine.once({ url: probe }).catch(() => ({ status: 0 }));
     return status > 0 && status < 500;
   });
   const probe = flags.oaiBase === undefined ? `${flags.baseUrl}/api/uzivatel-info/` : `${flags.oaiBase}/2.2/oai?verb=Identify`;

@@ -7,16 +7,17 @@ import { startMock, type TestMock } from '../support/start-mock.ts';
 const NAMESPACE = 'https://api.aiscr.cz/schema/amcr';
 const inService = (xml: string) => xml.replaceAll(/\bsvc\b(?=[:= >.])/g, 'amcr');
 
-const sent = async (mock: TestMock, xml: string) => importXml(mock, xml, { token: await fetchToken(mock, 'archaeologist') });
+const sendImport = async (mock: TestMock, xml: string) =>
+  importXml(mock, xml, { token: await fetchToken(mock, 'archaeologist') });
 const listed = async (url: string) => (await fetch(`${url}/2.2/oai?verb=ListIdentifiers&metadataPrefix=oai_dc&set=heslo`)).text();
 
 describe('Addresses that stay', () => {
   test.each(['/schema/svc/2.2/svc.xsd', '/openapi.json'])('%s can be read and nothing else', async (path) => {
     await using mock = await startMock();
-    const asked = (method: string) => fetch(mock.url + path, { method });
-    expect([(await asked('GET')).status, (await asked('HEAD')).status]).toEqual([200, 200]);
+    const fetchBy = (method: string) => fetch(mock.url + path, { method });
+    expect([(await fetchBy('GET')).status, (await fetchBy('HEAD')).status]).toEqual([200, 200]);
     for (const method of ['POST', 'PUT', 'DELETE']) {
-      const { status, headers } = await asked(method);
+      const { status, headers } = await fetchBy(method);
       expect([method, status, headers.get('allow')]).toEqual([method, 405, 'GET, HEAD']);
     }
   });
@@ -25,12 +26,12 @@ describe('Addresses that stay', () => {
     await using mock = await startMock({ schemaBase: 'https://finds.example.org/schema/svc' });
     expect(mock.server.schema_base).toBe('https://finds.example.org/schema/svc');
     const fixed = makeDocument({ server: { schema_base: 'https://finds.example.org/schema/svc' } }, smallestFind());
-    expect((await sent(mock, fixed)).status).toBe(201);
+    expect((await sendImport(mock, fixed)).status).toBe(201);
     const schema = await (await fetch(`${mock.url}/schema/svc/2.2/svc.xsd`)).text();
     expect(schema).toContain('targetNamespace="https://finds.example.org/schema/svc/2.2/"');
-    expect((await sent(mock, makeDocument({ server: { schema_base: `${mock.url}/schema/svc` } }, smallestFind()))).status).toBe(
-      422,
-    );
+    expect(
+      (await sendImport(mock, makeDocument({ server: { schema_base: `${mock.url}/schema/svc` } }, smallestFind()))).status,
+    ).toBe(422);
   });
 
   test.each([
@@ -47,7 +48,7 @@ describe('Addresses that stay', () => {
 
   test('with the names of the deployed service its documents are taken and given, and photographs stay here', async () => {
     await using mock = await startMock({ serviceNames: true });
-    const answer = await sent(mock, inService(makeDocument({ server: { schema_base: NAMESPACE } }, smallestFind())));
+    const answer = await sendImport(mock, inService(makeDocument({ server: { schema_base: NAMESPACE } }, smallestFind())));
     expect([answer.status, answer.headers.get('location')]).toEqual([
       201,
       `https://api.aiscr.cz/id/${answer.headers.get('x-record-id')}`,
@@ -69,7 +70,7 @@ describe('Addresses that stay', () => {
       control_url: 'https://mock.example.org/finds/__mock__',
     });
     const local = await new Promise<string>((resolve, reject) => {
-      const asked = request(
+      const clientRequest = request(
         { host: '127.0.0.1', port: mock.server.port, path: '/2.2/oai?verb=ListIdentifiers&metadataPrefix=oai_dc&set=heslo' },
         (incoming) => {
           incoming.setEncoding('utf8');
@@ -80,7 +81,7 @@ describe('Addresses that stay', () => {
           incoming.on('end', () => resolve(text));
         },
       );
-      asked.on('error', reject).end();
+      clientRequest.on('error', reject).end();
     });
     expect(local).toContain('<request verb="ListIdentifiers"');
     expect(local).toContain('https://mock.example.org/finds/2.2/oai</request>');

@@ -94,7 +94,7 @@ describe.each([
   test('responseDate is off as far as the settings say, in turn; datestamps and tokens are not', async () => {
     await mock.control('PUT', '/settings', { response_date_shifts_ms: [3_600_000, 0, -86_400_000], page_size: 2 });
     const dates: Array<string | undefined> = [];
-    for (let asked = 0; asked < 4; asked += 1) {
+    for (let requestCount = 0; requestCount < 4; requestCount += 1) {
       dates.push(/<responseDate>([^<]*)</.exec((await ask(mock, 'verb=Identify')).text)?.[1]);
     }
     expect(dates).toEqual(['2027-05-05T06:05:05Z', '2027-05-05T05:05:05Z', '2027-05-04T05:05:05Z', '2027-05-05T06:05:05Z']);

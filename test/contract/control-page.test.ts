@@ -107,23 +107,23 @@ describe('the page of the control interface', () => {
 
 describe('a web page whose name was pointed at this machine', () => {
   /** `fetch` sends the host that it connects to; a browser sends the name that it was given. */
-  const asked = (method: string, host: string, origin?: string): Promise<number> => {
+  const fetchStatus = (method: string, host: string, origin?: string): Promise<number> => {
     const { hostname, port } = new URL(mock.url);
     const headers = { host, ...(origin === undefined ? {} : { origin }) };
     return new Promise((resolve, reject) => {
-      const sent = request({ host: hostname, port, method, path: '/__mock__/settings', headers }, (answer) => {
+      const clientRequest = request({ host: hostname, port, method, path: '/__mock__/settings', headers }, (answer) => {
         answer.resume();
         resolve(answer.statusCode ?? 0);
       });
-      sent.once('error', reject).end(method === 'PUT' ? '{"page_size": 7}' : undefined);
+      clientRequest.once('error', reject).end(method === 'PUT' ? '{"page_size": 7}' : undefined);
     });
   };
 
   test.each(['rebound.example', 'rebound.example:8099', '127.0.0.1.rebound.example', 'localhost.', 'xn--localhost', '8.8.8.8'])(
     'cannot read or change anything as "%s"',
     async (host) => {
-      expect(await asked('GET', host)).toBe(403);
-      expect(await asked('PUT', host, `http://${host}`)).toBe(403);
+      expect(await fetchStatus('GET', host)).toBe(403);
+      expect(await fetchStatus('PUT', host, `http://${host}`)).toBe(403);
       expect((await mock.control('GET', '/settings')).value).not.toMatchObject({ page_size: 7 });
     },
   );
@@ -131,10 +131,10 @@ describe('a web page whose name was pointed at this machine', () => {
   test.each(['127.0.0.1', '127.0.0.1:9', 'localhost:8099', 'LOCALHOST', '[::1]:8099', '127.8.8.8'])(
     'is none as "%s", also through a forwarded port',
     async (host) => {
-      expect(await asked('GET', host)).toBe(200);
-      expect(await asked('PUT', host, `http://${host}`)).toBe(200);
-      expect(await asked('PUT', host, 'http://elsewhere.example')).toBe(403);
-      expect(await asked('PUT', host, 'null')).toBe(403);
+      expect(await fetchStatus('GET', host)).toBe(200);
+      expect(await fetchStatus('PUT', host, `http://${host}`)).toBe(200);
+      expect(await fetchStatus('PUT', host, 'http://elsewhere.example')).toBe(403);
+      expect(await fetchStatus('PUT', host, 'null')).toBe(403);
     },
   );
 });

@@ -13,30 +13,30 @@ afterEach(() => mock.reset());
 afterAll(() => mock.close());
 
 const LIST = 'verb=ListRecords&metadataPrefix=oai_dc';
-const asked = async (query: string, options: Parameters<typeof ask>[2] = {}): Promise<string> =>
+const askDeployed = async (query: string, options: Parameters<typeof ask>[2] = {}): Promise<string> =>
   (await ask(mock, query, options)).text;
 const getCode = async (query: string, options: Parameters<typeof ask>[2] = {}): Promise<string | undefined> =>
-  parseError(await asked(query, options));
+  parseError(await askDeployed(query, options));
 
 const QUIRK_TESTS: Readonly<Record<Extract<keyof typeof QUIRKS, `oai-${string}`>, () => Promise<void>>> = {
   'oai-request-unescaped': async () => {
-    expect(await asked(`${LIST}&from=2020-01-01&set=projekt`)).toContain('set="projekt"');
-    expect(await asked('verb=ListSets&x=%26%3C')).toContain('x="&<"');
+    expect(await askDeployed(`${LIST}&from=2020-01-01&set=projekt`)).toContain('set="projekt"');
+    expect(await askDeployed('verb=ListSets&x=%26%3C')).toContain('x="&<"');
   },
   'oai-error-request-bare': async () => {
-    const text = await asked('verb=ListRecords&metadataPrefix=marc21');
+    const text = await askDeployed('verb=ListRecords&metadataPrefix=marc21');
     expect(text).toContain(`<request>${mock.server.oai_base}/2.2/oai</request>`);
     expect(text).toContain('<error code="cannotDisseminateFormat"></error>');
-    expect(await asked('verb=ListRecords')).toContain('<error code="badArgument">Invalid arguments</error>');
+    expect(await askDeployed('verb=ListRecords')).toContain('<error code="badArgument">Invalid arguments</error>');
   },
   'oai-unknown-verb-request': async () => {
-    expect(await asked('verb=ListAll')).toContain(`<request>${mock.server.oai_base}</request>`);
-    expect(await asked('')).toContain(`<request>${mock.server.oai_base}/2.2/oai</request>`);
+    expect(await askDeployed('verb=ListAll')).toContain(`<request>${mock.server.oai_base}</request>`);
+    expect(await askDeployed('')).toContain(`<request>${mock.server.oai_base}/2.2/oai</request>`);
   },
   'oai-announcer-masked': async () => {
     const get = (ident: string): string => `verb=GetRecord&metadataPrefix=oai_svc&identifier=${mock.server.oai_base}/id/${ident}`;
-    expect(await asked(get('C-202000033'))).toContain('<svc:oznamovatel>HTTP/1.1 403 Forbidden</svc:oznamovatel>');
-    expect(await asked(get('U-000102'))).toMatch(/<header><identifier>[^<]*U-000102<.*>HTTP\/1\.1 403 Forbidden</s);
+    expect(await askDeployed(get('C-202000033'))).toContain('<svc:oznamovatel>HTTP/1.1 403 Forbidden</svc:oznamovatel>');
+    expect(await askDeployed(get('U-000102'))).toMatch(/<header><identifier>[^<]*U-000102<.*>HTTP\/1\.1 403 Forbidden</s);
   },
   'oai-arguments-unchecked': async () => {
     for (const verb of ['Identify', 'ListSets', 'ListMetadataFormats']) {
@@ -45,30 +45,30 @@ const QUIRK_TESTS: Readonly<Record<Extract<keyof typeof QUIRKS, `oai-${string}`>
     expect(await getCode(`${LIST}&x=1`)).toBe('badArgument');
   },
   'oai-sets-everywhere': async () => {
-    const text = await asked('verb=ListSets&resumptionToken=x', { version: '2.0' });
+    const text = await askDeployed('verb=ListSets&resumptionToken=x', { version: '2.0' });
     expect(text.match(/<setSpec>/g)).toHaveLength(68);
     expect(await getCode(`${LIST}&set=heslo:obdobi`, { version: '2.0' })).toBeUndefined();
   },
   'oai-invalid-set': async () => {
-    expect(await asked(`${LIST}&set=coins`)).toContain('<error code="badArgument">Invalid set</error>');
+    expect(await askDeployed(`${LIST}&set=coins`)).toContain('<error code="badArgument">Invalid set</error>');
   },
   'oai-window-order': async () => {
     expect(await getCode(`${LIST}&from=2024-05-02&until=2024-05-01`)).toBe('noRecordsMatch');
   },
   'oai-milliseconds': async () => {
     const find = async (window: string): Promise<string[]> =>
-      parseHeaders(await asked(`${LIST}&set=samostatny_nalez${window}`)).map((header) => header.datestamp);
+      parseHeaders(await askDeployed(`${LIST}&set=samostatny_nalez${window}`)).map((header) => header.datestamp);
     expect(await find('&from=2024-05-06T11:31:07.750Z&until=2024-05-06T11:31:07.750Z')).toEqual(['2024-05-06T11:31:07.750Z']);
     expect(await find('&from=2024-05-06T11:31:07Z&until=2024-05-06T11:31:07Z')).toEqual([]);
     expect(await find('&from=2025-01-31&until=2025-01-31')).toEqual(['2025-01-31T23:59:59Z']);
-    expect(await asked('verb=Identify')).toMatch(/<earliestDatestamp>[^<]*\.\d{3}Z</);
+    expect(await askDeployed('verb=Identify')).toMatch(/<earliestDatestamp>[^<]*\.\d{3}Z</);
   },
   'oai-headers-wrapped': async () => {
-    const text = await asked('verb=ListIdentifiers&metadataPrefix=oai_dc&set=heslo:pristupnost');
+    const text = await askDeployed('verb=ListIdentifiers&metadataPrefix=oai_dc&set=heslo:pristupnost');
     expect(text.match(/<record><header>/g)).toHaveLength(4);
   },
   'oai-hidden-listed': async () => {
-    const anonymous = await asked('verb=ListRecords&metadataPrefix=oai_svc&set=uzivatel');
+    const anonymous = await askDeployed('verb=ListRecords&metadataPrefix=oai_svc&set=uzivatel');
     expect(parseHeaders(anonymous)).toHaveLength(9);
     for (const record of parseRecords(anonymous).values()) {
       expect(record).toMatch(/<svc:svc [^>]*>HTTP\/1\.1 403 Forbidden<\/svc:svc>/);
@@ -77,7 +77,7 @@ const QUIRK_TESTS: Readonly<Record<Extract<keyof typeof QUIRKS, `oai-${string}`>
   'oai-find-visibility': async () => {
     const shown = async (ident: string, as: string): Promise<boolean> => {
       const identifier = `${mock.server.oai_base}/id/${ident}`;
-      const text = await asked(`verb=GetRecord&metadataPrefix=oai_svc&identifier=${identifier}`, { as });
+      const text = await askDeployed(`verb=GetRecord&metadataPrefix=oai_svc&identifier=${identifier}`, { as });
       return text.includes(`<svc:ident_cely>${ident}<`);
     };
     // Own, in state 1; own, since submitted; of a project of the own organisation; received by it; neither.
@@ -89,13 +89,13 @@ const QUIRK_TESTS: Readonly<Record<Extract<keyof typeof QUIRKS, `oai-${string}`>
     expect(await shown('C-202400101-N00006', 'anonymous')).toBe(true);
   },
   'oai-offsets': async () => {
-    const first = await asked('verb=ListIdentifiers&metadataPrefix=oai_dc&set=ruian_katastr');
+    const first = await askDeployed('verb=ListIdentifiers&metadataPrefix=oai_dc&set=ruian_katastr');
     const oldest = parseHeaders(
       (await fetchPages(mock, 'verb=ListIdentifiers&metadataPrefix=oai_dc&set=ruian_katastr'))[3] ?? '',
     ).at(-1);
     await mock.control('POST', `/records/${oldest?.ident}/delete`, {});
     const token = parseToken(first)?.text ?? '';
-    const second = await asked(`verb=ListIdentifiers&resumptionToken=${token}`);
+    const second = await askDeployed(`verb=ListIdentifiers&resumptionToken=${token}`);
     // The record that moved to the front pushed the last one of the first page into the second.
     expect(parseHeaders(second)[0]?.ident).toBe(parseHeaders(first).at(-1)?.ident);
   },
@@ -107,9 +107,9 @@ const QUIRK_TESTS: Readonly<Record<Extract<keyof typeof QUIRKS, `oai-${string}`>
     expect(await fetchPages(mock, `${LIST}&set=ruian_okres`)).toHaveLength(1);
   },
   'oai-token-loose': async () => {
-    const token = parseToken(await asked('verb=ListIdentifiers&metadataPrefix=oai_svc&set=heslo'))?.text ?? '';
+    const token = parseToken(await askDeployed('verb=ListIdentifiers&metadataPrefix=oai_svc&set=heslo'))?.text ?? '';
     expect(token).toMatch(/^[0-9A-F]{32}$/);
-    const text = await asked(`verb=ListRecords&resumptionToken=${token}`, { version: '2.0' });
+    const text = await askDeployed(`verb=ListRecords&resumptionToken=${token}`, { version: '2.0' });
     expect(parseRecords(text).size).toBe(100);
     expect(text).toContain('/schema/svc/2.0/');
     await mock.control('POST', '/clock', { advance_ms: 3_600_001 });
@@ -120,25 +120,25 @@ const QUIRK_TESTS: Readonly<Record<Extract<keyof typeof QUIRKS, `oai-${string}`>
     expect(new Set(deleted.map((header) => header.sets.length))).toEqual(new Set([0, 1]));
   },
   'oai-nested-dc': async () => {
-    const text = await asked(`${LIST}&set=samostatny_nalez`);
+    const text = await askDeployed(`${LIST}&set=samostatny_nalez`);
     expect(text).toMatch(/<oai_dc:dc [^>]*><oai_dc:dc [^>]*>/);
     expect(text).toContain('Evideční číslo: KH 13/2024');
     expect(text).toMatch(/<oai_dc:dc [^>]*>HTTP\/1\.1 403 Forbidden<\/oai_dc:dc>/);
-    const projects = await asked(`${LIST}&set=projekt`);
+    const projects = await askDeployed(`${LIST}&set=projekt`);
     expect(projects).toContain(`<dc:coverage>${mock.server.oai_base}/id/</dc:coverage>`);
   },
   'oai-identifier-cut': async () => {
     const sameLength = `${'x'.repeat(`${mock.server.oai_base}/id/`.length)}HES-000253`;
-    expect(parseHeaders(await asked(`verb=GetRecord&metadataPrefix=oai_dc&identifier=${sameLength}`))[0]?.ident).toBe(
+    expect(parseHeaders(await askDeployed(`verb=GetRecord&metadataPrefix=oai_dc&identifier=${sameLength}`))[0]?.ident).toBe(
       'HES-000253',
     );
     expect(await getCode('verb=GetRecord&metadataPrefix=oai_dc&identifier=HES-000253')).toBe('idDoesNotExist');
   },
   'oai-unlisted-version': async () => {
-    expect(await asked('verb=Identify', { version: 'v2.1' })).toContain('<Identify>');
+    expect(await askDeployed('verb=Identify', { version: 'v2.1' })).toContain('<Identify>');
     expect((await ask(mock, 'verb=Identify', { version: '3.7' })).status).toBe(500);
     expect(await getCode(LIST, { version: '3.7' })).toBe('badArgument');
-    expect(parseHeaders(await asked('verb=ListIdentifiers&metadataPrefix=oai_dc', { version: '3.7' }))).toHaveLength(100);
+    expect(parseHeaders(await askDeployed('verb=ListIdentifiers&metadataPrefix=oai_dc', { version: '3.7' }))).toHaveLength(100);
   },
   'oai-post-redirect': async () => {
     const { status, headers } = await ask(mock, 'verb=Identify', { version: '', method: 'POST' });
@@ -146,7 +146,7 @@ const QUIRK_TESTS: Readonly<Record<Extract<keyof typeof QUIRKS, `oai-${string}`>
   },
   'oai-basic-only': async () => {
     const users = 'verb=ListRecords&metadataPrefix=oai_svc&set=uzivatel';
-    const ignored = await asked(users, { headers: { authorization: 'Bearer 0123456789012345678901234567890123456789' } });
+    const ignored = await askDeployed(users, { headers: { authorization: 'Bearer 0123456789012345678901234567890123456789' } });
     expect(ignored).not.toContain('<svc:uzivatel>');
     const wrong = await ask(mock, users, { headers: { authorization: basic('archivist', 'wrong') } });
     expect([wrong.status, wrong.text, wrong.headers.get('www-authenticate')]).toEqual([401, 'Invalid credentials', null]);
@@ -158,9 +158,9 @@ const QUIRK_TESTS: Readonly<Record<Extract<keyof typeof QUIRKS, `oai-${string}`>
     const users = 'verb=ListRecords&metadataPrefix=oai_svc&set=uzivatel';
     const { headers } = await ask(mock, users, { as: 'archivist' });
     const cookie = headers.get('set-cookie')?.split(';')[0] ?? '';
-    expect(await asked(users, { headers: { cookie } })).toContain('<svc:uzivatel>');
+    expect(await askDeployed(users, { headers: { cookie } })).toContain('<svc:uzivatel>');
     await mock.control('POST', '/clock', { advance_ms: 6 * 3_600_000 });
-    expect(await asked(users, { headers: { cookie } })).not.toContain('<svc:uzivatel>');
+    expect(await askDeployed(users, { headers: { cookie } })).not.toContain('<svc:uzivatel>');
   },
 };
 
@@ -171,5 +171,5 @@ test.each(Object.entries(QUIRK_TESTS))('%s', async (_quirk, run) => {
 test('a harvest of everything ends, and has every record once', async () => {
   const all = await listAll(mock, 'verb=ListIdentifiers&metadataPrefix=oai_svc');
   expect(new Set(all.map((header) => header.ident)).size).toBe(all.length);
-  expect(all.length).toBe(parseToken(await asked('verb=ListIdentifiers&metadataPrefix=oai_svc'))?.size);
+  expect(all.length).toBe(parseToken(await askDeployed('verb=ListIdentifiers&metadataPrefix=oai_svc'))?.size);
 });

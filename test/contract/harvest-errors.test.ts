@@ -143,12 +143,12 @@ describe('badResumptionToken, when', () => {
 
   test('it belongs to another verb, version or user', async () => {
     const good = await token(LIST);
-    const asked = async (query: string, options: Parameters<typeof ask>[2] = {}): Promise<string | undefined> =>
+    const askForError = async (query: string, options: Parameters<typeof ask>[2] = {}): Promise<string | undefined> =>
       parseError((await ask(mock, query, options)).text);
-    expect(await asked(`verb=ListIdentifiers&resumptionToken=${good}`)).toBe('badResumptionToken');
-    expect(await asked(`verb=ListRecords&resumptionToken=${good}`, { version: '2.1' })).toBe('badResumptionToken');
-    expect(await asked(`verb=ListRecords&resumptionToken=${good}`, { as: 'archivist' })).toBe('badResumptionToken');
-    expect(await asked(`verb=ListRecords&resumptionToken=${good}`)).toBeUndefined();
+    expect(await askForError(`verb=ListIdentifiers&resumptionToken=${good}`)).toBe('badResumptionToken');
+    expect(await askForError(`verb=ListRecords&resumptionToken=${good}`, { version: '2.1' })).toBe('badResumptionToken');
+    expect(await askForError(`verb=ListRecords&resumptionToken=${good}`, { as: 'archivist' })).toBe('badResumptionToken');
+    expect(await askForError(`verb=ListRecords&resumptionToken=${good}`)).toBeUndefined();
   });
 
   test('it has expired by the mock’s clock', async () => {
@@ -211,8 +211,8 @@ describe('whatever is asked', () => {
     const validator = await answerValidator('2.2');
     await mock.control('PUT', '/settings', { page_size: 2 });
     await fc.assert(
-      fc.asyncProperty(query, async (asked) => {
-        const { status, text } = await ask(mock, asked);
+      fc.asyncProperty(query, async (query) => {
+        const { status, text } = await ask(mock, query);
         expect([status, faults(validator, text.replaceAll(mock.server.schema_base, SCHEMA_BASE)).slice(0, 2)]).toEqual([200, []]);
       }),
     );

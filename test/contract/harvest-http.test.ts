@@ -57,8 +57,8 @@ describe('methods', () => {
   test('POST with a form answers as GET does', async () => {
     const query = 'verb=ListIdentifiers&metadataPrefix=oai_dc&set=heslo%3Aobdobi';
     const posted = await ask(mock, query, { method: 'POST' });
-    const got = await ask(mock, query);
-    expect(parseHeaders(posted.text)).toEqual(parseHeaders(got.text));
+    const answer = await ask(mock, query);
+    expect(parseHeaders(posted.text)).toEqual(parseHeaders(answer.text));
     expect(posted.text).toContain('set="heslo:obdobi"');
   });
 

@@ -10,15 +10,15 @@ const TLS = { tlsCert: pem('cert'), tlsKey: pem('key') };
 
 function asked(url: string, options: RequestOptions = {}, body = ''): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
-    const sent = request(url, { ca: readFileSync(pem('cert')), agent: false, ...options }, (answer) => {
+    const clientRequest = request(url, { ca: readFileSync(pem('cert')), agent: false, ...options }, (answer) => {
       let text = '';
       answer.setEncoding('utf8').on('data', (chunk: string) => {
         text += chunk;
       });
       answer.on('end', () => resolve({ status: answer.statusCode ?? 0, text }));
     });
-    sent.on('error', reject);
-    sent.end(body);
+    clientRequest.on('error', reject);
+    clientRequest.end(body);
   });
 }
 

@@ -141,7 +141,7 @@ describe('The journal, filtered', () => {
       journal.close(entry, { rules: [], change: null, ms: 1 }, () => makeExchange({ headers: {}, sample }, undefined));
       return entry.id;
     });
-    const isKept = (id: number | undefined) => (journal.whole(id ?? 0) as { request: unknown }).request !== null;
+    const isKept = (id: number | undefined) => (journal.viewWhole(id ?? 0) as { request: unknown }).request !== null;
     expect([isKept(ids[0]), isKept(ids.at(-1))]).toEqual([false, true]);
     const keptBytes = ids.filter(isKept).length * 16 * 1024;
     expect(keptBytes).toBeLessThanOrEqual(32 * 1024 * 1024);

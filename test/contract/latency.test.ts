@@ -4,7 +4,7 @@ import { readSettings } from '../../mock-server/state/settings.ts';
 
 const drawn = (seed: number, count = 10_000) => {
   const latency = new Latency(seed);
-  return Array.from({ length: count }, () => latency.next({ median_ms: 40, p99_ms: 400 })).sort((a, b) => a - b);
+  return Array.from({ length: count }, () => latency.drawNext({ median_ms: 40, p99_ms: 400 })).sort((a, b) => a - b);
 };
 
 describe('Latency', () => {
@@ -20,7 +20,7 @@ describe('Latency', () => {
   test('is the same for the same seed, another for another, and one number where one was given', () => {
     expect(drawn(1, 50)).toEqual(drawn(1, 50));
     expect(drawn(1, 50)).not.toEqual(drawn(2, 50));
-    expect(new Latency(1).next(25)).toBe(25);
+    expect(new Latency(1).drawNext(25)).toBe(25);
   });
 
   test.each([[{ median_ms: 10 }], [{ median_ms: 10, p99_ms: 9 }], [{ median_ms: 0, p99_ms: 9 }], [-1], ['5']])(

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test, vi } from 'vitest';
-import { main } from '../../mock-server/main.ts';
+import { runMain } from '../../mock-server/main.ts';
 import { PROJECT } from '../support/run-pas.ts';
 import { tied } from '../support/tied.ts';
 
@@ -58,7 +58,7 @@ async function failureWith(variables: Variables, ...flags: string[]): Promise<Fa
   // It would end this process with a signal.
   const once = vi.spyOn(process, 'once').mockReturnValue(process);
   try {
-    await main([process.execPath, COMMAND, ...flags]).catch(() => undefined);
+    await runMain([process.execPath, COMMAND, ...flags]).catch(() => undefined);
     return { code: Number(process.exitCode), text };
   } finally {
     process.exitCode = undefined;
@@ -178,9 +178,9 @@ describe('pas-mock-server', () => {
     const server = await startWith(variables, '--prefix', 'xyz');
     const ready = JSON.parse(server.line) as Record<string, string>;
     expect(ready['schema_base']).toBe('https://mock.example.org/finds/schema/xyz');
-    const asked = async (path: string) => (await fetch(`http://127.0.0.1:${ready['port']}/__mock__${path}`)).json();
-    expect(await asked('/settings')).toMatchObject({ page_size: 100, min_request_intervals: { user_ms: 7 } });
-    expect(await asked('/state')).toMatchObject({ training: true, deployed: false, counts: { finds: 0 } });
+    const fetchControl = async (path: string) => (await fetch(`http://127.0.0.1:${ready['port']}/__mock__${path}`)).json();
+    expect(await fetchControl('/settings')).toMatchObject({ page_size: 100, min_request_intervals: { user_ms: 7 } });
+    expect(await fetchControl('/state')).toMatchObject({ training: true, deployed: false, counts: { finds: 0 } });
     await server.end('SIGTERM');
   });
 

@@ -203,32 +203,32 @@ describe('An assertion about what was sent', () => {
     const journal = new Journal(1024 * 1024);
     const request = { method: 'GET', path: '/', address: '127.0.0.1', atMs: 0 };
     for (let importCount = 0; importCount < 20_000; importCount += 1) journal.open(request, true);
-    const asked = (count: unknown) => ask(journal, { request: { path: '/nowhere' }, count });
-    expect(await asked(0)).toMatchObject({ ok: true });
+    const askCount = (count: unknown) => ask(journal, { request: { path: '/nowhere' }, count });
+    expect(await askCount(0)).toMatchObject({ ok: true });
     journal.open(request, true);
-    await expect(asked(0)).rejects.toThrow('older entries were dropped');
-    expect(await asked(1)).toMatchObject({ ok: false });
+    await expect(askCount(0)).rejects.toThrow('older entries were dropped');
+    expect(await askCount(1)).toMatchObject({ ok: false });
     journal.clear();
-    expect(await asked(0)).toMatchObject({ ok: true });
+    expect(await askCount(0)).toMatchObject({ ok: true });
   });
 });
 
 describe('A control token', () => {
-  const asked = async (url: string, headers: Record<string, string> = {}) => fetch(url, { headers });
+  const fetchWith = async (url: string, headers: Record<string, string> = {}) => fetch(url, { headers });
 
   test('is asked of everybody but for the sign of life, and lets others in', async () => {
     await using guarded = await startMock({ controlToken: 'open sesame' });
     const state = `${guarded.server.control_url}/state`;
     const basic = (password: string) => ({ authorization: `Basic ${Buffer.from(`me:${password}`).toString('base64')}` });
-    const refused = await asked(state);
+    const refused = await fetchWith(state);
     expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([401, expect.stringContaining('Basic')]);
-    expect((await asked(state, { authorization: 'Bearer open-sesame' })).status).toBe(401);
-    expect((await asked(state, basic('wrong'))).status).toBe(401);
-    expect((await asked(state, basic('open sesame'))).status).toBe(200);
-    expect((await asked(`${guarded.server.control_url}/`, basic('open sesame'))).status).toBe(200);
-    expect((await asked(`${guarded.server.control_url}/health`)).status).toBe(200);
-    expect((await asked(state, { ...basic('open sesame'), origin: 'http://evil.example' })).status).toBe(403);
-    expect((await asked(state, { ...basic('open sesame'), origin: new URL(state).origin })).status).toBe(200);
+    expect((await fetchWith(state, { authorization: 'Bearer open-sesame' })).status).toBe(401);
+    expect((await fetchWith(state, basic('wrong'))).status).toBe(401);
+    expect((await fetchWith(state, basic('open sesame'))).status).toBe(200);
+    expect((await fetchWith(`${guarded.server.control_url}/`, basic('open sesame'))).status).toBe(200);
+    expect((await fetchWith(`${guarded.server.control_url}/health`)).status).toBe(200);
+    expect((await fetchWith(state, { ...basic('open sesame'), origin: 'http://evil.example' })).status).toBe(403);
+    expect((await fetchWith(state, { ...basic('open sesame'), origin: new URL(state).origin })).status).toBe(200);
   });
 
   test('is the token of each tenant as well', async () => {
@@ -241,8 +241,8 @@ describe('A control token', () => {
     });
     const { control_url } = (await response.json()) as { control_url: string };
     expect([
-      (await asked(`${control_url}/state`)).status,
-      (await asked(`${control_url}/state`, { authorization })).status,
+      (await fetchWith(`${control_url}/state`)).status,
+      (await fetchWith(`${control_url}/state`, { authorization })).status,
     ]).toEqual([401, 200]);
   });
 });

@@ -34,10 +34,10 @@ export async function finish(home: Home, stage: Stage): Promise<string[]> {
 async function settleByHand(home: Home, stage: Stage, open: readonly Open[]): Promise<void> {
   for (const { find, entry, kind } of open) {
     const { entries } = await home.json<{ entries: { entry: number; sha512?: string; value?: string }[] }>('show', find);
-    const sent = entries.find((each) => each.entry === entry);
+    const sentEntry = entries.find((each) => each.entry === entry);
     const record = listRecords(stage, PROJECT).find(({ note }) => note === find.replace('K-', 'nález '));
     const isThere =
-      kind === 'import' ? record !== undefined : kind === 'photo' && record?.digests.includes(sent?.sha512 ?? '') === true;
+      kind === 'import' ? record !== undefined : kind === 'photo' && record?.digests.includes(sentEntry?.sha512 ?? '') === true;
     const decision = isThere ? ['--created', String(record?.ident), '--yes'] : ['--resend'];
     await expectDone(home.pas('resolve', find, '--entry', String(entry), ...decision));
   }
@@ -45,10 +45,10 @@ async function settleByHand(home: Home, stage: Stage, open: readonly Open[]): Pr
 
 /** Differences between the service and the plan, each once, in words. */
 export async function compare(home: Home, stage: Stage, planned: readonly Planned[]): Promise<string[]> {
-  const made = listRecords(stage, PROJECT).filter(({ note }) => note.startsWith('nález '));
+  const madeRecords = listRecords(stage, PROJECT).filter(({ note }) => note.startsWith('nález '));
   const listed = await home.json<{ local_id: string; state: string; ident_cely: string | null }[]>('list');
   const problems = planned.flatMap(({ localId, note, number, photos }) => {
-    const records = made.filter((record) => record.note === note);
+    const records = madeRecords.filter((record) => record.note === note);
     const here = listed.filter(({ local_id }) => local_id === localId);
     const [record] = records;
     return [
@@ -62,6 +62,6 @@ export async function compare(home: Home, stage: Stage, planned: readonly Planne
       record?.number === number ? '' : `${localId} has the number ${record?.number}`,
     ].filter((problem) => problem !== '');
   });
-  const otherRecords = made.filter(({ note }) => !planned.some((plan) => plan.note === note));
+  const otherRecords = madeRecords.filter(({ note }) => !planned.some((plan) => plan.note === note));
   return [...problems, ...otherRecords.map(({ note }) => `nobody planned ${note}`)];
 }

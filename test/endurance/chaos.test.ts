@@ -124,10 +124,10 @@ async function expectEachOnce(home: Home, service: MockProcess, planned: readonl
   const listed = await home.json<{ local_id: string; ident_cely: string | null; state: string }[]>('list');
   const records = await serverFinds(service);
   for (const { localId, note, number } of planned) {
-    const made = records.filter((record) => record.note === note);
+    const madeRecords = records.filter((record) => record.note === note);
     const here = listed.find(({ local_id }) => local_id === localId);
     const again = `CHAOS_ROUNDS=1 CHAOS_SEED=${SEED} CHAOS_FROM=${round}`;
-    expect({ localId, made, here }, again).toMatchObject({
+    expect({ localId, made: madeRecords, here }, again).toMatchObject({
       made: [{ identCely: here?.ident_cely, number, digests: [expect.any(String)] }],
       here: { state: 'accepted' },
     });

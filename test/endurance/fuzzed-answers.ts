@@ -74,18 +74,18 @@ async function run(
   described: Described,
   fuzz: Fuzz,
   count: number,
-  skips: (asked: FuzzRequest, at: number) => boolean = () => false,
+  skips: (request: FuzzRequest, at: number) => boolean = () => false,
 ): Promise<Fuzzed> {
   const faults: string[] = [];
   const statuses: Record<string, number> = {};
   for (let at = 0; at < count; at += 1) {
-    const asked = fuzz.next();
-    if (skips(asked, at)) continue;
-    const answered = await ask(base, asked);
+    const request = fuzz.next();
+    if (skips(request, at)) continue;
+    const answered = await ask(base, request);
     statuses[answered.status] = (statuses[answered.status] ?? 0) + 1;
-    const isFailure = answered.status >= 500 && !NOT_XML.test(asked.target);
+    const isFailure = answered.status >= 500 && !NOT_XML.test(request.target);
     const fault = isFailure ? `failed with ${answered.status}` : described.fault(answered);
-    if (fault !== undefined) faults.push(`${fault} <- ${shown(asked)}`);
+    if (fault !== undefined) faults.push(`${fault} <- ${shown(request)}`);
   }
   return { faults, statuses };
 }

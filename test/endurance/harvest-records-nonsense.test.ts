@@ -20,10 +20,10 @@ const FETCH = `<?xml version="1.0"?><!DOCTYPE x [<!ENTITY secret SYSTEM "file://
 function flood(response: ServerResponse, sizeBytes: number): void {
   response.writeHead(200, { 'content-type': 'text/xml' });
   const piece = Buffer.alloc(1024 * 1024, ' ');
-  let sent = 0;
+  let sentCount = 0;
   const more = (): void => {
-    while (sent < sizeBytes && !response.destroyed) {
-      sent += piece.length;
+    while (sentCount < sizeBytes && !response.destroyed) {
+      sentCount += piece.length;
       if (!response.write(piece)) {
         response.once('drain', more);
         return;

@@ -67,8 +67,8 @@ describe('trouble that stays ends the harvest, and the next run goes on', () => 
 });
 
 /** Waits until so many pages were asked for in all. */
-function reaches(asked: number): Promise<void> {
-  return eventually(pagesAsked).toBeGreaterThanOrEqual(asked);
+function reaches(count: number): Promise<void> {
+  return eventually(pagesAsked).toBeGreaterThanOrEqual(count);
 }
 
 const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));

@@ -6,7 +6,7 @@ import { PassThrough } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import type { Runtime } from '../../src/context/context.ts';
-import { main } from '../../src/main.ts';
+import { runMain } from '../../src/main.ts';
 import { eventually } from '../support/eventually.ts';
 import { manualClock } from '../support/manual-clock.ts';
 import { envelope, ODD_SET, page, send, startOddService } from '../support/odd-service.ts';
@@ -77,10 +77,10 @@ test('doctor ends against a service that takes every question and answers none, 
   const clock = manualClock(begunMs);
   const stdout = new PassThrough();
   const streams = { stdin: new PassThrough(), stdout, stderr: new PassThrough() } as unknown as Runtime['streams'];
-  const run = main(['doctor', '--json'], { environment: home.env, streams, cwd: home.folder, overrides: { clock } });
+  const run = runMain(['doctor', '--json'], { environment: home.env, streams, cwd: home.folder, overrides: { clock } });
   // Both interfaces have been asked for a whole minute.
-  for (const asked of [1, 2]) {
-    await eventually(() => clock.advance(100).then(() => sockets.size)).toBe(asked);
+  for (const askedCount of [1, 2]) {
+    await eventually(() => clock.advance(100).then(() => sockets.size)).toBe(askedCount);
     await clock.advance(60_000);
   }
   const code = await run;

@@ -14,9 +14,9 @@ async function homeOfKilledPush(): Promise<Home> {
   const home = await signedIn(mock.service, 'archaeologist', ['--min-interval-ms', '10', '--settle-ms', '1000']);
   await expectDone(home.pas('import', writeSeason(home, 1)));
   await mock.service.faults({ endpoint: 'import', times: 1, fault: 'hang-after-save' });
-  const made = await countMade(mock.service);
+  const countNow = await countMade(mock.service);
   const running = home.start('push');
-  await eventually(made).toMatchObject({ finds: 1 });
+  await eventually(countNow).toMatchObject({ finds: 1 });
   running.child.kill('SIGKILL');
   await running.ended;
   await mock.service.faults();
@@ -58,7 +58,7 @@ test('a kept photograph that was damaged is mended by giving the file again', as
   expect(refused.code).toBe(3);
   expect(refused.stderr).toContain('pas photo add');
   await expectDone(home.pas('photo', 'add', 'K-1', photo));
-  const made = await countMade(mock.service);
+  const countNow = await countMade(mock.service);
   await expectDone(home.pas('push'));
-  expect(await made()).toEqual({ finds: 0, photos: 1 });
+  expect(await countNow()).toEqual({ finds: 0, photos: 1 });
 });

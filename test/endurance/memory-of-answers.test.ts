@@ -146,21 +146,21 @@ describe.skipIf(!MEASURES_MEMORY)('the memory for an answer is bounded', () => {
 
   describe.each([201, 400, 500])('of the write interface with status %i:', (status) => {
     /** Each write is answered with the next of these. */
-    async function peakAt(said: readonly (string | Buffer)[], command: readonly string[]): Promise<Peak> {
-      let asked = 0;
+    async function peakAt(answers: readonly (string | Buffer)[], command: readonly string[]): Promise<Peak> {
+      let askedCount = 0;
       await using service = await startWriteService((request, response) => {
         request.resume().on('end', () => {
           const { status: fine, headers, body } = userInfo(EVA_SAID);
           if (request.url?.includes('uzivatel-info') === true) response.writeHead(fine, headers).end(body);
           else if (request.url?.includes('verb=') === true) response.writeHead(404).end();
-          else response.writeHead(status, { 'content-type': 'application/json' }).end(said[asked++ % said.length]);
+          else response.writeHead(status, { 'content-type': 'application/json' }).end(answers[askedCount++ % answers.length]);
         });
       });
       const secret = command === LOGIN ? { PAS_PASSWORD: 'planted-Pa55word' } : { PAS_TOKEN: 'planted-token' };
       const home = await homeAt(service, secret);
-      if (command === PUSH) await expectDone(home.pas('import', writeSeason(home, 2 * said.length)));
+      if (command === PUSH) await expectDone(home.pas('import', writeSeason(home, 2 * answers.length)));
       const peak = await readPeak(home, ...command);
-      expect(asked).toBeGreaterThanOrEqual(said.length);
+      expect(askedCount).toBeGreaterThanOrEqual(answers.length);
       return peak;
     }
 
@@ -172,8 +172,8 @@ describe.skipIf(!MEASURES_MEMORY)('the memory for an answer is bounded', () => {
     ])('%s', async (_what, command, given) => {
       const { peakBytes: base } = await peakAt(['{}'], command);
       const over = async (bytes: number, cases: readonly Case[]): Promise<number> => {
-        const said = cases.map(([, make]) => make(bytes));
-        return mebibytesBeyond(bytes, base, await peakAt(said, command));
+        const bodies = cases.map(([, make]) => make(bytes));
+        return mebibytesBeyond(bytes, base, await peakAt(bodies, command));
       };
       const overs = await Promise.all([...given.map((cases) => over(MAX_WRITTEN, cases)), over(64 * MEBI, SAID.slice(0, 1))]);
       expect(overs.filter((mebibytes) => mebibytes > 0)).toEqual([]);

@@ -63,9 +63,9 @@ describe('an assertion that would take for ever', () => {
   test('in the expression of a path is refused in time, while others are answered', async () => {
     await using mock = await startMock();
     await fetch(`${mock.url}/${'a'.repeat(60)}`);
-    const asked = verify(mock, { path_matches: ENDLESS });
-    expect(await answersBefore(mock, asked)).toBeGreaterThan(20);
-    expect(await asked).toEqual({ status: 422, text: expect.stringContaining('takes longer than 5 s') });
+    const verification = verify(mock, { path_matches: ENDLESS });
+    expect(await answersBefore(mock, verification)).toBeGreaterThan(20);
+    expect(await verification).toEqual({ status: 422, text: expect.stringContaining('takes longer than 5 s') });
     expect(await verify(mock, { path_matches: '^/a+$' })).toMatchObject({ status: 200 });
   });
 
@@ -81,21 +81,21 @@ describe('an assertion that would take for ever', () => {
     const headers = { authorization, 'content-type': 'a'.repeat(60) };
     await fetch(`${mock.url}/api/pas/import-xml`, { method: 'POST', headers, body: 'x' });
     const status = side === 'answer_body' ? { status: 415 } : {};
-    const asked = verify(mock, { method: 'POST', path: '/api/pas/import-xml', ...status, [side]: [check] });
-    expect(await answersBefore(mock, asked)).toBeGreaterThan(20);
-    expect(await asked).toEqual({ status: 422, text: expect.stringContaining('takes longer than 5 s') });
+    const verification = verify(mock, { method: 'POST', path: '/api/pas/import-xml', ...status, [side]: [check] });
+    expect(await answersBefore(mock, verification)).toBeGreaterThan(20);
+    expect(await verification).toEqual({ status: 422, text: expect.stringContaining('takes longer than 5 s') });
   });
 
   test('does not keep the server from ending at once', async () => {
     const { child, base_url, control_url } = await startMockProcess();
     await fetch(`${base_url}/${'a'.repeat(60)}`);
-    const asked = fetch(`${control_url}/verify`, {
+    const verification = fetch(`${control_url}/verify`, {
       method: 'POST',
       body: JSON.stringify({ request: { path_matches: ENDLESS } }),
     }).catch(() => 'cut');
     for (let answers = 0; answers < 50; answers += 1) await (await fetch(`${control_url}/health`)).arrayBuffer();
     await endsAtOnce(child);
-    expect(await asked).toBe('cut');
+    expect(await verification).toBe('cut');
   });
 });
 
@@ -192,7 +192,7 @@ describe('a writer that keeps its pace', () => {
     };
     const harvesting = [harvest(), harvest()];
     const knocks: ReturnType<typeof knock>[] = [];
-    for (let sent = 0; sent < 40; sent += 1) {
+    for (let sentCount = 0; sentCount < 40; sentCount += 1) {
       knocks.push(knock(mock.base_url, token));
       await delay(106);
     }
@@ -222,7 +222,7 @@ test('the journal forgets its oldest entries earlier where their paths are long'
   await using mock = await startMock();
   await mock.control('POST', '/tenants', { name: 'small' });
   const long = `/t/small/${'x'.repeat(12_000)}`;
-  for (let sent = 0; sent < 300; sent += 1) await (await fetch(mock.url + long)).arrayBuffer();
+  for (let sentCount = 0; sentCount < 300; sentCount += 1) await (await fetch(mock.url + long)).arrayBuffer();
   const journal = await (await fetch(`${mock.url}/t/small/__mock__/journal`)).text();
   expect(journal.length).toBeLessThan(2.3 * 1024 * 1024);
   expect(journal.length).toBeGreaterThan(1.5 * 1024 * 1024);

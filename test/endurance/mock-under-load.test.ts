@@ -37,7 +37,7 @@ test.skipIf(process.platform !== 'linux')(
     const shareOver = () => (performance.now() - startMs) / (SECONDS * 1000);
     const isOver = () => shareOver() > 1;
     const memory: number[] = [];
-    let asked = 0;
+    let askedCount = 0;
     const client = async (at: number): Promise<void> => {
       const tenant = tenants[at % TENANTS] as Tenant;
       const served = { url: tenant.base_url, server: tenant };
@@ -46,7 +46,7 @@ test.skipIf(process.platform !== 'linux')(
       while (!isOver()) {
         expect((await importXml(served, document, { token })).status).toBe(201);
         expect((await fetch(`${tenant.oai_base}/2.2/oai?verb=Identify`)).status).toBe(200);
-        asked += 2;
+        askedCount += 2;
         if (shareOver() * SAMPLES >= memory.length) memory.push(memoryBytes(mock.child.pid ?? 0));
       }
     };
@@ -56,7 +56,7 @@ test.skipIf(process.platform !== 'linux')(
         for (const { control_url } of tenants) if (!isOver()) await ask(control_url, 'POST', '/snapshots/start/restore');
     };
     await Promise.all([...Array.from({ length: CLIENTS }, (_, at) => client(at)), goBack()]);
-    console.log(`${asked} requests; MiB over time: ${memory.map((bytes) => Math.round(bytes / 2 ** 20)).join(', ')}`);
+    console.log(`${askedCount} requests; MiB over time: ${memory.map((bytes) => Math.round(bytes / 2 ** 20)).join(', ')}`);
     expect((memory.at(-1) ?? 0) - (memory[SAMPLES / 2] ?? 0)).toBeLessThan(MAX_GROWTH_BYTES);
   },
 );

@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http';
 import { generateSync, type JsonSchema } from 'json-schema-faker';
-import { seededRandom } from '../../mock-server/base/random.ts';
+import { makeSeededRandom } from '../../mock-server/base/random.ts';
 import { contentDigest, multipart, type Part } from '../support/contract-requests.ts';
 import type { Described, Exchanged } from '../support/openapi.ts';
 
@@ -79,7 +79,7 @@ export class Fuzz {
   constructor(described: Described, known: Known, seed: number) {
     this.#described = described;
     this.#known = known;
-    this.#random = seededRandom(seed);
+    this.#random = makeSeededRandom(seed);
     this.#operations = Object.entries(described.description.paths).flatMap(([path, operations]) =>
       Object.entries(operations).map(([method, operation]) => [path, method.toUpperCase(), operation as Operation] as const),
     );
@@ -135,8 +135,8 @@ export class Fuzz {
       if (file === undefined || this.#chance(0.05)) return { name: name.replaceAll(/[\r\n"]/g, ''), bytes: asText(item) };
       return { name, ...file, bytes: this.#chance(0.5) ? this.#nearly(file.bytes) : file.bytes };
     });
-    const sent = this.#chance(0.05) ? [...parts, ...parts] : parts;
-    const whole = multipart(sent);
+    const sentParts = this.#chance(0.05) ? [...parts, ...parts] : parts;
+    const whole = multipart(sentParts);
     const [file] = parts;
     return {
       body: this.#chance(0.04) ? whole.subarray(0, Math.floor(this.#random() * whole.length)) : whole,
@@ -252,7 +252,7 @@ export function ask(base: string, { method, target, headers, body }: FuzzRequest
   return new Promise((resolve, reject) => {
     const path = (pathname === '/' ? '' : pathname) + target;
     const length = body === undefined ? {} : { 'Content-Length': body.length };
-    const sent = request({ agent, hostname, port, method, path, headers: { ...headers, ...length } }, (response) => {
+    const clientRequest = request({ agent, hostname, port, method, path, headers: { ...headers, ...length } }, (response) => {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => void chunks.push(chunk));
       response.once('error', reject);
@@ -263,8 +263,8 @@ export function ask(base: string, { method, target, headers, body }: FuzzRequest
         resolve({ method, path: plain, status: response.statusCode ?? 0, headers: Object.fromEntries(headers), body: text });
       });
     });
-    sent.once('error', reject);
-    sent.end(body);
+    clientRequest.once('error', reject);
+    clientRequest.end(body);
   });
 }
 

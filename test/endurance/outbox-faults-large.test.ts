@@ -19,16 +19,16 @@ async function countRequests(work: () => Promise<unknown>): Promise<number> {
 
 test('What a push asks before it sends grows with what was sent and waits, and no faster.', async () => {
   /** Sent finds, as many that wait, and one with a failed answer: it is looked for among all. */
-  const asked = async (finds: number): Promise<number> => {
+  const countAsked = async (finds: number): Promise<number> => {
     const home = await signedIn(mock.service, 'archaeologist', ALL_IN_INDEX);
     await expectDone(home.pas('import', writeSeason(home, 2 * finds)));
     await mock.service.faults({ endpoint: 'import', fault: '500-after-save', when: { nth: 5 }, times: 1 });
     await expectDone(home.pas('push', '--limit', String(finds)));
     return countRequests(() => expectDone(home.pas('push', '--limit', '1')));
   };
-  const few = await asked(100);
+  const few = await countAsked(100);
   await mock.service.control('POST', '/reset');
-  expect(await asked(300)).toBeLessThanOrEqual(3 * few);
+  expect(await countAsked(300)).toBeLessThanOrEqual(3 * few);
 });
 
 test('A second laptop with the same finds asks once for all of them, and holds each.', async () => {

@@ -103,7 +103,7 @@ export const PLANTED_IN_HARVEST: readonly Planted[] = [
   {
     name: 'headers without their set',
     file: 'endpoints/oai/harvest.ts',
-    from: `deployed && lostItsSet(record) ?`,
+    from: 'deployed && isWithoutSet(record) ?',
     to: `record.setSpec === 'osoba' ?`,
     clauses: ['B-RECORD-1'],
   },
@@ -131,8 +131,8 @@ export const PLANTED_IN_HARVEST: readonly Planted[] = [
   {
     name: 'elements in 2.0 that came with 2.1',
     file: 'state/records/render-version.ts',
-    from: 'typesIn(version))',
-    to: `typesIn(version === '2.0' ? '2.1' : version))`,
+    from: 'readTypes(version))',
+    to: `readTypes(version === '2.0' ? '2.1' : version))`,
     clauses: ['S-VERSION-6'],
   },
   {
@@ -208,8 +208,8 @@ export const PLANTED_IN_HARVEST: readonly Planted[] = [
   {
     name: 'another text for what is refused',
     file: 'state/records/render-dublin-core.ts',
-    from: `element('type', FORBIDDEN)`,
-    to: `element('type', 'no access')`,
+    from: `renderElement('type', FORBIDDEN)`,
+    to: `renderElement('type', 'no access')`,
     clauses: ['B-SEE-2'],
   },
 ];

@@ -48,15 +48,15 @@ export const PLANTED_IN_WRITES: readonly Planted[] = [
   {
     name: 'another status for malformed XML',
     file: 'endpoints/pas/import-xml.ts',
-    from: `refusal(400, say('xml-malformed'))`,
-    to: `refusal(422, say('xml-malformed'))`,
+    from: `makeRefusal(400, say('xml-malformed'))`,
+    to: `makeRefusal(422, say('xml-malformed'))`,
     clauses: ['A-IMPORT-11'],
   },
   {
     name: 'another status for an empty root',
     file: 'rules/find-document.ts',
-    from: `refusal(400, say('root-empty'))`,
-    to: `refusal(422, say('root-empty'))`,
+    from: `makeRefusal(400, say('root-empty'))`,
+    to: `makeRefusal(422, say('root-empty'))`,
     clauses: ['A-IMPORT-11'],
   },
   {
@@ -90,8 +90,8 @@ export const PLANTED_IN_WRITES: readonly Planted[] = [
   {
     name: 'another status for an unknown project',
     file: 'endpoints/pas/import-xml.ts',
-    from: `refusal(404, say('project-unknown'`,
-    to: `refusal(422, say('project-unknown'`,
+    from: `makeRefusal(404, say('project-unknown'`,
+    to: `makeRefusal(422, say('project-unknown'`,
     clauses: ['A-IMPORT-13'],
   },
   {
@@ -140,8 +140,8 @@ export const PLANTED_IN_WRITES: readonly Planted[] = [
   {
     name: 'coarse coordinates',
     file: 'state/records/geometry.ts',
-    from: 'inPlaces(7,',
-    to: 'inPlaces(1,',
+    from: 'roundToPlaces(7,',
+    to: 'roundToPlaces(1,',
     clauses: [CLAUSE_OF_ELEMENT.geom_sjtsk_wkt],
   },
   {
@@ -161,8 +161,8 @@ export const PLANTED_IN_WRITES: readonly Planted[] = [
   {
     name: 'identifiers that a client chooses',
     file: 'rules/find-document.ts',
-    from: `![':tba', undefined].includes(textIn(ident))`,
-    to: `textIn(ident) === ':tbd'`,
+    from: `![':tba', undefined].includes(getTextOf(ident))`,
+    to: `getTextOf(ident) === ':tbd'`,
     clauses: [CLAUSE_OF_ELEMENT.ident_cely],
   },
   {
@@ -210,8 +210,8 @@ export const PLANTED_IN_WRITES: readonly Planted[] = [
   {
     name: 'another status for no number',
     file: 'endpoints/pas/registration-number.ts',
-    from: `refusal(400, say('number-missing'))`,
-    to: `refusal(422, say('number-missing'))`,
+    from: `makeRefusal(400, say('number-missing'))`,
+    to: `makeRefusal(422, say('number-missing'))`,
     clauses: ['A-NUMBER-8'],
   },
   {
@@ -259,15 +259,15 @@ export const PLANTED_IN_WRITES: readonly Planted[] = [
   {
     name: 'another status for what is no photograph',
     file: 'endpoints/pas/photograph.ts',
-    from: `refusal(422, say('photo-type', kind.type))`,
-    to: `refusal(415, say('photo-type', kind.type))`,
+    from: `makeRefusal(422, say('photo-type', kind.type))`,
+    to: `makeRefusal(415, say('photo-type', kind.type))`,
     clauses: ['A-PHOTO-2'],
   },
   {
     name: 'another status for a photograph of no find',
     file: 'endpoints/pas/photograph.ts',
-    from: `refusal(404, say('find-unknown', ident))`,
-    to: `refusal(400, say('find-unknown', ident))`,
+    from: `makeRefusal(404, say('find-unknown', ident))`,
+    to: `makeRefusal(400, say('find-unknown', ident))`,
     clauses: ['A-PHOTO-11'],
   },
   {
@@ -280,8 +280,8 @@ export const PLANTED_IN_WRITES: readonly Planted[] = [
   {
     name: 'another status without a token',
     file: 'rules/preconditions.ts',
-    from: 'new HttpError(detail(401, text',
-    to: 'new HttpError(detail(400, text',
+    from: 'new HttpError(makeDetailAnswer(401, text',
+    to: 'new HttpError(makeDetailAnswer(400, text',
     clauses: ['A-AUTH-1', 'A-IMPORT-12', 'A-NUMBER-9', 'A-PHOTO-10', 'A-USER-1'],
   },
   {

@@ -37,7 +37,7 @@ describe('a service that was put back from a backup', () => {
   let data: string;
   let start: () => Promise<MockProcess>;
   let restored: MockProcess;
-  let made: () => Promise<MockState>;
+  let countNow: () => Promise<MockState>;
 
   /** Runs what happens after the backup of the service was made, and then puts it back, an hour later by its clock. */
   async function lose(work: () => Promise<void>): Promise<void> {
@@ -49,7 +49,7 @@ describe('a service that was put back from a backup', () => {
     copyFileSync(`${data}.backup`, data);
     restored = await start();
     await restored.control('POST', '/clock', { advance_ms: 2 * HALF_AN_HOUR });
-    made = await countMade(restored);
+    countNow = await countMade(restored);
   }
 
   beforeEach(async () => {
@@ -76,7 +76,7 @@ describe('a service that was put back from a backup', () => {
     await expectDone(home.pas('push'));
     const again = await getIdent('B');
     expect(again).not.toBe(ident);
-    expect(await made()).toEqual({ finds: 2, photos: 1 });
+    expect(await countNow()).toEqual({ finds: 2, photos: 1 });
     const uploads = (await restored.journal()).filter(({ method, path }) => method === 'POST' && path.includes('foto'));
     expect(uploads.map(({ path }) => path.includes(again))).toEqual([true]);
   });
@@ -92,6 +92,6 @@ describe('a service that was put back from a backup', () => {
     expect(await getIdent('C')).toBe(ident);
     await home.pas('reconcile');
     await home.pas('push');
-    expect(await made()).toMatchObject({ finds: 2 });
+    expect(await countNow()).toMatchObject({ finds: 2 });
   });
 });

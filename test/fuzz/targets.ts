@@ -15,9 +15,9 @@ import { parseRecordIdent } from '../../src/flows/push/send-entry.ts';
 import { openOaiClient } from '../../src/oai/client.ts';
 import { MalformedAnswerError } from '../../src/oai/malformed-error.ts';
 import { findEntity, type OaiRecord } from '../../src/oai/protocol.ts';
-import { headerJson, listRepeatedElements, metadataText, recordJson } from '../../src/oai/record-json.ts';
+import { listRepeatedElements, renderMetadata, toHeaderJson, toRecordJson } from '../../src/oai/record-json.ts';
 import { parseOutcome } from '../../src/pas-api/outcome.ts';
-import { bareJpeg } from '../../src/photo/jpeg.ts';
+import { reduceJpeg } from '../../src/photo/jpeg.ts';
 import { readPhotoExif } from '../../src/photo/photo-exif.ts';
 import { inspectPhotograph } from '../../src/photo/photograph.ts';
 import { removeGps } from '../../src/photo/remove-gps.ts';
@@ -137,9 +137,9 @@ function joinedParts(parts: readonly ZipPart[]): Buffer {
 function readRecords(records: readonly OaiRecord[], repeated: ReturnType<typeof listRepeatedElements>): void {
   const json = new JsonBytes();
   for (const record of records) {
-    JSON.stringify(headerJson(record));
-    JSON.stringify(recordJson(record, repeated));
-    const text = metadataText(json, record, repeated);
+    JSON.stringify(toHeaderJson(record));
+    JSON.stringify(toRecordJson(record, repeated));
+    const text = renderMetadata(json, record, repeated);
     if (text !== null) JSON.parse(text);
     const entity = findEntity(record);
     if (entity === undefined) continue;
@@ -575,14 +575,14 @@ insert into a values (1, x'47500001000000000101000000000000000000004000000000000
       '\u00ff',
     ],
     maxBytes: 8192,
-    read: async (given) => {
-      const [type, ending] = MARKS[getKind(given, MARKS.length)] ?? ['image/jpeg', 'jpg'];
-      const bytes = given.subarray(1);
+    read: async (seedBytes) => {
+      const [type, ending] = MARKS[getKind(seedBytes, MARKS.length)] ?? ['image/jpeg', 'jpg'];
+      const bytes = seedBytes.subarray(1);
       const file = join(folder, `photograph.${ending}`);
       writeFileSync(file, bytes);
       for (const { says } of (await inspectPhotograph(file)).issues) String(says);
       await readPhotoExif(file);
-      bareJpeg(bytes);
+      reduceJpeg(bytes);
       const whole = Buffer.from(bytes);
       const { parts } = removeGps(bytes, type);
       const without = Buffer.concat(parts);

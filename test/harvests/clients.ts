@@ -1,8 +1,8 @@
 import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Clock, monotonicMs, wallMs } from '../../src/base/clock.ts';
-import { appendingFile, jsonlOutput } from '../../src/flows/harvest/append-output.ts';
+import { asMonotonicMs, asWallMs, type Clock } from '../../src/base/clock.ts';
+import { openAppendingFile, openJsonlOutput } from '../../src/flows/harvest/append-output.ts';
 import { harvestRecords } from '../../src/flows/harvest/harvest-records.ts';
 import { harvestVocabulary } from '../../src/flows/harvest/harvest-vocabulary.ts';
 import type { RecordOutput } from '../../src/flows/harvest/record-output.ts';
@@ -10,7 +10,7 @@ import type { Exchange } from '../../src/http/exchange.ts';
 import { assertSubject, openLedger } from '../../src/ledger/ledger.ts';
 import { type OaiClient, openOaiClient } from '../../src/oai/client.ts';
 import { listRepeatedElements } from '../../src/oai/record-json.ts';
-import { termsOfSet } from '../../src/vocabulary/terms.ts';
+import { iterateTermsOfSet } from '../../src/vocabulary/terms.ts';
 import { openVocabulary } from '../../src/vocabulary/vocabulary-store.ts';
 import { type JsonLine, unseal } from '../support/record-harvest.ts';
 import { OAI_BASE } from '../support/scripted-oai.ts';
@@ -74,7 +74,11 @@ export function recordsClient(): HarvestClient {
           client: makeClient(exchange),
           clock,
           openOutput: async (opening) => {
-            output = jsonlOutput(await appendingFile(path, ledger, opening), listRepeatedElements(VERSION), 'ListRecords');
+            output = openJsonlOutput(
+              await openAppendingFile(path, ledger, opening),
+              listRepeatedElements(VERSION),
+              'ListRecords',
+            );
             return { ledger, output };
           },
           sets: [SET],
@@ -114,7 +118,12 @@ export function vocabularyClient(): HarvestClient {
   const folder = mkdtempSync(join(tmpdir(), 'pas-scenario-'));
   const path = join(folder, 'vocabulary.sqlite');
   let now = Date.now;
-  const clock: Clock = { now: () => wallMs(now()), monotonicMs: () => monotonicMs(now()), sleep: async () => {}, hold: () => {} };
+  const clock: Clock = {
+    now: () => asWallMs(now()),
+    monotonicMs: () => asMonotonicMs(now()),
+    sleep: async () => {},
+    hold: () => {},
+  };
   return {
     run: async (run) => {
       now = run.clock.now;
@@ -122,7 +131,7 @@ export function vocabularyClient(): HarvestClient {
       try {
         const [harvested] = await harvestVocabulary({
           client: makeClient(run.exchange),
-          vocabulary: store.source(OAI_BASE),
+          vocabulary: store.openSource(OAI_BASE),
           clock: run.clock,
           sets: [SET],
           metadataPrefix: 'oai_svc',
@@ -140,7 +149,7 @@ export function vocabularyClient(): HarvestClient {
     holds: () => {
       const store = openVocabulary(path, clock);
       try {
-        return new Map([...termsOfSet(store.source(OAI_BASE), SET)].map(({ ident, label }) => [ident, label]));
+        return new Map([...iterateTermsOfSet(store.openSource(OAI_BASE), SET)].map(({ ident, label }) => [ident, label]));
       } finally {
         store.close();
       }

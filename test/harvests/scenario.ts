@@ -1,4 +1,4 @@
-import { type Clock, monotonicMs, wallMs } from '../../src/base/clock.ts';
+import { asMonotonicMs, asWallMs, type Clock } from '../../src/base/clock.ts';
 import { PasError } from '../../src/base/errors.ts';
 import { type Exchange, HARVEST_RETRY, type HttpResponse, TransportError, withRetry } from '../../src/http/exchange.ts';
 import { type Random, seededRandom } from '../support/random.ts';
@@ -194,8 +194,8 @@ class Scenario {
   #clock(): Clock {
     const service = this.#service;
     return {
-      now: () => wallMs(service.nowMs + this.#skewMs),
-      monotonicMs: () => monotonicMs(service.nowMs),
+      now: () => asWallMs(service.nowMs + this.#skewMs),
+      monotonicMs: () => asMonotonicMs(service.nowMs),
       sleep: async (ms) => {
         service.nowMs += Math.ceil(ms);
       },

@@ -51,9 +51,9 @@ describe('a container of the image', () => {
   });
 
   test('answers other machines, and its control interface whoever has the token', async () => {
-    const asked = (headers: Record<string, string>) => fetch(`${url}/__mock__/state`, { headers });
-    expect((await asked({})).status).toBe(401);
-    expect((await asked({ authorization: `Bearer ${TOKEN}` })).status).toBe(200);
+    const fetchState = (headers: Record<string, string>) => fetch(`${url}/__mock__/state`, { headers });
+    expect((await fetchState({})).status).toBe(401);
+    expect((await fetchState({ authorization: `Bearer ${TOKEN}` })).status).toBe(200);
     const token = await fetch(`${url}/api/token-auth/`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },

@@ -141,7 +141,7 @@ describe('the language', () => {
   };
 
   test('is that of --lang, else of PAS_LANG, else of the locale, else English', async () => {
-    const said = await Promise.all([
+    const openings = await Promise.all([
       opening({ LC_ALL: 'en_GB.UTF-8', PAS_LANG: 'en' }, '--lang', 'cs'),
       opening({ LC_ALL: 'en_GB.UTF-8', PAS_LANG: 'cs' }),
       opening({ LANG: 'cs_CZ.UTF-8' }),
@@ -149,7 +149,7 @@ describe('the language', () => {
       opening({ LANG: 'de_DE.UTF-8' }),
       opening({ PAS_LANG: 'cs' }, '--lang=en'),
     ]);
-    expect(said).toEqual(['Použití:', 'Použití:', 'Použití:', 'Usage:', 'Usage:', 'Usage:']);
+    expect(openings).toEqual(['Použití:', 'Použití:', 'Použití:', 'Usage:', 'Usage:', 'Usage:']);
   });
 
   test('that pas does not speak is wrong usage, and those that it speaks are named', async () => {

@@ -66,10 +66,10 @@ test('every check has its place in the JSON, whether it could be made or not', a
 test('a schema version that the service took imports of is said to be accepted', async () => {
   await expectDone(home.pas('harvest-vocab'));
   await expectDone(home.pas('import', writeSeason(home, 1)));
-  const said = async () => (await diagnose(home)).report.checks.find(({ name }) => name === 'schema')?.message;
-  expect(await said()).toMatch(/the first import shows if/);
+  const findCheckMessage = async () => (await diagnose(home)).report.checks.find(({ name }) => name === 'schema')?.message;
+  expect(await findCheckMessage()).toMatch(/the first import shows if/);
   await expectDone(home.pas('push'));
-  expect(await said()).toMatch(/has accepted imports with it/);
+  expect(await findCheckMessage()).toMatch(/has accepted imports with it/);
 });
 
 test('what is wrong with the machine is named with what to do', async () => {

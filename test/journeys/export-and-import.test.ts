@@ -158,7 +158,7 @@ test('a table that Excel saved as CSV is imported as it reads there, and a perso
   const notes = async () =>
     (await field.json<{ elements: { poznamka: string } }[]>('list')).map(({ elements }) => elements.poznamka);
   expect(await notes()).toEqual(['střep ze Žďáru', 'šedá hlína']);
-  const told = await field.pas('import', table, '--encoding', 'iso-8859-2', '--dry-run');
-  expect(told.stdout + told.stderr).not.toContain('is read as');
-  expect(told.stdout).toMatch(/row 2, column poznamka .*U\+008E/);
+  const dryRun = await field.pas('import', table, '--encoding', 'iso-8859-2', '--dry-run');
+  expect(dryRun.stdout + dryRun.stderr).not.toContain('is read as');
+  expect(dryRun.stdout).toMatch(/row 2, column poznamka .*U\+008E/);
 });

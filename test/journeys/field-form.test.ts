@@ -31,11 +31,11 @@ test('a form asks for every element of states 2 and 3, in Czech and English, and
   expect(files[0]).toBe(path);
   expect(files.every((file) => existsSync(file))).toBe(true);
   const survey = await makeSheet(path, 'survey');
-  const asked = survey.map(({ name }) => name);
+  const questionNames = survey.map(({ name }) => name);
   const needed = FIELDS.filter(
     ({ kind, requiredFrom }) => requiredFrom !== undefined && kind !== 'point' && kind !== 'geom-system',
   );
-  expect(asked).toEqual(expect.arrayContaining([...needed.map(({ name }) => name), 'point', 'photos', 'photo']));
+  expect(questionNames).toEqual(expect.arrayContaining([...needed.map(({ name }) => name), 'point', 'photos', 'photo']));
   for (const row of survey) {
     for (const text of ['label', 'hint', 'required_message', 'constraint_message']) {
       const [cs = '', en = ''] = [row[`${text}::Čeština (cs)`], row[`${text}::English (en)`]];
@@ -45,7 +45,7 @@ test('a form asks for every element of states 2 and 3, in Czech and English, and
     const [, list] = /^select_one_from_file (.+)$/.exec(row['type'] ?? '') ?? [];
     if (list !== undefined) expect(readFileSync(join(home.folder, 'first', list), 'utf8')).toMatch(/^name,label,above\n.+,/);
   }
-  const names = new Set(asked);
+  const names = new Set(questionNames);
   const named = survey.flatMap((row) =>
     [...JSON.stringify(row).matchAll(/\$\{(?:last-saved#)?(\w+)\}/g)].map(([, name = '']) => name),
   );

@@ -71,10 +71,10 @@ describe('an output', () => {
     ['below a file', 'f/x.jsonl', (at) => writeFileSync(join(at, 'f'), ''), /a part of the path is not a folder/],
     ['in a folder below a file', 'f/records', (at) => writeFileSync(join(at, 'f'), ''), /a part of the path is not a folder/],
     ['at a link to itself', 'loop.jsonl', (at) => symlinkSync('loop.jsonl', join(at, 'loop.jsonl')), /symbolic link/],
-  ])('%s is wrong usage, with advice about --out', async (_, out, prepare, said) => {
+  ])('%s is wrong usage, with advice about --out', async (_, out, prepare, message) => {
     prepare(home.folder);
     const run = await home.pas('harvest', SET, '--out', out);
-    expect([run.code, run.stderr]).toEqual([2, expect.stringMatching(said)]);
+    expect([run.code, run.stderr]).toEqual([2, expect.stringMatching(message)]);
     expect(run.stderr).toContain('--out');
     expect(run.stderr).not.toMatch(/PAS_HOME|bug in pas/);
   });

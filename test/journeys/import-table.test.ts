@@ -48,7 +48,7 @@ test('an edited row never changes a find that was sent, and says so', async () =
   const table = writeSeason(home, 2);
   await home.json<Report>('import', table);
   await expectDone(home.pas('push'));
-  const sent = (await expectDone(home.pas('build', 'K-2'))).stdout;
+  const sentText = (await expectDone(home.pas('build', 'K-2'))).stdout;
   edit(table, 'pole 2', 'les 2');
   const run = await home.pas('import', table, '--json');
   expect(run.code).toBe(3);
@@ -57,7 +57,7 @@ test('an edited row never changes a find that was sent, and says so', async () =
     unchanged: 1,
     issues: [{ rule: 'already-sent' }, { rule: 'not-harvested' }],
   });
-  expect((await expectDone(home.pas('build', 'K-2'))).stdout).toBe(sent);
+  expect((await expectDone(home.pas('build', 'K-2'))).stdout).toBe(sentText);
   expect((await home.json<Shown>('show', 'K-2')).elements['lokalizace']).toBe('pole 2');
 });
 

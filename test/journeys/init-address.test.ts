@@ -113,16 +113,16 @@ describe('pas init with one address of the service', () => {
   });
 
   test('sends no credential', async () => {
-    const asked: string[] = [];
+    const requestUrls: string[] = [];
     const address = await serve((request, response) => {
       const { authorization = '', cookie = '' } = request.headers;
-      asked.push(`${request.method} ${authorization}${cookie}`);
+      requestUrls.push(`${request.method} ${authorization}${cookie}`);
       asksForToken(request, response);
     });
     const home = makeHome({ PAS_USERNAME: 'eva', PAS_PASSWORD: 'planted', PAS_TOKEN: 'planted-token' });
     await home.pas('init', address, '--username', 'eva', '--oai-auth', 'basic', '--kind', 'training');
-    expect(asked.length).toBeGreaterThan(1);
-    expect(new Set(asked)).toEqual(new Set(['GET ']));
+    expect(requestUrls.length).toBeGreaterThan(1);
+    expect(new Set(requestUrls)).toEqual(new Set(['GET ']));
   });
 
   test('asks nothing of an address that is not protected by TLS', async () => {

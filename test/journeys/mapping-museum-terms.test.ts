@@ -171,8 +171,8 @@ describe('a reviewed mapping', () => {
       'obdobi;spona;HES-000605;spona;;yes',
       'obdobi;nikde;HES-999999;;;yes',
     ];
-    const given = home.file('wrong.csv', ['set;term;id;label;note;confirmed', ...rows].join('\n'));
-    const run = await home.pas('vocab', 'map', 'import', given, '--json');
+    const file = home.file('wrong.csv', ['set;term;id;label;note;confirmed', ...rows].join('\n'));
+    const run = await home.pas('vocab', 'map', 'import', file, '--json');
     expect(run.code).toBe(3);
     const { added, issues } = JSON.parse(run.stdout) as { added: number; issues: Issue[] };
     expect(added).toBe(0);

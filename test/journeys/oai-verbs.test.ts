@@ -70,15 +70,15 @@ describe('each verb prints its answer as JSON', () => {
 
   test('identifiers and records, page by page with the token', async () => {
     type Page = { resumption_token: string | null; complete_list_size: number | null; headers: { identifier: string }[] };
-    const met = new Set<string>();
+    const metIdentifiers = new Set<string>();
     let page = await home.json<Page>('oai', 'identifiers', '--set', 'heslo', '--metadata-prefix', 'oai_dc');
     const size = page.complete_list_size;
     for (;;) {
-      for (const { identifier } of page.headers) met.add(identifier);
+      for (const { identifier } of page.headers) metIdentifiers.add(identifier);
       if (page.resumption_token === null) break;
       page = await home.json<Page>('oai', 'identifiers', '--resumption-token', page.resumption_token);
     }
-    expect(met.size).toBe(size);
+    expect(metIdentifiers.size).toBe(size);
     const { text } = await ask(mock, 'verb=ListIdentifiers&metadataPrefix=oai_dc&set=heslo');
     expect(parseToken(text)?.size).toBe(size);
   });

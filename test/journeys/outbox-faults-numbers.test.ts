@@ -53,8 +53,8 @@ test('A number that was tried at the training instance does not follow the find 
   const register = home.file('register.csv', 'local_id;evidencni_cislo\nK-3;MMK A 78/2024\n');
   await expectDone(home.pas('number', 'import', register, ...museum));
   await expectDone(home.pas('push', ...museum, '--yes'));
-  const made = await home.json<{ local_id: string; ident_cely: string }[]>('list', ...museum);
-  const numbers = await Promise.all(made.map(({ ident_cely }) => numberAt(production.service, ident_cely)));
+  const madeFinds = await home.json<{ local_id: string; ident_cely: string }[]>('list', ...museum);
+  const numbers = await Promise.all(madeFinds.map(({ ident_cely }) => numberAt(production.service, ident_cely)));
   expect(numbers).toEqual(['', 'MMK A 77/2024', 'MMK A 78/2024']);
 });
 
@@ -84,12 +84,12 @@ test.each<[string, readonly string[], NodeJS.ProcessEnv]>([
 ])('A number of unknown end is not sent again over the number of a curator where %s.', async (_, flags, env) => {
   const { service } = production;
   const { home, ident } = await killedDuringNumber(service, flags);
-  const sent = await numbersSent(service);
+  const sentNumbers = await numbersSent(service);
   for (const _again of [1, 2]) {
     const run = await home.with({ PAS_PASSWORD: 'archaeologist', ...env }).pas('push');
     expect(run.code, run.stderr).toBe(6);
   }
-  expect([await numberAt(service, ident), await numbersSent(service)]).toEqual(['CURATOR', sent]);
+  expect([await numberAt(service, ident), await numbersSent(service)]).toEqual(['CURATOR', sentNumbers]);
   const { needs_person } = await home.json<{ needs_person: object[] }>('status');
   expect(needs_person).toMatchObject([{ find: 'K-1', kind: 'number', state: 'uncertain' }]);
 });

@@ -11,9 +11,9 @@ const SET = 'samostatny_nalez';
 
 /** Changes answers of the harvesting interface, as a proxy in front of it. */
 let rewrite: (xml: string) => string;
-let asked: URLSearchParams[] = [];
+let queries: URLSearchParams[] = [];
 const inFront = createServer((asking, answering) => {
-  asked.push(new URL(asking.url ?? '', 'http://x').searchParams);
+  queries.push(new URL(asking.url ?? '', 'http://x').searchParams);
   const { port } = new URL(mock.service.oai_base);
   // By the address that the client used, the service makes the identifiers.
   const headers = { ...asking.headers, 'accept-encoding': 'identity' };
@@ -30,7 +30,7 @@ afterAll(() => inFront.close());
 let home: Home;
 beforeEach(async () => {
   rewrite = (xml) => xml;
-  asked = [];
+  queries = [];
   const front = `http://127.0.0.1:${(inFront.address() as AddressInfo).port}`;
   home = await signedIn(mock.service, 'archaeologist', [...WITHOUT_PAUSES, '--oai-base', front]);
   await expectDone(home.pas('import', writeSeason(home, 3)));
@@ -79,10 +79,10 @@ test('a harvest that gets a record without its content exits 3, keeps its copy, 
 test('a pull asks by day where datestamps are days, so that nothing of that day is missed', async () => {
   rewrite = (xml) => xml.replaceAll(/(<datestamp>\d{4}-\d\d-\d\d)T[^<]*/g, '$1');
   await pull();
-  asked = [];
+  queries = [];
   const { from } = await pull();
   expect(from).toMatch(/T00:00:00\.000Z$/);
-  const froms = asked.filter((query) => query.get('verb') === 'ListRecords').map((query) => query.get('from'));
+  const froms = queries.filter((query) => query.get('verb') === 'ListRecords').map((query) => query.get('from'));
   expect(froms).toEqual([expect.stringMatching(/^\d{4}-\d\d-\d\d(T00:00:00Z)?$/)]);
 });
 

@@ -339,9 +339,9 @@ describe('a training instance', () => {
       const colleague = await signedIn(production, 'archivist');
       await expectDone(colleague.pas('import', writeSeason(colleague, 3)));
       await expectDone(colleague.pas('push'));
-      const given = (of: Home) =>
+      const listIdents = (of: Home) =>
         of.json<{ ident_cely: string }[]>('list').then((all) => all.map(({ ident_cely }) => ident_cely));
-      expect(await given(home)).toEqual(await given(colleague));
+      expect(await listIdents(home)).toEqual(await listIdents(colleague));
 
       const run = await home.pas('pull');
       expect([run.code, run.stderr]).toEqual([

@@ -40,8 +40,8 @@ describe('a number that the service has', () => {
     const replaced = await expectDone(home.pas(...advised(refused)));
     expect(replaced.stderr).toContain('K-1: A 1 → B 2');
     await expectDone(home.pas('push'));
-    const sent = (await mock.service.journal()).filter(({ method }) => method === 'PATCH');
-    expect(sent).toHaveLength(2);
+    const sentChanges = (await mock.service.journal()).filter(({ method }) => method === 'PATCH');
+    expect(sentChanges).toHaveLength(2);
   });
 
   test('needs no flag where it stays, or where there was none', async () => {

@@ -135,9 +135,9 @@ describe('the deployment’s own schema', () => {
   test('is followed where it moved to at its service, but to no other, be it a program of this machine', async () => {
     answer = (response) => response.writeHead(302, { location: '/moved.xsd' }).end();
     expect(await home.json('schema', 'update')).toMatchObject({ change: 'fetched' });
-    let asked = 0;
+    let askedCount = 0;
     const neighbour = createServer((_request, response) => {
-      asked++;
+      askedCount++;
       response.end(deployed());
     });
     await new Promise<void>((ready) => neighbour.listen(0, '127.0.0.1', ready));
@@ -151,7 +151,7 @@ describe('the deployment’s own schema', () => {
     } finally {
       neighbour.close();
     }
-    expect(asked).toBe(0);
+    expect(askedCount).toBe(0);
   });
 });
 

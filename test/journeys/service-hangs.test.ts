@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { openConnections } from '../../src/http/send.ts';
-import { main } from '../../src/main.ts';
+import { runMain } from '../../src/main.ts';
 import { manualClock } from '../support/manual-clock.ts';
 import { type RawServer, startRawServer } from '../support/raw-server.ts';
 import { expectDone, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
@@ -52,13 +52,16 @@ async function runUntilGivenUp(args: readonly string[], meant: (url: string) => 
   const stdin = new PassThrough();
   stdin.end();
   const streams = { stdin, stdout: new PassThrough().resume(), stderr: new PassThrough().resume() };
-  const given = { clock, openConnections: async () => ({ ...connections, send }) };
+  const overrides = { clock, openConnections: async () => ({ ...connections, send }) };
   let code: number | undefined;
-  const running = main(args, { environment: home.env, cwd: home.folder, streams: streams as never, overrides: given }).then(
-    (ended) => {
-      code = ended;
-    },
-  );
+  const running = runMain(args, {
+    environment: home.env,
+    cwd: home.folder,
+    streams: streams as never,
+    overrides: overrides,
+  }).then((ended) => {
+    code = ended;
+  });
   while (code === undefined) {
     await Promise.race([running, delay(5)]);
     if (hangs && underWay === 0) await clock.advance(5000);

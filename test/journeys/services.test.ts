@@ -56,8 +56,8 @@ describe('one service', () => {
   test('that has moved keeps its records under its new address, and its password', async () => {
     await expectDone(home.pas('import', writeSeason(home, 1)));
     await expectDone(home.pas('push'));
-    const asked = await home.pas('service', 'moved', first.base_url, second.base_url);
-    expect(asked).toMatchObject({ code: 2, stderr: expect.stringContaining('--yes') });
+    const firstRun = await home.pas('service', 'moved', first.base_url, second.base_url);
+    expect(firstRun).toMatchObject({ code: 2, stderr: expect.stringContaining('--yes') });
     await expectDone(home.pas('service', 'moved', `${first.base_url}/`, second.base_url, '--yes'));
     const config = readFileSync(configFile(home), 'utf8');
     expect(config).toContain(`base_url = "${second.base_url}"`);

@@ -69,8 +69,8 @@ test('finds whose records a restarted service gave to others are one line, in a 
   await using again = await start();
   await expectDone(home.pas('import', table(home, ['B-1', 'B-2', 'B-3'])));
   const run = await home.with({ PAS_PASSWORD: 'archaeologist' }).pas('push');
-  const told = run.stderr.split('\n').filter((line) => line.includes('gave'));
-  expect(told).toEqual([
+  const toldLines = run.stderr.split('\n').filter((line) => line.includes('gave'));
+  expect(toldLines).toEqual([
     expect.stringMatching(/^import of A-\d and 2 more: the service gave its record/),
     expect.stringMatching(/^import of B-\d and 2 more: the service gave it the record/),
   ]);

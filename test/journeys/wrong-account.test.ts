@@ -82,8 +82,8 @@ describe('an outbox from which nothing was sent is not bound to another user tha
 
   test('and who that other one is can be asked without harm', async () => {
     const other = home.with(OTHER);
-    const asked = await expectDone(other.pas('whoami'));
-    expect(asked.stderr).toMatch(/is for the user archaeologist/);
+    const whoamiRun = await expectDone(other.pas('whoami'));
+    expect(whoamiRun.stderr).toMatch(/is for the user archaeologist/);
     expect(await home.json('outbox', 'show')).toMatchObject({ username: 'archaeologist' });
   });
 });
@@ -156,15 +156,15 @@ test('a sign-in as another account leaves a profile without a user name as it wa
 });
 
 test('a way to sign in for harvesting that the profile gives is kept by a sign-in', async () => {
-  const said = async (): Promise<unknown> => (await home.json<{ oaiAuth: string }>('profile', 'show')).oaiAuth;
+  const fetchOaiAuth = async (): Promise<unknown> => (await home.json<{ oaiAuth: string }>('profile', 'show')).oaiAuth;
   await expectDone(home.pas(...initFlags('mock', 'archaeologist'), '--oai-auth', 'none'));
   await expectDone(home.pas('login'));
-  expect(await said()).toBe('none');
+  expect(await fetchOaiAuth()).toBe('none');
   const pushed = await expectDone(home.pas('push'));
   await expectDone(home.pas(...advised(pushed, 'init')));
-  expect(await said()).toBe('basic');
+  expect(await fetchOaiAuth()).toBe('basic');
   const file = configFile(home);
   writeFileSync(file, readFileSync(file, 'utf8').replace(/^oai_auth = .*\n/m, ''));
   await expectDone(home.pas('login'));
-  expect(await said()).toBe('basic');
+  expect(await fetchOaiAuth()).toBe('basic');
 });

@@ -1,18 +1,18 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { serverMs } from '../../src/base/clock.ts';
+import { asServerMs } from '../../src/base/clock.ts';
 import { passFence } from '../../src/flows/outbox/fence.ts';
 import { resolveEntries, undoDecision } from '../../src/flows/reconcile/resolve-entries.ts';
 import { hashSha512 } from '../../src/http/request-body.ts';
 import { type Claim, claim, recoverInFlight, type Settlement, settle } from '../../src/outbox/claims.ts';
 import { addImport } from '../../src/outbox/entries.ts';
 import type { ImportEntry } from '../../src/outbox/entry.ts';
-import { importOfFind } from '../../src/outbox/entry-queries.ts';
+import { findImportOfFind } from '../../src/outbox/entry-queries.ts';
 import { openJournal } from '../../src/outbox/journal.ts';
 import { mergeJournal } from '../../src/outbox/merge.ts';
 import { type Outbox, openOutbox } from '../../src/outbox/open-outbox.ts';
 import { reassignRecord } from '../../src/outbox/ownership.ts';
-import { decisionAbout, recordEvents, recordEvidence } from '../../src/outbox/record-events.ts';
+import { makeDecision, recordEvents, recordEvidence } from '../../src/outbox/record-events.ts';
 import { findByLocalId, insertFind } from '../../src/outbox/stored-finds.ts';
 import { copyDatabase } from '../../src/store/database-file.ts';
 import { manualClock } from '../support/manual-clock.ts';
@@ -99,7 +99,7 @@ export class Copies {
   entry(name: string, find: number): ImportEntry | undefined {
     const outbox = this.outbox(name);
     const stored = findByLocalId(outbox, this.#finds[find] ?? '');
-    return stored === undefined ? undefined : importOfFind(outbox, stored.id);
+    return stored === undefined ? undefined : findImportOfFind(outbox, stored.id);
   }
 
   claim(name: string, find: number): Claim | undefined {
@@ -108,7 +108,7 @@ export class Copies {
       method: 'POST',
       path: '/import',
       account: 'U-000001',
-      serverMs: serverMs(clock.now()),
+      serverMs: asServerMs(clock.now()),
       sentByMs: null,
       settleMs: 1000,
     };
@@ -158,7 +158,7 @@ export class Copies {
     const [outbox, entry] = [this.outbox(name), this.entry(name, find)];
     if (entry === undefined) return;
     const decided = { answer: 'send', by: 'person', group: `${find}`, attempts: [] } as const;
-    recordEvents(outbox, [decisionAbout(outbox, entry, decided, '')]);
+    recordEvents(outbox, [makeDecision(outbox, entry, decided, '')]);
   }
 
   /** @param isLocked no push runs */

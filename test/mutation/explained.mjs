@@ -41,7 +41,7 @@ export const EXPLAINED = [
     why: 'no account is called either',
   },
   {
-    line: "const otherEntries = entriesOfRecord(outbox, identCely ?? '').filter((entry) => entry.id !== id);",
+    line: "const otherEntries = listEntriesOfRecord(outbox, identCely ?? '').filter((entry) => entry.id !== id);",
     becomes: ['"Stryker was here!"'],
     why: 'no record is called either',
   },
@@ -81,8 +81,8 @@ export const EXPLAINED = [
     why: 'no account is called either',
   },
   {
-    line: "const open = entriesInState(outbox, 'uncertain').filter(isChange);",
-    becomes: ["entriesInState(outbox, 'uncertain')"],
+    line: "const open = listEntriesInState(outbox, 'uncertain').filter(isChange);",
+    becomes: ["listEntriesInState(outbox, 'uncertain')"],
     why: 'an import in doubt has no record, and is judged as no change',
   },
   {
@@ -101,7 +101,7 @@ export const EXPLAINED = [
     why: 'no verdict is none, in the map as outside it',
   },
   {
-    line: 'const importEntry = findId === null ? undefined : importOfFind(outbox, findId);',
+    line: 'const importEntry = findId === null ? undefined : findImportOfFind(outbox, findId);',
     becomes: ['false'],
     why: 'no find has the row null',
   },
@@ -111,7 +111,7 @@ export const EXPLAINED = [
     why: 'what is asked about has a record',
   },
   {
-    line: 'const ms = datestamp === undefined ? undefined : datestampMs(datestamp);',
+    line: 'const ms = datestamp === undefined ? undefined : parseDatestampMs(datestamp);',
     becomes: ['false'],
     why: 'no word is a datestamp',
   },
@@ -176,7 +176,7 @@ export const EXPLAINED = [
     why: 'a number that was sent has a record',
   },
   {
-    line: "const element = entry.kind === 'import' && entry.document !== null ? elementAtLine(entry.document, finding.line) : undefined;",
+    line: "const element = entry.kind === 'import' && entry.document !== null ? findElementAtLine(entry.document, finding.line) : undefined;",
     becomes: ['true'],
     why: 'what was sent has its document',
   },
@@ -201,7 +201,7 @@ export const EXPLAINED = [
     why: 'the query has asked for numbers alone',
   },
   {
-    line: 'return failures.length < RETRY_POLICY.entry.slowAfter ? 0 : (failures.at(-1)?.endedAt ?? 0) + entryBackoffMs(failures.length);',
+    line: 'return failures.length < RETRY_POLICY.entry.slowAfter ? 0 : (failures.at(-1)?.endedAt ?? 0) + computeEntryBackoffMs(failures.length);',
     becomes: ['failures.at(-1).endedAt'],
     why: 'there are failures',
   },
@@ -224,7 +224,7 @@ export const EXPLAINED = [
     why: 'in all three versions of the schema the same elements repeat',
   },
   {
-    line: "for (const type of root.children) types.set(getAttribute(type, 'name') ?? '', declarationsIn(type));",
+    line: "for (const type of root.children) types.set(getAttribute(type, 'name') ?? '', listDeclarations(type));",
     becomes: ['"Stryker was here!"'],
     why: 'each type of the schema has a name, but for the one that nothing refers to',
   },
@@ -239,12 +239,12 @@ export const EXPLAINED = [
     why: 'no type has either name',
   },
   {
-    line: "if (entities !== undefined) visit('', declarationsIn(entities));",
+    line: "if (entities !== undefined) visit('', listDeclarations(entities));",
     becomes: ['true'],
     why: 'each schema has its entities',
   },
   {
-    line: "if (entities !== undefined) visit('', declarationsIn(entities));",
+    line: "if (entities !== undefined) visit('', listDeclarations(entities));",
     becomes: ['"Stryker was here!"'],
     why: 'no entity may repeat, so that nothing is kept of their parent',
   },

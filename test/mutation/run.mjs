@@ -27,7 +27,7 @@ const env = {
   ...(tests === undefined ? {} : { MUTATION_TESTS: tests }),
 };
 /** @type {(command: string, given: readonly string[], cwd: string) => void} */
-const run = (command, given, cwd) => void execFileSync(command, given, { cwd, env, stdio: 'inherit' });
+const run = (command, args, cwd) => void execFileSync(command, args, { cwd, env, stdio: 'inherit' });
 
 mkdirSync(work, { recursive: true });
 for (const name of ['src', 'test', 'dist']) rmSync(join(work, name), { recursive: true, force: true });

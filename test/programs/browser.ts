@@ -76,11 +76,11 @@ async function openPage(context: BrowserContext, address: string): Promise<Watch
 /**
  * Runs a script of `in-page/` in a page. They are plain JavaScript: a page's world is none of this project's types.
  *
- * @param given what the script finds as `globalThis.given`
+ * @param argument what the script finds as `globalThis.given`
  */
-export async function evaluateScript<T>(page: Page, name: string, given: unknown = null): Promise<T> {
+export async function evaluateScript<T>(page: Page, name: string, argument: unknown = null): Promise<T> {
   const script = readFileSync(new URL(`in-page/${name}.js`, import.meta.url), 'utf8');
-  return page.evaluate<T>(`globalThis.given = ${JSON.stringify(given)};\n${script}`);
+  return page.evaluate<T>(`globalThis.given = ${JSON.stringify(argument)};\n${script}`);
 }
 
 type Contrasts = { readonly ground: number; readonly texts: Record<string, number>; readonly marks: Record<string, number> };

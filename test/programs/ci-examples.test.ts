@@ -24,11 +24,11 @@ describe('the action', () => {
   };
 
   /** Runs its steps as a runner does, with these inputs, and then one that has what they set. */
-  function run(given: Readonly<Record<string, string>>, then: string): Promise<string> {
+  function run(givenInputs: Readonly<Record<string, string>>, then: string): Promise<string> {
     const home = makeHome();
     layOut(home.folder, '8099');
     const value = (text: string): string =>
-      text.replace(/\$\{\{ inputs\.(\w+) \}\}/g, (_all, name: string) => given[name] ?? inputs[name]?.default ?? '');
+      text.replace(/\$\{\{ inputs\.(\w+) \}\}/g, (_all, name: string) => givenInputs[name] ?? inputs[name]?.default ?? '');
     const env = Object.fromEntries(
       runs.steps.flatMap(({ env: own = {} }) => Object.entries(own).map(([name, text]) => [name, value(text)] as const)),
     );

@@ -20,14 +20,14 @@ const MUCH_OUTPUT = { maxBuffer: 64 * 1024 * 1024 };
 /** Another program that is missing here; in CI none may be. */
 function missing(): string | undefined {
   if (process.env['CI'] !== undefined) return undefined;
-  const asked: ReadonlyArray<readonly [command: string, ...args: string[]]> = [
+  const commands: ReadonlyArray<readonly [command: string, ...args: string[]]> = [
     ['curl', '--version'],
     ['openssl', 'version'],
     ['perl', '-MCarp', '-MHTTP::OAI', '-e1'],
     ['catmandu', '--version'],
     [PYTHON, '-c', 'import lxml, requests'],
   ];
-  const [command] = asked.find(([program, ...args]) => spawnSync(program, args).status !== 0) ?? [];
+  const [command] = commands.find(([program, ...args]) => spawnSync(program, args).status !== 0) ?? [];
   return command ?? reasonWithoutBrowser();
 }
 
@@ -184,8 +184,10 @@ test('a generated client, curl, harvesters in Perl and Python, and a browser pla
 
   // Assertions end a job of curl where they do not hold.
   const verify = (count: number): Promise<string> => {
-    const asked = { request: { path: '/api/pas/import-xml', status: 500, request_body: [{ xpath: '//svc:stav', equals: '1' }] } };
-    return curl('-f', '-X', 'POST', `${tenant.control_url}/verify`, '-d', JSON.stringify({ ...asked, count }));
+    const question = {
+      request: { path: '/api/pas/import-xml', status: 500, request_body: [{ xpath: '//svc:stav', equals: '1' }] },
+    };
+    return curl('-f', '-X', 'POST', `${tenant.control_url}/verify`, '-d', JSON.stringify({ ...question, count }));
   };
   await verify(1);
   await expect(verify(2)).rejects.toMatchObject({ code: 22 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import type { CommandOutline, Outline } from '../../src/commands/outline.ts';
-import { completionWords, suggestionsFor } from '../../src/commands/setup/complete.ts';
+import { listSuggestions, splitCommandLine } from '../../src/commands/setup/complete.ts';
 import { openOutbox } from '../../src/outbox/open-outbox.ts';
 import { insertFind } from '../../src/outbox/stored-finds.ts';
 import { outboxFile } from '../support/outbox-files.ts';
@@ -69,7 +69,7 @@ const FREE_TEXT = [
 test('every argument, and every value of a flag, is offered something or is known to be free text', () => {
   const outline = JSON.parse(readFileSync(join(PROJECT, 'dist', 'outline-en.json'), 'utf8')) as Outline;
   const offersNothing = (...typed: string[]): boolean => {
-    const { candidates, names, paths } = suggestionsFor(outline, [...typed, '']);
+    const { candidates, names, paths } = listSuggestions(outline, [...typed, '']);
     return candidates.length + names.length === 0 && paths === undefined;
   };
   const namesWithout = (command: CommandOutline, path: readonly string[]): string[] => [
@@ -204,5 +204,5 @@ test.each([
   ["pas show 'it''s' b", ['show', 'its', 'b']],
   ['pas', []],
 ])('the words of %j are told apart as a shell does', (line, words) => {
-  expect(completionWords(line)).toEqual(words);
+  expect(splitCommandLine(line)).toEqual(words);
 });

@@ -30,9 +30,9 @@ export async function toXForm(workbook: string): Promise<{ readonly xml: string;
     env: { ...process.env, SHIV_ROOT: unpacked, PYTHONIOENCODING: 'utf-8' },
   });
   const line = `${stdout}\n${stderr}`.split('\n').findLast((each) => each.startsWith('{')) ?? '{}';
-  const said = JSON.parse(line) as { code: number; message: string; warnings: string[] };
-  if (said.code > 199) throw new Error(`pyxform refuses the form: ${said.message}`);
-  return { xml: readFileSync(out, 'utf8'), warnings: said.warnings };
+  const result = JSON.parse(line) as { code: number; message: string; warnings: string[] };
+  if (result.code > 199) throw new Error(`pyxform refuses the form: ${result.message}`);
+  return { xml: readFileSync(out, 'utf8'), warnings: result.warnings };
 }
 
 /** Part of the engine's question that is used here. */

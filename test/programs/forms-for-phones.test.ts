@@ -73,7 +73,7 @@ function plain(text: string): string {
 describe.skipIf(!hasPyxform())('a form for ODK, converted by pyxform and opened by the engine of ODK', () => {
   let service: RunningMock;
   let prepared: Home;
-  let made: Awaited<ReturnType<typeof toXForm>>;
+  let madeForm: Awaited<ReturnType<typeof toXForm>>;
   let open: () => OpenForm;
   let filled: readonly Submission[] = [];
 
@@ -84,9 +84,9 @@ describe.skipIf(!hasPyxform())('a form for ODK, converted by pyxform and opened 
     await expectDone(prepared.pas('harvest-vocab', 'projekt', '--quiet'));
     prepared.file('form/.keep', '');
     await expectDone(prepared.pas('field', 'make', join(prepared.folder, 'form/finds.xlsx'), '--for', 'odk'));
-    made = await toXForm(join(prepared.folder, 'form/finds.xlsx'));
+    madeForm = await toXForm(join(prepared.folder, 'form/finds.xlsx'));
     const submissions: Submission[] = [];
-    open = await loadForm(made.xml, join(prepared.folder, 'form'));
+    open = await loadForm(madeForm.xml, join(prepared.folder, 'form'));
     for (let index = 0; index < FINDS; index += 1) submissions.push(await fill(open(), index));
     filled = submissions;
   }, FILLING_LIMIT_MS);
@@ -112,7 +112,7 @@ describe.skipIf(!hasPyxform())('a form for ODK, converted by pyxform and opened 
   }
 
   test('is taken without a word against it, but that photographs are not made smaller', () => {
-    expect(made.warnings.filter((warning) => !warning.includes('max-pixels'))).toEqual([]);
+    expect(madeForm.warnings.filter((warning) => !warning.includes('max-pixels'))).toEqual([]);
   });
 
   test('speaks Czech first and English, begins with the day and the state, and asks for what the state needs', async () => {
@@ -167,7 +167,7 @@ describe.skipIf(!hasPyxform())('a form for ODK, converted by pyxform and opened 
 
   test('500 finds with 1000 photographs come back from ODK Central without an edit, and again without a change', async () => {
     const home = prepared.copy();
-    const archive = home.file('finds.zip', centralExport(made.xml, filled));
+    const archive = home.file('finds.zip', centralExport(madeForm.xml, filled));
     const first = await home.json<Report>('import', archive);
     expect(first).toMatchObject({ added: FINDS, drafts: 0, photos: FINDS * PHOTOS_EACH, issues: [] });
     await expectExact(home, FINDS);
@@ -179,7 +179,7 @@ describe.skipIf(!hasPyxform())('a form for ODK, converted by pyxform and opened 
       issues: [],
     });
     const folder = join(home.folder, 'unpacked');
-    for (const { name, content } of centralParts(made.xml, filled)) write(join(folder, name), content);
+    for (const { name, content } of centralParts(madeForm.xml, filled)) write(join(folder, name), content);
     for (const way of [folder, join(folder, 'pas_finds.csv')]) {
       expect(await home.json<Report>('import', way)).toMatchObject({
         added: 0,
@@ -198,9 +198,9 @@ describe.skipIf(!hasPyxform())('a form for ODK, converted by pyxform and opened 
     [10, 'English labels with groups', { labels: 'en', groups: true }],
   ] as const)('%i come back from KoboToolbox with %s, photographs beside', async (count, _, options) => {
     const home = prepared.copy();
-    const sent = filled.slice(0, count);
-    const workbook = home.file('kobo/finds.xlsx', koboWorkbook(koboSheets(made.xml, sent, options)));
-    for (const { xml, files } of sent) {
+    const submissions = filled.slice(0, count);
+    const workbook = home.file('kobo/finds.xlsx', koboWorkbook(koboSheets(madeForm.xml, submissions, options)));
+    for (const { xml, files } of submissions) {
       const uuid = /<instanceID>uuid:([^<]+)/.exec(xml)?.[1] ?? '';
       for (const [name, bytes] of files) home.file(`kobo/attachments/form/${uuid}/${name}`, bytes);
     }
@@ -223,10 +223,10 @@ describe.skipIf(!hasPyxform())('a form for ODK, converted by pyxform and opened 
   test('a correction updates what was not sent, and a missing photograph is named with its find', async () => {
     const home = prepared.copy();
     const [one, two] = filled as [Submission, Submission];
-    await expectDone(home.pas('import', home.file('finds.zip', centralExport(made.xml, [one, two]))));
+    await expectDone(home.pas('import', home.file('finds.zip', centralExport(madeForm.xml, [one, two]))));
     const oldId = /<instanceID>([^<]+)/.exec(one.xml)?.[1] ?? '';
     const corrected = one.xml.replace(oldId, 'uuid:00000000-0000-4000-8000-000000000001').replace(/<hloubka>\d+/, '<hloubka>77');
-    const archive = home.file('again.zip', centralExport(made.xml, [{ ...one, xml: corrected, rootId: oldId }, two]));
+    const archive = home.file('again.zip', centralExport(madeForm.xml, [{ ...one, xml: corrected, rootId: oldId }, two]));
     expect(await home.json<Report>('import', archive)).toMatchObject({ added: 0, updated: 1, unchanged: 1 });
     const shown = await home.pas('show', getOwnId(one));
     expect(shown.stdout).toContain('77');
@@ -234,7 +234,7 @@ describe.skipIf(!hasPyxform())('a form for ODK, converted by pyxform and opened 
     const [lost] = makePhotograph(1, 0);
     const without = { ...two, files: new Map([...two.files].filter(([name]) => name !== lost)) };
     const other = prepared.copy();
-    const run = await other.pas('import', other.file('finds.zip', centralExport(made.xml, [one, without])));
+    const run = await other.pas('import', other.file('finds.zip', centralExport(madeForm.xml, [one, without])));
     expect(run.stdout).toContain(lost);
     expect(run.stdout).toContain(getOwnId(two));
   });

@@ -50,8 +50,8 @@ test('the page of the descriptions shows every operation of both, and asks nobod
 });
 
 test('that of a tenant shows the addresses of the tenant', async () => {
-  const made = (await mock.control('POST', '/tenants', { name: 'docs' })).value as { control_url: string; base_url: string };
-  const { page } = await openDocs(made.control_url);
-  await page.getByText(made.base_url, { exact: true }).waitFor();
+  const tenant = (await mock.control('POST', '/tenants', { name: 'docs' })).value as { control_url: string; base_url: string };
+  const { page } = await openDocs(tenant.control_url);
+  await page.getByText(tenant.base_url, { exact: true }).waitFor();
   await page.close();
 });

@@ -18,13 +18,13 @@ type Recipe = {
 const RECIPES: Readonly<Record<string, Recipe>> = {
   'Read another format of tables': {
     file: 'src/tables/tiny-table.ts',
-    text: `import { assertTableSize, type Table, tableOfRecords } from './table.ts';
+    text: `import { assertTableSize, type Table, makeTableOfRecords } from './table.ts';
 
 export function readTiny(file: string, bytes: Buffer): Table {
   const lines = bytes.toString('utf8').trim().split('\\n').slice(1);
   assertTableSize(file, { rows: lines.length });
   const records = lines.map((line, index) => ({ row: index + 2, values: new Map([['local_id', line], ['projekt', 'C-202400101']]) }));
-  return tableOfRecords({ file, unit: 'feature' }, records, []);
+  return makeTableOfRecords({ file, unit: 'feature' }, records, []);
 }
 `,
     list: 'src/tables/readers.ts',
@@ -60,10 +60,10 @@ export function* tinyRows(finds: Iterable<ExportedFind>): Generator<readonly str
   'Make a form for another program on phones': {
     file: 'src/flows/field/make-tiny-form.ts',
     text: `import { writeOutputFile } from '../../store/output-file.ts';
-import { type FieldMade, type FieldRequest, formLists } from './form-lists.ts';
+import { type FieldMade, type FieldRequest, makeFormLists } from './form-lists.ts';
 
 export async function makeTinyForm({ destination, overwrite, vocabulary, rules }: FieldRequest): Promise<FieldMade> {
-  await writeOutputFile(destination, [...formLists(vocabulary, rules).keys()].map((name) => name + '\\n'), { overwrite });
+  await writeOutputFile(destination, [...makeFormLists(vocabulary, rules).keys()].map((name) => name + '\\n'), { overwrite });
   return { files: [destination] };
 }
 `,
@@ -79,7 +79,7 @@ import type { RecordOutput } from './record-output.ts';
 export function tinyOutput(growing: AppendTarget): RecordOutput {
   return {
     write: ({ records }) => growing.append(records.map(({ header }) => header.identifier + '\\n').join('')),
-    commit: () => growing.commit(),
+    notePage: () => growing.markEnd(),
     flush: () => growing.flush(),
     settle: () => growing.close(''),
     close: () => growing.close(''),
@@ -92,7 +92,7 @@ export function tinyOutput(growing: AppendTarget): RecordOutput {
     extensions: ['tiny'],
     ledger: 'beside',
     takesIdentifiers: true,
-    open: async ({ growing }) => (await import('./tiny-output.ts')).tinyOutput(await growing()),
+    open: async ({ openTarget }) => (await import('./tiny-output.ts')).tinyOutput(await openTarget()),
   },
 `,
   },

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { mapTable } from '../../src/columns/map-table.ts';
 import { parseConstants, withConstants } from '../../src/columns/settings.ts';
-import { type GeomSystem, pointNumbers } from '../../src/place/geometry.ts';
+import { type GeomSystem, parsePointNumbers } from '../../src/place/geometry.ts';
 import { readTable } from '../../src/tables/readers.ts';
 import { tempFolder } from '../support/temp-outbox.ts';
 
@@ -191,7 +191,7 @@ async function readBack(path: string, { constants = [], system = '4326' }: Form)
     finds: finds.map(({ localId, elements }) => {
       const wkt = system === '4326' ? elements.geom_wkt : elements.geom_sjtsk_wkt;
       const filled = PAS_FIELDS.flatMap((name) => (elements[name] === undefined ? [] : [[name, elements[name]] as const]));
-      return { localId, point: wkt === undefined ? null : (pointNumbers(wkt) ?? wkt), ...Object.fromEntries(filled) };
+      return { localId, point: wkt === undefined ? null : (parsePointNumbers(wkt) ?? wkt), ...Object.fromEntries(filled) };
     }),
   };
 }

@@ -1,10 +1,10 @@
 import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
-import { type Clock, monotonicMs, wallMs } from '../../src/base/clock.ts';
+import { asMonotonicMs, asWallMs, type Clock } from '../../src/base/clock.ts';
 import type { Runtime } from '../../src/context/context.ts';
 import type { System } from '../../src/context/places.ts';
-import { main } from '../../src/main.ts';
+import { runMain } from '../../src/main.ts';
 import type { Random } from '../support/random.ts';
 import { breakDisk } from './disk.ts';
 import type { Network } from './network.ts';
@@ -94,11 +94,11 @@ export class Machine {
     const clock: Clock = {
       now: () => {
         look();
-        return wallMs(this.#time.nowMs + this.skewMs);
+        return asWallMs(this.#time.nowMs + this.skewMs);
       },
       monotonicMs: () => {
         look();
-        return monotonicMs(this.#time.nowMs);
+        return asMonotonicMs(this.#time.nowMs);
       },
       sleep: async (ms, signal) => {
         look();
@@ -147,7 +147,7 @@ export class Machine {
     };
     const before = new Set(SIGNALS.flatMap((signal) => process.listeners(signal)));
     const mend = disk === undefined ? undefined : breakDisk(this.folder, disk);
-    const run = main([...args], world).then(
+    const run = runMain([...args], world).then(
       (code): Ended => ({ code, stdout: output.stdout.text(), stderr: output.stderr.text() }),
       (thrown: unknown): Ended => ({ code: 1, stdout: output.stdout.text(), stderr: String(thrown) }),
     );

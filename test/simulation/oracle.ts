@@ -52,18 +52,18 @@ function judgeFind(asked: Asked, evidence: Evidence): string[] {
   if (asked.wasRehearsed && !services.has(service)) return [];
   const twins = findTwins(asked, evidence);
   const alike = records.filter((record) => record.note === note);
-  const made = findMade(asked, evidence);
+  const madeRecords = findMade(asked, evidence);
   const all = homes.flat().filter((entry) => entry.service === service);
   const imports = all.filter(({ find, kind }) => find === id && kind === 'import');
   const inState = (...states: readonly string[]) => imports.filter(({ state }) => states.includes(state));
   const accepted = inState('accepted');
   const wrong = accepted.filter(
-    ({ ident }) => !evidence.freed.has(ident ?? '') && !made.some((record) => record.ident === ident),
+    ({ ident }) => !evidence.freed.has(ident ?? '') && !madeRecords.some((record) => record.ident === ident),
   );
   const makers = [BY_HAND, ...twins.map(({ account }) => ACCOUNT_IDS[account])];
   const otherRecords = alike.filter(({ maker }) => !makers.includes(maker));
   const most = twins.filter((twin) => twin.account === asked.account).length;
-  const knownRecords = made.filter((record) => accepted.some(({ ident }) => ident === record.ident));
+  const knownRecords = madeRecords.filter((record) => accepted.some(({ ident }) => ident === record.ident));
   const sharers = all.filter((entry) => entry.kind === 'import' && entry.state === 'accepted' && entry.find !== id);
   // An outbox learns of a lost record when the service gives its identifier to another of its finds.
   const isGivenAgain = ({ ident }: Entry): boolean => wasPutBack || evidence.freed.has(ident ?? '');
@@ -82,19 +82,22 @@ function judgeFind(asked: Asked, evidence: Evidence): string[] {
   );
   const isForThis = twins.some((twin) => twin.services.has(service));
   const open = inState('queued', 'sending').filter(({ isHidden }) => isHidden === 0);
-  const edited = made.filter((record) => asked.edited !== undefined && record.place !== asked.edited);
+  const edited = madeRecords.filter((record) => asked.edited !== undefined && record.place !== asked.edited);
   return describeEyes([
-    [made.length > most && !asked.wasRehearsed, `${id} was made ${made.length} times: ${made.map(({ ident }) => ident)}`],
-    [made.length > 0 && !isForThis, `${id} was made at ${service}, for which nobody queued it`],
+    [
+      madeRecords.length > most && !asked.wasRehearsed,
+      `${id} was made ${madeRecords.length} times: ${madeRecords.map(({ ident }) => ident)}`,
+    ],
+    [madeRecords.length > 0 && !isForThis, `${id} was made at ${service}, for which nobody queued it`],
     [otherRecords.length > 0, `${id} was created by ${otherRecords[0]?.maker}, who did not queue it`],
     [
       wrong.length > 0 && !wasPutBack,
-      `${id} is called ${wrong[0]?.ident}, and the service calls it ${made.map(({ ident }) => ident)}`,
+      `${id} is called ${wrong[0]?.ident}, and the service calls it ${madeRecords.map(({ ident }) => ident)}`,
     ],
     [inState('refused').length > 0, `${id} is called refused`],
     [
-      inState('uncertain').length > 0 && made.length === 1 && isPlain(asked, evidence),
-      `${id} is ${made[0]?.ident}, and is in doubt for ever`,
+      inState('uncertain').length > 0 && madeRecords.length === 1 && isPlain(asked, evidence),
+      `${id} is ${madeRecords[0]?.ident}, and is in doubt for ever`,
     ],
     [
       open.length > 0 && services.has(service) && !asked.wasGivenUp,
@@ -103,7 +106,11 @@ function judgeFind(asked: Asked, evidence: Evidence): string[] {
     [shared.length > 0, `${id} and ${shared[0]?.find} are called the same record`],
     [sharedInOne.length > 0 && !wasPutBack, `${id} and ${sharedInOne[0]?.find} are called the same record in one outbox`],
     [
-      made.length === 0 && !asked.wasGivenUp && inState('dropped').length > 0 && inState('uncertain').length === 0 && !wasPutBack,
+      madeRecords.length === 0 &&
+        !asked.wasGivenUp &&
+        inState('dropped').length > 0 &&
+        inState('uncertain').length === 0 &&
+        !wasPutBack,
       `${id} was given up by nobody`,
     ],
     [
@@ -172,11 +179,13 @@ function judgeChanges(asked: Asked, evidence: Evidence): string[] {
     const record = findRecord(entry);
     return entry.kind === 'photo' && record !== undefined && !record.digests.includes(entry.digest ?? '');
   });
-  const sent = ofFind.flat().filter(({ kind }) => kind === 'number');
+  const numberEntries = ofFind.flat().filter(({ kind }) => kind === 'number');
   // The order of two outboxes is not visible in them.
   const last =
-    new Set(sent.map(({ outbox }) => outbox)).size === 1 ? sent.findLast(({ state }) => state === 'accepted') : undefined;
-  const isAtRest = sent.every(({ state }) => state === 'accepted' || state === 'dropped') && imported.length === 1;
+    new Set(numberEntries.map(({ outbox }) => outbox)).size === 1
+      ? numberEntries.findLast(({ state }) => state === 'accepted')
+      : undefined;
+  const isAtRest = numberEntries.every(({ state }) => state === 'accepted' || state === 'dropped') && imported.length === 1;
   const number = findRecord(imported[0] ?? { ident: null })?.number ?? '';
   // Without lookups, the person who pushes last decides.
   const isOfOne = !evidence.isAnonymous || new Set(asked.numbers.map(({ by }) => by)).size === 1;

@@ -23,8 +23,8 @@ export const PLANTED: readonly Planted[] = [
     themes: ['many finds and photographs, and a push that is killed among them'],
     anonymous: true,
     file: 'src/outbox/claims.ts',
-    from: `body: answeredBody(attempt, { outcome: 'orphaned', settles: 'unknown', reason }, now),`,
-    to: `body: answeredBody(attempt, { outcome: 'orphaned', settles: entry.kind === 'import' ? 'queued' : 'unknown', reason }, now),`,
+    from: `body: makeAnsweredBody(attempt, { outcome: 'orphaned', settles: 'unknown', reason }, now),`,
+    to: `body: makeAnsweredBody(attempt, { outcome: 'orphaned', settles: entry.kind === 'import' ? 'queued' : 'unknown', reason }, now),`,
   },
   {
     name: 'a photograph that was being sent when pas was killed is sent again',
@@ -32,8 +32,8 @@ export const PLANTED: readonly Planted[] = [
     themes: ['many finds and photographs, and a push that is killed among them'],
     anonymous: true,
     file: 'src/outbox/claims.ts',
-    from: `body: answeredBody(attempt, { outcome: 'orphaned', settles: 'unknown', reason }, now),`,
-    to: `body: answeredBody(attempt, { outcome: 'orphaned', settles: entry.kind === 'photo' ? 'queued' : 'unknown', reason }, now),`,
+    from: `body: makeAnsweredBody(attempt, { outcome: 'orphaned', settles: 'unknown', reason }, now),`,
+    to: `body: makeAnsweredBody(attempt, { outcome: 'orphaned', settles: entry.kind === 'photo' ? 'queued' : 'unknown', reason }, now),`,
   },
   {
     name: 'a number that was being sent when pas was killed is sent again',
@@ -41,8 +41,8 @@ export const PLANTED: readonly Planted[] = [
     themes: ['a push dies at a number, and a curator sets another'],
     anonymous: true,
     file: 'src/outbox/claims.ts',
-    from: `body: answeredBody(attempt, { outcome: 'orphaned', settles: 'unknown', reason }, now),`,
-    to: `body: answeredBody(attempt, { outcome: 'orphaned', settles: entry.kind === 'number' ? 'queued' : 'unknown', reason }, now),`,
+    from: `body: makeAnsweredBody(attempt, { outcome: 'orphaned', settles: 'unknown', reason }, now),`,
+    to: `body: makeAnsweredBody(attempt, { outcome: 'orphaned', settles: entry.kind === 'number' ? 'queued' : 'unknown', reason }, now),`,
   },
   {
     name: 'a request that was cut is taken for one that never arrived',
@@ -69,16 +69,16 @@ export const PLANTED: readonly Planted[] = [
     name: 'too many requests are a refusal',
     seed: 11,
     file: 'src/pas-api/outcome.ts',
-    from: `429: forAll('too-many'),`,
-    to: `429: forAll('refused'),`,
+    from: `429: makeSameForAll('too-many'),`,
+    to: `429: makeSameForAll('refused'),`,
   },
   {
     name: 'a sign-in that ran out is a refusal',
     seed: 120,
     themes: ['a token runs out'],
     file: 'src/pas-api/outcome.ts',
-    from: `401: forAll('unauthorised'),`,
-    to: `401: forAll('refused'),`,
+    from: `401: makeSameForAll('unauthorised'),`,
+    to: `401: makeSameForAll('refused'),`,
   },
   {
     name: 'what is still under way is called absent',
@@ -101,7 +101,7 @@ export const PLANTED: readonly Planted[] = [
     seed: 41,
     themes: ['somebody who is shown nothing like it looks for what is in doubt'],
     file: 'src/flows/reconcile/judge-absence.ts',
-    from: 'if (!wouldShow(window, view.shown.get(kind), view.harvester)) {',
+    from: 'if (!isExpectedToShow(window, view.shown.get(kind), view.harvester)) {',
     to: `if (view.harvester === '') {`,
   },
   {
@@ -125,8 +125,8 @@ export const PLANTED: readonly Planted[] = [
     seed: 2866,
     themes: ['two places have finds of one account'],
     file: 'src/flows/reconcile/judge-import.ts',
-    from: 'return differingElements(judged.elements, find).length === 0;',
-    to: 'return differingElements(judged.elements, find).length < 99;',
+    from: 'return listDifferingElements(judged.elements, find).length === 0;',
+    to: 'return listDifferingElements(judged.elements, find).length < 99;',
   },
   {
     name: 'a record that was corrected since is not taken for the find',
@@ -188,8 +188,8 @@ export const PLANTED: readonly Planted[] = [
     seed: 2380,
     themes: ['photographs of which nobody knows whether they arrived'],
     file: 'src/outbox/record-events.ts',
-    from: 'const settledMs = serverMs(endedMs + settleMs);',
-    to: 'const settledMs = serverMs(endedMs);',
+    from: 'const settledMs = asServerMs(endedMs + settleMs);',
+    to: 'const settledMs = asServerMs(endedMs);',
   },
   {
     name: 'the clock of this machine says when an attempt was made',
@@ -200,8 +200,8 @@ export const PLANTED: readonly Planted[] = [
     to: `const serverClock = { now: () => clock.now(), latest: () => clock.now() };
   const [now, latest] = [serverClock.now(), serverClock.latest()];`,
     also: {
-      from: 'function departureTimes({ answerTimeoutMs, serverClock }: PushContext,',
-      to: 'function departureTimes({ answerTimeoutMs, clock }: PushContext,',
+      from: 'function estimateDeparture({ answerTimeoutMs, serverClock }: PushContext,',
+      to: 'function estimateDeparture({ answerTimeoutMs, clock }: PushContext,',
     },
   },
   {
@@ -286,7 +286,7 @@ export const PLANTED: readonly Planted[] = [
     anonymous: true,
     file: 'src/outbox/claims.ts',
     from: `      recordEvents(outbox, [
-        { kind: 'attempted', entry, id: attemptId, body: attemptedBody(outbox, entry, departure), reason: null },
+        { kind: 'attempted', entry, id: attemptId, body: makeAttemptedBody(outbox, entry, departure), reason: null },
       ]);
 `,
     to: '',
@@ -305,8 +305,8 @@ export const PLANTED: readonly Planted[] = [
     seed: 63,
     anonymous: true,
     file: 'src/outbox/claims.ts',
-    from: `const entries = entriesInState(outbox, 'sending');`,
-    to: `const entries = entriesInState(outbox, 'sending').filter(({ id }) => id < 0);`,
+    from: `const entries = listEntriesInState(outbox, 'sending');`,
+    to: `const entries = listEntriesInState(outbox, 'sending').filter(({ id }) => id < 0);`,
   },
   {
     name: 'an attempt comes to the journal with its answer at the earliest',
@@ -390,7 +390,7 @@ export const PLANTED: readonly Planted[] = [
     themes: ['a person decides, and thinks again'],
     anonymous: true,
     file: 'src/flows/reconcile/resolve-entries.ts',
-    from: 'if (entries.some((entry) => wasAttemptedSince(outbox, entry, last)))',
+    from: 'if (entries.some((entry) => isAttemptedSince(outbox, entry, last)))',
     to: 'if (last.length === 0)',
     also: {
       from: `{ answer: 'undo', by: 'person', group, of: event.id }`,
@@ -429,8 +429,8 @@ export const PLANTED: readonly Planted[] = [
     seed: 5,
     themes: ['a machine is rolled back'],
     file: 'src/flows/push/check-gate.ts',
-    from: 'equalFiles: equalFiles(outbox, queued,',
-    to: 'equalFiles: equalFiles(outbox, [],',
+    from: 'equalFiles: findEqualFiles(outbox, queued,',
+    to: 'findEqualFiles: findEqualFiles(outbox, [],',
   },
   {
     name: 'a look forgets what an earlier one showed',

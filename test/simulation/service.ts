@@ -5,7 +5,7 @@ import { serve } from '../../mock-server/server.ts';
 import { createMock } from '../../mock-server/state/create-mock.ts';
 import type { MockServerOptions } from '../../mock-server/state/options.ts';
 import { orderChildren } from '../../mock-server/state/records/child-order.ts';
-import { historyEntry } from '../../mock-server/state/records/history.ts';
+import { makeHistoryEntry } from '../../mock-server/state/records/history.ts';
 import { getList } from '../../mock-server/state/records/record.ts';
 import type { HttpResponse } from '../../src/http/exchange.ts';
 import type { VirtualTime } from './virtual-time.ts';
@@ -79,14 +79,14 @@ export async function openService(origin: string, time: VirtualTime, options: Mo
 /** Does it as the service's staff does. */
 export function changeRecord({ mock }: Service, ident: string, does: 'number' | 'correction' | 'deletion', value: string): void {
   const { archive, clock, counters } = mock;
-  const record = archive.live('samostatny_nalez', ident);
+  const record = archive.findLive('samostatny_nalez', ident);
   if (record === undefined) return;
   if (does === 'deletion') {
     archive.remove(ident);
     return;
   }
   const changes = does === 'number' ? { evidencni_cislo: value } : { lokalizace: value, hloubka: '12', pocet: value };
-  const historie = [...getList(record.body['historie']), historyEntry(counters, 'SN-UPD', 'U-000020', clock.now(), '')];
+  const historie = [...getList(record.body['historie']), makeHistoryEntry(counters, 'SN-UPD', 'U-000020', clock.now(), '')];
   archive.put({ entity: 'samostatny_nalez', body: orderChildren('samostatny_nalez', { ...record.body, ...changes, historie }) });
 }
 

@@ -1,11 +1,11 @@
-import { serverMs } from '../../src/base/clock.ts';
+import { asServerMs } from '../../src/base/clock.ts';
 import { type AnswerFacts, type Claim, claim, type Settlement, settle } from '../../src/outbox/claims.ts';
 import type { EntryId } from '../../src/outbox/entry.ts';
 import type { Outbox } from '../../src/outbox/open-outbox.ts';
 
 /** An entry that is being sent. */
 export function claimEntry(outbox: Outbox, id: EntryId): Claim {
-  const serverNow = serverMs(outbox.clock.now());
+  const serverNow = asServerMs(outbox.clock.now());
   const claimed = claim(outbox, id, () => ({
     ...{ method: 'POST', path: '/', account: 'U-000001', serverMs: serverNow, sentByMs: serverNow, settleMs: 600_000 },
   }));
@@ -16,7 +16,7 @@ export function claimEntry(outbox: Outbox, id: EntryId): Claim {
 /** Sends an entry, with this answer, at the time that the clock says. */
 export function attemptEntry(outbox: Outbox, id: EntryId, settlement: Settlement): void {
   const outcome = settlement.state === 'queued' ? 'throttled' : settlement.state;
-  const facts: AnswerFacts = { outcome, status: 200, serverDateAt: serverMs(outbox.clock.now()) };
+  const facts: AnswerFacts = { outcome, status: 200, serverDateAt: asServerMs(outbox.clock.now()) };
   settle(outbox, claimEntry(outbox, id), settlement, facts);
 }
 

@@ -95,11 +95,11 @@ export class FakeRepository {
 
   #list(query: URLSearchParams, responseDate: string): string {
     const token = query.get('resumptionToken');
-    const asked = {
+    const askedWindow = {
       fromMs: Date.parse(query.get('from') ?? '1970-01-01'),
       untilMs: Date.parse(query.get('until') ?? '2100-01-01'),
     };
-    const listState = token === null ? { ...asked, offset: 0 } : this.#tokens.get(token);
+    const listState = token === null ? { ...askedWindow, offset: 0 } : this.#tokens.get(token);
     if (listState === undefined) return oaiError('badResumptionToken');
     const { fromMs, untilMs, offset } = listState;
     const sign = this.habits.order === 'newest-first' ? -1 : 1;

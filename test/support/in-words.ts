@@ -1,4 +1,4 @@
-import { poFolder } from '../../src/base/language.ts';
+import { getPoFolder } from '../../src/base/language.ts';
 import { readPoFiles } from '../../src/base/po-files.ts';
 
 /** The value as programs are given it, with its messages in words. */
@@ -8,7 +8,7 @@ export function inWords<T>(value: T): T {
 
 /** Pieces of our texts between their values that no other language has. */
 export function piecesOfTexts(): { readonly en: readonly string[]; readonly cs: readonly string[] } {
-  const czech = readPoFiles(poFolder('cs'));
+  const czech = readPoFiles(getPoFolder('cs'));
   return { en: listPieces(Object.keys(czech)), cs: listPieces(Object.values(czech).flat()) };
 }
 

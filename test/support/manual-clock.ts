@@ -1,4 +1,4 @@
-import { type Clock, monotonicMs, wallMs } from '../../src/base/clock.ts';
+import { asMonotonicMs, asWallMs, type Clock } from '../../src/base/clock.ts';
 
 export type ManualClock = Clock & {
   /** Advances time and wakes the sleepers that are due. */
@@ -13,8 +13,8 @@ export function manualClock(startMs = Date.UTC(2024, 5, 1)): ManualClock {
   let elapsedMs = 0;
   const sleepers = new Set<Sleeper>();
   return {
-    now: () => wallMs(startMs + elapsedMs),
-    monotonicMs: () => monotonicMs(1_000_000 + elapsedMs),
+    now: () => asWallMs(startMs + elapsedMs),
+    monotonicMs: () => asMonotonicMs(1_000_000 + elapsedMs),
     sleep: (ms, signal) =>
       new Promise((resolve, reject) => {
         if (signal?.aborted === true) return reject(signal.reason);

@@ -35,8 +35,8 @@ export type JournalEntry = {
 
 /** In this process, which costs no start of another. Flags are those of the command. */
 export async function serveMock(...flags: string[]): Promise<RunningMock> {
-  const given = addMockServerOptions(new Command()).parse(flags, { from: 'user' }).opts<MockServerFlags>();
-  const server = await startMockServer(parseMockServerOptions(given));
+  const parsedFlags = addMockServerOptions(new Command()).parse(flags, { from: 'user' }).opts<MockServerFlags>();
+  const server = await startMockServer(parseMockServerOptions(parsedFlags));
   return runningMock(server, server.close);
 }
 

@@ -22,12 +22,12 @@ export async function playInParts(project, name, most, jobs) {
   const parts = Math.max(1, Math.min(Number(values.jobs), rounds));
   // A round is the same in any process, so each process takes a part of them.
   const bounds = Array.from({ length: parts + 1 }, (_, part) => Number(values.from) + Math.round((rounds * part) / parts));
-  const told = project.toUpperCase();
+  const projectName = project.toUpperCase();
   const played = await Promise.all(
     bounds.slice(1).map((until, part) => {
       const from = bounds[part] ?? 0;
-      const env = { [`${told}_${name.toUpperCase()}`]: String(until - from), [`${told}_FROM`]: String(from) };
-      return playPart(project, { ...env, [`${told}_SEED`]: String(values.seed) });
+      const env = { [`${projectName}_${name.toUpperCase()}`]: String(until - from), [`${projectName}_FROM`]: String(from) };
+      return playPart(project, { ...env, [`${projectName}_SEED`]: String(values.seed) });
     }),
   );
   if (parts > 1) {

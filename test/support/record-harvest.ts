@@ -1,7 +1,12 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { appendingFile } from '../../src/flows/harvest/append-output.ts';
-import { harvestRecords, type RecordHarvest, type RecordProgress, setState } from '../../src/flows/harvest/harvest-records.ts';
+import { openAppendingFile } from '../../src/flows/harvest/append-output.ts';
+import {
+  harvestRecords,
+  openSetState,
+  type RecordHarvest,
+  type RecordProgress,
+} from '../../src/flows/harvest/harvest-records.ts';
 import { OUTPUT_FORMS, type OutputName } from '../../src/flows/harvest/outputs.ts';
 import type { OpenedOutput, Opening, RecordOutput } from '../../src/flows/harvest/record-output.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
@@ -66,7 +71,7 @@ export function harvestPlace(name = 'out.jsonl'): HarvestPlace {
     state: (look) => {
       const ledger = openLedger(ledgerPath('jsonl'));
       try {
-        return look(setState(ledger, SET, () => 0));
+        return look(openSetState(ledger, SET, () => 0));
       } finally {
         ledger.close();
       }
@@ -149,8 +154,8 @@ async function open(
   ledger.change(() => assertSubject(ledger, subject, path));
   try {
     const place = form === 'files' ? folder : path;
-    const growing = () => appendingFile(path, ledger, opening);
-    return { ledger, output: await OUTPUT_FORMS[form].open({ path: place, subject, ledger, opening, growing }) };
+    const growing = () => openAppendingFile(path, ledger, opening);
+    return { ledger, output: await OUTPUT_FORMS[form].open({ path: place, subject, ledger, opening, openTarget: growing }) };
   } catch (thrown) {
     ledger.close();
     throw thrown;

@@ -184,12 +184,12 @@ export async function signedIn(
   signedInHomes.set(service, homes);
   const first = homes.get(kind);
   if (first === undefined) {
-    const made = makeSignedIn(service, user, more).then(async (home) => {
+    const homePromise = makeSignedIn(service, user, more).then(async (home) => {
       await preparation?.prepare(home);
       return home;
     });
-    homes.set(kind, made);
-    return (await made).copy();
+    homes.set(kind, homePromise);
+    return (await homePromise).copy();
   }
   const home = (await first).copy();
   const secrets = join(home.folder, 'pas', 'secrets.json');

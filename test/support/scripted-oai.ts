@@ -42,8 +42,8 @@ export function scripted(
     requests.push(request);
     if (step === undefined) throw new Error('nothing is scripted');
     if (step instanceof Error) throw step;
-    const given = typeof step === 'function' ? step(request) : step;
-    return typeof given === 'string' ? answer(given) : given;
+    const scriptedAnswer = typeof step === 'function' ? step(request) : step;
+    return typeof scriptedAnswer === 'string' ? answer(scriptedAnswer) : scriptedAnswer;
   };
   return Object.assign(exchange, { requests });
 }

@@ -24,7 +24,7 @@ export function scriptedPrompt(...answers: readonly string[]): ScriptedPrompt {
       transcript.push(`${question} ${answer}`);
       return answer === '' ? fallback : answer === 'y';
     },
-    async text({ message, fallback, findProblem }) {
+    async askText({ message, fallback, findProblem }) {
       for (;;) {
         const answer = next(message) || fallback || '';
         const problem = await findProblem(answer);
@@ -34,10 +34,10 @@ export function scriptedPrompt(...answers: readonly string[]): ScriptedPrompt {
     },
     async search<T>({
       message,
-      offers,
-    }: Parameters<Prompt['search']>[0] & { offers(typed: string): readonly unknown[] }): Promise<T> {
+      listOffers,
+    }: Parameters<Prompt['search']>[0] & { listOffers(typed: string): readonly unknown[] }): Promise<T> {
       const typed = next(message);
-      const offered = offers(typed);
+      const offered = listOffers(typed);
       const first = offered.find(
         (offer): offer is PromptOffer<T> => typeof offer === 'object' && offer !== null && 'value' in offer,
       );

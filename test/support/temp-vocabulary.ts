@@ -1,7 +1,7 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { storedState } from '../../src/oai/harvest-state.ts';
+import { makeStoredState } from '../../src/oai/harvest-state.ts';
 import { startPass } from '../../src/oai/pass.ts';
 import type { TermDraft, Vocabulary } from '../../src/vocabulary/term.ts';
 import { getOrCreateVocabularyHarvest, saveTerm } from '../../src/vocabulary/terms.ts';
@@ -35,7 +35,7 @@ export function aTerm(ident: string, label: string, more: Partial<TermDraft> = {
 }
 
 export function fill(store: VocabularyStore, ...drafts: readonly TermDraft[]): Vocabulary {
-  const vocabulary = store.source(OAI_BASE);
+  const vocabulary = store.openSource(OAI_BASE);
   vocabulary.change(() => {
     for (const draft of drafts) saveTerm(vocabulary, draft, Date.UTC(2025, 0, 1));
   });
@@ -46,7 +46,7 @@ export function fill(store: VocabularyStore, ...drafts: readonly TermDraft[]): V
 export function markHarvested(vocabulary: Vocabulary, ...sets: readonly string[]): Vocabulary {
   vocabulary.change(() => {
     for (const set of sets) {
-      const state = storedState(vocabulary, getOrCreateVocabularyHarvest(vocabulary, set), () => vocabulary.clock.now());
+      const state = makeStoredState(vocabulary, getOrCreateVocabularyHarvest(vocabulary, set), () => vocabulary.clock.now());
       state.savePass(startPass('full', { fromMs: null, untilMs: null }, 1, 1));
       state.complete();
     }

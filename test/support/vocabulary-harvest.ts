@@ -1,9 +1,9 @@
 import { type HarvestProgress, harvestVocabulary, type SetHarvest } from '../../src/flows/harvest/harvest-vocabulary.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { openOaiClient } from '../../src/oai/client.ts';
-import { type HarvestState, storedState } from '../../src/oai/harvest-state.ts';
+import { type HarvestState, makeStoredState } from '../../src/oai/harvest-state.ts';
 import type { Vocabulary } from '../../src/vocabulary/term.ts';
-import { getOrCreateVocabularyHarvest, termsOfSet } from '../../src/vocabulary/terms.ts';
+import { getOrCreateVocabularyHarvest, iterateTermsOfSet } from '../../src/vocabulary/terms.ts';
 import type { FakeRepository } from './fake-repository.ts';
 import { type ManualClock, manualClock } from './manual-clock.ts';
 import { OAI_BASE } from './scripted-oai.ts';
@@ -60,9 +60,9 @@ export async function harvest(repository: FakeRepository, vocabulary: Vocabulary
 
 /** Stored state of the set's harvest. */
 export function getState(vocabulary: Vocabulary): HarvestState {
-  return storedState(vocabulary, getOrCreateVocabularyHarvest(vocabulary, SET), () => vocabulary.clock.now());
+  return makeStoredState(vocabulary, getOrCreateVocabularyHarvest(vocabulary, SET), () => vocabulary.clock.now());
 }
 
 export function stored(vocabulary: Vocabulary): Map<string, string> {
-  return new Map([...termsOfSet(vocabulary, SET)].map((term) => [term.ident, term.label]));
+  return new Map([...iterateTermsOfSet(vocabulary, SET)].map((term) => [term.ident, term.label]));
 }

@@ -1,4 +1,4 @@
-import { badArgument, ProtocolError } from './protocol.ts';
+import { makeBadArgument, ProtocolError } from './protocol.ts';
 
 /** Both bounds inclusive, in milliseconds since 1970. */
 type Window = { readonly fromMs: number | undefined; readonly untilMs: number | undefined };
@@ -17,13 +17,13 @@ const MILLISECOND = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{1,3}Z$/;
  */
 export function parseWindow(from: string | undefined, until: string | undefined, deployed: boolean): Window {
   if (from !== undefined && until !== undefined && from.length !== until.length) {
-    throw badArgument('from and until differ in granularity');
+    throw makeBadArgument('from and until differ in granularity');
   }
   const fromMs = from === undefined ? undefined : parseStart('from', from, deployed);
   const untilMs = until === undefined ? undefined : parseEnd(until, parseStart('until', until, deployed), deployed);
   if (fromMs !== undefined && untilMs !== undefined && fromMs > untilMs) {
     if (deployed) throw new ProtocolError('noRecordsMatch', 'from is later than until');
-    throw badArgument('from is later than until');
+    throw makeBadArgument('from is later than until');
   }
   return { fromMs, untilMs };
 }
@@ -35,7 +35,7 @@ function parseStart(name: string, text: string, deployed: boolean): number {
   const ms = isKnown ? Date.parse(text) : Number.NaN;
   // Date.parse turns 30 February into 2 March.
   if (Number.isNaN(ms) || new Date(ms).toISOString().slice(0, 10) !== text.slice(0, 10)) {
-    throw badArgument(`${name} is no date of the form YYYY-MM-DD or YYYY-MM-DDThh:mm:ssZ`);
+    throw makeBadArgument(`${name} is no date of the form YYYY-MM-DD or YYYY-MM-DDThh:mm:ssZ`);
   }
   return ms;
 }

@@ -3,15 +3,15 @@ import { constants, gzip } from 'node:zlib';
 import { NEWEST_VERSION } from '../../base/addresses.ts';
 import { type Answer, decodeSegment, HttpError, type Incoming, readBody } from '../../base/http-message.ts';
 import { createWording } from '../../base/messages.ts';
-import { htmlPage } from '../../base/problem.ts';
-import { acceptedTypes } from '../../rules/preconditions.ts';
+import { makeHtmlPage } from '../../base/problem.ts';
+import { parseAccept } from '../../rules/preconditions.ts';
 import { runUnderFault, type SentAnswer } from '../../rules/run-under-fault.ts';
 import { makeUnauthorised, signIn, signInBySession, type Viewer } from '../../rules/viewer.ts';
 import type { JournalEntry } from '../../state/journal.ts';
 import type { Mock } from '../../state/mock.ts';
-import { answerText, type Envelope, errorText, type HarvestPath, parsePath } from './envelope.ts';
+import { type Envelope, type HarvestPath, parsePath, renderAnswer, renderError } from './envelope.ts';
 import type { Harvest } from './harvest.ts';
-import { badArgument, ILLEGAL_VERB, ProtocolError, parseQuery, type Query } from './protocol.ts';
+import { ILLEGAL_VERB, makeBadArgument, ProtocolError, parseQuery, type Query } from './protocol.ts';
 import { answerVerb } from './verbs.ts';
 
 /** Longer than any list of arguments that makes sense. */
@@ -22,19 +22,19 @@ const WORTHWHILE_BYTES = 1024;
 
 /** Interface B: `/<x.y>/oai`, the generic `/oai` and the aliases `/id/<ident_cely>`. */
 export async function answerHarvest(mock: Mock, incoming: Incoming, entry: JournalEntry): Promise<SentAnswer> {
-  if (mock.settings.outage) return htmlPage(503, 'Service Temporarily Unavailable');
+  if (mock.settings.outage) return makeHtmlPage(503, 'Service Temporarily Unavailable');
   const path = parsePath(incoming.path, mock.deployed);
-  if (path === undefined) return htmlPage(404, 'Not Found');
+  if (path === undefined) return makeHtmlPage(404, 'Not Found');
   if (!['GET', 'HEAD', 'POST'].includes(incoming.method)) {
-    return htmlPage(405, 'Method Not Allowed', { allow: 'GET, HEAD, POST' });
+    return makeHtmlPage(405, 'Method Not Allowed', { allow: 'GET, HEAD, POST' });
   }
   try {
     if (path.kind === 'generic') return redirectToNewest(mock, incoming);
-    const query = path.kind === 'record' ? aliasQuery(incoming, path.ident) : await readArguments(incoming);
+    const query = path.kind === 'record' ? makeAliasQuery(incoming, path.ident) : await readArguments(incoming);
     const basic = authenticateReader(mock, incoming, path, query);
     const { viewer, cookie } = mock.deployed ? signInBySession(mock, incoming, basic) : { viewer: basic, cookie: undefined };
     entry.user = viewer.username;
-    const rule = mock.faults.take('oai', query.get('identifier')?.split('/').at(-1) ?? query.get('set') ?? undefined);
+    const rule = mock.faults.chooseFault('oai', query.get('identifier')?.split('/').at(-1) ?? query.get('set') ?? undefined);
     entry.fault = rule?.fault ?? null;
     if (rule?.fault === 'token-expired') return makeUnauthorised(mock.deployed);
     const say = createWording(incoming, mock.seedNumber);
@@ -53,11 +53,11 @@ export async function answerHarvest(mock: Mock, incoming: Incoming, entry: Journ
 function redirectToNewest(mock: Mock, incoming: Incoming): Answer {
   const location = `${incoming.addresses.oaiBase}/${NEWEST_VERSION}/oai${incoming.search}`;
   const status = incoming.method === 'POST' && !mock.deployed ? 307 : 302;
-  return htmlPage(status, status === 307 ? 'Temporary Redirect' : 'Found', { location });
+  return makeHtmlPage(status, status === 307 ? 'Temporary Redirect' : 'Found', { location });
 }
 
 /** `{oai_base}/id/<ident_cely>` is short for the record in the native format (B-VERB-9). */
-function aliasQuery({ addresses }: Incoming, ident: string): URLSearchParams {
+function makeAliasQuery({ addresses }: Incoming, ident: string): URLSearchParams {
   const identifier = `${addresses.idBase}/${decodeSegment(ident)}`;
   return new URLSearchParams({ verb: 'GetRecord', metadataPrefix: `oai_${addresses.prefix}`, identifier });
 }
@@ -66,9 +66,9 @@ function aliasQuery({ addresses }: Incoming, ident: string): URLSearchParams {
 async function readArguments(incoming: Incoming): Promise<URLSearchParams> {
   if (incoming.method !== 'POST') return incoming.query;
   const type = (incoming.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase();
-  if (type !== 'application/x-www-form-urlencoded') throw new HttpError(htmlPage(415, 'Unsupported Media Type'));
+  if (type !== 'application/x-www-form-urlencoded') throw new HttpError(makeHtmlPage(415, 'Unsupported Media Type'));
   const form = await readBody(incoming, MAX_FORM_BYTES);
-  if (form === undefined) throw new HttpError(htmlPage(413, 'Content Too Large'));
+  if (form === undefined) throw new HttpError(makeHtmlPage(413, 'Content Too Large'));
   return new URLSearchParams([...incoming.query, ...new URLSearchParams(form.toString('utf8'))]);
 }
 
@@ -78,9 +78,9 @@ function authenticateReader(mock: Mock, incoming: Incoming, path: HarvestPath, q
   if (viewer === undefined) throw new HttpError(makeUnauthorised(mock.deployed));
   if (typeof viewer === 'object') return viewer;
   if (!mock.deployed) throw new HttpError(makeUnauthorised(false));
-  if (viewer === 'no-colon') throw new HttpError(htmlPage(500, 'Internal Server Error'));
+  if (viewer === 'no-colon') throw new HttpError(makeHtmlPage(500, 'Internal Server Error'));
   const envelope = makeEnvelope(mock, incoming, path, query);
-  throw new HttpError(xmlAnswer(errorText(envelope, new ProtocolError('badVerb', ILLEGAL_VERB))));
+  throw new HttpError(makeXmlAnswer(renderError(envelope, new ProtocolError('badVerb', ILLEGAL_VERB))));
 }
 
 async function answerRequest(
@@ -106,32 +106,32 @@ async function answerRequest(
   try {
     const query = parseQuery(parameters, mock.deployed);
     if (path.kind === 'version' && !path.listed) assertListedVersion(query);
-    return xmlAnswer(answerText(envelope, await answerVerb(harvest, query)));
+    return makeXmlAnswer(renderAnswer(envelope, await answerVerb(harvest, query)));
   } catch (thrown) {
     if (!(thrown instanceof ProtocolError)) throw thrown;
     incoming.reported.push(thrown.code);
-    return xmlAnswer(errorText(envelope, thrown));
+    return makeXmlAnswer(renderError(envelope, thrown));
   }
 }
 
 /** A version that never was is no 404 on the deployed service: some verbs work all the same (B-ADDRESS-7). */
 function assertListedVersion({ verb }: Query): void {
-  if (verb === 'Identify') throw new HttpError(htmlPage(500, 'Internal Server Error'));
-  if (verb === 'ListRecords' || verb === 'GetRecord') throw badArgument('there is no such version');
+  if (verb === 'Identify') throw new HttpError(makeHtmlPage(500, 'Internal Server Error'));
+  if (verb === 'ListRecords' || verb === 'GetRecord') throw makeBadArgument('there is no such version');
 }
 
 function makeEnvelope(mock: Mock, incoming: Incoming, path: HarvestPath, query: URLSearchParams): Envelope {
   const segment = path.kind === 'version' ? path.segment : NEWEST_VERSION;
   return {
     nowMs: mock.clock.now(),
-    responseMs: mock.harvestIndex.responseMs(mock.settings.response_date_shifts_ms),
+    responseMs: mock.harvestIndex.getResponseMs(mock.settings.response_date_shifts_ms),
     requestUrl: `${incoming.addresses.oaiBase}/${segment}/oai`,
     query,
     deployed: mock.deployed,
   };
 }
 
-function xmlAnswer(body: string): Answer {
+function makeXmlAnswer(body: string): Answer {
   return { status: 200, headers: { 'content-type': 'text/xml;charset=UTF-8' }, body };
 }
 
@@ -139,15 +139,15 @@ function xmlAnswer(body: string): Answer {
 async function compressBody(answer: SentAnswer, acceptEncoding: string | string[] | undefined): Promise<SentAnswer> {
   const headers = { ...answer.headers, vary: 'Accept-Encoding' };
   const plain = Buffer.isBuffer(answer.body) ? answer.body : Buffer.from(answer.body);
-  if (plain.length < WORTHWHILE_BYTES || !acceptsGzip(acceptEncoding)) return { ...answer, headers, body: plain };
+  if (plain.length < WORTHWHILE_BYTES || !isGzipAccepted(acceptEncoding)) return { ...answer, headers, body: plain };
   const body = await compress(plain, { level: constants.Z_BEST_SPEED });
   return { ...answer, headers: { ...headers, 'content-encoding': 'gzip' }, body };
 }
 
 /** RFC 9110, section 12.5.3: `gzip`, or `*` where gzip is not named, and not with a weight of zero. */
-function acceptsGzip(header: string | string[] | undefined): boolean {
+function isGzipAccepted(header: string | string[] | undefined): boolean {
   if (header === undefined) return false;
-  const accepted = acceptedTypes(String(header));
+  const accepted = parseAccept(String(header));
   const match = accepted.find(({ type }) => type === 'gzip') ?? accepted.find(({ type }) => type === '*');
   return match !== undefined && match.quality > 0;
 }

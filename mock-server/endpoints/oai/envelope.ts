@@ -14,35 +14,35 @@ export type Envelope = {
   readonly deployed: boolean;
 };
 
-export function answerText(envelope: Envelope, content: string): string {
-  return wrap(envelope, requestElement(envelope, envelope.query), content);
+export function renderAnswer(envelope: Envelope, content: string): string {
+  return wrap(envelope, renderRequest(envelope, envelope.query), content);
 }
 
 /**
  * After `badVerb` and `badArgument` the request has no attributes (OAI-PMH 2.0, section 3.2). Of an unknown verb the deployed
  * service tells no more than its host (B-ADDRESS-6).
  */
-export function errorText(envelope: Envelope, error: ProtocolError): string {
+export function renderError(envelope: Envelope, error: ProtocolError): string {
   const bare = envelope.deployed || error.code === 'badVerb' || error.code === 'badArgument';
-  const request = requestElement(
+  const request = renderRequest(
     envelope.deployed && error.message === ILLEGAL_VERB
       ? { ...envelope, requestUrl: new URL(envelope.requestUrl).origin }
       : envelope,
     bare ? new URLSearchParams() : envelope.query,
   );
-  const message = envelope.deployed ? deployedMessage(error) : error.message;
+  const message = envelope.deployed ? getDeployedMessage(error) : error.message;
   return wrap(envelope, request, `<error code="${error.code}">${escapeText(message)}</error>`);
 }
 
 /** Short description, as the deployed service has it (B-ADDRESS-6). */
-function deployedMessage({ code, message }: ProtocolError): string {
+function getDeployedMessage({ code, message }: ProtocolError): string {
   if (code === 'badVerb') return message;
   if (code !== 'badArgument') return '';
   return message === INVALID_SET ? message : 'Invalid arguments';
 }
 
 /** The deployed service repeats arguments without escaping them, so that some make its answer ill-formed (B-ADDRESS-5). */
-function requestElement({ requestUrl, deployed }: Envelope, query: URLSearchParams): string {
+function renderRequest({ requestUrl, deployed }: Envelope, query: URLSearchParams): string {
   const quoted = deployed ? (text: string): string => text : escapeAttribute;
   const attributes = [...query].map(([name, value]) => ` ${name}="${quoted(value)}"`).join('');
   return `<request${attributes}>${escapeText(requestUrl)}</request>`;

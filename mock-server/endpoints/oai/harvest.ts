@@ -1,13 +1,13 @@
 import { type Addresses, getRecordAddress, type SchemaVersion } from '../../base/addresses.ts';
 import type { Viewer, VisibilityCode } from '../../rules/viewer.ts';
-import { isHidden, isVisible, isVisibleAsDeployed, maskBody, visibilityCodeOfTerm } from '../../rules/visibility.ts';
+import { getCodeOfTerm, isHidden, isVisible, isVisibleAsDeployed, maskBody } from '../../rules/visibility.ts';
 import type { Mock } from '../../state/mock.ts';
 import type { ArchiveRecord, RecordHeader } from '../../state/records/record.ts';
 import { escapeText, renderForbidden, renderRecord } from '../../state/records/render.ts';
 import { renderDublinCore, renderForbiddenDublinCore } from '../../state/records/render-dublin-core.ts';
 import { toMilliseconds, toSeconds } from './dates.ts';
 import type { Format } from './protocol.ts';
-import { setSpecIn } from './sets.ts';
+import { chooseSetSpec } from './sets.ts';
 
 /** One harvesting request that has been signed in, as the verbs see it. */
 export type Harvest = {
@@ -26,23 +26,23 @@ export type Harvest = {
 export function renderHeader(harvest: Harvest, record: RecordHeader): string {
   const { addresses, version, deployed } = harvest;
   const datestamp = deployed ? toMilliseconds(record.datestampMs) : toSeconds(record.datestampMs);
-  const set = `<setSpec>${setSpecIn(record.setSpec, version, deployed)}</setSpec>`;
+  const set = `<setSpec>${chooseSetSpec(record.setSpec, version, deployed)}</setSpec>`;
   return (
     `<header${record.deleted ? ' status="deleted"' : ''}>` +
     `<identifier>${escapeText(getRecordAddress(addresses, record.ident))}</identifier>` +
-    `<datestamp>${datestamp}</datestamp>${deployed && lostItsSet(record) ? '' : set}</header>`
+    `<datestamp>${datestamp}</datestamp>${deployed && isWithoutSet(record) ? '' : set}</header>`
   );
 }
 
 /** Deleted records of the deployed service may lack their set (B-RECORD-1): here every second one. */
-function lostItsSet({ deleted, ident }: RecordHeader): boolean {
+function isWithoutSet({ deleted, ident }: RecordHeader): boolean {
   return deleted && Number(ident.at(-1)) % 2 === 1;
 }
 
 /** A record that the viewer may not see at all keeps its header; the refusal stands for its metadata. */
-export function recordElement(harvest: Harvest, record: ArchiveRecord, format: Format): string {
+export function renderRecordElement(harvest: Harvest, record: ArchiveRecord, format: Format): string {
   if (record.deleted) return `<record>${renderHeader(harvest, record)}</record>`;
-  const metadata = mayRead(harvest, record) ? renderMetadata(harvest, record, format) : forbidden(harvest, format);
+  const metadata = mayRead(harvest, record) ? renderMetadata(harvest, record, format) : renderForbiddenRecord(harvest, format);
   return `<record>${renderHeader(harvest, record)}<metadata>${metadata}</metadata></record>`;
 }
 
@@ -63,7 +63,7 @@ function renderMetadata(harvest: Harvest, record: ArchiveRecord, format: Format)
     : renderDublinCore(body, record.entity, addresses, { deployed });
 }
 
-function forbidden({ version, addresses, deployed }: Harvest, format: Format): string {
+function renderForbiddenRecord({ version, addresses, deployed }: Harvest, format: Format): string {
   return format === 'native' ? renderForbidden(version, addresses) : renderForbiddenDublinCore({ deployed });
 }
 
@@ -71,13 +71,13 @@ function forbidden({ version, addresses, deployed }: Harvest, format: Format): s
 const codesByMock = new WeakMap<Mock, { readonly revision: number; readonly letters: Map<string, VisibilityCode> }>();
 
 function getVisibilityCode(mock: Mock, entry: string): VisibilityCode {
-  const revision = mock.archive.revision('heslo');
+  const revision = mock.archive.getRevision('heslo');
   let cached = codesByMock.get(mock);
   if (cached?.revision !== revision) {
     cached = { revision, letters: new Map() };
     codesByMock.set(mock, cached);
   }
-  const letter = cached.letters.get(entry) ?? visibilityCodeOfTerm(mock.archive.live('heslo', entry)?.body);
+  const letter = cached.letters.get(entry) ?? getCodeOfTerm(mock.archive.findLive('heslo', entry)?.body);
   cached.letters.set(entry, letter);
   return letter;
 }

@@ -1,18 +1,18 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { hiddenEntities } from '../../rules/visibility.ts';
+import { listHiddenEntities } from '../../rules/visibility.ts';
 import { type ListQuery, type RecordFilter, toHeader, toRecord } from '../../state/records/archive-table.ts';
 import type { RecordHeader } from '../../state/records/record.ts';
 import { escapeText } from '../../state/records/render.ts';
 import { parseWindow, toSeconds } from './dates.ts';
-import { type Harvest, recordElement, renderHeader } from './harvest.ts';
-import { badArgument, type Format, INVALID_SET, ProtocolError, parseFormat, type Query, type Verb } from './protocol.ts';
+import { type Harvest, renderHeader, renderRecordElement } from './harvest.ts';
+import { type Format, INVALID_SET, makeBadArgument, ProtocolError, parseFormat, type Query, type Verb } from './protocol.ts';
 import { getSets } from './sets.ts';
-import { type ListState, signedTokens, storedTokens, type Tokens } from './tokens.ts';
+import { type ListState, makeSignedTokens, makeStoredTokens, type Tokens } from './tokens.ts';
 
 /** ListRecords and ListIdentifiers: one page, newest records first, with the token for the next. @throws ProtocolError */
-export async function listPage(harvest: Harvest, query: Query): Promise<string> {
+export async function renderPage(harvest: Harvest, query: Query): Promise<string> {
   const token = query.arguments.get('resumptionToken');
-  const state = token === undefined ? makeFirstState(harvest, query) : resumedState(harvest, query.verb, token);
+  const state = token === undefined ? makeFirstState(harvest, query) : resumeState(harvest, query.verb, token);
   const format = parseFormat(harvest.addresses, state.prefix);
   // Counting and reading each take the time of a slice.
   await nextTurn();
@@ -27,7 +27,7 @@ export async function listPage(harvest: Harvest, query: Query): Promise<string> 
     throw new ProtocolError('noRecordsMatch', 'no record fits set, from and until');
   }
   const size = harvest.deployed ? harvest.mock.archive.count(listQuery(harvest, state)) : state.size;
-  return `<${query.verb}>\n${elements.join('\n')}${tokenElement(harvest, { ...state, size }, page, more)}\n</${query.verb}>`;
+  return `<${query.verb}>\n${elements.join('\n')}${renderToken(harvest, { ...state, size }, page, more)}\n</${query.verb}>`;
 }
 
 type Page = { readonly page: readonly RecordHeader[]; readonly elements: readonly string[]; readonly more: boolean };
@@ -39,12 +39,12 @@ async function readPage(harvest: Harvest, verb: Verb, query: ListQuery, format: 
   if (verb === 'ListRecords') {
     const rows = archive.listRows(query);
     await nextTurn();
-    const elements = await mapInSlices(rows.slice(0, pageSize), (row) => recordElement(harvest, toRecord(row), format));
+    const elements = await mapInSlices(rows.slice(0, pageSize), (row) => renderRecordElement(harvest, toRecord(row), format));
     return { page: rows.slice(0, pageSize).map(toHeader), elements, more: rows.length > pageSize };
   }
   const headers = archive.listHeaders(query);
   const page = headers.slice(0, pageSize);
-  const elements = await mapInSlices(page, (header) => listedHeader(harvest, header));
+  const elements = await mapInSlices(page, (header) => renderListedHeader(harvest, header));
   return { page, elements, more: headers.length > pageSize };
 }
 
@@ -66,7 +66,7 @@ async function mapInSlices<T>(items: readonly T[], make: (item: T) => string): P
 }
 
 /** The deployed service wraps headers as if they were records (B-RECORD-4). */
-function listedHeader(harvest: Harvest, header: RecordHeader): string {
+function renderListedHeader(harvest: Harvest, header: RecordHeader): string {
   return harvest.deployed ? `<record>${renderHeader(harvest, header)}</record>` : renderHeader(harvest, header);
 }
 
@@ -96,11 +96,11 @@ function makeFirstState(harvest: Harvest, { verb, arguments: args }: Query): Lis
 /** A set that the endpoint does not list has no records; the deployed service calls it invalid (B-SET-6). */
 function checkSet({ version, deployed }: Harvest, set: string): void {
   if (getSets(version, deployed).some((knownSet) => knownSet.setSpec === set)) return;
-  throw deployed ? badArgument(INVALID_SET) : new ProtocolError('noRecordsMatch', `there is no set ${set}`);
+  throw deployed ? makeBadArgument(INVALID_SET) : new ProtocolError('noRecordsMatch', `there is no set ${set}`);
 }
 
 /** A token is valid for the list that it was issued for, and for the account that began it. */
-function resumedState(harvest: Harvest, verb: Verb, token: string): ListState {
+function resumeState(harvest: Harvest, verb: Verb, token: string): ListState {
   if (harvest.refuseTokens) throw new ProtocolError('badResumptionToken', 'the token has expired');
   const state = getTokens(harvest).read(token, harvest.nowMs);
   if (harvest.deployed) return state;
@@ -116,8 +116,8 @@ function listQuery({ deployed, viewer, mock }: Harvest, state: ListState): Recor
     ...(state.set === null ? {} : { set: state.set }),
     ...(state.fromMs === null ? {} : { fromMs: state.fromMs }),
     ...(state.untilMs === null ? {} : { untilMs: state.untilMs }),
-    ...(deployed ? {} : { without: hiddenEntities(viewer) }),
-    instead: mock.harvestIndex.behind(),
+    ...(deployed ? {} : { without: listHiddenEntities(viewer) }),
+    instead: mock.harvestIndex.collectBehind(),
     ...(state.after === null ? {} : { after: state.after }),
     ...(deployed ? { offset: state.cursor } : {}),
   };
@@ -127,7 +127,7 @@ function listQuery({ deployed, viewer, mock }: Harvest, state: ListState): Recor
  * A list in one page has no token; in several, every page but the last has one and the last an empty element (OAI-PMH 2.0,
  * section 3.5). The deployed service gives the last page a token too, which leads to an empty list (B-TOKEN-1).
  */
-function tokenElement(harvest: Harvest, state: ListState, page: readonly RecordHeader[], more: boolean): string {
+function renderToken(harvest: Harvest, state: ListState, page: readonly RecordHeader[], more: boolean): string {
   const { deployed, nowMs, mock } = harvest;
   const last = page.at(-1);
   const size = `completeListSize="${state.size}" cursor="${state.cursor}"`;
@@ -144,5 +144,5 @@ function tokenElement(harvest: Harvest, state: ListState, page: readonly RecordH
 }
 
 function getTokens({ deployed, mock }: Harvest): Tokens {
-  return deployed ? storedTokens(mock.database) : signedTokens(mock.seedNumber);
+  return deployed ? makeStoredTokens(mock.database) : makeSignedTokens(mock.seedNumber);
 }

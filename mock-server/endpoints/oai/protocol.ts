@@ -64,7 +64,7 @@ export function parseQuery(query: URLSearchParams, deployed: boolean): Query {
   const checked = !deployed || CHECKED_WHEN_DEPLOYED.has(verb);
   if (checked) checkArguments(verb, query, values);
   if (!deployed) {
-    for (const [name, value] of values) if (SYNTAX[name]?.test(value) === false) throw badArgument(`${name} is malformed`);
+    for (const [name, value] of values) if (SYNTAX[name]?.test(value) === false) throw makeBadArgument(`${name} is malformed`);
   }
   return { verb, arguments: values };
 }
@@ -85,22 +85,22 @@ function checkArguments(verb: Verb, query: URLSearchParams, values: ReadonlyMap<
   const { required, optional, exclusive } = ARGUMENTS[verb];
   for (const [name, value] of values) {
     const isKnown = required.includes(name) || optional.includes(name) || name === exclusive;
-    if (!isKnown) throw badArgument(`${verb} takes no argument ${name}`);
-    if (query.getAll(name).length > 1) throw badArgument(`the argument ${name} is repeated`);
-    if (value === '') throw badArgument(`the argument ${name} is empty`);
+    if (!isKnown) throw makeBadArgument(`${verb} takes no argument ${name}`);
+    if (query.getAll(name).length > 1) throw makeBadArgument(`the argument ${name} is repeated`);
+    if (value === '') throw makeBadArgument(`the argument ${name} is empty`);
   }
   if (exclusive !== undefined && values.has(exclusive)) {
-    if (values.size > 1) throw badArgument(`${exclusive} must be the only argument beside the verb`);
+    if (values.size > 1) throw makeBadArgument(`${exclusive} must be the only argument beside the verb`);
     return;
   }
   const missing = required.find((name) => !values.has(name));
-  if (missing !== undefined) throw badArgument(`the argument ${missing} is missing`);
+  if (missing !== undefined) throw makeBadArgument(`the argument ${missing} is missing`);
 }
 
 /** The one refusal of an argument that the deployed service words by itself. */
 export const INVALID_SET = 'Invalid set';
 
-export function badArgument(message: string): ProtocolError {
+export function makeBadArgument(message: string): ProtocolError {
   return new ProtocolError('badArgument', message);
 }
 

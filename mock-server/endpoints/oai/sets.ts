@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { SchemaVersion } from '../../base/addresses.ts';
-import { packagePath } from '../../base/package-files.ts';
+import { getPackagePath } from '../../base/package-files.ts';
 
 /** One row of the contract's list of sets, with its names. */
 export type HarvestSet = {
@@ -11,7 +11,9 @@ export type HarvestSet = {
   readonly versions: readonly SchemaVersion[];
 };
 
-const EVERY_SET = JSON.parse(readFileSync(packagePath('schemas', 'contract', 'set-specs.json'), 'utf8')) as readonly HarvestSet[];
+const EVERY_SET = JSON.parse(
+  readFileSync(getPackagePath('schemas', 'contract', 'set-specs.json'), 'utf8'),
+) as readonly HarvestSet[];
 
 /** The sets of an endpoint. The deployed service lists all of them everywhere, against its contract. */
 export function getSets(version: SchemaVersion, deployed: boolean): readonly HarvestSet[] {
@@ -19,7 +21,7 @@ export function getSets(version: SchemaVersion, deployed: boolean): readonly Har
 }
 
 /** Set of a header: the most specific one that the endpoint has; for a set that it lacks, its parent. */
-export function setSpecIn(setSpec: string, version: SchemaVersion, deployed: boolean): string {
+export function chooseSetSpec(setSpec: string, version: SchemaVersion, deployed: boolean): string {
   if (deployed || !setSpec.includes(':')) return setSpec;
   return NAMES[version].has(setSpec) ? setSpec : (setSpec.split(':')[0] ?? setSpec);
 }

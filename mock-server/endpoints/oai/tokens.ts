@@ -35,7 +35,7 @@ function makeTokenError(reason: string): ProtocolError {
  * Tokens that carry their state, signed. Nothing is stored, so that they survive a restart and cost no memory. What they look
  * like depends on the seed number: some need escaping in a URL, as the protocol allows.
  */
-export function signedTokens(seedNumber: number): Tokens {
+export function makeSignedTokens(seedNumber: number): Tokens {
   const key = createHash('sha256').update(`resumption tokens of ${seedNumber}`).digest();
   const spelling = SPELLINGS[Math.abs(seedNumber) % SPELLINGS.length] ?? SPELLINGS[0];
   const sign = (bytes: Buffer): Buffer => createHmac('sha256', key).update(bytes).digest().subarray(0, 12);
@@ -76,7 +76,7 @@ create index if not exists resumption_tokens_by_expiry on resumption_tokens (exp
 `;
 
 /** Tokens as the deployed service makes them: 32 upper-case hexadecimal digits of a state that is stored (B-TOKEN-8). */
-export function storedTokens(database: Database): Tokens {
+export function makeStoredTokens(database: Database): Tokens {
   database.exec(TOKEN_TABLE);
   return {
     issue: (state, expiresMs) => {

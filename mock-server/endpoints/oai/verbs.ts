@@ -3,11 +3,11 @@ import type { ArchiveRecord } from '../../state/records/record.ts';
 import { escapeAttribute, escapeText } from '../../state/records/render.ts';
 import { RIGHTS, renderDescription } from '../../state/records/render-dublin-core.ts';
 import { toMilliseconds, toSeconds } from './dates.ts';
-import { type Harvest, isOmitted, recordElement } from './harvest.ts';
-import { listPage } from './lists.ts';
+import { type Harvest, isOmitted, renderRecordElement } from './harvest.ts';
+import { renderPage } from './lists.ts';
 import { type Format, getFormats, ProtocolError, parseFormat, type Query } from './protocol.ts';
 import { getSets, type HarvestSet } from './sets.ts';
-import { type ListState, signedTokens } from './tokens.ts';
+import { type ListState, makeSignedTokens } from './tokens.ts';
 
 const NAME = 'Mock finds archive';
 const ADMIN_EMAIL = 'harvesting@mock.example.org';
@@ -25,7 +25,7 @@ export function answerVerb(harvest: Harvest, query: Query): Promise<string> | st
       return getRecord(harvest, query);
     case 'ListIdentifiers':
     case 'ListRecords':
-      return listPage(harvest, query);
+      return renderPage(harvest, query);
   }
 }
 
@@ -54,7 +54,7 @@ function listMetadataFormats(harvest: Harvest, { arguments: args }: Query): stri
 function getRecord(harvest: Harvest, { arguments: args }: Query): string {
   const format = parseFormat(harvest.addresses, args.get('metadataPrefix'));
   const record = findRecord(harvest, args.get('identifier') ?? '');
-  return `<GetRecord>\n${recordElement(harvest, record, format)}\n</GetRecord>`;
+  return `<GetRecord>\n${renderRecordElement(harvest, record, format)}\n</GetRecord>`;
 }
 
 /**
@@ -74,7 +74,7 @@ function findRecord(harvest: Harvest, identifier: string): ArchiveRecord {
 
 /** OAI-PMH 2.0, section 4.2, with the descriptions of B-VERB-2: a rights manifest, and Dublin Core in Czech and English. */
 function identify({ mock, addresses, requestUrl, deployed, nowMs }: Harvest): string {
-  const earliestMs = mock.archive.earliestDatestampMs() ?? nowMs;
+  const earliestMs = mock.archive.getEarliestDatestampMs() ?? nowMs;
   // Milliseconds against the announced granularity are a habit of the deployed service (B-VERB-14).
   const earliest = deployed ? toMilliseconds(earliestMs) : toSeconds(earliestMs);
   const about = renderDescription([
@@ -96,13 +96,13 @@ function identify({ mock, addresses, requestUrl, deployed, nowMs }: Harvest): st
     '<deletedRecord>persistent</deletedRecord>',
     '<granularity>YYYY-MM-DDThh:mm:ssZ</granularity>',
     ...(deployed ? [] : ['<compression>gzip</compression>']),
-    `<description>${rightsManifest()}</description>`,
+    `<description>${renderRightsManifest()}</description>`,
     `<description>${about}</description>`,
     '</Identify>',
   ].join('\n');
 }
 
-function rightsManifest(): string {
+function renderRightsManifest(): string {
   return (
     '<rightsManifest xmlns="http://www.openarchives.org/OAI/2.0/rights/" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"' +
     ' xsi:schemaLocation="http://www.openarchives.org/OAI/2.0/rights/ http://www.openarchives.org/OAI/2.0/rightsManifest.xsd"' +
@@ -119,10 +119,10 @@ function listSets(harvest: Harvest, { arguments: args }: Query): string {
   const token = deployed ? undefined : args.get('resumptionToken');
   const cursor = token === undefined ? 0 : parseCursor(harvest, token);
   const page = sets.slice(cursor, cursor + pageSize);
-  return `<ListSets>\n${page.map(setElement).join('\n')}${tokenElement(harvest, cursor, page.length, sets.length)}\n</ListSets>`;
+  return `<ListSets>\n${page.map(renderSet).join('\n')}${renderToken(harvest, cursor, page.length, sets.length)}\n</ListSets>`;
 }
 
-function setElement({ setSpec, cs, en }: HarvestSet): string {
+function renderSet({ setSpec, cs, en }: HarvestSet): string {
   const description = renderDescription([
     ['description', `Záznamy sady „${cs}“.`, 'cs'],
     ['description', `Records of the set "${en}".`, 'en'],
@@ -135,12 +135,12 @@ function setElement({ setSpec, cs, en }: HarvestSet): string {
 
 function parseCursor(harvest: Harvest, token: string): number {
   if (harvest.refuseTokens) throw new ProtocolError('badResumptionToken', 'the token has expired');
-  const state = signedTokens(harvest.mock.seedNumber).read(token, harvest.nowMs);
+  const state = makeSignedTokens(harvest.mock.seedNumber).read(token, harvest.nowMs);
   if (state.verb === 'ListSets' && state.version === harvest.version) return state.cursor;
   throw new ProtocolError('badResumptionToken', 'the token belongs to another list');
 }
 
-function tokenElement({ mock, version, nowMs }: Harvest, cursor: number, pageLength: number, size: number): string {
+function renderToken({ mock, version, nowMs }: Harvest, cursor: number, pageLength: number, size: number): string {
   const attributes = `completeListSize="${size}" cursor="${cursor}"`;
   if (cursor + pageLength >= size) return cursor === 0 ? '' : `\n<resumptionToken ${attributes}/>`;
   const state: ListState = {
@@ -156,6 +156,6 @@ function tokenElement({ mock, version, nowMs }: Harvest, cursor: number, pageLen
     size,
   };
   const expiresMs = nowMs + mock.settings.resumption_token_ms;
-  const token = escapeText(signedTokens(mock.seedNumber).issue(state, expiresMs));
+  const token = escapeText(makeSignedTokens(mock.seedNumber).issue(state, expiresMs));
   return `\n<resumptionToken expirationDate="${toSeconds(expiresMs)}" ${attributes}>${token}</resumptionToken>`;
 }

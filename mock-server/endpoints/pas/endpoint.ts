@@ -1,7 +1,7 @@
 import { type Answer, decodeSegment, HttpError, type Incoming } from '../../base/http-message.ts';
 import { createWording } from '../../base/messages.ts';
-import { detail } from '../../base/problem.ts';
-import { acceptedTypes, checkPreconditions, getQuality } from '../../rules/preconditions.ts';
+import { makeDetailAnswer } from '../../base/problem.ts';
+import { checkPreconditions, getQuality, parseAccept } from '../../rules/preconditions.ts';
 import { runUnderFault, type SentAnswer } from '../../rules/run-under-fault.ts';
 import type { WriteRequest } from '../../rules/write-request.ts';
 import type { JournalEntry } from '../../state/journal.ts';
@@ -29,19 +29,19 @@ const ENDPOINTS: readonly Endpoint[] = [
 export async function answerWrite(mock: Mock, incoming: Incoming, entry: JournalEntry): Promise<SentAnswer> {
   const say = createWording(incoming, mock.seedNumber);
   const endpoint = ENDPOINTS.find((candidate) => candidate.path.test(incoming.path));
-  if (endpoint === undefined) return detail(404, say('not-found'));
+  if (endpoint === undefined) return makeDetailAnswer(404, say('not-found'));
   const segment = endpoint.path.exec(incoming.path)?.[1];
   const record = segment === undefined ? undefined : decodeSegment(segment);
   mock.journal.measureAddress(entry, incoming.arrivedAtMs);
   try {
     const account = checkPreconditions(mock, { incoming, entry, say, allowedMethod: endpoint.method, record });
-    const rule = mock.faults.take(endpoint.name, record);
+    const rule = mock.faults.chooseFault(endpoint.name, record);
     entry.fault = rule?.fault ?? null;
     if (rule?.fault === 'token-expired') {
       mock.accounts.expireToken(account.user);
-      return detail(401, say('token-expired'), { 'www-authenticate': 'Bearer' });
+      return makeDetailAnswer(401, say('token-expired'), { 'www-authenticate': 'Bearer' });
     }
-    const latencyMs = mock.latency.next(mock.settings.latency_ms);
+    const latencyMs = mock.latency.drawNext(mock.settings.latency_ms);
     if (latencyMs > 0) await mock.clock.sleep(latencyMs);
     return await runUnderFault(rule, { clock: mock.clock, say }, (hooks) =>
       endpoint.run(mock, { incoming, account, say, hooks, fault: rule?.fault }, record ?? ''),
@@ -54,7 +54,7 @@ export async function answerWrite(mock: Mock, incoming: Incoming, entry: Journal
 
 /** A client that prefers HTML to JSON gets errors as HTML (A-GATE-7). */
 function toAcceptedFormat(answer: Answer, incoming: Incoming): Answer {
-  const accepted = acceptedTypes(incoming.headers.accept);
+  const accepted = parseAccept(incoming.headers.accept);
   const wantsHtml = getQuality(accepted, 'text/html') > getQuality(accepted, 'application/json');
   if (!wantsHtml || answer.headers['content-type'] !== 'application/json') return answer;
   const headers = { ...answer.headers, 'content-type': 'text/html; charset=utf-8' };

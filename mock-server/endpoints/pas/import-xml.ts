@@ -1,22 +1,22 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { XmlDocument } from 'libxml2-wasm';
 import { type Addresses, getXsdAddress, NEWEST_VERSION } from '../../base/addresses.ts';
-import { digestFault } from '../../base/digest.ts';
+import { findDigestFault } from '../../base/digest.ts';
 import { type Answer, HttpError } from '../../base/http-message.ts';
 import type { Say } from '../../base/messages.ts';
 import { type FilePart, readFileParts } from '../../base/multipart.ts';
-import { htmlPage, type Problem, schemaErrors, validationErrors } from '../../base/problem.ts';
+import { makeHtmlPage, makeSchemaErrors, makeValidationErrors, type Problem } from '../../base/problem.ts';
 import { makeTree } from '../../base/xml-tree.ts';
 import { checkDeclaration, type FindDocument, parseFindDocument, requireOneFind } from '../../rules/find-document.ts';
 import { isAtLeast, mayImportInto } from '../../rules/permission.ts';
 import { resolveReferences } from '../../rules/references.ts';
-import { assertNoProblems, problem, refusal } from '../../rules/refusal.ts';
+import { assertNoProblems, makeProblem, makeRefusal } from '../../rules/refusal.ts';
 import type { WriteRequest } from '../../rules/write-request.ts';
 import type { Placement } from '../../state/areas.ts';
 import type { Mock } from '../../state/mock.ts';
 import { MAX_DOCUMENT_BYTES } from '../../state/schema.ts';
 import { findAnswer } from './find-answer.ts';
-import { nextFindIdent, type PlannedFind, saveFind } from './save-find.ts';
+import { makeNextFindIdent, type PlannedFind, saveFind } from './save-find.ts';
 
 /**
  * `POST /api/pas/import-xml`, its checks in the order of A-IMPORT-4. Between its longer steps other requests get their turn: a request
@@ -25,15 +25,15 @@ import { nextFindIdent, type PlannedFind, saveFind } from './save-find.ts';
 export async function importFind(mock: Mock, request: WriteRequest): Promise<Answer> {
   const { say, incoming, hooks } = request;
   const file = await requireOneFile(mock, request);
-  const digest = digestFault(headerText(incoming.headers['content-digest']), file.sha512);
-  if (digest !== undefined) throw refusal(400, say(digest));
+  const digest = findDigestFault(joinHeader(incoming.headers['content-digest']), file.sha512);
+  if (digest !== undefined) throw makeRefusal(400, say(digest));
   const find = await mock.schemas.withDocument(file.bytes, async (document, xml) => {
     const named = checkDeclaration(mock, incoming.addresses, document, say);
     await checkSchema(mock, request, document, named);
     await nextTurn();
     return { named, ...parseFindDocument(requireOneFind(makeTree(xml, document.root), say), say, mock.deployed) };
   });
-  if (find === undefined) throw refusal(400, say('xml-malformed'));
+  if (find === undefined) throw makeRefusal(400, say('xml-malformed'));
   await nextTurn();
   checkPermission(mock, request, find);
   const planned = plan(mock, request, find);
@@ -50,12 +50,12 @@ export async function importFind(mock: Mock, request: WriteRequest): Promise<Ans
 async function requireOneFile(mock: Mock, { incoming, say }: WriteRequest): Promise<FilePart> {
   const maxBodyBytes = Math.min(mock.settings.body_max_bytes, MAX_DOCUMENT_BYTES);
   const parts = await readFileParts(incoming, { maxBodyBytes });
-  if (parts === 'not-multipart') throw refusal(415, say('media-type', incoming.headers['content-type'] ?? ''));
-  if (parts === 'malformed') throw refusal(400, say('multipart-malformed'));
-  if (parts === 'too-large') throw new HttpError(htmlPage(413, 'Request Entity Too Large'));
+  if (parts === 'not-multipart') throw makeRefusal(415, say('media-type', incoming.headers['content-type'] ?? ''));
+  if (parts === 'malformed') throw makeRefusal(400, say('multipart-malformed'));
+  if (parts === 'too-large') throw new HttpError(makeHtmlPage(413, 'Request Entity Too Large'));
   const file = parts.findLast((part) => part.field === 'file');
-  if (file === undefined) throw refusal(400, say('file-missing'));
-  if (parts.length > 1 && !mock.deployed) throw refusal(400, say('file-many'));
+  if (file === undefined) throw makeRefusal(400, say('file-missing'));
+  if (parts.length > 1 && !mock.deployed) throw makeRefusal(400, say('file-many'));
   return file;
 }
 
@@ -63,68 +63,68 @@ async function requireOneFile(mock: Mock, { incoming, say }: WriteRequest): Prom
 async function checkSchema(mock: Mock, { say, incoming }: WriteRequest, document: XmlDocument, named: Addresses): Promise<void> {
   if (!mock.settings.schema_reachable) {
     const message = say('schema-unreachable', getXsdAddress(named, NEWEST_VERSION));
-    throw new HttpError(validationErrors([{ line: null, column: null, message, error_type: 2 }]));
+    throw new HttpError(makeValidationErrors([{ line: null, column: null, message, error_type: 2 }]));
   }
   const errors = await mock.schemas.findErrors(document, NEWEST_VERSION, named.schemaBase);
   if (errors.length === 0) return;
   incoming.reported.push('schema');
-  throw new HttpError(schemaErrors(errors.map((error) => ({ ...error, error_type: 2 }))));
+  throw new HttpError(makeSchemaErrors(errors.map((error) => ({ ...error, error_type: 2 }))));
 }
 
 /** Steps 14 and 15. */
 function checkPermission(mock: Mock, { account, say }: WriteRequest, find: FindDocument): void {
-  const project = mock.archive.live('projekt', find.projekt);
-  if (project === undefined) throw refusal(404, say('project-unknown', find.projekt));
-  if (find.stav > 1 && !isAtLeast(account, 'archaeologist')) throw refusal(403, say('state-refused'));
-  if (!mayImportInto(mock, account, project)) throw refusal(403, say('project-refused', find.projekt));
+  const project = mock.archive.findLive('projekt', find.projekt);
+  if (project === undefined) throw makeRefusal(404, say('project-unknown', find.projekt));
+  if (find.stav > 1 && !isAtLeast(account, 'archaeologist')) throw makeRefusal(403, say('state-refused'));
+  if (!mayImportInto(mock, account, project)) throw makeRefusal(403, say('project-refused', find.projekt));
 }
 
 /** Steps 16 to 21: everything that can be wrong is known before anything is written. */
 function plan(mock: Mock, { account, say }: WriteRequest, find: FindDocument): PlannedFind {
   const references = resolveReferences(mock, find, say);
   assertNoProblems(references.problems);
-  const ident = nextFindIdent(mock, find.projekt, say);
-  assertNoProblems(geometryProblems(find, say));
-  assertNoProblems(handoverProblems(find, say));
+  const ident = makeNextFindIdent(mock, find.projekt, say);
+  assertNoProblems(checkGeometry(find, say));
+  assertNoProblems(checkHandover(find, say));
   const placement =
     find.geometry === undefined ? undefined : mock.areas.findPlacement([find.geometry.longitude, find.geometry.latitude]);
-  assertNoProblems(areaProblems(find, placement, say));
-  assertNoProblems(completenessProblems(find, placement, say));
+  assertNoProblems(checkArea(find, placement, say));
+  assertNoProblems(checkCompleteness(find, placement, say));
   return { ident, find, references, placement, creator: account.user };
 }
 
 /** A header that was sent several times counts as one with several values. */
-export function headerText(value: string | string[] | undefined): string | undefined {
+export function joinHeader(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value.join(', ') : value;
 }
 
 /** Step 18: a geometry from state 2 on. */
-function geometryProblems(find: FindDocument, say: Say): Problem[] {
+function checkGeometry(find: FindDocument, say: Say): Problem[] {
   if (find.stav === 1 || find.geometry !== undefined) return [];
   const element = find.geom_system === '4326' ? 'geom_wkt' : 'geom_sjtsk_wkt';
-  return [problem(find.line, element, say('geometry-required', String(find.stav)))];
+  return [makeProblem(find.line, element, say('geometry-required', String(find.stav)))];
 }
 
 /** Step 19: what state 3 needs beyond state 2. */
-function handoverProblems(find: FindDocument, say: Say): Problem[] {
+function checkHandover(find: FindDocument, say: Say): Problem[] {
   if (find.stav !== 3) return [];
   const required = { evidencni_cislo: find.evidencni_cislo, predano_organizace: find.predano_organizace };
   const missing = Object.entries(required)
     .filter(([, value]) => value === undefined)
     .map(([name]) => name);
   return [
-    ...(missing.length === 0 ? [] : [problem(find.line, missing.join(', '), say('state-3-missing', missing.join(', ')))]),
-    ...(find.predano ? [] : [problem(find.line, 'predano', say('handover-required'))]),
+    ...(missing.length === 0 ? [] : [makeProblem(find.line, missing.join(', '), say('state-3-missing', missing.join(', ')))]),
+    ...(find.predano ? [] : [makeProblem(find.line, 'predano', say('handover-required'))]),
   ];
 }
 
 /** Step 20: wherever there is a point, it must lie in a cadastral area, in state 1 too. */
-function areaProblems(find: FindDocument, placement: Placement | undefined, say: Say): Problem[] {
-  return find.geometry !== undefined && placement === undefined ? [problem(find.line, 'katastr', say('outside-areas'))] : [];
+function checkArea(find: FindDocument, placement: Placement | undefined, say: Say): Problem[] {
+  return find.geometry !== undefined && placement === undefined ? [makeProblem(find.line, 'katastr', say('outside-areas'))] : [];
 }
 
 /** Step 21: everything that states 2 and 3 need, in one finding with its reasons in the service's order. */
-function completenessProblems(find: FindDocument, placement: Placement | undefined, say: Say): Problem[] {
+function checkCompleteness(find: FindDocument, placement: Placement | undefined, say: Say): Problem[] {
   if (find.stav === 1) return [];
   const required: ReadonlyArray<readonly [string, unknown]> = [
     ['obdobi', find.entries.obdobi],
@@ -139,5 +139,5 @@ function completenessProblems(find: FindDocument, placement: Placement | undefin
     ['katastr', placement],
   ];
   const reasons = required.filter(([, value]) => value === undefined).map(([name]) => say('incomplete', name));
-  return reasons.length === 0 ? [] : [problem(find.line, 'samostatny_nalez', reasons.join('; '))];
+  return reasons.length === 0 ? [] : [makeProblem(find.line, 'samostatny_nalez', reasons.join('; '))];
 }

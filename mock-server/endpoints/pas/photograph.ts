@@ -3,21 +3,21 @@ import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { digestFault } from '../../base/digest.ts';
+import { findDigestFault } from '../../base/digest.ts';
 import { type Answer, HttpError } from '../../base/http-message.ts';
 import { type FilePart, readFileParts } from '../../base/multipart.ts';
-import { htmlPage } from '../../base/problem.ts';
+import { makeHtmlPage } from '../../base/problem.ts';
 import { mayAttachPhotograph } from '../../rules/permission.ts';
 import { isEncryptedArchive } from '../../rules/photo/encrypted-archive.ts';
-import { detectFileKind, holdsVirus, type PhotographType } from '../../rules/photo/file-kind.ts';
-import { readAt, removeGps, tiffAt } from '../../rules/photo/gps.ts';
+import { detectFileKind, hasVirus, type PhotographType } from '../../rules/photo/file-kind.ts';
+import { openTiffAt, readAt, removeGps } from '../../rules/photo/gps.ts';
 import { countPages } from '../../rules/photo/tiff.ts';
-import { refusal } from '../../rules/refusal.ts';
+import { makeRefusal } from '../../rules/refusal.ts';
 import { lockRecord, type WriteRequest } from '../../rules/write-request.ts';
 import type { Mock } from '../../state/mock.ts';
 import { findAnswer } from './find-answer.ts';
-import { headerText } from './import-xml.ts';
-import { nextPhotographName, savePhotograph } from './save-photograph.ts';
+import { joinHeader } from './import-xml.ts';
+import { makeNextPhotographName, savePhotograph } from './save-photograph.ts';
 
 /** `POST /api/pas/nalez/{ident_cely}/upload-foto`, its checks in the order of A-PHOTO-17. */
 export async function attachPhotograph(mock: Mock, request: WriteRequest, ident: string): Promise<Answer> {
@@ -43,31 +43,31 @@ export async function attachPhotograph(mock: Mock, request: WriteRequest, ident:
 async function readParts(mock: Mock, { incoming, say }: WriteRequest): Promise<FilePart[]> {
   const parts = await readFileParts(incoming, {
     maxBodyBytes: mock.settings.body_max_bytes,
-    folder: mock.photographs.incomingFolder(),
+    folder: mock.photographs.makeIncomingFolder(),
   });
-  if (parts === 'not-multipart') throw refusal(415, say('media-type', incoming.headers['content-type'] ?? ''));
-  if (parts === 'malformed') throw refusal(400, say('multipart-malformed'));
-  if (parts === 'too-large') throw new HttpError(htmlPage(413, 'Request Entity Too Large'));
+  if (parts === 'not-multipart') throw makeRefusal(415, say('media-type', incoming.headers['content-type'] ?? ''));
+  if (parts === 'malformed') throw makeRefusal(400, say('multipart-malformed'));
+  if (parts === 'too-large') throw new HttpError(makeHtmlPage(413, 'Request Entity Too Large'));
   return parts;
 }
 
 function checkRecord(mock: Mock, { account, say }: WriteRequest, ident: string): void {
-  const find = mock.archive.live('samostatny_nalez', ident);
-  if (find === undefined) throw refusal(404, say('find-unknown', ident));
-  if (!mayAttachPhotograph(mock, account, find)) throw refusal(403, say('find-refused', ident));
+  const find = mock.archive.findLive('samostatny_nalez', ident);
+  if (find === undefined) throw makeRefusal(404, say('find-unknown', ident));
+  if (!mayAttachPhotograph(mock, account, find)) throw makeRefusal(403, say('find-refused', ident));
 }
 
 function requireOneFile(parts: readonly FilePart[], { say }: WriteRequest): FilePart {
   const file = parts.find((part) => part.field === 'file');
-  if (file === undefined) throw refusal(400, say('file-missing'));
-  if (parts.length > 1) throw refusal(400, say('file-many'));
+  if (file === undefined) throw makeRefusal(400, say('file-missing'));
+  if (parts.length > 1) throw makeRefusal(400, say('file-many'));
   return file;
 }
 
 /** Checks size, then password, then type; undefined for unrecognised bytes, which are refused only behind the lock. */
 async function checkFile(mock: Mock, { say }: WriteRequest, part: FilePart, path: string): Promise<PhotographType | undefined> {
   const limit = mock.settings.photo_max_bytes;
-  if (part.sizeBytes > limit) throw refusal(422, say('photo-large', String(limit)));
+  if (part.sizeBytes > limit) throw makeRefusal(422, say('photo-large', String(limit)));
   const kind = detectFileKind(part.bytes);
   switch (kind.kind) {
     case 'photograph':
@@ -75,12 +75,12 @@ async function checkFile(mock: Mock, { say }: WriteRequest, part: FilePart, path
     case 'unrecognised':
       return undefined;
     case 'other':
-      throw refusal(422, say('photo-type', kind.type));
+      throw makeRefusal(422, say('photo-type', kind.type));
     case 'archive': {
       const file = await open(path);
       try {
         const encrypted = await isEncryptedArchive(kind.format, (offset, length) => readAt(file, offset, length));
-        throw refusal(422, encrypted ? say('photo-encrypted') : say('photo-type', kind.format));
+        throw makeRefusal(422, encrypted ? say('photo-encrypted') : say('photo-type', kind.format));
       } finally {
         await file.close();
       }
@@ -92,25 +92,25 @@ async function checkFile(mock: Mock, { say }: WriteRequest, part: FilePart, path
 
 async function checkDigestAndVirus(mock: Mock, request: WriteRequest, part: FilePart, path: string): Promise<void> {
   const { say, fault } = request;
-  const digest = digestFault(headerText(request.incoming.headers['content-digest']), part.sha512);
-  if (digest !== undefined) throw refusal(digest === 'digest-mismatch' ? 422 : 400, say(digest));
-  if (fault === 'antivirus-down') throw refusal(500, say('antivirus-down'));
-  if (fault === 'virus' || (mock.settings.antivirus && (await holdsVirus(path, part.sizeBytes))))
-    throw refusal(422, say('virus'));
+  const digest = findDigestFault(joinHeader(request.incoming.headers['content-digest']), part.sha512);
+  if (digest !== undefined) throw makeRefusal(digest === 'digest-mismatch' ? 422 : 400, say(digest));
+  if (fault === 'antivirus-down') throw makeRefusal(500, say('antivirus-down'));
+  if (fault === 'virus' || (mock.settings.antivirus && (await hasVirus(path, part.sizeBytes))))
+    throw makeRefusal(422, say('virus'));
 }
 
 type Checked = { readonly part: FilePart; readonly path: string; readonly type: PhotographType | undefined };
 
 async function store(mock: Mock, request: WriteRequest, ident: string, { part, path, type }: Checked): Promise<Answer> {
   const { say, hooks, account } = request;
-  if (type === undefined) throw refusal(422, say('photo-unrecognised'));
-  const name = nextPhotographName(mock, ident, part.fileName, say);
+  if (type === undefined) throw makeRefusal(422, say('photo-unrecognised'));
+  const name = makeNextPhotographName(mock, ident, part.fileName, say);
   const file = await open(path, 'r+');
   let hadGps: boolean;
   let pages: number;
   try {
     hadGps = await removeGps(file, type);
-    pages = /tif$/i.test(name) ? await countPages(tiffAt(file, 0, Number.MAX_SAFE_INTEGER)) : 1;
+    pages = /tif$/i.test(name) ? await countPages(openTiffAt(file, 0, Number.MAX_SAFE_INTEGER)) : 1;
   } finally {
     await file.close();
   }

@@ -2,12 +2,12 @@ import type { Say } from '../../base/messages.ts';
 import type { FindDocument } from '../../rules/find-document.ts';
 import { rewriteProject } from '../../rules/project-record.ts';
 import type { References } from '../../rules/references.ts';
-import { refusal } from '../../rules/refusal.ts';
+import { makeRefusal } from '../../rules/refusal.ts';
 import type { Placement } from '../../state/areas.ts';
 import type { Mock } from '../../state/mock.ts';
 import { orderChildren } from '../../state/records/child-order.ts';
-import { geometryElements } from '../../state/records/geometry.ts';
-import { historyEntry } from '../../state/records/history.ts';
+import { makeGeometryElements } from '../../state/records/geometry.ts';
+import { makeHistoryEntry } from '../../state/records/history.ts';
 import type { ArchiveRecord, Body, RecordInput } from '../../state/records/record.ts';
 
 const HIGHEST_NUMBER = 99_999;
@@ -19,10 +19,10 @@ const MAX_NAME_CHARACTERS = 100;
  * imports at the same moment can be given the same one.
  * @throws HttpError 500 when the project is full
  */
-export function nextFindIdent(mock: Mock, project: string, say: Say): string {
-  const highest = mock.archive.highestFindOfProject(project);
+export function makeNextFindIdent(mock: Mock, project: string, say: Say): string {
+  const highest = mock.archive.findHighestFindOfProject(project);
   const number = Number(/(\d{5})$/.exec(highest ?? '')?.[1] ?? 0) + 1;
-  if (number > HIGHEST_NUMBER) throw refusal(500, say('numbers-exhausted', project));
+  if (number > HIGHEST_NUMBER) throw makeRefusal(500, say('numbers-exhausted', project));
   return `${project}-${findLetter(mock.seedNumber)}${String(number).padStart(5, '0')}`;
 }
 
@@ -49,9 +49,9 @@ export type PlannedFind = {
 export function saveFind(mock: Mock, planned: PlannedFind, say: Say): ArchiveRecord {
   const { ident, references } = planned;
   if (planned.find.geometry?.storable === false || hasOverlongName(references.newPerson))
-    throw refusal(500, say('storage-failed'));
+    throw makeRefusal(500, say('storage-failed'));
   return mock.database.transaction(() => {
-    if (isTaken(mock, ident, references.newPerson)) throw refusal(422, say('collision'));
+    if (isTaken(mock, ident, references.newPerson)) throw makeRefusal(422, say('collision'));
     if (references.newPerson !== undefined) mock.archive.put(references.newPerson);
     const saved = mock.archive.put({ entity: 'samostatny_nalez', body: makeBody(mock, planned, say), creator: planned.creator });
     rewriteProject(mock.archive, planned.find.projekt);
@@ -66,7 +66,7 @@ function hasOverlongName(person: RecordInput | undefined): boolean {
 }
 
 function isTaken(mock: Mock, ident: string, newPerson: RecordInput | undefined): boolean {
-  if (mock.archive.live('samostatny_nalez', ident) !== undefined) return true;
+  if (mock.archive.findLive('samostatny_nalez', ident) !== undefined) return true;
   if (newPerson === undefined) return false;
   const { ident_cely, prijmeni, jmeno } = newPerson.body;
   return (
@@ -81,7 +81,7 @@ function makeBody(mock: Mock, { ident, find, references, placement, creator }: P
   const guarded = {
     ...(placement === undefined ? {} : { katastr: placement.katastr }),
     ...(find.lokalizace === undefined ? {} : { lokalizace: find.lokalizace }),
-    ...(find.geometry === undefined ? {} : geometryElements(find.geometry)),
+    ...(find.geometry === undefined ? {} : makeGeometryElements(find.geometry)),
   };
   return orderChildren('samostatny_nalez', {
     ...references.elements,
@@ -98,6 +98,6 @@ function makeBody(mock: Mock, { ident, find, references, placement, creator }: P
     predano: String(find.predano),
     geom_system: find.geom_system,
     chranene_udaje: guarded,
-    historie: passed.map((code) => historyEntry(mock.counters, code, creator, atMs, say('imported-note'))),
+    historie: passed.map((code) => makeHistoryEntry(mock.counters, code, creator, atMs, say('imported-note'))),
   });
 }

@@ -1,10 +1,10 @@
 import { extname } from 'node:path';
 import { FILE_BASE } from '../../base/addresses.ts';
 import type { Say } from '../../base/messages.ts';
-import { refusal } from '../../rules/refusal.ts';
+import { makeRefusal } from '../../rules/refusal.ts';
 import type { Mock } from '../../state/mock.ts';
 import { orderChildren } from '../../state/records/child-order.ts';
-import { historyEntry } from '../../state/records/history.ts';
+import { makeHistoryEntry } from '../../state/records/history.ts';
 import { type ArchiveRecord, type Body, getChild, getList, getText } from '../../state/records/record.ts';
 
 const LAST_NUMBER = 99;
@@ -15,15 +15,15 @@ const ALLOWED_NAME = /^[A-Za-z0-9]{1,80}F\d{2}(\.[A-Za-z0-9]{1,10})?$/;
  * The identifier without hyphens, `F`, the number after the highest, and the uploaded name's extension as it is (A-FILE-1).
  * @throws HttpError 422 when the numbers are used up or the name is not allowed
  */
-export function nextPhotographName(mock: Mock, ident: string, uploadedName: string, say: Say): string {
-  const find = mock.archive.live('samostatny_nalez', ident);
+export function makeNextPhotographName(mock: Mock, ident: string, uploadedName: string, say: Say): string {
+  const find = mock.archive.findLive('samostatny_nalez', ident);
   const numbers = getList(find?.body['soubor']).map((file) =>
     Number(/F(\d{2})(?:\.[^.]*)?$/.exec(getText(getChild(file)?.['nazev']) ?? '')?.[1] ?? 0),
   );
   const next = Math.max(0, ...numbers) + 1;
-  if (next > LAST_NUMBER) throw refusal(422, say('photo-names', ident));
+  if (next > LAST_NUMBER) throw makeRefusal(422, say('photo-names', ident));
   const name = `${ident.replaceAll('-', '')}F${String(next).padStart(2, '0')}${extname(uploadedName)}`;
-  if (!ALLOWED_NAME.test(name)) throw refusal(422, say('photo-name', name));
+  if (!ALLOWED_NAME.test(name)) throw makeRefusal(422, say('photo-name', name));
   return name;
 }
 
@@ -43,13 +43,13 @@ type NewPhotograph = {
 /** Writes the find's `soubor`; on an archived find the rearchiving event as well. */
 export function savePhotograph(mock: Mock, photograph: NewPhotograph): ArchiveRecord {
   return mock.database.transaction(() => {
-    const find = mock.archive.live('samostatny_nalez', photograph.find);
+    const find = mock.archive.findLive('samostatny_nalez', photograph.find);
     if (find === undefined) throw new Error(`the find ${photograph.find} vanished under its lock`);
     const { uuid, mimetype, sizeBytes } = photograph;
     mock.photographs.record({ uuid, find: photograph.find, mimetype, size_bytes: sizeBytes });
     const atMs = mock.clock.now();
-    const files = [...getList(find.body['soubor']), fileElement(mock, photograph, atMs)].sort(compareNames);
-    const rearchived = find.stav === 4 ? [historyEntry(mock.counters, 'SN34', photograph.user, atMs)] : [];
+    const files = [...getList(find.body['soubor']), makeFileElement(mock, photograph, atMs)].sort(compareNames);
+    const rearchived = find.stav === 4 ? [makeHistoryEntry(mock.counters, 'SN34', photograph.user, atMs)] : [];
     const historie = [...getList(find.body['historie']), ...rearchived];
     return mock.archive.put({
       entity: 'samostatny_nalez',
@@ -58,10 +58,10 @@ export function savePhotograph(mock: Mock, photograph: NewPhotograph): ArchiveRe
   })();
 }
 
-function fileElement(mock: Mock, photograph: NewPhotograph, atMs: number): Body {
+function makeFileElement(mock: Mock, photograph: NewPhotograph, atMs: number): Body {
   const { find, uuid } = photograph;
   return {
-    id: mock.counters.next('soub'),
+    id: mock.counters.takeNext('soub'),
     path: `rest/pas-mock/record/${find}/file/${uuid}`,
     nazev: photograph.name,
     mimetype: photograph.mimetype,
@@ -69,7 +69,7 @@ function fileElement(mock: Mock, photograph: NewPhotograph, atMs: number): Body 
     size_mb: (photograph.sizeBytes / 1_048_576).toFixed(10),
     sha_512: photograph.sha512,
     url: `${FILE_BASE}/${find}/file/${uuid}`,
-    historie: [historyEntry(mock.counters, 'SBR0', photograph.user, atMs, photograph.originalName)],
+    historie: [makeHistoryEntry(mock.counters, 'SBR0', photograph.user, atMs, photograph.originalName)],
   };
 }
 

@@ -1,8 +1,8 @@
 import { type Answer, type Incoming, readBody } from '../../base/http-message.ts';
 import { createWording, type Say } from '../../base/messages.ts';
 import { readFormFields } from '../../base/multipart.ts';
-import { detail, htmlPage, json, xml } from '../../base/problem.ts';
-import { acceptedTypes, accepts, authenticate } from '../../rules/preconditions.ts';
+import { makeDetailAnswer, makeHtmlPage, makeJsonAnswer, makeXmlAnswer } from '../../base/problem.ts';
+import { authenticate, isAccepted, parseAccept } from '../../rules/preconditions.ts';
 import { runUnderFault, type SentAnswer } from '../../rules/run-under-fault.ts';
 import type { JournalEntry } from '../../state/journal.ts';
 import type { Mock } from '../../state/mock.ts';
@@ -16,9 +16,9 @@ const MAX_BODY_BYTES = 64 * 1024;
  */
 export async function answerTokenAuth(mock: Mock, incoming: Incoming, entry: JournalEntry): Promise<SentAnswer> {
   const say = createWording(incoming, mock.seedNumber);
-  if (mock.settings.outage) return htmlPage(503, 'Service Temporarily Unavailable');
-  if (incoming.method !== 'POST') return detail(405, say('method-not-allowed', incoming.method), { allow: 'POST' });
-  const rule = mock.faults.take('token');
+  if (mock.settings.outage) return makeHtmlPage(503, 'Service Temporarily Unavailable');
+  if (incoming.method !== 'POST') return makeDetailAnswer(405, say('method-not-allowed', incoming.method), { allow: 'POST' });
+  const rule = mock.faults.chooseFault('token');
   entry.fault = rule?.fault ?? null;
   return runUnderFault(rule, { clock: mock.clock, say }, async () => {
     const credentials = await readCredentials(incoming, say);
@@ -26,14 +26,15 @@ export async function answerTokenAuth(mock: Mock, incoming: Incoming, entry: Jou
     const username = credentials.get('username')?.trim() ?? '';
     const password = credentials.get('password') ?? '';
     const missing = [username === '' ? 'username' : '', password === '' ? 'password' : ''].filter((name) => name !== '');
-    if (missing.length > 0) return json(400, Object.fromEntries(missing.map((name) => [name, [say('field-required')]])));
+    if (missing.length > 0)
+      return makeJsonAnswer(400, Object.fromEntries(missing.map((name) => [name, [say('field-required')]])));
     const account = mock.accounts.signIn(username, password);
-    if (account === undefined) return json(400, { non_field_errors: [say('bad-credentials')] });
+    if (account === undefined) return makeJsonAnswer(400, { non_field_errors: [say('bad-credentials')] });
     entry.user = account.username;
-    const token = mock.accounts.tokenFor(account.user, mock.settings.token_ms);
+    const token = mock.accounts.issueToken(account.user, mock.settings.token_ms);
     // As when a shared token is at the end of its day: what was just handed out is refused at once.
     if (rule?.fault === 'token-expired') mock.accounts.expireToken(account.user);
-    return json(200, { token });
+    return makeJsonAnswer(200, { token });
   });
 }
 
@@ -42,15 +43,15 @@ async function readCredentials(incoming: Incoming, say: Say): Promise<Map<string
   const contentType = (incoming.headers['content-type'] ?? '').toLowerCase();
   if (contentType.startsWith('multipart/form-data')) {
     const fields = await readFormFields(incoming, MAX_BODY_BYTES);
-    return fields ?? detail(400, say('multipart-malformed'));
+    return fields ?? makeDetailAnswer(400, say('multipart-malformed'));
   }
   const body = await readBody(incoming, MAX_BODY_BYTES);
-  if (body === undefined) return htmlPage(413, 'Request Entity Too Large');
+  if (body === undefined) return makeHtmlPage(413, 'Request Entity Too Large');
   if (contentType.startsWith('application/x-www-form-urlencoded')) {
     return new Map(new URLSearchParams(body.toString('utf8')));
   }
-  if (!contentType.startsWith('application/json')) return detail(415, say('media-type', contentType));
-  return parseJsonFields(body) ?? detail(400, say('body-malformed'));
+  if (!contentType.startsWith('application/json')) return makeDetailAnswer(415, say('media-type', contentType));
+  return parseJsonFields(body) ?? makeDetailAnswer(400, say('body-malformed'));
 }
 
 function parseJsonFields(body: Buffer): Map<string, string> | undefined {
@@ -66,23 +67,23 @@ function parseJsonFields(body: Buffer): Map<string, string> | undefined {
 /** `GET /api/uzivatel-info/`: the account's own `uzivatel` record (A-USER-1). Not throttled; offers XML only, errors are JSON. */
 export async function answerUserInfo(mock: Mock, incoming: Incoming, entry: JournalEntry): Promise<SentAnswer> {
   const say = createWording(incoming, mock.seedNumber);
-  if (mock.settings.outage) return htmlPage(503, 'Service Temporarily Unavailable');
-  if (!accepts(acceptedTypes(incoming.headers.accept), 'application/xml')) return detail(406, say('not-acceptable'));
+  if (mock.settings.outage) return makeHtmlPage(503, 'Service Temporarily Unavailable');
+  if (!isAccepted(parseAccept(incoming.headers.accept), 'application/xml')) return makeDetailAnswer(406, say('not-acceptable'));
   const account = authenticate(mock, incoming, say);
   entry.user = account.username;
   if (incoming.method !== 'GET') {
-    return detail(405, say('method-not-allowed', incoming.method), { allow: 'GET' });
+    return makeDetailAnswer(405, say('method-not-allowed', incoming.method), { allow: 'GET' });
   }
-  const rule = mock.faults.take('user-info');
+  const rule = mock.faults.chooseFault('user-info');
   entry.fault = rule?.fault ?? null;
   if (rule?.fault === 'token-expired') {
     mock.accounts.expireToken(account.user);
-    return detail(401, say('token-expired'), { 'www-authenticate': 'Bearer' });
+    return makeDetailAnswer(401, say('token-expired'), { 'www-authenticate': 'Bearer' });
   }
   return runUnderFault(rule, { clock: mock.clock, say }, () => {
-    const record = mock.archive.live('uzivatel', account.user);
-    if (record === undefined) return detail(404, say('not-found'));
+    const record = mock.archive.findLive('uzivatel', account.user);
+    if (record === undefined) return makeDetailAnswer(404, say('not-found'));
     const body = renderRecord(record.body, 'uzivatel', '2.2', incoming.addresses, { pretty: true, declaration: true });
-    return xml(200, body, { 'content-type': 'application/xml; charset=utf-8' });
+    return makeXmlAnswer(200, body, { 'content-type': 'application/xml; charset=utf-8' });
   });
 }

@@ -41,15 +41,15 @@ function isEncryptedRar4(head: Buffer): boolean {
 function isEncryptedRar5(head: Buffer): boolean {
   let at = RAR5_SIGNATURE.length;
   while (at + 7 < head.length) {
-    const [size, bodyStart] = variableInteger(head, at + 4);
-    const [type, afterType] = variableInteger(head, bodyStart);
+    const [size, bodyStart] = readVariableInteger(head, at + 4);
+    const [type, afterType] = readVariableInteger(head, bodyStart);
     if (type === 4) return true;
-    const [flags, afterFlags] = variableInteger(head, afterType);
+    const [flags, afterFlags] = readVariableInteger(head, afterType);
     if (type === 2) {
       if ((flags & 1) === 0) return false;
-      const [extraSize] = variableInteger(head, afterFlags);
-      const [, recordBody] = variableInteger(head, bodyStart + size - extraSize);
-      return variableInteger(head, recordBody)[0] === 1;
+      const [extraSize] = readVariableInteger(head, afterFlags);
+      const [, recordBody] = readVariableInteger(head, bodyStart + size - extraSize);
+      return readVariableInteger(head, recordBody)[0] === 1;
     }
     at = bodyStart + size;
   }
@@ -57,7 +57,7 @@ function isEncryptedRar5(head: Buffer): boolean {
 }
 
 /** Seven bits a byte, least significant first; returns the value and where it ends. */
-function variableInteger(bytes: Buffer, start: number): readonly [number, number] {
+function readVariableInteger(bytes: Buffer, start: number): readonly [number, number] {
   let value = 0;
   for (let index = 0; index < 5; index += 1) {
     const byte = bytes[start + index] ?? 0;

@@ -45,14 +45,14 @@ export function detectFileKind(head: Buffer): FileKind {
   if (photograph !== undefined) return { kind: 'photograph', type: photograph[1] };
   const archive = ARCHIVES.find(([magic]) => hex.startsWith(magic));
   if (archive !== undefined) return { kind: 'archive', format: archive[1] };
-  if (head.toString('latin1', 4, 8) === 'ftyp') return isoMedia(head.toString('latin1', 8, 12));
+  if (head.toString('latin1', 4, 8) === 'ftyp') return classifyIsoMedia(head.toString('latin1', 8, 12));
   if (hex.startsWith('52494646')) return { kind: 'other', type: `image/${head.toString('latin1', 8, 12).trim().toLowerCase()}` };
   const other = OTHERS.find(([magic]) => hex.startsWith(magic));
   if (other !== undefined) return { kind: 'other', type: other[1] };
   return isText(head) ? { kind: 'other', type: 'text/plain' } : { kind: 'unrecognised' };
 }
 
-function isoMedia(brand: string): FileKind {
+function classifyIsoMedia(brand: string): FileKind {
   if (HEIC_BRANDS.includes(brand)) return { kind: 'photograph', type: 'image/heic' };
   if (HEIF_BRANDS.includes(brand)) return { kind: 'photograph', type: 'image/heif' };
   return { kind: 'other', type: brand === 'avif' ? 'image/avif' : 'video/mp4' };
@@ -71,7 +71,7 @@ const EICAR = Buffer.from(['X5O!P%@AP[4\\PZX54(P^)7CC)7}$', 'EICAR-STANDARD-ANTI
 const PIECE_BYTES = 64 * 1024;
 
 /** Tells if the file of `sizeBytes` contains the test string. */
-export async function holdsVirus(path: string, sizeBytes: number): Promise<boolean> {
+export async function hasVirus(path: string, sizeBytes: number): Promise<boolean> {
   let tail = Buffer.alloc(0);
   // No larger than the file: thousands of small photographs would make as much garbage as large ones, and requests wait while it is collected.
   for await (const chunk of createReadStream(path, { highWaterMark: Math.min(sizeBytes + 1, PIECE_BYTES) })) {

@@ -17,7 +17,7 @@ export async function removeGps(file: FileHandle, type: PhotographType): Promise
     case 'image/png':
       return removeFromPng(file);
     case 'image/tiff':
-      return removeGpsDirectories(tiffAt(file, 0, Number.MAX_SAFE_INTEGER));
+      return removeGpsDirectories(openTiffAt(file, 0, Number.MAX_SAFE_INTEGER));
     case 'image/heic':
     case 'image/heif':
       return false;
@@ -26,7 +26,7 @@ export async function removeGps(file: FileHandle, type: PhotographType): Promise
   }
 }
 
-export function tiffAt(file: FileHandle, start: number, length: number): TiffBytes {
+export function openTiffAt(file: FileHandle, start: number, length: number): TiffBytes {
   return {
     read: (offset, wanted) => readAt(file, start + offset, Math.max(0, Math.min(wanted, length - offset))),
     write: async (offset, bytes) => {
@@ -51,7 +51,7 @@ async function removeFromJpeg(file: FileHandle): Promise<boolean> {
     if (head.length < 4 || head[0] !== 0xff || head[1] === 0xda || head[1] === 0xd9) return isFound;
     const length = head.readUInt16BE(2);
     if (head[1] === 0xe1 && head.subarray(4, 10).equals(EXIF_MARK)) {
-      isFound = (await removeGpsDirectories(tiffAt(file, offset + 10, length - 8))) || isFound;
+      isFound = (await removeGpsDirectories(openTiffAt(file, offset + 10, length - 8))) || isFound;
     }
     offset += 2 + length;
   }
@@ -66,7 +66,7 @@ async function removeFromPng(file: FileHandle): Promise<boolean> {
     const length = head.readUInt32BE(0);
     const type = head.toString('latin1', 4, 8);
     if (type === 'IEND') return isFound;
-    if (type === 'eXIf' && (await removeGpsDirectories(tiffAt(file, offset + 8, length)))) {
+    if (type === 'eXIf' && (await removeGpsDirectories(openTiffAt(file, offset + 8, length)))) {
       isFound = true;
       const checksum = Buffer.alloc(4);
       checksum.writeUInt32BE(crc32(await readAt(file, offset + 4, length + 4)));

@@ -34,7 +34,7 @@ export async function countPages(tiff: TiffBytes): Promise<number> {
   const order = await readByteOrder(tiff);
   if (order === undefined) return 1;
   let pages = 0;
-  for await (const _ of directories(tiff, order)) pages += 1;
+  for await (const _ of iterateDirectories(tiff, order)) pages += 1;
   return Math.max(1, pages);
 }
 
@@ -47,7 +47,7 @@ export async function removeGpsDirectories(tiff: TiffBytes): Promise<boolean> {
   const order = await readByteOrder(tiff);
   if (order === undefined) return false;
   let isFound = false;
-  for await (const directory of directories(tiff, order)) {
+  for await (const directory of iterateDirectories(tiff, order)) {
     const position = findGpsEntry(directory, order);
     if (position === undefined) continue;
     isFound = true;
@@ -62,7 +62,7 @@ async function readByteOrder(tiff: TiffBytes): Promise<Order | undefined> {
   return mark === '49492a00' ? LITTLE : mark === '4d4d002a' ? BIG : undefined;
 }
 
-async function* directories(tiff: TiffBytes, order: Order): AsyncGenerator<Directory> {
+async function* iterateDirectories(tiff: TiffBytes, order: Order): AsyncGenerator<Directory> {
   const header = await tiff.read(4, 4);
   let offset = header.length < 4 ? 0 : order.u32(header, 0);
   const seen = new Set<number>();

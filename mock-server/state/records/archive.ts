@@ -1,6 +1,6 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { integer, nullable, object, readOneOf } from '../../base/shape.ts';
-import { statementCache } from '../statements.ts';
+import { makeStatementCache } from '../statements.ts';
 import {
   type ArchiveRow,
   COLUMNS,
@@ -47,28 +47,28 @@ export class Archive {
    */
   constructor(database: Database, now: () => number, recordWrite: (ident: string, before: () => ArchiveRow | undefined) => void) {
     this.#noteWrite = recordWrite;
-    this.#prepare = statementCache(database);
+    this.#prepare = makeStatementCache(database);
     this.#now = now;
   }
 
   /** Grows with every write (to that entity): what was computed from the archive is valid as long as it stands still. */
-  revision(entity: Entity | 'all' = 'all'): number {
+  getRevision(entity: Entity | 'all' = 'all'): number {
     return this.#revisions.get(entity) ?? 0;
   }
 
   /** The record, deleted ones included. */
   get(ident: string): ArchiveRecord | undefined {
-    const row = this.#row(ident);
+    const row = this.#findRow(ident);
     return row === undefined ? undefined : toRecord(row);
   }
 
-  #row(ident: string): ArchiveRow | undefined {
+  #findRow(ident: string): ArchiveRow | undefined {
     const row = this.#prepare(`select ${COLUMNS} from records where ident = ?`).get(ident);
     return row === undefined ? undefined : parseArchiveRow(row);
   }
 
   /** The record, unless it is deleted or of another entity. */
-  live(entity: Entity, ident: string): ArchiveRecord | undefined {
+  findLive(entity: Entity, ident: string): ArchiveRecord | undefined {
     const record = this.get(ident);
     return record === undefined || record.deleted || record.entity !== entity ? undefined : record;
   }
@@ -86,7 +86,7 @@ export class Archive {
       ident,
       entity: input.entity,
       setSpec: input.setSpec ?? getSetSpec(input.entity, input.body),
-      datestampMs: input.datestampMs ?? this.#nextDatestamp(before),
+      datestampMs: input.datestampMs ?? this.#makeNextDatestamp(before),
       deleted: false,
       stav: getStav(input.body),
       pristupnost: getId(input.body['pristupnost'] ?? input.body['pristupnost_pom']) ?? null,
@@ -120,21 +120,21 @@ export class Archive {
   remove(ident: string, datestampMs?: number): ArchiveRecord | undefined {
     const record = this.get(ident);
     if (record === undefined || record.deleted) return undefined;
-    return this.#write({ ...record, deleted: true, datestampMs: datestampMs ?? this.#nextDatestamp(record) });
+    return this.#write({ ...record, deleted: true, datestampMs: datestampMs ?? this.#makeNextDatestamp(record) });
   }
 
   /** A deleted record lives again with the content that it had. */
   restore(ident: string, datestampMs?: number): ArchiveRecord | undefined {
     const record = this.get(ident);
     if (record?.deleted !== true) return undefined;
-    return this.#write({ ...record, deleted: false, datestampMs: datestampMs ?? this.#nextDatestamp(record) });
+    return this.#write({ ...record, deleted: false, datestampMs: datestampMs ?? this.#makeNextDatestamp(record) });
   }
 
   /** Deletes a record, living or deleted, without a trace. @returns what it was */
   erase(ident: string): ArchiveRecord | undefined {
     const record = this.get(ident);
     if (record === undefined) return undefined;
-    this.#noteWrite(ident, () => this.#row(ident));
+    this.#noteWrite(ident, () => this.#findRow(ident));
     this.#prepare('delete from records where ident = ?').run(ident);
     this.#touch(record.entity);
     return { ...record, deleted: true };
@@ -177,24 +177,24 @@ export class Archive {
   }
 
   /** The datestamp of the oldest record, if there is any. */
-  earliestDatestampMs(): number | undefined {
+  getEarliestDatestampMs(): number | undefined {
     const earliest = this.#prepare('select min(datestamp_ms) from records').pluck().get();
     return typeof earliest === 'number' ? earliest : undefined;
   }
 
   /** The lexically highest identifier among the project's live finds. */
-  highestFindOfProject(project: string): string | undefined {
-    return this.#texts('select max(ident) from records where project = ? and deleted = 0', project).at(0);
+  findHighestFindOfProject(project: string): string | undefined {
+    return this.#selectTexts('select max(ident) from records where project = ? and deleted = 0', project).at(0);
   }
 
   /** Accessibility entries of the project's live finds, each once. */
-  accessibilitiesOfProject(project: string): string[] {
-    return this.#texts('select distinct pristupnost from records where project = ? and deleted = 0', project);
+  listAccessibilitiesOfProject(project: string): string[] {
+    return this.#selectTexts('select distinct pristupnost from records where project = ? and deleted = 0', project);
   }
 
   /** Identifiers of the project's live finds, in order. */
   findIdentsOfProject(project: string): string[] {
-    return this.#texts('select ident from records where project = ? and deleted = 0 order by ident', project);
+    return this.#selectTexts('select ident from records where project = ? and deleted = 0 order by ident', project);
   }
 
   listAll(entity: Entity): ArchiveRecord[] {
@@ -219,12 +219,12 @@ export class Archive {
   }
 
   /** The lexically highest identifier of an entity, deleted records included. */
-  highestIdent(entity: Entity): string | undefined {
-    return this.#texts('select max(ident) from records where entity = ?', entity).at(0);
+  findHighestIdent(entity: Entity): string | undefined {
+    return this.#selectTexts('select max(ident) from records where entity = ?', entity).at(0);
   }
 
   /** Live records by entity and state. */
-  statistics(): ReadonlyArray<ReturnType<typeof parseStatistics>> {
+  countByState(): ReadonlyArray<ReturnType<typeof parseStatistics>> {
     const rows = this.#prepare(
       'select entity, stav, count(*) as count from records where deleted = 0 group by entity, stav order by entity, stav',
     ).all();
@@ -232,7 +232,7 @@ export class Archive {
   }
 
   /** The texts of a query with one column, without its nulls. */
-  #texts(sql: string, parameter: string): string[] {
+  #selectTexts(sql: string, parameter: string): string[] {
     const values = this.#prepare(sql).pluck().all(parameter);
     return values.filter((value) => typeof value === 'string');
   }
@@ -249,7 +249,7 @@ export class Archive {
   }
 
   /** Every change moves the record's datestamp, even two within one millisecond. */
-  #nextDatestamp(before: ArchiveRecord | undefined): number {
+  #makeNextDatestamp(before: ArchiveRecord | undefined): number {
     const now = Math.floor(this.#now());
     return before === undefined ? now : Math.max(now, before.datestampMs + 1);
   }
@@ -260,14 +260,14 @@ export class Archive {
   }
 
   #write(record: ArchiveRecord): ArchiveRecord {
-    this.#noteWrite(record.ident, () => this.#row(record.ident));
+    this.#noteWrite(record.ident, () => this.#findRow(record.ident));
     this.#prepare(`insert or replace into records (${COLUMNS}) values (${COLUMNS.replace(/\w+/g, '@$&')})`).run(toRow(record));
     this.#touch(record.entity);
     return record;
   }
 
   #touch(entity: Entity): void {
-    this.#revisions.set(entity, this.revision(entity) + 1);
-    this.#revisions.set('all', this.revision() + 1);
+    this.#revisions.set(entity, this.getRevision(entity) + 1);
+    this.#revisions.set('all', this.getRevision() + 1);
   }
 }

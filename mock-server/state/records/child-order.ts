@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { NEWEST_VERSION, type SchemaVersion } from '../../base/addresses.ts';
-import { packagePath } from '../../base/package-files.ts';
+import { getPackagePath } from '../../base/package-files.ts';
 import type { Body, Entity } from './record.ts';
 
 /** The children that a type has in the order of its schema, each with its own type. */
@@ -9,10 +9,10 @@ export type Children = ReadonlyMap<string, string>;
 const typesByVersion = new Map<SchemaVersion, ReadonlyMap<string, Children>>();
 
 /** Returns the types of a schema that have children of ours, by their names. */
-export function typesIn(version: SchemaVersion): ReadonlyMap<string, Children> {
+export function readTypes(version: SchemaVersion): ReadonlyMap<string, Children> {
   const present = typesByVersion.get(version);
   if (present !== undefined) return present;
-  const schema = readFileSync(packagePath('schemas', 'svc', version, 'svc.xsd'), 'utf8');
+  const schema = readFileSync(getPackagePath('schemas', 'svc', version, 'svc.xsd'), 'utf8');
   const types = new Map<string, Children>();
   for (const [, type = '', content = ''] of schema.matchAll(/<xs:complexType name="([^"]+)"[^>]*>(.*?)<\/xs:complexType>/gs)) {
     const children = [...content.matchAll(/<xs:element name="([^"]+)" type="([^"]+)"/g)];
@@ -23,14 +23,14 @@ export function typesIn(version: SchemaVersion): ReadonlyMap<string, Children> {
 }
 
 /** Returns the children of an entity in the order in which the newest schema declares them. */
-export function childNames(entity: Entity): string[] {
-  return [...(typesIn(NEWEST_VERSION).get(`${entity}Type`)?.keys() ?? [])];
+export function listChildNames(entity: Entity): string[] {
+  return [...(readTypes(NEWEST_VERSION).get(`${entity}Type`)?.keys() ?? [])];
 }
 
 /** Returns the children of an entity in the order of the schema; what has no value is left out. */
 export function orderChildren(entity: Entity, children: Readonly<Record<string, Body[string] | undefined>>): Body {
   const ordered: Record<string, Body[string]> = {};
-  for (const name of childNames(entity)) {
+  for (const name of listChildNames(entity)) {
     const value = children[name];
     if (value !== undefined) ordered[name] = value;
   }

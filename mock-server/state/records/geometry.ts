@@ -58,26 +58,26 @@ export function parseFindPoint(wkt: string, system: GeomSystem, deployed: boolea
 
 /** S-JTSK to the centimetre, WGS 84 to seven places. */
 function convert(from: GeomSystem, x: number, y: number): readonly [string, string] {
-  if (from === '4326') return inPlaces(2, toModifiedKrovak(WGS84_TO_SJTSK.forward<[number, number]>([x, y])));
-  return inPlaces(7, WGS84_TO_SJTSK.inverse<[number, number]>([...fromModifiedKrovak([x, y])]));
+  if (from === '4326') return roundToPlaces(2, toModifiedKrovak(WGS84_TO_SJTSK.forward<[number, number]>([x, y])));
+  return roundToPlaces(7, WGS84_TO_SJTSK.inverse<[number, number]>([...fromModifiedKrovak([x, y])]));
 }
 
-function inPlaces(places: number, [a, b]: Pair): readonly [string, string] {
+function roundToPlaces(places: number, [a, b]: Pair): readonly [string, string] {
   return [a.toFixed(places), b.toFixed(places)];
 }
 
 /** The four geometry children of a find's protected part, in schema order. */
-export function geometryElements({ wgs84, sjtsk }: FindGeometry): Body {
+export function makeGeometryElements({ wgs84, sjtsk }: FindGeometry): Body {
   return {
-    geom_gml: gmlPoint('EPSG:4326', wgs84),
+    geom_gml: makeGmlPoint('EPSG:4326', wgs84),
     geom_wkt: { '@EPSG': '4326', '#': `POINT (${wgs84.join(' ')})` },
-    geom_sjtsk_gml: gmlPoint('EPSG:5514', sjtsk),
+    geom_sjtsk_gml: makeGmlPoint('EPSG:5514', sjtsk),
     geom_sjtsk_wkt: { '@EPSG': '5514', '#': `POINT (${sjtsk.join(' ')})` },
   };
 }
 
 /** The old comma style in the 3.2 namespace, as the service writes it (A-ANSWER-5). */
-function gmlPoint(srsName: string, [x, y]: readonly [string, string]): Body {
+function makeGmlPoint(srsName: string, [x, y]: readonly [string, string]): Body {
   return { 'gml:Point': { '@srsName': srsName, 'gml:coordinates': `${x},${y}` } };
 }
 
@@ -94,18 +94,18 @@ const [C1, C2, C3, C4, C5, C6, C7, C8, C9, C10] = [
 ] as const;
 
 function toModifiedKrovak([x, y]: Pair): Pair {
-  const [dx, dy] = correctionAt(x, y);
+  const [dx, dy] = computeCorrectionAt(x, y);
   return [x + dx, y + dy];
 }
 
 /** The correction changes by less than a millimetre over its own length, so it is taken where the point lies already. */
 function fromModifiedKrovak([x, y]: Pair): Pair {
-  const [dx, dy] = correctionAt(x, y);
+  const [dx, dy] = computeCorrectionAt(x, y);
   return [x - dx, y - dy];
 }
 
 /** Offset of the survey office's triangulation from the pure projection: some centimetres. */
-function correctionAt(x: number, y: number): Pair {
+function computeCorrectionAt(x: number, y: number): Pair {
   const [south, west] = [-y - SOUTHING, -x - WESTING];
   const [south2, west2] = [south ** 2, west ** 2];
   const fourth = south2 ** 2 + west2 ** 2 - 6 * south2 * west2;

@@ -24,14 +24,14 @@ export class HarvestIndex {
 
   /** @param delaysMs one for all, or one after the other in turn */
   recordWrite(ident: string, before: () => ArchiveRow | undefined, delaysMs: number | readonly number[]): void {
-    const delayMs = typeof delaysMs === 'number' ? delaysMs : inTurn(delaysMs, this.#turns.delay++);
+    const delayMs = typeof delaysMs === 'number' ? delaysMs : takeInTurn(delaysMs, this.#turns.delay++);
     const pending = this.#writes.get(ident);
     if (delayMs === 0 && pending === undefined) return;
     this.#writes.set(ident, [...(pending ?? []), { seenAtMs: this.#now() + delayMs, replaced: before() }]);
   }
 
   /** The records of which harvesting shows another version than the archive holds; undefined: none. */
-  behind(): ReadonlyMap<string, ArchiveRow | undefined> {
+  collectBehind(): ReadonlyMap<string, ArchiveRow | undefined> {
     const nowMs = this.#now();
     const behind = new Map<string, ArchiveRow | undefined>();
     for (const [ident, writes] of this.#writes) {
@@ -46,19 +46,19 @@ export class HarvestIndex {
 
   /** The record as harvesting knows it. */
   recordIn(archive: Archive, ident: string): ArchiveRecord | undefined {
-    const behind = this.behind();
+    const behind = this.collectBehind();
     if (!behind.has(ident)) return archive.get(ident);
     const row = behind.get(ident);
     return row === undefined ? undefined : toRecord(row);
   }
 
   /** Current time of the host's clock; each answer takes the next of the shifts. */
-  responseMs(shiftsMs: readonly number[]): number {
-    return this.#now() + inTurn(shiftsMs, this.#turns.shift++);
+  getResponseMs(shiftsMs: readonly number[]): number {
+    return this.#now() + takeInTurn(shiftsMs, this.#turns.shift++);
   }
 
   /** Writes that are not indexed yet. */
-  pending(): PendingWrites {
+  getPending(): PendingWrites {
     return new Map(this.#writes);
   }
 
@@ -75,6 +75,6 @@ export class HarvestIndex {
   }
 }
 
-function inTurn(list: readonly number[], turn: number): number {
+function takeInTurn(list: readonly number[], turn: number): number {
   return list[turn % list.length] ?? 0;
 }

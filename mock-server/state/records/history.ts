@@ -5,10 +5,10 @@ import type { Body } from './record.ts';
 export type HistoryCode = 'SN01' | 'SN12' | 'SN23' | 'SN34' | 'SN-1' | 'SN-UPD' | 'SBR0';
 
 /** One `historie` element. @param atMs milliseconds since 1970, with fractions */
-export function historyEntry(counters: Counters, code: HistoryCode, user: string, atMs: number, note?: string): Body {
+export function makeHistoryEntry(counters: Counters, code: HistoryCode, user: string, atMs: number, note?: string): Body {
   return {
-    id: counters.next('hist'),
-    datum_zmeny: isoMicroseconds(atMs),
+    id: counters.takeNext('hist'),
+    datum_zmeny: formatIsoMicroseconds(atMs),
     uzivatel: { '@id': user, '#': user },
     ...(note === undefined ? {} : { poznamka: note }),
     typ_zmeny: code,
@@ -16,7 +16,7 @@ export function historyEntry(counters: Counters, code: HistoryCode, user: string
 }
 
 /** ISO 8601 with microseconds and offset, such as `2024-07-11T12:27:13.968250+00:00`. */
-function isoMicroseconds(ms: number): string {
+function formatIsoMicroseconds(ms: number): string {
   const whole = Math.floor(ms);
   const micros = Math.floor((ms - whole) * 1000);
   return `${new Date(whole).toISOString().slice(0, -1)}${String(micros).padStart(3, '0')}+00:00`;

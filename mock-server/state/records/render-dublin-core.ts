@@ -15,36 +15,38 @@ type DublinCoreOptions = {
 export function renderDublinCore(body: Body, entity: Entity, addresses: Addresses, options: DublinCoreOptions): string {
   const { title, subject, mappings } = DUBLIN_CORE[entity];
   const ident = getIdent(entity, body) ?? '';
-  const address = (id: string): string => `${addresses.idBase}/${id}`;
+  const getAddress = (id: string): string => `${addresses.idBase}/${id}`;
   const elements = [
-    element('title', `${title} ${ident}`, 'cs'),
-    element('identifier', ident),
-    element('subject', subject, 'cs'),
-    ...mappings.flatMap((mapping) => mapElements(body, mapping, address, options)),
+    renderElement('title', `${title} ${ident}`, 'cs'),
+    renderElement('identifier', ident),
+    renderElement('subject', subject, 'cs'),
+    ...mappings.flatMap((mapping) => mapElements(body, mapping, getAddress, options)),
     ...(options.deployed && entity === 'projekt' && body['chranene_udaje'] === FORBIDDEN
-      ? [element('coverage', address(''))]
+      ? [renderElement('coverage', getAddress(''))]
       : []),
-    element('format', 'application/xml'),
-    element('rights', RIGHTS),
-    element('publisher', PUBLISHER, 'cs'),
-    element('source', address(ident)),
+    renderElement('format', 'application/xml'),
+    renderElement('rights', RIGHTS),
+    renderElement('publisher', PUBLISHER, 'cs'),
+    renderElement('source', getAddress(ident)),
   ];
-  return container(elements.join(''), options).replaceAll('{file_base}', addresses.fileBase);
+  return renderContainer(elements.join(''), options).replaceAll('{file_base}', addresses.fileBase);
 }
 
 /** In place of a record that the caller may not see. */
 export function renderForbiddenDublinCore(options: DublinCoreOptions): string {
-  return container(options.deployed ? FORBIDDEN : element('type', FORBIDDEN), options);
+  return renderContainer(options.deployed ? FORBIDDEN : renderElement('type', FORBIDDEN), options);
 }
 
 /** Dublin Core elements as the description of a repository or a set. */
 export function renderDescription(
   elements: ReadonlyArray<readonly [name: string, text: string, language?: 'cs' | 'en']>,
 ): string {
-  return container(elements.map(([name, text, language]) => element(name, text, language)).join(''), { deployed: false });
+  return renderContainer(elements.map(([name, text, language]) => renderElement(name, text, language)).join(''), {
+    deployed: false,
+  });
 }
 
-function container(content: string, { deployed }: DublinCoreOptions): string {
+function renderContainer(content: string, { deployed }: DublinCoreOptions): string {
   const start =
     '<oai_dc:dc xmlns:oai_dc="http://www.openarchives.org/OAI/2.0/oai_dc/" xmlns:dc="http://purl.org/dc/elements/1.1/"' +
     ' xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="http://www.openarchives.org/OAI/2.0/oai_dc/' +
@@ -52,25 +54,25 @@ function container(content: string, { deployed }: DublinCoreOptions): string {
   return deployed ? `${start}${start}${content}</oai_dc:dc></oai_dc:dc>` : `${start}${content}</oai_dc:dc>`;
 }
 
-function element(name: string, text: string, language?: string): string {
+function renderElement(name: string, text: string, language?: string): string {
   const attribute = language === undefined ? '' : ` xml:lang="${escapeAttribute(language)}"`;
   return `<dc:${name}${attribute}>${escapeText(text)}</dc:${name}>`;
 }
 
 function mapElements(body: Body, mapping: Mapping, address: (id: string) => string, { deployed }: DublinCoreOptions): string[] {
   const label = deployed ? (mapping.deployedLabel ?? mapping.label) : mapping.label;
-  return valuesAt(body, mapping.path.split('/')).flatMap((value) => {
-    if (mapping.as === 'coordinates') return coordinatesIn(value).map((text) => element(mapping.to, text));
+  return collectValuesAt(body, mapping.path.split('/')).flatMap((value) => {
+    if (mapping.as === 'coordinates') return collectCoordinates(value).map((text) => renderElement(mapping.to, text));
     if (mapping.as === 'address') {
       const id = typeof value === 'string' ? undefined : value['@id'];
-      return typeof id === 'string' && id !== '' ? [element(mapping.to, address(id))] : [];
+      return typeof id === 'string' && id !== '' ? [renderElement(mapping.to, address(id))] : [];
     }
     const text = typeof value === 'string' ? value : value['#'];
     if (typeof text !== 'string' || text === '') return [];
     const language = typeof value === 'string' ? undefined : value['@lang'];
     const code = typeof language === 'string' ? language : undefined;
     return [
-      element(
+      renderElement(
         mapping.to,
         label === undefined ? text : label + text,
         label === undefined ? code : (code ?? detectLanguage(label)),
@@ -85,15 +87,15 @@ function detectLanguage(label: string): string | undefined {
 }
 
 /** Every occurrence of a path; a masked part has nothing below it. */
-function valuesAt(body: Body, [name, ...rest]: readonly string[]): ReadonlyArray<string | Body> {
+function collectValuesAt(body: Body, [name, ...rest]: readonly string[]): ReadonlyArray<string | Body> {
   const values = name === undefined ? [] : getList(body[name]);
   if (rest.length === 0) return values;
-  return values.flatMap((value) => (typeof value === 'string' ? [] : valuesAt(value, rest)));
+  return values.flatMap((value) => (typeof value === 'string' ? [] : collectValuesAt(value, rest)));
 }
 
-function coordinatesIn(value: string | Body): string[] {
+function collectCoordinates(value: string | Body): string[] {
   if (typeof value === 'string') return [];
   return Object.entries(value).flatMap(([name, child]) =>
-    name === 'gml:coordinates' && typeof child === 'string' ? [child] : getList(child).flatMap(coordinatesIn),
+    name === 'gml:coordinates' && typeof child === 'string' ? [child] : getList(child).flatMap(collectCoordinates),
   );
 }

@@ -1,10 +1,10 @@
 import { NEWEST_VERSION, type SchemaVersion } from '../../base/addresses.ts';
-import { type Children, typesIn } from './child-order.ts';
+import { type Children, readTypes } from './child-order.ts';
 import { type Body, type BodyValue, type Entity, isList } from './record.ts';
 
 /** The body with what the schema of an older version knows, and nothing else; of the newest version the body itself. */
 export function toVersion(entity: Entity, body: Body, version: SchemaVersion): Body {
-  return version === NEWEST_VERSION ? body : pickKnown(body, `${entity}Type`, typesIn(version));
+  return version === NEWEST_VERSION ? body : pickKnown(body, `${entity}Type`, readTypes(version));
 }
 
 /** Unchanged parts are shared with the original. A type without children of ours is copied as it is. */
@@ -19,7 +19,7 @@ function pickKnown(body: Body, type: string, types: ReadonlyMap<string, Children
       delete copy[name];
       continue;
     }
-    const child = childType === undefined ? value : knownIn(value, childType, types);
+    const child = childType === undefined ? value : pickKnownIn(value, childType, types);
     if (child === value) continue;
     copy ??= { ...body };
     copy[name] = child;
@@ -27,9 +27,9 @@ function pickKnown(body: Body, type: string, types: ReadonlyMap<string, Children
   return copy ?? body;
 }
 
-function knownIn(value: BodyValue, type: string, types: ReadonlyMap<string, Children>): BodyValue {
-  const one = (item: string | Body): string | Body => (typeof item === 'string' ? item : pickKnown(item, type, types));
-  if (!isList(value)) return one(value);
-  const items = value.map(one);
+function pickKnownIn(value: BodyValue, type: string, types: ReadonlyMap<string, Children>): BodyValue {
+  const pickOne = (item: string | Body): string | Body => (typeof item === 'string' ? item : pickKnown(item, type, types));
+  if (!isList(value)) return pickOne(value);
+  const items = value.map(pickOne);
   return items.every((item, index) => item === value[index]) ? value : items;
 }

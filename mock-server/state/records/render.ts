@@ -28,15 +28,15 @@ export function renderRecord(
     FILE_BASE,
     addresses.fileBase,
   );
-  return `${declaration}${rootStart(version, addresses)}${lineEnd}${element}</${prefix}:${prefix}>${lineEnd}`;
+  return `${declaration}${renderRootStart(version, addresses)}${lineEnd}${element}</${prefix}:${prefix}>${lineEnd}`;
 }
 
 /** The document of a record that the caller may not see at all. */
 export function renderForbidden(version: SchemaVersion, addresses: Addresses): string {
-  return `${rootStart(version, addresses)}${FORBIDDEN}</${addresses.prefix}:${addresses.prefix}>`;
+  return `${renderRootStart(version, addresses)}${FORBIDDEN}</${addresses.prefix}:${addresses.prefix}>`;
 }
 
-function rootStart(version: SchemaVersion, addresses: Addresses): string {
+function renderRootStart(version: SchemaVersion, addresses: Addresses): string {
   const namespace = getNamespace(addresses, version);
   const { prefix } = addresses;
   return (

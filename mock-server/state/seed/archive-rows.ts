@@ -2,7 +2,7 @@ import { ShapeError } from '../../base/shape.ts';
 import type { Body } from '../records/record.ts';
 import type { Places } from './places.ts';
 import type { References } from './references.ts';
-import { atRow, isObject, type SeedRow } from './seed-files.ts';
+import { isObject, runAtRow, type SeedRow } from './seed-files.ts';
 
 /** Keys that may stand anywhere in a row of these files and become a geometry in both systems. */
 const POINT = 'point';
@@ -14,11 +14,11 @@ const TIMES = new Set(['datestamp', 'deleted']);
  * A row that is written as the record's elements in the order of the schema, with `point` (longitude and latitude) or
  * `polygon` (WKT) where a geometry stands. @throws SeedError
  */
-export function elementsBody(row: SeedRow, references: References, places: Places): Body {
-  return atRow(row, () => {
+export function makeElementsBody(row: SeedRow, references: References, places: Places): Body {
+  return runAtRow(row, () => {
     const elements = Object.entries(row.value).filter(([key]) => !TIMES.has(key));
     const expanded = expand(Object.fromEntries(elements), places, '');
-    return references.body(expanded);
+    return references.makeBody(expanded);
   });
 }
 
@@ -26,8 +26,8 @@ function expand(value: Readonly<Record<string, unknown>>, places: Places, at: st
   const expanded: Record<string, unknown> = {};
   for (const [key, item] of Object.entries(value)) {
     const place = at === '' ? key : `${at}.${key}`;
-    if (key === POINT) Object.assign(expanded, places.ofPoint(item, place).geometry);
-    else if (key === POLYGON) Object.assign(expanded, places.geometryOfPolygon(item, place));
+    if (key === POINT) Object.assign(expanded, places.locatePoint(item, place).geometry);
+    else if (key === POLYGON) Object.assign(expanded, places.makeGeometryOfPolygon(item, place));
     else if (Array.isArray(item)) expanded[key] = item.map((one) => (isObject(one) ? expand(one, places, place) : one));
     else expanded[key] = isObject(item) ? expand(item, places, place) : item;
   }
@@ -59,33 +59,33 @@ const PROJECT_KEYS = new Set<string>([
 ]);
 
 /** One entry of `projects.json`: district and main cadastral area follow from `point`, the list of finds from the finds. */
-export function projectBody(row: SeedRow, references: References, places: Places, finds: ProjectFinds): Body {
-  return atRow(row, () => {
+export function makeProjectBody(row: SeedRow, references: References, places: Places, finds: ProjectFinds): Body {
+  return runAtRow(row, () => {
     const { value } = row;
     const unknown = Object.keys(value).find((key) => !PROJECT_KEYS.has(key));
     if (unknown !== undefined) throw new ShapeError('', `has an unknown key "${unknown}"`);
-    const place = places.ofPoint(value[POINT], POINT);
+    const place = places.locatePoint(value[POINT], POINT);
     if (place.area === undefined || place.district === undefined) {
       throw new ShapeError(POINT, 'lies in no cadastral area of this seed');
     }
-    const some = (keys: readonly string[]): Body =>
-      references.body(Object.fromEntries(keys.filter((key) => value[key] !== undefined).map((key) => [key, value[key]])));
+    const pickBody = (keys: readonly string[]): Body =>
+      references.makeBody(Object.fromEntries(keys.filter((key) => value[key] !== undefined).map((key) => [key, value[key]])));
     const accessibility = value['pristupnost_pom'] ?? finds.accessibility;
     return {
-      ...some(PROJECT_ORDER[0]),
+      ...pickBody(PROJECT_ORDER[0]),
       okres: references.to(place.district, POINT),
-      ...some(PROJECT_ORDER[1]),
-      ...some(PROJECT_ORDER[2]),
-      ...references.body({ pristupnost_pom: accessibility, geom_system: value['geom_system'] ?? '5514' }),
+      ...pickBody(PROJECT_ORDER[1]),
+      ...pickBody(PROJECT_ORDER[2]),
+      ...references.makeBody({ pristupnost_pom: accessibility, geom_system: value['geom_system'] ?? '5514' }),
       chranene_udaje: {
         hlavni_katastr: references.to(place.area, POINT),
-        ...some(['dalsi_katastr', 'lokalizace', 'parcelni_cislo']),
+        ...pickBody(['dalsi_katastr', 'lokalizace', 'parcelni_cislo']),
         ...place.geometry,
-        ...some(['kulturni_pamatka_cislo', 'kulturni_pamatka_popis']),
+        ...pickBody(['kulturni_pamatka_cislo', 'kulturni_pamatka_popis']),
       },
-      ...some(['historie', 'oznamovatel', 'archeologicky_zaznam']),
+      ...pickBody(['historie', 'oznamovatel', 'archeologicky_zaznam']),
       ...(finds.idents.length === 0 ? {} : { samostatny_nalez: finds.idents.map((ident) => references.to(ident, '')) }),
-      ...some(['dokument']),
+      ...pickBody(['dokument']),
     };
   });
 }

@@ -19,7 +19,7 @@ import type { SeedPhotograph } from '../seed-content.ts';
 import type { Places } from './places.ts';
 import type { References } from './references.ts';
 import { TIMES, withoutMissing } from './registers.ts';
-import { atRow, type SeedRow } from './seed-files.ts';
+import { runAtRow, type SeedRow } from './seed-files.ts';
 
 const anything: Reader<unknown> = (value) => value;
 
@@ -43,18 +43,18 @@ const find = object({
 
 export type SeedFind = { readonly body: Body; readonly project: string; readonly photographs: readonly SeedPhotograph[] };
 
-export function findBody(row: SeedRow, references: References, places: Places, folder: string): SeedFind {
-  return atRow(row, () => {
+export function makeFindBody(row: SeedRow, references: References, places: Places, folder: string): SeedFind {
+  return runAtRow(row, () => {
     const values = find(row.value);
     const project = values.projekt ?? values.ident_cely.replace(/-N\d{5}$/, '');
-    const place = values.point === undefined ? undefined : places.ofPoint(values.point, 'point');
+    const place = values.point === undefined ? undefined : places.locatePoint(values.point, 'point');
     if (place !== undefined && place.area === undefined) throw new ShapeError('point', 'lies in no cadastral area of this seed');
-    const history = values.historie === undefined ? [] : references.history(values.historie, 'historie');
+    const history = values.historie === undefined ? [] : references.makeHistory(values.historie, 'historie');
     const files = (values.photographs ?? []).map((name) => {
       const first = parseFirstChange(values.historie);
       return seedPhotograph(folder, values.ident_cely, name, first, references);
     });
-    const reference = (name: keyof typeof values): Body => {
+    const makeReference = (name: keyof typeof values): Body => {
       const ident = values[name];
       return typeof ident === 'string' ? { [name]: references.to(ident, name) } : {};
     };
@@ -63,18 +63,18 @@ export function findBody(row: SeedRow, references: References, places: Places, f
       projekt: references.to(project, 'projekt'),
       ...(place?.district === undefined ? {} : { okres: references.to(place.district, 'okres') }),
       ...withoutMissing(values, ['hloubka']),
-      ...reference('okolnosti'),
-      ...reference('obdobi'),
+      ...makeReference('okolnosti'),
+      ...makeReference('obdobi'),
       ...withoutMissing(values, ['presna_datace']),
-      ...reference('druh_nalezu'),
-      ...reference('specifikace'),
+      ...makeReference('druh_nalezu'),
+      ...makeReference('specifikace'),
       ...withoutMissing(values, ['pocet', 'poznamka']),
-      ...reference('nalezce'),
+      ...makeReference('nalezce'),
       ...withoutMissing(values, ['datum_nalezu', 'stav']),
       predano: String(values.predano ?? false),
-      ...reference('predano_organizace'),
+      ...makeReference('predano_organizace'),
       geom_system: values.geom_system ?? '4326',
-      ...reference('pristupnost'),
+      ...makeReference('pristupnost'),
       chranene_udaje: {
         ...(place?.area === undefined ? {} : { katastr: references.to(place.area, 'katastr') }),
         ...withoutMissing(values, ['lokalizace']),
@@ -132,7 +132,7 @@ function seedPhotograph(
     size_mb: (bytes.length / 1_048_576).toFixed(10),
     sha_512: createHash('sha512').update(bytes).digest('hex'),
     url: `${FILE_BASE}/${find}/file/${uuid}`,
-    historie: references.history(history, 'soubor'),
+    historie: references.makeHistory(history, 'soubor'),
   };
   return { element, photograph: { uuid, find, mimetype, bytes } };
 }

@@ -3,7 +3,7 @@ import { ShapeError } from '../../base/shape.ts';
 import type { Body } from '../records/record.ts';
 
 /** @throws ShapeError */
-export function polygonsOfWkt(wkt: string, place: string): readonly Polygon[] {
+export function parsePolygonsOfWkt(wkt: string, place: string): readonly Polygon[] {
   const polygons = parsePolygons(wkt);
   if (typeof polygons === 'string') throw new ShapeError(place, polygons);
   return polygons;
@@ -18,29 +18,29 @@ export function parsePosition(numbers: readonly unknown[], place: string): Posit
 }
 
 /** GML of a position, in the comma style that the service writes (A-ANSWER-5). */
-export function gmlPoint([x, y]: Position, epsg: string): Body {
+export function makeGmlPoint([x, y]: Position, epsg: string): Body {
   return { 'gml:Point': { '@srsName': `EPSG:${epsg}`, 'gml:coordinates': `${x},${y}` } };
 }
 
-export function gmlPolygons(polygons: readonly Polygon[], epsg: string): Body {
+export function makeGmlPolygons(polygons: readonly Polygon[], epsg: string): Body {
   const srs = { '@srsName': `EPSG:${epsg}` };
   const [only] = polygons;
-  if (polygons.length === 1 && only !== undefined) return { 'gml:Polygon': { ...srs, ...gmlRings(only) } };
-  return { 'gml:MultiPolygon': { ...srs, 'gml:polygonMember': polygons.map((one) => ({ 'gml:Polygon': gmlRings(one) })) } };
+  if (polygons.length === 1 && only !== undefined) return { 'gml:Polygon': { ...srs, ...makeGmlRings(only) } };
+  return { 'gml:MultiPolygon': { ...srs, 'gml:polygonMember': polygons.map((one) => ({ 'gml:Polygon': makeGmlRings(one) })) } };
 }
 
-function gmlRings(rings: readonly Ring[]): Body {
+function makeGmlRings(rings: readonly Ring[]): Body {
   const [outer, ...inner] = rings.map((ring) => ({
     'gml:LinearRing': { 'gml:coordinates': ring.map(([x, y]) => `${x},${y}`).join(' ') },
   }));
   return { 'gml:outerBoundaryIs': outer ?? '', ...(inner.length === 0 ? {} : { 'gml:innerBoundaryIs': inner }) };
 }
 
-export function wktPoint([x, y]: Position, epsg: string): Body {
+export function makeWktPoint([x, y]: Position, epsg: string): Body {
   return { '@EPSG': epsg, '#': `POINT(${x} ${y})` };
 }
 
-export function wktPolygons(polygons: readonly Polygon[], epsg: string): Body {
+export function makeWktPolygons(polygons: readonly Polygon[], epsg: string): Body {
   const texts = polygons.map(
     (rings) => `(${rings.map((ring) => `(${ring.map(([x, y]) => `${x} ${y}`).join(', ')})`).join(', ')})`,
   );

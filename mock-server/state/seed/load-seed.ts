@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { makeAddresses, NEWEST_VERSION } from '../../base/addresses.ts';
-import { packagePath } from '../../base/package-files.ts';
+import { getPackagePath } from '../../base/package-files.ts';
 import { renderRecord } from '../records/render.ts';
 import { Schemas } from '../schema.ts';
 import type { SeedContent, SeedSource } from '../seed-content.ts';
@@ -9,7 +9,7 @@ import { readSeedFolder, type SeededRecord } from './read-folder.ts';
 import { SeedError } from './seed-files.ts';
 
 export { SeedError } from './seed-files.ts';
-export { type SyntheticRow, syntheticFinds } from './synthetic.ts';
+export { makeSyntheticFinds as syntheticFinds, type SyntheticRow } from './synthetic.ts';
 
 /** Seeds that come with the package. The tests hold them against the schema, so that a start need not. */
 const BUNDLED: readonly string[] = ['demo', 'empty'];
@@ -28,7 +28,7 @@ export function isSeed(name: string): boolean {
  * @throws SeedError with the file, the place in it and the reason
  */
 export async function loadSeed(source: SeedSource): Promise<SeedContent> {
-  if (BUNDLED.includes(source)) return readSeedFolder(packagePath('mock-server', 'seed', source)).content;
+  if (BUNDLED.includes(source)) return readSeedFolder(getPackagePath('mock-server', 'seed', source)).content;
   const folder = resolve(source);
   if (!existsSync(folder)) throw new SeedError(source, '', `is no seed: use ${BUNDLED.join(', ')} or a folder of JSON files`);
   if (!statSync(folder).isDirectory()) throw new SeedError(source, '', 'is a file: a seed is a folder of JSON files');

@@ -1,8 +1,8 @@
-import { coverPoint, type Position } from '../../base/polygons.ts';
+import { isPointCovered, type Position } from '../../base/polygons.ts';
 import { ShapeError } from '../../base/shape.ts';
-import { geometryElements, parseFindPoint } from '../records/geometry.ts';
+import { makeGeometryElements, parseFindPoint } from '../records/geometry.ts';
 import type { Body } from '../records/record.ts';
-import { gmlPolygons, parsePosition, polygonsOfWkt, wktPolygons } from './geometry.ts';
+import { makeGmlPolygons, makeWktPolygons, parsePolygonsOfWkt, parsePosition } from './geometry.ts';
 import type { Area } from './registers.ts';
 
 /** Derived values of a place: its geometry in both systems and the areas that it lies in. */
@@ -17,23 +17,23 @@ export class Places {
   }
 
   /** @param value longitude and latitude. @throws ShapeError */
-  ofPoint(value: unknown, place: string): Place {
+  locatePoint(value: unknown, place: string): Place {
     const position = parsePosition(Array.isArray(value) ? value : [], place);
-    const area = this.#areas.find(({ polygons }) => coverPoint(polygons, position));
-    const geometry = geometryElements(toBothSystems(position, place));
+    const area = this.#areas.find(({ polygons }) => isPointCovered(polygons, position));
+    const geometry = makeGeometryElements(toBothSystems(position, place));
     return { geometry, area: area?.ident, district: area?.district };
   }
 
   /** @param value a WKT polygon of longitude and latitude. @throws ShapeError */
-  geometryOfPolygon(value: unknown, place: string): Body {
+  makeGeometryOfPolygon(value: unknown, place: string): Body {
     if (typeof value !== 'string') throw new ShapeError(place, 'must be a WKT text');
-    const polygons = polygonsOfWkt(value, place);
+    const polygons = parsePolygonsOfWkt(value, place);
     const inSJtsk = polygons.map((rings) => rings.map((ring) => ring.map((position) => projectPosition(position, place))));
     return {
-      geom_gml: gmlPolygons(polygons, '4326'),
-      geom_wkt: wktPolygons(polygons, '4326'),
-      geom_sjtsk_gml: gmlPolygons(inSJtsk, '5514'),
-      geom_sjtsk_wkt: wktPolygons(inSJtsk, '5514'),
+      geom_gml: makeGmlPolygons(polygons, '4326'),
+      geom_wkt: makeWktPolygons(polygons, '4326'),
+      geom_sjtsk_gml: makeGmlPolygons(inSJtsk, '5514'),
+      geom_sjtsk_wkt: makeWktPolygons(inSJtsk, '5514'),
     };
   }
 }

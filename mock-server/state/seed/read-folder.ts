@@ -4,14 +4,21 @@ import { ShapeError } from '../../base/shape.ts';
 import { type Body, type Entity, getChild, getIdent, getList, getText } from '../records/record.ts';
 import type { SeedAccount, SeedContent, SeedPhotograph, SeedRecord } from '../seed-content.ts';
 import { readSettings } from '../settings.ts';
-import { elementsBody, type ProjectFinds, projectBody } from './archive-rows.ts';
-import { findBody, type SeedFind } from './finds.ts';
+import { makeElementsBody, makeProjectBody, type ProjectFinds } from './archive-rows.ts';
+import { makeFindBody, type SeedFind } from './finds.ts';
 import { Places } from './places.ts';
 import { References } from './references.ts';
-import { type Area, cadastralAreaBody, districtBody, organisationBody, personBody, regionBody } from './registers.ts';
-import { atRow, jsonFilesIn, readJson, readRows, SeedError, type SeedRow } from './seed-files.ts';
-import { type PlacedTerm, parseTermRow, termBodies } from './terms.ts';
-import { parseAccount, userBody } from './users.ts';
+import {
+  type Area,
+  makeCadastralAreaBody,
+  makeDistrictBody,
+  makeOrganisationBody,
+  makePersonBody,
+  makeRegionBody,
+} from './registers.ts';
+import { listJsonFiles, readJson, readRows, runAtRow, SeedError, type SeedRow } from './seed-files.ts';
+import { makeTermBodies, type PlacedTerm, parseTermRow } from './terms.ts';
+import { makeUserBody, parseAccount } from './users.ts';
 
 /** Files whose rows are the records' elements as they stand. */
 const PLAIN_FILES = [
@@ -37,47 +44,47 @@ const KNOWN_FOLDERS = ['vocabularies', 'photographs'];
 /** Reads every file of a seed folder; each may be missing. @throws SeedError, also for a file that the seed does not read */
 export function readSeedFolder(folder: string): SeedFolder {
   assertKnownFiles(folder);
-  const rows = (file: string): SeedRow[] => readRows(folder, file);
+  const readSeedRows = (file: string): SeedRow[] => readRows(folder, file);
   const files = {
-    organisations: rows('organisations.json'),
-    users: rows('accounts.json'),
-    persons: rows('persons.json'),
-    regions: rows('regions.json'),
-    districts: rows('districts.json'),
-    areas: rows('cadastral-areas.json'),
-    projects: rows('projects.json'),
-    finds: rows('finds.json'),
-    plain: PLAIN_FILES.map(([file, entity]) => ({ entity, rows: rows(file) })),
+    organisations: readSeedRows('organisations.json'),
+    users: readSeedRows('accounts.json'),
+    persons: readSeedRows('persons.json'),
+    regions: readSeedRows('regions.json'),
+    districts: readSeedRows('districts.json'),
+    areas: readSeedRows('cadastral-areas.json'),
+    projects: readSeedRows('projects.json'),
+    finds: readSeedRows('finds.json'),
+    plain: PLAIN_FILES.map(([file, entity]) => ({ entity, rows: readSeedRows(file) })),
   };
-  const terms = jsonFilesIn(folder, 'vocabularies').flatMap((file) =>
-    rows(file).map((row, index) => parseTermRow(row, basename(file, '.json'), index)),
+  const terms = listJsonFiles(folder, 'vocabularies').flatMap((file) =>
+    readSeedRows(file).map((row, index) => parseTermRow(row, basename(file, '.json'), index)),
   );
   const otherRows = [files.users, files.projects, files.finds, ...files.plain.map((plain) => plain.rows)].flat();
   const references = new References(
     new Map([
-      ...labels(files.organisations, 'nazev'),
-      ...personLabels(files.persons),
-      ...labels([...files.regions, ...files.districts, ...files.areas], 'nazev'),
+      ...listLabels(files.organisations, 'nazev'),
+      ...listPersonLabels(files.persons),
+      ...listLabels([...files.regions, ...files.districts, ...files.areas], 'nazev'),
       ...terms.map(({ term }) => [term.ident_cely, term.heslo] as const),
-      ...labels(otherRows, 'ident_cely'),
+      ...listLabels(otherRows, 'ident_cely'),
     ]),
   );
-  const areas = files.areas.map((row) => ({ row, ...cadastralAreaBody(row, references) }));
+  const areas = files.areas.map((row) => ({ row, ...makeCadastralAreaBody(row, references) }));
   const places = new Places(areas.map(({ area }): Area => area));
-  const finds = files.finds.map((row) => ({ row, ...findBody(row, references, places, folder) }));
-  const getFinds = findsByProject(finds, terms);
+  const finds = files.finds.map((row) => ({ row, ...makeFindBody(row, references, places, folder) }));
+  const getFinds = makeFindsByProject(finds, terms);
   const seeded = [
-    ...files.organisations.map((row) => seed(row, 'organizace', organisationBody(row, references))),
-    ...files.users.map((row) => seed(row, 'uzivatel', userBody(row, references))),
-    ...files.persons.map((row) => seed(row, 'osoba', personBody(row))),
-    ...[...termBodies(terms, references)].map(([{ row }, body]) => seed(row, 'heslo', body)),
-    ...files.regions.map((row) => seed(row, 'ruian_kraj', regionBody(row))),
-    ...files.districts.map((row) => seed(row, 'ruian_okres', districtBody(row, references))),
+    ...files.organisations.map((row) => seed(row, 'organizace', makeOrganisationBody(row, references))),
+    ...files.users.map((row) => seed(row, 'uzivatel', makeUserBody(row, references))),
+    ...files.persons.map((row) => seed(row, 'osoba', makePersonBody(row))),
+    ...[...makeTermBodies(terms, references)].map(([{ row }, body]) => seed(row, 'heslo', body)),
+    ...files.regions.map((row) => seed(row, 'ruian_kraj', makeRegionBody(row))),
+    ...files.districts.map((row) => seed(row, 'ruian_okres', makeDistrictBody(row, references))),
     ...areas.map(({ row, body }) => seed(row, 'ruian_katastr', body)),
-    ...files.projects.map((row) => seed(row, 'projekt', projectBody(row, references, places, getFinds(row)))),
+    ...files.projects.map((row) => seed(row, 'projekt', makeProjectBody(row, references, places, getFinds(row)))),
     ...finds.map(({ row, body }) => seed(row, 'samostatny_nalez', body)),
     ...files.plain.flatMap(({ entity, rows: plain }) =>
-      plain.map((row) => seed(row, entity, elementsBody(row, references, places))),
+      plain.map((row) => seed(row, entity, makeElementsBody(row, references, places))),
     ),
   ];
   assertDistinct(seeded);
@@ -93,26 +100,26 @@ export function readSeedFolder(folder: string): SeedFolder {
 /** A file with a name that is nearly right would be left out in silence. What begins with a dot is the system's. */
 function assertKnownFiles(folder: string): void {
   const knownText = `known are ${[...KNOWN_FILES, ...KNOWN_FOLDERS.map((name) => `${name}/`)].join(', ')}`;
-  const visible = (path: string) => readdirSync(path, { withFileTypes: true }).filter(({ name }) => !name.startsWith('.'));
-  for (const entry of visible(folder)) {
+  const listVisible = (path: string) => readdirSync(path, { withFileTypes: true }).filter(({ name }) => !name.startsWith('.'));
+  for (const entry of listVisible(folder)) {
     const isKnown = (entry.isDirectory() ? KNOWN_FOLDERS : KNOWN_FILES).includes(entry.name);
     if (!isKnown) throw new SeedError(entry.name, '', `is nothing that a seed has; ${knownText}`);
   }
   const vocabularies = join(folder, 'vocabularies');
-  const other = existsSync(vocabularies) ? visible(vocabularies).find(({ name }) => !name.endsWith('.json')) : undefined;
+  const other = existsSync(vocabularies) ? listVisible(vocabularies).find(({ name }) => !name.endsWith('.json')) : undefined;
   if (other !== undefined) throw new SeedError(join('vocabularies', other.name), '', 'is no JSON file');
 }
 
-function labels(rows: readonly SeedRow[], key: string): Array<readonly [string, string]> {
+function listLabels(rows: readonly SeedRow[], key: string): Array<readonly [string, string]> {
   return rows.map(({ value }) => [String(value['ident_cely'] ?? value['kod']), String(value[key])] as const);
 }
 
-function personLabels(rows: readonly SeedRow[]): Array<readonly [string, string]> {
+function listPersonLabels(rows: readonly SeedRow[]): Array<readonly [string, string]> {
   return rows.map(({ value }) => [String(value['ident_cely']), `${value['prijmeni']}, ${value['jmeno']}`] as const);
 }
 
 function seed(row: SeedRow, entity: Entity, body: Body): SeededRecord {
-  return atRow(row, () => {
+  return runAtRow(row, () => {
     const ident = getIdent(entity, body);
     if (ident === undefined || ident === '') throw new ShapeError('', 'has no identifier');
     const datestampMs = parseDatestamp(row.value, ident, body);
@@ -121,7 +128,7 @@ function seed(row: SeedRow, entity: Entity, body: Body): SeededRecord {
 }
 
 /** A project's accessibility is the entry with the lowest order among its finds, the first of all where it has none (S-ACCESS-3). */
-function findsByProject(finds: readonly SeededFind[], terms: readonly PlacedTerm[]): (project: SeedRow) => ProjectFinds {
+function makeFindsByProject(finds: readonly SeededFind[], terms: readonly PlacedTerm[]): (project: SeedRow) => ProjectFinds {
   const ranked = terms.filter(({ vocabulary }) => vocabulary === 'pristupnost').sort((a, b) => a.order - b.order);
   return (project) => {
     const ownFinds = finds.filter(

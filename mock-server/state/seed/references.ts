@@ -35,27 +35,27 @@ export class References {
     return WITH_LANGUAGE.test(ident) ? { '@lang': 'cs', '@id': ident, '#': label } : { '@id': ident, '#': label };
   }
 
-  label(ident: string): string {
+  getLabel(ident: string): string {
     return this.#labels.get(ident) ?? ident;
   }
 
   /** A body, in the order in which the keys stand. @throws ShapeError */
-  body(value: Readonly<Record<string, unknown>>, place = ''): Body {
+  makeBody(value: Readonly<Record<string, unknown>>, place = ''): Body {
     const body: Record<string, BodyValue> = {};
     for (const [key, item] of Object.entries(value)) {
-      body[key] = this.value(key, item, place === '' ? key : `${place}.${key}`);
+      body[key] = this.makeValue(key, item, place === '' ? key : `${place}.${key}`);
     }
     return body;
   }
 
-  value(key: string, item: unknown, place: string): BodyValue {
-    if (key === 'historie') return this.history(item, place);
-    if (Array.isArray(item)) return item.map((one, index) => this.#repeated(key, one, index, `${place}[${index}]`));
-    return this.#single(key, item, place);
+  makeValue(key: string, item: unknown, place: string): BodyValue {
+    if (key === 'historie') return this.makeHistory(item, place);
+    if (Array.isArray(item)) return item.map((one, index) => this.#makeRepeated(key, one, index, `${place}[${index}]`));
+    return this.#makeSingle(key, item, place);
   }
 
   /** History entries in the schema's order, numbered where they carry no `id`. */
-  history(value: unknown, place: string): Body[] {
+  makeHistory(value: unknown, place: string): Body[] {
     const entries: unknown[] = Array.isArray(value) ? value : [value];
     return entries.map((entry, index) => {
       const where = `${place}[${index}]`;
@@ -64,7 +64,7 @@ export class References {
       const [unknown] = Object.keys(rest);
       if (unknown !== undefined) throw new ShapeError(where, `has an unknown key "${unknown}"`);
       const note = poznamka === undefined ? {} : { poznamka };
-      return this.body({ id, datum_zmeny, uzivatel, ...note, typ_zmeny }, where);
+      return this.makeBody({ id, datum_zmeny, uzivatel, ...note, typ_zmeny }, where);
     });
   }
 
@@ -75,16 +75,16 @@ export class References {
     return `${kind}-${next}`;
   }
 
-  #repeated(key: string, item: unknown, index: number, place: string): string | Body {
-    const single = this.#single(key, item, place);
+  #makeRepeated(key: string, item: unknown, index: number, place: string): string | Body {
+    const single = this.#makeSingle(key, item, place);
     if (typeof single === 'string' || !NUMBERED.has(key)) return single;
     const { '#': text = '', ...attributes } = single;
     return { ...attributes, '@poradi': String(index + 1), '#': text };
   }
 
-  #single(key: string, item: unknown, place: string): string | Body {
+  #makeSingle(key: string, item: unknown, place: string): string | Body {
     if (typeof item === 'number' || typeof item === 'boolean') return String(item);
-    if (isObject(item)) return this.body(item, place);
+    if (isObject(item)) return this.makeBody(item, place);
     if (typeof item !== 'string') throw new ShapeError(place, 'must be a text, a number, true or false, an object or a list');
     if (key.startsWith('@') || key === '#' || IDENTIFYING.has(key)) return item;
     return REFERENCE.test(item) || REFERRING.has(key) ? this.to(item, place) : item;

@@ -1,9 +1,9 @@
 import type { Polygon } from '../../base/polygons.ts';
 import { filledTexts, flag, integer, object, optional, optionalTexts } from '../../base/shape.ts';
 import type { Body } from '../records/record.ts';
-import { gmlPoint, gmlPolygons, parsePosition, polygonsOfWkt, wktPoint, wktPolygons } from './geometry.ts';
+import { makeGmlPoint, makeGmlPolygons, makeWktPoint, makeWktPolygons, parsePolygonsOfWkt, parsePosition } from './geometry.ts';
 import { makeLanguageText, type References } from './references.ts';
-import { atRow, type SeedRow } from './seed-files.ts';
+import { runAtRow, type SeedRow } from './seed-files.ts';
 
 /** When a record was last changed or deleted; every row may say so. */
 export const TIMES = optionalTexts('datestamp', 'deleted');
@@ -19,8 +19,8 @@ const organisation = object({
 });
 
 /** A licensed organisation that publishes after three years to archaeologists, unless the row says otherwise. */
-export function organisationBody(row: SeedRow, references: References): Body {
-  return atRow(row, () => {
+export function makeOrganisationBody(row: SeedRow, references: References): Body {
+  return runAtRow(row, () => {
     const { nazev_en, nazev_zkraceny_en, soucast, ...values } = organisation(row.value);
     return {
       ident_cely: values.ident_cely,
@@ -48,12 +48,12 @@ const person = object({
   ...TIMES,
 });
 
-export function personBody(row: SeedRow): Body {
-  return atRow(row, () => {
+export function makePersonBody(row: SeedRow): Body {
+  return runAtRow(row, () => {
     const values = person(row.value);
     return {
       ...withoutMissing(values, ['ident_cely', 'jmeno', 'prijmeni']),
-      vypis: `${values.prijmeni}, ${initials(values.jmeno)}`,
+      vypis: `${values.prijmeni}, ${makeInitials(values.jmeno)}`,
       vypis_cely: `${values.prijmeni}, ${values.jmeno}`,
       ...withoutMissing(values, ['rok_narozeni', 'rok_umrti', 'rodne_prijmeni', 'orcid', 'wikidata']),
     };
@@ -61,11 +61,11 @@ export function personBody(row: SeedRow): Body {
 }
 
 /** One initial per given name; hyphenated names keep their hyphen: `J.-P.` (A-FINDER-3). */
-function initials(givenName: string): string {
-  const initial = (name: string): string => `${name.slice(0, 1)}.`;
+function makeInitials(givenName: string): string {
+  const makeInitial = (name: string): string => `${name.slice(0, 1)}.`;
   return givenName
     .split(/\s+/)
-    .map((name) => name.split('-').map(initial).join('-'))
+    .map((name) => name.split('-').map(makeInitial).join('-'))
     .join(' ');
 }
 
@@ -74,25 +74,31 @@ const region = object({ ...PLACE, ...filledTexts('nazev_en', 'rada_id'), ...opti
 const district = object({ ...PLACE, ...filledTexts('nazev_en', 'spz', 'kraj') });
 const cadastralArea = object({ ...PLACE, ...filledTexts('okres'), ...optionalTexts('pian') });
 
-export function regionBody(row: SeedRow): Body {
-  return atRow(row, () => {
+export function makeRegionBody(row: SeedRow): Body {
+  return runAtRow(row, () => {
     const values = region(row.value);
     const names = { nazev: makeLanguageText('cs', values.nazev), nazev_en: makeLanguageText('en', values.nazev_en) };
     return {
       kod: values.kod,
       ...names,
       rada_id: values.rada_id,
-      ...outline(values).elements,
+      ...makeOutline(values).elements,
       ...withoutMissing(values, ['email']),
     };
   });
 }
 
-export function districtBody(row: SeedRow, references: References): Body {
-  return atRow(row, () => {
+export function makeDistrictBody(row: SeedRow, references: References): Body {
+  return runAtRow(row, () => {
     const values = district(row.value);
     const names = { nazev: makeLanguageText('cs', values.nazev), nazev_en: makeLanguageText('en', values.nazev_en) };
-    return { kod: values.kod, ...names, spz: values.spz, kraj: references.to(values.kraj, 'kraj'), ...outline(values).elements };
+    return {
+      kod: values.kod,
+      ...names,
+      spz: values.spz,
+      kraj: references.to(values.kraj, 'kraj'),
+      ...makeOutline(values).elements,
+    };
   });
 }
 
@@ -102,10 +108,10 @@ export type Area = {
   readonly polygons: readonly Polygon[];
 };
 
-export function cadastralAreaBody(row: SeedRow, references: References): { readonly body: Body; readonly area: Area } {
-  return atRow(row, () => {
+export function makeCadastralAreaBody(row: SeedRow, references: References): { readonly body: Body; readonly area: Area } {
+  return runAtRow(row, () => {
     const values = cadastralArea(row.value);
-    const { elements, polygons } = outline(values);
+    const { elements, polygons } = makeOutline(values);
     const body = {
       kod: values.kod,
       nazev: makeLanguageText('cs', values.nazev),
@@ -117,17 +123,17 @@ export function cadastralAreaBody(row: SeedRow, references: References): { reado
   });
 }
 
-function outline(values: { readonly point: string; readonly boundary: string }): {
+function makeOutline(values: { readonly point: string; readonly boundary: string }): {
   readonly elements: Body;
   readonly polygons: readonly Polygon[];
 } {
   const position = parsePosition((/^POINT *\(([^()]*)\)$/.exec(values.point)?.[1] ?? '').trim().split(/ +/).map(Number), 'point');
-  const polygons = polygonsOfWkt(values.boundary, 'boundary');
+  const polygons = parsePolygonsOfWkt(values.boundary, 'boundary');
   const elements = {
-    definicni_bod_gml: gmlPoint(position, WGS_84),
-    definicni_bod_wkt: wktPoint(position, WGS_84),
-    hranice_gml: gmlPolygons(polygons, WGS_84),
-    hranice_wkt: wktPolygons(polygons, WGS_84),
+    definicni_bod_gml: makeGmlPoint(position, WGS_84),
+    definicni_bod_wkt: makeWktPoint(position, WGS_84),
+    hranice_gml: makeGmlPolygons(polygons, WGS_84),
+    hranice_wkt: makeWktPolygons(polygons, WGS_84),
   };
   return { elements, polygons };
 }

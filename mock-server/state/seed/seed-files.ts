@@ -41,7 +41,7 @@ export function readJson(folder: string, file: string): unknown {
   }
 }
 
-export function jsonFilesIn(folder: string, subfolder: string): string[] {
+export function listJsonFiles(folder: string, subfolder: string): string[] {
   const path = join(folder, subfolder);
   if (!existsSync(path)) return [];
   const names = readdirSync(path).filter((name) => name.endsWith('.json'));
@@ -49,7 +49,7 @@ export function jsonFilesIn(folder: string, subfolder: string): string[] {
 }
 
 /** Runs `work`; a shape that it refuses is reported with the entry's file and place. */
-export function atRow<T>(row: SeedRow, work: () => T): T {
+export function runAtRow<T>(row: SeedRow, work: () => T): T {
   try {
     return work();
   } catch (thrown) {

@@ -1,5 +1,5 @@
-import { seededRandom } from '../../base/random.ts';
-import { geometryElements, parseFindPoint } from '../records/geometry.ts';
+import { makeSeededRandom } from '../../base/random.ts';
+import { makeGeometryElements, parseFindPoint } from '../records/geometry.ts';
 import { type Body, type Entity, getId, getText } from '../records/record.ts';
 import type { SeedContent } from '../seed-content.ts';
 import { SeedError } from './seed-files.ts';
@@ -30,15 +30,15 @@ const SCATTER_DEGREES = 0.002;
  * Finds in any number, each after the project that it belongs to (100 finds a project), oldest first. The same
  * `seedNumber` gives the same rows. Terms, areas, people and users are those of `content`.
  */
-export function* syntheticFinds(count: number, seedNumber: number, content: SeedContent): Generator<SyntheticRow, void> {
-  const random = seededRandom(seedNumber);
+export function* makeSyntheticFinds(count: number, seedNumber: number, content: SeedContent): Generator<SyntheticRow, void> {
+  const random = makeSeededRandom(seedNumber);
   const stock = makeStock(content);
   const stepMs = (LAST_CHANGE_MS - FIRST_CHANGE_MS) / Math.max(1, count);
   for (let index = 0; index < count; index += 1) {
     const project = `C-${2010 + (Math.floor(index / FINDS_PER_PROJECT / 1000) % 14)}${String(Math.floor(index / FINDS_PER_PROJECT) + 80_000).padStart(5, '0')}`;
     const ordinal = index % FINDS_PER_PROJECT;
     const changedMs = Math.floor((FIRST_CHANGE_MS + index * stepMs) / 1000) * 1000 + (index % 4 === 0 ? index % 1000 : 0);
-    if (ordinal === 0) yield projectRow(project, Math.min(FINDS_PER_PROJECT, count - index), changedMs, stock);
+    if (ordinal === 0) yield makeProjectRow(project, Math.min(FINDS_PER_PROJECT, count - index), changedMs, stock);
     yield findRow(`${project}-N${String(ordinal + 1).padStart(5, '0')}`, project, changedMs, stock, random);
   }
 }
@@ -56,7 +56,7 @@ type Stock = {
 /** Values that the rows draw from. @throws Error where the seed has none of a kind */
 function makeStock(content: SeedContent): Stock {
   const live = content.records.filter((record) => record.deleted !== true);
-  const terms = (vocabulary: string): Body[] =>
+  const listTerms = (vocabulary: string): Body[] =>
     live
       .filter(({ entity, body }) => entity === 'heslo' && getText(body['nazev_heslare']) === vocabulary)
       .map(({ body }) => ({ '@lang': 'cs', '@id': getText(body['ident_cely']) ?? '', '#': getText(body['heslo']) ?? '' }));
@@ -64,17 +64,17 @@ function makeStock(content: SeedContent): Stock {
   const user = live.find(({ entity }) => entity === 'uzivatel')?.body;
   const stock = {
     terms: {
-      nalezove_okolnosti: terms('nalezove_okolnosti'),
-      obdobi: terms('obdobi'),
-      predmet_druh: terms('predmet_druh'),
-      predmet_specifikace: terms('predmet_specifikace'),
+      nalezove_okolnosti: listTerms('nalezove_okolnosti'),
+      obdobi: listTerms('obdobi'),
+      predmet_druh: listTerms('predmet_druh'),
+      predmet_specifikace: listTerms('predmet_specifikace'),
     },
-    accessibilities: terms('pristupnost'),
+    accessibilities: listTerms('pristupnost'),
     places: live.filter(({ entity }) => entity === 'ruian_katastr').map(({ body }) => findPlace(body)),
     people: live
       .filter(({ entity }) => entity === 'osoba')
       .map(({ body }) => ({ '@id': getText(body['ident_cely']) ?? '', '#': getText(body['vypis_cely']) ?? '' })),
-    organisation: vocabReference(organisation, 'ident_cely', 'nazev'),
+    organisation: makeVocabReference(organisation, 'ident_cely', 'nazev'),
     user: getText(user?.['ident_cely']) ?? '',
   };
   const missing = [...Object.entries(stock.terms), ...Object.entries(stock)].find(
@@ -84,7 +84,7 @@ function makeStock(content: SeedContent): Stock {
   return stock;
 }
 
-function vocabReference(body: Body | undefined, ident: string, label: string): Body {
+function makeVocabReference(body: Body | undefined, ident: string, label: string): Body {
   return { '@lang': 'cs', '@id': getText(body?.[ident]) ?? '', '#': getText(body?.[label]) ?? '' };
 }
 
@@ -96,7 +96,7 @@ function findPlace(area: Body): Place {
     .map(Number);
   const okres = area['okres'];
   const district = typeof okres === 'object' && !Array.isArray(okres) ? (okres as Body) : {};
-  return { katastr: vocabReference(area, 'kod', 'nazev'), okres: district, longitude, latitude };
+  return { katastr: makeVocabReference(area, 'kod', 'nazev'), okres: district, longitude, latitude };
 }
 
 function findRow(ident: string, project: string, changedMs: number, stock: Stock, random: () => number): SyntheticRow {
@@ -133,7 +133,7 @@ function findRow(ident: string, project: string, changedMs: number, stock: Stock
     predano_organizace: stock.organisation,
     geom_system: '4326',
     pristupnost,
-    chranene_udaje: { katastr: place.katastr, lokalizace: `poloha ${ident.slice(-5)}`, ...geometryElements(geometry) },
+    chranene_udaje: { katastr: place.katastr, lokalizace: `poloha ${ident.slice(-5)}`, ...makeGeometryElements(geometry) },
     historie: [
       { id: `hist-s${ident}`, datum_zmeny: changed, uzivatel: { '@id': stock.user, '#': stock.user }, typ_zmeny: 'SN34' },
     ],
@@ -146,7 +146,7 @@ function findRow(ident: string, project: string, changedMs: number, stock: Stock
   };
 }
 
-function projectRow(ident: string, finds: number, changedMs: number, stock: Stock): SyntheticRow {
+function makeProjectRow(ident: string, finds: number, changedMs: number, stock: Stock): SyntheticRow {
   const idents = Array.from({ length: finds }, (_, index) => `${ident}-N${String(index + 1).padStart(5, '0')}`);
   const place = stock.places[0];
   const pristupnost = stock.accessibilities[0] ?? {};

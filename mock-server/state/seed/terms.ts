@@ -1,7 +1,7 @@
 import { array, filledTexts, integer, object, optional, optionalTexts, type Reader, ShapeError, text } from '../../base/shape.ts';
 import type { Body } from '../records/record.ts';
 import { makeLanguageText, type References } from './references.ts';
-import { atRow, type SeedRow } from './seed-files.ts';
+import { runAtRow, type SeedRow } from './seed-files.ts';
 
 const oneOrMore: Reader<string | readonly string[]> = (value, place) =>
   Array.isArray(value) ? array(text({ min: 1 }))(value, place) : text({ min: 1 })(value, place);
@@ -30,9 +30,9 @@ type Term = ReturnType<typeof term>;
 export type PlacedTerm = { readonly row: SeedRow; readonly vocabulary: string; readonly order: number; readonly term: Term };
 
 export function parseTermRow(row: SeedRow, vocabulary: string, index: number): PlacedTerm {
-  const values = atRow(row, () => term(row.value));
+  const values = runAtRow(row, () => term(row.value));
   if (values.datace !== undefined && values.datace.length !== 4) {
-    atRow(row, () => {
+    runAtRow(row, () => {
       throw new ShapeError('datace', 'needs four years: earliest and latest beginning, earliest and latest end');
     });
   }
@@ -40,19 +40,19 @@ export function parseTermRow(row: SeedRow, vocabulary: string, index: number): P
 }
 
 /** The bodies of all terms; each relation between two of them is told on both. */
-export function termBodies(terms: readonly PlacedTerm[], references: References): Map<PlacedTerm, Body> {
+export function makeTermBodies(terms: readonly PlacedTerm[], references: References): Map<PlacedTerm, Body> {
   const above = new Map<string, Body[]>();
   const below = new Map<string, Body[]>();
   for (const { row, term } of terms) {
     for (const superior of [term.nadrazene ?? []].flat()) {
       const id = references.makeNumberedId('hier');
       const typ = makeLanguageText('cs', 'podřízenost');
-      const upper = atRow(row, () => references.to(superior, 'nadrazene'));
+      const upper = runAtRow(row, () => references.to(superior, 'nadrazene'));
       push(above, term.ident_cely, { id, heslo_nadrazene: upper, typ });
       push(below, superior, { id, heslo_podrazene: references.to(term.ident_cely, ''), typ });
     }
   }
-  return new Map(terms.map((placed) => [placed, atRow(placed.row, () => termBody(placed, above, below, references))]));
+  return new Map(terms.map((placed) => [placed, runAtRow(placed.row, () => makeTermBody(placed, above, below, references))]));
 }
 
 function push(lists: Map<string, Body[]>, key: string, item: Body): void {
@@ -61,7 +61,7 @@ function push(lists: Map<string, Body[]>, key: string, item: Body): void {
   else list.push(item);
 }
 
-function termBody({ vocabulary, order, term }: PlacedTerm, above: Related, below: Related, references: References): Body {
+function makeTermBody({ vocabulary, order, term }: PlacedTerm, above: Related, below: Related, references: References): Body {
   const { popis, popis_en, zkratka, datace, odkaz, dokument_typ_material_rada: documents } = term;
   const superior = above.get(term.ident_cely);
   const inferior = below.get(term.ident_cely);
@@ -76,15 +76,17 @@ function termBody({ vocabulary, order, term }: PlacedTerm, above: Related, below
     razeni: String(order),
     ...(superior === undefined ? {} : { hierarchie_vyse: superior }),
     ...(inferior === undefined ? {} : { hierarchie_nize: inferior }),
-    ...(documents === undefined ? {} : { dokument_typ_material_rada: documents.map((pair) => documentPair(pair, references)) }),
-    ...(datace === undefined ? {} : { datace: dating(datace) }),
+    ...(documents === undefined
+      ? {}
+      : { dokument_typ_material_rada: documents.map((pair) => makeDocumentPair(pair, references)) }),
+    ...(datace === undefined ? {} : { datace: makeDating(datace) }),
     ...(odkaz === undefined ? {} : { odkaz: odkaz.map((one) => ({ id: references.makeNumberedId('hodk'), ...one })) }),
   };
 }
 
 type Related = ReadonlyMap<string, readonly Body[]>;
 
-function documentPair([kind = '', material = '']: readonly string[], references: References): Body {
+function makeDocumentPair([kind = '', material = '']: readonly string[], references: References): Body {
   const place = 'dokument_typ_material_rada';
   return {
     id: references.makeNumberedId('hdtm'),
@@ -93,7 +95,7 @@ function documentPair([kind = '', material = '']: readonly string[], references:
   };
 }
 
-function dating(years: readonly number[]): Body {
+function makeDating(years: readonly number[]): Body {
   const names = ['rok_od_min', 'rok_od_max', 'rok_do_min', 'rok_do_max'];
   return Object.fromEntries(names.map((name, index) => [name, String(years[index])]));
 }

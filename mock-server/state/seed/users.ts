@@ -3,7 +3,7 @@ import type { Body, BodyValue } from '../records/record.ts';
 import type { SeedAccount } from '../seed-content.ts';
 import { makeLanguageText, type References } from './references.ts';
 import { TIMES, withoutMissing } from './registers.ts';
-import { atRow, isObject, type SeedRow } from './seed-files.ts';
+import { isObject, runAtRow, type SeedRow } from './seed-files.ts';
 
 const anything: Reader<unknown> = (value) => value;
 
@@ -24,8 +24,8 @@ const user = object({
   ...TIMES,
 });
 
-export function userBody(row: SeedRow, references: References): Body {
-  return atRow(row, () => {
+export function makeUserBody(row: SeedRow, references: References): Body {
+  return runAtRow(row, () => {
     const values = user(row.value);
     const groups = array(text({ min: 1 }))([values.skupina].flat(), 'skupina');
     return {
@@ -44,29 +44,29 @@ export function userBody(row: SeedRow, references: References): Body {
         ? {}
         : { hlidaci_pes: values.hlidaci_pes.map((area) => references.to(area, 'hlidaci_pes')) }),
       datum_registrace: values.datum_registrace,
-      ...(values.historie === undefined ? {} : { historie: references.history(values.historie, 'historie') }),
-      ...cooperations('spoluprace_nadrizeni', 'vedouci', values.spoluprace_nadrizeni, references),
-      ...cooperations('spoluprace_podrizeni', 'spolupracovnik', values.spoluprace_podrizeni, references),
+      ...(values.historie === undefined ? {} : { historie: references.makeHistory(values.historie, 'historie') }),
+      ...makeCooperations('spoluprace_nadrizeni', 'vedouci', values.spoluprace_nadrizeni, references),
+      ...makeCooperations('spoluprace_podrizeni', 'spolupracovnik', values.spoluprace_podrizeni, references),
     };
   });
 }
 
 /** Cooperations told on one side of the pair; `stav` 1 is inactive, 2 active. */
-function cooperations(name: string, partner: string, list: readonly unknown[] | undefined, references: References): Body {
+function makeCooperations(name: string, partner: string, list: readonly unknown[] | undefined, references: References): Body {
   if (list === undefined) return {};
   const bodies: BodyValue = list.map((entry, index) => {
     const place = `${name}[${index}]`;
     if (!isObject(entry)) throw new ShapeError(place, `must be an object with id, ${partner} and stav`);
     const { historie, ...rest } = entry;
-    const history = historie === undefined ? {} : { historie: references.history(historie, `${place}.historie`) };
-    return { ...references.body(rest, place), ...history };
+    const history = historie === undefined ? {} : { historie: references.makeHistory(historie, `${place}.historie`) };
+    return { ...references.makeBody(rest, place), ...history };
   });
   return { [name]: bodies };
 }
 
 /** Account of this user, if it can sign in. */
 export function parseAccount(row: SeedRow): SeedAccount | undefined {
-  return atRow(row, () => {
+  return runAtRow(row, () => {
     const { username, password, projects, ident_cely } = user(row.value);
     if (username === undefined && password === undefined) return undefined;
     if (username === undefined) throw new ShapeError('username', 'is missing beside the password');

@@ -3,7 +3,7 @@ import type { ExitReason } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { openHarvested } from '../../context/open-service.ts';
-import { accountName, openValidationContext, profileDefaults } from '../../context/validation.ts';
+import { makeProfileDefaults, openValidationContext, readAccountName } from '../../context/validation.ts';
 import { FIELD_TOOLS, type FieldTool, makeField } from '../../flows/field/field-tools.ts';
 import { collect, defineCommand, type Runner } from '../command.ts';
 
@@ -28,13 +28,13 @@ async function make(context: Context, destination: string, { for: tool, force, s
     destination,
     overwrite: force === true,
     vocabulary: await openHarvested(context),
-    defaults: profileDefaults(context, set),
+    defaults: makeProfileDefaults(context, set),
     rules: await openValidationContext(context),
-    finder: await accountName(context),
+    finder: await readAccountName(context),
     nowMs: context.clock.now(),
   });
   for (const file of files) terminal.note(t`Written: ${file}`);
   for (const note of notes) terminal.note(note);
-  terminal.value({ for: tool, files, notes });
+  terminal.printValue({ for: tool, files, notes });
   return 'done';
 }

@@ -5,7 +5,7 @@ import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { askAboutFinders, collectEntrySources, type KeepingFlags, offerSources } from '../../context/validation.ts';
 import type { Find } from '../../find/find.ts';
-import { findLine } from '../../flows/finds/find-texts.ts';
+import { formatFindLine } from '../../flows/finds/find-texts.ts';
 import { type Asking, addFind, enterFind, findLastUnfinished, findToResume } from '../../flows/interview/add-find.ts';
 import {
   type Beginning,
@@ -14,11 +14,11 @@ import {
   openEntrySession,
   type Saved,
 } from '../../flows/interview/entry-session.ts';
-import { keysText } from '../../flows/interview/interview.ts';
+import { formatKeys } from '../../flows/interview/interview.ts';
 import { collapseUnchecked } from '../../flows/queue/collapse-issues.ts';
 import { toPrintable } from '../../text/characters.ts';
 import type { Prompt } from '../../ui/prompt.ts';
-import { issueValues, printIssues } from '../../ui/terminal.ts';
+import { printIssues, toIssuesJson } from '../../ui/terminal.ts';
 import { collect, defineCommand, type Runner } from '../command.ts';
 import { printNextStep } from '../result-texts.ts';
 
@@ -47,7 +47,7 @@ export function register(program: Command, run: Runner): void {
 }
 
 async function add(context: Context, options: AddOptions): Promise<ExitReason> {
-  const outbox = await context.outbox();
+  const outbox = await context.openOutbox();
   outbox.command.words = 'add';
   const entrySources = await collectEntrySources(context, options);
   const ruleContext = await askAboutFinders(context, entrySources.ruleContext, options);
@@ -77,15 +77,15 @@ async function addByAsking(
   const asking: Asking = { prompt: await context.prompt(), say, offers: await offerSources(context) };
   const unfinished = resumed === undefined ? findLastUnfinished(adding.outbox) : undefined;
   if (unfinished !== undefined) say(t`${unfinished.localId} is unfinished. To continue it: ${cmd`pas add --resume`}`);
-  say(keysText());
-  if (resumed !== undefined) say(findLine(resumed));
+  say(formatKeys());
+  if (resumed !== undefined) say(formatFindLine(resumed));
   for (let which: 'first' | 'further' = 'first'; ; which = 'further') {
     const { find, issues } = await adding.start(resumed ?? NEW_FIND, which);
     for (const issue of issues) say(`! ${issue.message}`);
     const saved = await enterFind(adding, find, isDraft, asking);
-    terminal.line(toPrintable(savedText(saved)));
+    terminal.printLine(toPrintable(formatSaved(saved)));
     if (terminal.json || resumed !== undefined) {
-      terminal.value(savedValue(saved));
+      terminal.printValue(toSavedJson(saved));
       return 'done';
     }
     if (!(await askForAnother(asking.prompt))) return 'done';
@@ -107,26 +107,26 @@ function printAdded(context: Context, added: Awaited<ReturnType<typeof addFind>>
   // Column and number of the find are omitted, since there is no table.
   const issues = added.issues.map((issue) => issue.without('column', 'find'));
   printIssues(terminal, added.state === null ? collapseUnchecked(issues) : issues);
-  if (added.state === null) terminal.line(t`Nothing was saved. Correct it, or keep it as it is with --draft.`);
-  else terminal.line(savedText(added));
+  if (added.state === null) terminal.printLine(t`Nothing was saved. Correct it, or keep it as it is with --draft.`);
+  else terminal.printLine(formatSaved(added));
   if (added.state === 'queued') printNextStep(context);
-  terminal.value(savedValue(added.state === null ? added : { ...added, issues }));
+  terminal.printValue(toSavedJson(added.state === null ? added : { ...added, issues }));
   return added.asAsked ? 'done' : 'dataRefused';
 }
 
-function savedText({ find: { localId }, state }: Saved): string {
+function formatSaved({ find: { localId }, state }: Saved): string {
   return state === 'queued'
     ? t`${localId} is saved, ready to be sent.`
     : t`${localId} is kept as a draft. To finish it: ${cmd`pas add --resume ${localId}`}`;
 }
 
-function savedValue({ id, find, state, photosAdded, issues }: Saved): Record<string, unknown> {
+function toSavedJson({ id, find, state, photosAdded, issues }: Saved): Record<string, unknown> {
   return {
     find: id,
     local_id: find.localId,
     state,
     elements: find.elements,
     photos: photosAdded,
-    issues: issueValues(issues),
+    issues: toIssuesJson(issues),
   };
 }

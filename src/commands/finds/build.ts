@@ -4,9 +4,9 @@ import { hasErrors } from '../../base/issue.ts';
 import { t } from '../../base/language.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { openValidation } from '../../context/validation.ts';
-import { documentOfFind } from '../../flows/queue/known-finds.ts';
+import { getDocumentOfFind } from '../../flows/queue/known-finds.ts';
 import { resolveFindNames } from '../../flows/queue/resolve-finds.ts';
-import { issueValues, printIssues } from '../../ui/terminal.ts';
+import { printIssues, toIssuesJson } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 
 export function register(program: Command, run: Runner): void {
@@ -19,17 +19,17 @@ export function register(program: Command, run: Runner): void {
 
 async function build(context: Context, name: string): Promise<ExitReason> {
   const { terminal, streams } = context;
-  const outbox = await context.outbox();
+  const outbox = await context.openOutbox();
   const [stored] = resolveFindNames(outbox, [name]);
   if (stored === undefined) return 'done';
-  const { document, contentDigest, issues } = await documentOfFind(outbox, stored, () => openValidation(context));
+  const { document, contentDigest, issues } = await getDocumentOfFind(outbox, stored, () => openValidation(context));
   if (!terminal.json) streams.stdout.write(document);
   printIssues(terminal, issues, terminal.warn);
-  terminal.value({
+  terminal.printValue({
     find: stored.localId,
     document: document.toString('utf8'),
     content_digest: contentDigest,
-    issues: issueValues(issues),
+    issues: toIssuesJson(issues),
   });
   return hasErrors(issues) ? 'dataRefused' : 'done';
 }

@@ -11,8 +11,8 @@ import { parseChoice } from '../../flows/queue/find-filters.ts';
 import { resolveFindNames } from '../../flows/queue/resolve-finds.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
 import { toPrintable } from '../../text/characters.ts';
-import { issueValues, printIssues, requireConfirmation } from '../../ui/terminal.ts';
-import { findCount } from '../result-texts.ts';
+import { printIssues, requireConfirmation, toIssuesJson } from '../../ui/terminal.ts';
+import { formatFindCount } from '../result-texts.ts';
 
 export type EditOptions = GlobalOptions & {
   readonly where?: readonly string[];
@@ -36,7 +36,7 @@ export async function editMany(context: Context, names: readonly string[], optio
     });
   }
   if (set.length === 0 && point === undefined) throw new UsageError(t`Give the change for the finds: --set element=value.`);
-  const outbox = await context.outbox();
+  const outbox = await context.openOutbox();
   outbox.command.words = 'edit';
   const ruleContext = await openValidationContext(context);
   const chosen = where.length === 0 ? undefined : listFinds(outbox, parseChoice(where)).map(({ find }) => find);
@@ -52,12 +52,12 @@ export async function editMany(context: Context, names: readonly string[], optio
   }
   const reported = collapseUnchecked(issues);
   printIssues(terminal, reported);
-  const [all, of] = [findCount(planned.length), requested.length];
-  terminal.line(t`Changed: ${all} of ${of}.`);
-  terminal.value({
+  const [all, of] = [formatFindCount(planned.length), requested.length];
+  terminal.printLine(t`Changed: ${all} of ${of}.`);
+  terminal.printValue({
     changed: planned.map(({ stored, plan }) => ({ find: stored.localId, changed: plan.changed })),
     refused,
-    issues: issueValues(reported),
+    issues: toIssuesJson(reported),
   });
   return refused.length > 0 || hasErrors(reported) ? 'dataRefused' : 'done';
 }
@@ -69,7 +69,7 @@ async function confirm(context: Context, finds: number): Promise<void> {
 }
 
 export function printChanges({ terminal }: Context, changes: readonly CellChange[], stored: StoredFind): void {
-  terminal.line(terminal.color.bold(toPrintable(stored.localId)));
+  terminal.printLine(terminal.color.bold(toPrintable(stored.localId)));
   for (const { element, was, is } of changes)
-    terminal.line(`  ${element}: ${toPrintable(was ?? '–')} → ${toPrintable(is ?? '–')}`);
+    terminal.printLine(`  ${element}: ${toPrintable(was ?? '–')} → ${toPrintable(is ?? '–')}`);
 }

@@ -7,7 +7,7 @@ import type { Context } from '../../context/context.ts';
 import { editFile } from '../../context/user-files.ts';
 import { askAboutFinders, collectEntrySources, offerSources, openValidationContext } from '../../context/validation.ts';
 import { STATE_WORDS } from '../../flows/finds/entry-words.ts';
-import { findLine } from '../../flows/finds/find-texts.ts';
+import { formatFindLine } from '../../flows/finds/find-texts.ts';
 import { makeInterview } from '../../flows/interview/add-find.ts';
 import { askChanges, type Edited, type FindEdit, openEdit } from '../../flows/interview/edit-find.ts';
 import { openEntrySession } from '../../flows/interview/entry-session.ts';
@@ -16,7 +16,7 @@ import { collapseUnchecked } from '../../flows/queue/collapse-issues.ts';
 import { resolveFindNames } from '../../flows/queue/resolve-finds.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
 import { toPrintable } from '../../text/characters.ts';
-import { issueValues, printIssues } from '../../ui/terminal.ts';
+import { printIssues, toIssuesJson } from '../../ui/terminal.ts';
 import { collect, defineCommand, type Runner } from '../command.ts';
 import { type EditOptions, editMany, printChanges } from './edit-many.ts';
 
@@ -50,7 +50,7 @@ async function start(context: Context, finds: readonly string[], options: EditOp
 }
 
 async function edit(context: Context, name: string, options: EditOptions): Promise<ExitReason> {
-  const outbox = await context.outbox();
+  const outbox = await context.openOutbox();
   outbox.command.words = 'edit';
   const [stored] = resolveFindNames(outbox, [name]);
   if (stored === undefined) return 'done';
@@ -73,7 +73,7 @@ async function askForChanges(context: Context, { find }: FindEdit): Promise<Inte
   const adding = openEntrySession(await collectEntrySources(context), {});
   const asking = { prompt: await context.prompt(), say, offers: await offerSources(context) };
   say(t`Enter keeps a value · < back · - empty · > to the end · Ctrl-C changes nothing`);
-  say(findLine(find));
+  say(formatFindLine(find));
   try {
     return await askChanges(find, makeInterview(adding, asking));
   } catch (thrown) {
@@ -112,21 +112,21 @@ function finish(context: Context, stored: StoredFind, edited: Edited): ExitReaso
     issues.map((issue) => issue.without('file', 'row', 'column', 'find')),
   );
   const shown = toPrintable(find);
-  if (edited.kind === 'unchanged') terminal.line(t`Nothing was changed.`);
-  if (edited.kind === 'unreadable') terminal.line(t`${shown} was not changed: correct what is marked ✗.`);
+  if (edited.kind === 'unchanged') terminal.printLine(t`Nothing was changed.`);
+  if (edited.kind === 'unreadable') terminal.printLine(t`${shown} was not changed: correct what is marked ✗.`);
   if (edited.kind === 'stored') {
     const state = STATE_WORDS[edited.state];
     const text = {
       queued: t`${shown} is queued. Send it: ${cmd`pas push`}`,
       draft: t`${shown} is a draft until what is marked ✗ is corrected.`,
     };
-    terminal.line(edited.state in text ? text[edited.state as keyof typeof text] : `${shown}: ${state}`);
+    terminal.printLine(edited.state in text ? text[edited.state as keyof typeof text] : `${shown}: ${state}`);
   }
-  terminal.value({
+  terminal.printValue({
     find,
     changed: edited.kind === 'stored' ? edited.changed : [],
     state: edited.kind === 'stored' ? edited.state : null,
-    issues: issueValues(issues),
+    issues: toIssuesJson(issues),
   });
   return edited.kind === 'unreadable' || hasErrors(issues) ? 'dataRefused' : 'done';
 }

@@ -12,12 +12,12 @@ import {
   EXPORTERS,
   type ExporterName,
   type ExportFormat,
-  formatOfExtension,
+  findFormatOfExtension,
 } from '../../flows/finds/exporters.ts';
 import type { FindScope } from '../../flows/finds/select-finds.ts';
 import { resolveFindNames } from '../../flows/queue/resolve-finds.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import { findCount } from '../result-texts.ts';
+import { formatFindCount } from '../result-texts.ts';
 
 type ExportOptions = GlobalOptions &
   FindScope & {
@@ -75,17 +75,17 @@ async function exportCommand(context: Context, names: readonly string[], options
     throw new UsageError(t`--without-places goes with --for lido.`, {
       hint: t`For a page without places: \`${cmd`pas report --without-places`}\``,
     });
-  const outbox = await context.outboxToRead();
+  const outbox = await context.openOutboxToRead();
   const finds = names.length === 0 ? undefined : resolveFindNames(outbox, names);
-  const progress = terminal.progress(t`Exporting`);
-  const documents = getDocumentProfile(context.profile());
+  const progress = terminal.startProgress(t`Exporting`);
+  const documents = getDocumentProfile(context.getProfile());
   const getLabels = options.for !== undefined || options.labels === true ? await openLabels(context) : undefined;
   const request = {
     ...options,
     exporter: options.for,
     getLabels,
-    lidoSource: () => openLidoSource(context, options.withoutPlaces === true),
-    photosFolder: context.outboxPlaces().photosFolder,
+    loadLidoSource: () => openLidoSource(context, options.withoutPlaces === true),
+    photosFolder: context.getOutboxPlaces().photosFolder,
     format,
     documents,
     finds,
@@ -96,7 +96,7 @@ async function exportCommand(context: Context, names: readonly string[], options
   const exported = await exportFinds(outbox, request, destination).finally(progress.end);
   if (exported === undefined) return 'done';
   const { finds: count, changed } = exported;
-  const countText = findCount(count);
+  const countText = formatFindCount(count);
   terminal.note(toStdout ? t`${countText} exported.` : t`${countText} exported to ${options.out}.`);
   if (changed > 0) {
     terminal.note(
@@ -107,7 +107,7 @@ async function exportCommand(context: Context, names: readonly string[], options
       ),
     );
   }
-  terminal.value({ format, file: toStdout ? null : options.out, finds: count, changed_at_service: changed });
+  terminal.printValue({ format, file: toStdout ? null : options.out, finds: count, changed_at_service: changed });
   return 'done';
 }
 
@@ -125,7 +125,7 @@ function formatFor({ format, out, for: reader }: ExportOptions, toStdout: boolea
 
 function parseFormat(out: string | undefined): ExportFormat {
   const extension = /\.(\w+)$/.exec(out ?? '')?.[1]?.toLowerCase();
-  const format = extension === undefined ? 'csv' : formatOfExtension(extension);
+  const format = extension === undefined ? 'csv' : findFormatOfExtension(extension);
   if (format !== undefined) return format;
   const formatNames = EXPORT_FORMATS.join(', ');
   throw new UsageError(t`The name ${out} does not show the format.`, { hint: t`Give --format: ${formatNames}.` });

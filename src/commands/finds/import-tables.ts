@@ -7,7 +7,7 @@ import type { ColumnMap } from '../../columns/column-rule.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { makeOutboxSearch } from '../../context/other-outboxes.ts';
 import { readFileOrInput, readMappingFile, readTableOrInput, type TableOptions } from '../../context/user-files.ts';
-import { askAboutFinders, getPhotoRoot, openValidationContext, photographKeeping } from '../../context/validation.ts';
+import { askAboutFinders, getPhotoRoot, makeContextKeeping, openValidationContext } from '../../context/validation.ts';
 import type { LookupTerm } from '../../find/lookup.ts';
 import { findNearestPeople } from '../../flows/finds/outbox-status.ts';
 import { collapseGpsWarnings, collapseUnchecked, collapseUnknownColumns } from '../../flows/queue/collapse-issues.ts';
@@ -17,9 +17,9 @@ import type { MergeAnswers } from '../../flows/queue/merge-find.ts';
 import { resolveFindNames } from '../../flows/queue/resolve-finds.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { normalizeId } from '../../text/characters.ts';
-import { issueValues, printable, printIssues } from '../../ui/terminal.ts';
-import { findCount, photographCount, printNextStep } from '../result-texts.ts';
-import { personText } from '../sending/print-new-people.ts';
+import { printable, printIssues, toIssuesJson } from '../../ui/terminal.ts';
+import { formatFindCount, formatPhotographCount, printNextStep } from '../result-texts.ts';
+import { formatPerson } from '../sending/print-new-people.ts';
 
 export type ImportOptions = GlobalOptions &
   TableOptions & {
@@ -80,12 +80,12 @@ export async function importTables(context: Context, files: readonly string[], o
 async function openRequest(context: Context, files: readonly string[], options: ImportOptions) {
   const copy = parseIssuesCopy(files, options);
   const ruleContext = await openValidationContext(context);
-  const outbox = await context.outbox();
+  const outbox = await context.openOutbox();
   const answers = parseMergeAnswers(outbox, options);
   outbox.command.words = 'import';
   const { idPrefix, set, strict, keepRows } = options;
   return {
-    ...photographKeeping(context, options),
+    ...makeContextKeeping(context, options),
     ...{ outbox, answers, ruleContext, copy, idPrefix, set, strict, keepRows },
     queueNumbers: options.asCorrection !== undefined,
     findOtherIssuer: makeOutboxSearch(context, outbox),
@@ -106,7 +106,7 @@ async function importFile(context: Context, file: string, request: Request, opti
   const photoFolder = getPhotoRoot(table.file, options.photos);
   const ruleContext = await askAboutFinders(context, request.ruleContext, { table, map: request.map, set: options.set });
   const importIt = (more: Partial<Request>): Promise<ImportReport> => {
-    const progress = terminal.progress(t`Importing ${file}`);
+    const progress = terminal.startProgress(t`Importing ${file}`);
     const onProgress = (done: number): void => progress.update(done, table.rowCount);
     return importTable(table, {
       ...request,
@@ -271,7 +271,7 @@ const MAX_PEOPLE = 20;
 function printUnknownPeople({ terminal }: Context, people: Imported['newPeople'], lookupTerm: LookupTerm): void {
   if (people.size === 0) return;
   const shownTexts = [...people].slice(0, MAX_PEOPLE).map(([name, count]) => {
-    const nearest = (findNearestPeople(name, lookupTerm) ?? []).map(personText).join(', ');
+    const nearest = (findNearestPeople(name, lookupTerm) ?? []).map(formatPerson).join(', ');
     return `${printable(name)} (${nearest === '' ? count : t`${count}; nearest: ${nearest}`})`;
   });
   const [names, count] = [[...shownTexts, ...(people.size > MAX_PEOPLE ? ['…'] : [])].join('; '), people.size];
@@ -297,7 +297,7 @@ function countChanges({ finds, rows }: Imported) {
   };
 }
 
-function changesText({ added, updated, unchanged, ...counts }: ReturnType<typeof countChanges>): string {
+function formatChanges({ added, updated, unchanged, ...counts }: ReturnType<typeof countChanges>): string {
   const { already_sent: sent, conflicts, invalid } = counts;
   const parts = [t`${added} added`, t`${updated} updated`, t`${unchanged} unchanged`];
   if (sent > 0) parts.push(t`${sent} already sent, unchanged`);
@@ -313,12 +313,16 @@ function printSummary(context: Context, imported: Imported, { dryRun, ruleContex
   const { finds, newPeople, missing, issues } = imported;
   const counts = countChanges(imported);
   const { photos_removed: photosRemoved, numbers, drafts } = counts;
-  const [all, changes, photographs] = [findCount(finds.length), changesText(counts), photographCount(counts.photos)];
-  terminal.line(
+  const [all, changes, photographs] = [
+    formatFindCount(finds.length),
+    formatChanges(counts),
+    formatPhotographCount(counts.photos),
+  ];
+  terminal.printLine(
     dryRun ? t`Would import ${all}: ${changes}; ${photographs}.` : t`Imported ${all}: ${changes}; ${photographs} queued.`,
   );
   if (photosRemoved > 0) {
-    terminal.line(
+    terminal.printLine(
       ngettext(
         msgid`${photosRemoved} photograph that no row names any more was removed from the queue.`,
         `${photosRemoved} photographs that no row names any more were removed from the queue.`,
@@ -326,9 +330,9 @@ function printSummary(context: Context, imported: Imported, { dryRun, ruleContex
       ),
     );
   }
-  if (numbers > 0) terminal.line(t`Registration numbers queued for finds that were sent: ${numbers}.`);
+  if (numbers > 0) terminal.printLine(t`Registration numbers queued for finds that were sent: ${numbers}.`);
   if (drafts > 0) {
-    terminal.line(
+    terminal.printLine(
       ngettext(
         msgid`${drafts} of them has errors and stays a draft; correct the table and import it again.`,
         `${drafts} of them have errors and stay drafts; correct the table and import it again.`,
@@ -338,7 +342,7 @@ function printSummary(context: Context, imported: Imported, { dryRun, ruleContex
   }
   printUnknownPeople(context, newPeople, lookupTerm);
   if (!dryRun && drafts < finds.length) printNextStep(context);
-  terminal.value({
+  terminal.printValue({
     dry_run: dryRun,
     ...counts,
     not_in_table: missing,
@@ -346,6 +350,6 @@ function printSummary(context: Context, imported: Imported, { dryRun, ruleContex
       const nearest = (findNearestPeople(name, lookupTerm) ?? []).map(({ id, label }) => ({ id, label }));
       return { name, finds: count, ...(nearest.length === 0 ? {} : { nearest }) };
     }),
-    issues: issueValues(issues),
+    issues: toIssuesJson(issues),
   });
 }

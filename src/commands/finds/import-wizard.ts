@@ -9,11 +9,11 @@ import type { Context } from '../../context/context.ts';
 import { readTableOrInput } from '../../context/user-files.ts';
 import { getPhotoRoot, offerSources, openValidationContext } from '../../context/validation.ts';
 import type { Decision } from '../../flows/interview/ask-about-table.ts';
-import { overviewLines, previewLines, unmappedTermLines } from '../../flows/interview/table-texts.ts';
+import { formatOverview, formatUnmappedTerms, previewLines } from '../../flows/interview/table-texts.ts';
 import { previewNumbers, previewTable, type TableLook } from '../../flows/queue/table-columns.ts';
 import type { Table } from '../../tables/table.ts';
 import { toPrintable, wrapText } from '../../text/characters.ts';
-import { issueValue } from '../../ui/terminal.ts';
+import { toIssueJson } from '../../ui/terminal.ts';
 import { type ImportOptions, importTables } from './import-tables.ts';
 
 /**
@@ -33,13 +33,13 @@ export async function runWizard(context: Context, files: readonly string[], opti
   say([
     ngettext(msgid`${name}: ${rows} row. The columns seem to be:`, `${name}: ${rows} rows. The columns seem to be:`, rows),
     '',
-    ...overviewLines(proposed),
+    ...formatOverview(proposed),
   ]);
   const { proposal, importNow } = asks ? await ask(context, look, say) : { proposal: proposed, importNow: false };
   const preview = look.preview(proposal);
   if (!asks) say(['', ...previewLines(preview)]);
   const { strange, termsKept, problems, open } = await look.write(proposal, termsFile, options.force === true);
-  if (strange.length > 0) say(unmappedTermLines(strange, termsFile));
+  if (strange.length > 0) say(formatUnmappedTerms(strange, termsFile));
   if (termsKept) terminal.warn(t`${termsFile} already exists and stays as it is; --force replaces it.`);
   for (const { message } of problems) terminal.warn(message);
   for (const element of proposal.undecided) {
@@ -48,8 +48,8 @@ export async function runWizard(context: Context, files: readonly string[], opti
   for (const { profile, doubt = '' } of open) {
     terminal.warn(t`${profile.key}: ${doubt} Write the unit in ${mapFile} in place of "?".`);
   }
-  terminal.line(t`Written: ${mapFile}`);
-  terminal.value(wizardValue(mapFile, strange.length > 0 ? termsFile : undefined, proposal, preview, strange));
+  terminal.printLine(t`Written: ${mapFile}`);
+  terminal.printValue(toWizardJson(mapFile, strange.length > 0 ? termsFile : undefined, proposal, preview, strange));
   if (importNow) return importTables(context, [file], { ...options, map: mapFile });
   const [shownFile, shownMap] = [file, mapFile];
   const { headerRow } = options;
@@ -90,12 +90,12 @@ export async function runNumberWizard(context: Context, givenMapFile: string, op
   const { proposed, write } = previewNumbers(table, mapFile, await openValidationContext(context));
   const say = makeLinePrinter(context);
   printReadNotes(table, say);
-  say(overviewLines({ ...proposed, undecided: [] }));
+  say(formatOverview({ ...proposed, undecided: [] }));
   if (asks && !(await (await context.prompt()).confirm(t`Write the column map`))) return 'done';
   await write(options.force === true);
   for (const element of proposed.undecided) terminal.warn(t`No column is like ${element}. Write in ${mapFile} which one it is.`);
-  terminal.line(t`Written: ${mapFile}`);
-  terminal.value({ map: mapFile, undecided: proposed.undecided });
+  terminal.printLine(t`Written: ${mapFile}`);
+  terminal.printValue({ map: mapFile, undecided: proposed.undecided });
   const { headerRow } = options;
   terminal.note(
     headerRow === undefined
@@ -134,7 +134,7 @@ function makeLinePrinter({ terminal, streams }: Context): (lines: readonly strin
   return (lines) => terminal.note(lines.map((line) => indentLine(toPrintable(line))).join('\n'));
 }
 
-function wizardValue(
+function toWizardJson(
   mapFile: string,
   termsFile: string | undefined,
   { columns, fixed, undecided }: TableProposal,
@@ -160,7 +160,7 @@ function wizardValue(
     rows: preview.rows,
     left_out: preview.leftOut,
     drafts: preview.drafts,
-    issues: preview.commonest.map(({ issue, rows }) => ({ rows, ...issueValue(issue) })),
+    issues: preview.commonest.map(({ issue, rows }) => ({ rows, ...toIssueJson(issue) })),
     strange_terms: strange.map(({ element, term, rows, kind }) => ({ element, term, rows, kind })),
   };
 }

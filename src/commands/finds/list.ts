@@ -4,10 +4,10 @@ import { t } from '../../base/language.ts';
 import { quoteShellWord } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { ENTRY_STATES, STATE_WORDS } from '../../flows/finds/entry-words.ts';
-import { remoteStatusText } from '../../flows/finds/remote-state.ts';
+import { formatRemoteStatus } from '../../flows/finds/remote-state.ts';
 import { type FindChoice, listFinds } from '../../flows/finds/select-finds.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import { heldValue } from '../result-texts.ts';
+import { toHeldJson } from '../result-texts.ts';
 
 type ListOptions = GlobalOptions & FindChoice & { readonly limit?: number };
 
@@ -19,41 +19,41 @@ export function register(program: Command, run: Runner): void {
   })
     .addOption(new Option('--state <state...>', t`only finds whose import is in one of these states`).choices(ENTRY_STATES))
     .option('--project <id>', t`only finds of this project`)
-    .option('--since <date>', t`found on or after this day`, day)
-    .option('--until <date>', t`found on or before this day`, day)
+    .option('--since <date>', t`found on or after this day`, parseDayOption)
+    .option('--until <date>', t`found on or before this day`, parseDayOption)
     .option('--text <text>', t`only finds that contain this text`)
-    .option('--limit <n>', t`maximum number of finds`, wholeNumber)
+    .option('--limit <n>', t`maximum number of finds`, parseWholeNumber)
     .action((options: ListOptions) => run(options, (context) => list(context, options)));
 }
 
-export function wholeNumber(text: string): number {
+export function parseWholeNumber(text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError(t`Give a whole number.`);
   return Number(text);
 }
 
-function day(text: string): string {
+function parseDayOption(text: string): string {
   if (!/^\d{4}-\d\d-\d\d$/.test(text)) throw new InvalidArgumentError(t`Write it as YYYY-MM-DD.`);
   return text;
 }
 
 async function list(context: Context, options: ListOptions): Promise<ExitReason> {
-  const finds = listFinds(await context.outboxToRead(), options, options.limit);
+  const finds = listFinds(await context.openOutboxToRead(), options, options.limit);
   const rows = finds.map(({ find, entry, pulled }) => [
     quoteShellWord(find.localId),
     entry === undefined ? t`not queued` : entry.held === null ? STATE_WORDS[entry.state] : t`held`,
-    pulled === undefined ? '' : remoteStatusText(pulled),
+    pulled === undefined ? '' : formatRemoteStatus(pulled),
     entry?.identCely ?? '',
     getLabelText(find.elements['druh_nalezu']),
     getLabelText(find.elements['projekt']),
   ]);
-  await context.terminal.table([t`FIND`, t`STATE`, t`AT SERVICE`, t`IDENTIFIER`, t`OBJECT`, t`PROJECT`], rows);
-  context.terminal.value(
+  await context.terminal.printTable([t`FIND`, t`STATE`, t`AT SERVICE`, t`IDENTIFIER`, t`OBJECT`, t`PROJECT`], rows);
+  context.terminal.printValue(
     finds.map(({ find, entry, pulled }) => ({
       find: find.id,
       local_id: find.localId,
       ident_cely: entry?.identCely ?? null,
       state: entry?.state ?? null,
-      ...(entry === undefined ? {} : heldValue(entry)),
+      ...(entry === undefined ? {} : toHeldJson(entry)),
       at_service: pulled === undefined ? null : { standing: pulled.standing, stav: pulled.stav },
       elements: find.elements,
     })),

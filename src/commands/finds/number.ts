@@ -2,18 +2,18 @@ import type { Command } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { hasErrors } from '../../base/issue.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
-import { type Command as CommandText, cmd, commandWith } from '../../base/message.ts';
+import { type Command as CommandText, cmd, composeCommand } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { announceInstance } from '../../context/open-service.ts';
 import { readTableOrInput } from '../../context/user-files.ts';
 import { openLookups } from '../../context/validation.ts';
 import { assertMayNumber, enqueueNumber, planNumber } from '../../flows/queue/enqueue-change.ts';
 import { planNumbers, queueNumbers, type TableNumber } from '../../flows/queue/enqueue-numbers.ts';
-import { targetForChange } from '../../flows/queue/resolve-finds.ts';
+import { findTargetForChange } from '../../flows/queue/resolve-finds.ts';
 import { trimText } from '../../text/characters.ts';
-import { issueValues, printable, printIssues } from '../../ui/terminal.ts';
+import { printable, printIssues, toIssuesJson } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import { numberCount } from '../result-texts.ts';
+import { formatNumberCount } from '../result-texts.ts';
 import type { ImportOptions } from './import-tables.ts';
 
 export function register(program: Command, run: Runner): void {
@@ -46,11 +46,11 @@ type SetOptions = GlobalOptions & { readonly replace?: boolean };
 type NumberOptions = ImportOptions & { readonly replace?: boolean };
 
 async function set(context: Context, find: string, value: string, options: SetOptions): Promise<ExitReason> {
-  const outbox = await context.outbox();
+  const outbox = await context.openOutbox();
   assertMayNumber(outbox);
   outbox.command.words = 'number-set';
   const number = trimText(value);
-  const target = targetForChange(outbox, find);
+  const target = findTargetForChange(outbox, find);
   const { replaces } = planNumber(outbox, target, number);
   if (replaces !== undefined && number !== '') {
     const replacement = { find, value: number, replaces };
@@ -65,8 +65,8 @@ async function set(context: Context, find: string, value: string, options: SetOp
     replaced: t`Number ${number} for ${find} replaces the queued number.`,
     kept: t`Number ${number} for ${find} is already queued or set.`,
   };
-  context.terminal.line(resultTexts[change]);
-  context.terminal.value({ find, value: number, change, replaces: replaces ?? null });
+  context.terminal.printLine(resultTexts[change]);
+  context.terminal.printValue({ find, value: number, change, replaces: replaces ?? null });
   return 'done';
 }
 
@@ -102,7 +102,7 @@ async function readNumberMap(context: Context, file: string) {
 export async function importNumbers(context: Context, file: string, options: NumberOptions): Promise<ExitReason> {
   if (options.wizard === true) return (await import('./import-wizard.ts')).runNumberWizard(context, file, options);
   const { terminal } = context;
-  const outbox = await context.outbox();
+  const outbox = await context.openOutbox();
   outbox.command.words = 'number-import';
   const dryRun = options.dryRun === true;
   const map = options.map === undefined ? undefined : await readNumberMap(context, options.map);
@@ -120,8 +120,8 @@ export async function importNumbers(context: Context, file: string, options: Num
   const queued = numbers.length - current - replaced;
   if (queued + replaced > 0) announceInstance(context);
   printIssues(terminal, issues);
-  const [taken, all] = [numbers.length, numberCount(numbers.length)];
-  terminal.line(
+  const [taken, all] = [numbers.length, formatNumberCount(numbers.length)];
+  terminal.printLine(
     dryRun
       ? ngettext(
           msgid`Would take ${taken} number: ${queued} queued, ${replaced} replaced, ${current} as it is already.`,
@@ -134,12 +134,12 @@ export async function importNumbers(context: Context, file: string, options: Num
   else if (dryRun && replacements.length > 0 && options.replace !== true)
     terminal.note(t`Add --replace to replace the numbers that records already have: ${command}`);
   if (!dryRun && queued + replaced > 0) terminal.note(t`Next: \`${cmd`pas push --only`} number\` when you are online.`);
-  terminal.value({ dry_run: dryRun, queued, replaced, unchanged: current, numbers, issues: issueValues(issues) });
+  terminal.printValue({ dry_run: dryRun, queued, replaced, unchanged: current, numbers, issues: toIssuesJson(issues) });
   return hasErrors(issues) ? 'dataRefused' : 'done';
 }
 
 function replaceCommand(file: string, { map, sheet, encoding, headerRow }: NumberOptions): CommandText {
-  return commandWith('pas number import', [
+  return composeCommand('pas number import', [
     ['', file],
     ['--sheet', sheet],
     ['--encoding', encoding],

@@ -3,8 +3,8 @@ import { hasErrors } from '../../base/issue.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
-import { type KeepingFlags, photographKeeping } from '../../context/validation.ts';
-import { formatMatchRow, questionsAbout } from '../../flows/interview/ask-about-matches.ts';
+import { type KeepingFlags, makeContextKeeping } from '../../context/validation.ts';
+import { formatMatchRow, makeMatchQuestions } from '../../flows/interview/ask-about-matches.ts';
 import { collapseGpsWarnings } from '../../flows/queue/collapse-issues.ts';
 import {
   type FileStatus,
@@ -16,8 +16,8 @@ import {
   queueMatches,
 } from '../../flows/queue/match-folder.ts';
 import type { Confidence } from '../../photo/match-photographs.ts';
-import { issueValues, printable, printIssues } from '../../ui/terminal.ts';
-import { printNextStep, strippedText } from '../result-texts.ts';
+import { printable, printIssues, toIssuesJson } from '../../ui/terminal.ts';
+import { formatStrippedCount, printNextStep } from '../result-texts.ts';
 
 export type MatchFlags = GlobalOptions &
   KeepingFlags & {
@@ -33,10 +33,10 @@ const WITHIN_M = 25;
 
 export async function matchPhotos(context: Context, folder: string, options: MatchFlags): Promise<ExitReason> {
   const { terminal } = context;
-  const outbox = await context.outbox();
+  const outbox = await context.openOutbox();
   outbox.command.words = 'photo-match';
-  const { inspectPhotograph, storePhotograph: keepPhotograph } = photographKeeping(context, options);
-  const progress = terminal.progress(t`Reading the photographs`);
+  const { inspectPhotograph, storePhotograph: keepPhotograph } = makeContextKeeping(context, options);
+  const progress = terminal.startProgress(t`Reading the photographs`);
   const matches = await matchFolder(folder, {
     outbox,
     inspectPhotograph,
@@ -47,7 +47,7 @@ export async function matchPhotos(context: Context, folder: string, options: Mat
   await printFound(context, matches);
   const dryRun = options.dryRun === true;
   const asks = terminal.interactive && !terminal.json && options.yes !== true && !dryRun;
-  const questions = asks ? questionsAbout(outbox, await context.prompt()) : undefined;
+  const questions = asks ? makeMatchQuestions(outbox, await context.prompt()) : undefined;
   const takesLikely = options.likely === true;
   const queued = await queueMatches(matches.fates, { outbox, storePhotograph: keepPhotograph, dryRun, takesLikely, questions });
   printEnd(context, matches, queued, options);
@@ -57,13 +57,13 @@ export async function matchPhotos(context: Context, folder: string, options: Mat
 const MAX_FOLDERS = 5;
 
 async function printFound({ terminal }: Context, { fates, issues, unsearched }: MatchedFolder): Promise<void> {
-  if (fates.length === 0) terminal.line(t`There are no files in this folder.`);
-  else await terminal.table([t`FILE`, t`FIND`, t`MATCH`, t`WHY`], fates.map(formatMatchRow));
+  if (fates.length === 0) terminal.printLine(t`There are no files in this folder.`);
+  else await terminal.printTable([t`FILE`, t`FIND`, t`MATCH`, t`WHY`], fates.map(formatMatchRow));
   printIssues(terminal, collapseGpsWarnings(issues));
-  if (unsearched.length > 0) terminal.warn(unsearchedText(unsearched));
+  if (unsearched.length > 0) terminal.warn(formatUnsearched(unsearched));
 }
 
-function unsearchedText(folders: readonly string[]): string {
+function formatUnsearched(folders: readonly string[]): string {
   const names = [...folders.slice(0, MAX_FOLDERS), ...(folders.length > MAX_FOLDERS ? ['…'] : [])].map(printable).join(', ');
   const count = folders.length;
   return ngettext(
@@ -82,21 +82,21 @@ function printEnd(
   const { terminal } = context;
   const isDry = options.dryRun === true;
   const doneCount = queued.size;
-  terminal.line(endText(fates, queued, isDry));
-  if (stripped > 0) terminal.line(strippedText(stripped));
+  terminal.printLine(formatEnd(fates, queued, isDry));
+  if (stripped > 0) terminal.printLine(formatStrippedCount(stripped));
   printLeft(context, fates, queued, options);
   if (doneCount > 0 && !isDry) printNextStep(context);
-  terminal.value({
+  terminal.printValue({
     dry_run: isDry,
     queued: doneCount,
     gps_stripped: stripped,
     not_searched: unsearched,
     files: fates.map((fate) => toStatusValue(fate, queued.get(fate.file))),
-    issues: issueValues(issues),
+    issues: toIssuesJson(issues),
   });
 }
 
-function endText(fates: readonly FileStatus[], queued: ReadonlyMap<string, string>, isDry: boolean): string {
+function formatEnd(fates: readonly FileStatus[], queued: ReadonlyMap<string, string>, isDry: boolean): string {
   const [doneCount, all, finds] = [queued.size, fates.length, new Set(queued.values()).size];
   const knownCount = fates.filter(({ kind }) => kind === 'known').length;
   if (knownCount > 0 && !fates.some(({ kind }) => kind === 'matched')) {
@@ -129,7 +129,7 @@ function printLeft(
   const count = (confidence: Confidence): number => left.filter(({ match }) => match.confidence === confidence).length;
   const [likelyLeft, doubtful, none] = [count('likely'), count('doubtful'), count('none')];
   if (likelyLeft > 0 && likely !== true) {
-    terminal.line(
+    terminal.printLine(
       ngettext(
         msgid`${likelyLeft} likely match was not queued: --likely queues it too.`,
         `${likelyLeft} likely matches were not queued: --likely queues them too.`,
@@ -137,7 +137,7 @@ function printLeft(
       ),
     );
   }
-  const advise = (text: string): void => terminal.line(text);
+  const advise = (text: string): void => terminal.printLine(text);
   if (doubtful > 0) {
     advise(
       ngettext(

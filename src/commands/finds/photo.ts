@@ -5,15 +5,15 @@ import { hasErrors, type Issue } from '../../base/issue.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { announceInstance } from '../../context/open-service.ts';
-import { type KeepingFlags, photographKeeping } from '../../context/validation.ts';
+import { type KeepingFlags, makeContextKeeping } from '../../context/validation.ts';
 import { collapseGpsWarnings } from '../../flows/queue/collapse-issues.ts';
 import { addPhotograph, type QueuedPhoto } from '../../flows/queue/enqueue-change.ts';
-import { targetForChange } from '../../flows/queue/resolve-finds.ts';
+import { findTargetForChange } from '../../flows/queue/resolve-finds.ts';
 import type { EntryId } from '../../outbox/entry.ts';
-import { issueValues, printIssues } from '../../ui/terminal.ts';
+import { printIssues, toIssuesJson } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import { strippedText } from '../result-texts.ts';
-import { wholeNumber } from './list.ts';
+import { formatStrippedCount } from '../result-texts.ts';
+import { parseWholeNumber } from './list.ts';
 import type { MatchFlags } from './photo-match.ts';
 
 type PhotoOptions = GlobalOptions & KeepingFlags;
@@ -40,7 +40,11 @@ export function register(program: Command, run: Runner): void {
     ],
   })
     .option('--recursive', t`search its subfolders too`)
-    .option('--within <metres>', t`maximum distance in metres of a photograph from a find's point (default: 25)`, wholeNumber)
+    .option(
+      '--within <metres>',
+      t`maximum distance in metres of a photograph from a find's point (default: 25)`,
+      parseWholeNumber,
+    )
     .option('--yes', t`ask nothing: queue only the certain matches`)
     .option('--likely', t`queue the likely matches as well`)
     .option('--dry-run', t`show what would happen and change nothing`)
@@ -61,16 +65,16 @@ async function add(context: Context, find: string, files: readonly string[], opt
       hint: t`Save it to a file and give the name of the file.`,
     });
   }
-  const outbox = await context.outbox();
+  const outbox = await context.openOutbox();
   outbox.command.words = 'photo-add';
-  const target = targetForChange(outbox, find);
-  const keeping = photographKeeping(context, options);
+  const target = findTargetForChange(outbox, find);
+  const keeping = makeContextKeeping(context, options);
   const issues: Issue[] = [];
   /** Entries that this command queued, since file names may repeat in several folders. */
   const entries = new Set<EntryId>();
   let queued = 0;
   let stripped = 0;
-  const progress = terminal.progress(t`Reading the photographs`);
+  const progress = terminal.startProgress(t`Reading the photographs`);
   for (const [index, file] of files.entries()) {
     progress.update(index, files.length);
     const added = await addPhotograph(outbox, target, file, keeping, ({ id }) => entries.has(id));
@@ -87,15 +91,15 @@ async function add(context: Context, find: string, files: readonly string[], opt
   progress.end();
   printIssues(terminal, collapseGpsWarnings(issues));
   const all = files.length;
-  terminal.line(
+  terminal.printLine(
     ngettext(
       msgid`${queued} of ${all} photograph queued for ${find}.`,
       `${queued} of ${all} photographs queued for ${find}.`,
       all,
     ),
   );
-  if (stripped > 0) terminal.line(strippedText(stripped));
-  terminal.value({ find, queued, gps_stripped: stripped, issues: issueValues(issues) });
+  if (stripped > 0) terminal.printLine(formatStrippedCount(stripped));
+  terminal.printValue({ find, queued, gps_stripped: stripped, issues: toIssuesJson(issues) });
   return hasErrors(issues) ? 'dataRefused' : 'done';
 }
 

@@ -8,7 +8,7 @@ import type { Entry } from '../../outbox/entry.ts';
 import { toPrintable } from '../../text/characters.ts';
 import { requireConfirmation } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import { numberCount, photographCount } from '../result-texts.ts';
+import { formatNumberCount, formatPhotographCount } from '../result-texts.ts';
 
 type RemoveOptions = GlobalOptions & { readonly yes?: boolean };
 
@@ -24,7 +24,7 @@ export function register(program: Command, run: Runner): void {
 
 async function remove(context: Context, names: readonly string[], { yes }: RemoveOptions): Promise<ExitReason> {
   const { terminal } = context;
-  const outbox = await context.outbox();
+  const outbox = await context.openOutbox();
   outbox.command.words = 'remove';
   const planned = planRemoval(outbox, names);
   const [removable, keptPhotos] = [[] as PlannedRemoval[], [] as { readonly name: string; readonly because: Entry }[]];
@@ -37,7 +37,7 @@ async function remove(context: Context, names: readonly string[], { yes }: Remov
   if (yes !== true && removable.length > 0) await confirm(context, removable);
 
   const removed: string[] = [];
-  for (const [index, removal] of removeFinds(outbox, removable, context.outboxPlaces().photosFolder).entries()) {
+  for (const [index, removal] of removeFinds(outbox, removable, context.getOutboxPlaces().photosFolder).entries()) {
     const name = removable[index]?.name ?? '';
     if (removal.kind === 'kept') {
       keptPhotos.push({ name, because: removal.because });
@@ -45,12 +45,12 @@ async function remove(context: Context, names: readonly string[], { yes }: Remov
       continue;
     }
     removed.push(name);
-    const [find, parts] = [toPrintable(name), partsText(removal.entries)];
-    terminal.line(t`${find} is removed, with ${parts}.`);
+    const [find, parts] = [toPrintable(name), formatParts(removal.entries)];
+    terminal.printLine(t`${find} is removed, with ${parts}.`);
     if (removal.isHidden)
       terminal.note(t`It was sent once, so its local_id stays taken. To queue it again: ${cmd`pas resolve ${name} --resend`}`);
   }
-  terminal.value({
+  terminal.printValue({
     removed,
     kept: keptPhotos.map(({ name, because }) => ({ find: name, entry: because.id, kind: because.kind, state: because.state })),
   });
@@ -64,7 +64,7 @@ function printKept({ terminal }: Context, { name, because }: { readonly name: st
 
 async function confirm(context: Context, planned: readonly PlannedRemoval[]): Promise<void> {
   const [finds, names] = [planned.length, planned.map(({ name }) => toPrintable(name)).join(', ')];
-  const what = partsText(planned.flatMap(({ entries }) => entries));
+  const what = formatParts(planned.flatMap(({ entries }) => entries));
   const question = ngettext(
     msgid`Remove ${finds} find: ${names} (${what})?`,
     `Remove ${finds} finds: ${names} (${what})?`,
@@ -74,9 +74,9 @@ async function confirm(context: Context, planned: readonly PlannedRemoval[]): Pr
   await requireConfirmation(context, question, [unasked, t`Add --yes to remove it.`], t`Nothing was removed.`);
 }
 
-function partsText(entries: readonly Entry[]): string {
+function formatParts(entries: readonly Entry[]): string {
   const count = (kind: Entry['kind']): number => entries.filter((entry) => entry.kind === kind).length;
-  return `${photographCount(count('photo'))}, ${numberCount(count('number'))}`;
+  return `${formatPhotographCount(count('photo'))}, ${formatNumberCount(count('number'))}`;
 }
 
 function explainKept({ kind, state, identCely, localId, id }: Entry, find: string): string {

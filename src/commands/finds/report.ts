@@ -2,15 +2,15 @@ import { existsSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { type ExitReason, FileError, InterruptedError, UsageError } from '../../base/errors.ts';
-import { sizeText, t } from '../../base/language.ts';
+import { formatSize, t } from '../../base/language.ts';
 import type { Mapping } from '../../columns/mapping.ts';
 import { type Context, type GlobalOptions, installSignalHandlers } from '../../context/context.ts';
-import { ownHarvestBase } from '../../context/open-service.ts';
+import { findOwnHarvestBase } from '../../context/open-service.ts';
 import { readMappingFile } from '../../context/user-files.ts';
 import { resolveFindNames } from '../../flows/queue/resolve-finds.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import { findCount, photographCount } from '../result-texts.ts';
+import { formatFindCount, formatPhotographCount } from '../result-texts.ts';
 
 type ReportOptions = GlobalOptions & {
   readonly force?: boolean;
@@ -27,7 +27,7 @@ export function register(program: Command, run: Runner): void {
   })
     .option('--without-places', t`leave out exact findspots: coordinates, maps, areas, descriptions, notes, finders`)
     .option('--no-photos', t`leave out photographs`)
-    .option('--photo-size <pixels>', t`longer side of a photograph, 80 to 1600`, pixels, 640)
+    .option('--photo-size <pixels>', t`longer side of a photograph, 80 to 1600`, parsePixels, 640)
     .option('--force', t`replace a file that is not a report`)
     .addHelpText(
       'after',
@@ -38,7 +38,7 @@ export function register(program: Command, run: Runner): void {
     );
 }
 
-function pixels(text: string): number {
+function parsePixels(text: string): number {
   const value = /^\d{1,5}$/.test(text) ? Number(text) : 0;
   if (value < 80 || value > 1600) throw new InvalidArgumentError(t`Give a number from 80 to 1600.`);
   return value;
@@ -51,7 +51,7 @@ async function report(context: Context, file: string, names: readonly string[], 
   const target = resolve(context.cwd, file);
   if (!toStdout) assertNotOwnFile(context, target);
   const request = await makeReportRequest(context, names, options);
-  const progress = terminal.progress(t`Finds`);
+  const progress = terminal.startProgress(t`Finds`);
   const { writeReport } = await import('../../flows/finds/write-report.ts');
   const write = (to: Parameters<typeof writeReport>[1]) =>
     writeReport({ ...request, onFind: progress.update }, to).finally(progress.end);
@@ -64,18 +64,18 @@ async function report(context: Context, file: string, names: readonly string[], 
     missing,
     sizeBytes,
   } = await runInterruptibly(context, (signal) => write({ file: target, overwrite: options.force === true, signal }));
-  const size = sizeText(sizeBytes);
+  const size = formatSize(sizeBytes);
   const shown = options.photos === false ? 0 : result.photographs - missing;
-  const counted = findCount(result.finds);
-  const photographs = photographCount(shown);
+  const counted = formatFindCount(result.finds);
+  const photographs = formatPhotographCount(shown);
   const path = printable(target);
-  terminal.line(t`${path}: ${counted}, ${photographs}, ${size}.`);
+  terminal.printLine(t`${path}: ${counted}, ${photographs}, ${size}.`);
   if (missing > 0) terminal.note(t`Photographs without a picture: ${missing}. The page says why for each.`);
   if (result.places === 'shown' && result.finds > 0)
     terminal.note(t`It reveals exact findspots. For a page to share: --without-places`);
   if (sizeBytes > LARGE_BYTES)
     terminal.note(t`A phone may take long to open it: name some finds, or use --photo-size or --no-photos.`);
-  terminal.value({
+  terminal.printValue({
     file: target,
     size_bytes: sizeBytes,
     finds: result.finds,
@@ -90,18 +90,18 @@ async function report(context: Context, file: string, names: readonly string[], 
 const LARGE_BYTES = 25e6;
 
 async function makeReportRequest(context: Context, names: readonly string[], options: ReportOptions) {
-  const profile = context.profile();
-  const outbox = await context.outboxToRead();
-  const recordBase = ownHarvestBase(context);
+  const profile = context.getProfile();
+  const outbox = await context.openOutboxToRead();
+  const recordBase = findOwnHarvestBase(context);
   return {
     outbox,
-    vocabulary: (await context.vocabularyToRead()).source(profile.oaiBase ?? ''),
+    vocabulary: (await context.openVocabularyToRead()).openSource(profile.oaiBase ?? ''),
     recordBase,
     ownTerms: getConfirmedTerms(await readMappingFile(context)),
     finds: names.length === 0 ? undefined : resolveFindNames(outbox, [...new Set(names)]),
     places: options.withoutPlaces === true ? 'left-out' : 'shown',
     pictures: options.photos === false ? 'left-out' : 'shown',
-    photosFolder: context.outboxPlaces().photosFolder,
+    photosFolder: context.getOutboxPlaces().photosFolder,
     photoPx: options.photoSize,
     madeMs: context.clock.now(),
     profile: { name: profile.name, kind: profile.kind, host: new URL(recordBase ?? profile.baseUrl).host },
@@ -114,8 +114,10 @@ function getConfirmedTerms({ rows }: Mapping): Map<string, string[]> {
   return terms;
 }
 
-function assertNotOwnFile({ places, outboxPlaces, journalPlaces }: Context, target: string): void {
-  const ownPlaces = [places, outboxPlaces(), { journalFile: journalPlaces().journalFile }].flatMap((each) => Object.values(each));
+function assertNotOwnFile({ places, getOutboxPlaces, getJournalPlaces }: Context, target: string): void {
+  const ownPlaces = [places, getOutboxPlaces(), { journalFile: getJournalPlaces().journalFile }].flatMap((each) =>
+    Object.values(each),
+  );
   const isThere = [target, ...ownPlaces].filter((path) => existsSync(path));
   const isOwn = isThere[0] === target && isThere.slice(1).some((path) => realpathSync(path) === realpathSync(target));
   if (isOwn) throw new FileError(target, t`${target} belongs to pas itself.`, { hint: t`Choose another place.` });

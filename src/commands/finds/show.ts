@@ -1,18 +1,18 @@
 import type { Command } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
-import { momentText, msgid, ngettext, t } from '../../base/language.ts';
+import { formatMoment, msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import { ATTEMPT_OUTCOMES } from '../../base/outcomes.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { KIND_WORDS, STATE_WORDS, VERDICT_WORDS } from '../../flows/finds/entry-words.ts';
-import { changeText, type RemoteState, remoteStateValue, remoteStatusText } from '../../flows/finds/remote-state.ts';
+import { formatChange, formatRemoteStatus, type RemoteState, toRemoteStateJson } from '../../flows/finds/remote-state.ts';
 import { type Story, toKnownFind } from '../../flows/queue/known-finds.ts';
-import { uncertainTexts } from '../../flows/reconcile/uncertain-text.ts';
+import { explainUncertain } from '../../flows/reconcile/uncertain-text.ts';
 import type { Entry, Held } from '../../outbox/entry.ts';
 import { displayWidth, padText } from '../../text/characters.ts';
-import { issueValues, printable, printIssues } from '../../ui/terminal.ts';
+import { printable, printIssues, toIssuesJson } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import { answersFor, commandFor, heldValue } from '../result-texts.ts';
+import { findCommandFor, listAnswers, toHeldJson } from '../result-texts.ts';
 
 type ShowOptions = GlobalOptions & { readonly why?: boolean };
 
@@ -28,13 +28,13 @@ export function register(program: Command, run: Runner): void {
 
 async function show(context: Context, name: string, why: boolean): Promise<ExitReason> {
   const { terminal } = context;
-  const outbox = await context.outboxToRead();
+  const outbox = await context.openOutboxToRead();
   const { find, texts, stories, atService } = toKnownFind(outbox, name);
-  const { settleMs } = context.profile();
-  terminal.line(terminal.color.bold(printable(find?.localId ?? name)));
-  if (find === undefined) terminal.line(`  ${t`a record of the service that is not stored here as a find`}`);
-  else if (find.isHidden) terminal.line(`  ${t`removed here`}`);
-  else if (find.sourceFile !== null) terminal.line(`  ${originText(printable(find.sourceFile), find.sourceRow)}`);
+  const { settleMs } = context.getProfile();
+  terminal.printLine(terminal.color.bold(printable(find?.localId ?? name)));
+  if (find === undefined) terminal.printLine(`  ${t`a record of the service that is not stored here as a find`}`);
+  else if (find.isHidden) terminal.printLine(`  ${t`removed here`}`);
+  else if (find.sourceFile !== null) terminal.printLine(`  ${formatOrigin(printable(find.sourceFile), find.sourceRow)}`);
   printFacts(context, texts);
   if (atService !== undefined) printRemoteState(context, atService);
   for (const story of stories) {
@@ -42,18 +42,18 @@ async function show(context: Context, name: string, why: boolean): Promise<ExitR
     printStory(
       context,
       story,
-      isUncertain ? uncertainTexts(outbox, story.entry.id, settleMs)[0] : undefined,
+      isUncertain ? explainUncertain(outbox, story.entry.id, settleMs)[0] : undefined,
       why || !isUncertain,
     );
   }
-  terminal.value({
+  terminal.printValue({
     find: find?.id ?? null,
     local_id: find?.localId ?? null,
     ...(find === undefined ? { ident_cely: name } : {}),
     source: find === undefined || find.sourceFile === null ? null : { file: find.sourceFile, row: find.sourceRow },
     elements: find?.elements ?? {},
-    at_service: atService === undefined ? null : remoteStateValue(atService),
-    entries: stories.map(storyValue),
+    at_service: atService === undefined ? null : toRemoteStateJson(atService),
+    entries: stories.map(toStoryJson),
   });
   return 'done';
 }
@@ -61,19 +61,20 @@ async function show(context: Context, name: string, why: boolean): Promise<ExitR
 function printFacts({ terminal }: Context, facts: readonly (readonly [name: string, text: string | undefined])[]): void {
   const width = Math.max(20, ...facts.map(([name]) => displayWidth(name)));
   for (const [name, text = ''] of facts) {
-    if (text !== '') terminal.line(`  ${padText(name, width)} ${printable(text).replaceAll('\n', `\n${' '.repeat(width + 3)}`)}`);
+    if (text !== '')
+      terminal.printLine(`  ${padText(name, width)} ${printable(text).replaceAll('\n', `\n${' '.repeat(width + 3)}`)}`);
   }
 }
 
-function originText(file: string, row: number | null): string {
+function formatOrigin(file: string, row: number | null): string {
   return row === null ? t`from ${file}` : t`from ${file}, row ${row}`;
 }
 
 function printRemoteState(context: Context, { pulled, record, changes }: RemoteState): void {
   const { terminal } = context;
-  terminal.line();
-  const [standing, seenText] = [terminal.color.bold(remoteStatusText(pulled)), momentText(pulled.seenMs)];
-  terminal.line(t`at the service: ${standing}, as of ${seenText}`);
+  terminal.printLine();
+  const [standing, seenText] = [terminal.color.bold(formatRemoteStatus(pulled)), formatMoment(pulled.seenMs)];
+  terminal.printLine(t`at the service: ${standing}, as of ${seenText}`);
   printFacts(context, [
     [t`number`, record?.elements.evidencni_cislo?.toString()],
     [t`photographs`, record?.files.map(({ name }) => name).join(', ')],
@@ -81,34 +82,34 @@ function printRemoteState(context: Context, { pulled, record, changes }: RemoteS
     [t`district`, record?.district?.text],
   ]);
   for (const change of changes) {
-    const what = printable(changeText(change));
-    terminal.line(`  ${t`changed since it was sent: ${what}`}`);
+    const what = printable(formatChange(change));
+    terminal.printLine(`  ${t`changed since it was sent: ${what}`}`);
   }
 }
 
 /** @param whole includes what is known only by evidence */
 function printStory(context: Context, { entry, attempts, evidence }: Story, plainly: string | undefined, whole: boolean): void {
   const { terminal } = context;
-  terminal.line();
-  terminal.line(
-    `${entryTitle(entry)}: ${terminal.color.bold(STATE_WORDS[entry.state])}${entry.identCely === null ? '' : `  ${entry.identCely}`}`,
+  terminal.printLine();
+  terminal.printLine(
+    `${formatEntryTitle(entry)}: ${terminal.color.bold(STATE_WORDS[entry.state])}${entry.identCely === null ? '' : `  ${entry.identCely}`}`,
   );
-  if (plainly !== undefined) terminal.line(`  ${plainly}`);
-  for (const line of describeEntry(entry, whole)) terminal.line(`  ${line}`);
-  printIssues(terminal, entry.issues, (text) => terminal.line(`  ${text}`));
+  if (plainly !== undefined) terminal.printLine(`  ${plainly}`);
+  for (const line of describeEntry(entry, whole)) terminal.printLine(`  ${line}`);
+  printIssues(terminal, entry.issues, (text) => terminal.printLine(`  ${text}`));
   for (const attempt of attempts) {
     const ended = attempt.endedAt === null ? t`end not known` : `${attempt.endedAt - attempt.startedAt} ms`;
     const outcome = attempt.outcome === null ? '' : ATTEMPT_OUTCOMES[attempt.outcome].word;
-    terminal.line(
-      `  ${momentText(attempt.startedAt)}  ${attempt.method} ${attempt.path}  ${attempt.status ?? '–'}  ${outcome}  ${ended}`,
+    terminal.printLine(
+      `  ${formatMoment(attempt.startedAt)}  ${attempt.method} ${attempt.path}  ${attempt.status ?? '–'}  ${outcome}  ${ended}`,
     );
     if (whole && attempt.reason !== null && String(attempt.reason) !== String(entry.reason))
-      terminal.line(`    ${printable(String(attempt.reason))}`);
+      terminal.printLine(`    ${printable(String(attempt.reason))}`);
   }
   for (const { foundAt, verdict, reason, candidates } of whole ? evidence : []) {
     const names = candidates.length === 0 ? '' : ` (${candidates.map(printable).join(', ')})`;
     const [verdictText, why] = [VERDICT_WORDS[verdict], printable(reason)];
-    terminal.line(`  ${momentText(foundAt)}  ${t`evidence: ${verdictText}; ${why}`}${names}`);
+    terminal.printLine(`  ${formatMoment(foundAt)}  ${t`evidence: ${verdictText}; ${why}`}${names}`);
   }
 }
 
@@ -123,19 +124,19 @@ function describeEntry(entry: Entry, whole: boolean): string[] {
     const find = entry.localId ?? '';
     lines.push(t`document of ${sizeBytes} bytes, SHA-512 ${digest}…; to read it: ${cmd`pas build ${find}`}`);
   }
-  const next = ['draft', 'refused', 'uncertain'].includes(entry.state) ? commandFor(entry) : undefined;
+  const next = ['draft', 'refused', 'uncertain'].includes(entry.state) ? findCommandFor(entry) : undefined;
   if (next !== undefined) lines.push(t`next: ${next}`);
-  if (entry.held !== null) lines.push(...heldLines(entry, entry.held));
+  if (entry.held !== null) lines.push(...formatHeldLines(entry, entry.held));
   return lines;
 }
 
-function heldLines(entry: Entry, { question, candidates }: Held): string[] {
+function formatHeldLines(entry: Entry, { question, candidates }: Held): string[] {
   const [asked, names] = [printable(question), candidates.map(printable).join(', ')];
   const lines = [t`held: ${asked}`, ...(names === '' ? [] : [t`candidates: ${names}`])];
-  return [...lines, ...answersFor(entry).map((command) => t`next: ${command}`)];
+  return [...lines, ...listAnswers(entry).map((command) => t`next: ${command}`)];
 }
 
-function entryTitle(entry: Entry): string {
+function formatEntryTitle(entry: Entry): string {
   switch (entry.kind) {
     case 'import':
       return String(KIND_WORDS.import);
@@ -151,20 +152,20 @@ function entryTitle(entry: Entry): string {
   }
 }
 
-function storyValue({ entry, attempts, evidence }: Story): Record<string, unknown> {
+function toStoryJson({ entry, attempts, evidence }: Story): Record<string, unknown> {
   return {
     entry: entry.id,
     kind: entry.kind,
     state: entry.state,
     ident_cely: entry.identCely,
     reason: entry.reason === null ? null : String(entry.reason),
-    ...heldValue(entry),
+    ...toHeldJson(entry),
     ...(entry.kind === 'import'
       ? { document: entry.document?.toString('utf8') ?? null, sha512: entry.documentSha512?.toString('hex') ?? null }
       : {}),
     ...(entry.kind === 'number' ? { value: entry.value } : {}),
     ...(entry.kind === 'photo' ? { photo: entry.photograph.name, sha512: entry.photograph.sha512.toString('hex') } : {}),
-    issues: issueValues(entry.issues),
+    issues: toIssuesJson(entry.issues),
     evidence: evidence.map(({ foundAt, ...rest }) => ({ found_at: new Date(foundAt).toISOString(), ...rest })),
     attempts: attempts.map(({ startedAt, endedAt, method, path, status, outcome, reason }) => ({
       started_at: new Date(startedAt).toISOString(),

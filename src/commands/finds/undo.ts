@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
-import { momentText, t } from '../../base/language.ts';
+import { formatMoment, t } from '../../base/language.ts';
 import { cmd, quoteShellWord } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { openValidation } from '../../context/validation.ts';
-import { commandLog, findLastCommand, undoCommand as undoLogged } from '../../flows/queue/undo-command.ts';
+import { findLastCommand, listCommandLog, undoCommand as undoLogged } from '../../flows/queue/undo-command.ts';
 import { toPrintable } from '../../text/characters.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import { findCount } from '../result-texts.ts';
+import { formatFindCount } from '../result-texts.ts';
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
@@ -25,14 +25,14 @@ export function register(program: Command, run: Runner): void {
 /** @param words undo only a command of this name */
 export async function undoCommand(context: Context, words?: string): Promise<ExitReason> {
   const { terminal } = context;
-  const outbox = await context.outbox();
+  const outbox = await context.openOutbox();
   const command = findLastCommand(outbox, words);
   if (command === undefined) {
     throw new UsageError(words === undefined ? t`There is no command to undo.` : t`There is no import to undo.`, {
       hint: t`\`${cmd`pas log`}\` lists the commands that changed finds.`,
     });
   }
-  const progress = terminal.progress(t`Undoing`);
+  const progress = terminal.startProgress(t`Undoing`);
   const validate = await openValidation(context);
   const { finds, keptFinds } = (() => {
     try {
@@ -49,29 +49,29 @@ export async function undoCommand(context: Context, words?: string): Promise<Exi
         : t`${find} stays as it is: a later command changed it.`,
     );
   }
-  const [all, name, at] = [findCount(finds), `pas ${command.command.replaceAll('-', ' ')}`, momentText(command.at)];
-  terminal.line(finds === 0 ? t`Nothing of ${name} of ${at} could be undone.` : t`Undone: ${name} of ${at}; ${all}.`);
-  terminal.value({ undone: command.id, finds, kept: keptFinds.map(({ localId }) => localId) });
+  const [all, name, at] = [formatFindCount(finds), `pas ${command.command.replaceAll('-', ' ')}`, formatMoment(command.at)];
+  terminal.printLine(finds === 0 ? t`Nothing of ${name} of ${at} could be undone.` : t`Undone: ${name} of ${at}; ${all}.`);
+  terminal.printValue({ undone: command.id, finds, kept: keptFinds.map(({ localId }) => localId) });
   return keptFinds.length > 0 ? 'dataRefused' : 'done';
 }
 
 async function log(context: Context): Promise<ExitReason> {
   const { terminal } = context;
-  const outbox = await context.outboxToRead();
-  const commands = commandLog(outbox);
+  const outbox = await context.openOutboxToRead();
+  const commands = listCommandLog(outbox);
   const rows = commands.map(({ at, command, finds }) => {
     const names = finds.slice(0, MAX_NAMES).map(({ local_id }) => quoteShellWord(local_id));
     return [
-      momentText(Date.parse(at)),
+      formatMoment(Date.parse(at)),
       `pas ${command}`,
       `${finds.length}`,
       `${names.join(' ')}${finds.length > MAX_NAMES ? ' …' : ''}`,
     ];
   });
-  await terminal.table([t`WHEN`, t`COMMAND`, t`FINDS`, t`FOR EXAMPLE`], rows);
+  await terminal.printTable([t`WHEN`, t`COMMAND`, t`FINDS`, t`FOR EXAMPLE`], rows);
   if (rows.length === 0) terminal.note(t`There is no command to undo.`);
   else terminal.note(t`To undo the first of them: ${cmd`pas undo`}`);
-  terminal.value(commands);
+  terminal.printValue(commands);
   return 'done';
 }
 

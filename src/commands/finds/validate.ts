@@ -8,9 +8,9 @@ import { readFileOrInput, readMappingFile } from '../../context/user-files.ts';
 import { openLookups, openValidationContext } from '../../context/validation.ts';
 import { resolveRecordNames } from '../../flows/queue/resolve-finds.ts';
 import { validateAll } from '../../flows/queue/validate-finds.ts';
-import { issueValues, printIssues } from '../../ui/terminal.ts';
+import { printIssues, toIssuesJson } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import { findNewPeople, newPeopleValue, printNewPeople } from '../sending/print-new-people.ts';
+import { findNewPeople, printNewPeople, toNewPeopleJson } from '../sending/print-new-people.ts';
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
@@ -28,8 +28,8 @@ export async function validate(context: Context, names: readonly string[]): Prom
   const named = names.filter((name) => !files.includes(name));
   const { lookupTerm } = await openLookups(context);
   const ruleContext = await openValidationContext(context);
-  const progress = terminal.progress(t`Checking`);
-  const outbox = await context.outbox();
+  const progress = terminal.startProgress(t`Checking`);
+  const outbox = await context.openOutbox();
   const { valid, invalid, issues } = validateAll(outbox, ruleContext, {
     finds: isAll ? undefined : named,
     documents,
@@ -38,9 +38,9 @@ export async function validate(context: Context, names: readonly string[]): Prom
   });
   progress.end();
   if (!printIssues(terminal, issues)) terminal.note(t`To list all of them: ${cmd`pas validate --json`}`);
-  terminal.line(t`${valid} valid, ${invalid} not.`);
+  terminal.printLine(t`${valid} valid, ${invalid} not.`);
   const people = await findNewPeople(context, outbox, isAll ? undefined : resolveRecordNames(outbox, named));
-  printNewPeople(context, people, terminal.line);
-  terminal.value({ valid, invalid, issues: issueValues(issues), new_people: newPeopleValue(people) });
+  printNewPeople(context, people, terminal.printLine);
+  terminal.printValue({ valid, invalid, issues: toIssuesJson(issues), new_people: toNewPeopleJson(people) });
   return hasErrors(issues) ? 'dataRefused' : 'done';
 }

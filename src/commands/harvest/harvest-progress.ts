@@ -12,13 +12,13 @@ type SetProgress = {
 };
 
 /** Shows one bar per set, with the rate and the remaining time. */
-export function progressPerSet(terminal: Terminal): { update(progress: SetProgress): void; end(): void } {
+export function makeProgressPerSet(terminal: Terminal): { update(progress: SetProgress): void; end(): void } {
   let current: { readonly setSpec: string; readonly bar: Progress } | undefined;
   return {
     update: ({ setSpec, done: doneCount, total, perSecond }) => {
       if (current?.setSpec !== setSpec) {
         current?.bar.end();
-        current = { setSpec, bar: terminal.progress(setSpec) };
+        current = { setSpec, bar: terminal.startProgress(setSpec) };
       }
       current.bar.update(doneCount, total, perSecond);
     },
@@ -27,7 +27,7 @@ export function progressPerSet(terminal: Terminal): { update(progress: SetProgre
 }
 
 /** Describes a record that `--skip-broken` leaves out. */
-export function leftOutText(identifier: string | null | undefined, reason: string): string {
+export function formatLeftOut(identifier: string | null | undefined, reason: string): string {
   const record = identifier ?? t`a record`;
   return t`Skipped ${record}: ${reason}.`;
 }

@@ -3,16 +3,16 @@ import { type Command, Option } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
-import { type Context, deadlineSignal, type GlobalOptions, installSignalHandlers } from '../../context/context.ts';
+import { type Context, type GlobalOptions, installSignalHandlers, makeDeadlineSignal } from '../../context/context.ts';
 import { type OutputSubject, openOutput } from '../../context/harvest-output.ts';
 import { saveMalformedAnswer } from '../../context/malformed-answer.ts';
-import { getHarvestAccount, getHarvestBase, harvestingAccount, openHarvestClient } from '../../context/open-service.ts';
+import { fetchHarvestingAccount, getHarvestAccount, getHarvestBase, openHarvestClient } from '../../context/open-service.ts';
 import { harvestRecords, listName, type RecordHarvest, type SetFigures } from '../../flows/harvest/harvest-records.ts';
 import { OUTPUT_FORMS, OUTPUT_NAMES, type OutputName } from '../../flows/harvest/outputs.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import { recordCount } from '../result-texts.ts';
-import { leftOutText, progressPerSet, warnOfDisbelief } from './harvest-progress.ts';
+import { formatRecordCount } from '../result-texts.ts';
+import { formatLeftOut, makeProgressPerSet, warnOfDisbelief } from './harvest-progress.ts';
 
 type HarvestOptions = GlobalOptions & {
   readonly format?: string;
@@ -67,8 +67,8 @@ export async function harvest(context: Context, setArguments: readonly string[],
   const sets = parseSets(setArguments, options.all === true);
   const subject = parseSubject(context, sets, options);
   const interrupts = installSignalHandlers(context, t`Stopping. The harvested records are kept.`);
-  const show = progressPerSet(terminal);
-  const { account, waitedMs } = await harvestingAccount(context);
+  const show = makeProgressPerSet(terminal);
+  const { account, waitedMs } = await fetchHarvestingAccount(context);
   const result = await harvestRecords({
     client: await openHarvestClient(context, subject.version, waitedMs),
     verb: subject.verb,
@@ -83,10 +83,10 @@ export async function harvest(context: Context, setArguments: readonly string[],
     verify: options.verify === true,
     acceptLosses: options.acceptLosses === true,
     rights: account === undefined ? undefined : `${account.role}, ${account.organisation}`,
-    indexAllowanceMs: context.profile().indexAllowanceMs,
+    indexAllowanceMs: context.getProfile().indexAllowanceMs,
     onNote: (text) => terminal.note(printable(text)),
     onProgress: show.update,
-    signal: deadlineSignal(context, interrupts.stop, options.deadline),
+    signal: makeDeadlineSignal(context, interrupts.stop, options.deadline),
   })
     .catch((thrown: unknown) => saveMalformedAnswer(context, thrown))
     .finally(show.end);
@@ -102,7 +102,7 @@ function parseSets(sets: readonly string[], all: boolean): string[] {
 }
 
 function parseSubject(context: Context, sets: readonly string[], options: HarvestOptions): OutputSubject {
-  const profile = context.profile();
+  const profile = context.getProfile();
   return {
     oaiBase: getHarvestBase(profile),
     version: options.schemaVersion ?? profile.schemaVersion,
@@ -145,14 +145,14 @@ function report(
 ): ExitReason {
   const { sets, held, broken, elapsedMs, ...sum } = result;
   const { mended } = sum;
-  for (const { identifier, reason } of broken) terminal.warn(printable(leftOutText(identifier, reason)));
+  for (const { identifier, reason } of broken) terminal.warn(printable(formatLeftOut(identifier, reason)));
   const perSecond = Math.round((sum.records * 1000) / Math.max(1, elapsedMs));
   const compared = verify === true ? t`${mended} repaired; ` : '';
-  const lines = sets.map((figures) => figuresText(figures));
+  const lines = sets.map((figures) => formatFigures(figures));
   lines.push(`${lines.pop() ?? ''}; ${compared}${t`${held} in all (${perSecond}/s).`}`);
   for (const line of lines) {
     if (out === '-') terminal.note(line);
-    else terminal.line(line);
+    else terminal.printLine(line);
   }
   const { format, version, form, verb } = subject;
   const each = sets.map(({ setSpec, broken: remaining, disbelief, ...figures }) => ({
@@ -160,12 +160,12 @@ function report(
   }));
   const isDoubted = warnOfDisbelief(terminal, sets, 'harvest');
   const value = { set: each.length === 1 ? each[0]?.set : null, format, version, form, verb, out, ...sum, held, broken };
-  if (out !== '-') terminal.value({ ...value, sets: each, elapsed_ms: Math.round(elapsedMs) });
+  if (out !== '-') terminal.printValue({ ...value, sets: each, elapsed_ms: Math.round(elapsedMs) });
   return broken.length > 0 || isDoubted ? 'dataRefused' : 'done';
 }
 
-function figuresText({ setSpec, pass, records, written, deleted, vanished, masked }: SetFigures): string {
-  const countText = recordCount(records);
+function formatFigures({ setSpec, pass, records, written, deleted, vanished, masked }: SetFigures): string {
+  const countText = formatRecordCount(records);
   const figures = t`${countText}, ${written} new or changed, ${deleted} deleted, ${vanished} vanished, ${masked} not shown to this account`;
   return `${listName(setSpec)}: ${pass === 'full' ? figures : t`changes, ${figures}`}`;
 }

@@ -33,15 +33,15 @@ type ListOptions = VerbOptions & {
 /** The six verbs of OAI-PMH 2.0, section 4, with one request each. */
 export function register(program: Command, run: Runner): void {
   const parent = program.command('oai').description(t`Send single OAI-PMH requests to the harvesting interface.`);
-  const verb = (name: string, summary: string, examples: readonly [string, string]): Command =>
+  const defineVerb = (name: string, summary: string, examples: readonly [string, string]): Command =>
     defineCommand(parent, { name, summary, examples })
       .addOption(new Option('--xml', t`print the original answer`).conflicts('json'))
       .option('--schema-version <version>', t`version of the endpoint, such as 2.1, or newest (default: the profile's)`);
 
-  verb('identify', t`Identify: describe the service.`, ['pas oai identify', 'pas oai identify --xml']).action(
+  defineVerb('identify', t`Identify: describe the service.`, ['pas oai identify', 'pas oai identify --xml']).action(
     (options: VerbOptions) => run(options, (context) => ask(context, options, 'Identify', {}, askIdentify, showTree)),
   );
-  verb('formats', t`ListMetadataFormats: the formats of the service, or of one record.`, [
+  defineVerb('formats', t`ListMetadataFormats: the formats of the service, or of one record.`, [
     'pas oai formats',
     'pas oai formats --identifier C-202400101-N00001',
   ])
@@ -49,13 +49,13 @@ export function register(program: Command, run: Runner): void {
     .action((options: IdentifierOptions) =>
       run(options, (context) => ask(context, options, 'ListMetadataFormats', toArgs(context, options), askFormats, showFormats)),
     );
-  verb('sets', t`ListSets: the sets of the service.`, ['pas oai sets', 'pas oai sets --json'])
+  defineVerb('sets', t`ListSets: the sets of the service.`, ['pas oai sets', 'pas oai sets --json'])
     .option('--resumption-token <token>', t`resumption token of the page`)
     .action((options: ListOptions) =>
       run(options, (context) => ask(context, options, 'ListSets', listArguments(options), askSets, showSets)),
     );
   asList(
-    verb('identifiers', t`ListIdentifiers: a page of headers.`, [
+    defineVerb('identifiers', t`ListIdentifiers: a page of headers.`, [
       'pas oai identifiers --set samostatny_nalez --from 2025-06-18',
       'pas oai identifiers --resumption-token 59A3C1',
     ]),
@@ -65,7 +65,7 @@ export function register(program: Command, run: Runner): void {
     ),
   );
   asList(
-    verb('records', t`ListRecords: a page of records.`, [
+    defineVerb('records', t`ListRecords: a page of records.`, [
       'pas oai records --set heslo:obdobi --metadata-prefix oai_dc',
       'pas oai records --set projekt --until 2024-12-31 --xml',
     ]),
@@ -74,7 +74,7 @@ export function register(program: Command, run: Runner): void {
       ask(context, options, 'ListRecords', toListArgs(context, listArguments(options)), askRecords, showRecords),
     ),
   );
-  verb('get', t`GetRecord: one record.`, [
+  defineVerb('get', t`GetRecord: one record.`, [
     'pas oai get --identifier C-202400101-N00001',
     'pas oai get --identifier HES-000253 --metadata-prefix oai_dc --json',
   ])
@@ -86,7 +86,7 @@ export function register(program: Command, run: Runner): void {
           context,
           options,
           'GetRecord',
-          toArgs(context, { metadataPrefix: nativeFormat(context), ...options }),
+          toArgs(context, { metadataPrefix: getNativeFormat(context), ...options }),
           askRecord,
           showRecord,
         ),
@@ -113,14 +113,14 @@ async function ask<Answer extends object>(
   show: (context: Context, answer: Answer) => void | Promise<void>,
 ): Promise<ExitReason> {
   const signal = installSignalHandlers(context).stop;
-  const version = schemaVersion ?? context.profile().schemaVersion;
+  const version = schemaVersion ?? context.getProfile().schemaVersion;
   const client = await openHarvestClient(context, version);
   try {
     if (xml === true) context.streams.stdout.write((await client.ask(verb, args, signal)).body);
     else {
       const answer = await read({ client, version, args, signal });
       await show(context, answer);
-      context.terminal.value(answer);
+      context.terminal.printValue(answer);
     }
   } catch (thrown) {
     saveMalformedAnswer(context, thrown);
@@ -136,18 +136,18 @@ function listArguments(options: ListOptions): OaiArguments {
 
 function toArgs(context: Context, { identifier, metadataPrefix }: IdentifierOptions): OaiArguments {
   return {
-    ...(identifier === undefined ? {} : { identifier: resolveIdentifier(getHarvestBase(context.profile()), identifier) }),
+    ...(identifier === undefined ? {} : { identifier: resolveIdentifier(getHarvestBase(context.getProfile()), identifier) }),
     ...(metadataPrefix === undefined ? {} : { metadataPrefix }),
   };
 }
 
 /** Adds the native format as a default; a resumption token implies its own. */
 function toListArgs(context: Context, args: OaiArguments): OaiArguments {
-  return args.resumptionToken === undefined ? { metadataPrefix: nativeFormat(context), ...args } : args;
+  return args.resumptionToken === undefined ? { metadataPrefix: getNativeFormat(context), ...args } : args;
 }
 
-function nativeFormat(context: Context): string {
-  return `oai_${context.profile().prefix}`;
+function getNativeFormat(context: Context): string {
+  return `oai_${context.getProfile().prefix}`;
 }
 
 /** Formatting of answers of the harvesting interface. */
@@ -155,17 +155,17 @@ function nativeFormat(context: Context): string {
 type Answer<Ask extends (asking: never) => Promise<unknown>> = Awaited<ReturnType<Ask>>;
 
 function showTree({ terminal }: Context, value: { readonly [name: string]: Json }): void {
-  for (const line of treeLines(value)) terminal.line(line);
+  for (const line of formatTree(value)) terminal.printLine(line);
 }
 
 async function showFormats({ terminal }: Context, { formats }: Answer<typeof askFormats>): Promise<void> {
   const rows = formats.map(({ prefix, namespace, schema }) => [prefix, namespace, schema].map(printable));
-  await terminal.table([t`PREFIX`, t`NAMESPACE`, t`SCHEMA`], rows);
+  await terminal.printTable([t`PREFIX`, t`NAMESPACE`, t`SCHEMA`], rows);
 }
 
 async function showSets(context: Context, answer: Answer<typeof askSets>): Promise<void> {
   const rows = answer.sets.map(({ set, name }) => [set, name].map(printable));
-  await context.terminal.table([t`SET`, t`NAME`], rows);
+  await context.terminal.printTable([t`SET`, t`NAME`], rows);
   printPagingNote(context, answer, answer.sets, 'sets');
 }
 
@@ -173,7 +173,7 @@ async function showHeaders(context: Context, answer: Answer<typeof askIdentifier
   const rows = answer.headers.map(({ identifier, datestamp, sets, deleted }) =>
     [identifier, datestamp, sets.join(' '), deleted === true ? t`deleted` : ''].map(printable),
   );
-  await context.terminal.table([t`IDENTIFIER`, t`DATESTAMP`, t`SETS`, ''], rows);
+  await context.terminal.printTable([t`IDENTIFIER`, t`DATESTAMP`, t`SETS`, ''], rows);
   printPagingNote(context, answer, answer.headers, 'identifiers');
 }
 
@@ -183,9 +183,9 @@ function showRecords(context: Context, answer: Answer<typeof askRecords>): void 
 }
 
 function showRecord({ terminal }: Context, { identifier, ...rest }: { readonly [name: string]: Json }): void {
-  terminal.line(terminal.color.bold(printable(String(identifier))));
-  for (const line of treeLines(rest)) terminal.line(`  ${line}`);
-  terminal.line();
+  terminal.printLine(terminal.color.bold(printable(String(identifier))));
+  for (const line of formatTree(rest)) terminal.printLine(`  ${line}`);
+  terminal.printLine();
 }
 
 function printPagingNote({ terminal }: Context, paging: Paging, items: readonly unknown[], command: string): void {
@@ -199,17 +199,17 @@ function printPagingNote({ terminal }: Context, paging: Paging, items: readonly 
 }
 
 /** Prints "name: value" per line, children indented, a list as a repeated name. */
-function treeLines(value: { readonly [name: string]: Json }): string[] {
+function formatTree(value: { readonly [name: string]: Json }): string[] {
   return Object.entries(value).flatMap(([name, child]) =>
-    (Array.isArray(child) ? (child as readonly Json[]) : [child]).flatMap((one) => branchLines(printable(name), one)),
+    (Array.isArray(child) ? (child as readonly Json[]) : [child]).flatMap((one) => formatBranch(printable(name), one)),
   );
 }
 
-function branchLines(name: string, value: Json): string[] {
+function formatBranch(name: string, value: Json): string[] {
   if (value === null || typeof value !== 'object') return [`${name}: ${value === null ? '' : printable(String(value))}`];
   if ('masked' in value) return [`${name}: (${t`not shown to this account`})`];
   const { '@id': id, '@lang': lang, '#text': text, ...rest } = value as { readonly [name: string]: Json };
   const marks = [id, lang].filter((mark) => mark !== undefined).map((mark) => ` (${printable(String(mark))})`);
   const ownText = text === undefined ? '' : ` ${printable(String(text))}`;
-  return [`${name}:${ownText}${marks.join('')}`, ...treeLines(rest).map((line) => `  ${line}`)];
+  return [`${name}:${ownText}${marks.join('')}`, ...formatTree(rest).map((line) => `  ${line}`)];
 }

@@ -2,16 +2,16 @@ import type { Command } from 'commander';
 import { ConfigError, type ExitReason } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import type { Profile } from '../../context/config.ts';
-import { type Context, deadlineSignal, type GlobalOptions, installSignalHandlers } from '../../context/context.ts';
+import { type Context, type GlobalOptions, installSignalHandlers, makeDeadlineSignal } from '../../context/context.ts';
 import { saveMalformedAnswer } from '../../context/malformed-answer.ts';
-import { harvestingAccount, openHarvestClient } from '../../context/open-service.ts';
-import { changeText, remoteStateValue, remoteStatusText } from '../../flows/finds/remote-state.ts';
+import { fetchHarvestingAccount, openHarvestClient } from '../../context/open-service.ts';
+import { formatChange, formatRemoteStatus, toRemoteStateJson } from '../../flows/finds/remote-state.ts';
 import { type PulledFind, pull } from '../../flows/harvest/pull-finds.ts';
 import { resolveAccount } from '../../flows/push/resolve-account.ts';
 import type { RemoteStatus } from '../../outbox/pulled-records.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import { findCount } from '../result-texts.ts';
+import { formatFindCount } from '../result-texts.ts';
 
 type PullOptions = GlobalOptions & { readonly full?: boolean; readonly deadline?: string };
 
@@ -28,12 +28,12 @@ export function register(program: Command, run: Runner): void {
 
 async function pullCommand(context: Context, options: PullOptions): Promise<ExitReason> {
   const { terminal, clock } = context;
-  const profile = context.profile();
+  const profile = context.getProfile();
   assertHarvesting(profile);
-  const outbox = await context.outbox();
+  const outbox = await context.openOutbox();
   const interrupts = installSignalHandlers(context, t`Stopping. Nothing was changed.`);
-  const { waitedMs } = await harvestingAccount(context, async (service) => resolveAccount(outbox, service));
-  const progress = terminal.progress(t`Pulling`);
+  const { waitedMs } = await fetchHarvestingAccount(context, async (service) => resolveAccount(outbox, service));
+  const progress = terminal.startProgress(t`Pulling`);
   const { finds, withoutContent, fromMs } = await pull({
     outbox,
     client: await openHarvestClient(context, profile.schemaVersion, waitedMs),
@@ -44,18 +44,18 @@ async function pullCommand(context: Context, options: PullOptions): Promise<Exit
     full: options.full === true,
     onProgress: progress.update,
     onNote: (text) => terminal.note(printable(text)),
-    signal: deadlineSignal(context, interrupts.stop, options.deadline),
+    signal: makeDeadlineSignal(context, interrupts.stop, options.deadline),
   })
     .catch((thrown: unknown) => saveMalformedAnswer(context, thrown))
     .finally(progress.end);
   await print(context, finds);
-  terminal.value({
+  terminal.printValue({
     from: fromMs === undefined ? null : new Date(fromMs).toISOString(),
     finds: finds.map((each) => ({
       find: each.sent.find,
       ident_cely: each.sent.identCely,
       news: each.isNews,
-      ...remoteStateValue(each),
+      ...toRemoteStateJson(each),
     })),
   });
   if (withoutContent.length === 0) return 'done';
@@ -75,14 +75,14 @@ function assertHarvesting({ name, kind, oaiBase }: Profile): void {
 async function print(context: Context, finds: readonly PulledFind[]): Promise<void> {
   const { terminal } = context;
   if (finds.length === 0) {
-    terminal.line(t`Nothing was sent with this profile yet.`);
+    terminal.printLine(t`Nothing was sent with this profile yet.`);
     return;
   }
   const news = finds.filter(({ isNews }) => isNews);
   const header = [t`FIND`, t`IDENTIFIER`, t`STATE`, t`NUMBER`, t`PHOTOS`, t`AREA`, t`DISTRICT`, t`CHANGED SINCE IT WAS SENT`];
-  if (news.length > 0) await terminal.table(header, news.map(formatPulledRow));
+  if (news.length > 0) await terminal.printTable(header, news.map(formatPulledRow));
   const [sent, changed] = [finds.length, news.length];
-  terminal.line(ngettext(msgid`${sent} sent find, ${changed} changed.`, `${sent} sent finds, ${changed} changed.`, sent));
+  terminal.printLine(ngettext(msgid`${sent} sent find, ${changed} changed.`, `${sent} sent finds, ${changed} changed.`, sent));
   printPullWarnings(context, finds);
 }
 
@@ -90,16 +90,16 @@ function formatPulledRow({ sent, pulled, record, changes }: PulledFind): string[
   return [
     sent.find,
     sent.identCely,
-    remoteStatusText(pulled),
+    formatRemoteStatus(pulled),
     record?.elements.evidencni_cislo?.toString() ?? '',
     record === undefined ? '' : String(record.files.length),
     record?.area?.text ?? (record?.protectedWithheld === true ? t`hidden` : ''),
     record?.district?.text ?? '',
-    changes.map(changeText).join('; '),
+    changes.map(formatChange).join('; '),
   ];
 }
 
-function printPullWarnings({ terminal, profile }: Context, finds: readonly PulledFind[]): void {
+function printPullWarnings({ terminal, getProfile }: Context, finds: readonly PulledFind[]): void {
   const listFindNames = (standing: RemoteStatus, wasShown?: boolean): string =>
     finds
       .filter(({ pulled }) => pulled.standing === standing && (wasShown ?? pulled.stav !== null) === (pulled.stav !== null))
@@ -111,10 +111,10 @@ function printPullWarnings({ terminal, profile }: Context, finds: readonly Pulle
   if (hidden !== '') {
     const why = t`In the service, but in their state not visible to this account: ${hidden}.`;
     const anonymous = t`The profile does not sign in for harvesting (oai_auth = none), so only archived finds are visible.`;
-    terminal.warn(profile().oaiAuth === 'none' ? `${why} ${anonymous}` : why);
+    terminal.warn(getProfile().oaiAuth === 'none' ? `${why} ${anonymous}` : why);
   }
   if (guarded > 0) {
-    const guardedFinds = findCount(guarded);
+    const guardedFinds = formatFindCount(guarded);
     terminal.warn(t`The location is hidden from this account and was not compared: ${guardedFinds}.`);
   }
   const gone = listFindNames('missing', true);

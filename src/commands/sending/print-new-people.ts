@@ -5,7 +5,7 @@ import type { TermCandidate } from '../../find/lookup.ts';
 import { acceptNewPeople, listNewPeople, type NewPerson } from '../../flows/finds/outbox-status.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { printable } from '../../ui/terminal.ts';
-import { findCount } from '../result-texts.ts';
+import { formatFindCount } from '../result-texts.ts';
 
 const MAX_SHOWN = 20;
 
@@ -30,11 +30,11 @@ export function printNewPeople({ terminal }: Context, people: readonly NewPerson
     ),
   );
   for (const { name, finds, first, nearest } of remaining.slice(0, MAX_SHOWN)) {
-    const [text, all, find] = [printable(name), findCount(finds.length), printable(first)];
+    const [text, all, find] = [printable(name), formatFindCount(finds.length), printable(first)];
     print(`  ${t`${text}: ${all}, the first is ${find}`}`);
     const [{ id } = { id: '' }] = nearest;
     if (id === '') continue;
-    const names = nearest.map(personText).join('; ');
+    const names = nearest.map(formatPerson).join('; ');
     print(`    ${t`Nearest: ${names}.`} ${t`To use the first: ${cmd`pas edit ${first} --set nalezce=${id}`}`}`);
   }
   const more = count - MAX_SHOWN;
@@ -42,7 +42,7 @@ export function printNewPeople({ terminal }: Context, people: readonly NewPerson
   print(t`If they are new: ${cmd`pas push --accept-new-people`}`);
 }
 
-export function newPeopleValue(people: readonly NewPerson[]): Record<string, unknown>[] {
+export function toNewPeopleJson(people: readonly NewPerson[]): Record<string, unknown>[] {
   return people.map(({ name, finds, isAccepted, nearest }) => ({
     name,
     finds: finds.length,
@@ -51,7 +51,7 @@ export function newPeopleValue(people: readonly NewPerson[]): Record<string, unk
   }));
 }
 
-export function personText({ id, label, about }: TermCandidate): string {
+export function formatPerson({ id, label, about }: TermCandidate): string {
   return printable(about === undefined ? `${label} (${id})` : `${label} (${id}, ${about})`);
 }
 
@@ -91,6 +91,6 @@ export async function admitNewPeople(
     return true;
   }
   printNewPeople(context, open);
-  context.terminal.value({ type: 'new_people', people: newPeopleValue(open) });
+  context.terminal.printValue({ type: 'new_people', people: toNewPeopleJson(open) });
   return false;
 }

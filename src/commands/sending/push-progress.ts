@@ -2,21 +2,21 @@ import type { PasError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { cmd, getTemplate, type Message, msg } from '../../base/message.ts';
 import type { Context } from '../../context/context.ts';
-import { entryText, KIND_WORDS, STATE_WORDS, VERDICT_WORDS } from '../../flows/finds/entry-words.ts';
+import { formatEntry, KIND_WORDS, STATE_WORDS, VERDICT_WORDS } from '../../flows/finds/entry-words.ts';
 import type { PushEvent } from '../../flows/push/push-context.ts';
 import type { Rest, WatchEvent } from '../../flows/push/watch.ts';
 import type { Reconciled } from '../../flows/reconcile/reconcile-entries.ts';
-import { findReassignment, uncertainTexts } from '../../flows/reconcile/uncertain-text.ts';
+import { explainUncertain, findReassignment } from '../../flows/reconcile/uncertain-text.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { type Progress, printable } from '../../ui/terminal.ts';
 import { FoldedLines } from '../result-texts.ts';
 
 /** Says why an entry is uncertain, once per reason; alike texts are folded. */
-function uncertainSayer({ terminal, profile }: Context, outbox: Outbox, why: boolean, folded: FoldedLines) {
+function makeUncertainPrinter({ terminal, getProfile }: Context, outbox: Outbox, why: boolean, folded: FoldedLines) {
   const printedTexts = new Map<number, string>();
   return (what: Message, entryId: number): void => {
     const reassignment = why ? undefined : findReassignment(outbox, entryId);
-    const [plainly, ...reasons] = uncertainTexts(outbox, entryId, profile().settleMs);
+    const [plainly, ...reasons] = explainUncertain(outbox, entryId, getProfile().settleMs);
     const lines = [`${what}: ${plainly}`, ...(why ? reasons.map((reason) => `  ${printable(reason)}`) : [])];
     if (printedTexts.get(entryId) === lines.join('\n')) return;
     printedTexts.set(entryId, lines.join('\n'));
@@ -31,11 +31,11 @@ export function showPush(context: Context, outbox: Outbox, why: boolean) {
   /** Entries printed as refused, which may be queued again once everything is refused. */
   const refused = new Set<number>();
   const folded = new FoldedLines();
-  const printUncertain = uncertainSayer(context, outbox, why, folded);
+  const printUncertain = makeUncertainPrinter(context, outbox, why, folded);
   let bar: Progress | undefined;
   let isLooking = false;
   let [doneCount, total] = [0, 0];
-  const end = (): void => {
+  const endProgress = (): void => {
     bar?.end();
     bar = undefined;
     isLooking = false;
@@ -45,39 +45,39 @@ export function showPush(context: Context, outbox: Outbox, why: boolean) {
   };
   return {
     end: () => {
-      end();
+      endProgress();
       printFolded();
     },
     onRound: (queued: number) => {
-      end();
-      bar = terminal.progress(t`Sending`);
+      endProgress();
+      bar = terminal.startProgress(t`Sending`);
       [doneCount, total] = [0, queued];
     },
     report: (event: PushEvent) => {
-      terminal.value(event);
+      terminal.printValue(event);
       if (event.type === 'settled' && event.state !== 'queued') {
         doneCount += 1;
         bar?.update(doneCount, total);
       }
       if (event.type === 'settled' && event.state === 'refused') refused.add(event.entry);
       if (event.type === 'settled' && event.state === 'queued' && refused.delete(event.entry)) {
-        const [what, reason] = [entryText(event.kind, event.find), printable(event.reason ?? '')];
+        const [what, reason] = [formatEntry(event.kind, event.find), printable(event.reason ?? '')];
         terminal.note(t`${what} is queued again: ${reason}`);
         doneCount -= 1;
       } else printEvent(terminal, event, printUncertain);
     },
     onLook: (looked: number, all: number | undefined) => {
       if (!isLooking) {
-        end();
-        bar = terminal.progress(t`Checking the service`);
+        endProgress();
+        bar = terminal.startProgress(t`Checking the service`);
         isLooking = true;
       }
       bar?.update(looked, all);
     },
     onReconciled: (settled: readonly Reconciled[]) => {
-      end();
+      endProgress();
       for (const { entry, verdict } of settled) {
-        const what = entryText(entry.kind, entry.localId ?? entry.identCely);
+        const what = formatEntry(entry.kind, entry.localId ?? entry.identCely);
         if (verdict.kind === 'undecided') printUncertain(what, entry.id);
         else
           folded.add(
@@ -89,7 +89,7 @@ export function showPush(context: Context, outbox: Outbox, why: boolean) {
       printFolded();
     },
     onLookFailed: ({ message }: PasError) => {
-      end();
+      endProgress();
       const why = printable(message);
       terminal.note(t`Uncertain entries could not be checked: ${why}`);
     },
@@ -102,23 +102,30 @@ function printEvent(
   printUncertain: (what: Message, entryId: number) => void,
 ): void {
   if (event.type === 'left_out') {
-    terminal.warn(leftOutText(event));
+    terminal.warn(formatCircuitLeftOut(event));
     return;
   }
-  const what = entryText(event.kind, event.find);
+  const what = formatEntry(event.kind, event.find);
   if (event.type === 'attempt') {
     const answer = event.status ?? t`no answer`;
-    terminal.detail(t`${what}: ${answer} after ${event.ms} ms, waited ${event.paced_ms} ms for the rate limit`);
+    terminal.printDetail(t`${what}: ${answer} after ${event.ms} ms, waited ${event.paced_ms} ms for the rate limit`);
     return;
   }
   const reason = printable(event.reason ?? '');
   const state = STATE_WORDS[event.state];
-  if (event.state === 'queued') terminal.detail(`${what}: ${reason}`);
+  if (event.state === 'queued') terminal.printDetail(`${what}: ${reason}`);
   else if (event.state === 'uncertain') printUncertain(what, event.entry);
   else if (event.state !== 'accepted') terminal.note(t`${what} ${state}: ${reason}`);
 }
 
-function leftOutText({ kind, project, record, status, reason, count }: Extract<PushEvent, { type: 'left_out' }>): string {
+function formatCircuitLeftOut({
+  kind,
+  project,
+  record,
+  status,
+  reason,
+  count,
+}: Extract<PushEvent, { type: 'left_out' }>): string {
   const [word, reasonText] = [KIND_WORDS[kind], printable(reason)];
   const answer = status === null ? reasonText : t`${reasonText} (status ${status})`;
   if (record !== null) return t`Not sent, still queued: ${word} of ${record}, ${count} in all. One got the answer: ${answer}`;
@@ -132,11 +139,11 @@ export function showWaits({ terminal, clock }: Context): (event: WatchEvent, res
   let printed = '';
   return (event, rest) => {
     const { untilMs, reason, ...what } = event;
-    terminal.value({ ...what, reason, until: untilMs === null ? null : new Date(untilMs).toISOString() });
+    terminal.printValue({ ...what, reason, until: untilMs === null ? null : new Date(untilMs).toISOString() });
     const isResting = event.for === 'entries';
-    const text = isResting ? String(RESTING_WORDS[rest()]) : waitingText(event.for, event, clock.now());
+    const text = isResting ? String(RESTING_WORDS[rest()]) : formatWaiting(event.for, event, clock.now());
     const topic = isResting ? text : event.for;
-    if (topic === printed) terminal.detail(text);
+    if (topic === printed) terminal.printDetail(text);
     else terminal.note(text);
     printed = topic;
   };
@@ -148,7 +155,7 @@ const RESTING_WORDS: Readonly<Record<Rest, Message>> = {
   held: msg`No queued entry can be sent yet; \`${cmd`pas status`}\` shows why. Waiting for new entries.`,
 };
 
-function waitingText(what: 'service' | 'time', { reason, untilMs }: WatchEvent, nowMs: number): string {
+function formatWaiting(what: 'service' | 'time', { reason, untilMs }: WatchEvent, nowMs: number): string {
   const seconds = untilMs === null ? 0 : Math.max(1, Math.round((untilMs - nowMs) / 1000));
   const why = printable(reason ?? '');
   switch (what) {

@@ -1,16 +1,16 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
-import { decimal, momentText, msgid, ngettext, t } from '../../base/language.ts';
+import { formatDecimal, formatMoment, msgid, ngettext, t } from '../../base/language.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
 import { initCommand } from '../../context/config.ts';
 import { type Context, type GlobalOptions, installSignalHandlers, makeContext } from '../../context/context.ts';
 import { announceInstance, confirmProduction, openSync } from '../../context/open-service.ts';
 import { openPace } from '../../context/pacing.ts';
-import { entryText, KIND_WORDS } from '../../flows/finds/entry-words.ts';
+import { formatEntry, KIND_WORDS } from '../../flows/finds/entry-words.ts';
 import type { NewPerson } from '../../flows/finds/outbox-status.ts';
 import { UndecidedOutboxError } from '../../flows/outbox/fence.ts';
 import { createBreakers, type OpenCircuit } from '../../flows/push/circuit-breaker.ts';
-import { type PushResult, planPush, remainingAfterPush, SENDABLE_KINDS } from '../../flows/push/drain-queue.ts';
+import { countRemainingAfterPush, type PushResult, planPush, SENDABLE_KINDS } from '../../flows/push/drain-queue.ts';
 import { type NotChecked, type PushAllOptions, pushAll } from '../../flows/push/push-all.ts';
 import type { StopCause } from '../../flows/push/push-context.ts';
 import { sendHeld } from '../../flows/reconcile/resolve-entries.ts';
@@ -21,11 +21,11 @@ import { choose } from '../../ui/prompt.ts';
 import { printable } from '../../ui/terminal.ts';
 
 import { defineCommand, type Runner } from '../command.ts';
-import { wholeNumber } from '../finds/list.ts';
-import { answersFor, requestCount } from '../result-texts.ts';
+import { parseWholeNumber } from '../finds/list.ts';
+import { formatRequestCount, listAnswers } from '../result-texts.ts';
 
 import { continueEarlier, separate } from '../service/adopt.ts';
-import { admitNewPeople, findNewPeople, newPeopleValue, printNewPeople } from './print-new-people.ts';
+import { admitNewPeople, findNewPeople, printNewPeople, toNewPeopleJson } from './print-new-people.ts';
 import { showPush, showWaits } from './push-progress.ts';
 
 type PushOptions = GlobalOptions & {
@@ -47,8 +47,8 @@ export function register(program: Command, run: Runner): void {
     examples: ['pas push', 'pas push K-017 K-018 --only import,photo --dry-run'],
   })
     .option('--dry-run', t`show what would be sent and send nothing`)
-    .option('--only <kinds>', t`only these kinds: import, number, photo`, kinds)
-    .option('--limit <n>', t`send at most this many requests`, wholeNumber)
+    .option('--only <kinds>', t`only these kinds: import, number, photo`, parseKinds)
+    .option('--limit <n>', t`send at most this many requests`, parseWholeNumber)
     .option('--yes', t`write to production without asking`)
     .option('--watch', t`keep running and send new entries as they are queued, until you press Ctrl-C`)
     .option('--no-look', t`send without searching first for records that may be the same finds`)
@@ -62,7 +62,7 @@ export function register(program: Command, run: Runner): void {
     .action((finds: string[], options: PushOptions) => run(options, (context) => pushCommand(context, finds, options)));
 }
 
-function kinds(text: string): EntryKind[] {
+function parseKinds(text: string): EntryKind[] {
   return text.split(',').map((word) => {
     const kind = SENDABLE_KINDS.find((kind) => kind === word.trim());
     if (kind !== undefined) return kind;
@@ -73,7 +73,7 @@ function kinds(text: string): EntryKind[] {
 
 export async function pushCommand(context: Context, names: readonly string[], options: PushOptions): Promise<ExitReason> {
   const { terminal } = context;
-  const outbox = options.dryRun === true ? await context.outbox() : await context.outboxToPush();
+  const outbox = options.dryRun === true ? await context.openOutbox() : await context.openOutboxToPush();
   if (options.watch === true && (options.dryRun === true || options.limit !== undefined))
     throw new UsageError(t`--watch runs until you stop it, so it cannot be combined with --limit or --dry-run.`);
   announceInstance(context);
@@ -132,7 +132,7 @@ async function pushOptions(
   recordKeys: PushAllOptions['recordKeys'],
 ) {
   const { terminal } = context;
-  const profile = context.profile();
+  const profile = context.getProfile();
   const { maxInFlight, answerTimeoutMs, settleMs, lookBackDays } = profile;
   const isAllAccepted = options.acceptNewPeople === true;
   const admission = { recordKeys, isAllAccepted, mayAsk: mayAsk(context, options) };
@@ -144,8 +144,8 @@ async function pushOptions(
     limit: options.limit,
     pace: await openPace(context, profile),
     breakerMemory: createBreakers(),
-    machine: context.machine(),
-    photosFolder: context.outboxPlaces().photosFolder,
+    machine: context.getMachineId(),
+    photosFolder: context.getOutboxPlaces().photosFolder,
     onMatch: options.onMatch ?? 'hold',
     mayLook: options.look !== false,
     lookBackMs: lookBackDays * DAY_MS,
@@ -170,9 +170,9 @@ const NOT_CHECKED: Readonly<Record<NotChecked, Message>> = {
   skipped: msg`Not checked: --no-look was given.`,
 };
 
-function describeNotChecked({ config, profile }: Context, why: NotChecked): Message {
-  const { name } = profile();
-  const settings = config().profiles.get(name) ?? {};
+function describeNotChecked({ getConfig, getProfile }: Context, why: NotChecked): Message {
+  const { name } = getProfile();
+  const settings = getConfig().profiles.get(name) ?? {};
   if (why !== 'anonymous' || settings.oai_auth === undefined) return NOT_CHECKED[why];
   const command = initCommand(name, { ...settings, oai_auth: 'basic' });
   return msg`Not checked: the profile says oai_auth = none, so pas cannot see if another computer has sent the same finds. To sign in there: ${command}`;
@@ -187,11 +187,11 @@ async function askHeld(context: Context, outbox: Outbox, held: readonly Entry[])
   const { terminal } = context;
   const prompt = await context.prompt();
   for (const entry of held) {
-    const what = entryText(entry.kind, entry.localId ?? entry.identCely);
+    const what = formatEntry(entry.kind, entry.localId ?? entry.identCely);
     const question = printable(entry.held?.question ?? '');
     terminal.note(`${what}: ${question}`);
     if (await prompt.confirm(t`Send it anyway?`)) sendHeld(outbox, [entry]);
-    else for (const answer of answersFor(entry)) terminal.note(`  ${answer}`);
+    else for (const answer of listAnswers(entry)) terminal.note(`  ${answer}`);
   }
 }
 
@@ -213,13 +213,13 @@ function printQueued(
   const { terminal } = context;
   for (const kind of kinds) {
     const [word, count] = [KIND_WORDS[kind], queued[kind]];
-    terminal.line(t`${word}: ${count} would be sent`);
+    terminal.printLine(t`${word}: ${count} would be sent`);
   }
   printNewPeople(context, people);
-  terminal.value({
+  terminal.printValue({
     dry_run: true,
     queued: Object.fromEntries(kinds.map((kind) => [kind, queued[kind]])),
-    new_people: newPeopleValue(people),
+    new_people: toNewPeopleJson(people),
   });
   return 'done';
 }
@@ -227,7 +227,7 @@ function printQueued(
 function stopText(cause: StopCause): string {
   const reason = cause.kind === 'interrupted' ? t`interrupted` : withoutFullStop(printable(cause.reason));
   if (cause.kind !== 'waiting' && cause.kind !== 'not-yet') return reason;
-  const until = momentText(cause.untilMs);
+  const until = formatMoment(cause.untilMs);
   return t`${reason} (until ${until})`;
 }
 
@@ -238,22 +238,22 @@ function summarise(
   result: PushResult & { readonly atRest?: boolean },
 ): ExitReason {
   const { terminal } = context;
-  const { totals, held, stillNonConforming } = remainingAfterPush(outbox, result);
+  const { totals, held, stillNonConforming } = countRemainingAfterPush(outbox, result);
   const { uncertain, queued } = totals;
   const { accepted, refused, throttled, locked, stopCause } = result;
-  const requests = requestCount(result.requests);
-  const seconds = decimal(result.elapsedMs / 1000, 1);
+  const requests = formatRequestCount(result.requests);
+  const seconds = formatDecimal(result.elapsedMs / 1000, 1);
   const outcome = t`${accepted} accepted, ${refused} refused, ${uncertain} uncertain, ${queued} still queued`;
   const effort = t`${requests} in ${seconds} s`;
   const delayed = throttled + locked > 0 ? `, ${t`${throttled} throttled, ${locked} locked`}` : '';
-  terminal.line(`${outcome}; ${effort}${delayed}.`);
+  terminal.printLine(`${outcome}; ${effort}${delayed}.`);
   if (stopCause !== undefined && result.atRest !== true) {
     const why = stopText(stopCause);
     terminal.warn(t`Stopped: ${why}. Entries that were not sent stay queued.`);
   }
-  if (held > 0) terminal.warn(heldText(held));
+  if (held > 0) terminal.warn(formatHeldCount(held));
   if (uncertain + totals.refused + held > 0) terminal.note(t`\`${cmd`pas status`}\` shows what needs your attention.`);
-  terminal.value({
+  terminal.printValue({
     type: 'summary',
     accepted,
     refused,
@@ -289,7 +289,7 @@ function summarise(
   }
 }
 
-function heldText(count: number): string {
+function formatHeldCount(count: number): string {
   return ngettext(
     msgid`${count} entry is held: a person must answer a question about it first.`,
     `${count} entries are held: a person must answer a question about each first.`,

@@ -3,13 +3,13 @@ import type { ExitReason } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { openSync, withoutHarvesting } from '../../context/open-service.ts';
-import { entryText } from '../../flows/finds/entry-words.ts';
+import { formatEntry } from '../../flows/finds/entry-words.ts';
 import { reconcileNow } from '../../flows/push/push-all.ts';
 import { resolveRecordNames } from '../../flows/queue/resolve-finds.ts';
 import type { Reconciled } from '../../flows/reconcile/reconcile-entries.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import { commandFor } from '../result-texts.ts';
+import { findCommandFor } from '../result-texts.ts';
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
@@ -20,25 +20,25 @@ export function register(program: Command, run: Runner): void {
 }
 
 async function reconcileCommand(context: Context, names: readonly string[]): Promise<ExitReason> {
-  const outbox = await context.outboxToPush();
+  const outbox = await context.openOutboxToPush();
   const recordKeys = names.length === 0 ? undefined : resolveRecordNames(outbox, names);
   const { harvesting, ...sync } = await openSync(context);
-  if (harvesting === undefined) throw withoutHarvesting(context.profile());
-  const progress = context.terminal.progress(t`Checking the service`);
+  if (harvesting === undefined) throw withoutHarvesting(context.getProfile());
+  const progress = context.terminal.startProgress(t`Checking the service`);
   const { settled, left: remainingCount } = await reconcileNow({
     ...sync,
     harvesting,
     recordKeys,
     onLook: progress.update,
   }).finally(progress.end);
-  for (const one of settled) context.terminal.line(sentence(one));
-  if (settled.length === 0) context.terminal.line(t`Nothing is uncertain.`);
-  context.terminal.value({ reconciled: settled.map(value) });
+  for (const one of settled) context.terminal.printLine(formatReconciled(one));
+  if (settled.length === 0) context.terminal.printLine(t`Nothing is uncertain.`);
+  context.terminal.printValue({ reconciled: settled.map(toReconciledJson) });
   return remainingCount > 0 ? 'uncertain' : 'done';
 }
 
-function sentence({ entry, verdict }: Reconciled): string {
-  const what = printable(entryText(entry.kind, entry.localId ?? entry.identCely));
+function formatReconciled({ entry, verdict }: Reconciled): string {
+  const what = printable(formatEntry(entry.kind, entry.localId ?? entry.identCely));
   const reason = printable(verdict.reason);
   switch (verdict.kind) {
     case 'found':
@@ -46,7 +46,7 @@ function sentence({ entry, verdict }: Reconciled): string {
     case 'absent':
       return t`${what}: queued again; ${reason}.`;
     case 'undecided': {
-      const [candidates, command] = [verdict.candidates.join(', '), commandFor(entry)];
+      const [candidates, command] = [verdict.candidates.join(', '), findCommandFor(entry)];
       const sentences = [
         t`${what}: still uncertain; ${reason}.`,
         candidates === '' ? '' : t`Check ${candidates}.`,
@@ -57,7 +57,7 @@ function sentence({ entry, verdict }: Reconciled): string {
   }
 }
 
-function value({ entry, verdict }: Reconciled): Record<string, unknown> {
+function toReconciledJson({ entry, verdict }: Reconciled): Record<string, unknown> {
   return {
     entry: entry.id,
     kind: entry.kind,

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import { ConfigError, type ExitReason, PasError, UsageError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
-import { type Command as CommandText, cmd, commandWith, joinMessages, type Message, msg } from '../../base/message.ts';
+import { type Command as CommandText, cmd, composeCommand, joinMessages, type Message, msg } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
-import { openHarvestClient, ownHarvestBase, withoutHarvesting } from '../../context/open-service.ts';
+import { findOwnHarvestBase, openHarvestClient, withoutHarvesting } from '../../context/open-service.ts';
 import { withLockIfFree } from '../../context/other-outboxes.ts';
 import { STATE_WORDS } from '../../flows/finds/entry-words.ts';
-import { lookUpRecord, recordProblem } from '../../flows/reconcile/look-up-record.ts';
+import { findRecordProblem, lookUpRecord } from '../../flows/reconcile/look-up-record.ts';
 import {
   type Decision,
   type OpenDecision,
@@ -19,7 +19,7 @@ import type { Outbox } from '../../outbox/open-outbox.ts';
 import { choose } from '../../ui/prompt.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import { wholeNumber } from '../finds/list.ts';
+import { parseWholeNumber } from '../finds/list.ts';
 
 type ResolveOptions = GlobalOptions & {
   readonly created?: string;
@@ -40,14 +40,14 @@ export function register(program: Command, run: Runner): void {
     .option('--resend', t`the service does not have it: send it again`)
     .option('--drop', t`do not send it; importing the table again does not change that`)
     .option('--undo', t`take back the last decision, as long as nothing was sent because of it`)
-    .option('--entry <n>', t`only this entry, by the number shown in \`${cmd`pas status`}\``, wholeNumber)
+    .option('--entry <n>', t`only this entry, by the number shown in \`${cmd`pas status`}\``, parseWholeNumber)
     .option('--yes', t`do not ask for confirmation that the record is the find's`)
     .action((find: string, options: ResolveOptions) => run(options, (context) => resolve(context, find, options)));
 }
 
 async function resolve(context: Context, name: string, options: ResolveOptions): Promise<ExitReason> {
   const { terminal } = context;
-  const outbox = await context.outbox();
+  const outbox = await context.openOutbox();
   const entryId = options.entry;
   const decisions = parseDecisions(options);
   if (options.undo === true && decisions.length === 0) return undo(context, outbox, name);
@@ -62,10 +62,10 @@ async function resolve(context: Context, name: string, options: ResolveOptions):
 
   const { settled, waiting } = resolveEntries(outbox, name, decision, entryId, withLockIfFree(context), open?.entry);
   const count = settled.length;
-  terminal.line(ngettext(msgid`${count} entry of ${name} resolved.`, `${count} entries of ${name} resolved.`, count));
+  terminal.printLine(ngettext(msgid`${count} entry of ${name} resolved.`, `${count} entries of ${name} resolved.`, count));
   if (waiting !== undefined) printWaiting(context, name, waiting);
   terminal.note(t`To take that back, as long as nothing was sent because of it: ${cmd`pas resolve ${name} --undo`}`);
-  terminal.value({ find: name, settled: settled.map((entry) => ({ entry: entry.id, kind: entry.kind })) });
+  terminal.printValue({ find: name, settled: settled.map((entry) => ({ entry: entry.id, kind: entry.kind })) });
   return 'done';
 }
 
@@ -82,15 +82,19 @@ function undo(context: Context, outbox: Outbox, name: string): ExitReason {
   const { decision, entries } = undoDecision(outbox, name, withLockIfFree(context));
   for (const entry of entries) {
     const [what, now] = [printable(entry.kind === 'photo' ? entry.photograph.name : name), STATE_WORDS[entry.state]];
-    terminal.line(t`${what}: the decision is taken back; it is ${now} as before.`);
+    terminal.printLine(t`${what}: the decision is taken back; it is ${now} as before.`);
   }
-  terminal.value({ find: name, undone: decision, entries: entries.map(({ id, kind, state }) => ({ entry: id, kind, state })) });
+  terminal.printValue({
+    find: name,
+    undone: decision,
+    entries: entries.map(({ id, kind, state }) => ({ entry: id, kind, state })),
+  });
   return 'done';
 }
 
 function printWaiting({ terminal }: Context, name: string, waiting: number): void {
   if (waiting > 0)
-    terminal.line(
+    terminal.printLine(
       ngettext(
         msgid`${waiting} number or photograph of it waits and is not sent without it.`,
         `${waiting} numbers and photographs of it wait and are not sent without it.`,
@@ -111,16 +115,16 @@ async function ask(
   entryId: number | undefined,
 ): Promise<Decision | undefined> {
   const { terminal } = context;
-  if (!terminal.interactive) throw new UsageError(t`Decide about ${name}:`, { hint: waysText(open, name, entryId) });
+  if (!terminal.interactive) throw new UsageError(t`Decide about ${name}:`, { hint: listWays(open, name, entryId) });
   const prompt = await context.prompt();
   const offers = [...listOffers(open), { value: undefined, name: t`leave it open` }];
   const chosen = await choose<Decision | 'other' | undefined>(prompt, t`Does the service have ${name}?`, offers);
   if (chosen !== 'other') return chosen;
   const findProblem = async (text: string) => {
-    const problem = recordProblem(outbox, open.entry, text.trim());
+    const problem = findRecordProblem(outbox, open.entry, text.trim());
     return problem === undefined ? undefined : `${problem.message} ${problem.hint ?? ''}`.trim();
   };
-  return { kind: 'created', identCely: (await prompt.text({ message: t`Identifier of the record`, findProblem })).trim() };
+  return { kind: 'created', identCely: (await prompt.askText({ message: t`Identifier of the record`, findProblem })).trim() };
 }
 
 type Offered = { readonly value: Decision | 'other'; readonly name: string };
@@ -139,9 +143,9 @@ function listOffers({ kinds, candidates, entry }: OpenDecision): Offered[] {
 }
 
 /** Lists the commands of the possible decisions, with known records or a placeholder. */
-function waysText({ kinds, candidates }: OpenDecision, find: string, entryId: number | undefined): Message {
+function listWays({ kinds, candidates }: OpenDecision, find: string, entryId: number | undefined): Message {
   const resolveCommand = (flag: string, value: string | true = true): CommandText =>
-    commandWith('pas resolve', [
+    composeCommand('pas resolve', [
       ['', find],
       ['--entry', entryId?.toString()],
       [flag, value],
@@ -174,7 +178,7 @@ async function checkRecord(
   identCely: string,
   options: ResolveOptions,
 ): Promise<void> {
-  const problem = recordProblem(outbox, entry, identCely);
+  const problem = findRecordProblem(outbox, entry, identCely);
   if (problem !== undefined) throw problem;
   if (entry.kind !== 'import') return;
   const looked = await look(context, outbox, entry, identCely);
@@ -194,14 +198,14 @@ async function checkRecord(
 /** Shows the service's record, with the evidence against it. @returns `unseen` where the service should list it, and does not */
 async function look(context: Context, outbox: Outbox, entry: ImportEntry, identCely: string): Promise<'seen' | 'unseen'> {
   const { terminal } = context;
-  const { prefix, oaiAuth } = context.profile();
+  const { prefix, oaiAuth } = context.getProfile();
   try {
-    if (ownHarvestBase(context) === undefined) throw withoutHarvesting(context.profile());
+    if (findOwnHarvestBase(context) === undefined) throw withoutHarvesting(context.getProfile());
     const client = await openHarvestClient(context);
     const looked = await lookUpRecord(outbox, { client, format: `oai_${prefix}` }, entry, identCely);
     if (looked !== undefined) {
       const header = ['', t`ELEMENT`, entry.localId ?? '', identCely];
-      await terminal.table(
+      await terminal.printTable(
         header,
         looked.compared.map(({ element, sent, now, differs }) => [differs ? '≠' : '', element, sent ?? '–', now ?? '–']),
       );

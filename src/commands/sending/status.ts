@@ -1,24 +1,24 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
-import { momentText, msgid, ngettext, t } from '../../base/language.ts';
+import { formatMoment, msgid, ngettext, t } from '../../base/language.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
-import { ownHarvestBase, placeOfSecrets } from '../../context/open-service.ts';
+import { findOwnHarvestBase, getPlaceOfSecrets } from '../../context/open-service.ts';
 import { readSharedPause } from '../../context/pacing.ts';
-import { entryText, KIND_WORDS, STATE_WORDS } from '../../flows/finds/entry-words.ts';
-import { isVocabularyEmpty, type NewPerson, outboxStatus } from '../../flows/finds/outbox-status.ts';
-import { findReassignment, uncertainTexts } from '../../flows/reconcile/uncertain-text.ts';
+import { formatEntry, KIND_WORDS, STATE_WORDS } from '../../flows/finds/entry-words.ts';
+import { getOutboxStatus, isVocabularyEmpty, type NewPerson } from '../../flows/finds/outbox-status.ts';
+import { explainUncertain, findReassignment } from '../../flows/reconcile/uncertain-text.ts';
 import type { Entry } from '../../outbox/entry.ts';
 import type { Delay, Waiting } from '../../outbox/overview.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import { answersFor, commandFor, findCount, formatMore, heldValue, INSTANCE_WORDS } from '../result-texts.ts';
-import { findNewPeople, newPeopleValue, printNewPeople } from './print-new-people.ts';
+import { findCommandFor, formatFindCount, formatMore, INSTANCE_WORDS, listAnswers, toHeldJson } from '../result-texts.ts';
+import { findNewPeople, printNewPeople, toNewPeopleJson } from './print-new-people.ts';
 
 const MAX_SHOWN = 10;
 
-type OutboxState = ReturnType<typeof outboxStatus>;
+type OutboxState = ReturnType<typeof getOutboxStatus>;
 
 type StatusOptions = GlobalOptions & { readonly why?: boolean };
 
@@ -29,44 +29,44 @@ export function register(program: Command, run: Runner): void {
     examples: ['pas status', 'pas status --json'],
   })
     .option('--why', t`with the evidence for what is uncertain`)
-    .action((options: StatusOptions) => run(options, (context) => status(context, options)));
+    .action((options: StatusOptions) => run(options, (context) => showStatus(context, options)));
 }
 
-async function status(context: Context, options: StatusOptions): Promise<ExitReason> {
+async function showStatus(context: Context, options: StatusOptions): Promise<ExitReason> {
   const { terminal } = context;
-  const outbox = await context.outboxToRead();
-  const profile = context.profile();
-  const state = outboxStatus(outbox);
+  const outbox = await context.openOutboxToRead();
+  const profile = context.getProfile();
+  const state = getOutboxStatus(outbox);
   const { finds, entries, table, waiting, delayed, dropped, needsPerson } = state;
-  const [all, kind] = [findCount(finds), INSTANCE_WORDS[profile.kind]];
-  terminal.line(t`${all}; profile ${profile.name}, ${kind}, ${profile.baseUrl}`);
+  const [all, kind] = [formatFindCount(finds), INSTANCE_WORDS[profile.kind]];
+  terminal.printLine(t`${all}; profile ${profile.name}, ${kind}, ${profile.baseUrl}`);
   const people = await findNewPeople(context, outbox);
   const next = await listNextSteps(context, state, people);
   printNext(context, next.first);
-  if (finds > 0) terminal.line();
+  if (finds > 0) terminal.printLine();
   if (finds > 0)
-    await terminal.table(
+    await terminal.printTable(
       ['', ...table.states.map((state) => STATE_WORDS[state])],
       table.rows.map((row) => [KIND_WORDS[row.kind], ...row.counts.map(String)]),
     );
   printWaiting(context, waiting);
   printDelays(context, delayed);
   const pause = await readSharedPause(context, profile);
-  if (pause.text !== undefined) terminal.line(`${pause.text} ${t`End it: ${cmd`pas pace --clear`}`}`);
+  if (pause.text !== undefined) terminal.printLine(`${pause.text} ${t`End it: ${cmd`pas pace --clear`}`}`);
   printHeld(context, needsPerson);
   for (const step of STEPS)
     printStep(context, step, needsPerson, {
       why: (entry) =>
         entry.state === 'uncertain'
-          ? uncertainTexts(outbox, entry.id, profile.settleMs).slice(0, options.why === true ? undefined : 1)
+          ? explainUncertain(outbox, entry.id, profile.settleMs).slice(0, options.why === true ? undefined : 1)
           : [describeReason(entry)],
       getKind: (entry) => findReassignment(outbox, entry.id) ?? String(entry.id),
     });
   printDropped(context, dropped);
-  if (people.some(({ isAccepted }) => !isAccepted)) terminal.line();
-  printNewPeople(context, people, terminal.line);
+  if (people.some(({ isAccepted }) => !isAccepted)) terminal.printLine();
+  printNewPeople(context, people, terminal.printLine);
   if (pause.text === undefined) printNext(context, next.last);
-  terminal.value({
+  terminal.printValue({
     finds,
     entries,
     waiting: {
@@ -81,7 +81,7 @@ async function status(context: Context, options: StatusOptions): Promise<ExitRea
       })),
     },
     ...pause.value,
-    new_people: newPeopleValue(people),
+    new_people: toNewPeopleJson(people),
     next: [...next.first, ...next.last].flatMap(({ commands }) => commands.map(String)),
     needs_person: needsPerson.map((entry) => ({
       entry: entry.id,
@@ -89,8 +89,8 @@ async function status(context: Context, options: StatusOptions): Promise<ExitRea
       find: entry.localId ?? entry.identCely,
       state: entry.state,
       reason: String(entry.reason ?? entry.issues[0]?.message ?? '') || null,
-      ...heldValue(entry),
-      command: commandFor(entry),
+      ...toHeldJson(entry),
+      command: findCommandFor(entry),
     })),
   });
   return 'done';
@@ -104,12 +104,12 @@ async function listNextSteps(
   state: OutboxState,
   people: readonly NewPerson[],
 ): Promise<{ first: readonly NextStep[]; last: readonly NextStep[] }> {
-  const { oaiBase } = context.profile();
+  const { oaiBase } = context.getProfile();
   const vocabulary = existsSync(context.places.vocabularyFile)
-    ? (await context.vocabularyToRead()).source(oaiBase ?? '')
+    ? (await context.openVocabularyToRead()).openSource(oaiBase ?? '')
     : undefined;
   const first: NextStep[] = [];
-  if (placeOfSecrets(context) === 'nowhere') first.push({ title: t`Sign in:`, commands: [cmd`pas login`] });
+  if (getPlaceOfSecrets(context) === 'nowhere') first.push({ title: t`Sign in:`, commands: [cmd`pas login`] });
   if (oaiBase !== undefined && isVocabularyEmpty(vocabulary))
     first.push({ title: t`Harvest the vocabularies; finds are checked with them offline:`, commands: [cmd`pas harvest-vocab`] });
   if (state.isEmpty)
@@ -119,7 +119,7 @@ async function listNextSteps(
   const send = isAnyoneNew ? cmd`pas push --accept-new-people` : cmd`pas push`;
   if (state.sendable > 0) last.push({ title: t`Send what is queued:`, commands: [send] });
   if (state.isAllDone) {
-    const look = ownHarvestBase(context) === undefined ? cmd`pas list` : cmd`pas pull`;
+    const look = findOwnHarvestBase(context) === undefined ? cmd`pas list` : cmd`pas pull`;
     last.push({ title: t`Everything is sent. Read the current states from the service:`, commands: [look] });
   }
   return { first, last };
@@ -127,15 +127,15 @@ async function listNextSteps(
 
 function printNext({ terminal }: Context, steps: readonly NextStep[]): void {
   for (const { title, commands } of steps) {
-    terminal.line(`\n${terminal.color.bold(title)}`);
-    for (const command of commands) terminal.line(printable(`  ${command}`));
+    terminal.printLine(`\n${terminal.color.bold(title)}`);
+    for (const command of commands) terminal.printLine(printable(`  ${command}`));
   }
 }
 
 function printWaiting({ terminal }: Context, { forImport, forTime }: Waiting): void {
   if (forImport > 0) {
-    terminal.line();
-    terminal.line(
+    terminal.printLine();
+    terminal.printLine(
       ngettext(
         msgid`${forImport} number or photograph waits for the import of its find.`,
         `${forImport} numbers and photographs wait for the import of their find.`,
@@ -144,7 +144,7 @@ function printWaiting({ terminal }: Context, { forImport, forTime }: Waiting): v
     );
   }
   if (forTime > 0) {
-    terminal.line(
+    terminal.printLine(
       ngettext(msgid`${forTime} entry waits for its next retry.`, `${forTime} entries wait for their next retry.`, forTime),
     );
   }
@@ -152,12 +152,12 @@ function printWaiting({ terminal }: Context, { forImport, forTime }: Waiting): v
 
 function printDelays({ terminal, clock }: Context, delayed: readonly Delay[]): void {
   if (delayed.length === 0) return;
-  terminal.line(`\n${terminal.color.bold(t`Tried and still queued; \`${cmd`pas push`} FIND\` retries a find now:`)}`);
+  terminal.printLine(`\n${terminal.color.bold(t`Tried and still queued; \`${cmd`pas push`} FIND\` retries a find now:`)}`);
   for (const { kind, reason, count, find, notBeforeAt } of delayed) {
     const [word, why] = [KIND_WORDS[kind], printable(String(reason))];
-    const what = count === 1 ? printable(entryText(kind, find)) : t`${word}, ${count} in all`;
-    const at = momentText(notBeforeAt, clock.now());
-    terminal.line(`  ${what}: ${notBeforeAt > clock.now() ? t`${why}; not before ${at}` : why}`);
+    const what = count === 1 ? printable(formatEntry(kind, find)) : t`${word}, ${count} in all`;
+    const at = formatMoment(notBeforeAt, clock.now());
+    terminal.printLine(`  ${what}: ${notBeforeAt > clock.now() ? t`${why}; not before ${at}` : why}`);
   }
 }
 
@@ -165,19 +165,19 @@ function printDelays({ terminal, clock }: Context, delayed: readonly Delay[]): v
 function printHeld({ terminal }: Context, person: readonly Entry[]): void {
   const entries = person.filter(({ held }) => held !== null);
   if (entries.length === 0) return;
-  terminal.line(`\n${terminal.color.bold(t`Answer for them; they are held until then:`)}`);
+  terminal.printLine(`\n${terminal.color.bold(t`Answer for them; they are held until then:`)}`);
   for (const entry of entries.slice(0, MAX_SHOWN)) {
     const names = entry.held?.candidates.join(', ') ?? '';
-    const what = printable(entryText(entry.kind, entry.localId ?? entry.identCely));
-    terminal.line(`  ${what}: ${printable(entry.held?.question ?? '')}`);
-    if (names !== '') terminal.line(`    ${printable(t`candidates: ${names}`)}`);
-    for (const command of answersFor(entry)) terminal.line(`    ${printable(command)}`);
+    const what = printable(formatEntry(entry.kind, entry.localId ?? entry.identCely));
+    terminal.printLine(`  ${what}: ${printable(entry.held?.question ?? '')}`);
+    if (names !== '') terminal.printLine(`    ${printable(t`candidates: ${names}`)}`);
+    for (const command of listAnswers(entry)) terminal.printLine(`    ${printable(command)}`);
   }
   printMore(terminal, entries.length - MAX_SHOWN);
 }
 
 function printMore(terminal: Context['terminal'], more: number): void {
-  if (more > 0) terminal.line(`  ${t`… and ${more} more (${cmd`pas status --json`})`}`);
+  if (more > 0) terminal.printLine(`  ${t`… and ${more} more (${cmd`pas status --json`})`}`);
 }
 
 type EntryWords = {
@@ -211,17 +211,17 @@ const STEPS: readonly Step[] = [
 function printStep({ terminal }: Context, { title, takes, command }: Step, person: readonly Entry[], words: EntryWords): void {
   const group = person.filter(takes);
   if (group.length === 0) return;
-  terminal.line(`\n${terminal.color.bold(title)}`);
-  if (command !== undefined) terminal.line(`  ${command}`);
+  terminal.printLine(`\n${terminal.color.bold(title)}`);
+  if (command !== undefined) terminal.printLine(`  ${command}`);
   const alike = new Map<string, Entry[]>();
   for (const entry of group) alike.set(words.getKind(entry), [...(alike.get(words.getKind(entry)) ?? []), entry]);
   for (const [entry, ...more] of [...alike.values()].slice(0, MAX_SHOWN)) {
     if (entry === undefined) continue;
     const [first = '', ...otherReasons] = words.why(entry);
-    const what = printable(entryText(entry.kind, entry.localId ?? entry.identCely));
-    terminal.line(`  ${formatMore(what, more.length, printable(first))}`);
-    for (const line of otherReasons) terminal.line(`    ${printable(line)}`);
-    terminal.line(`    ${printable(commandFor(entry))}`);
+    const what = printable(formatEntry(entry.kind, entry.localId ?? entry.identCely));
+    terminal.printLine(`  ${formatMore(what, more.length, printable(first))}`);
+    for (const line of otherReasons) terminal.printLine(`    ${printable(line)}`);
+    terminal.printLine(`    ${printable(findCommandFor(entry))}`);
   }
   printMore(terminal, alike.size - MAX_SHOWN);
 }
@@ -239,8 +239,9 @@ function describeReason({ reason, issues }: Entry): string {
 function printDropped({ terminal }: Context, finds: readonly string[]): void {
   if (finds.length === 0) return;
   const title = t`Queue the find again, or remove it; its numbers and photographs wait for it, but it was dropped:`;
-  terminal.line(`\n${terminal.color.bold(title)}`);
+  terminal.printLine(`\n${terminal.color.bold(title)}`);
   for (const find of finds.slice(0, MAX_SHOWN)) {
-    for (const command of [cmd`pas resolve ${find} --resend`, cmd`pas remove ${find}`]) terminal.line(printable(`  ${command}`));
+    for (const command of [cmd`pas resolve ${find} --resend`, cmd`pas remove ${find}`])
+      terminal.printLine(printable(`  ${command}`));
   }
 }

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { ConfigError, type ExitReason, UsageError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
-import { pointProfiles } from '../../context/change-config.ts';
+import { setProfilesOutbox } from '../../context/change-config.ts';
 import { listProfilesOfOutbox } from '../../context/config.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { openContinued, withLock, withLocks } from '../../context/other-outboxes.ts';
@@ -36,11 +36,11 @@ async function adoptCommand(context: Context, options: AdoptOptions): Promise<Ex
 
 async function adoptForeign(context: Context, yes: boolean): Promise<ExitReason> {
   const { terminal } = context;
-  const outbox = await context.outboxToPush();
-  const { kind } = getFence(outbox, context.machine());
+  const outbox = await context.openOutboxToPush();
+  const { kind } = getFence(outbox, context.getMachineId());
   if (kind === 'own' || kind === 'new') {
-    terminal.line(t`The outbox is already pushed from here: there is nothing to adopt.`);
-    terminal.value({ adopted: false, belongs_to: kind });
+    terminal.printLine(t`The outbox is already pushed from here: there is nothing to adopt.`);
+    terminal.printValue({ adopted: false, belongs_to: kind });
     return 'done';
   }
   await confirm(
@@ -49,31 +49,31 @@ async function adoptForeign(context: Context, yes: boolean): Promise<ExitReason>
     t`This outbox was pushed from another machine or with another journal. Two places that push it would send finds twice.`,
     t`Has the other place stopped sending for good?`,
   );
-  await withLock(context, async () => adopt(outbox, context.machine()));
-  terminal.line(t`The outbox is pushed from here from now on.`);
+  await withLock(context, async () => adopt(outbox, context.getMachineId()));
+  terminal.printLine(t`The outbox is pushed from here from now on.`);
   terminal.note(t`Before sending, pas searches the service for entries that are not sent yet.`);
-  terminal.value({ adopted: true, belongs_to: 'own' });
+  terminal.printValue({ adopted: true, belongs_to: 'own' });
   return 'done';
 }
 
 /** Keeps the outbox of the profile separate from the earlier ones of its account. */
 export async function separate(context: Context): Promise<ExitReason> {
   const { terminal } = context;
-  const outbox = await context.outboxToPush();
-  const { header, account } = describeOutbox(outbox, context.machine());
+  const outbox = await context.openOutboxToPush();
+  const { header, account } = describeOutbox(outbox, context.getMachineId());
   const sender = header.account ?? account?.identCely;
   if (sender === undefined)
     throw new UsageError(t`The account of this outbox is not known yet.`, { hint: t`Sign in first: ${cmd`pas login`}` });
   const otherOutboxes = findEarlierOutboxes(outbox, sender).map((earlier) => earlier.outbox);
   await withLock(context, async () => storeSeparate(outbox, otherOutboxes));
-  terminal.line(
+  terminal.printLine(
     ngettext(
       msgid`This outbox is separate from ${otherOutboxes.length} earlier one of the account.`,
       `This outbox is separate from ${otherOutboxes.length} earlier ones of the account.`,
       otherOutboxes.length,
     ),
   );
-  terminal.value({ separate_from: otherOutboxes });
+  terminal.printValue({ separate_from: otherOutboxes });
   return 'done';
 }
 
@@ -81,8 +81,8 @@ export async function separate(context: Context): Promise<ExitReason> {
 export async function continueEarlier(context: Context, id: string, yes: boolean): Promise<ExitReason> {
   const { terminal } = context;
   if (!isOutboxId(id)) throw new ConfigError(t`"${id}" cannot be the identifier of an outbox: it must be a UUID in lower case.`);
-  const present = await context.outboxToPush();
-  const presentId = context.outboxId();
+  const present = await context.openOutboxToPush();
+  const presentId = context.getOutboxId();
   if (id === presentId) throw new UsageError(t`${id} is already the outbox of this profile.`);
   if (!isUnattempted(present))
     throw new UsageError(t`Something was sent from the current outbox, so its finds cannot be moved into another one.`, {
@@ -96,21 +96,21 @@ export async function continueEarlier(context: Context, id: string, yes: boolean
   );
   const poured = await withLocks(context, [id, presentId], async () => {
     const earlier = await openContinued(context, id);
-    if (getFence(earlier, context.machine()).kind !== 'own') adopt(earlier, context.machine());
-    const folders = { from: context.outboxPlaces(presentId).photosFolder, to: context.outboxPlaces(id).photosFolder };
+    if (getFence(earlier, context.getMachineId()).kind !== 'own') adopt(earlier, context.getMachineId());
+    const folders = { from: context.getOutboxPlaces(presentId).photosFolder, to: context.getOutboxPlaces(id).photosFolder };
     const done = await mergeOutbox(present, earlier, folders);
-    context.changeConfig((config) => pointProfiles(config, listProfilesOfOutbox(config, presentId), id));
+    context.changeConfig((config) => setProfilesOutbox(config, listProfilesOfOutbox(config, presentId), id));
     return done;
   });
   print(context, poured);
-  terminal.value({ outbox: id, ...poured });
+  terminal.printValue({ outbox: id, ...poured });
   return 'done';
 }
 
 function print({ terminal }: Context, { added, same, renamed, lost }: MergedOutbox): void {
   const all = added + renamed.length;
-  terminal.line(ngettext(msgid`${all} find was moved into it.`, `${all} finds were moved into it.`, all));
-  if (same > 0) terminal.line(ngettext(msgid`${same} find was already there.`, `${same} finds were already there.`, same));
+  terminal.printLine(ngettext(msgid`${all} find was moved into it.`, `${all} finds were moved into it.`, all));
+  if (same > 0) terminal.printLine(ngettext(msgid`${same} find was already there.`, `${same} finds were already there.`, same));
   for (const { localId, now } of renamed) {
     const [before, after] = [printable(localId), printable(now)];
     terminal.warn(t`${before} is now ${after} and held: another find was sent as ${before}. See ${cmd`pas show ${now}`}`);

@@ -18,30 +18,30 @@ export function register(program: Command, run: Runner): void {
   })
     .option('--force', t`overwrite an existing file`)
     .option('--photos', t`also copy the photographs that are not sent yet, into FILE.photos`)
-    .action((file: string, options: BackupOptions) => run(options, (context) => backup(context, file, options)));
+    .action((file: string, options: BackupOptions) => run(options, (context) => runBackup(context, file, options)));
 }
 
-async function backup(context: Context, file: string, options: BackupOptions): Promise<ExitReason> {
+async function runBackup(context: Context, file: string, options: BackupOptions): Promise<ExitReason> {
   const { terminal } = context;
   if (file === '-')
     throw new UsageError(t`A backup is a file; it cannot go to standard output.`, {
       hint: t`Give the name of the file to write.`,
     });
   const target = resolve(context.cwd, file);
-  const { outboxFile, photosFolder } = context.outboxPlaces();
+  const { outboxFile, photosFolder } = context.getOutboxPlaces();
   const { sizeBytes, copies, linked } = await backUp({
     outboxFile,
-    open: context.outboxToRead,
+    open: context.openOutboxToRead,
     target,
     replace: options.force === true,
   });
   const [copy, sizeKib] = [printable(target), Math.ceil(sizeBytes / 1024)];
-  terminal.line(t`The outbox is in ${copy} (${sizeKib} KiB, checked).`);
+  terminal.printLine(t`The outbox is in ${copy} (${sizeKib} KiB, checked).`);
   const count = options.photos === true ? copies.length : 0;
   if (options.photos === true) {
-    const progress = terminal.progress(t`Copying photographs`);
+    const progress = terminal.startProgress(t`Copying photographs`);
     await backUpPhotographs(photosFolder, `${target}.photos`, copies, progress.update).finally(progress.end);
-    terminal.line(
+    terminal.printLine(
       ngettext(
         msgid`${count} photograph that is not sent yet is in ${copy}.photos.`,
         `${count} photographs that are not sent yet are in ${copy}.photos.`,
@@ -59,8 +59,8 @@ async function backup(context: Context, file: string, options: BackupOptions): P
     terminal.note(copies.length === remainingCount ? t`${absent} (--photos includes them).` : `${absent}.`);
   }
   terminal.note(t`The copy does not contain profiles, passwords or vocabularies.`);
-  const { name } = context.profile();
+  const { name } = context.getProfile();
   terminal.note(t`Restore it with ${cmd`pas restore --profile ${name} ${file}`}: the journal adds what was sent since.`);
-  terminal.value({ file: target, size_bytes: sizeBytes, photos: count, photos_left_out: remainingCount });
+  terminal.printValue({ file: target, size_bytes: sizeBytes, photos: count, photos_left_out: remainingCount });
   return 'done';
 }

@@ -27,15 +27,15 @@ export function register(program: Command, run: Runner): void {
 async function copy(context: Context, names: readonly string[], options: CopyOptions): Promise<ExitReason> {
   if ((options.all === true) === names.length > 0)
     throw new UsageError(t`Name the finds to copy, or give --all.`, { hint: t`\`${cmd`pas list`}\` shows the finds.` });
-  const from = await context.outbox();
+  const from = await context.openOutbox();
   const target = context.asProfile(options.to);
-  if (target.outboxId() === context.outboxId())
+  if (target.getOutboxId() === context.getOutboxId())
     throw new UsageError(t`Both profiles share one outbox: there is nothing to copy.`);
-  const to = await target.outbox();
+  const to = await target.openOutbox();
   to.command.words = 'copy';
-  const folders = { from: context.outboxPlaces().photosFolder, to: target.outboxPlaces().photosFolder };
+  const folders = { from: context.getOutboxPlaces().photosFolder, to: target.getOutboxPlaces().photosFolder };
   if (options.all === true && canMergeOutbox(from, to)) return copyIntoOutbox(context, from, to, folders, options.to);
-  const progress = context.terminal.progress(t`Copying finds`);
+  const progress = context.terminal.startProgress(t`Copying finds`);
   const copies = await copyFinds(from, to, selectFindsToCopy(from, names), {
     validate: await openValidation(target),
     photosFolders: folders,
@@ -62,12 +62,12 @@ function report({ terminal }: Context, copies: readonly CopiedFind[], profile: s
   }
   printLostPhotographs(terminal, lost, profile);
   const photos = copied.reduce((sum, { photographs }) => sum + photographs, 0);
-  terminal.value({ to: profile, copied: copied.length, photos, taken, drafts, photos_lost: lost });
+  terminal.printValue({ to: profile, copied: copied.length, photos, taken, drafts, photos_lost: lost });
   return taken.length + lost.length > 0 ? 'dataRefused' : 'done';
 }
 
-function printCopied({ line, note }: Context['terminal'], count: number, profile: string): void {
-  line(
+function printCopied({ printLine, note }: Context['terminal'], count: number, profile: string): void {
+  printLine(
     ngettext(
       msgid`${count} find is new in the outbox of ${profile}.`,
       `${count} finds are new in the outbox of ${profile}.`,
@@ -96,12 +96,12 @@ async function copyIntoOutbox(
 ): Promise<ExitReason> {
   const { added, same, renamed, lost, changes } = await mergeOutbox(from, to, folders);
   printCopied(terminal, added + renamed.length, profile);
-  if (same > 0) terminal.line(ngettext(msgid`${same} find was already there.`, `${same} finds were already there.`, same));
+  if (same > 0) terminal.printLine(ngettext(msgid`${same} find was already there.`, `${same} finds were already there.`, same));
   for (const { localId, now } of renamed) {
     const [before, after] = [printable(localId), printable(now)];
     terminal.warn(t`${before} is ${after} there and held: that outbox has another find ${before}.`);
   }
   printLostPhotographs(terminal, lost, profile);
-  terminal.value({ to: profile, copied: added + renamed.length, changes, same, renamed, photos_lost: lost });
+  terminal.printValue({ to: profile, copied: added + renamed.length, changes, same, renamed, photos_lost: lost });
   return renamed.length + lost.length > 0 ? 'dataRefused' : 'done';
 }

@@ -3,19 +3,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
-import { decimal, t } from '../../base/language.ts';
+import { formatDecimal, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import { packageRoot } from '../../base/package-root.ts';
 import { type Context, type GlobalOptions, makeContext } from '../../context/context.ts';
 import { openHarvestClient } from '../../context/open-service.ts';
 import { assertSqliteLoads } from '../../flows/checks/program-facts.ts';
-import { outboxStatus } from '../../flows/finds/outbox-status.ts';
+import { getOutboxStatus } from '../../flows/finds/outbox-status.ts';
 import { type PulledFind, pull } from '../../flows/harvest/pull-finds.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { importTables } from '../finds/import-tables.ts';
 import { importNumbers } from '../finds/number.ts';
 import { validate } from '../finds/validate.ts';
-import { findCount, numberCount, photographCount } from '../result-texts.ts';
+import { formatFindCount, formatNumberCount, formatPhotographCount } from '../result-texts.ts';
 import { pushCommand } from '../sending/push.ts';
 import { init } from '../setup/init.ts';
 import { login } from '../setup/login.ts';
@@ -30,22 +30,22 @@ export function register(program: Command, run: Runner): void {
     examples: ['pas demo', 'pas demo --keep --json'],
   })
     .option('--keep', t`keep the temporary data folder for inspection`)
-    .action((options: DemoOptions) => run(options, (context) => demo(context, options)));
+    .action((options: DemoOptions) => run(options, (context) => runDemo(context, options)));
 }
 
 const ACCOUNT = 'archaeologist';
 const PROFILE = 'demo';
 
-export async function demo(context: Context, options: DemoOptions): Promise<ExitReason> {
+async function runDemo(context: Context, options: DemoOptions): Promise<ExitReason> {
   const startedMs = context.clock.monotonicMs();
   assertSqliteLoads();
   const { startMockServer } = await import('../../../mock-server/server.ts');
   const server = await startMockServer({ port: 0 });
   const folder = await mkdtemp(join(tmpdir(), 'pas-demo-'));
-  const inner = demoContext(context, folder);
+  const inner = makeDemoContext(context, folder);
   try {
-    const figures = await tell(inner, stepper(context), server);
-    const counts = await serverCounts(inner, server.control_url, figures.before);
+    const figures = await tell(inner, makeStepPrinter(context), server);
+    const counts = await countNewAtServer(inner, server.control_url, figures.before);
     const elapsedMs = Math.round(context.clock.monotonicMs() - startedMs);
     const agrees = conclude(context, { ...figures, elapsedMs }, counts);
     return agrees ? 'done' : 'outsideContract';
@@ -58,12 +58,12 @@ export async function demo(context: Context, options: DemoOptions): Promise<Exit
 }
 
 function printKeptHome({ terminal }: Context, home: string): void {
-  terminal.line();
-  terminal.line(t`The data folder is kept: PAS_HOME=${home} ${cmd`pas list`}`);
+  terminal.printLine();
+  terminal.printLine(t`The data folder is kept: PAS_HOME=${home} ${cmd`pas list`}`);
 }
 
 /** Makes a context with a home of its own, whose output is indented under the steps. */
-function demoContext(context: Context, folder: string): Context {
+function makeDemoContext(context: Context, folder: string): Context {
   const { PAS_TOKEN: _token, PAS_PROFILE: _profile, PAS_USERNAME: _username, ...environment } = context.environment;
   const world = {
     ...context,
@@ -75,8 +75,8 @@ function demoContext(context: Context, folder: string): Context {
     terminal: {
       ...context.terminal,
       json: false,
-      line: (text = '') => context.terminal.line(text === '' ? '' : `   ${text.replaceAll('\n', '\n   ')}`),
-      value: () => {},
+      printLine: (text = '') => context.terminal.printLine(text === '' ? '' : `   ${text.replaceAll('\n', '\n   ')}`),
+      printValue: () => {},
       note: () => {},
     },
   };
@@ -111,11 +111,11 @@ async function tell(
   await pushCommand(context, [], { acceptNewPeople: true });
   step(t`Months later the museum assigns registration numbers (examples/numbers.csv). Queue and send them:`);
   await importNumbers(context, join(packageRoot, 'examples', 'numbers.csv'), {});
-  const { queued: numbers } = outboxStatus(await context.outbox()).entries.number;
+  const { queued: numbers } = getOutboxStatus(await context.openOutbox()).entries.number;
   await pushCommand(context, [], { acceptNewPeople: true });
   step(t`Read every find back by harvest and compare it with what was sent:`);
   const harvestedBack = await compare(context);
-  const { finds, entries } = outboxStatus(await context.outbox());
+  const { finds, entries } = getOutboxStatus(await context.openOutbox());
   const settledNumbers = entries.number.accepted;
   if (settledNumbers !== numbers) context.terminal.warn(t`Only ${settledNumbers} of ${numbers} numbers were accepted.`);
   return {
@@ -128,49 +128,49 @@ async function tell(
   };
 }
 
-function stepper(context: Context): (text: string) => void {
+function makeStepPrinter(context: Context): (text: string) => void {
   let number = 0;
-  const { line, color } = context.terminal;
+  const { printLine, color } = context.terminal;
   return (text) => {
     number += 1;
-    line();
-    line(color.bold(`${number}. ${text}`));
+    printLine();
+    printLine(color.bold(`${number}. ${text}`));
   };
 }
 
 async function compare(context: Context): Promise<number> {
   const { finds } = await pull({
-    outbox: await context.outbox(),
+    outbox: await context.openOutbox(),
     client: await openHarvestClient(context),
-    format: `oai_${context.profile().prefix}`,
+    format: `oai_${context.getProfile().prefix}`,
     clock: context.clock,
     training: true,
     full: true,
-    indexAllowanceMs: context.profile().indexAllowanceMs,
+    indexAllowanceMs: context.getProfile().indexAllowanceMs,
   });
   const isSame = ({ record, changes }: PulledFind): boolean => record !== undefined && changes.length === 0;
   for (const { sent, record, changes } of finds.filter((find) => !isSame(find))) {
     const { find, identCely } = sent;
     const elements = changes.map(({ element }) => element).join(', ');
-    context.terminal.line(
+    context.terminal.printLine(
       record === undefined ? t`${find} (${identCely}) was not found` : t`${find} (${identCely}) differs in ${elements}`,
     );
   }
-  const [all, same] = [findCount(finds.length), finds.filter(isSame).length];
-  context.terminal.line(t`${all} sent, ${same} came back the same.`);
+  const [all, same] = [formatFindCount(finds.length), finds.filter(isSame).length];
+  context.terminal.printLine(t`${all} sent, ${same} came back the same.`);
   return same;
 }
 
 type ServerCounts = { readonly finds: number; readonly photos: number };
 
 async function fetchServerCounts(context: Context, controlUrl: string): Promise<ServerCounts> {
-  const { send } = await context.connections();
+  const { send } = await context.openConnections();
   const answer = await send({ method: 'GET', url: `${controlUrl}/state` });
   const { counts } = JSON.parse(answer.body.toString('utf8')) as { counts: ServerCounts };
   return { finds: counts.finds, photos: counts.photos };
 }
 
-async function serverCounts(context: Context, controlUrl: string, before: ServerCounts): Promise<ServerCounts> {
+async function countNewAtServer(context: Context, controlUrl: string, before: ServerCounts): Promise<ServerCounts> {
   const after = await fetchServerCounts(context, controlUrl);
   return { finds: after.finds - before.finds, photos: after.photos - before.photos };
 }
@@ -181,18 +181,22 @@ function conclude({ terminal }: Context, figures: Figures & { elapsedMs: number 
     figures.accepted === server.finds &&
     figures.photos === server.photos &&
     figures.harvestedBack === figures.accepted;
-  const [finds, photographs, numbers] = [findCount(figures.finds), photographCount(figures.photos), numberCount(figures.numbers)];
-  const [serverFinds, serverPhotographs] = [findCount(server.finds), photographCount(server.photos)];
-  const seconds = decimal(figures.elapsedMs / 1000, 1);
-  terminal.line();
-  terminal.line(
+  const [finds, photographs, numbers] = [
+    formatFindCount(figures.finds),
+    formatPhotographCount(figures.photos),
+    formatNumberCount(figures.numbers),
+  ];
+  const [serverFinds, serverPhotographs] = [formatFindCount(server.finds), formatPhotographCount(server.photos)];
+  const seconds = formatDecimal(figures.elapsedMs / 1000, 1);
+  terminal.printLine();
+  terminal.printLine(
     t`${finds}: ${figures.accepted} accepted with ${photographs} and ${numbers}, ${figures.harvestedBack} read back the same.`,
   );
-  terminal.line(t`The server counts ${serverFinds} and ${serverPhotographs} more. ${seconds} s.`);
-  terminal.line(
+  terminal.printLine(t`The server counts ${serverFinds} and ${serverPhotographs} more. ${seconds} s.`);
+  terminal.printLine(
     agrees ? terminal.color.green(t`Every figure agrees with the server.`) : terminal.color.red(t`The figures do not agree.`),
   );
-  terminal.value({
+  terminal.printValue({
     finds: figures.finds,
     accepted: figures.accepted,
     photos: figures.photos,

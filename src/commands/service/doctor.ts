@@ -5,8 +5,8 @@ import { type ExitReason, PasError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
 import { isProtected, type Profile } from '../../context/config.ts';
-import { type Context, type GlobalOptions, timeoutSignal } from '../../context/context.ts';
-import { openHarvestClient, openService, placeOfSecrets, SECRET_PLACE_TEXTS } from '../../context/open-service.ts';
+import { type Context, type GlobalOptions, makeTimeoutSignal } from '../../context/context.ts';
+import { getPlaceOfSecrets, openHarvestClient, openService, SECRET_PLACE_TEXTS } from '../../context/open-service.ts';
 import { checkPacing, openPace, readSharedPause } from '../../context/pacing.ts';
 import {
   type Check,
@@ -15,11 +15,11 @@ import {
   checkNode,
   checkPermissions,
   checkSpace,
-  failed,
-  ok,
-  problem,
-  unchecked,
-  warning,
+  makeFailed,
+  makeProblem,
+  makeUnchecked,
+  makeWarning,
+  passCheck,
 } from '../../flows/checks/check-machine.ts';
 import {
   checkFence,
@@ -44,43 +44,43 @@ export function register(program: Command, run: Runner): void {
     examples: ['pas doctor', 'pas doctor --offline --json'],
   })
     .option('--offline', t`check only what needs no network`)
-    .action((options: DoctorOptions) => run(options, (context) => doctor(context, options)));
+    .action((options: DoctorOptions) => run(options, (context) => runDoctor(context, options)));
 }
 
-async function doctor(context: Context, options: DoctorOptions): Promise<ExitReason> {
+async function runDoctor(context: Context, options: DoctorOptions): Promise<ExitReason> {
   const checks: Check[] = [];
   const add = (...more: readonly Check[]): void => {
     printChecks(context, more);
     checks.push(...more);
   };
-  for (const check of machineChecks(context)) add(check);
+  for (const check of checkMachine(context)) add(check);
   const sound = checks.every(({ name, level }) => name !== 'outbox' || level === 'ok');
   let profile: Profile | undefined;
   try {
-    profile = context.profile();
+    profile = context.getProfile();
   } catch (thrown) {
-    add(failed('profile', thrown));
+    add(makeFailed('profile', thrown));
   }
   if (profile !== undefined) {
-    add(...(await profileChecks(context, profile)));
+    add(...(await checkProfile(context, profile)));
     // Missing files are not created.
-    const hasOutbox = sound && profile.outbox !== undefined && existsSync(context.outboxPlaces(profile.outbox).outboxFile);
-    if (hasOutbox) add(...(await outboxChecks(context)));
-    if (sound) add(await attemptCheck('photographs', () => photographsCheck(context, hasOutbox)));
-    add(await attemptCheck('vocabulary-age', () => vocabularyCheck(context, profile)));
-    if (options.offline !== true || profile.pacing === 'local') add(...(await pauseChecks(context, profile)));
+    const hasOutbox = sound && profile.outbox !== undefined && existsSync(context.getOutboxPlaces(profile.outbox).outboxFile);
+    if (hasOutbox) add(...(await checkOutbox(context)));
+    if (sound) add(await attemptCheck('photographs', () => checkStoredPhotographs(context, hasOutbox)));
+    add(await attemptCheck('vocabulary-age', () => checkStoredVocabulary(context, profile)));
+    if (options.offline !== true || profile.pacing === 'local') add(...(await checkPause(context, profile)));
     if (options.offline === true) {
       if (profile.pacing === 'local') add(await attemptCheck('pacing', () => checkPacing(context, profile)));
       const names = profile.pacing === 'local' ? NEEDS_NETWORK : ['pacing', ...NEEDS_NETWORK];
-      add(...unchecked(names, t`there is no network`, t`Run \`${cmd`pas doctor`}\` without --offline when you are online.`));
+      add(...makeUnchecked(names, t`there is no network`, t`Run \`${cmd`pas doctor`}\` without --offline when you are online.`));
     } else {
       add(await attemptCheck('pacing', () => checkPacing(context, profile)));
-      add(...(await serviceChecks(context, profile, hasOutbox)));
+      add(...(await checkReachableService(context, profile, hasOutbox)));
     }
   } else {
     const names = ['secrets', 'photographs', 'vocabulary-age', 'pacing', ...NEEDS_NETWORK];
     add(
-      ...unchecked(
+      ...makeUnchecked(
         names,
         t`there is no profile`,
         t`Create one with \`${cmd`pas init`}\`, then run \`${cmd`pas doctor`}\` again.`,
@@ -106,15 +106,15 @@ function conclude({ terminal }: Context, checks: readonly Check[]): ExitReason {
   const reasons = checks.flatMap(({ level, reason }) => (level === 'problem' ? [reason] : []));
   const good = reasons.length === 0;
   const all = checks.every(({ level }) => level !== 'unchecked');
-  terminal.line();
-  terminal.line(
+  terminal.printLine();
+  terminal.printLine(
     good
       ? all
         ? t`Ready to push.`
         : t`Ready, except for checks that could not be run: see the lines marked –.`
       : t`Not ready: see the lines marked ✗.`,
   );
-  terminal.value({
+  terminal.printValue({
     ok: good,
     checks: checks.map(({ name, level, message, todo }) => ({
       name,
@@ -127,9 +127,9 @@ function conclude({ terminal }: Context, checks: readonly Check[]): ExitReason {
 }
 
 /** Runs one after the other, since a large database takes its time. */
-function* machineChecks(context: Context): Generator<Check> {
+function* checkMachine(context: Context): Generator<Check> {
   const { places } = context;
-  const outboxFile = knownOutboxFile(context);
+  const outboxFile = getOutboxPath(context);
   yield checkNode(process.versions.node);
   yield checkHome(places.home);
   yield checkSpace(places.home);
@@ -148,91 +148,91 @@ function* machineChecks(context: Context): Generator<Check> {
 }
 
 /** Returns the path of the profile's outbox; a nonexistent one where no profile is usable, or it has none yet. */
-function knownOutboxFile(context: Context): string {
+function getOutboxPath(context: Context): string {
   try {
-    const { outbox } = context.profile();
-    if (outbox !== undefined) return context.outboxPlaces(outbox).outboxFile;
+    const { outbox } = context.getProfile();
+    if (outbox !== undefined) return context.getOutboxPlaces(outbox).outboxFile;
   } catch (thrown) {
     if (!(thrown instanceof PasError)) throw thrown;
   }
   return join(context.places.outboxesFolder, 'UUID', 'outbox.sqlite');
 }
 
-async function outboxChecks(context: Context): Promise<Check[]> {
-  const { journalFile, locksFolder, layout } = context.journalPlaces();
+async function checkOutbox(context: Context): Promise<Check[]> {
+  const { journalFile, locksFolder, layout } = context.getJournalPlaces();
   return [
-    await attemptCheck('rows', async () => checkRows(await context.outbox())),
+    await attemptCheck('rows', async () => checkRows(await context.openOutbox())),
     await attemptCheck('journal', async () => checkJournal(journalFile, layout)),
     await attemptCheck('locks', async () => checkLocks(locksFolder)),
     await attemptCheck('lease', async () => checkLease(context.pushLock())),
-    await attemptCheck('belongs-to', async () => checkFence(await context.outbox(), context.machine())),
+    await attemptCheck('belongs-to', async () => checkFence(await context.openOutbox(), context.getMachineId())),
   ];
 }
 
-async function profileChecks(context: Context, profile: Profile): Promise<Check[]> {
+async function checkProfile(context: Context, profile: Profile): Promise<Check[]> {
   const parts = [INSTANCE_WORDS[profile.kind], profile.baseUrl, profile.username ?? t`no user name`].join(', ');
   const named = `${profile.name}: ${parts}`;
   const secrets = await attemptCheck('secrets', async () => {
-    const place = placeOfSecrets(context);
+    const place = getPlaceOfSecrets(context);
     const message = SECRET_PLACE_TEXTS[place](context.places.secretsFile);
-    return place === 'nowhere' ? warning('secrets', message, t`Run \`${cmd`pas login`}\`.`) : ok('secrets', message);
+    return place === 'nowhere' ? makeWarning('secrets', message, t`Run \`${cmd`pas login`}\`.`) : passCheck('secrets', message);
   });
   const open = !isProtected(profile.baseUrl, false);
   return [
     open
-      ? warning('profile', t`${named}; the password is sent unencrypted.`, t`Use an https:// address if there is one.`)
-      : ok('profile', named),
+      ? makeWarning('profile', t`${named}; the password is sent unencrypted.`, t`Use an https:// address if there is one.`)
+      : passCheck('profile', named),
     secrets,
   ];
 }
 
-async function photographsCheck(context: Context, hasOutbox: boolean): Promise<Check> {
-  const progress = context.terminal.progress(t`Reading the photographs`);
+async function checkStoredPhotographs(context: Context, hasOutbox: boolean): Promise<Check> {
+  const progress = context.terminal.startProgress(t`Reading the photographs`);
   try {
-    const outbox = hasOutbox ? await context.outbox() : undefined;
-    return checkPhotographs(outbox, hasOutbox ? context.outboxPlaces().photosFolder : '', progress.update);
+    const outbox = hasOutbox ? await context.openOutbox() : undefined;
+    return checkPhotographs(outbox, hasOutbox ? context.getOutboxPlaces().photosFolder : '', progress.update);
   } finally {
     progress.end();
   }
 }
 
-async function vocabularyCheck(context: Context, profile: Profile): Promise<Check> {
+async function checkStoredVocabulary(context: Context, profile: Profile): Promise<Check> {
   const { checkVocabulary } = await import('../../flows/checks/check-service.ts');
   const isThere = existsSync(context.places.vocabularyFile);
-  const vocabulary = isThere ? (await context.vocabulary()).source(profile.oaiBase ?? '') : undefined;
+  const vocabulary = isThere ? (await context.openVocabulary()).openSource(profile.oaiBase ?? '') : undefined;
   return checkVocabulary(vocabulary, context.clock.now());
 }
 
-async function pauseChecks(context: Context, profile: Profile): Promise<Check[]> {
+async function checkPause(context: Context, profile: Profile): Promise<Check[]> {
   const { text } = await readSharedPause(context, profile);
-  return text === undefined ? [] : [warning('pause', text, t`Wait for its end, or end it: ${cmd`pas pace --clear`}`)];
+  return text === undefined ? [] : [makeWarning('pause', text, t`Wait for its end, or end it: ${cmd`pas pace --clear`}`)];
 }
 
 /** Time limit of a check, whatever the service does. */
 const MAX_CHECKING_MS = 60_000;
 
-async function serviceChecks(context: Context, profile: Profile, hasOutbox: boolean): Promise<Check[]> {
+async function checkReachableService(context: Context, profile: Profile, hasOutbox: boolean): Promise<Check[]> {
   const { checkHarvesting, checkService } = await import('../../flows/checks/check-service.ts');
-  const connections = await context.connections();
-  const stop = timeoutSignal(context, MAX_CHECKING_MS);
+  const connections = await context.openConnections();
+  const stop = makeTimeoutSignal(context, MAX_CHECKING_MS);
   const send: Exchange = (request) => connections.send({ ...request, signal: stop });
   const checks: Check[] = [];
   try {
     const { session } = await openService(context);
     const pace = await openPace(context, profile, { tolerant: true });
-    const outbox = hasOutbox ? await context.outbox() : undefined;
+    const outbox = hasOutbox ? await context.openOutbox() : undefined;
     const service = { ...profile, session, send, pace, outbox, clock: context.clock, stop };
     checks.push(...(await checkService(service)));
   } catch (thrown) {
     const seconds = MAX_CHECKING_MS / 1000;
     const late = t`Searching the service took longer than ${seconds} seconds.`;
     const todo = t`Check the network. The queue is kept.`;
-    checks.push(stop.aborted ? problem('service', late, todo, 'unavailable') : failed('service', thrown));
+    checks.push(stop.aborted ? makeProblem('service', late, todo, 'unavailable') : makeFailed('service', thrown));
   }
   if (profile.oaiBase !== undefined)
-    return [...checks, await checkHarvesting(() => openHarvestClient(context), timeoutSignal(context, MAX_CHECKING_MS))];
+    return [...checks, await checkHarvesting(() => openHarvestClient(context), makeTimeoutSignal(context, MAX_CHECKING_MS))];
   const todo = t`Add oai_base to the profile if the service has one; without it you must resolve uncertain entries yourself.`;
-  return [...checks, warning('harvesting', t`This profile has no harvesting interface.`, todo)];
+  return [...checks, makeWarning('harvesting', t`This profile has no harvesting interface.`, todo)];
 }
 
 /** Reports a check that could not begin as a problem, and continues with the others. */
@@ -240,7 +240,7 @@ async function attemptCheck(name: string, work: () => Promise<Check>): Promise<C
   try {
     return await work();
   } catch (thrown) {
-    return failed(name, thrown);
+    return makeFailed(name, thrown);
   }
 }
 
@@ -270,7 +270,7 @@ const CHECK_WORDS: Readonly<Record<string, Message>> = {
   harvesting: msg`harvesting`,
 };
 
-function checkWord(name: string): string {
+function getCheckName(name: string): string {
   return String(CHECK_WORDS[name] ?? name);
 }
 
@@ -280,13 +280,13 @@ function printChecks(context: Context, checks: readonly Check[]): void {
   for (const check of checks) if (check.level !== 'unchecked') printCheck(context, check);
   const [first] = remaining;
   if (first === undefined) return;
-  const names = remaining.map(({ name }) => checkWord(name)).join(', ');
+  const names = remaining.map(({ name }) => getCheckName(name)).join(', ');
   printCheck(context, { ...first, name: '', message: t`not checked, because ${first.message}: ${names}` });
 }
 
 function printCheck({ terminal }: Context, { name, level, message, todo }: Check): void {
   const { color } = terminal;
   const mark = { ok: color.green('✓'), warning: color.yellow('!'), problem: color.red('✗'), unchecked: color.dim('–') }[level];
-  terminal.line(`${mark} ${padText(checkWord(name), 16)} ${printable(message)}`);
-  if (todo !== undefined) terminal.line(`${' '.repeat(19)}→ ${printable(todo)}`);
+  terminal.printLine(`${mark} ${padText(getCheckName(name), 16)} ${printable(message)}`);
+  if (todo !== undefined) terminal.printLine(`${' '.repeat(19)}→ ${printable(todo)}`);
 }

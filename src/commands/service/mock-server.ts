@@ -54,8 +54,10 @@ async function serve(context: Context, flags: MockServerFlags): Promise<ExitReas
   const { terminal } = context;
   const server = await start(flags);
   const { base_url, oai_base, schema_base, control_url, port, pid } = server;
-  terminal.line(t`Mock service ready at ${base_url} (harvesting ${oai_base}, schemas ${schema_base}, control ${control_url}).`);
-  terminal.value({ base_url, oai_base, schema_base, control_url, port, pid });
+  terminal.printLine(
+    t`Mock service ready at ${base_url} (harvesting ${oai_base}, schemas ${schema_base}, control ${control_url}).`,
+  );
+  terminal.printValue({ base_url, oai_base, schema_base, control_url, port, pid });
   await new Promise<void>((stop) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => stop());
   });

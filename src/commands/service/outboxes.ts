@@ -11,7 +11,7 @@ import {
   catchUnusable,
   type Description,
   describeOutbox,
-  outboxFolders,
+  listOutboxFolders,
   repairOutbox,
   verifyOutbox,
 } from '../../flows/outbox/describe-outbox.ts';
@@ -52,8 +52,8 @@ const FENCE_WORDS: Readonly<Record<Fence['kind'], Message>> = {
 
 async function show(context: Context): Promise<ExitReason> {
   const { terminal } = context;
-  const outbox = await context.outboxToRead();
-  const described = describeOutbox(outbox, context.machine());
+  const outbox = await context.openOutboxToRead();
+  const described = describeOutbox(outbox, context.getMachineId());
   const { header, account, username, fence, finds, unsent } = described;
   const lines: readonly (readonly [Message, string])[] = [
     [msg`outbox`, header.outbox],
@@ -61,30 +61,30 @@ async function show(context: Context): Promise<ExitReason> {
     [msg`service`, header.address],
     [msg`documents`, `${header.prefix} ${header.schemaVersion}`],
     [msg`account`, [account?.name, username, header.account ?? t`not bound yet`].filter((part) => part !== undefined).join(', ')],
-    [msg`profiles`, listProfilesOfOutbox(context.config(), header.outbox).join(', ')],
-    [msg`journal`, outbox.journalProblem?.message ?? context.journalPlaces(header.outbox).journalFile],
+    [msg`profiles`, listProfilesOfOutbox(context.getConfig(), header.outbox).join(', ')],
+    [msg`journal`, outbox.journalProblem?.message ?? context.getJournalPlaces(header.outbox).journalFile],
     [msg`belongs to`, fence === undefined ? t`not known` : String(FENCE_WORDS[fence.kind])],
-    [msg`content`, contentText(finds, unsent)],
+    [msg`content`, formatContent(finds, unsent)],
   ];
-  for (const [name, text] of lines) terminal.line(`${name}: ${printable(text)}`);
-  if (header.mustLook) terminal.line(t`Before sending, pas searches the service for entries that are not sent yet.`);
-  terminal.value(describedJson(context, described, outbox.path, outbox.journalProblem));
+  for (const [name, text] of lines) terminal.printLine(`${name}: ${printable(text)}`);
+  if (header.mustLook) terminal.printLine(t`Before sending, pas searches the service for entries that are not sent yet.`);
+  terminal.printValue(toDescriptionJson(context, described, outbox.path, outbox.journalProblem));
   return 'done';
 }
 
-function contentText(finds: number, unsent: number): string {
+function formatContent(finds: number, unsent: number): string {
   const all = ngettext(msgid`${finds} find`, `${finds} finds`, finds);
   const open = ngettext(msgid`${unsent} entry not sent`, `${unsent} entries not sent`, unsent);
   return `${all}, ${open}`;
 }
 
-function describedJson(
+function toDescriptionJson(
   context: Context,
   { header, account, username, fence, ...counts }: Description,
   file: string,
   problem?: PasError,
 ) {
-  const { journalFile, layout } = context.journalPlaces(header.outbox);
+  const { journalFile, layout } = context.getJournalPlaces(header.outbox);
   return {
     outbox: header.outbox,
     file,
@@ -94,7 +94,7 @@ function describedJson(
     account: header.account,
     account_name: account?.name ?? null,
     username: username ?? null,
-    profiles: listProfilesOfOutbox(context.config(), header.outbox),
+    profiles: listProfilesOfOutbox(context.getConfig(), header.outbox),
     journal: {
       file: journalFile,
       layout,
@@ -110,25 +110,25 @@ function describedJson(
 
 async function showAll(context: Context): Promise<ExitReason> {
   const { terminal } = context;
-  const ids = outboxFolders(context.places.outboxesFolder).filter(isOutboxId);
+  const ids = listOutboxFolders(context.places.outboxesFolder).filter(isOutboxId);
   const all: { id: string; description: Description | PasError; file: string }[] = [];
   for (const id of ids) {
-    const description = await catchUnusable(async () => describeOutbox(await context.openOutboxById(id), context.machine()));
-    all.push({ id, description: description, file: context.outboxPlaces(id).outboxFile });
+    const description = await catchUnusable(async () => describeOutbox(await context.openOutboxById(id), context.getMachineId()));
+    all.push({ id, description: description, file: context.getOutboxPlaces(id).outboxFile });
   }
   const rows = all.map(({ id, description }) => {
-    const profiles = listProfilesOfOutbox(context.config(), id).join(', ');
+    const profiles = listProfilesOfOutbox(context.getConfig(), id).join(', ');
     if (description instanceof PasError) return [id, '', profiles, '', '', t`cannot be used`];
     const { header, username, finds, unsent } = description;
     return [id, header.address, profiles, username ?? header.account ?? '', String(finds), String(unsent)];
   });
-  await terminal.table([t`OUTBOX`, t`SERVICE`, t`PROFILES`, t`ACCOUNT`, t`FINDS`, t`NOT SENT`], rows);
+  await terminal.printTable([t`OUTBOX`, t`SERVICE`, t`PROFILES`, t`ACCOUNT`, t`FINDS`, t`NOT SENT`], rows);
   for (const { description } of all) if (description instanceof PasError) terminal.warn(description.message);
-  terminal.value(
+  terminal.printValue(
     all.map(({ id, description, file }) =>
       description instanceof PasError
-        ? { outbox: id, file, profiles: listProfilesOfOutbox(context.config(), id), problem: description.message }
-        : describedJson(context, description, file),
+        ? { outbox: id, file, profiles: listProfilesOfOutbox(context.getConfig(), id), problem: description.message }
+        : toDescriptionJson(context, description, file),
     ),
   );
   return all.some(({ description }) => description instanceof PasError) ? 'config' : 'done';
@@ -137,11 +137,11 @@ async function showAll(context: Context): Promise<ExitReason> {
 async function check(context: Context, { repair = false }: CheckOptions): Promise<ExitReason> {
   const { terminal } = context;
   if (repair) await repairOutboxHeader(context);
-  const outbox = await context.outboxToPush();
+  const outbox = await context.openOutboxToPush();
   const corrected = verifyOutbox(outbox);
   const count = corrected.length;
-  terminal.line(t`${outbox.path} and its journal are intact.`);
-  terminal.line(
+  terminal.printLine(t`${outbox.path} and its journal are intact.`);
+  terminal.printLine(
     count === 0
       ? t`The state shown for each entry agrees with its events.`
       : ngettext(
@@ -150,18 +150,18 @@ async function check(context: Context, { repair = false }: CheckOptions): Promis
           count,
         ),
   );
-  for (const find of corrected) terminal.line(`  ${printable(find)}`);
-  terminal.value({ file: outbox.path, sound: true, corrected });
+  for (const find of corrected) terminal.printLine(`  ${printable(find)}`);
+  terminal.printValue({ file: outbox.path, sound: true, corrected });
   return 'done';
 }
 
 async function repairOutboxHeader(context: Context): Promise<void> {
   const { clock, terminal } = context;
-  const [profile, id] = [context.profile(), context.outboxId()];
-  const { outboxFile } = context.outboxPlaces(id);
+  const [profile, id] = [context.getProfile(), context.getOutboxId()];
+  const { outboxFile } = context.getOutboxPlaces(id);
   await withLock(context, async () => {
     if (!repairOutbox(outboxFile, clock, getBinding(profile), id)) return;
-    terminal.line(t`The header of ${outboxFile} was damaged and has been rewritten, for ${profile.baseUrl}.`);
-    terminal.line(t`Before sending, pas searches the service for entries that are not sent yet.`);
+    terminal.printLine(t`The header of ${outboxFile} was damaged and has been rewritten, for ${profile.baseUrl}.`);
+    terminal.printLine(t`Before sending, pas searches the service for entries that are not sent yet.`);
   });
 }

@@ -20,21 +20,21 @@ export function register(program: Command, run: Runner): void {
         t`keep the whole pause that the service asked for, even if longer than an hour (at most a day)`,
       ).conflicts('clear'),
     )
-    .action((options: PaceOptions) => run(options, (context) => pace(context, options)));
+    .action((options: PaceOptions) => run(options, (context) => runPace(context, options)));
 }
 
-async function pace(context: Context, { clear, keep }: PaceOptions): Promise<ExitReason> {
+async function runPace(context: Context, { clear, keep }: PaceOptions): Promise<ExitReason> {
   const { terminal, clock } = context;
-  const profile = context.profile();
+  const profile = context.getProfile();
   const shared = await openPace(context, profile);
-  const { keptMs, askedMs } = await shared.pause();
+  const { keptMs, askedMs } = await shared.readPause();
   const cleared = clear === true && keptMs + askedMs > 0;
   const isKept = keep === true && askedMs > keptMs;
   if (cleared || isKept) await shared.setPause(cleared ? 'ended' : 'whole');
-  const { text, value } = describePause(cleared ? { keptMs, askedMs } : await shared.pause(), clock.now());
-  terminal.line(text ?? t`There is no pause: a request may be sent every ${profile.minIntervalMs} ms.`);
-  if (cleared) terminal.line(t`The pause is over. If the service still wants one, it will ask again.`);
-  terminal.value({
+  const { text, value } = describePause(cleared ? { keptMs, askedMs } : await shared.readPause(), clock.now());
+  terminal.printLine(text ?? t`There is no pause: a request may be sent every ${profile.minIntervalMs} ms.`);
+  if (cleared) terminal.printLine(t`The pause is over. If the service still wants one, it will ask again.`);
+  terminal.printValue({
     service: profile.baseUrl,
     ...(cleared ? { paused_until: null, asked_until: null } : value),
     cleared,

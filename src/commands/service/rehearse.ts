@@ -22,7 +22,7 @@ import type { Outbox } from '../../outbox/open-outbox.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
 import { printable, requireConfirmation } from '../../ui/terminal.ts';
 import { collect, defineCommand, type Runner } from '../command.ts';
-import { findCount } from '../result-texts.ts';
+import { formatFindCount } from '../result-texts.ts';
 import { pushCommand } from '../sending/push.ts';
 
 type RehearseOptions = GlobalOptions & {
@@ -48,19 +48,19 @@ export function register(program: Command, run: Runner): void {
 }
 
 async function rehearse(context: Context, names: readonly string[], options: RehearseOptions): Promise<ExitReason> {
-  const name = trainingProfile(context, options.to);
-  const profiles = [...context.config().profiles.values()];
+  const name = chooseTrainingProfile(context, options.to);
+  const profiles = [...context.getConfig().profiles.values()];
   const production = profiles.filter(({ kind }) => kind !== 'training').map(({ base_url: url }) => String(url));
-  const training = context.asProfile(name).profile();
+  const training = context.asProfile(name).getProfile();
   assertTraining(training, production);
-  const outbox = await context.outbox();
+  const outbox = await context.openOutbox();
   const finds = names.length === 0 ? selectFindsToRehearse(outbox) : selectFindsToCopy(outbox, names);
   if (finds.length === 0) throw new UsageError(t`Nothing is queued that could be rehearsed.`);
   await confirm(context, finds.length, training.baseUrl, options.yes === true);
-  const projects = await projectMap(context, name, listProjectCodes(outbox, finds), options.projectMap ?? []);
+  const projects = await composeProjectMap(context, name, listProjectCodes(outbox, finds), options.projectMap ?? []);
   const [result, ended] = await sendCopies(context, name, outbox, finds, projects);
   print(context, result);
-  context.terminal.value({
+  context.terminal.printValue({
     sent: result.sent,
     accepted: result.accepted,
     refused: result.refused.map(({ localId, issues }) => ({ local_id: localId, issues })),
@@ -70,9 +70,9 @@ async function rehearse(context: Context, names: readonly string[], options: Reh
   return result.sent === 0 && result.accepted === 0 ? ended : 'done';
 }
 
-function trainingProfile(context: Context, named: string | undefined): string {
+function chooseTrainingProfile(context: Context, named: string | undefined): string {
   if (named !== undefined) return named;
-  const all = [...context.config().profiles].flatMap(([name, { kind }]) => (kind === 'training' ? [name] : []));
+  const all = [...context.getConfig().profiles].flatMap(([name, { kind }]) => (kind === 'training' ? [name] : []));
   const [only] = all;
   const profileNames = all.join(', ');
   if (only !== undefined && all.length === 1) return only;
@@ -100,13 +100,13 @@ async function confirm(context: Context, count: number, address: string, yes: bo
 }
 
 /** Returns the project codes for the rehearsal: from the profile, from the flags, and from answers, which the profile stores. */
-async function projectMap(
+async function composeProjectMap(
   context: Context,
   profile: string,
   projects: readonly string[],
   flags: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
-  const storedMap = context.config().projectMaps?.get(profile) ?? {};
+  const storedMap = context.getConfig().projectMaps?.get(profile) ?? {};
   const map = new Map(Object.entries(storedMap));
   for (const flag of flags) {
     const [from, to] = flag.split('=').map((part) => part.trim());
@@ -142,13 +142,20 @@ async function sendCopies(
   sweepRehearsals(folder, context.clock);
   const id = randomUUID();
   const { terminal } = context;
-  const quiet = { ...terminal, json: false, line: () => {}, value: () => {}, note: () => {}, table: async () => {} };
+  const quiet = {
+    ...terminal,
+    json: false,
+    printLine: () => {},
+    printValue: () => {},
+    note: () => {},
+    printTable: async () => {},
+  };
   const training = context.asProfile(profile, { terminal: quiet, outboxesFolder: folder, outboxId: id, journal: 'beside' });
   try {
-    const to = await training.outboxToPush();
+    const to = await training.openOutboxToPush();
     const copies = await copyFinds(from, to, finds, {
       validate: await openValidation(training),
-      photosFolders: { from: context.outboxPlaces().photosFolder, to: training.outboxPlaces().photosFolder },
+      photosFolders: { from: context.getOutboxPlaces().photosFolder, to: training.getOutboxPlaces().photosFolder },
       projects,
     });
     // No lookup: records of an earlier rehearsal are equal to these.
@@ -162,19 +169,19 @@ async function sendCopies(
 }
 
 function print({ terminal }: Context, { sent, accepted, refused, notTested }: Rehearsed): void {
-  const all = findCount(sent);
-  terminal.line(t`${all} sent to the training instance, ${accepted} accepted.`);
+  const all = formatFindCount(sent);
+  terminal.printLine(t`${all} sent to the training instance, ${accepted} accepted.`);
   for (const { localId, issues } of refused) {
     const find = printable(localId);
-    terminal.line(t`${find} would be refused:`);
+    terminal.printLine(t`${find} would be refused:`);
     for (const issue of issues) {
       const place = issue.element ?? formatIssuePlace(issue);
-      terminal.line(`  ${place === '' ? '' : `${place}: `}${printable(issue.message)}`);
+      terminal.printLine(`  ${place === '' ? '' : `${place}: `}${printable(issue.message)}`);
     }
   }
   for (const { localId, reason } of notTested) {
     const [find, why] = [printable(localId), printable(reason)];
-    terminal.line(t`${find} was not tested: ${why}`);
+    terminal.printLine(t`${find} was not tested: ${why}`);
   }
 }
 

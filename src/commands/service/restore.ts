@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
-import { momentText, msgid, ngettext, t } from '../../base/language.ts';
+import { formatMoment, msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
-import { listOutboxPlaces, pointProfileTo } from '../../context/other-outboxes.ts';
+import { listOutboxPlaces, setProfileOutbox } from '../../context/other-outboxes.ts';
 import { type Restored, restoreOutbox } from '../../flows/outbox/restore-outbox.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
@@ -26,18 +26,18 @@ export function register(program: Command, run: Runner): void {
 async function restore(context: Context, file: string, options: RestoreFlags): Promise<ExitReason> {
   const { clock, places, terminal } = context;
   // Checked first: a restored outbox is of no use without a profile.
-  const { name, baseUrl } = context.profile();
+  const { name, baseUrl } = context.getProfile();
   if (file === '-') throw new UsageError(t`A backup is a file; it cannot come from standard input.`);
-  const progress = terminal.progress(t`Reading the photographs`);
+  const progress = terminal.startProgress(t`Reading the photographs`);
   const restored = await restoreOutbox({
     ...{ clock, getPlace: listOutboxPlaces(context), backup: resolve(context.cwd, file), outboxesFolder: places.outboxesFolder },
     service: { address: baseUrl, profile: name },
     replace: options.replace === true,
-    point: (id) => pointProfileTo(context, id),
+    assignOutbox: (id) => setProfileOutbox(context, id),
     onPhotograph: progress.update,
   }).finally(progress.end);
   print(context, restored);
-  terminal.value({
+  terminal.printValue({
     made_at: new Date(restored.madeMs).toISOString(),
     outbox: restored.id,
     finds: restored.finds,
@@ -59,8 +59,8 @@ async function restore(context: Context, file: string, options: RestoreFlags): P
 function print(context: Context, restored: Restored): void {
   const { terminal } = context;
   const { aside, finds, photosCopied, uncertain } = restored;
-  const madeAt = momentText(restored.madeMs);
-  terminal.line(
+  const madeAt = formatMoment(restored.madeMs);
+  terminal.printLine(
     ngettext(
       msgid`The backup of ${madeAt} is the outbox now, with ${finds} find.`,
       `The backup of ${madeAt} is the outbox now, with ${finds} finds.`,
@@ -70,15 +70,15 @@ function print(context: Context, restored: Restored): void {
   printMerged(context, restored);
   if (aside !== undefined) {
     const place = printable(aside);
-    terminal.line(t`The outbox from before is in ${place}.`);
+    terminal.printLine(t`The outbox from before is in ${place}.`);
   }
   if (photosCopied > 0)
-    terminal.line(
+    terminal.printLine(
       ngettext(msgid`${photosCopied} photograph was copied back.`, `${photosCopied} photographs were copied back.`, photosCopied),
     );
   printMissing(context, restored);
   if (uncertain > 0)
-    terminal.line(
+    terminal.printLine(
       ngettext(
         msgid`${uncertain} entry is uncertain: look for it at the service with ${cmd`pas reconcile`}.`,
         `${uncertain} entries are uncertain: look for them at the service with ${cmd`pas reconcile`}.`,
@@ -96,7 +96,7 @@ function printMerged({ terminal }: Context, { merged, journalProblem }: Restored
     ngettext(msgid`${events} event`, `${events} events`, events),
     ngettext(msgid`${restoredFinds} find`, `${restoredFinds} finds`, restoredFinds),
   ];
-  terminal.line(t`The journal added what was sent since: ${added}, with ${finds} that the backup did not have.`);
+  terminal.printLine(t`The journal added what was sent since: ${added}, with ${finds} that the backup did not have.`);
 }
 
 function printMissing({ terminal }: Context, { missing }: Restored): void {

@@ -1,15 +1,15 @@
 import type { Command } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
-import { momentText, t } from '../../base/language.ts';
+import { formatMoment, t } from '../../base/language.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
 import { isProtected } from '../../context/config.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
-import { getDocumentProfile, ownSchemaFolder } from '../../context/validation.ts';
+import { getDocumentProfile, getOwnSchemaFolder } from '../../context/validation.ts';
 import {
+  findSchemaInUse,
   removeSchema,
   type SchemaChange,
   type SchemaInUse,
-  schemaInUse,
   updateSchema,
 } from '../../flows/harvest/update-schema.ts';
 import { defineCommand, type Runner } from '../command.ts';
@@ -33,31 +33,31 @@ export function register(program: Command, run: Runner): void {
 }
 
 async function show(context: Context): Promise<ExitReason> {
-  const profile = getDocumentProfile(context.profile());
-  print(context, profile.schemaVersion, await schemaInUse(profile, ownSchemaFolder(context, profile)));
+  const profile = getDocumentProfile(context.getProfile());
+  print(context, profile.schemaVersion, await findSchemaInUse(profile, getOwnSchemaFolder(context, profile)));
   return 'done';
 }
 
 async function update(context: Context, { bundled }: UpdateOptions): Promise<ExitReason> {
   const { terminal } = context;
-  const profile = getDocumentProfile(context.profile());
-  const folder = ownSchemaFolder(context, profile);
+  const profile = getDocumentProfile(context.getProfile());
+  const folder = getOwnSchemaFolder(context, profile);
   const change = bundled === true ? removeSchema(folder) : await fetchInto(context, folder);
   if (bundled === true) {
     terminal.note(
       change === 'forgotten' ? t`The downloaded schema was removed.` : t`There is no downloaded schema; nothing was changed.`,
     );
   }
-  print(context, profile.schemaVersion, await schemaInUse(profile, folder), change);
+  print(context, profile.schemaVersion, await findSchemaInUse(profile, folder), change);
   if (change === 'fetched' || change === 'updated') terminal.note(t`Validate the queue with it: \`${cmd`pas validate`}\`.`);
   return 'done';
 }
 
 async function fetchInto(context: Context, folder: string): Promise<SchemaChange> {
-  const { answerTimeoutMs, allowHttp } = context.profile();
-  const { send } = await context.connections();
+  const { answerTimeoutMs, allowHttp } = context.getProfile();
+  const { send } = await context.openConnections();
   return updateSchema({
-    profile: getDocumentProfile(context.profile()),
+    profile: getDocumentProfile(context.getProfile()),
     folder,
     send,
     clock: context.clock,
@@ -73,10 +73,10 @@ async function fetchInto(context: Context, folder: string): Promise<SchemaChange
 
 function print({ terminal }: Context, version: string, inUse: SchemaInUse, change?: SchemaChange): void {
   const { url, namespace, keptFile, sha512Hex, sameAsBundled } = inUse;
-  if (change !== undefined) terminal.line(`${SAID[change]} ${url}`);
-  terminal.line(t`Schema ${version} for ${namespace}`);
-  for (const [name, text] of describeSchema(inUse)) terminal.line(`${`${name}:`.padEnd(11)}${text}`);
-  terminal.value({
+  if (change !== undefined) terminal.printLine(`${SAID[change]} ${url}`);
+  terminal.printLine(t`Schema ${version} for ${namespace}`);
+  for (const [name, text] of describeSchema(inUse)) terminal.printLine(`${`${name}:`.padEnd(11)}${text}`);
+  terminal.printValue({
     ...(change === undefined ? {} : { change }),
     schema_version: version,
     namespace,
@@ -84,8 +84,8 @@ function print({ terminal }: Context, version: string, inUse: SchemaInUse, chang
     url,
     file: keptFile?.path ?? null,
     sha512: sha512Hex,
-    fetched_at: keptFile === undefined ? null : iso(keptFile.fetchedAtMs),
-    checked_at: keptFile === undefined ? null : iso(keptFile.checkedAtMs),
+    fetched_at: keptFile === undefined ? null : formatIso(keptFile.fetchedAtMs),
+    checked_at: keptFile === undefined ? null : formatIso(keptFile.checkedAtMs),
     same_as_bundled: sameAsBundled,
   });
 }
@@ -93,7 +93,7 @@ function print({ terminal }: Context, version: string, inUse: SchemaInUse, chang
 function describeSchema({ keptFile, sha512Hex, sameAsBundled }: SchemaInUse): (readonly [string, string])[] {
   const digest = ['sha-512', sha512Hex] as const;
   if (keptFile === undefined) return [[t`in use`, t`the bundled schema`], digest];
-  const [fetched, asked] = [momentText(keptFile.fetchedAtMs), momentText(keptFile.checkedAtMs)];
+  const [fetched, asked] = [formatMoment(keptFile.fetchedAtMs), formatMoment(keptFile.checkedAtMs)];
   return [
     [t`in use`, t`the schema of the service, downloaded ${fetched}, last checked ${asked}`],
     [t`says`, sameAsBundled ? t`the same as the bundled schema` : t`different from the bundled schema`],
@@ -109,6 +109,6 @@ const SAID: Readonly<Record<SchemaChange, Message>> = {
   forgotten: msg`No longer in use:`,
 };
 
-function iso(ms: number): string {
+function formatIso(ms: number): string {
   return new Date(ms).toISOString();
 }

@@ -10,8 +10,8 @@ import {
   catchUnusable,
   type Description,
   describeOutbox,
+  listOutboxFolders,
   moveOutbox,
-  outboxFolders,
   type ServiceMove,
 } from '../../flows/outbox/describe-outbox.ts';
 import { requireConfirmation } from '../../ui/terminal.ts';
@@ -54,13 +54,13 @@ async function renameService(context: Context, old: string, now: string, options
     for (const id of ids) moveOutbox(await context.openOutboxById(id), move);
     moveProfiles(context, affected);
   });
-  terminal.line(t`What was queued for and sent to ${from} belongs to ${move.address} from now on.`);
-  for (const name of profiles) terminal.line(t`Profile ${name} now has ${move.address}.`);
+  terminal.printLine(t`What was queued for and sent to ${from} belongs to ${move.address} from now on.`);
+  for (const name of profiles) terminal.printLine(t`Profile ${name} now has ${move.address}.`);
   if (profiles.length > 0) terminal.note(t`Check oai_base and schema_base in ${context.places.configFile} too.`);
   if (options.prefix !== undefined || options.schemaVersion !== undefined)
     terminal.note(t`\`${cmd`pas validate`}\` rebuilds the documents that are not sent yet.`);
   const entries = outboxes.reduce((sum, each) => sum + each.entries, 0);
-  terminal.value({ moved: from, to: move.address, entries, outboxes: ids, profiles });
+  terminal.printValue({ moved: from, to: move.address, entries, outboxes: ids, profiles });
   return 'done';
 }
 
@@ -71,7 +71,7 @@ async function renameService(context: Context, old: string, now: string, options
 async function planRename(context: Context, old: string, now: string, options: MovedOptions): Promise<Affected> {
   const [from, address] = [normalizeAddress(old), normalizeAddress(now)];
   const all = await describeOutboxes(context);
-  const named = [...context.config().profiles].map(([name, { base_url: url }]) => [name, String(url ?? '')] as const);
+  const named = [...context.getConfig().profiles].map(([name, { base_url: url }]) => [name, String(url ?? '')] as const);
   const outboxes = all.filter(({ header }) => header.address === from);
   const profiles = named.flatMap(([name, url]) => (url === from ? [name] : []));
   if (from === undefined || (outboxes.length === 0 && profiles.length === 0)) {
@@ -95,8 +95,8 @@ async function planRename(context: Context, old: string, now: string, options: M
 
 async function describeOutboxes(context: Context): Promise<Description[]> {
   const descriptions: Description[] = [];
-  for (const id of outboxFolders(context.places.outboxesFolder).filter(isOutboxId)) {
-    const described = await catchUnusable(async () => describeOutbox(await context.openOutboxById(id), context.machine()));
+  for (const id of listOutboxFolders(context.places.outboxesFolder).filter(isOutboxId)) {
+    const described = await catchUnusable(async () => describeOutbox(await context.openOutboxById(id), context.getMachineId()));
     if (described instanceof PasError) context.terminal.warn(described.message);
     else descriptions.push(described);
   }
@@ -105,7 +105,7 @@ async function describeOutboxes(context: Context): Promise<Description[]> {
 
 /** Moves the secrets of the profiles, too, since they are stored by address. */
 function moveProfiles(context: Context, { profiles, move }: Affected): void {
-  const before = context.config();
+  const before = context.getConfig();
   const after = {
     base_url: move.address,
     ...(move.prefix === undefined ? {} : { prefix: move.prefix }),
@@ -115,7 +115,7 @@ function moveProfiles(context: Context, { profiles, move }: Affected): void {
     ...config,
     profiles: new Map([...config.profiles].map(([name, its]) => [name, profiles.includes(name) ? { ...its, ...after } : its])),
   }));
-  const now = context.config();
+  const now = context.getConfig();
   for (const name of profiles) {
     const [[old], [owner]] = [getCredentialKeys(before, name), getCredentialKeys(now, name)];
     if (old === undefined || owner === undefined || old === owner) continue;

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { currentLanguage } from '../../base/language.ts';
+import { getLanguage } from '../../base/language.ts';
 import { listKnownNames, type NameKind } from '../../context/complete-names.ts';
 import { type Environment, makePlaces } from '../../context/places.ts';
 import type { Runner } from '../command.ts';
@@ -24,7 +24,7 @@ export function register(program: Command, _run: Runner): void {
     .option('--point <n>')
     .option('--breaks <text>')
     .action(async (words: string[], options: CompleteOptions) => {
-      const typed = options.line === undefined ? words : completionWords(options.line.slice(0, Number(options.point)));
+      const typed = options.line === undefined ? words : splitCommandLine(options.line.slice(0, Number(options.point)));
       // Without a context, which would load much code while the user waits after Tab.
       const lines = await answer(process.env, typed, options.breaks ?? '');
       process.stdout.write(lines.map((line) => `${line}\n`).join(''));
@@ -32,10 +32,10 @@ export function register(program: Command, _run: Runner): void {
 }
 
 async function answer(environment: Environment, typed: readonly string[], breaks: string): Promise<string[]> {
-  const language = currentLanguage();
+  const language = getLanguage();
   const outline = readOutline(language);
   if (outline === undefined) return [];
-  const { candidates, names, paths, before, partial } = suggestionsFor(outline, typed);
+  const { candidates, names, paths, before, partial } = listSuggestions(outline, typed);
   const places = makePlaces(environment);
   const named = await Promise.all(names.map((kind) => listKnownNames(places, kind, partial, language)));
   const whole = [...candidates, ...named.flat()].filter(({ text }) => text.startsWith(partial));
@@ -50,7 +50,7 @@ function countKeptByShell(word: string, breaks: string): number {
 }
 
 /** Splits a shell's line into words without quotes and backslashes, and drops the program. */
-export function completionWords(line: string): string[] {
+export function splitCommandLine(line: string): string[] {
   const words = [...line.matchAll(/(?:[^\s"'\\]|\\[\s\S]?|"(?:[^"\\]|\\[\s\S])*"?|'[^']*'?)+/g)].map(([word]) => unquote(word));
   return [...words.slice(1), ...(/(?<!\\)\s$/.test(line) ? [''] : [])];
 }
@@ -96,7 +96,7 @@ const NOTHING: Value = { names: [], paths: undefined };
 const PROFILES: Value = { names: ['profiles'], paths: undefined };
 
 /** @param typed the words after `pas`; the last one is incomplete, and may be empty */
-export function suggestionsFor({ program, globalOptions }: Outline, typed: readonly string[]): Suggestions {
+export function listSuggestions({ program, globalOptions }: Outline, typed: readonly string[]): Suggestions {
   const partial = typed.at(-1) ?? '';
   const walked = walk(program, globalOptions, typed.slice(0, -1));
   const { command, options } = walked;
@@ -144,12 +144,12 @@ function walk(program: CommandOutline, globalOptions: readonly OptionOutline[], 
   let pending: OptionOutline | undefined;
   let flagsAreOver = false;
   const path: string[] = [];
-  const options = () => [...command.options, ...globalOptions];
+  const listOptions = () => [...command.options, ...globalOptions];
   for (const word of words) {
     if (pending !== undefined) pending = undefined;
     else if (word === '--') flagsAreOver = true;
     else if (word.startsWith('-') && !flagsAreOver) {
-      const option = options().find(({ long }) => long === word);
+      const option = listOptions().find(({ long }) => long === word);
       pending = option?.value === null ? undefined : option;
     } else if (word !== 'help' || path.length > 0) {
       const child = command.commands.find(({ name }) => name === word);
@@ -160,7 +160,7 @@ function walk(program: CommandOutline, globalOptions: readonly OptionOutline[], 
       }
     }
   }
-  return { command, path, options: options(), position, pending, flagsAreOver };
+  return { command, path, options: listOptions(), position, pending, flagsAreOver };
 }
 
 function suggestValue({ long, value, choices }: OptionOutline, partial: string, before: string): Suggestions {

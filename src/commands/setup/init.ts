@@ -48,7 +48,7 @@ export function register(program: Command, run: Runner): void {
 /** Writes the profile and makes the first one the default. @param address of the service, or of a shared profile */
 export async function init(context: Context, options: InitOptions, address?: string): Promise<ExitReason> {
   const { terminal, places } = context;
-  const config = context.config();
+  const config = context.getConfig();
   if (!/^[\w.-]{1,64}$/.test(options.name))
     throw new ConfigError(t`${options.name} is not a valid profile name: use letters, digits, - and _.`);
   const isProfile = address !== undefined && /\.toml$/i.test(address);
@@ -63,7 +63,7 @@ export async function init(context: Context, options: InitOptions, address?: str
     ...withSettings(current, options.name, withOutbox(outbox)),
     defaultProfile: current.defaultProfile ?? options.name,
   }));
-  terminal.line(t`Profile ${options.name} is in ${places.configFile}.`);
+  terminal.printLine(t`Profile ${options.name} is in ${places.configFile}.`);
   const flag = (config.defaultProfile ?? options.name) === options.name ? '' : ` --profile ${options.name}`;
   terminal.note(t`Next: \`${cmd`pas login`}${flag}\`, then \`${cmd`pas harvest-vocab`}${flag}\`.`);
   const alike = findSimilarProfiles(config, options.name, answers)
@@ -72,7 +72,7 @@ export async function init(context: Context, options: InitOptions, address?: str
   if (alike !== '') terminal.note(t`It shares the outbox of ${alike}: the service and the account are the same.`);
   else if (before !== undefined && outbox !== before)
     terminal.note(t`It has its own outbox from now on. The finds of the other outbox stay with its profile.`);
-  terminal.value({ profile: options.name, file: places.configFile, ...withOutbox(outbox) });
+  terminal.printValue({ profile: options.name, file: places.configFile, ...withOutbox(outbox) });
   return 'done';
 }
 
@@ -141,8 +141,8 @@ const ADDRESSES: readonly ProfileKey[] = ['base_url', 'oai_base'];
 
 async function askForAddress(context: Context): Promise<string> {
   const prompt = await context.prompt();
-  const problem = async (text: string) => (text.trim() === '' ? t`This is required.` : undefined);
-  return prompt.text({ message: t`address of the service:`, findProblem: problem });
+  const findProblem = async (text: string) => (text.trim() === '' ? t`This is required.` : undefined);
+  return prompt.askText({ message: t`address of the service:`, findProblem: findProblem });
 }
 
 /** Asks for missing settings. Each answer is checked at once, and asked again if it is invalid. */
@@ -155,8 +155,8 @@ async function askForRest(context: Context, givenSettings: ProfileSettings): Pro
     const message = `${help}:`;
     const answer =
       typeof kind === 'object'
-        ? await choose(prompt, message, choices(key, kind))
-        : await prompt.text({
+        ? await choose(prompt, message, listChoices(key, kind))
+        : await prompt.askText({
             message,
             findProblem: async (text) => findSettingProblem(key, text.trim(), settings),
           });
@@ -169,7 +169,7 @@ async function askForRest(context: Context, givenSettings: ProfileSettings): Pro
 const LEFT_TO_LOGIN = '';
 
 /** Enter takes the first choice: an optional setting is left out. */
-function choices(key: ProfileKey, kind: readonly string[]) {
+function listChoices(key: ProfileKey, kind: readonly string[]) {
   const all = 'required' in PROFILE_KEYS[key] ? [...kind].reverse() : kind;
   return all.map((value) =>
     key === 'oai_auth' && value === 'none'

@@ -5,12 +5,12 @@ import { withSettings } from '../../context/change-config.ts';
 import { listProfilesOfOutbox } from '../../context/config.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import {
-  credentialKey,
-  keepingQuiet,
+  getCredentialKey,
+  getPlaceOfSecrets,
+  makeProfileUser,
   openService,
-  placeOfSecrets,
   probeHarvestAuth,
-  profileUser,
+  redactPassword,
   SECRET_PLACE_TEXTS,
 } from '../../context/open-service.ts';
 import { savePacingPassword } from '../../context/pacing.ts';
@@ -50,19 +50,19 @@ export function register(program: Command, run: Runner): void {
 }
 
 export async function login(context: Context, options: LoginOptions): Promise<ExitReason> {
-  const profile = context.profile();
+  const profile = context.getProfile();
   const username =
     options.username ??
     profile.username ??
     (await askOrRefuse(context, t`No user name is given.`, (prompt) => prompt.ask(t`User name (e-mail):`)));
-  const profileAccount = profileUser(context);
+  const profileAccount = makeProfileUser(context);
   const user = { ...profileAccount, username: options.username ?? profileAccount.username };
   const password = await askPassword(context, options.passwordStdin === true);
-  const { send } = await context.connections();
-  const owner = credentialKey({ ...profile, username });
+  const { send } = await context.openConnections();
+  const owner = getCredentialKey({ ...profile, username });
   const account = await signIn(
-    { ...profile, username, password, send: keepingQuiet(send, password), profile: user },
-    context.outbox,
+    { ...profile, username, password, send: redactPassword(send, password), profile: user },
+    context.openOutbox,
     // The password is stored, too, because a token may expire during a push.
     (token) => context.secrets.set(owner, { password, token }),
   ).catch((thrown: unknown) => {
@@ -73,8 +73,8 @@ export async function login(context: Context, options: LoginOptions): Promise<Ex
     });
   });
   if (options.username !== undefined || profile.username === undefined) saveUsername(context, username);
-  const who = accountText(account);
-  context.terminal.line(t`Signed in to ${profile.baseUrl} as ${who}.`);
+  const who = formatAccount(account);
+  context.terminal.printLine(t`Signed in to ${profile.baseUrl} as ${who}.`);
   await warnOfOtherUser(context, { ...profile, username, usesExternalToken: false, profile: user }, account);
   await enableHarvestAuth(context, { username, password, identCely: account.identCely });
   report(context, account, context.secrets.getPlace(owner));
@@ -86,7 +86,7 @@ async function enableHarvestAuth(
   context: Context,
   credentials: { readonly username: string; readonly password: string; readonly identCely: string },
 ): Promise<void> {
-  const { name } = context.profile();
+  const { name } = context.getProfile();
   const isTaken = await probeHarvestAuth(context, credentials);
   if (isTaken !== true) return;
   context.changeConfig((config) => withSettings(config, name, { ...config.profiles.get(name), oai_auth: 'basic' }));
@@ -98,7 +98,7 @@ async function enableHarvestAuth(
 /** Stores the password of the shared Redis; the service is not asked. */
 async function loginToPacing(context: Context, options: LoginOptions): Promise<ExitReason> {
   const { terminal, environment } = context;
-  const { name, pacing } = context.profile();
+  const { name, pacing } = context.getProfile();
   if (pacing === 'local') {
     throw new UsageError(t`The pacing of profile ${name} is local, which needs no password.`, {
       hint: t`Set pacing = "redis://host:port/db" in the profile first; see docs/pace.md.`,
@@ -110,18 +110,18 @@ async function loginToPacing(context: Context, options: LoginOptions): Promise<E
       : (environment['PAS_PACING_PASSWORD'] ??
         (await askOrRefuse(context, t`No password is given.`, (prompt) => prompt.askSecret(t`Password of the Redis:`))));
   const checked = await savePacingPassword(context, password);
-  terminal.line(t`The password of ${pacing} is stored.`);
+  terminal.printLine(t`The password of ${pacing} is stored.`);
   if (!checked) terminal.warn(t`There was no answer, so pas cannot tell if it is right.`);
   terminal.note(SECRET_PLACE_TEXTS[context.secrets.getPlace(pacing)](context.places.secretsFile));
-  terminal.value({ profile: name, pacing, checked, secrets: context.secrets.getPlace(pacing) });
+  terminal.printValue({ profile: name, pacing, checked, secrets: context.secrets.getPlace(pacing) });
   return 'done';
 }
 
 /** Stores the user name, which a renewal of the token needs. Profiles of one outbox have one user. */
-function saveUsername({ changeConfig, outboxId, profile }: Context, username: string): void {
-  const id = outboxId();
+function saveUsername({ changeConfig, getOutboxId, getProfile }: Context, username: string): void {
+  const id = getOutboxId();
   changeConfig((config) =>
-    [profile().name, ...listProfilesOfOutbox(config, id)].reduce(
+    [getProfile().name, ...listProfilesOfOutbox(config, id)].reduce(
       (changed, name) => withSettings(changed, name, { ...changed.profiles.get(name), username }),
       config,
     ),
@@ -158,29 +158,29 @@ async function askOrRefuse(
 }
 
 async function logout(context: Context): Promise<ExitReason> {
-  const profile = context.profile();
+  const profile = context.getProfile();
   const { name } = profile;
-  context.secrets.remove(credentialKey(profile));
-  context.terminal.line(t`Signed out of ${name}.`);
-  context.terminal.value({ profile: name, signed_in: false });
+  context.secrets.remove(getCredentialKey(profile));
+  context.terminal.printLine(t`Signed out of ${name}.`);
+  context.terminal.printValue({ profile: name, signed_in: false });
   return 'done';
 }
 
 async function whoami(context: Context): Promise<ExitReason> {
-  const profile = context.profile();
+  const profile = context.getProfile();
   const service = await openService(context);
   const account = await fetchAccount(service);
-  const who = accountText(account);
-  context.terminal.line(t`${profile.baseUrl} knows this account as ${who}.`);
+  const who = formatAccount(account);
+  context.terminal.printLine(t`${profile.baseUrl} knows this account as ${who}.`);
   await warnOfOtherUser(context, service, account);
-  report(context, account, placeOfSecrets(context));
+  report(context, account, getPlaceOfSecrets(context));
   return 'done';
 }
 
 /** Stores the account that the service describes, and warns where the outbox is for another one. */
-async function warnOfOtherUser({ outbox, terminal }: Context, signer: Signer, account: Account): Promise<void> {
+async function warnOfOtherUser({ openOutbox, terminal }: Context, signer: Signer, account: Account): Promise<void> {
   try {
-    acceptAccount(await outbox(), signer, account);
+    acceptAccount(await openOutbox(), signer, account);
   } catch (thrown) {
     if (!(thrown instanceof ConfigError)) throw thrown;
     terminal.warn(`${thrown.message} ${thrown.hint ?? ''}`);
@@ -188,7 +188,7 @@ async function warnOfOtherUser({ outbox, terminal }: Context, signer: Signer, ac
 }
 
 /** Formats "Eva Nováková (OS-000123), archaeologist, Museum". */
-function accountText({ name, identCely, role, organisation }: Account): string {
+function formatAccount({ name, identCely, role, organisation }: Account): string {
   return [`${printable(name)} (${identCely})`, ROLE_WORDS[role], printable(organisation)]
     .filter((part) => part !== '')
     .join(', ');
@@ -197,7 +197,7 @@ function accountText({ name, identCely, role, organisation }: Account): string {
 function report({ places, terminal }: Context, account: Account, secretsPlace: keyof typeof SECRET_PLACE_TEXTS): void {
   terminal.note(SECRET_PLACE_TEXTS[secretsPlace](places.secretsFile));
   if (account.role === 'researcher') terminal.note(t`A researcher may import finds into state 1 only.`);
-  terminal.value({
+  terminal.printValue({
     ident_cely: account.identCely,
     name: account.name,
     email: account.email,

@@ -5,7 +5,7 @@ import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd, type Message } from '../../base/message.ts';
 import { listProfilesOfOutbox } from '../../context/config.ts';
 import { type Context, type GlobalOptions, getCredentialKeys } from '../../context/context.ts';
-import { entryTotals } from '../../flows/finds/outbox-status.ts';
+import { countEntryTotals } from '../../flows/finds/outbox-status.ts';
 import { requireConfirmation } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { INSTANCE_WORDS } from '../result-texts.ts';
@@ -42,47 +42,49 @@ export function register(program: Command, run: Runner): void {
 
 type RemoveOptions = GlobalOptions & { readonly yes?: boolean };
 
-async function list({ config, terminal }: Context): Promise<ExitReason> {
-  const { profiles, defaultProfile } = config();
+async function list({ getConfig, terminal }: Context): Promise<ExitReason> {
+  const { profiles, defaultProfile } = getConfig();
   const rows = [...profiles].map(([name, settings]) => [
     name === defaultProfile ? '*' : '',
     name,
-    kindWord(settings.kind),
+    formatKind(settings.kind),
     String(settings.username ?? ''),
     String(settings.base_url ?? ''),
   ]);
-  await terminal.table(['', t`PROFILE`, t`KIND`, t`ACCOUNT`, t`ADDRESS`], rows);
-  terminal.value([...profiles].map(([name, settings]) => ({ profile: name, default: name === defaultProfile, ...settings })));
+  await terminal.printTable(['', t`PROFILE`, t`KIND`, t`ACCOUNT`, t`ADDRESS`], rows);
+  terminal.printValue(
+    [...profiles].map(([name, settings]) => ({ profile: name, default: name === defaultProfile, ...settings })),
+  );
   return 'done';
 }
 
 /** The value is unchecked; config.toml is validated when the profile is used. */
-function kindWord(kind: unknown): Message {
+function formatKind(kind: unknown): Message {
   return kind === 'production' || kind === 'training' ? INSTANCE_WORDS[kind] : '';
 }
 
-async function show({ profile, terminal }: Context): Promise<ExitReason> {
-  const settings = profile();
+async function show({ getProfile, terminal }: Context): Promise<ExitReason> {
+  const settings = getProfile();
   // Prints keys in the spelling of config.toml, so that they can be copied there.
-  const written = (key: string): string => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-  for (const [key, value] of Object.entries(settings)) terminal.line(`${written(key)}: ${value ?? ''}`);
-  terminal.value(settings);
+  const toSnakeCase = (key: string): string => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  for (const [key, value] of Object.entries(settings)) terminal.printLine(`${toSnakeCase(key)}: ${value ?? ''}`);
+  terminal.printValue(settings);
   return 'done';
 }
 
-async function use({ changeConfig, config, terminal }: Context, name: string): Promise<ExitReason> {
-  const file = config();
-  if (!file.profiles.has(name)) throw unknownProfile(name, [...file.profiles.keys()]);
+async function use({ changeConfig, getConfig, terminal }: Context, name: string): Promise<ExitReason> {
+  const file = getConfig();
+  if (!file.profiles.has(name)) throw makeUnknownProfileError(name, [...file.profiles.keys()]);
   changeConfig((current) => ({ ...current, defaultProfile: name }));
-  terminal.line(t`${name} is now the default profile.`);
-  terminal.value({ default: name });
+  terminal.printLine(t`${name} is now the default profile.`);
+  terminal.printValue({ default: name });
   return 'done';
 }
 
 async function remove(context: Context, name: string, yes: boolean): Promise<ExitReason> {
-  const { config, secrets, terminal } = context;
-  const file = config();
-  if (!file.profiles.has(name)) throw unknownProfile(name, [...file.profiles.keys()]);
+  const { getConfig, secrets, terminal } = context;
+  const file = getConfig();
+  if (!file.profiles.has(name)) throw makeUnknownProfileError(name, [...file.profiles.keys()]);
   const outbox = file.profiles.get(name)?.outbox?.toString();
   const isOnly = outbox !== undefined && listProfilesOfOutbox(file, outbox).length === 1;
   const unsent = isOnly ? await countUnsentEntries(context, outbox) : 0;
@@ -95,17 +97,17 @@ async function remove(context: Context, name: string, yes: boolean): Promise<Exi
     const { defaultProfile } = current;
     return { ...current, profiles, defaultProfile: defaultProfile === name ? undefined : defaultProfile };
   });
-  terminal.line(t`Profile ${name} is removed.`);
-  const folder = outbox === undefined ? undefined : context.outboxPlaces(outbox).folder;
+  terminal.printLine(t`Profile ${name} is removed.`);
+  const folder = outbox === undefined ? undefined : context.getOutboxPlaces(outbox).folder;
   if (folder !== undefined && existsSync(folder))
     terminal.note(t`Its outbox stays in ${folder}. \`${cmd`pas outbox show --all`}\` lists all outboxes.`);
-  terminal.value({ removed: name });
+  terminal.printValue({ removed: name });
   return 'done';
 }
 
 async function countUnsentEntries(context: Context, id: string): Promise<number> {
-  if (!existsSync(context.outboxPlaces(id).outboxFile)) return 0;
-  const { accepted: _sent, dropped: _dropped, ...unsent } = entryTotals(await context.openOutboxById(id));
+  if (!existsSync(context.getOutboxPlaces(id).outboxFile)) return 0;
+  const { accepted: _sent, dropped: _dropped, ...unsent } = countEntryTotals(await context.openOutboxById(id));
   return Object.values(unsent).reduce((sum, count) => sum + count, 0);
 }
 
@@ -120,7 +122,7 @@ async function confirmUnsent(context: Context, name: string, unsent: number): Pr
   await requireConfirmation(context, t`Remove the profile ${name} anyway?`, [what, hint], t`Nothing was removed.`);
 }
 
-function unknownProfile(name: string, profileNames: readonly string[]): ConfigError {
+function makeUnknownProfileError(name: string, profileNames: readonly string[]): ConfigError {
   const names = profileNames.join(', ');
   return new ConfigError(t`There is no profile ${name}.`, {
     hint:

@@ -24,9 +24,10 @@ export function register(program: Command, run: Runner): void {
 function changeRegistry({ terminal }: Context, remove: boolean): ExitReason {
   const folder = archiveFolder();
   const wasThere = changeUserPath(folder, remove ? 'gone' : 'there');
-  if (remove) terminal.line(wasThere ? t`${folder} is no longer on your path.` : t`${folder} was not on your path.`);
-  else terminal.line(wasThere ? t`${folder} is already on your path.` : t`${folder} is now on your path. Open a new terminal.`);
-  terminal.value({ folder, on_path: !remove, changed: wasThere === remove });
+  if (remove) terminal.printLine(wasThere ? t`${folder} is no longer on your path.` : t`${folder} was not on your path.`);
+  else
+    terminal.printLine(wasThere ? t`${folder} is already on your path.` : t`${folder} is now on your path. Open a new terminal.`);
+  terminal.printValue({ folder, on_path: !remove, changed: wasThere === remove });
   return 'done';
 }
 
@@ -34,16 +35,16 @@ function changeLinks({ terminal, environment }: Context, remove: boolean): ExitR
   const place = linkPlace(environment);
   if (remove) {
     const changed = unlinkPrograms(place);
-    terminal.line(changed ? t`The links in ${place.folder} are removed.` : t`There are no links of pas in ${place.folder}.`);
-    terminal.value({ folder: place.folder, on_path: false, changed });
+    terminal.printLine(changed ? t`The links in ${place.folder} are removed.` : t`There are no links of pas in ${place.folder}.`);
+    terminal.printValue({ folder: place.folder, on_path: false, changed });
     return 'done';
   }
   const { folder, isOnPath } = linkPrograms(place, environment['PATH'] ?? '');
-  terminal.line(t`pas and pas-mock-server are in ${folder}.`);
+  terminal.printLine(t`pas and pas-mock-server are in ${folder}.`);
   if (!isOnPath)
     terminal.note(
       t`Your shell does not search there yet. Add to your ~/.profile (zsh: ~/.zprofile): export PATH="$HOME/.local/bin:$PATH"`,
     );
-  terminal.value({ folder, on_path: isOnPath, changed: true });
+  terminal.printValue({ folder, on_path: isOnPath, changed: true });
   return 'done';
 }

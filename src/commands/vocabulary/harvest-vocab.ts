@@ -2,19 +2,19 @@ import type { Command } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { type Message, msg } from '../../base/message.ts';
-import { type Context, deadlineSignal, type GlobalOptions, installSignalHandlers } from '../../context/context.ts';
+import { type Context, type GlobalOptions, installSignalHandlers, makeDeadlineSignal } from '../../context/context.ts';
 import { saveMalformedAnswer } from '../../context/malformed-answer.ts';
 import {
+  fetchHarvestingAccount,
   getHarvestAccount,
   getHarvestBase,
-  harvestingAccount,
   listEntriesInUse,
   openHarvestClient,
 } from '../../context/open-service.ts';
 import { DEFAULT_SETS, harvestVocabulary, type SetHarvest } from '../../flows/harvest/harvest-vocabulary.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import { leftOutText, progressPerSet, warnOfDisbelief } from '../harvest/harvest-progress.ts';
+import { formatLeftOut, makeProgressPerSet, warnOfDisbelief } from '../harvest/harvest-progress.ts';
 
 const MAX_NAMED = 20;
 
@@ -40,14 +40,14 @@ export function register(program: Command, run: Runner): void {
 
 export async function harvestVocab(context: Context, sets: readonly string[], options: HarvestVocabOptions): Promise<ExitReason> {
   const { terminal, clock } = context;
-  const profile = context.profile();
-  const store = await context.vocabulary();
+  const profile = context.getProfile();
+  const store = await context.openVocabulary();
   const interrupts = installSignalHandlers(context, t`Stopping. The harvested records are kept.`);
-  const show = progressPerSet(terminal);
-  const { account, waitedMs } = await harvestingAccount(context);
+  const show = makeProgressPerSet(terminal);
+  const { account, waitedMs } = await fetchHarvestingAccount(context);
   const results = await harvestVocabulary({
     client: await openHarvestClient(context, profile.schemaVersion, waitedMs),
-    vocabulary: store.source(getHarvestBase(profile)),
+    vocabulary: store.openSource(getHarvestBase(profile)),
     clock,
     sets: sets.length === 0 ? DEFAULT_SETS : sets,
     metadataPrefix: `oai_${profile.prefix}`,
@@ -60,12 +60,12 @@ export async function harvestVocab(context: Context, sets: readonly string[], op
     indexAllowanceMs: profile.indexAllowanceMs,
     onNote: (text) => terminal.note(printable(text)),
     onProgress: show.update,
-    signal: deadlineSignal(context, interrupts.stop, options.deadline),
+    signal: makeDeadlineSignal(context, interrupts.stop, options.deadline),
   })
     .catch((thrown: unknown) => saveMalformedAnswer(context, thrown))
     .finally(show.end);
-  await terminal.table([t`SET`, t`PASS`, t`RECORDS`, t`DELETED`, t`VANISHED`], results.map(formatHarvestRow));
-  terminal.value({ sets: results.map(asJson) });
+  await terminal.printTable([t`SET`, t`PASS`, t`RECORDS`, t`DELETED`, t`VANISHED`], results.map(formatHarvestRow));
+  terminal.printValue({ sets: results.map(asJson) });
   const isDoubted = warnOfDisbelief(terminal, results, 'harvest-vocab');
   return warnOfLosses(context, results) || isDoubted ? 'dataRefused' : 'done';
 }
@@ -73,16 +73,16 @@ export async function harvestVocab(context: Context, sets: readonly string[], op
 function warnOfLosses({ terminal }: Context, results: readonly SetHarvest[]): boolean {
   const unreadable = results.flatMap((result) => result.unreadable);
   const broken = results.flatMap((result) => result.broken);
-  if (unreadable.length > 0) terminal.warn(printable(unreadableText(unreadable.slice(0, MAX_NAMED).join(', '))));
+  if (unreadable.length > 0) terminal.warn(printable(formatUnreadable(unreadable.slice(0, MAX_NAMED).join(', '))));
   if (unreadable.length > MAX_NAMED) {
     const more = unreadable.length - MAX_NAMED;
     terminal.warn(t`  … and ${more} more (--json lists them all)`);
   }
-  for (const { identifier, reason } of broken) terminal.warn(printable(leftOutText(identifier, reason)));
+  for (const { identifier, reason } of broken) terminal.warn(printable(formatLeftOut(identifier, reason)));
   return unreadable.length + broken.length > 0;
 }
 
-function unreadableText(identifiers: string): string {
+function formatUnreadable(identifiers: string): string {
   return t`Skipped, because pas cannot read them as terms: ${identifiers}.`;
 }
 

@@ -9,17 +9,17 @@ import { openHarvested } from '../../context/open-service.ts';
 import { changeMappingFile, readMappingFile, readTableOrInput, writeMappingTo, writeResult } from '../../context/user-files.ts';
 import { openLookups } from '../../context/validation.ts';
 import {
-  checkedMapping,
+  getSetOfName,
   mapTerm,
   mergeMapping,
   type Proposal,
   type Proposals,
-  setOfName,
   suggestMapping,
+  summarizeMapping,
   unmapTerm,
 } from '../../flows/vocabulary/map-terms.ts';
-import { BYTE_ORDER_MARK, csvCell } from '../../text/csv.ts';
-import { issueValues, printable, printIssues } from '../../ui/terminal.ts';
+import { BYTE_ORDER_MARK, formatCsvCell } from '../../text/csv.ts';
+import { printable, printIssues, toIssuesJson } from '../../ui/terminal.ts';
 import type { Suggestion } from '../../vocabulary/suggest.ts';
 import { defineCommand, type Runner } from '../command.ts';
 
@@ -81,19 +81,19 @@ export function registerMap(vocab: Command, run: Runner): void {
 async function list(context: Context, options: ListOptions): Promise<ExitReason> {
   const { terminal } = context;
   const { rows, issues } = await readMappingFile(context);
-  const set = options.set === undefined ? undefined : setOfName(options.set);
+  const set = options.set === undefined ? undefined : getSetOfName(options.set);
   const shown = rows.filter((row) => set === undefined || row.set === set);
   const lines = shown.map((row) => [row.set, row.term, row.id, row.label, row.confirmed ? t`yes` : t`no`, row.note]);
-  await terminal.table([t`SET`, t`TERM`, t`ID`, t`LABEL`, t`CONFIRMED`, t`NOTE`], lines);
+  await terminal.printTable([t`SET`, t`TERM`, t`ID`, t`LABEL`, t`CONFIRMED`, t`NOTE`], lines);
   printIssues(terminal, issues, terminal.warn);
   if (rows.length === 0 && issues.length === 0) {
     terminal.note(t`Nothing is mapped yet. Start with \`${cmd`pas vocab map suggest`} TERMS.csv\`.`);
   }
-  terminal.value(shown.map(rowValue));
+  terminal.printValue(shown.map(toRowJson));
   return hasErrors(issues) ? 'dataRefused' : 'done';
 }
 
-function rowValue({ set, term, id, label, note, confirmed }: MappingRow): Record<string, unknown> {
+function toRowJson({ set, term, id, label, note, confirmed }: MappingRow): Record<string, unknown> {
   return { set, term, id, label, note, confirmed };
 }
 
@@ -104,15 +104,15 @@ async function importMapping(context: Context, file: string, { confirmed }: Impo
   const merged = await changeMappingFile(context, (mapping) => mergeMapping(mapping, table, confirmed === true, lookupTerm));
   const { rows: _rows, issues, ...tally } = merged;
   const { added, changed, unchanged, unconfirmed } = tally;
-  printIssues(terminal, issues, terminal.json ? () => {} : terminal.line);
-  terminal.line(
+  printIssues(terminal, issues, terminal.json ? () => {} : terminal.printLine);
+  terminal.printLine(
     ngettext(
       msgid`${added} term added, ${changed} changed, ${unchanged} as before; ${unconfirmed} not confirmed and left out.`,
       `${added} terms added, ${changed} changed, ${unchanged} as before; ${unconfirmed} not confirmed and left out.`,
       added,
     ),
   );
-  terminal.value({ ...tally, issues: issueValues(issues) });
+  terminal.printValue({ ...tally, issues: toIssuesJson(issues) });
   return hasErrors(issues) ? 'dataRefused' : 'done';
 }
 
@@ -121,33 +121,33 @@ async function set(context: Context, of: string, ownTerm: string, entry: string,
   const row = { set: of, term: ownTerm, entry, note };
   const mapped = await changeMappingFile(context, (mapping) => mapTerm(mapping, row, lookupTerm));
   const { set, term, id, label } = mapped.row;
-  context.terminal.line(printable(t`"${term}" in ${set} means ${id} (${label}).`));
-  context.terminal.value({ set, term, id, label, replaced: mapped.replaced });
+  context.terminal.printLine(printable(t`"${term}" in ${set} means ${id} (${label}).`));
+  context.terminal.printValue({ set, term, id, label, replaced: mapped.replaced });
   return 'done';
 }
 
 async function remove(context: Context, of: string, ownTerm: string): Promise<ExitReason> {
   const { rows: _rows, ...gone } = await changeMappingFile(context, (mapping) => unmapTerm(mapping, of, ownTerm));
-  context.terminal.line(printable(t`"${gone.term}" in ${gone.set} is no longer mapped.`));
-  context.terminal.value(gone);
+  context.terminal.printLine(printable(t`"${gone.term}" in ${gone.set} is no longer mapped.`));
+  context.terminal.printValue(gone);
   return 'done';
 }
 
 async function check(context: Context): Promise<ExitReason> {
   const { terminal } = context;
   const { lookupTerm } = await openLookups(context);
-  const { issues, ...counts } = checkedMapping(await readMappingFile(context), lookupTerm);
+  const { issues, ...counts } = summarizeMapping(await readMappingFile(context), lookupTerm);
   const { confirmed, unconfirmed, problems: problemCount } = counts;
-  printIssues(terminal, issues, terminal.line);
+  printIssues(terminal, issues, terminal.printLine);
   const problems = ngettext(msgid`${problemCount} problem`, `${problemCount} problems`, problemCount);
-  terminal.line(
+  terminal.printLine(
     ngettext(
       msgid`${confirmed} term is mapped, ${unconfirmed} not confirmed; ${problems}.`,
       `${confirmed} terms are mapped, ${unconfirmed} not confirmed; ${problems}.`,
       confirmed,
     ),
   );
-  terminal.value({ ...counts, issues: issueValues(issues) });
+  terminal.printValue({ ...counts, issues: toIssuesJson(issues) });
   return hasErrors(issues) ? 'dataRefused' : 'done';
 }
 
@@ -155,7 +155,7 @@ async function exportMapping(context: Context, options: ExportOptions): Promise<
   const { rows, issues } = await readMappingFile(context);
   printIssues(context.terminal, issues, context.terminal.warn);
   if (!context.terminal.json) await writeMappingTo(context, options, rows);
-  context.terminal.value(rows.map(rowValue));
+  context.terminal.printValue(rows.map(toRowJson));
   return hasErrors(issues) ? 'dataRefused' : 'done';
 }
 
@@ -178,7 +178,7 @@ function registerSuggest(parent: Command, run: Runner): void {
 async function suggest(context: Context, file: string, options: SuggestOptions): Promise<ExitReason> {
   const { terminal } = context;
   const list = await readTableOrInput(context, file);
-  const progress = terminal.progress(t`Comparing`);
+  const progress = terminal.startProgress(t`Comparing`);
   let proposals: Proposals;
   try {
     const sources = { vocabulary: await openHarvested(context), mapping: await readMappingFile(context), set: options.set };
@@ -187,7 +187,7 @@ async function suggest(context: Context, file: string, options: SuggestOptions):
     progress.end();
   }
   printIssues(terminal, proposals.issues, terminal.warn);
-  if (!terminal.json) await writeResult(context, options, [proposalsText(proposals.proposals)]);
+  if (!terminal.json) await writeResult(context, options, [formatProposals(proposals.proposals)]);
   report(context, proposals);
   return hasErrors(proposals.issues) ? 'dataRefused' : 'done';
 }
@@ -211,18 +211,18 @@ function report({ terminal }: Context, { proposals, alreadyMapped, notHarvested,
       t`Review them: write yes under "confirmed" where the entry is right, then \`${cmd`pas vocab map import`} FILE\`.`,
     );
   }
-  terminal.value({
+  terminal.printValue({
     terms: proposals.length + alreadyMapped,
     proposed,
     already_mapped: alreadyMapped,
     not_harvested: notHarvested,
-    proposals: proposals.map(proposalValue),
-    issues: issueValues(issues),
+    proposals: proposals.map(toProposalJson),
+    issues: toIssuesJson(issues),
   });
 }
 
 /** Writes the columns of the mapping, so that the reviewed file can be imported. */
-function proposalsText(proposals: readonly Proposal[]): string {
+function formatProposals(proposals: readonly Proposal[]): string {
   const lines = proposals.map(({ set, term, candidates: [best, ...otherCandidates] }) => {
     const cells = [
       best?.term.setSpec ?? set ?? '',
@@ -235,21 +235,21 @@ function proposalsText(proposals: readonly Proposal[]): string {
       '',
       '',
     ];
-    return cells.map((cell) => csvCell(printable(cell), ';')).join(';');
+    return cells.map((cell) => formatCsvCell(printable(cell), ';')).join(';');
   });
   return `${BYTE_ORDER_MARK}${[COLUMNS.join(';'), ...lines].join('\n')}\n`;
 }
 
-function proposalValue({ row, set, term, candidates: [best, ...otherCandidates] }: Proposal): Record<string, unknown> {
+function toProposalJson({ row, set, term, candidates: [best, ...otherCandidates] }: Proposal): Record<string, unknown> {
   return {
     row,
     set: best?.term.setSpec ?? set ?? null,
     term,
-    ...(best === undefined ? { id: null, label: null, score: null, why: [] } : candidateValue(best)),
-    others: otherCandidates.map(candidateValue),
+    ...(best === undefined ? { id: null, label: null, score: null, why: [] } : toCandidateJson(best)),
+    others: otherCandidates.map(toCandidateJson),
   };
 }
 
-function candidateValue({ term, score, why }: Suggestion): Record<string, unknown> {
+function toCandidateJson({ term, score, why }: Suggestion): Record<string, unknown> {
   return { id: term.ident, label: term.label, score: Math.round(score * 1000) / 1000, why };
 }

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
-import { momentText, t } from '../../base/language.ts';
+import { formatMoment, t } from '../../base/language.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { openHarvested } from '../../context/open-service.ts';
@@ -9,12 +9,12 @@ import {
   EXPORT_FORMS,
   exportTerms,
   findOtherSets,
-  harvestedSets,
+  getHarvestedSets,
+  getTermInPlace,
   listTerms,
   searchVocabulary,
   type TermInPlace,
-  termInPlace,
-  termJson,
+  toTermJson,
 } from '../../flows/vocabulary/browse-vocabulary.ts';
 import { printable } from '../../ui/terminal.ts';
 import type { Dating, Term } from '../../vocabulary/term.ts';
@@ -38,7 +38,7 @@ export function register(program: Command, run: Runner): void {
     examples: ['pas vocab search spona', 'pas vocab search brooch --set heslo:predmet_druh --json'],
   })
     .option('--set <set>', t`only in this set or family of sets`)
-    .option('--limit <n>', t`maximum number of entries`, positiveNumber, 20)
+    .option('--limit <n>', t`maximum number of entries`, parsePositiveNumber, 20)
     .action((typed: string, options: SearchOptions) => run(options, (context) => search(context, typed, options)));
   defineCommand(parent, {
     name: 'show <id>',
@@ -56,7 +56,7 @@ export function register(program: Command, run: Runner): void {
     name: 'sets',
     summary: t`List the sets that were harvested, and when.`,
     examples: ['pas vocab sets', 'pas vocab sets --json'],
-  }).action((options: GlobalOptions) => run(options, sets));
+  }).action((options: GlobalOptions) => run(options, showSets));
   defineCommand(parent, {
     name: 'export [set...]',
     summary: t`Write harvested entries as a table, as JSON or as SKOS in Turtle; all vocabularies if no set is named.`,
@@ -70,7 +70,7 @@ export function register(program: Command, run: Runner): void {
   registerMap(parent, run);
 }
 
-function positiveNumber(text: string): number {
+function parsePositiveNumber(text: string): number {
   if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError(t`Give a whole number, 1 or more.`);
   return Number(text);
 }
@@ -88,14 +88,14 @@ async function search(context: Context, typed: string, { set, limit }: SearchOpt
     context,
     hits.map(({ term }) => term),
   );
-  context.terminal.value(hits.map(({ term, score }) => ({ ...termJson(term), score: Math.round(score * 1000) / 1000 })));
+  context.terminal.printValue(hits.map(({ term, score }) => ({ ...toTermJson(term), score: Math.round(score * 1000) / 1000 })));
   return 'done';
 }
 
 async function list(context: Context, set: string, { gone }: ListOptions): Promise<ExitReason> {
   const terms = listTerms(await openHarvested(context), set, gone === true);
   await print(context, terms);
-  context.terminal.value(terms.map(termJson));
+  context.terminal.printValue(terms.map(toTermJson));
   return 'done';
 }
 
@@ -103,24 +103,24 @@ async function print({ terminal }: Context, terms: readonly Term[]): Promise<voi
   const rows = terms.map(({ ident, setSpec, label, labelEn, gone }) => {
     return [ident, setSpec, label, labelEn ?? '', gone === null ? '' : GONE_WORDS[gone]];
   });
-  if (rows.length > 0) await terminal.table([t`ID`, t`SET`, t`CZECH`, t`ENGLISH`, ''], rows);
+  if (rows.length > 0) await terminal.printTable([t`ID`, t`SET`, t`CZECH`, t`ENGLISH`, ''], rows);
 }
 
 /** State of an entry that no longer exists, for people. */
 const GONE_WORDS: Readonly<Record<NonNullable<Term['gone']>, Message>> = { deleted: msg`deleted`, vanished: msg`vanished` };
 
-async function sets(context: Context): Promise<ExitReason> {
+async function showSets(context: Context): Promise<ExitReason> {
   const { terminal } = context;
-  const { counts, harvests } = harvestedSets(await openHarvested(context));
+  const { counts, harvests } = getHarvestedSets(await openHarvested(context));
   const rows = counts.map(({ setSpec, terms, gone }) => [setSpec, String(terms), String(gone)]);
-  await terminal.table([t`SET`, t`ENTRIES`, t`GONE`], rows);
+  await terminal.printTable([t`SET`, t`ENTRIES`, t`GONE`], rows);
   for (const harvest of harvests) {
     const completed = toIsoOrNull(harvest.completedAtMs);
     const when = completed === null ? t`never complete` : t`complete on ${completed}`;
-    terminal.line(`${harvest.setSpec}: ${harvest.unfinished ? t`${when}, a harvest is unfinished` : when}`);
+    terminal.printLine(`${harvest.setSpec}: ${harvest.unfinished ? t`${when}, a harvest is unfinished` : when}`);
   }
   if (harvests.length === 0) terminal.note(t`Nothing was harvested yet. Run \`${cmd`pas harvest-vocab`}\`.`);
-  terminal.value({
+  terminal.printValue({
     sets: counts.map(({ setSpec, terms, gone }) => ({ set: setSpec, entries: terms, gone })),
     harvests: harvests.map(({ setSpec, completedAtMs, watermarkMs, unfinished }) => ({
       set: setSpec,
@@ -144,11 +144,11 @@ async function writeTerms(context: Context, sets: readonly string[], options: Ex
 
 async function show(context: Context, ident: string): Promise<ExitReason> {
   const { terminal } = context;
-  const shown = termInPlace(await openHarvested(context), ident);
-  for (const line of formatTermLines(shown)) terminal.line(printable(line));
+  const shown = getTermInPlace(await openHarvested(context), ident);
+  for (const line of formatTermLines(shown)) terminal.printLine(printable(line));
   const { term, path, above, below } = shown;
-  terminal.value({
-    ...termJson(term),
+  terminal.printValue({
+    ...toTermJson(term),
     path: path.map(toNeighbourJson),
     above: above.map(toNeighbourJson),
     below: below.map(toNeighbourJson),
@@ -166,14 +166,14 @@ function formatTermLines({ term, path, above, below }: TermInPlace): string[] {
     [t`abbreviation`, term.abbreviation],
     [t`description`, term.description],
     [t`in English`, term.descriptionEn],
-    [t`dating`, dating === undefined ? null : datingText(dating)],
+    [t`dating`, dating === undefined ? null : formatDating(dating)],
     ...Object.entries(facts),
     [t`place`, path.length === 0 ? null : [...path.map((one) => one.label || one.ident), term.label].join(' > ')],
-    ...above.map((one): [string, string] => [t`above`, neighbourText(one)]),
-    ...below.map((one): [string, string] => [t`below`, neighbourText(one)]),
+    ...above.map((one): [string, string] => [t`above`, formatNeighbour(one)]),
+    ...below.map((one): [string, string] => [t`below`, formatNeighbour(one)]),
     ...links.map((link): [string, string] => [t`link`, `${link.relation} ${link.uri ?? `${link.source} ${link.code}`}`]),
-    [t`changed`, momentText(term.datestampMs)],
-    [t`gone`, term.gone === null || term.goneAtMs === null ? null : `${GONE_WORDS[term.gone]} ${momentText(term.goneAtMs)}`],
+    [t`changed`, formatMoment(term.datestampMs)],
+    [t`gone`, term.gone === null || term.goneAtMs === null ? null : `${GONE_WORDS[term.gone]} ${formatMoment(term.goneAtMs)}`],
   ];
   return lines.flatMap(([name, value]) => (value === null ? [] : [`${name.padEnd(14)}${value}`]));
 }
@@ -182,17 +182,17 @@ function toNeighbourJson({ ident, label, kind }: Neighbour): object {
   return { id: ident, label, kind };
 }
 
-function neighbourText({ ident, label, kind }: Neighbour): string {
+function formatNeighbour({ ident, label, kind }: Neighbour): string {
   return `${ident} ${label} (${kind})`;
 }
 
-function datingText({ fromMin, fromMax, toMin, toMax, note }: Dating): string {
-  const [from, until] = [rangeText(fromMin, fromMax), rangeText(toMin, toMax)];
+function formatDating({ fromMin, fromMax, toMin, toMax, note }: Dating): string {
+  const [from, until] = [formatRange(fromMin, fromMax), formatRange(toMin, toMax)];
   const span = t`from ${from} until ${until}`;
   return note === null ? span : `${span} (${note})`;
 }
 
-function rangeText(first: number | null, last: number | null): string {
+function formatRange(first: number | null, last: number | null): string {
   const [earliest, latest] = [first ?? '?', last ?? '?'];
   return first === last ? String(earliest) : t`${earliest} to ${latest}`;
 }

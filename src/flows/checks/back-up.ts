@@ -5,7 +5,7 @@ import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import { backUpOutbox } from '../../outbox/backup-copy.ts';
 import type { Photograph } from '../../outbox/entry.ts';
-import { unsentPhotoEntries } from '../../outbox/entry-queries.ts';
+import { listUnsentPhotoEntries } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { openContentStore } from '../../store/content-store.ts';
 
@@ -25,7 +25,7 @@ export async function backUp(options: BackupOptions) {
   const outbox = await open();
   assertTarget(options);
   backUpOutbox(outbox, target);
-  const waiting = unsentPhotoEntries(outbox).map(({ photograph }) => photograph);
+  const waiting = listUnsentPhotoEntries(outbox).map(({ photograph }) => photograph);
   const copies = waiting.filter(({ link }) => link === undefined);
   return {
     sizeBytes: statSync(target).size,

@@ -6,7 +6,7 @@ import { cmd, type Message, quoteShellWord } from '../../base/message.ts';
 import { toDatabaseError } from '../../store/database.ts';
 import { findDamage } from '../../store/database-file.ts';
 import { isAccessibleToOthers } from '../../store/folder.ts';
-import { alternatives } from '../../text/names.ts';
+import { joinAlternatives } from '../../text/names.ts';
 
 /** Result of a check. A push continues despite a warning; a problem prevents it, now or soon; unchecked is unknown. */
 export type Check = {
@@ -20,9 +20,9 @@ export type Check = {
   readonly reason?: ExitReason;
 };
 
-export const ok = (name: string, message: string): Check => ({ name, level: 'ok', message });
-export const warning = (name: string, message: string, todo: Message): Check => ({ name, level: 'warning', message, todo });
-export const problem = (name: string, message: string, todo: Message, reason: ExitReason = 'dataRefused'): Check => ({
+export const passCheck = (name: string, message: string): Check => ({ name, level: 'ok', message });
+export const makeWarning = (name: string, message: string, todo: Message): Check => ({ name, level: 'warning', message, todo });
+export const makeProblem = (name: string, message: string, todo: Message, reason: ExitReason = 'dataRefused'): Check => ({
   name,
   level: 'problem',
   message,
@@ -31,15 +31,15 @@ export const problem = (name: string, message: string, todo: Message, reason: Ex
 });
 
 /** @param message reason why these were not checked */
-export function unchecked(names: readonly string[], message: string, todo: Message): Check[] {
+export function makeUnchecked(names: readonly string[], message: string, todo: Message): Check[] {
   return names.map((name) => ({ name, level: 'unchecked', message, todo }));
 }
 
 /** Converts an error during a check to its result. */
-export function failed(name: string, thrown: unknown): Check {
+export function makeFailed(name: string, thrown: unknown): Check {
   const error = toDatabaseError(t`the data folder`, thrown);
   if (!(error instanceof PasError)) throw error;
-  return problem(name, error.message, error.hint ?? t`Correct it and run \`${cmd`pas doctor`}\` again.`, error.exitReason);
+  return makeProblem(name, error.message, error.hint ?? t`Correct it and run \`${cmd`pas doctor`}\` again.`, error.exitReason);
 }
 
 /** Minimum of each release line that all dependencies support, equal to `engines` in package.json. */
@@ -55,33 +55,37 @@ export function checkNode(version: string): Check {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const oldest = OLDEST_NODES.find(([line]) => line === major)?.[1];
   const fits = oldest === undefined ? major > (OLDEST_NODES.at(-1)?.[0] ?? 0) : minor >= oldest;
-  if (fits) return ok('node', `Node ${version}`);
-  const listed = alternatives(OLDEST_NODES.map(([line, least]) => `${line}.${least}`));
-  return problem('node', t`pas does not run on Node ${version}.`, t`Install Node ${listed}, or a later release of that line.`);
+  if (fits) return passCheck('node', `Node ${version}`);
+  const listed = joinAlternatives(OLDEST_NODES.map(([line, least]) => `${line}.${least}`));
+  return makeProblem(
+    'node',
+    t`pas does not run on Node ${version}.`,
+    t`Install Node ${listed}, or a later release of that line.`,
+  );
 }
 
 /** Checks that the data folder exists, is a folder, and is writable. */
 export function checkHome(home: string): Check {
   if (!existsSync(home)) {
-    return warning(
+    return makeWarning(
       'home',
       t`${home} does not exist yet.`,
       t`Run \`${cmd`pas init`}\`; if it existed before, its drive is not connected.`,
     );
   }
   try {
-    if (!statSync(home).isDirectory()) return problem('home', t`${home} is not a folder.`, t`Set PAS_HOME to a folder.`);
+    if (!statSync(home).isDirectory()) return makeProblem('home', t`${home} is not a folder.`, t`Set PAS_HOME to a folder.`);
     accessSync(home, constants.R_OK | constants.W_OK | constants.X_OK);
-    const synchronised = synchronisedAbove(home);
+    const synchronised = findSynchronisedFolder(home);
     if (synchronised !== undefined)
-      return warning(
+      return makeWarning(
         'home',
         t`${home} is in a synchronised folder: ${synchronised}. If a copy of it elsewhere is pushed as well, its finds become uncertain.`,
         t`Move it to another folder, and make copies with \`${cmd`pas backup`}\`.`,
       );
-    return ok('home', home);
+    return passCheck('home', home);
   } catch {
-    return problem(
+    return makeProblem(
       'home',
       t`${home} cannot be written.`,
       t`Check its permissions and its drive, or set PAS_HOME to another folder.`,
@@ -94,9 +98,9 @@ const SYNCHRONISED =
 const MARKS = ['.stfolder', '.dropbox.cache', '.nextcloudsync.log', '.owncloudsync.log'];
 
 /** Returns the enclosing folder that a program synchronises with other machines, by its name or by files of such a program. */
-function synchronisedAbove(folder: string): string | undefined {
+function findSynchronisedFolder(folder: string): string | undefined {
   if (SYNCHRONISED.test(basename(folder)) || MARKS.some((name) => existsSync(join(folder, name)))) return folder;
-  return dirname(folder) === folder ? undefined : synchronisedAbove(dirname(folder));
+  return dirname(folder) === folder ? undefined : findSynchronisedFolder(dirname(folder));
 }
 
 export function checkSpace(home: string): Check {
@@ -105,9 +109,9 @@ export function checkSpace(home: string): Check {
   const freeBytes = bavail * bsize;
   const freeMebibytes = Math.floor(freeBytes / 1024 / 1024);
   const message = t`${freeMebibytes} MiB free in ${place}`;
-  if (freeBytes < NO_SPACE_BYTES) return problem('disk', message, t`Free some space; otherwise the outbox cannot grow.`);
-  if (freeBytes < LITTLE_SPACE_BYTES) return warning('disk', message, t`Free some space before you queue photographs.`);
-  return ok('disk', message);
+  if (freeBytes < NO_SPACE_BYTES) return makeProblem('disk', message, t`Free some space; otherwise the outbox cannot grow.`);
+  if (freeBytes < LITTLE_SPACE_BYTES) return makeWarning('disk', message, t`Free some space before you queue photographs.`);
+  return passCheck('disk', message);
 }
 
 function findNearestExisting(path: string): string {
@@ -116,40 +120,40 @@ function findNearestExisting(path: string): string {
 
 /** Checks that only the owner can read files with finds or secrets: folders 0700, files 0600. */
 export function checkPermissions(places: readonly string[], platform: NodeJS.Platform = process.platform): Check {
-  if (platform === 'win32') return ok('permissions', t`left to the permissions of the user folder`);
+  if (platform === 'win32') return passCheck('permissions', t`left to the permissions of the user folder`);
   const there = places.filter((path) => existsSync(path));
   const command = `chmod -R u+rwX,go-rwx ${there.map((path) => quoteShellWord(path)).join(' ')}`;
   let open: readonly string[];
   try {
-    open = there.flatMap(openToOthers);
+    open = there.flatMap(listOpenToOthers);
   } catch (thrown) {
     if (!(thrown instanceof Error && 'path' in thrown)) throw thrown;
-    return problem('permissions', t`${thrown.path} cannot be read.`, command);
+    return makeProblem('permissions', t`${thrown.path} cannot be read.`, command);
   }
   const [first] = open;
-  if (first === undefined) return ok('permissions', t`files and folders are readable by you alone`);
+  if (first === undefined) return passCheck('permissions', t`files and folders are readable by you alone`);
   const more = open.length - 1;
   const message = more === 0 ? t`Others may read ${first}.` : t`Others may read ${first} and ${more} more.`;
-  return problem('permissions', message, command);
+  return makeProblem('permissions', message, command);
 }
 
-function openToOthers(path: string): string[] {
+function listOpenToOthers(path: string): string[] {
   const self = isAccessibleToOthers(path) ? [path] : [];
   if (!statSync(path).isDirectory()) return self;
   const inside = readdirSync(path, { withFileTypes: true }).filter((entry) => entry.isFile() || entry.isDirectory());
-  return [...self, ...inside.flatMap((entry) => openToOthers(join(path, entry.name)))];
+  return [...self, ...inside.flatMap((entry) => listOpenToOthers(join(path, entry.name)))];
 }
 
 /** @param todo remedy for a damaged file */
 export function checkDatabase(name: string, path: string, todo: Message): Check {
-  if (!existsSync(path)) return ok(name, t`${path} does not exist yet`);
+  if (!existsSync(path)) return passCheck(name, t`${path} does not exist yet`);
   try {
     const damage = findDamage(path).join('; ');
     const kibibytes = Math.ceil(statSync(path).size / 1024);
-    if (damage === '') return ok(name, t`${path} is intact (${kibibytes} KiB)`);
-    return problem(name, t`${path} is damaged: ${damage}.`, todo);
+    if (damage === '') return passCheck(name, t`${path} is intact (${kibibytes} KiB)`);
+    return makeProblem(name, t`${path} is damaged: ${damage}.`, todo);
   } catch (thrown) {
-    const { message } = failed(name, thrown);
-    return problem(name, message, todo);
+    const { message } = makeFailed(name, thrown);
+    return makeProblem(name, message, todo);
   }
 }

@@ -2,22 +2,22 @@ import { existsSync, statSync } from 'node:fs';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import { assertSound } from '../../outbox/backup-copy.ts';
-import { unsentPhotoEntries } from '../../outbox/entry-queries.ts';
+import { listUnsentPhotoEntries } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { isPushRunning } from '../../outbox/push-lock.ts';
 import { openContentStore } from '../../store/content-store.ts';
 import { isLockingReliable } from '../../store/lock-file.ts';
 import { getFence } from '../outbox/fence.ts';
-import { type Check, checkDatabase, ok, problem } from './check-machine.ts';
+import { type Check, checkDatabase, makeProblem, passCheck } from './check-machine.ts';
 
 /** Checks each row of the outbox by its checksum. @throws DatabaseError where one is damaged */
 export function checkRows(outbox: Outbox): Check {
   assertSound(outbox);
-  return ok('rows', t`every find, entry and event of the outbox matches its checksum`);
+  return passCheck('rows', t`every find, entry and event of the outbox matches its checksum`);
 }
 
 export function checkLease(lock: Parameters<typeof isPushRunning>[0]): Check {
-  return ok('lease', isPushRunning(lock) ? t`a push of this outbox is running` : t`no other pas holds the outbox`);
+  return passCheck('lease', isPushRunning(lock) ? t`a push of this outbox is running` : t`no other pas holds the outbox`);
 }
 
 /**
@@ -30,7 +30,7 @@ export function checkPhotographs(
   onProgress: (doneCount: number, total: number) => void,
 ): Check {
   const copies = openContentStore(photosFolder);
-  const waiting = outbox === undefined ? [] : unsentPhotoEntries(outbox).map(({ photograph }) => photograph);
+  const waiting = outbox === undefined ? [] : listUnsentPhotoEntries(outbox).map(({ photograph }) => photograph);
   const count = waiting.length;
   const missing = waiting.filter(({ link, sha512, sizeBytes }, index) => {
     onProgress(index, count);
@@ -43,13 +43,13 @@ export function checkPhotographs(
       `${count} wait to be sent and are in place`,
       count,
     );
-    return ok('photographs', message);
+    return passCheck('photographs', message);
   }
   const names = missing
     .slice(0, 3)
     .map(({ name }) => name)
     .join(', ');
-  return problem(
+  return makeProblem(
     'photographs',
     t`${missing.length} of ${count} queued photographs were removed or changed: ${names}.`,
     t`Queue them again with \`${cmd`pas photo add`} FIND FILE\`.`,
@@ -58,18 +58,21 @@ export function checkPhotographs(
 
 /** Checks that the journal is readable, and reports its size and place. */
 export function checkJournal(file: string, layout: 'state' | 'beside'): Check {
-  if (!existsSync(file)) return ok('journal', t`${file} does not exist yet`);
+  if (!existsSync(file)) return passCheck('journal', t`${file} does not exist yet`);
   const todo = t`Rebuild it from what can be read and from the outboxes: ${cmd`pas outbox check`}`;
   const { level, message } = checkDatabase('journal', file, todo);
-  if (level !== 'ok') return problem('journal', message, todo, 'config');
-  return ok('journal', layout === 'state' ? t`${message}, for all outboxes of this machine` : t`${message}, beside its outbox`);
+  if (level !== 'ok') return makeProblem('journal', message, todo, 'config');
+  return passCheck(
+    'journal',
+    layout === 'state' ? t`${message}, for all outboxes of this machine` : t`${message}, beside its outbox`,
+  );
 }
 
 /** Checks that a lock in the folder excludes another process. */
 export function checkLocks(folder: string): Check {
-  if (!existsSync(folder)) return ok('locks', t`${folder} is created by the first push`);
-  if (isLockingReliable(folder)) return ok('locks', t`locking works in ${folder}: only one push can run`);
-  return problem(
+  if (!existsSync(folder)) return passCheck('locks', t`${folder} is created by the first push`);
+  if (isLockingReliable(folder)) return passCheck('locks', t`locking works in ${folder}: only one push can run`);
+  return makeProblem(
     'locks',
     t`A lock in ${folder} does not prevent a second push: finds could be sent twice.`,
     t`Move the state folder to a disk of this machine (PAS_STATE), and never start two pushes at once.`,
@@ -81,18 +84,21 @@ export function checkFence(outbox: Outbox, machine: string): Check {
   const { journal, journalProblem } = outbox;
   if (journalProblem !== undefined) {
     const todo = journalProblem.hint ?? t`Correct it and run \`${cmd`pas doctor`}\` again.`;
-    return problem('belongs-to', journalProblem.message, todo, journalProblem.exitReason);
+    return makeProblem('belongs-to', journalProblem.message, todo, journalProblem.exitReason);
   }
   const fence = journal === undefined ? 'new' : getFence(outbox, machine).kind;
   switch (fence) {
     case 'own':
-      return ok('belongs-to', t`the outbox is pushed from this machine`);
+      return passCheck('belongs-to', t`the outbox is pushed from this machine`);
     case 'new':
-      return ok('belongs-to', t`the outbox has not been pushed yet`);
+      return passCheck('belongs-to', t`the outbox has not been pushed yet`);
     case 'lost-journal':
-      return ok('belongs-to', t`the outbox was pushed with a journal that is missing; the next push searches the service first`);
+      return passCheck(
+        'belongs-to',
+        t`the outbox was pushed with a journal that is missing; the next push searches the service first`,
+      );
     case 'foreign':
-      return problem(
+      return makeProblem(
         'belongs-to',
         t`The outbox was pushed from another machine or with another journal.`,
         t`If nothing is sent from there any more: ${cmd`pas outbox adopt --yes`}`,

@@ -9,13 +9,13 @@ import type { OaiClient } from '../../oai/client.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { countAboveResearcher, hasAcceptedNaming } from '../../outbox/overview.ts';
 import { parseErrorBody } from '../../pas-api/error-body.ts';
-import { type Account, type Session, userInfoRequest } from '../../pas-api/session.ts';
+import { type Account, makeUserInfoRequest, type Session } from '../../pas-api/session.ts';
 import { withoutFullStop } from '../../text/characters.ts';
 import type { Vocabulary } from '../../vocabulary/term.ts';
-import { allHarvests } from '../../vocabulary/terms.ts';
+import { listHarvests } from '../../vocabulary/terms.ts';
 import { type Asker, askAccess } from '../push/peer-check.ts';
 import { fetchAccount, ROLE_WORDS } from '../push/resolve-account.ts';
-import { type Check, failed, ok, problem, unchecked, warning } from './check-machine.ts';
+import { type Check, makeFailed, makeProblem, makeUnchecked, makeWarning, passCheck } from './check-machine.ts';
 
 type ServiceToCheck = Asker & {
   readonly schemaBase: string;
@@ -36,24 +36,24 @@ export async function checkService(service: ServiceToCheck): Promise<Check[]> {
   let answer: HttpResponse;
   try {
     // Without a token, so that there is an answer for any account.
-    answer = await send(userInfoRequest(baseUrl));
+    answer = await send(makeUserInfoRequest(baseUrl));
   } catch (thrown) {
     if (!(thrown instanceof TransportError)) throw thrown;
     const todo = t`Check the network. The queue is kept.`;
     return [
-      problem('service', t`${baseUrl} cannot be reached: ${thrown.message}.`, todo, 'unavailable'),
-      ...unchecked(['clock', 'account', 'writing'], t`the service cannot be reached`, WHEN_THERE_IS_A_NETWORK),
+      makeProblem('service', t`${baseUrl} cannot be reached: ${thrown.message}.`, todo, 'unavailable'),
+      ...makeUnchecked(['clock', 'account', 'writing'], t`the service cannot be reached`, WHEN_THERE_IS_A_NETWORK),
       await checkSchema(service, undefined),
     ];
   }
-  const reached = [ok('service', t`${baseUrl} answers`), checkClock(answer, clock.now())];
+  const reached = [passCheck('service', t`${baseUrl} answers`), checkClock(answer, clock.now())];
   try {
     const account = await fetchAccount({ baseUrl, session, send });
     return [...reached, checkRole(service, account), await checkAccess(service), await checkSchema(service, account)];
   } catch (thrown) {
     const todo = t`Correct it and run \`${cmd`pas doctor`}\` again.`;
-    const remaining = unchecked(['writing'], t`the account could not be checked`, todo);
-    return [...reached, failed('account', thrown), ...remaining, await checkSchema(service, undefined)];
+    const remaining = makeUnchecked(['writing'], t`the account could not be checked`, todo);
+    return [...reached, makeFailed('account', thrown), ...remaining, await checkSchema(service, undefined)];
   }
 }
 
@@ -61,37 +61,46 @@ function checkRole({ outbox }: ServiceToCheck, { name, identCely, role }: Accoun
   const limits = role === 'researcher' ? t`; a researcher may import into state 1 only` : '';
   const message = `${name} (${identCely}), ${ROLE_WORDS[role]}${limits}`;
   const refused = role !== 'researcher' || outbox === undefined ? 0 : countAboveResearcher(outbox);
-  if (refused === 0) return ok('account', message);
+  if (refused === 0) return passCheck('account', message);
   const queued = ngettext(
     msgid`the service will refuse ${refused} queued entry`,
     `the service will refuse ${refused} queued entries`,
     refused,
   );
   const todo = t`Let an archaeologist send numbers and imports into states 2 and 3, or choose state 1: ${cmd`pas edit`} FIND --set stav=1`;
-  return problem('account', `${message}: ${queued}.`, todo, 'notAllowed');
+  return makeProblem('account', `${message}: ${queued}.`, todo, 'notAllowed');
 }
 
 async function checkAccess(service: ServiceToCheck): Promise<Check> {
   const answer = await askAccess(service, await service.session.token());
   if (answer instanceof TransportError)
-    return problem('writing', t`The write interface did not answer: ${answer.message}.`, t`Check the network.`, 'unavailable');
+    return makeProblem(
+      'writing',
+      t`The write interface did not answer: ${answer.message}.`,
+      t`Check the network.`,
+      'unavailable',
+    );
   const body = parseErrorBody(answer.body);
   const detail = body.kind === 'detail' ? `: ${withoutFullStop(body.detail)}` : '';
   switch (answer.status) {
     case 405:
     case 429:
-      return ok('writing', t`the write interface accepts this account`);
+      return passCheck('writing', t`the write interface accepts this account`);
     case 403:
-      return problem(
+      return makeProblem(
         'writing',
         t`The account or address is refused${detail}.`,
         t`Ask the operator of the service.`,
         'notAllowed',
       );
     case 503:
-      return problem('writing', t`The write interface is closed${detail}.`, t`Push later; the queue is kept.`, 'unavailable');
+      return makeProblem('writing', t`The write interface is closed${detail}.`, t`Push later; the queue is kept.`, 'unavailable');
     default:
-      return warning('writing', t`The write interface answered with status ${answer.status}.`, t`Check base_url in the profile.`);
+      return makeWarning(
+        'writing',
+        t`The write interface answered with status ${answer.status}.`,
+        t`Check base_url in the profile.`,
+      );
   }
 }
 
@@ -99,15 +108,15 @@ async function checkAccess(service: ServiceToCheck): Promise<Check> {
 function checkClock(response: HttpResponse, atMs: number): Check {
   const serverMs = Date.parse(response.headers['date'] ?? '');
   if (Number.isNaN(serverMs))
-    return warning('clock', t`The service does not state its time.`, t`Check this machine's clock yourself.`);
+    return makeWarning('clock', t`The service does not state its time.`, t`Check this machine's clock yourself.`);
   const errorMs = atMs - serverMs;
   const seconds = Math.round(Math.abs(errorMs) / 1000);
   const message =
     errorMs > 0
       ? t`This machine's clock is ${seconds} s ahead of the service's.`
       : t`This machine's clock is ${seconds} s behind the service's.`;
-  if (Math.abs(errorMs) <= MAX_CLOCK_ERROR_MS) return ok('clock', t`agrees with the service's within a minute`);
-  return warning('clock', message, t`Set the clock.`);
+  if (Math.abs(errorMs) <= MAX_CLOCK_ERROR_MS) return passCheck('clock', t`agrees with the service's within a minute`);
+  return makeWarning('clock', message, t`Set the clock.`);
 }
 
 /**
@@ -117,7 +126,7 @@ function checkClock(response: HttpResponse, atMs: number): Check {
 async function checkSchema(service: ServiceToCheck, account: Account | undefined): Promise<Check> {
   const { schemaBase, schemaVersion, prefix, send, outbox } = service;
   if (!existsSync(join(packageRoot, 'schemas', 'svc', schemaVersion, 'svc.xsd'))) {
-    return problem(
+    return makeProblem(
       'schema',
       t`pas does not know schema version ${schemaVersion}.`,
       t`Correct schema_version in the profile.`,
@@ -125,23 +134,23 @@ async function checkSchema(service: ServiceToCheck, account: Account | undefined
     );
   }
   const names = account && findNamesProblem(service, account);
-  if (names?.isCertain) return problem('schema', `${names.message}`, names.todo, 'config');
+  if (names?.isCertain) return makeProblem('schema', `${names.message}`, names.todo, 'config');
   const address = `${schemaBase}/${schemaVersion}/${prefix}.xsd`;
   const todo = t`Check schema_base, prefix and schema_version with the operator of the service.`;
   try {
     const { status, body } = await send({ method: 'GET', url: address, headers: { accept: '*/*' } });
-    if (status !== 200) return warning('schema', t`There is no schema at ${address} (status ${status}).`, todo);
+    if (status !== 200) return makeWarning('schema', t`There is no schema at ${address} (status ${status}).`, todo);
     const nameSpace = `${schemaBase}/${schemaVersion}/`;
     if (!body.toString('utf8').includes(nameSpace)) {
-      return warning('schema', t`The schema at ${address} has another namespace.`, todo);
+      return makeWarning('schema', t`The schema at ${address} has another namespace.`, todo);
     }
     if (outbox !== undefined && hasAcceptedNaming(outbox, nameSpace))
-      return ok('schema', t`${schemaVersion}, available; the service has accepted imports with it`);
-    if (names !== undefined) return warning('schema', `${names.message}`, names.todo);
-    return ok('schema', t`${schemaVersion}, available; the first import shows if the service accepts it`);
+      return passCheck('schema', t`${schemaVersion}, available; the service has accepted imports with it`);
+    if (names !== undefined) return makeWarning('schema', `${names.message}`, names.todo);
+    return passCheck('schema', t`${schemaVersion}, available; the first import shows if the service accepts it`);
   } catch (thrown) {
     if (!(thrown instanceof TransportError)) throw thrown;
-    return warning('schema', t`${address} did not answer: ${thrown.message}.`, todo);
+    return makeWarning('schema', t`${address} did not answer: ${thrown.message}.`, todo);
   }
 }
 
@@ -149,10 +158,15 @@ async function checkSchema(service: ServiceToCheck, account: Account | undefined
 export async function checkHarvesting(open: () => Promise<OaiClient>, stop: AbortSignal): Promise<Check> {
   try {
     const { repositoryName, baseUrl } = await (await open()).identify(stop);
-    return ok('harvesting', t`${repositoryName} at ${baseUrl}`);
+    return passCheck('harvesting', t`${repositoryName} at ${baseUrl}`);
   } catch (thrown) {
-    if (!stop.aborted) return failed('harvesting', thrown);
-    return problem('harvesting', t`The harvesting interface took too long to answer.`, WHEN_THERE_IS_A_NETWORK, 'unavailable');
+    if (!stop.aborted) return makeFailed('harvesting', thrown);
+    return makeProblem(
+      'harvesting',
+      t`The harvesting interface took too long to answer.`,
+      WHEN_THERE_IS_A_NETWORK,
+      'unavailable',
+    );
   }
 }
 
@@ -160,14 +174,14 @@ const OLD_VOCABULARY_DAYS = 90;
 
 /** @param vocabulary undefined where nothing was harvested yet */
 export function checkVocabulary(vocabulary: Vocabulary | undefined, nowMs: number): Check {
-  const harvests = vocabulary === undefined ? [] : allHarvests(vocabulary);
+  const harvests = vocabulary === undefined ? [] : listHarvests(vocabulary);
   const complete = harvests.flatMap(({ completedAtMs }) => (completedAtMs === null ? [] : [completedAtMs]));
   const todo = t`Run \`${cmd`pas harvest-vocab`}\`.`;
   if (complete.length === 0)
-    return warning('vocabulary-age', t`No vocabulary was harvested: terms cannot be checked offline.`, todo);
+    return makeWarning('vocabulary-age', t`No vocabulary was harvested: terms cannot be checked offline.`, todo);
   const days = Math.floor((nowMs - Math.min(...complete)) / 86_400_000);
   const sets = ngettext(msgid`${complete.length} set harvested`, `${complete.length} sets harvested`, complete.length);
   const age = ngettext(msgid`the oldest ${days} day ago`, `the oldest ${days} days ago`, days);
   const message = `${sets}, ${age}`;
-  return days > OLD_VOCABULARY_DAYS ? warning('vocabulary-age', message, todo) : ok('vocabulary-age', message);
+  return days > OLD_VOCABULARY_DAYS ? makeWarning('vocabulary-age', message, todo) : passCheck('vocabulary-age', message);
 }

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { packageRoot, packageVersion } from '../../base/package-root.ts';
-import { loadSqlite, openSqlite, sqliteVersion } from '../../store/database.ts';
+import { getPackageVersion, packageRoot } from '../../base/package-root.ts';
+import { loadSqlite, openSqlite, readSqliteVersion } from '../../store/database.ts';
 
 /** Output of `pas --version --json`; see {@link lookAtProgram}. */
 type ProgramFacts = {
@@ -20,14 +20,14 @@ const RUNTIME_FOLDER = 'runtime';
 
 export function readProgramFacts(): ProgramFacts {
   const memory = openSqlite(':memory:');
-  const sqlite = sqliteVersion(memory);
+  const sqlite = readSqliteVersion(memory);
   memory.close();
   const { version, platform, arch } = process;
   return {
-    version: packageVersion(),
+    version: getPackageVersion(),
     runtime: { name: 'node', version: version.slice(1), platform, architecture: arch },
     sqlite,
-    libxml2_wasm: versionOfPackage('libxml2-wasm'),
+    libxml2_wasm: readPackageVersion('libxml2-wasm'),
     installed_from: { kind: detectInstallationKind(), folder: packageRoot },
   };
 }
@@ -37,7 +37,7 @@ export function detectInstallationKind(): ProgramFacts['installed_from']['kind']
   return existsSync(join(packageRoot, 'tsconfig.json')) ? 'source' : 'npm';
 }
 
-function versionOfPackage(name: string): string {
+function readPackageVersion(name: string): string {
   const [folder = ''] =
     createRequire(import.meta.url)
       .resolve.paths(name)

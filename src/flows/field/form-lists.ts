@@ -6,7 +6,7 @@ import { FORM_LABEL_GAP } from '../../find/form-names.ts';
 import { PROJECT_RULES } from '../../find/rules.ts';
 import type { RuleContext } from '../../find/value-rules.ts';
 import type { Term, Vocabulary } from '../../vocabulary/term.ts';
-import { isHarvested, listSuperiors, type Neighbour, termByIdent, termsOfSet } from '../../vocabulary/terms.ts';
+import { findTermByIdent, isHarvested, iterateTermsOfSet, listSuperiors, type Neighbour } from '../../vocabulary/terms.ts';
 
 export type FormChoice = {
   readonly name: string;
@@ -28,7 +28,7 @@ const PROJECT_SET = 'projekt';
  * @param rules data of the account: projects into which it may not import are left out
  * @throws UsageError with all vocabularies that were not harvested
  */
-export function formLists(vocabulary: Vocabulary, rules: RuleContext): ReadonlyMap<string, FormList> {
+export function makeFormLists(vocabulary: Vocabulary, rules: RuleContext): ReadonlyMap<string, FormList> {
   const listed = FIELDS.flatMap(({ name, set }) => (set === undefined ? [] : [{ name, set }]));
   const lacking = listed.filter(({ set }) => !isHarvested(vocabulary, set)).map(({ set }) => set);
   if (lacking.length > 0) {
@@ -38,24 +38,26 @@ export function formLists(vocabulary: Vocabulary, rules: RuleContext): ReadonlyM
     });
   }
   const lists = new Map(listed.map(({ name, set }) => [name as string, makeFormList(vocabulary, set)]));
-  const projects = [...termsOfSet(vocabulary, PROJECT_SET)].filter((term) => acceptsFinds(term, rules)).map(makeFormChoice);
+  const projects = [...iterateTermsOfSet(vocabulary, PROJECT_SET)]
+    .filter((term) => isAcceptingFinds(term, rules))
+    .map(makeFormChoice);
   if (projects.length > 0) lists.set(PROJECT_SET, { choices: projects, groups: [] });
   return lists;
 }
 
-function acceptsFinds({ ident, details }: Term, rules: RuleContext): boolean {
+function isAcceptingFinds({ ident, details }: Term, rules: RuleContext): boolean {
   const elements = { projekt: { id: ident, text: ident } };
   return details.survey === true && PROJECT_RULES.every(({ judge }) => judge(elements, rules).every(({ warning }) => warning));
 }
 
 function makeFormList(vocabulary: Vocabulary, set: string): FormList {
   const groups = new Map<string, Neighbour>();
-  const choices = [...termsOfSet(vocabulary, set)].map((term): FormChoice => {
+  const choices = [...iterateTermsOfSet(vocabulary, set)].map((term): FormChoice => {
     const above = set.startsWith('heslo:') ? listSuperiors(vocabulary, term.ident) : [];
     for (const superior of above) if (superior.label !== '') groups.set(superior.ident, superior);
     return { ...makeFormChoice(term), above: above.map(({ ident }) => ident) };
   });
-  const offered = [...groups.keys()].flatMap((ident) => termByIdent(vocabulary, ident) ?? []).sort(compareTerms);
+  const offered = [...groups.keys()].flatMap((ident) => findTermByIdent(vocabulary, ident) ?? []).sort(compareTerms);
   return { choices, groups: offered.length < MIN_GROUPS ? [] : offered.map(makeFormChoice) };
 }
 

@@ -17,14 +17,14 @@ import {
   isWrittenToo,
 } from '../../find/form-names.ts';
 import { QUESTIONS, type Question } from '../../find/questions.ts';
-import { cellOfReference, MAX_NAME_LENGTH } from '../../find/resolve-finder.ts';
+import { formatReferenceCell, MAX_NAME_LENGTH } from '../../find/resolve-finder.ts';
 import { COUNTRY, HANDOVER_REQUIRED } from '../../find/rules.ts';
 import { EARLIEST_YEAR, getRank, MAX_CHARACTERS, MAX_DEPTH_CM } from '../../find/value-rules.ts';
 import { assertAbsent, writeOutputFile } from '../../store/output-file.ts';
-import { workbookOfSheets } from '../../tables/write-workbook.ts';
-import { plainCsvCell } from '../../text/csv.ts';
-import { stateName } from '../finds/find-texts.ts';
-import { type FieldMade, type FieldRequest, type FormChoice, type FormList, formLists } from './form-lists.ts';
+import { makeWorkbookOfSheets } from '../../tables/write-workbook.ts';
+import { formatPlainCsvCell } from '../../text/csv.ts';
+import { formatTargetState } from '../finds/find-texts.ts';
+import { type FieldMade, type FieldRequest, type FormChoice, type FormList, makeFormLists } from './form-lists.ts';
 
 /** XLSForm's names of languages, with their codes. */
 const LANGUAGE_NAMES = { cs: 'Čeština (cs)', en: 'English (en)' } as const;
@@ -43,13 +43,16 @@ export async function makeOdkForm(request: FieldRequest): Promise<FieldMade> {
     throw new UsageError(t`The form is a workbook, and ${destination} is not the name of one.`, {
       hint: t`Give it the ending .xlsx.`,
     });
-  const lists = formLists(vocabulary, rules);
+  const lists = makeFormLists(vocabulary, rules);
   const files = new Map<string, string>();
   for (const [name, { choices, groups }] of lists) {
     files.set(getListFile(name), listCsv(isWrittenToo(name) ? [await makeNotListed(), ...choices] : choices));
     if (groups.length > 0) files.set(getListFile(getFormGroup(name)), listCsv(groups));
   }
-  const form = await xlsForm(formRows(lists, { stav: getRank(rules) === 'researcher' ? 1 : 2, ...starting }), request.nowMs);
+  const form = await makeXlsForm(
+    makeQuestionRows(lists, { stav: getRank(rules) === 'researcher' ? 1 : 2, ...starting }),
+    request.nowMs,
+  );
   const beside = [...files.keys()].map((name) => join(dirname(destination), name));
   for (const path of [destination, ...beside]) assertAbsent(path, overwrite);
   for (const [name, text] of files) await writeOutputFile(join(dirname(destination), name), [text], { overwrite });
@@ -66,7 +69,7 @@ async function makeNotListed(): Promise<FormChoice> {
 
 function listCsv(choices: readonly FormChoice[]): string {
   const lines = choices.map(({ name, label, above }) =>
-    [name, label, above.join(' ')].map((cell) => plainCsvCell(cell)).join(','),
+    [name, label, above.join(' ')].map((cell) => formatPlainCsvCell(cell)).join(','),
   );
   return `${['name,label,above', ...lines].join('\n')}\n`;
 }
@@ -89,7 +92,7 @@ const TEXT_COLUMNS = {
   constraintMessage: 'constraint_message',
 };
 
-async function xlsForm(rows: readonly FormRow[], nowMs: number): Promise<Buffer> {
+async function makeXlsForm(rows: readonly FormRow[], nowMs: number): Promise<Buffer> {
   const textsByLanguage = await forEachLanguage(() => rows.map((row) => TEXTS.map((text) => String(row[text] ?? ''))));
   const texts = TEXTS.flatMap((text, index) =>
     LANGUAGES.map((language) => ({
@@ -110,10 +113,10 @@ async function xlsForm(rows: readonly FormRow[], nowMs: number): Promise<Buffer>
     ['form_title', 'form_id', 'version', 'default_language', 'instance_name'],
     [String(FORM_TITLE), FORM_ID, makeFormVersion(nowMs), LANGUAGE_NAMES.cs, INSTANCE_NAME],
   ];
-  return workbookOfSheets(
+  return makeWorkbookOfSheets(
     new Map([
       ['survey', survey],
-      ['choices', await choiceRows()],
+      ['choices', await makeChoiceRows()],
       ['settings', settings],
     ]),
   );
@@ -124,12 +127,12 @@ function toLanguageColumn(column: string, language: keyof typeof LANGUAGE_NAMES)
 }
 
 const CHOICES: readonly (readonly [list: string, name: string, label: () => Message])[] = [
-  ...([1, 2, 3] as const).map((stav) => ['stav', String(stav), () => stateName(stav)] as const),
+  ...([1, 2, 3] as const).map((stav) => ['stav', String(stav), () => formatTargetState(stav)] as const),
   ['ano_ne', 'true', () => msg`yes`],
   ['ano_ne', 'false', () => msg`no`],
 ];
 
-async function choiceRows(): Promise<string[][]> {
+async function makeChoiceRows(): Promise<string[][]> {
   const labels = await forEachLanguage(() => CHOICES.map(([, , label]) => String(label())));
   return [
     ['list_name', 'name', ...LANGUAGES.map((language) => toLanguageColumn('label', language))],
@@ -140,7 +143,7 @@ async function choiceRows(): Promise<string[][]> {
 const FORM_TITLE = 'Nálezy · Finds';
 
 /** Name of a filled form in lists: the day and the object. */
-const INSTANCE_NAME = `concat(${answer('datum_nalezu')}, ' ', instance('druh_nalezu')/root/item[name = ${answer('druh_nalezu')}]/label)`;
+const INSTANCE_NAME = `concat(${referToAnswer('datum_nalezu')}, ' ', instance('druh_nalezu')/root/item[name = ${referToAnswer('druh_nalezu')}]/label)`;
 
 /** Returns the version of the form, `20261123140509` in UTC, since servers accept a form again only with a new one. */
 function makeFormVersion(nowMs: number): string {
@@ -169,14 +172,14 @@ type FormRow = {
 const CAPTURE_ACCURACY_M = 5;
 
 /** Returns the reference to a question's answer for an expression. */
-function answer(name: string): string {
+function referToAnswer(name: string): string {
   return `\${${name}}`;
 }
 
 const GROUPS: readonly (readonly [when: Question['when'], name: string, label: Message, more: Partial<FormRow>])[] = [
   ['frame', 'frame', msg`The same for most finds of the day`, {}],
   ['find', 'find', msg`The find`, {}],
-  ['handing-over', 'handing_over', msg`Handing over`, { relevant: `${answer('stav')} = 3` }],
+  ['handing-over', 'handing_over', msg`Handing over`, { relevant: `${referToAnswer('stav')} = 3` }],
   ['more', 'more', msg`More about the find`, {}],
 ];
 
@@ -185,7 +188,7 @@ const GROUPS: readonly (readonly [when: Question['when'], name: string, label: M
  * @param lists choices by element
  * @param starting defaults of a new find; values that are constant for a day come from the previous find
  */
-function formRows(lists: ReadonlyMap<string, FormList>, starting: FindElements): FormRow[] {
+function makeQuestionRows(lists: ReadonlyMap<string, FormList>, starting: FindElements): FormRow[] {
   // The id stays the same when a find is corrected, and at any server.
   const rows: FormRow[] = [{ type: 'calculate', name: 'local_id', calculation: 'once(uuid())' }];
   for (const [when, name, label, more] of GROUPS) {
@@ -221,10 +224,10 @@ function makeFormRows(question: Question, lists: ReadonlyMap<string, FormList>, 
     ...getDefaultAnswer(question, start),
   };
   if (list !== undefined && isWrittenToo(name))
-    return [{ ...row, ...ANY_CHOICE }, writtenRow(name, row, start === FORM_NOT_LISTED ? starting[name] : undefined)];
+    return [{ ...row, ...ANY_CHOICE }, makeWrittenRow(name, row, start === FORM_NOT_LISTED ? starting[name] : undefined)];
   return list === undefined || list.groups.length === 0
     ? [row]
-    : [groupRow(name), { ...row, choiceFilter: getGroupFilter(name) }];
+    : [makeGroupRow(name), { ...row, choiceFilter: getGroupFilter(name) }];
 }
 
 const POINT: FormRow = {
@@ -268,7 +271,7 @@ function makeRequired(name: ElementName): Partial<FormRow> {
   // Questions for state 3 are in a group that is shown only for it.
   return requiredFrom === 2
     ? {
-        required: `${answer('stav')} >= ${requiredFrom}`,
+        required: `${referToAnswer('stav')} >= ${requiredFrom}`,
         requiredMessage: msg`Needed from state ${requiredFrom} on. Fill it in, or choose state ${lower}.`,
       }
     : { required: 'yes', requiredMessage: msg`Fill it in.` };
@@ -308,7 +311,7 @@ const WRITTEN: Readonly<Record<keyof typeof FORM_WRITTEN, Partial<FormRow>>> = {
 };
 
 /** Makes the question for a value that the list lacks. */
-function writtenRow(name: keyof typeof FORM_WRITTEN, { hint }: FormRow, value: Reference | undefined): FormRow {
+function makeWrittenRow(name: keyof typeof FORM_WRITTEN, { hint }: FormRow, value: Reference | undefined): FormRow {
   return {
     type: 'text',
     name: FORM_WRITTEN[name],
@@ -316,13 +319,13 @@ function writtenRow(name: keyof typeof FORM_WRITTEN, { hint }: FormRow, value: R
     ...(hint === undefined ? {} : { hint }),
     required: 'yes',
     requiredMessage: msg`Fill it in.`,
-    relevant: `${answer(name)} = '${FORM_NOT_LISTED}'`,
+    relevant: `${referToAnswer(name)} = '${FORM_NOT_LISTED}'`,
     ...WRITTEN[name],
-    default: makeCarriedDefault(FORM_WRITTEN[name], value && cellOfReference(value)),
+    default: makeCarriedDefault(FORM_WRITTEN[name], value && formatReferenceCell(value)),
   };
 }
 
-function groupRow(name: string): FormRow {
+function makeGroupRow(name: string): FormRow {
   const group = getFormGroup(name);
   const hint = msg`It shortens the list below; it may stay empty.`;
   return {
@@ -335,7 +338,7 @@ function groupRow(name: string): FormRow {
 }
 
 function getGroupFilter(name: string): string {
-  const group = answer(getFormGroup(name));
+  const group = referToAnswer(getFormGroup(name));
   return `${group} = '' or name = ${group} or selected(above, ${group})`;
 }
 
@@ -356,7 +359,7 @@ function getDefaultAnswer({ name, when, stays }: Question, start: string | undef
 
 /** Returns the previous find's answer, which the phone stores; for the first find, that of the profile. */
 function makeCarriedDefault(name: string, otherwise: string | undefined): string {
-  const last = answer(`last-saved#${name}`);
+  const last = referToAnswer(`last-saved#${name}`);
   return otherwise === undefined ? last : `coalesce(${last}, ${quoteText(otherwise)})`;
 }
 

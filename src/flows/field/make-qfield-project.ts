@@ -14,32 +14,32 @@ import {
   PHOTO_FOLDER,
   PHOTOS_LAYER,
 } from '../../find/form-names.ts';
-import { cellOfReference, NEW_PERSON } from '../../find/resolve-finder.ts';
+import { formatReferenceCell, NEW_PERSON } from '../../find/resolve-finder.ts';
 import { getRank } from '../../find/value-rules.ts';
 import { toSJtsk } from '../../place/geometry.ts';
 import { parsePolygon } from '../../place/polygon.ts';
-import { multiPolygonWkb } from '../../place/wkb.ts';
+import { encodeMultiPolygon } from '../../place/wkb.ts';
 import { type LayerColumn, labels, outlines, pointsByValue, type QgisLayer, STATE_COLOURS } from '../../qgis/layer.ts';
-import { projectFile } from '../../qgis/project-file.ts';
-import { databaseImage } from '../../store/database.ts';
+import { makeProjectFile } from '../../qgis/project-file.ts';
+import { makeDatabaseImage } from '../../store/database.ts';
 import { writeOutputFolder } from '../../store/output-file.ts';
 import { addLayer, beginGeoPackage, type GpkgColumn } from '../../tables/gpkg-layers.ts';
 import { countCollected } from '../../tables/gpkg-table.ts';
 import type { Vocabulary } from '../../vocabulary/term.ts';
 import { type BoundedArea, listAreasBelow } from '../../vocabulary/term-lookup.ts';
-import { termsByName } from '../../vocabulary/terms.ts';
-import { stateName } from '../finds/find-texts.ts';
-import { type FieldMade, type FieldRequest, type FormChoice, type FormList, formLists } from './form-lists.ts';
+import { findTermsByName } from '../../vocabulary/terms.ts';
+import { formatTargetState } from '../finds/find-texts.ts';
+import { type FieldMade, type FieldRequest, type FormChoice, type FormList, makeFormLists } from './form-lists.ts';
 import {
   COMPUTED_PLACE,
   type FormContent,
   findColumns,
-  formTabs,
   getFormColumns,
   getLayerId,
   type ListLayer,
-  literal,
+  makeFormTabs,
   PHOTO_RELATION,
+  quoteLiteral,
 } from './qfield-form.ts';
 
 /**
@@ -51,7 +51,7 @@ import {
 export async function makeQfieldProject(request: FieldRequest): Promise<FieldMade> {
   const { destination, overwrite, vocabulary, rules, nowMs } = request;
   const nowIso = new Date(nowMs).toISOString();
-  const lists = formLists(vocabulary, rules);
+  const lists = makeFormLists(vocabulary, rules);
   const content = makeFormContent(request, lists);
   const columns = findColumns(content);
   const areas = listAreas(vocabulary, listProjects(content, lists));
@@ -61,7 +61,7 @@ export async function makeQfieldProject(request: FieldRequest): Promise<FieldMad
     { layer: PHOTOS_LAYER, column: 'find', meaning: 'photo_of' },
     { layer: PHOTOS_LAYER, column: 'photo', meaning: 'photo_file' },
   ];
-  const project = projectFile({
+  const project = makeProjectFile({
     ...{ title: t`Finds`, layers, theme: t`Field, without a network`, listGroup: t`Lists`, attachments: [PHOTO_FOLDER] },
     relations: [
       {
@@ -73,8 +73,8 @@ export async function makeQfieldProject(request: FieldRequest): Promise<FieldMad
   });
   const files = new Map([
     [PROJECT_FILE, project],
-    [FORM_FILE, findsFile(columns, meanings, nowIso)],
-    [LISTS_FILE, listsFile(makeListLayers(lists), areas, nowIso)],
+    [FORM_FILE, makeFindsFile(columns, meanings, nowIso)],
+    [LISTS_FILE, makeListsFile(makeListLayers(lists), areas, nowIso)],
   ]);
   writeOutputFolder(destination, { files, folders: [PHOTO_FOLDER] }, overwrite ? assertNothingCollected : undefined);
   const notes = areas.length === 0 ? [t`The cadastral areas of the projects were not harvested, so the map has none.`] : [];
@@ -93,12 +93,12 @@ function makeFormContent({ starting, rules, finder }: FieldRequest, lists: Reado
   if (starting.stav === undefined) initial.set('stav', String(getRank(rules) === undefined ? 1 : (states[1] ?? 1)));
   const [only, another] = lists.get('projekt')?.choices ?? [];
   if (starting.projekt === undefined && only !== undefined && another === undefined) initial.set('projekt', only.name);
-  const written = new Map(isNewPerson(starting) ? [['nalezce', literal(starting.nalezce?.text ?? '')]] : []);
+  const written = new Map(isNewPerson(starting) ? [['nalezce', quoteLiteral(starting.nalezce?.text ?? '')]] : []);
   const project = initial.get('projekt');
   const listed = lists.get('projekt')?.choices;
   if (project !== undefined && listed !== undefined && !listed.some(({ name }) => name === project)) {
     initial.delete('projekt');
-    written.set('projekt', literal(project));
+    written.set('projekt', quoteLiteral(project));
   }
   return { lists: new Map([...lists].map(([name, list]) => [name, makeListLayer(name, list)])), initial, states, written };
 }
@@ -108,7 +108,7 @@ function isNewPerson({ nalezce }: FindElements): boolean {
 }
 
 function formatDefault(value: NonNullable<FindElements[keyof FindElements]>): string {
-  return typeof value === 'object' ? cellOfReference(value) : String(value);
+  return typeof value === 'object' ? formatReferenceCell(value) : String(value);
 }
 
 function makeListLayer(name: string, { groups }: FormList): ListLayer {
@@ -132,26 +132,30 @@ function makeLayers(
   areas: readonly BoundedArea[],
 ): QgisLayer[] {
   const called = `coalesce(represent_value("druh_nalezu"), '?') || ' ' || coalesce(format_date("datum_nalezu", 'd. M.'), '')`;
-  const states = content.states.map((state) => ({ value: String(state), label: stateName(state), colour: STATE_COLOURS[state] }));
+  const states = content.states.map((state) => ({
+    value: String(state),
+    label: formatTargetState(state),
+    colour: STATE_COLOURS[state],
+  }));
   const finds: QgisLayer = {
     ...{ id: getLayerId(FINDS_LAYER), title: t`Finds`, file: FORM_FILE, table: FINDS_LAYER, geometry: 'Point', columns, called },
     computed: [{ name: COMPUTED_PLACE, label: t`S-JTSK, computed`, expression: PLACE }],
-    form: formTabs(columns),
+    form: makeFormTabs(columns),
     style: [pointsByValue('stav', states, { value: '', label: t`other`, colour: '200,200,200,255' }), labels(called, true)],
     settings: COPIED,
   };
   const cadastre: QgisLayer = {
-    ...listLayer(AREAS_LAYER, t`Cadastral areas`, ['id', 'label']),
+    ...makeReadOnlyLayer(AREAS_LAYER, t`Cadastral areas`, ['id', 'label']),
     geometry: 'MultiPolygon',
     style: [outlines(), labels('label', false)],
   };
   const beside = [...makeListLayers(lists).keys()].map(
-    (layer): QgisLayer => ({ ...listLayer(layer, layer, ['id', 'label', 'above']), isList: true }),
+    (layer): QgisLayer => ({ ...makeReadOnlyLayer(layer, layer, ['id', 'label', 'above']), isList: true }),
   );
-  return [finds, photosLayer(), ...(areas.length === 0 ? [] : [cadastre]), ...beside];
+  return [finds, makePhotosLayer(), ...(areas.length === 0 ? [] : [cadastre]), ...beside];
 }
 
-function photosLayer(): QgisLayer {
+function makePhotosLayer(): QgisLayer {
   return {
     ...{ id: getLayerId(PHOTOS_LAYER), title: t`Photographs`, file: FORM_FILE, table: PHOTOS_LAYER, called: '"photo"' },
     columns: PHOTO_COLUMNS.map((column) =>
@@ -173,7 +177,7 @@ function photosLayer(): QgisLayer {
 }
 
 /** Returns a layer that the phone only reads. */
-function listLayer(table: string, title: string, columns: readonly string[]): QgisLayer {
+function makeReadOnlyLayer(table: string, title: string, columns: readonly string[]): QgisLayer {
   return {
     ...{ id: getLayerId(table), title, file: LISTS_FILE, table, called: '"label"', isReadOnly: true, settings: COPIED },
     columns: columns.map((name) => ({ name, type: 'text' })),
@@ -220,9 +224,9 @@ function listAreas(vocabulary: Vocabulary, projects: readonly string[]): readonl
 }
 
 function findDistricts(vocabulary: Vocabulary, project: string): string[] {
-  const [term] = termsByName(vocabulary, project).filter(({ setSpec }) => setSpec === 'projekt');
+  const [term] = findTermsByName(vocabulary, project).filter(({ setSpec }) => setSpec === 'projekt');
   const name = term?.details.facts?.['okres'] ?? '';
-  return termsByName(vocabulary, name).flatMap(({ ident, setSpec, gone }) =>
+  return findTermsByName(vocabulary, name).flatMap(({ ident, setSpec, gone }) =>
     setSpec === 'ruian_okres' && gone === null ? [ident] : [],
   );
 }
@@ -273,8 +277,8 @@ function makeTextColumns(...names: readonly string[]): readonly GpkgColumn[] {
 }
 
 /** Makes the GeoPackage that collects finds: without finds and photographs, with the meaning of each column. */
-function findsFile(columns: readonly LayerColumn[], meanings: readonly FormColumn[], nowIso: string): Buffer {
-  return databaseImage((database) => {
+function makeFindsFile(columns: readonly LayerColumn[], meanings: readonly FormColumn[], nowIso: string): Buffer {
+  return makeDatabaseImage((database) => {
     beginGeoPackage(database);
     addLayer(database, { table: FINDS_LAYER, columns, geometry: 'POINT', nowIso }, []);
     addLayer(database, { table: PHOTOS_LAYER, columns: PHOTO_COLUMNS, nowIso }, []);
@@ -284,8 +288,8 @@ function findsFile(columns: readonly LayerColumn[], meanings: readonly FormColum
 }
 
 /** Makes the GeoPackage of read-only data: lists by layer, and cadastral areas where there are any. */
-function listsFile(lists: ReadonlyMap<string, readonly FormChoice[]>, areas: readonly BoundedArea[], nowIso: string): Buffer {
-  return databaseImage((database) => {
+function makeListsFile(lists: ReadonlyMap<string, readonly FormChoice[]>, areas: readonly BoundedArea[], nowIso: string): Buffer {
+  return makeDatabaseImage((database) => {
     beginGeoPackage(database);
     for (const [table, choices] of lists) {
       const rows = choices.map(({ name, label, above }) => ({ values: [name, label, above.join(' ')] }));
@@ -294,7 +298,7 @@ function listsFile(lists: ReadonlyMap<string, readonly FormChoice[]>, areas: rea
     if (areas.length === 0) return;
     const shapes = areas.map(({ ident, label, boundary }) => {
       const { minX, minY, maxX, maxY } = parsePolygon(boundary).box;
-      return { shape: { wkb: multiPolygonWkb(boundary), bounds: [minX, minY, maxX, maxY] as const }, values: [ident, label] };
+      return { shape: { wkb: encodeMultiPolygon(boundary), bounds: [minX, minY, maxX, maxY] as const }, values: [ident, label] };
     });
     addLayer(database, { table: AREAS_LAYER, columns: AREA_COLUMNS, geometry: 'MULTIPOLYGON', nowIso }, shapes);
   });

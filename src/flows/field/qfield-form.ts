@@ -1,7 +1,7 @@
 import { t } from '../../base/language.ts';
 import { type Message, msg } from '../../base/message.ts';
 import type { TargetState } from '../../find/field.ts';
-import { type ElementName, elementLabel, FIELDS, type Field } from '../../find/fields.ts';
+import { type ElementName, FIELDS, type Field, getElementLabel } from '../../find/fields.ts';
 import {
   FINDS_LAYER,
   FORM_WRITTEN,
@@ -18,7 +18,7 @@ import { EARLIEST_YEAR, MAX_CHARACTERS, MAX_DEPTH_CM } from '../../find/value-ru
 import { DRAWN_WITHIN_M } from '../../place/geometry.ts';
 import type { Constraint, FormPart, LayerColumn, Widget } from '../../qgis/layer.ts';
 import { getColumnType } from '../../tables/gpkg-layers.ts';
-import { stateName } from '../finds/find-texts.ts';
+import { formatTargetState } from '../finds/find-texts.ts';
 
 /** The layer of an element's choices, and the layer that filters it. */
 export type ListLayer = { readonly layer: string; readonly file: string; readonly groups?: string };
@@ -59,17 +59,17 @@ export function getFormColumns(columns: readonly FormField[]): readonly FormColu
 function makeFormFields(field: Field, content: FormContent): FormField[] {
   const { name } = field;
   const list = content.lists.get(name);
-  const label = elementLabel(field);
+  const label = getElementLabel(field);
   const ownField: FormField = {
     ...{ name, meaning: name, type: getColumnType(name), label, widget: makeWidget(field, content) },
     ...(field.requiredFrom === 1 && !isWritten(name, content) ? { mustBeFilled: true } : {}),
-    ...optional('initially', getInitialExpression(field, content)),
-    ...optional('constraint', makeConstraint(field, isWritten(name, content))),
+    ...makeOptional('initially', getInitialExpression(field, content)),
+    ...makeOptional('constraint', makeConstraint(field, isWritten(name, content))),
     staysForNext: field.ask?.when === 'frame' && name !== 'datum_nalezu',
   };
-  if (name === 'geom_system') return [ownField, ...measuredColumns()];
+  if (name === 'geom_system') return [ownField, ...makeMeasuredColumns()];
   if (isWritten(name, content))
-    return [ownField, { ...writtenColumn(name), ...optional('initially', content.written.get(name)) }];
+    return [ownField, { ...makeWrittenColumn(name), ...makeOptional('initially', content.written.get(name)) }];
   if (list?.groups === undefined) return [ownField];
   const group: FormField = {
     ...{ name: getFormGroup(name), meaning: 'narrows_list', type: 'text', label: String(getFormLabel(getFormGroup(name))) },
@@ -83,7 +83,7 @@ function isWritten(name: string, { lists }: FormContent): name is WrittenElement
   return isWrittenToo(name) && lists.has(name);
 }
 
-function optional<K extends string, V>(key: K, value: V | undefined): Partial<Record<K, V>> {
+function makeOptional<K extends string, V>(key: K, value: V | undefined): Partial<Record<K, V>> {
   return (value === undefined ? {} : { [key]: value }) as Partial<Record<K, V>>;
 }
 
@@ -110,7 +110,7 @@ function makeWidget(field: Field, { lists, states }: FormContent): Widget {
     case 'boolean':
       return { kind: 'CheckBox', settings: { CheckedState: '', UncheckedState: '' } };
     case 'state':
-      return makeValueMap(states.map((state) => [stateName(state), String(state)]));
+      return makeValueMap(states.map((state) => [formatTargetState(state), String(state)]));
     case 'geom-system':
       return makeValueMap([
         [t`as on the map (WGS 84)`, '4326'],
@@ -145,14 +145,14 @@ function makeChoice({ layer, file }: ListLayer, group?: string): Widget {
 
 function getInitialExpression({ name, kind }: Field, { initial }: FormContent): string | undefined {
   if (kind === 'date') return 'to_date(now())';
-  if (kind === 'geom-system') return literal('4326');
+  if (kind === 'geom-system') return quoteLiteral('4326');
   const value = initial.get(name);
   if (value === undefined) return undefined;
-  return kind === 'integer' || kind === 'state' || kind === 'boolean' ? value : literal(value);
+  return kind === 'integer' || kind === 'state' || kind === 'boolean' ? value : quoteLiteral(value);
 }
 
 /** Quotes a text in an expression of QGIS. */
-export function literal(text: string): string {
+export function quoteLiteral(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "''").replaceAll('\n', '\\n')}'`;
 }
 
@@ -207,11 +207,11 @@ function isFilled(name: string): string {
 }
 
 /** Returns columns for coordinates of an instrument, as texts, so that no digit is lost. */
-function measuredColumns(): FormField[] {
+function makeMeasuredColumns(): FormField[] {
   const isNumber = (name: string): string =>
     `"geom_system" <> '5514' or regexp_match(coalesce("${name}", ''), '^\\\\s*-?[0-9]+([.,][0-9]+)?\\\\s*$') > 0`;
-  const number = (name: string): string => `to_real(replace("${name}", ',', '.'))`;
-  const near = `"geom_x" is null or $geometry is null or distance(make_point(${number('geom_x')}, ${number('geom_y')}), transform($geometry, 'EPSG:4326', 'EPSG:5514')) < ${DRAWN_WITHIN_M}`;
+  const castToNumber = (name: string): string => `to_real(replace("${name}", ',', '.'))`;
+  const near = `"geom_x" is null or $geometry is null or distance(make_point(${castToNumber('geom_x')}, ${castToNumber('geom_y')}), transform($geometry, 'EPSG:4326', 'EPSG:5514')) < ${DRAWN_WITHIN_M}`;
   const x = t`The S-JTSK coordinates are two numbers, both negative, such as -693174.81 and -1077354.27.`;
   const away = t`Both S-JTSK coordinates are needed, within ${DRAWN_WITHIN_M} m of the point on the map. Check the digits, or move the point.`;
   return [
@@ -230,7 +230,7 @@ function measuredColumns(): FormField[] {
   ];
 }
 
-function writtenColumn(name: WrittenElement): FormField {
+function makeWrittenColumn(name: WrittenElement): FormField {
   const column = FORM_WRITTEN[name];
   const part = `[^,;]{1,${MAX_NAME_LENGTH}}`;
   const [form, description] =
@@ -251,7 +251,7 @@ function writtenColumn(name: WrittenElement): FormField {
 }
 
 /** Returns the tabs in the order of recording: object, place and date, further data, handing over. */
-export function formTabs(columns: readonly FormField[]): readonly FormPart[] {
+export function makeFormTabs(columns: readonly FormField[]): readonly FormPart[] {
   const makeParts = (when: 'find' | 'frame' | 'handing-over' | 'more'): FormPart[] =>
     FIELDS.filter(({ kind, ask }) => kind !== 'point' && kind !== 'geom-system' && (ask?.when ?? 'more') === when)
       .toSorted((a, b) => (a.ask?.at ?? 1000) - (b.ask?.at ?? 1000))

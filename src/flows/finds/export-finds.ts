@@ -2,16 +2,16 @@ import type { Reference } from '../../find/field.ts';
 import type { FindElements } from '../../find/fields.ts';
 import type { HarvestedFind } from '../../find/harvested-find.ts';
 import type { Entry } from '../../outbox/entry.ts';
-import { entriesOfFind } from '../../outbox/entry-queries.ts';
+import { listEntriesOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { latestNumber } from '../../outbox/ownership.ts';
-import { pulledRecord } from '../../outbox/pulled-records.ts';
-import { allFinds, countFinds, type StoredFind } from '../../outbox/stored-finds.ts';
+import { getLatestNumber } from '../../outbox/ownership.ts';
+import { findPulledRecord } from '../../outbox/pulled-records.ts';
+import { countFinds, iterateFinds, type StoredFind } from '../../outbox/stored-finds.ts';
 import { openContentStore } from '../../store/content-store.ts';
 import { writeOutputFile, writeToReader } from '../../store/output-file.ts';
 import type { ExportedFind, LabelsOf } from '../../tables/exported-find.ts';
 import { EXPORTERS, type ExporterName, type ExportSettings, getRenderer } from './exporters.ts';
-import { findWithRemoteState } from './remote-state.ts';
+import { makeFindAtService } from './remote-state.ts';
 import { type FindScope, isChosen } from './select-finds.ts';
 
 type ExportRequest = FindScope &
@@ -40,7 +40,7 @@ export async function exportFinds(outbox: Outbox, request: ExportRequest, to: De
   const total = request.finds?.length ?? countFinds(outbox);
   let [count, changed] = [0, 0];
   const counted = function* (): Generator<ExportedFind> {
-    for (const find of exportedFinds(outbox, request)) {
+    for (const find of makeExportedFinds(outbox, request)) {
       count += 1;
       if (find.changed !== undefined) changed += 1;
       request.onProgress(count, total);
@@ -55,19 +55,19 @@ export async function exportFinds(outbox: Outbox, request: ExportRequest, to: De
   return { finds: count, changed };
 }
 
-function* exportedFinds(
+function* makeExportedFinds(
   outbox: Outbox,
   { finds, getLabels, exporter, photosFolder, ...choice }: ExportRequest,
 ): Generator<ExportedFind> {
   const isAtService = exporter !== undefined && EXPORTERS[exporter].isAtService;
   const store = openContentStore(photosFolder);
-  for (const find of finds ?? allFinds(outbox)) {
-    const entries = entriesOfFind(outbox, find.id);
+  for (const find of finds ?? iterateFinds(outbox)) {
+    const entries = listEntriesOfFind(outbox, find.id);
     const sent = findImport(entries);
     // An export that is imported again has the stored values.
     const { elements, changes } = isAtService
-      ? findWithRemoteState(outbox, find)
-      : { elements: withNumber(find.elements as FindElements, latestNumber(entries)), changes: [] };
+      ? makeFindAtService(outbox, find)
+      : { elements: withNumber(find.elements as FindElements, getLatestNumber(entries)), changes: [] };
     if (!isChosen(choice, find, sent)) continue;
     yield {
       localId: find.localId,
@@ -86,7 +86,7 @@ function* exportedFinds(
 /** Returns the accessibilities that must all be open before a location is exported: as sent, and as the service shows it. */
 function getAccessibilities(outbox: Outbox, find: StoredFind, identCely: string | undefined): readonly (Reference | undefined)[] {
   const sent = (find.elements as FindElements).pristupnost;
-  const pulled = identCely === undefined ? undefined : pulledRecord(outbox, identCely);
+  const pulled = identCely === undefined ? undefined : findPulledRecord(outbox, identCely);
   if (pulled === undefined) return [sent];
   const shown = pulled.standing === 'shown' ? (pulled.record as HarvestedFind | null) : null;
   const accessibility = shown?.elements.pristupnost;

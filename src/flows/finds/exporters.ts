@@ -1,6 +1,6 @@
 import { type Message, msg } from '../../base/message.ts';
 import type { DocumentProfile } from '../../find/find.ts';
-import { databaseImage } from '../../store/database.ts';
+import { makeDatabaseImage } from '../../store/database.ts';
 import type { LidoSource } from '../../tables/export-lido.ts';
 import type { RowCell } from '../../tables/export-text.ts';
 import type { ExportedFind } from '../../tables/exported-find.ts';
@@ -13,7 +13,7 @@ export type ExportSettings = {
   /** Option of XML. */
   readonly documents: DocumentProfile;
   /** Option of records for portals. */
-  lidoSource(): Promise<LidoSource>;
+  loadLidoSource(): Promise<LidoSource>;
 };
 
 type ExportSource = ExportSettings & {
@@ -49,7 +49,7 @@ const FORMATS = {
     extensions: ['gpkg'],
     render: async (finds, { nowIso, labels }) => {
       const { exportGeoPackage } = await import('../../tables/gpkg-layers.ts');
-      return [databaseImage((database) => exportGeoPackage(database, finds, nowIso, { labels }))];
+      return [makeDatabaseImage((database) => exportGeoPackage(database, finds, nowIso, { labels }))];
     },
   },
   xml: {
@@ -63,7 +63,7 @@ export type ExportFormat = keyof typeof FORMATS;
 export const EXPORT_FORMATS = Object.keys(FORMATS) as readonly ExportFormat[];
 
 /** The format that the ending of a name asks for. */
-export function formatOfExtension(extension: string): ExportFormat | undefined {
+export function findFormatOfExtension(extension: string): ExportFormat | undefined {
   return EXPORT_FORMATS.find((name) => (FORMATS[name] as Format).extensions.includes(extension));
 }
 
@@ -83,13 +83,13 @@ const ROWS = {
     summary: msg`CSV or XLSX for reading, with labels for codes`,
     formats: ['csv', 'xlsx'],
     isAtService: true,
-    render: async (finds, source) => renderRows((await import('./museum-rows.ts')).peopleRows(finds), source),
+    render: async (finds, source) => renderRows((await import('./museum-rows.ts')).makeReaderRows(finds), source),
   },
   museum: {
     summary: msg`CSV or XLSX for a collection system`,
     formats: ['csv', 'xlsx'],
     isAtService: true,
-    render: async (finds, source) => renderRows(await (await import('./museum-rows.ts')).museumRows(finds), source),
+    render: async (finds, source) => renderRows(await (await import('./museum-rows.ts')).makeMuseumRows(finds), source),
   },
   qgis: {
     summary: msg`a GeoPackage with its style`,
@@ -97,15 +97,15 @@ const ROWS = {
     isAtService: false,
     render: async (finds, { nowIso }) => {
       const { exportStyledGeoPackage } = await import('./styled-geopackage.ts');
-      return [databaseImage((database) => exportStyledGeoPackage(database, finds, nowIso))];
+      return [makeDatabaseImage((database) => exportStyledGeoPackage(database, finds, nowIso))];
     },
   },
   lido: {
     summary: msg`LIDO for portals`,
     formats: ['xml'],
     isAtService: true,
-    render: async (finds, { lidoSource, nowIso }) =>
-      (await import('../../tables/export-lido.ts')).exportLido(finds, await lidoSource(), nowIso),
+    render: async (finds, { loadLidoSource, nowIso }) =>
+      (await import('../../tables/export-lido.ts')).exportLido(finds, await loadLidoSource(), nowIso),
   },
 } as const satisfies Readonly<Record<string, Exporter>>;
 
@@ -119,7 +119,7 @@ async function renderRows(
   { format, separator }: ExportSource,
 ): Promise<Iterable<string | Buffer>> {
   if (format === 'xlsx') return [await (await import('../../tables/write-workbook.ts')).exportRows(rows)];
-  return (await import('../../tables/export-text.ts')).csvLines(rows, separator);
+  return (await import('../../tables/export-text.ts')).formatCsvLines(rows, separator);
 }
 
 export function getRenderer(exporter: ExporterName | undefined, format: ExportFormat): Render {

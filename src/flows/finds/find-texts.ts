@@ -1,68 +1,68 @@
-import { dayText, msgid, ngettext, t } from '../../base/language.ts';
+import { formatDay, msgid, ngettext, t } from '../../base/language.ts';
 import type { TargetState } from '../../find/field.ts';
 import {
   type ElementName,
-  elementLabel,
   FIELDS,
   type Field,
   type FindElements,
+  getElementLabel,
   getField,
   getPoint,
-  pointElement,
+  getPointElement,
 } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
-import { stateText, valueText } from '../../find/harvested-find.ts';
+import { formatState, formatValue } from '../../find/harvested-find.ts';
 import { getElementNames, type QuestionName } from '../../find/questions.ts';
-import { positionText } from '../../place/read-position.ts';
+import { formatPosition } from '../../place/read-position.ts';
 
-export function stateName(stav: TargetState): string {
+export function formatTargetState(stav: TargetState): string {
   const names = { 1: t`1 registered`, 2: t`2 submitted`, 3: t`3 confirmed` };
   return names[stav];
 }
 
 /** Returns the answer of a find to a question; undefined where it has none. */
-export function answerText(name: QuestionName, find: Find): string | undefined {
+export function formatAnswer(name: QuestionName, find: Find): string | undefined {
   if (name === 'local_id') return find.localId === '' ? undefined : find.localId;
   if (name === 'photos')
     return find.photos.length === 0 ? undefined : find.photos.map((path) => path.split(/[\\/]/).at(-1)).join('; ');
-  if (name === 'point') return pointText(find.elements);
+  if (name === 'point') return formatPointOfFind(find.elements);
   const [element = 'poznamka'] = getElementNames(name);
-  return elementText(getField(element), find.elements[element]);
+  return formatElementValue(getField(element), find.elements[element]);
 }
 
-export function elementText({ kind, unit }: Field, value: FindElements[ElementName]): string | undefined {
+export function formatElementValue({ kind, unit }: Field, value: FindElements[ElementName]): string | undefined {
   if (value === undefined) return undefined;
   if (typeof value === 'object') return value.text || value.id;
   if (typeof value === 'boolean') return value ? t`yes` : t`no`;
-  if (kind === 'date') return dayText(String(value));
-  if (kind === 'state') return stateText(Number(value));
+  if (kind === 'date') return formatDay(String(value));
+  if (kind === 'state') return formatState(Number(value));
   return unit === undefined ? String(value) : `${value} ${unit}`;
 }
 
-export function pointText(elements: FindElements): string | undefined {
+export function formatPointOfFind(elements: FindElements): string | undefined {
   const point = getPoint(elements);
-  if (point !== undefined) return positionText({ system: point.system, point });
+  if (point !== undefined) return formatPosition({ system: point.system, point });
   const { geom_system: system } = elements;
-  return system === undefined ? undefined : elements[pointElement(system)];
+  return system === undefined ? undefined : elements[getPointElement(system)];
 }
 
 /** Returns every element of a find with its label; a point in one line, a term with its identifier. */
-export function labelledTexts(elements: FindElements): (readonly [label: string, text: string])[] {
-  const point = pointText(elements);
+export function formatLabelledElements(elements: FindElements): (readonly [label: string, text: string])[] {
+  const point = formatPointOfFind(elements);
   return FIELDS.flatMap((field) => {
     const value = elements[field.name];
     if (value === undefined) return [];
     if (field.kind === 'geom-system' && point !== undefined) return [[t`Coordinates`, point] as const];
     if (field.kind === 'point' && point !== undefined && field.epsg === elements.geom_system) return [];
-    const text = typeof value === 'object' ? valueText(value) : elementText(field, value);
-    return [[elementLabel(field), text ?? ''] as const];
+    const text = typeof value === 'object' ? formatValue(value) : formatElementValue(field, value);
+    return [[getElementLabel(field), text ?? ''] as const];
   });
 }
 
 /** Formats one line: `K-018  fragment of vessel, ceramics · Bronze Age · 49.84050 N 15.17120 E · 30 cm`. */
-export function findLine(find: Find): string {
-  const what = [answerText('druh_nalezu', find), answerText('specifikace', find)].filter(isText).join(', ');
-  const rest = (['obdobi', 'point', 'hloubka'] as const).map((name) => answerText(name, find));
+export function formatFindLine(find: Find): string {
+  const what = [formatAnswer('druh_nalezu', find), formatAnswer('specifikace', find)].filter(isText).join(', ');
+  const rest = (['obdobi', 'point', 'hloubka'] as const).map((name) => formatAnswer(name, find));
   const { length } = find.photos;
   const photos = length === 0 ? undefined : ngettext(msgid`${length} photograph`, `${length} photographs`, length);
   return `${find.localId}  ${[what, ...rest, photos].filter(isText).join(' · ')}`;

@@ -1,24 +1,24 @@
 import { t } from '../../base/language.ts';
-import { packageVersion } from '../../base/package-root.ts';
+import { getPackageVersion } from '../../base/package-root.ts';
 import { findKnownAccount } from '../../outbox/bound-account.ts';
-import { allFinds, type StoredFind } from '../../outbox/stored-finds.ts';
-import { frameAround } from '../../report/map-frame.ts';
+import { iterateFinds, type StoredFind } from '../../outbox/stored-finds.ts';
+import { makeFrameAround } from '../../report/map-frame.ts';
 import { type PlannedSheet, planSheets } from '../../report/map-sheets.ts';
 import {
   type Count,
+  isForPerson,
   type MappedFind,
   type MapSheet,
-  needsAttention,
   REPORT_STATES,
   type Report,
   type ReportFind,
   type ReportSettings,
 } from '../../report/report-model.ts';
-import { stateName } from '../../report/states.ts';
+import { getStateName } from '../../report/states.ts';
 import { compareCzech } from '../../text/names.ts';
 import type { Vocabulary } from '../../vocabulary/term.ts';
-import { makeAreaLookup, namedAreas } from '../../vocabulary/term-lookup.ts';
-import { listSuperiors, termByIdent } from '../../vocabulary/terms.ts';
+import { listNamedAreas, makeAreaLookup } from '../../vocabulary/term-lookup.ts';
+import { findTermByIdent, listSuperiors } from '../../vocabulary/terms.ts';
 import { type FindSources, type GatheredFind, gatherFind, type ReportSources } from './report-find.ts';
 
 export type ReportRequest = ReportSources &
@@ -34,7 +34,7 @@ type GatheredReport = { readonly report: Report; readonly finds: readonly Gather
 export function gatherReport(request: ReportRequest): GatheredReport {
   const sources = findSources(request);
   const finds: GatheredFind[] = [];
-  for (const stored of request.finds ?? allFinds(request.outbox)) finds.push(gatherFind(sources, stored, finds.length + 1));
+  for (const stored of request.finds ?? iterateFinds(request.outbox)) finds.push(gatherFind(sources, stored, finds.length + 1));
   const reportFinds = finds.map(({ find }) => find);
   const mapped = reportFinds.flatMap(({ number, localId, state, place }): MappedFind[] =>
     place === undefined ? [] : [{ number, localId, state, place }],
@@ -43,15 +43,15 @@ export function gatherReport(request: ReportRequest): GatheredReport {
   const account = findKnownAccount(request.outbox);
   const report: Report = {
     ...{ madeMs, profile, places, pictures },
-    version: packageVersion(),
+    version: getPackageVersion(),
     account: account === undefined ? undefined : [account.name, account.organisation].filter((part) => part !== '').join(', '),
     finds: reportFinds.length,
     photographs: finds.reduce((sum, { photographs }) => sum + photographs.length, 0),
-    withProblems: reportFinds.filter(needsAttention).length,
+    withProblems: reportFinds.filter(isForPerson).length,
     withoutPlace: reportFinds.length - mapped.length,
     byState: REPORT_STATES.flatMap((state) => {
       const count = reportFinds.filter((find) => find.state === state).length;
-      return count === 0 ? [] : [{ key: state, label: stateName(state), count }];
+      return count === 0 ? [] : [{ key: state, label: getStateName(state), count }];
     }),
     byPeriod: countBy(reportFinds, ({ period }) => period),
     byObjectType: countBy(reportFinds, ({ objectType }) => objectType),
@@ -80,7 +80,7 @@ function findSources({ outbox, recordBase, places, ownTerms, vocabulary }: Repor
   };
   return {
     ...{ outbox, recordBase, places, ownTerms },
-    findTerm: memoizeByIdent((ident) => termByIdent(vocabulary, ident)),
+    findTerm: memoizeByIdent((ident) => findTermByIdent(vocabulary, ident)),
     findDistrict: memoizeByIdent((area) => listSuperiors(vocabulary, area).find(({ kind }) => kind === 'okres')?.label),
     lookupArea: makeAreaLookup(vocabulary),
   };
@@ -111,16 +111,16 @@ const TITLE_AREAS = 3;
 function drawSheets(vocabulary: Vocabulary, planned: readonly PlannedSheet[], finds: readonly ReportFind[]): MapSheet[] {
   const areaByNumber = new Map(finds.map(({ number, area }) => [number, area]));
   return planned.map(({ kind, finds: members, box }, index) => {
-    const { box: framed, metresPerUnit } = frameAround(box, kind);
-    const around = (set: string): MapSheet['areas'] =>
-      namedAreas(vocabulary, set, framed).map(({ label, polygon }) => ({ label, polygon }));
+    const { box: framed, metresPerUnit } = makeFrameAround(box, kind);
+    const listAreas = (set: string): MapSheet['areas'] =>
+      listNamedAreas(vocabulary, set, framed).map(({ label, polygon }) => ({ label, polygon }));
     return {
       kind,
       title: kind === 'overview' ? t`Overview` : makeSheetTitle(members, areaByNumber, index),
       box,
       finds: members,
-      districts: around('ruian_okres'),
-      areas: metresPerUnit <= AREAS_BELOW_METRES ? around('ruian_katastr') : [],
+      districts: listAreas('ruian_okres'),
+      areas: metresPerUnit <= AREAS_BELOW_METRES ? listAreas('ruian_katastr') : [],
     };
   });
 }

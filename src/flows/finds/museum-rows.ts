@@ -1,5 +1,5 @@
-import { currentLanguage, forEachLanguage, t } from '../../base/language.ts';
-import { elementLabel, FIELDS, type Field, getPoint } from '../../find/fields.ts';
+import { forEachLanguage, getLanguage, t } from '../../base/language.ts';
+import { FIELDS, type Field, getElementLabel, getPoint } from '../../find/fields.ts';
 import type { Change } from '../../find/harvested-find.ts';
 import { NEW_PERSON } from '../../find/resolve-finder.ts';
 import { ENTRY_STATES, type EntryState } from '../../outbox/entry.ts';
@@ -7,8 +7,8 @@ import { formatExportValue, type RowCell } from '../../tables/export-text.ts';
 import { type ExportedFind, toBothSystems } from '../../tables/exported-find.ts';
 import { joinNames } from '../../text/csv.ts';
 import { STATE_WORDS } from './entry-words.ts';
-import { elementText, pointText } from './find-texts.ts';
-import { changeText } from './remote-state.ts';
+import { formatElementValue, formatPointOfFind } from './find-texts.ts';
+import { formatChange } from './remote-state.ts';
 
 const COLUMNS: readonly Field[] = FIELDS.filter(({ kind }) => kind !== 'geom-system' && kind !== 'point');
 
@@ -19,21 +19,21 @@ const isCoded = ({ name, kind }: Field): boolean => kind === 'term' || (kind ===
  * Yields a table for museum systems such as Demus and MUSEION, which match the Czech headings whatever the language of pas: a row
  * per find, with the Czech label and the code of each term, and with the point in both systems.
  */
-export async function museumRows(finds: Iterable<ExportedFind>): Promise<Iterable<readonly RowCell[]>> {
-  const { cs } = await forEachLanguage(headings);
+export async function makeMuseumRows(finds: Iterable<ExportedFind>): Promise<Iterable<readonly RowCell[]>> {
+  const { cs } = await forEachLanguage(makeHeadings);
   return (function* () {
     yield cs;
     for (const find of finds) yield makeRow(find);
   })();
 }
 
-function headings(): readonly string[] {
+function makeHeadings(): readonly string[] {
   return [
     t`Find`,
     t`Identifier`,
     ...COLUMNS.flatMap((field) => {
       const { unit } = field;
-      const label = elementLabel(field);
+      const label = getElementLabel(field);
       if (unit !== undefined) return [`${label} (${unit})`];
       return isCoded(field) ? [label, t`${label} (code)`] : [label];
     }),
@@ -81,12 +81,12 @@ function makeCells({ elements, getLabels }: ExportedFind, field: Field): readonl
 const SHOWN: readonly Field[] = FIELDS.filter(({ kind }) => kind !== 'geom-system' && kind !== 'point');
 
 /** Yields finds for readers: a heading, then a line per find, with labels in place of codes. */
-export function* peopleRows(finds: Iterable<ExportedFind>): Generator<readonly string[]> {
+export function* makeReaderRows(finds: Iterable<ExportedFind>): Generator<readonly string[]> {
   yield [
     t`Find`,
     t`Sending state`,
     t`Identifier`,
-    ...SHOWN.map((field) => elementLabel(field)),
+    ...SHOWN.map((field) => getElementLabel(field)),
     t`Coordinates`,
     t`Photographs`,
     t`Changed at the service`,
@@ -98,9 +98,9 @@ export function* peopleRows(finds: Iterable<ExportedFind>): Generator<readonly s
       state === undefined ? t`not queued` : String(STATE_WORDS[state]),
       find.identCely ?? '',
       ...SHOWN.map((field) => formatField(find, field)),
-      pointText(find.elements) ?? '',
+      formatPointOfFind(find.elements) ?? '',
       joinNames(find.photos, '; '),
-      (find.changed ?? []).map(changeText).join('; '),
+      (find.changed ?? []).map(formatChange).join('; '),
     ];
   }
 }
@@ -108,6 +108,6 @@ export function* peopleRows(finds: Iterable<ExportedFind>): Generator<readonly s
 function formatField({ elements, getLabels }: ExportedFind, field: Field): string {
   const value = elements[field.name];
   const labels = field.kind === 'term' && typeof value === 'object' ? getLabels?.(value.id) : undefined;
-  if (labels === undefined) return elementText(field, value) ?? '';
-  return (currentLanguage() === 'cs' ? labels.cs : labels.en) || labels.cs;
+  if (labels === undefined) return formatElementValue(field, value) ?? '';
+  return (getLanguage() === 'cs' ? labels.cs : labels.en) || labels.cs;
 }

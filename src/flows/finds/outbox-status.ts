@@ -1,21 +1,21 @@
 import type { LookupTerm, TermCandidate } from '../../find/lookup.ts';
 import { NEW_PERSON } from '../../find/resolve-finder.ts';
 import { ENTRY_KINDS, ENTRY_STATES, type EntryState, type FindId } from '../../outbox/entry.ts';
-import { assertSoundEntries, needingPerson } from '../../outbox/entry-queries.ts';
+import { assertSoundEntries, listNeedingPerson } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import {
-  acceptedPeople,
   acceptPeople,
   type Counts,
   countEntries,
   countWaiting,
-  delays,
-  droppedWithDependents,
-  queuedReferences,
+  listAcceptedPeople,
+  listDelays,
+  listDroppedWithDependents,
+  listQueuedReferences,
 } from '../../outbox/overview.ts';
 import { assertSoundFinds, countFinds, findById } from '../../outbox/stored-finds.ts';
 import type { Vocabulary } from '../../vocabulary/term.ts';
-import { allHarvests } from '../../vocabulary/terms.ts';
+import { listHarvests } from '../../vocabulary/terms.ts';
 
 /** Maximum of listed entries; further ones are only counted. */
 const MAX_LISTED = 1000;
@@ -27,7 +27,7 @@ const MAX_CHECKED = 100;
  * Counts entries by state and by what they wait for, and lists those that need a person.
  * @throws DatabaseError where a find or an entry is damaged, which counts alone do not reveal
  */
-export function outboxStatus(outbox: Outbox) {
+export function getOutboxStatus(outbox: Outbox) {
   assertSoundFinds(outbox, MAX_CHECKED);
   assertSoundEntries(outbox, MAX_CHECKED);
   const [counts, waiting] = [countEntries(outbox), countWaiting(outbox)];
@@ -45,20 +45,20 @@ export function outboxStatus(outbox: Outbox) {
     sendable: totals.queued - waiting.forImport - waiting.forDropped - waiting.forPerson - waiting.forTime,
     waiting,
     /** Most frequent reasons of attempted entries that are still queued. */
-    delayed: delays(outbox, MAX_DELAYS),
+    delayed: listDelays(outbox, MAX_DELAYS),
     /** Dropped finds that block numbers or photographs. */
-    dropped: waiting.forDropped === 0 ? [] : droppedWithDependents(outbox),
+    dropped: waiting.forDropped === 0 ? [] : listDroppedWithDependents(outbox),
     /** Held entries first. */
-    needsPerson: needingPerson(outbox, MAX_LISTED),
+    needsPerson: listNeedingPerson(outbox, MAX_LISTED),
   };
 }
 
 /** Tells if no set was harvested. @param vocabulary undefined where its file is missing */
 export function isVocabularyEmpty(vocabulary: Vocabulary | undefined): boolean {
-  return vocabulary === undefined || allHarvests(vocabulary).length === 0;
+  return vocabulary === undefined || listHarvests(vocabulary).length === 0;
 }
 
-export function entryTotals(outbox: Outbox): Readonly<Record<EntryState, number>> {
+export function countEntryTotals(outbox: Outbox): Readonly<Record<EntryState, number>> {
   return getTotals(countEntries(outbox));
 }
 
@@ -106,9 +106,9 @@ export async function listNewPeople(
   openLookup: () => Promise<LookupTerm>,
   recordKeys?: readonly string[],
 ): Promise<readonly NewPerson[]> {
-  const named = queuedReferences(outbox, { element: 'nalezce', id: NEW_PERSON }, recordKeys);
+  const named = listQueuedReferences(outbox, { element: 'nalezce', id: NEW_PERSON }, recordKeys);
   if (named.length === 0) return [];
-  const [lookupTerm, accepted] = [await openLookup(), acceptedPeople(outbox)];
+  const [lookupTerm, accepted] = [await openLookup(), listAcceptedPeople(outbox)];
   return named.flatMap(({ text: name, finds }) => {
     const nearest = findNearestPeople(name, lookupTerm);
     const first = findById(outbox, finds[0] ?? 0)?.localId ?? '';

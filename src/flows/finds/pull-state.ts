@@ -1,8 +1,8 @@
 import type { HarvestedFile, HarvestedFind } from '../../find/harvested-find.ts';
 import type { Entry, PhotoEntry } from '../../outbox/entry.ts';
-import { entriesOfTarget } from '../../outbox/entry-queries.ts';
+import { listEntriesOfTarget } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { type PulledRecord, pulledRecord } from '../../outbox/pulled-records.ts';
+import { findPulledRecord, type PulledRecord } from '../../outbox/pulled-records.ts';
 import { listAttempts, listEvidence } from '../../outbox/record-events.ts';
 
 /**
@@ -27,16 +27,16 @@ function getAcceptedMs(outbox: Outbox, accepted: Entry): number | null {
 /** Tells if an accepted photograph is missing in the record of the last pull. */
 export function isGoneAtService(outbox: Outbox, entry: PhotoEntry): boolean {
   if (entry.state !== 'accepted' || entry.identCely === null) return false;
-  const pulled = pulledRecord(outbox, entry.identCely);
+  const pulled = findPulledRecord(outbox, entry.identCely);
   if (pulled === undefined || pulled.record === null || !isPulledSince(outbox, pulled, entry)) return false;
   const { files } = pulled.record as HarvestedFind;
   if (files.some((file) => hasSameDigest(file, entry))) return false;
   // The service changes the bytes of some photographs, so a file of this name counts unless it is another photograph's.
-  const otherPhotos = entriesOfTarget(outbox, { findId: entry.findId, identCely: entry.identCely }).filter(
+  const otherPhotos = listEntriesOfTarget(outbox, { findId: entry.findId, identCely: entry.identCely }).filter(
     (other): other is PhotoEntry => other.kind === 'photo' && other.state === 'accepted' && other.id !== entry.id,
   );
   return !files.some(
-    (file) => storedAs(file) === entry.photograph.name && !otherPhotos.some((other) => hasSameDigest(file, other)),
+    (file) => findStoredName(file) === entry.photograph.name && !otherPhotos.some((other) => hasSameDigest(file, other)),
   );
 }
 
@@ -44,7 +44,7 @@ function hasSameDigest({ sha512Hex }: HarvestedFile, { photograph: { sha512, ori
   return [sha512, originalSha512].some((digest) => digest?.toString('hex') === sha512Hex);
 }
 
-function storedAs({ history }: HarvestedFile): string | undefined {
+function findStoredName({ history }: HarvestedFile): string | undefined {
   return history.find(({ type }) => type === 'SBR0')?.note;
 }
 

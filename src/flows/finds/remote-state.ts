@@ -1,10 +1,10 @@
 import { t } from '../../base/language.ts';
-import { elementLabel, type FindElements, getField } from '../../find/fields.ts';
-import { type Change, type HarvestedFind, listChangesSince, stateText, withChanges } from '../../find/harvested-find.ts';
-import { entriesOfFind } from '../../outbox/entry-queries.ts';
+import { type FindElements, getElementLabel, getField } from '../../find/fields.ts';
+import { type Change, formatState, type HarvestedFind, listChangesSince, withChanges } from '../../find/harvested-find.ts';
+import { listEntriesOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { latestNumber } from '../../outbox/ownership.ts';
-import { type PulledRecord, pulledRecord } from '../../outbox/pulled-records.ts';
+import { getLatestNumber } from '../../outbox/ownership.ts';
+import { findPulledRecord, type PulledRecord } from '../../outbox/pulled-records.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
 import { isPulledSince } from './pull-state.ts';
 import { findSentFind, type SentFind } from './sent-finds.ts';
@@ -19,8 +19,8 @@ export type RemoteState = {
 };
 
 /** Returns the state at the service; undefined where no pull has seen the record. */
-export function remoteState(outbox: Outbox, sent: SentFind): RemoteState | undefined {
-  const pulled = pulledRecord(outbox, sent.identCely);
+export function getRemoteState(outbox: Outbox, sent: SentFind): RemoteState | undefined {
+  const pulled = findPulledRecord(outbox, sent.identCely);
   if (pulled === undefined) return undefined;
   const record = pulled.record === null ? undefined : (pulled.record as HarvestedFind);
   return { sent, pulled, record, changes: record === undefined ? [] : listChangesSince(sent.elements, record) };
@@ -32,12 +32,12 @@ type FindAtService = { readonly elements: FindElements; readonly changes: readon
  * Merges the last visible record into a find, with its differences from what was sent. A number that was set after that pull, or
  * is queued, overrides the pulled one. A find that was not sent, or not pulled, stays as it is.
  */
-export function findWithRemoteState(outbox: Outbox, find: StoredFind): FindAtService {
-  const entries = entriesOfFind(outbox, find.id);
-  const number = latestNumber(entries);
+export function makeFindAtService(outbox: Outbox, find: StoredFind): FindAtService {
+  const entries = listEntriesOfFind(outbox, find.id);
+  const number = getLatestNumber(entries);
   const currentElements: FindElements = { ...find.elements, ...(number === undefined ? {} : { evidencni_cislo: number }) };
   const sent = findSentFind(outbox, find);
-  const remote = sent === undefined ? undefined : remoteState(outbox, sent);
+  const remote = sent === undefined ? undefined : getRemoteState(outbox, sent);
   if (remote?.record === undefined) return { elements: currentElements, changes: [] };
   const last = entries.findLast(({ kind, state }) => kind === 'number' && state !== 'dropped' && state !== 'refused');
   const isNewer = last !== undefined && (last.state !== 'accepted' || !isPulledSince(outbox, remote.pulled, last));
@@ -46,8 +46,8 @@ export function findWithRemoteState(outbox: Outbox, find: StoredFind): FindAtSer
 }
 
 /** Formats `3 confirmed`, `deleted`, `not shown (last 1 registered)`. */
-export function remoteStatusText({ standing, stav }: PulledRecord): string {
-  const last = stav === null ? undefined : stateText(stav);
+export function formatRemoteStatus({ standing, stav }: PulledRecord): string {
+  const last = stav === null ? undefined : formatState(stav);
   switch (standing) {
     case 'shown':
       return last ?? '';
@@ -60,17 +60,17 @@ export function remoteStatusText({ standing, stav }: PulledRecord): string {
   }
 }
 
-export function changeText({ element, sent, now }: Change): string {
-  return `${elementLabel(getField(element))}: ${sent ?? '–'} → ${now ?? '–'}`;
+export function formatChange({ element, sent, now }: Change): string {
+  return `${getElementLabel(getField(element))}: ${sent ?? '–'} → ${now ?? '–'}`;
 }
 
 /** Returns the state for programs. */
-export function remoteStateValue({ sent, pulled, record, changes }: RemoteState): Record<string, unknown> {
+export function toRemoteStateJson({ sent, pulled, record, changes }: RemoteState): Record<string, unknown> {
   return {
     standing: pulled.standing,
-    since: iso(pulled.sinceMs),
-    seen_at: iso(pulled.seenMs),
-    datestamp: pulled.datestampMs === null ? null : iso(pulled.datestampMs),
+    since: formatIso(pulled.sinceMs),
+    seen_at: formatIso(pulled.seenMs),
+    datestamp: pulled.datestampMs === null ? null : formatIso(pulled.datestampMs),
     stav: pulled.stav,
     evidencni_cislo: record?.elements.evidencni_cislo ?? null,
     photos: record?.files.map(({ name }) => name) ?? null,
@@ -82,6 +82,6 @@ export function remoteStateValue({ sent, pulled, record, changes }: RemoteState)
   };
 }
 
-function iso(ms: number): string {
+function formatIso(ms: number): string {
   return new Date(ms).toISOString();
 }

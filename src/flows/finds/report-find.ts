@@ -1,16 +1,16 @@
-import { currentLanguage, t } from '../../base/language.ts';
+import { getLanguage, t } from '../../base/language.ts';
 import type { Reference } from '../../find/field.ts';
-import { FIELDS, type Field, type FindElements, revealsLocation } from '../../find/fields.ts';
+import { canRevealLocation, FIELDS, type Field, type FindElements } from '../../find/fields.ts';
 import type { Change, HarvestedFind } from '../../find/harvested-find.ts';
 import type { LookupArea } from '../../find/lookup.ts';
 import type { Entry, ImportEntry, Photograph } from '../../outbox/entry.ts';
-import { entriesOfFind } from '../../outbox/entry-queries.ts';
+import { listEntriesOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { type PulledRecord, pulledRecord } from '../../outbox/pulled-records.ts';
+import { findPulledRecord, type PulledRecord } from '../../outbox/pulled-records.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
-import { findRangeProblem, pointNumbers, toSJtsk, toWgs84 } from '../../place/geometry.ts';
-import { dayText } from '../../report/format.ts';
-import { nextSteps } from '../../report/next-step.ts';
+import { findRangeProblem, parsePointNumbers, toSJtsk, toWgs84 } from '../../place/geometry.ts';
+import { formatReportDay } from '../../report/format.ts';
+import { listNextSteps } from '../../report/next-step.ts';
 import type {
   Fact,
   Findspot,
@@ -22,9 +22,9 @@ import type {
   ReportState,
 } from '../../report/report-model.ts';
 import type { Term } from '../../vocabulary/term.ts';
-import { elementText } from './find-texts.ts';
+import { formatElementValue } from './find-texts.ts';
 import { countAtService } from './pull-state.ts';
-import { changeText, findWithRemoteState } from './remote-state.ts';
+import { formatChange, makeFindAtService } from './remote-state.ts';
 
 /** Data of a report, with or without what may reveal a location. */
 export type ReportSources = {
@@ -47,15 +47,15 @@ export type GatheredFind = { readonly find: ReportFind; readonly photographs: re
 /** Collects the report's content of one find. Protected data are left out here, so that no page can contain them. */
 export function gatherFind(sources: FindSources, stored: StoredFind, number: number): GatheredFind {
   const { outbox, recordBase } = sources;
-  const entries = entriesOfFind(outbox, stored.id);
+  const entries = listEntriesOfFind(outbox, stored.id);
   const imported = entries.find((entry): entry is ImportEntry => entry.kind === 'import' && entry.state !== 'dropped');
   const identCely = imported?.identCely ?? undefined;
-  const pulled = identCely === undefined ? undefined : pulledRecord(outbox, identCely);
-  const { elements, changes: differences } = findWithRemoteState(outbox, stored);
+  const pulled = identCely === undefined ? undefined : findPulledRecord(outbox, identCely);
+  const { elements, changes: differences } = makeFindAtService(outbox, stored);
   const state = getReportState(entries, imported, elements, pulled);
   const photos = entries.flatMap((entry) => (entry.kind === 'photo' && entry.state !== 'dropped' ? [entry] : []));
   const changes = entries.filter((entry) => entry.kind !== 'import');
-  const inState = (each: Entry['state']): number => changes.filter((entry) => entry.state === each).length;
+  const countInState = (each: Entry['state']): number => changes.filter((entry) => entry.state === each).length;
   const find: ReportFind = {
     number,
     localId: stored.localId,
@@ -63,19 +63,23 @@ export function gatherFind(sources: FindSources, stored: StoredFind, number: num
     recordUrl:
       identCely === undefined || recordBase === undefined ? undefined : `${recordBase}/id/${encodeURIComponent(identCely)}`,
     state,
-    stateNote: stateNote(imported, pulled),
+    stateNote: describeStandingOf(imported, pulled),
     period: findLabel(sources, elements.obdobi),
     objectType: findLabel(sources, elements.druh_nalezu),
     facts: [...listFacts(sources, elements), ...listShownDifferences(sources, differences)],
     acceptedMs: imported?.state === 'accepted' ? imported.updatedAt : undefined,
     accessibility: getAccessibility(sources, elements.pristupnost),
-    ...guardText(sources, elements, (pulled?.record ?? undefined) as HarvestedFind | undefined),
+    ...makeFindspot(sources, elements, (pulled?.record ?? undefined) as HarvestedFind | undefined),
     problems: entries.flatMap((entry) => listProblems(entry, sources.places)),
-    next: nextSteps({
+    next: listNextSteps({
       localId: stored.localId,
       state,
       photographsSent: countAtService(outbox, pulled, photos),
-      changes: { queued: inState('queued') + inState('sending'), refused: inState('refused'), uncertain: inState('uncertain') },
+      changes: {
+        queued: countInState('queued') + countInState('sending'),
+        refused: countInState('refused'),
+        uncertain: countInState('uncertain'),
+      },
       pulled: pulled !== undefined,
     }),
     otherWords: collectSearchWords(sources, elements),
@@ -108,7 +112,7 @@ function getReportState(
   }
 }
 
-function stateNote(imported: ImportEntry | undefined, pulled: PulledRecord | undefined): string | undefined {
+function describeStandingOf(imported: ImportEntry | undefined, pulled: PulledRecord | undefined): string | undefined {
   if (imported?.state === 'sending') return t`is being sent`;
   if (imported?.state !== 'accepted') return undefined;
   switch (pulled?.standing) {
@@ -128,17 +132,17 @@ function stateNote(imported: ImportEntry | undefined, pulled: PulledRecord | und
 function findLabel(sources: FindSources, reference: Reference | undefined): Label | undefined {
   if (reference === undefined) return undefined;
   const term = sources.findTerm(reference.id);
-  const english = currentLanguage() === 'en' ? term?.labelEn : undefined;
+  const english = getLanguage() === 'en' ? term?.labelEn : undefined;
   return { id: reference.id, text: english ?? term?.label ?? (reference.text === '' ? reference.id : reference.text) };
 }
 
 function collectSearchWords({ findTerm, ownTerms, places }: FindSources, elements: FindElements): string[] {
-  const shownFields = FIELDS.filter(({ name, set }) => set !== undefined && (places === 'shown' || !revealsLocation(name)));
+  const shownFields = FIELDS.filter(({ name, set }) => set !== undefined && (places === 'shown' || !canRevealLocation(name)));
   const words = shownFields.flatMap(({ name }) => {
     const value = elements[name];
     if (typeof value !== 'object') return [];
     const term = findTerm(value.id);
-    const other = currentLanguage() === 'en' ? term?.label : term?.labelEn;
+    const other = getLanguage() === 'en' ? term?.label : term?.labelEn;
     return [other ?? '', ...(ownTerms.get(value.id) ?? [])];
   });
   return [...new Set(words)].filter((word) => word !== '');
@@ -146,7 +150,7 @@ function collectSearchWords({ findTerm, ownTerms, places }: FindSources, element
 
 /** Returns the elements in the order of the report. */
 function listFacts(sources: FindSources, elements: FindElements): Fact[] {
-  const shownFields = FIELDS.filter(({ name }) => sources.places === 'shown' || !revealsLocation(name));
+  const shownFields = FIELDS.filter(({ name }) => sources.places === 'shown' || !canRevealLocation(name));
   return shownFields.flatMap((field): Fact[] => {
     const { name, kind, gloss, report = { at: 175, label: gloss } } = field;
     if (kind === 'point' || kind === 'geom-system' || !('at' in report)) return [];
@@ -164,15 +168,15 @@ const DIFFERENCES_AT = 180;
 
 /** Describes differences of the service's record from what was sent. The state is in the head of the card. */
 function listShownDifferences({ places }: FindSources, changes: readonly Change[]): Fact[] {
-  const shownChanges = changes.filter(({ element }) => element !== 'stav' && (places === 'shown' || !revealsLocation(element)));
-  const text = shownChanges.map(changeText).join('; ');
+  const shownChanges = changes.filter(({ element }) => element !== 'stav' && (places === 'shown' || !canRevealLocation(element)));
+  const text = shownChanges.map(formatChange).join('; ');
   return text === '' ? [] : [{ at: DIFFERENCES_AT, label: t`Changed at the service`, text, shape: 'wide' }];
 }
 
 function formatElement(sources: FindSources, field: Field, elements: FindElements): string {
   const value = elements[field.name];
-  if (field.kind === 'date' && typeof value === 'string') return dayText(value);
-  if (typeof value !== 'object') return elementText(field, value) ?? '';
+  if (field.kind === 'date' && typeof value === 'string') return formatReportDay(value);
+  if (typeof value !== 'object') return formatElementValue(field, value) ?? '';
   return field.set === undefined ? value.id : (findLabel(sources, value)?.text ?? '');
 }
 
@@ -184,7 +188,7 @@ function getAccessibility(sources: FindSources, reference: Reference | undefined
 }
 
 /** Returns the location and data that may reveal it. The district alone is not protected. */
-function guardText(sources: FindSources, elements: FindElements, record: HarvestedFind | undefined): Findspot {
+function makeFindspot(sources: FindSources, elements: FindElements, record: HarvestedFind | undefined): Findspot {
   const place = getReportPlace(elements);
   const answer = place === undefined ? undefined : sources.lookupArea(...place.wgs84);
   const inside = answer?.kind === 'inside' ? answer.area : undefined;
@@ -200,7 +204,7 @@ export function getReportPlace(elements: FindElements): Place | undefined {
   const measuredIn = elements.geom_system;
   if (measuredIn === undefined) return undefined;
   const wkt = measuredIn === '4326' ? elements.geom_wkt : elements.geom_sjtsk_wkt;
-  const point = wkt === undefined ? undefined : pointNumbers(wkt);
+  const point = wkt === undefined ? undefined : parsePointNumbers(wkt);
   if (point === undefined || findRangeProblem(measuredIn, ...point) !== undefined) return undefined;
   return measuredIn === '4326'
     ? { wgs84: point, sJtsk: toSJtsk(point), measuredIn }
@@ -211,7 +215,7 @@ function listProblems(entry: Entry, places: FindSources['places']): Problem[] {
   if (!['draft', 'queued', 'refused', 'uncertain'].includes(entry.state)) return [];
   const problems = entry.issues.map(({ severity, element, message }): Problem => {
     // An issue without an element may be a text of the service with any content.
-    const isShown = places === 'shown' || (element !== undefined && !revealsLocation(element));
+    const isShown = places === 'shown' || (element !== undefined && !canRevealLocation(element));
     return {
       severity,
       ...(element === undefined ? {} : { element }),

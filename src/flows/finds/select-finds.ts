@@ -1,11 +1,11 @@
 import type { ElementName, FindElements } from '../../find/fields.ts';
 import type { Entry, EntryState } from '../../outbox/entry.ts';
-import { importOfFind } from '../../outbox/entry-queries.ts';
+import { findImportOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { type PulledRecord, pulledRecord } from '../../outbox/pulled-records.ts';
-import { allFinds, type StoredFind } from '../../outbox/stored-finds.ts';
+import { findPulledRecord, type PulledRecord } from '../../outbox/pulled-records.ts';
+import { iterateFinds, type StoredFind } from '../../outbox/stored-finds.ts';
 import { foldName } from '../../text/names.ts';
-import { labelledTexts } from './find-texts.ts';
+import { formatLabelledElements } from './find-texts.ts';
 
 /** Filter of an export; absent conditions match all. */
 export type FindScope = {
@@ -27,11 +27,11 @@ export type FindChoice = FindScope & {
 /** Returns finds with their imports, and with the last pulled records; in the order of entry. */
 export function listFinds(outbox: Outbox, choice: FindChoice, limit = Number.POSITIVE_INFINITY) {
   const listed: { find: StoredFind; entry: Entry | undefined; pulled: PulledRecord | undefined }[] = [];
-  for (const find of allFinds(outbox)) {
+  for (const find of iterateFinds(outbox)) {
     if (listed.length >= limit) break;
-    const entry = importOfFind(outbox, find.id);
+    const entry = findImportOfFind(outbox, find.id);
     if (!isChosen(choice, find, entry)) continue;
-    listed.push({ find, entry, pulled: entry?.identCely == null ? undefined : pulledRecord(outbox, entry.identCely) });
+    listed.push({ find, entry, pulled: entry?.identCely == null ? undefined : findPulledRecord(outbox, entry.identCely) });
   }
   return listed;
 }
@@ -47,7 +47,9 @@ export function isChosen(choice: FindChoice, find: StoredFind, imported: Entry |
   if (until !== undefined && (day === undefined || day > until)) return false;
   if (!values.every(([name, value]) => hasText(elements, name, value))) return false;
   if (text === undefined) return true;
-  const texts = [find.localId, imported?.identCely ?? '', ...labelledTexts(elements).map(([, value]) => value)].join(' ');
+  const texts = [find.localId, imported?.identCely ?? '', ...formatLabelledElements(elements).map(([, value]) => value)].join(
+    ' ',
+  );
   return foldName(texts).includes(foldName(text));
 }
 

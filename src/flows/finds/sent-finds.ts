@@ -1,8 +1,8 @@
 import type { FindElements } from '../../find/fields.ts';
 import type { ImportEntry, Photograph } from '../../outbox/entry.ts';
-import { entriesOfFind } from '../../outbox/entry-queries.ts';
+import { listEntriesOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { allFinds, type StoredFind } from '../../outbox/stored-finds.ts';
+import { iterateFinds, type StoredFind } from '../../outbox/stored-finds.ts';
 
 /** A find that the service has accepted, as it was sent. */
 export type SentFind = {
@@ -16,7 +16,7 @@ export type SentFind = {
 
 export function* listSentFinds(outbox: Outbox): Generator<SentFind> {
   // Loaded at once, since the caller may change the outbox between finds.
-  for (const find of [...allFinds(outbox)]) {
+  for (const find of [...iterateFinds(outbox)]) {
     const sent = findSentFind(outbox, find);
     if (sent !== undefined) yield sent;
   }
@@ -24,7 +24,7 @@ export function* listSentFinds(outbox: Outbox): Generator<SentFind> {
 
 /** Returns the sent find; undefined where it was not accepted yet. */
 export function findSentFind(outbox: Outbox, find: StoredFind): SentFind | undefined {
-  const accepted = entriesOfFind(outbox, find.id).filter((entry) => entry.state === 'accepted');
+  const accepted = listEntriesOfFind(outbox, find.id).filter((entry) => entry.state === 'accepted');
   const sent = accepted.find((entry) => entry.kind === 'import');
   if (sent === undefined || sent.identCely === null) return undefined;
   const number = accepted.filter((entry) => entry.kind === 'number').at(-1)?.value;

@@ -1,4 +1,4 @@
-import { currentLanguage, t } from '../../base/language.ts';
+import { getLanguage, t } from '../../base/language.ts';
 import type { EntryState } from '../../outbox/entry.ts';
 import { labels, optionNode, pointsByValue } from '../../qgis/layer.ts';
 import type { Database } from '../../store/database.ts';
@@ -34,7 +34,7 @@ export function exportStyledGeoPackage(database: Database, finds: Iterable<Expor
   };
   exportGeoPackage(database, noted(), nowIso, { labels: true, states: true });
   addLayer(database, { table: PHOTOGRAPHS, columns: PHOTO_COLUMNS, nowIso }, photographs);
-  const called = `coalesce("druh_nalezu_${currentLanguage()}", "druh_nalezu_cs", "local_id")`;
+  const called = `coalesce("druh_nalezu_${getLanguage()}", "druh_nalezu_cs", "local_id")`;
   const categories = Object.entries(COLOURS).map(([state, colour]) => ({
     ...{ value: state, label: String(STATE_WORDS[state as EntryState]), colour },
   }));

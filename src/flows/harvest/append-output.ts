@@ -1,25 +1,25 @@
 import { statSync } from 'node:fs';
 import { FileError } from '../../base/errors.ts';
 import {
-  commitExtent,
-  committedExtent,
   deleteCheckpoint,
   type Ledger,
   readCheckpoint,
+  readExtent,
   resetOutput,
   type Subject,
   saveCheckpoint,
+  saveExtent,
 } from '../../ledger/ledger.ts';
 import { type RepeatedElements, writeHeader, writeRecord } from '../../oai/record-json.ts';
 import { type AppendFile, openAppendFile, parseCheckpoint } from '../../store/append-file.ts';
 import { JsonBytes } from '../../text/json-bytes.ts';
-import { goneText, type Opening, type RecordOutput } from './record-output.ts';
+import { formatGone, type Opening, type RecordOutput } from './record-output.ts';
 
 /** Text that grows page by page. */
 export type AppendTarget = {
   append(content: string | Buffer): Promise<void>;
   /** In the change that notes the page. */
-  commit(): void;
+  markEnd(): void;
   /** Brings what was committed to the disk, and notes in the ledger how long the file is. */
   flush(): Promise<void>;
   isEmpty(): boolean;
@@ -32,43 +32,43 @@ export type AppendTarget = {
  * program did to it is noticed.
  * @throws FileError where it is not as it was left
  */
-export async function appendingFile(path: string, ledger: Ledger, { verify, onNote }: Opening): Promise<AppendTarget> {
-  const open = (): Promise<AppendFile> => openAppendFile(path, committedExtent(ledger), parseCheckpoint(readCheckpoint(ledger)));
-  const anew = (): Promise<AppendFile> => {
-    onNote(goneText(path, verify));
+export async function openAppendingFile(path: string, ledger: Ledger, { verify, onNote }: Opening): Promise<AppendTarget> {
+  const open = (): Promise<AppendFile> => openAppendFile(path, readExtent(ledger), parseCheckpoint(readCheckpoint(ledger)));
+  const startAnew = (): Promise<AppendFile> => {
+    onNote(formatGone(path, verify));
     ledger.change(() => resetOutput(ledger));
     return open();
   };
-  const isGone = committedExtent(ledger).lengthBytes > 0 && (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0;
+  const isGone = readExtent(ledger).lengthBytes > 0 && (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0;
   const file = isGone
-    ? await anew()
+    ? await startAnew()
     : await open().catch((thrown: unknown) => {
-        if (verify && thrown instanceof FileError) return anew();
+        if (verify && thrown instanceof FileError) return startAnew();
         throw thrown;
       });
   const flush = async (): Promise<void> => {
     const extent = await file.flush();
-    ledger.change(() => commitExtent(ledger, extent));
+    ledger.change(() => saveExtent(ledger, extent));
   };
   await flush();
   deleteCheckpoint(ledger);
   let isClosed = false;
   return {
     append: async (content) => file.append(typeof content === 'string' ? Buffer.from(content) : content),
-    commit: () => file.commit(),
+    markEnd: () => file.markEnd(),
     flush,
     isEmpty: () => file.isEmpty(),
     close: async (tail) => {
       if (isClosed) return;
       isClosed = true;
-      const checkpoint = await file.close(committedExtent(ledger), tail);
+      const checkpoint = await file.close(readExtent(ledger), tail);
       ledger.change(() => saveCheckpoint(ledger, checkpoint));
     },
   };
 }
 
 /** A stream that is read as it is written: nothing can be taken back. */
-export function appendingStream(write: (content: string | Buffer) => Promise<void>): AppendTarget {
+export function openAppendingStream(write: (content: string | Buffer) => Promise<void>): AppendTarget {
   let state: 'empty' | 'growing' | 'over' = 'empty';
   return {
     append: async (content) => {
@@ -81,7 +81,7 @@ export function appendingStream(write: (content: string | Buffer) => Promise<voi
         throw thrown;
       }
     },
-    commit: () => {},
+    markEnd: () => {},
     flush: async () => {},
     isEmpty: () => state === 'empty',
     close: async (tail) => {
@@ -92,7 +92,7 @@ export function appendingStream(write: (content: string | Buffer) => Promise<voi
 }
 
 /** One JSON object a line. A record that changed has a line for each time it was met: the last one counts. */
-export function jsonlOutput(growing: AppendTarget, repeated: RepeatedElements, verb: Subject['verb']): RecordOutput {
+export function openJsonlOutput(growing: AppendTarget, repeated: RepeatedElements, verb: Subject['verb']): RecordOutput {
   const json = new JsonBytes();
   const append = async (): Promise<void> => {
     for (const bytes of json.take()) await growing.append(bytes);
@@ -107,7 +107,7 @@ export function jsonlOutput(growing: AppendTarget, repeated: RepeatedElements, v
       }
       await append();
     },
-    commit: () => growing.commit(),
+    notePage: () => growing.markEnd(),
     flush: () => growing.flush(),
     settle: () => growing.close(''),
     close: () => growing.close(''),

@@ -1,8 +1,8 @@
 import { UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
-import { fullIdentifier, type ListPage, type OaiClient } from '../../oai/client.ts';
+import { type ListPage, type OaiClient, toFullIdentifier } from '../../oai/client.ts';
 import type { OaiArguments } from '../../oai/protocol.ts';
-import { elementJson, headerJson, type Json, listRepeatedElements, recordJson } from '../../oai/record-json.ts';
+import { type Json, listRepeatedElements, toElementJson, toHeaderJson, toRecordJson } from '../../oai/record-json.ts';
 import type { XmlElement } from '../../xml/element.ts';
 
 /** One verb of OAI-PMH: one request, and its answer as JSON. */
@@ -18,7 +18,7 @@ export type Asking = {
 /** @throws UsageError where it is empty */
 export function resolveIdentifier(oaiBase: string, identifier: string): string {
   if (identifier.trim() === '') throw new UsageError(t`The identifier is empty.`);
-  return fullIdentifier(oaiBase, identifier);
+  return toFullIdentifier(oaiBase, identifier);
 }
 
 export async function askIdentify({ client, signal }: Asking) {
@@ -32,7 +32,7 @@ export async function askIdentify({ client, signal }: Asking) {
     deleted_record: identity.deletedRecord,
     granularity: identity.granularity,
     compressions: identity.compressions,
-    descriptions: descriptionsJson(identity),
+    descriptions: toDescriptionsJson(identity),
   };
 }
 
@@ -42,29 +42,29 @@ export async function askFormats({ client, args, signal }: Asking) {
 
 export async function askSets({ client, args, signal }: Asking) {
   const page = await client.listSets(args, signal);
-  const sets = page.items.map((set) => ({ set: set.setSpec, name: set.name, descriptions: descriptionsJson(set) }));
-  return { sets, ...paging(page) };
+  const sets = page.items.map((set) => ({ set: set.setSpec, name: set.name, descriptions: toDescriptionsJson(set) }));
+  return { sets, ...toPagingJson(page) };
 }
 
 export async function askIdentifiers({ client, args, signal }: Asking) {
   const page = await client.listHeaders(args, signal);
-  return { headers: page.items.map(headerJson), ...paging(page) };
+  return { headers: page.items.map(toHeaderJson), ...toPagingJson(page) };
 }
 
 export async function askRecords({ client, version, args, signal }: Asking) {
   const page = await client.listRecords(args, signal);
   const repeated = listRepeatedElements(version);
-  return { records: page.items.map((record) => recordJson(record, repeated)), ...paging(page) };
+  return { records: page.items.map((record) => toRecordJson(record, repeated)), ...toPagingJson(page) };
 }
 
 export async function askRecord({ client, version, args, signal }: Asking) {
   const { identifier = '', metadataPrefix = '' } = args;
-  return recordJson(await client.getRecord(identifier, metadataPrefix, signal), listRepeatedElements(version));
+  return toRecordJson(await client.getRecord(identifier, metadataPrefix, signal), listRepeatedElements(version));
 }
 
-export type Paging = ReturnType<typeof paging>;
+export type Paging = ReturnType<typeof toPagingJson>;
 
-function paging({ next, completeListSize, cursor, tokenExpiresMs, responseDateMs }: ListPage<unknown>) {
+function toPagingJson({ next, completeListSize, cursor, tokenExpiresMs, responseDateMs }: ListPage<unknown>) {
   return {
     resumption_token: next ?? null,
     complete_list_size: completeListSize ?? null,
@@ -74,10 +74,10 @@ function paging({ next, completeListSize, cursor, tokenExpiresMs, responseDateMs
   };
 }
 
-function descriptionsJson({
+function toDescriptionsJson({
   descriptions,
 }: {
   readonly descriptions: readonly XmlElement[];
 }): { readonly [name: string]: Json }[] {
-  return descriptions.map((element) => ({ [element.name]: elementJson(element) }));
+  return descriptions.map((element) => ({ [element.name]: toElementJson(element) }));
 }

@@ -13,9 +13,9 @@ import {
   saveCheckpoint,
   saveFile,
 } from '../../ledger/ledger.ts';
-import { modifiedFileError } from '../../store/append-file.ts';
-import { fileStanding, flushFiles, removeTemps, safeFileName, writeFiles } from '../../store/file-folder.ts';
-import { goneText, type Opening, type RecordOutput } from './record-output.ts';
+import { makeModifiedFileError } from '../../store/append-file.ts';
+import { flushFiles, makeSafeFileName, readFileStanding, removeTemps, writeFiles } from '../../store/file-folder.ts';
+import { formatGone, type Opening, type RecordOutput } from './record-output.ts';
 import { makeRecordCutter } from './xml-output.ts';
 
 const EXTENSION = '.xml';
@@ -27,7 +27,7 @@ const DECLARATION = Buffer.from('<?xml version="1.0" encoding="UTF-8"?>\n');
  * @param identifierPrefix what all identifiers of the service begin with; the rest names the file
  * @throws FileError where another program changed a file, or put one in
  */
-export async function filesOutput(
+export async function openFilesOutput(
   folder: string,
   identifierPrefix: string,
   ledger: Ledger,
@@ -36,7 +36,7 @@ export async function filesOutput(
   const getFileName = (identifier: string): string => {
     // No identifier begins with a space, so that another form of one never has the name of the service's own.
     const isOwn = identifier.startsWith(identifierPrefix);
-    return safeFileName(isOwn ? identifier.slice(identifierPrefix.length) : ` ${identifier}`, EXTENSION);
+    return makeSafeFileName(isOwn ? identifier.slice(identifierPrefix.length) : ` ${identifier}`, EXTENSION);
   };
   await removeTemps(folder);
   const hasCheckpoint = readCheckpoint(ledger) !== undefined;
@@ -45,10 +45,10 @@ export async function filesOutput(
   if (hasCheckpoint && added.length > 0) throw makeForeignFileError(folder, added);
   if (hasCheckpoint && !verify && changed.length > 0) throw makeEditedError(folder, changed);
   if (gone.length > 0 && gone.length === fileCount) {
-    onNote(goneText(folder, false));
+    onNote(formatGone(folder, false));
     ledger.change(() => resetOutput(ledger));
   } else {
-    if (hasCheckpoint && gone.length > 0) onNote(lostText(folder, gone.length));
+    if (hasCheckpoint && gone.length > 0) onNote(formatLostFiles(folder, gone.length));
     ledger.change(() => requestAgain(ledger, [...gone, ...changed]));
   }
   deleteCheckpoint(ledger);
@@ -63,12 +63,12 @@ export async function filesOutput(
       });
       writeFiles(folder, files);
       waiting = files.map(({ name, identifier, content }) => {
-        const standing = fileStanding(join(folder, name), undefined, content);
+        const standing = readFileStanding(join(folder, name), undefined, content);
         if (standing === undefined) throw makeEditedError(folder, [{ name }]);
         return { name, identifier, ...standing };
       });
     },
-    commit: () => {
+    notePage: () => {
       for (const file of waiting) saveFile(ledger, file);
     },
     settle: async () => {
@@ -98,7 +98,9 @@ async function findDifferences(folder: string, ledger: Ledger, wasFlushed: boole
   const there = new Set((await readdir(folder)).filter((name) => name.endsWith(EXTENSION)));
   const [gone, changed, touched]: [StoredFile[], StoredFile[], StoredFile[]] = [[], [], []];
   for (const file of listStoredFiles(ledger)) {
-    const standing = there.delete(file.name) ? fileStanding(join(folder, file.name), wasFlushed ? file : undefined) : undefined;
+    const standing = there.delete(file.name)
+      ? readFileStanding(join(folder, file.name), wasFlushed ? file : undefined)
+      : undefined;
     if (standing === undefined) gone.push(file);
     else if (!standing.digest.equals(file.digest)) changed.push(file);
     else if (standing.changedNs !== file.changedNs) touched.push({ ...file, ...standing });
@@ -109,7 +111,7 @@ async function findDifferences(folder: string, ledger: Ledger, wasFlushed: boole
   return { gone, changed, added: [...there] };
 }
 
-function lostText(folder: string, count: number): string {
+function formatLostFiles(folder: string, count: number): string {
   return ngettext(
     msgid`${folder}: ${count} file is missing, and is requested again.`,
     `${folder}: ${count} files are missing, and are requested again.`,
@@ -119,7 +121,7 @@ function lostText(folder: string, count: number): string {
 
 function makeEditedError(folder: string, [first]: readonly { readonly name: string }[]): FileError {
   const name = first?.name ?? '';
-  return modifiedFileError(folder, t`${folder} was modified: another program changed ${name}.`);
+  return makeModifiedFileError(folder, t`${folder} was modified: another program changed ${name}.`);
 }
 
 function makeForeignFileError(folder: string, [name]: readonly string[]): FileError {

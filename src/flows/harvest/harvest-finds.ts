@@ -2,9 +2,9 @@ import type { Clock } from '../../base/clock.ts';
 import { type HarvestedFind, parseHarvestedFind } from '../../find/harvested-find.ts';
 import type { OaiClient } from '../../oai/client.ts';
 import { harvest } from '../../oai/harvest-engine.ts';
-import { memoryState } from '../../oai/harvest-state.ts';
+import { makeMemoryState } from '../../oai/harvest-state.ts';
 import { findEntity, type OaiRecord, toIdent } from '../../oai/protocol.ts';
-import { clockOfService, overlapMs } from './service-lists.ts';
+import { computeOverlapMs, fetchServiceClock } from './service-lists.ts';
 
 export type RecordSource = {
   readonly client: OaiClient;
@@ -50,19 +50,19 @@ export async function harvestFinds(options: FindHarvest, fromMs: number | null):
   const { format, onProgress, ...service } = options;
   const lookups = new Map<string, ListedFind>();
   let waiting: readonly OaiRecord[] = [];
-  const state = memoryState();
+  const state = makeMemoryState();
   let listed = new Set<string>();
   const { pass, broken } = await harvest(
     {
       ...{ ...service, state, setSpec: FIND_SET, metadataPrefix: format },
-      ...(await clockOfService(options)),
-      overlapMs: overlapMs(options.indexAllowanceMs),
+      ...(await fetchServiceClock(options)),
+      overlapMs: computeOverlapMs(options.indexAllowanceMs),
       window: { fromMs, untilMs: null },
       sink: {
         write: async ({ records }) => {
           waiting = records;
         },
-        commit: () => {
+        notePage: () => {
           for (const record of waiting) {
             const lookup = toListedFind(record);
             if (lookup !== undefined) lookups.set(toIdent(record.header.identifier), lookup);
@@ -72,7 +72,7 @@ export async function harvestFinds(options: FindHarvest, fromMs: number | null):
       onPage: (_, { look, listSize }) => onProgress?.(look.met, listSize ?? undefined),
     },
     ({ look }) => {
-      listed = new Set([...state.metIn(look.number)].map(toIdent));
+      listed = new Set([...state.listMetIn(look.number)].map(toIdent));
     },
   );
   // One that an earlier look met may be gone since.

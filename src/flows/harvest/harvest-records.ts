@@ -1,16 +1,22 @@
 import type { Clock } from '../../base/clock.ts';
 import { t } from '../../base/language.ts';
 import { countHeld, getOrCreateHarvest, type Ledger, type Subject, setVerifying, updateRights } from '../../ledger/ledger.ts';
-import { headersOnly } from '../../oai/client.ts';
+import { readHeadersOnly } from '../../oai/client.ts';
 import { type Disbelief, harvest } from '../../oai/harvest-engine.ts';
-import { type HarvestState, type PageResult, type RecordSink, type SeenRecord, storedState } from '../../oai/harvest-state.ts';
+import {
+  type HarvestState,
+  makeStoredState,
+  type PageResult,
+  type RecordSink,
+  type SeenRecord,
+} from '../../oai/harvest-state.ts';
 import type { BrokenRecord } from '../../oai/malformed-error.ts';
-import { boundMs, type HarvestPass } from '../../oai/pass.ts';
+import { type HarvestPass, parseBoundMs } from '../../oai/pass.ts';
 import { checkArguments, parseGranularity, parseHeaderAlone } from '../../oai/protocol.ts';
 import { listName } from '../../oai/walk.ts';
 import { createRowParser, isBytes, isNumber } from '../../store/database.ts';
 import type { OpenedOutput, Opening, RecordOutput } from './record-output.ts';
-import { assertKnownSets, clockOfService, type ListedService, overlapMs, type ServiceClock } from './service-lists.ts';
+import { assertKnownSets, computeOverlapMs, fetchServiceClock, type ListedService, type ServiceClock } from './service-lists.ts';
 
 export { listName };
 
@@ -94,7 +100,7 @@ export async function harvestRecords(options: HarvestRecordsOptions): Promise<Re
   const sets = options.sets.length === 0 ? [ALL_SETS] : options.sets;
   for (const set of sets) checkArguments(verb, { metadataPrefix, ...(set === ALL_SETS ? {} : { set }), ...window });
   if (options.sets.length > 0) await assertKnownSets(options, sets);
-  const service = await clockOfService(options);
+  const service = await fetchServiceClock(options);
   const startedMs = clock.monotonicMs();
   const { ledger, output } = await options.openOutput({ verify, onNote });
   const hasOtherRights = ledger.change(() => {
@@ -119,20 +125,20 @@ async function harvestSet(
   const { clock, from, until, onProgress } = options;
   const verify = options.verify === true;
   const saving = groupPages({ ledger, output }, clock);
-  const state = { ...setState(ledger, setSpec, () => clock.now()), change: saving.change };
-  const settledMs = state.settledMs();
+  const state = { ...openSetState(ledger, setSpec, () => clock.now()), change: saving.change };
+  const settledMs = state.getSettledMs();
   const tally = { written: 0, deleted: 0, vanished: 0, masked: 0, mended: 0 };
-  const [startedMs, metBefore] = [clock.monotonicMs(), state.pass()?.look.met ?? 0];
+  const [startedMs, metBefore] = [clock.monotonicMs(), state.getPass()?.look.met ?? 0];
   const sink = makeSink(options, output, (count) => {
     tally.mended += count;
   });
   const settings = {
-    ...{ ...options, ...service, state, sink, setSpec, overlapMs: overlapMs(options.indexAllowanceMs) },
-    client: options.verb === 'ListIdentifiers' ? headersOnly(options.client) : options.client,
+    ...{ ...options, ...service, state, sink, setSpec, overlapMs: computeOverlapMs(options.indexAllowanceMs) },
+    client: options.verb === 'ListIdentifiers' ? readHeadersOnly(options.client) : options.client,
     full: options.full === true || verify,
     window: {
       fromMs: from === undefined ? null : Date.parse(from),
-      untilMs: until === undefined ? null : boundMs(until, parseGranularity(until) ?? 'second'),
+      untilMs: until === undefined ? null : parseBoundMs(until, parseGranularity(until) ?? 'second'),
     },
     onPage: ({ written }: PageResult, { look, listSize }: HarvestPass) => {
       tally.written += written.length;
@@ -145,7 +151,7 @@ async function harvestSet(
       const perSecond = Math.max(0, look.met - metBefore) / seconds;
       onProgress?.({ setSpec: listName(setSpec), done: look.met, total: listSize ?? undefined, perSecond });
     },
-    losses: async (look: number) => ({ lost: state.absentIn(look), inUse: [] }),
+    losses: async (look: number) => ({ lost: state.listAbsentIn(look), inUse: [] }),
     onVanished: (count: number) => {
       tally.written += count;
       tally.vanished += count;
@@ -206,7 +212,7 @@ function makeSink({ verb, verify }: HarvestRecordsOptions, output: RecordOutput,
   const differs = verify === true ? output.differs : undefined;
   if (differs === undefined && verb !== 'ListIdentifiers') return output;
   return {
-    commit: () => output.commit(),
+    notePage: () => output.notePage(),
     write: (page) => {
       const news = new Set(page.records);
       const wrong = page.seenRecords.filter((record) => !news.has(record) && differs?.(page.document, record) === true);
@@ -220,15 +226,15 @@ function makeSink({ verb, verify }: HarvestRecordsOptions, output: RecordOutput,
 }
 
 function sumFigures(sets: readonly SetFigures[]): Figures {
-  const total = (count: (figures: Figures) => number): number => sets.reduce((sum, figures) => sum + count(figures), 0);
+  const sumOf = (count: (figures: Figures) => number): number => sets.reduce((sum, figures) => sum + count(figures), 0);
   return {
     pass: sets.some(({ pass }) => pass === 'full') ? 'full' : 'changes',
-    records: total(({ records }) => records),
-    written: total(({ written }) => written),
-    deleted: total(({ deleted }) => deleted),
-    vanished: total(({ vanished }) => vanished),
-    masked: total(({ masked }) => masked),
-    mended: total(({ mended }) => mended),
+    records: sumOf(({ records }) => records),
+    written: sumOf(({ written }) => written),
+    deleted: sumOf(({ deleted }) => deleted),
+    vanished: sumOf(({ vanished }) => vanished),
+    masked: sumOf(({ masked }) => masked),
+    mended: sumOf(({ mended }) => mended),
     broken: sets.flatMap(({ broken }) => broken),
   };
 }
@@ -236,29 +242,30 @@ function sumFigures(sets: readonly SetFigures[]): Figures {
 /** State of one set of an output. A record that left this set may be in another one. */
 type SetState = HarvestState & {
   /** Returns the time before which all changes are in the output, or were before it was lost. */
-  settledMs(): number;
+  getSettledMs(): number;
   /** Identifiers of all that was met before that look and not in it, other sets' records among them. */
-  absentIn(look: number): readonly string[];
+  listAbsentIn(look: number): readonly string[];
   /** Removes unseen records from this set that are in another one. */
   leave(look: number): void;
 };
 
 /** Opens the state of one set of an output. All sets share the stored version of a record. @param nowMs this machine's clock */
-export function setState(ledger: Ledger, setSpec: string, nowMs: () => number): SetState {
+export function openSetState(ledger: Ledger, setSpec: string, nowMs: () => number): SetState {
   const { sql, change } = ledger;
   const harvest = change(() => getOrCreateHarvest(ledger, setSpec));
-  const stored = storedState(ledger, harvest, nowMs);
-  const settledMs = (): number => {
+  const stored = makeStoredState(ledger, harvest, nowMs);
+  const getSettledMs = (): number => {
     const wasComplete = sql('select completed_at is not null from harvests where id = ?').pluck().get(harvest) === 1;
-    return stored.watermarkMs() ?? (wasComplete ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY);
+    return stored.getWatermarkMs() ?? (wasComplete ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY);
   };
-  const state = { ...stored, settledMs };
-  if (sql('select count(*) from harvests').pluck().get() === 1) return { ...state, absentIn: state.unmetIn, leave: () => {} };
+  const state = { ...stored, getSettledMs };
+  if (sql('select count(*) from harvests').pluck().get() === 1)
+    return { ...state, listAbsentIn: state.listUnmetIn, leave: () => {} };
   const elsewhere = sql('select 1 from met_records where identifier = ? and harvest <> ? and look > 0').pluck();
   const isElsewhere = (identifier: string): boolean => elsewhere.get(identifier, harvest) === 1;
   return {
     ...state,
-    findSeen: (identifier) => state.findSeen(identifier) ?? seenInOtherSet(ledger, identifier),
+    findSeen: (identifier) => state.findSeen(identifier) ?? findInOtherSet(ledger, identifier),
     markSeen: (identifier, seenRecord) => {
       state.markSeen(identifier, seenRecord);
       sql('update met_records set datestamp_at = ?, digest = ? where identifier = ? and harvest <> ?').run(
@@ -268,10 +275,10 @@ export function setState(ledger: Ledger, setSpec: string, nowMs: () => number): 
         harvest,
       );
     },
-    unmetIn: (look) => state.unmetIn(look).filter((identifier) => !isElsewhere(identifier)),
-    absentIn: state.unmetIn,
+    listUnmetIn: (look) => state.listUnmetIn(look).filter((identifier) => !isElsewhere(identifier)),
+    listAbsentIn: state.listUnmetIn,
     leave: (look) => {
-      for (const identifier of state.unmetIn(look).filter(isElsewhere)) {
+      for (const identifier of state.listUnmetIn(look).filter(isElsewhere)) {
         sql('update met_records set look = 0 where harvest = ? and identifier = ?').run(harvest, identifier);
       }
     },
@@ -280,7 +287,7 @@ export function setState(ledger: Ledger, setSpec: string, nowMs: () => number): 
 
 const parseVersion = createRowParser({ datestampMs: isNumber, digest: isBytes });
 
-function seenInOtherSet({ sql }: Ledger, identifier: string): SeenRecord | undefined {
+function findInOtherSet({ sql }: Ledger, identifier: string): SeenRecord | undefined {
   const held = sql('select datestamp_at as datestampMs, digest from met_records where identifier = ? limit 1').get(identifier);
   return held === undefined ? undefined : { ...parseVersion(held), look: 0, skipped: false };
 }

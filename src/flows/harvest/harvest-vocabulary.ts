@@ -3,7 +3,7 @@ import { t } from '../../base/language.ts';
 import { FIELDS } from '../../find/fields.ts';
 import type { OaiClient } from '../../oai/client.ts';
 import { type Disbelief, harvest } from '../../oai/harvest-engine.ts';
-import { type RecordSink, storedState } from '../../oai/harvest-state.ts';
+import { makeStoredState, type RecordSink } from '../../oai/harvest-state.ts';
 import type { BrokenRecord } from '../../oai/malformed-error.ts';
 import type { HarvestPass } from '../../oai/pass.ts';
 import { findEntity, type OaiRecord, toIdent } from '../../oai/protocol.ts';
@@ -14,14 +14,14 @@ import {
   beginRun,
   getOrCreateVocabularyHarvest,
   isInSet,
+  listUnmetTerms,
   saveHidden,
   saveTerm,
   saveTombstone,
   tombstoneMissingTerms,
-  unmetTerms,
   updateSubject,
 } from '../../vocabulary/terms.ts';
-import { assertKnownSets, clockOfService, overlapMs, type ServiceClock } from './service-lists.ts';
+import { assertKnownSets, computeOverlapMs, fetchServiceClock, type ServiceClock } from './service-lists.ts';
 
 /** Sets that finds use, and that their places and projects are checked with. */
 export const DEFAULT_SETS = ['heslo', 'organizace', 'osoba', 'ruian_kraj', 'ruian_okres', 'ruian_katastr', 'projekt'] as const;
@@ -86,7 +86,7 @@ export type SetHarvest = {
  */
 export async function harvestVocabulary(options: HarvestVocabularyOptions): Promise<SetHarvest[]> {
   await assertKnownSets(options, options.sets);
-  const service = await clockOfService(options);
+  const service = await fetchServiceClock(options);
   const results: SetHarvest[] = [];
   for (const setSpec of options.sets) results.push(await harvestSet(options, service, setSpec));
   return results;
@@ -104,7 +104,7 @@ async function harvestSet(options: HarvestVocabularyOptions, service: ServiceClo
   });
   if (hasOtherRights)
     options.onNote?.(t`The account's permissions have changed since the last harvest, so everything is read again.`);
-  const stored = storedState(vocabulary, id, () => vocabulary.clock.now());
+  const stored = makeStoredState(vocabulary, id, () => vocabulary.clock.now());
   const change = <T>(work: () => T): T =>
     vocabulary.change(() => {
       assertLatestRun(vocabulary, id, run);
@@ -112,14 +112,14 @@ async function harvestSet(options: HarvestVocabularyOptions, service: ServiceClo
     });
   const state = { ...stored, change };
   const startedMs = clock.monotonicMs();
-  const metBefore = state.pass()?.look.met ?? 0;
+  const metBefore = state.getPass()?.look.met ?? 0;
   const tally: Tally = { deleted: 0, vanished: 0, unreadable: new Set() };
-  const listUnseen = (look: number) => unmetTerms(vocabulary, setSpec, new Set([...state.metIn(look)].map(toIdent)));
+  const listUnseen = (look: number) => listUnmetTerms(vocabulary, setSpec, new Set([...state.listMetIn(look)].map(toIdent)));
   const { pass, broken, disbelief } = await harvest(
     {
       ...{ ...options, ...service, state, setSpec, window: { fromMs: null, untilMs: null } },
-      overlapMs: overlapMs(options.indexAllowanceMs),
-      sink: termSink(vocabulary, setSpec, tally),
+      overlapMs: computeOverlapMs(options.indexAllowanceMs),
+      sink: makeTermSink(vocabulary, setSpec, tally),
       losses: async (look) => {
         const lost = listUnseen(look).map(({ ident }) => ident);
         const used = lost.length === 0 ? undefined : await options.inUse?.();
@@ -153,13 +153,13 @@ async function harvestSet(options: HarvestVocabularyOptions, service: ServiceClo
 }
 
 /** Puts records into the vocabulary: terms as they are now, tombstones for the deleted. */
-function termSink(vocabulary: Vocabulary, harvestedSet: string, tally: Tally): RecordSink {
+function makeTermSink(vocabulary: Vocabulary, harvestedSet: string, tally: Tally): RecordSink {
   let waiting: readonly OaiRecord[] = [];
   return {
     write: async ({ seenRecords }) => {
       waiting = seenRecords;
     },
-    commit: () => {
+    notePage: () => {
       for (const record of waiting) saveTermRecord(vocabulary, harvestedSet, record, tally.unreadable);
     },
   };

@@ -2,7 +2,7 @@ import { OaiError } from '../../base/errors.ts';
 import { CircleError, isRefusedToken, type ListPage, listPages } from '../../oai/client.ts';
 import { formatDatestamp, type OaiRecord, toIdent } from '../../oai/protocol.ts';
 import { FIND_SET, type FindHarvest, harvestFinds, type ListedFind, toListedFind } from './harvest-finds.ts';
-import { clockOfService } from './service-lists.ts';
+import { fetchServiceClock } from './service-lists.ts';
 
 /** A record of a find as the harvest has it now. Missing: the service does not know it; empty: it came without its content. */
 export type FindLookup = ListedFind | { readonly kind: 'missing' | 'empty' };
@@ -58,7 +58,7 @@ export async function lookUpUnlisted(
 ): Promise<Map<string, FindLookup>> {
   const { client, clock, format: metadataPrefix, signal } = options;
   const unlisted = new Set(idents);
-  const from = formatDatestamp(fromMs, (await clockOfService(options)).granularity);
+  const from = formatDatestamp(fromMs, (await fetchServiceClock(options)).granularity);
   const pages = listPages({
     ...{ fetchPage: client.listHeaders, clock, start: { metadataPrefix, set: FIND_SET, from } },
     ...(signal === undefined ? {} : { signal }),

@@ -11,7 +11,7 @@ type OutputSource = {
   readonly ledger: Ledger;
   readonly opening: Opening;
   /** Text that is appended to the file, or written to standard output. */
-  growing(): Promise<AppendTarget> | AppendTarget;
+  openTarget(): Promise<AppendTarget> | AppendTarget;
 };
 
 type OutputForm = {
@@ -25,7 +25,7 @@ type OutputForm = {
 };
 
 /** Reads the service's schema only for records of its own format. */
-function repeatedIn({ format, version }: Subject): RepeatedElements {
+function listRepeatedIn({ format, version }: Subject): RepeatedElements {
   return format === 'oai_dc' ? new Map() : listRepeatedElements(version);
 }
 
@@ -35,28 +35,29 @@ const FORMS = {
     extensions: ['jsonl', 'ndjson'],
     ledger: 'beside',
     takesIdentifiers: true,
-    open: async ({ growing, subject }) =>
-      (await import('./append-output.ts')).jsonlOutput(await growing(), repeatedIn(subject), subject.verb),
+    open: async ({ openTarget, subject }) =>
+      (await import('./append-output.ts')).openJsonlOutput(await openTarget(), listRepeatedIn(subject), subject.verb),
   },
   xml: {
     extensions: ['xml'],
     ledger: 'beside',
     takesIdentifiers: true,
-    open: async ({ growing, subject: { verb } }) => (await import('./xml-output.ts')).xmlStreamOutput(await growing(), verb),
+    open: async ({ openTarget, subject: { verb } }) =>
+      (await import('./xml-output.ts')).openXmlStreamOutput(await openTarget(), verb),
   },
   files: {
     extensions: [],
     ledger: 'inside',
     takesIdentifiers: false,
     open: async ({ path, subject: { oaiBase }, ledger, opening }) =>
-      (await import('./folder-output.ts')).filesOutput(path, `${oaiBase}/id/`, ledger, opening),
+      (await import('./folder-output.ts')).openFilesOutput(path, `${oaiBase}/id/`, ledger, opening),
   },
   sqlite: {
     extensions: ['sqlite', 'sqlite3', 'db'],
     ledger: 'itself',
     takesIdentifiers: true,
     open: async ({ subject, ledger, opening }) =>
-      (await import('./sqlite-output.ts')).sqliteOutput(ledger, repeatedIn(subject), opening),
+      (await import('./sqlite-output.ts')).openSqliteOutput(ledger, listRepeatedIn(subject), opening),
   },
 } as const satisfies Readonly<Record<string, OutputForm>>;
 

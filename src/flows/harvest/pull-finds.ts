@@ -1,24 +1,24 @@
 import { UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import type { HarvestedFind } from '../../find/harvested-find.ts';
-import { clockWentBack } from '../../oai/harvest-engine.ts';
+import { formatClockWentBack } from '../../oai/harvest-engine.ts';
 import { DAY_MS } from '../../oai/protocol.ts';
 import { thinDocuments } from '../../outbox/merge.ts';
 import { type Outbox, readHeader } from '../../outbox/open-outbox.ts';
 import {
   completePull,
+  findPulledRecord,
   type PulledRecord,
-  pulledRecord,
   pullWatermarkMs,
   recordUnchanged,
   saveStanding,
 } from '../../outbox/pulled-records.ts';
 import { listAttempts } from '../../outbox/record-events.ts';
-import { type RemoteState, remoteState } from '../finds/remote-state.ts';
+import { getRemoteState, type RemoteState } from '../finds/remote-state.ts';
 import { listSentFinds, type SentFind } from '../finds/sent-finds.ts';
 import { FIND_SET, type FindHarvest } from './harvest-finds.ts';
 import { type FindLookup, lookUpChanges, lookUpEach, lookUpUnlisted } from './look-up-records.ts';
-import { overlapMs } from './service-lists.ts';
+import { computeOverlapMs } from './service-lists.ts';
 
 type PullContext = FindHarvest & {
   readonly outbox: Outbox;
@@ -55,14 +55,16 @@ export async function pull(context: PullContext): Promise<Pull> {
   const { outbox } = context;
   const sent = [...listSentFinds(outbox)];
   if (sent.length === 0) return { finds: [], withoutContent: [], fromMs: undefined };
-  const recordsByIdent = new Map(sent.map(({ identCely }) => [identCely, pulledRecord(outbox, identCely)]));
+  const recordsByIdent = new Map(sent.map(({ identCely }) => [identCely, findPulledRecord(outbox, identCely)]));
   const allMs = getFirstSentMs(outbox, sent) - LOOK_BACK_MS;
   const watermarkMs = context.full ? undefined : pullWatermarkMs(outbox);
   let fromMs =
-    watermarkMs === undefined ? allMs : getSinceMs(watermarkMs - overlapMs(context.indexAllowanceMs), recordsByIdent.values());
+    watermarkMs === undefined
+      ? allMs
+      : getSinceMs(watermarkMs - computeOverlapMs(context.indexAllowanceMs), recordsByIdent.values());
   let { lookups: listed, beganMs } = await lookUpChanges(context, new Set(recordsByIdent.keys()), fromMs);
   if (watermarkMs !== undefined && beganMs < watermarkMs) {
-    context.onNote?.(clockWentBack(FIND_SET, watermarkMs, beganMs));
+    context.onNote?.(formatClockWentBack(FIND_SET, watermarkMs, beganMs));
     fromMs = allMs;
     ({ lookups: listed, beganMs } = await lookUpChanges(context, new Set(recordsByIdent.keys()), fromMs));
   }
@@ -85,7 +87,7 @@ export async function pull(context: PullContext): Promise<Pull> {
   });
   thinDocuments(outbox);
   const finds = sent.flatMap((find): PulledFind[] => {
-    const now = remoteState(outbox, find);
+    const now = getRemoteState(outbox, find);
     return now === undefined ? [] : [{ ...now, isNews: isNews(recordsByIdent.get(find.identCely), now.pulled) }];
   });
   const withoutContent = sent.filter(({ identCely }) => ownLookups.get(identCely)?.kind === 'empty');

@@ -28,7 +28,7 @@ export type Opening = {
 };
 
 /** Returns the note for an output that is written again. */
-export function goneText(path: string, verify: boolean): string {
+export function formatGone(path: string, verify: boolean): string {
   return verify
     ? t`${path} was changed by another program, and is written again.`
     : t`${path} is missing or empty, and is written again.`;

@@ -14,7 +14,7 @@ export type ListedService = { readonly client: OaiClient; readonly clock: Clock;
 const MIN_OVERLAP_MS = 10 * 60_000;
 
 /** Returns the overlap of two passes in milliseconds, since the index of a list lags behind the records. */
-export function overlapMs(indexAllowanceMs: number): number {
+export function computeOverlapMs(indexAllowanceMs: number): number {
   return Math.max(MIN_OVERLAP_MS, indexAllowanceMs);
 }
 
@@ -57,7 +57,7 @@ type Noting = { readonly onNote?: (text: string) => void };
 export type ServiceClock = { readonly granularity: Granularity; readonly serverNowMs: number };
 
 /** Sends Identify. @throws as the client */
-export async function clockOfService({ client, signal, onNote }: ListedService & Noting): Promise<ServiceClock> {
+export async function fetchServiceClock({ client, signal, onNote }: ListedService & Noting): Promise<ServiceClock> {
   const { granularity, deletedRecord, responseDateMs } = await client.identify(signal);
   if (deletedRecord === 'no' || deletedRecord === 'transient') {
     onNote?.(

@@ -14,25 +14,25 @@ import {
   withTrackingSuspended,
 } from '../../ledger/ledger.ts';
 import type { OaiRecord } from '../../oai/protocol.ts';
-import { metadataText, type RepeatedElements } from '../../oai/record-json.ts';
-import { modifiedFileError } from '../../store/append-file.ts';
+import { type RepeatedElements, renderMetadata } from '../../oai/record-json.ts';
+import { makeModifiedFileError } from '../../store/append-file.ts';
 import { JsonBytes } from '../../text/json-bytes.ts';
 import { getSourceText, type XmlDocument } from '../../xml/element.ts';
-import { goneText, type Opening, type RecordOutput } from './record-output.ts';
+import { formatGone, type Opening, type RecordOutput } from './record-output.ts';
 
 /**
  * The records as they are now, in the table `records` of the ledger's own file.
  * @throws FileError where another program wrote into the table
  */
-export function sqliteOutput(ledger: Ledger, repeated: RepeatedElements, { verify, onNote }: Opening): RecordOutput {
+export function openSqliteOutput(ledger: Ledger, repeated: RepeatedElements, { verify, onNote }: Opening): RecordOutput {
   const [rows, held] = [countRows(ledger), countHeld(ledger)];
   if (rows === undefined) throw remakeTable(ledger.path);
   if (rows === 0 && held > 0) {
-    onNote(goneText(ledger.path, false));
+    onNote(formatGone(ledger.path, false));
     ledger.change(() => resetOutput(ledger));
   } else if (isEdited(ledger) || rows !== held) {
     if (!verify)
-      throw modifiedFileError(ledger.path, t`${ledger.path} was modified: another program wrote into its table of records.`);
+      throw makeModifiedFileError(ledger.path, t`${ledger.path} was modified: another program wrote into its table of records.`);
     ledger.change(() => withTrackingSuspended(ledger, () => removeForeign(ledger)));
   }
   const json = new JsonBytes();
@@ -41,7 +41,7 @@ export function sqliteOutput(ledger: Ledger, repeated: RepeatedElements, { verif
     write: async ({ document, records }) => {
       waiting = records.map((record) => toStored(json, document, record, repeated));
     },
-    commit: () => {
+    notePage: () => {
       withTrackingSuspended(ledger, () => {
         for (const record of waiting) saveRecord(ledger, record);
       });
@@ -69,7 +69,7 @@ function toStored(json: JsonBytes, document: XmlDocument, record: OaiRecord, rep
     sets: JSON.stringify(header.setSpecs),
     deleted: header.deleted ? 1 : 0,
     masked: refused ? 1 : 0,
-    metadata: metadataText(json, record, repeated),
+    metadata: renderMetadata(json, record, repeated),
     xml: getSourceText(document, element),
   };
 }

@@ -3,7 +3,7 @@ import { AuthError, ConfigError, ContractError, UnavailableError } from '../../b
 import { t } from '../../base/language.ts';
 import { type Message, msg } from '../../base/message.ts';
 import { type DocumentProfile, getNamespace, getSchemaLocation } from '../../find/find.ts';
-import { bundledSchema, findSchemaProblem, isSameAsBundled, MAX_SCHEMA_BYTES } from '../../find/find-schema.ts';
+import { findSchemaProblem, isSameAsBundled, MAX_SCHEMA_BYTES, readBundledSchema } from '../../find/find-schema.ts';
 import { type Exchange, type HttpResponse, TransportError, withRetry } from '../../http/exchange.ts';
 import { hashSha512 } from '../../http/request-body.ts';
 import { forget, type KeptFile, keep, readKept } from '../../store/file-cache.ts';
@@ -18,7 +18,7 @@ export type SchemaInUse = {
 };
 
 /** @param folder where the deployment's own schema is kept @throws ConfigError where it was damaged, or there is none at all */
-export async function schemaInUse(profile: DocumentProfile, folder: string): Promise<SchemaInUse> {
+export async function findSchemaInUse(profile: DocumentProfile, folder: string): Promise<SchemaInUse> {
   const keptFile = readKept(folder);
   const addresses = { url: getSchemaLocation(profile), namespace: getNamespace(profile) };
   if (keptFile !== undefined) {
@@ -29,7 +29,7 @@ export async function schemaInUse(profile: DocumentProfile, folder: string): Pro
       sameAsBundled: await isSameAsBundled(keptFile.bytes, profile),
     };
   }
-  const { bytes } = await bundledSchema(profile);
+  const { bytes } = await readBundledSchema(profile);
   return { ...addresses, keptFile, sha512Hex: hashSha512(bytes).toString('hex'), sameAsBundled: true };
 }
 

@@ -11,7 +11,7 @@ const TAIL = '</harvest>\n';
  * One document with the records as they came, each page's in a list that declares what they need. A record that
  * changed stands there once for each time it was met: the last one counts.
  */
-export function xmlStreamOutput(growing: AppendTarget, verb: Subject['verb']): RecordOutput {
+export function openXmlStreamOutput(growing: AppendTarget, verb: Subject['verb']): RecordOutput {
   const close = (): Promise<void> => growing.close(growing.isEmpty() ? HEAD + TAIL : TAIL);
   return {
     write: async ({ document, records }) => {
@@ -19,7 +19,7 @@ export function xmlStreamOutput(growing: AppendTarget, verb: Subject['verb']): R
       const head = Buffer.from(growing.isEmpty() ? HEAD : '');
       await growing.append(Buffer.concat([head, ...makeRecordCutter(document, verb)(records.map(({ element }) => element))]));
     },
-    commit: () => growing.commit(),
+    notePage: () => growing.markEnd(),
     flush: () => growing.flush(),
     settle: close,
     close,

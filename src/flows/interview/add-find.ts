@@ -2,20 +2,20 @@ import { InterruptedError, UsageError } from '../../base/errors.ts';
 import { hasErrors, type Issue } from '../../base/issue.ts';
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
-import { type DefaultsFile, defaultsFor, type FindDefaults } from '../../columns/defaults.ts';
+import { type DefaultsFile, type FindDefaults, mergeDefaults } from '../../columns/defaults.ts';
 import type { RowContext } from '../../columns/map-row.ts';
 import { orderElements, parseSettings } from '../../columns/settings.ts';
 import type { FindElements } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
-import { isMadeByProgram, nextLocalId } from '../../find/next-local-id.ts';
-import { carriedElements } from '../../find/questions.ts';
-import { importOfFind } from '../../outbox/entry-queries.ts';
+import { isMadeByProgram, makeNextLocalId } from '../../find/next-local-id.ts';
+import { pickCarriedElements } from '../../find/questions.ts';
+import { findImportOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { findByLocalId, latestFinds, renameFind, type StoredFind } from '../../outbox/stored-finds.ts';
+import { findByLocalId, listLatestFinds, renameFind, type StoredFind } from '../../outbox/stored-finds.ts';
 import type { Prompt } from '../../ui/prompt.ts';
 import { parseAnswer } from './answer.ts';
 import { type EntrySession, NEW_FIND, type Saved } from './entry-session.ts';
-import { interview } from './interview.ts';
+import { runInterview } from './interview.ts';
 import type { InterviewContext, Suggested } from './interview-question.ts';
 import { makeOfferTerms, type OfferSources } from './offer-terms.ts';
 
@@ -35,7 +35,7 @@ export async function addFind(adding: EntrySession, resumed: Find | undefined, i
   // A point implies its coordinate system.
   const givenNames = new Set(unread.some((element) => element === 'geom_wkt') ? [...unread, 'geom_system'] : unread);
   const missing = adding.check(find).filter(({ element }) => !givenNames.has(element));
-  const wrong = [...unreadable, ...(await photoProblems(adding, find)), ...missing];
+  const wrong = [...unreadable, ...(await checkPhotographs(adding, find)), ...missing];
   if (hasErrors(wrong) && !isDraft) return { id: null, find, state: null, photosAdded: 0, issues: wrong, asAsked: false };
   const saved = await adding.save(find, isDraft ? 'draft' : 'send');
   const asAsked = !hasErrors(unreadable) && (isDraft || saved.state === 'queued');
@@ -49,8 +49,8 @@ function makeNumberedFind({ suggestions }: EntrySession): Find {
 
 function withDefaults({ suggestions }: EntrySession, find: Find): Find {
   const { defaults: file, profile } = suggestions;
-  const project = find.elements.projekt ?? startingElements(defaultsFor(file, profile, undefined), suggestions).projekt;
-  const defaults = startingElements(defaultsFor(file, profile, project?.id), suggestions);
+  const project = find.elements.projekt ?? makeStartingElements(mergeDefaults(file, profile, undefined), suggestions).projekt;
+  const defaults = makeStartingElements(mergeDefaults(file, profile, project?.id), suggestions);
   return { ...find, elements: orderElements({ ...defaults, ...find.elements }) };
 }
 
@@ -63,7 +63,7 @@ function assertFree({ outbox }: EntrySession, { localId, elements }: Find): void
   });
 }
 
-async function photoProblems({ answers }: EntrySession, { photos, localId }: Find): Promise<Issue[]> {
+async function checkPhotographs({ answers }: EntrySession, { photos, localId }: Find): Promise<Issue[]> {
   const inspected = await Promise.all(photos.map((path) => answers.inspectPhotograph(path)));
   return inspected.flatMap(({ issues }) => issues.map((issue) => issue.with({ find: localId })));
 }
@@ -76,7 +76,7 @@ export type Asking = {
 
 /** Returns the data for the questions about a find; entries of the newest finds are suggested first. */
 export function makeInterview({ outbox, answers, check }: EntrySession, { offers, ...asking }: Asking) {
-  const latest = latestFinds(outbox, LATEST).map(({ elements }) => elements as FindElements);
+  const latest = listLatestFinds(outbox, LATEST).map(({ elements }) => elements as FindElements);
   const read: InterviewContext['read'] = (question, text, find) => parseAnswer(question, text, find, answers);
   return { ...asking, read, check, offerTerms: makeOfferTerms({ ...offers, latest }) };
 }
@@ -99,7 +99,7 @@ export async function enterFind(adding: EntrySession, start: Find, isDraft: bool
     },
   };
   try {
-    const { find, intent } = await interview(start, world);
+    const { find, intent } = await runInterview(start, world);
     return await save(find, isDraft ? 'draft' : intent);
   } catch (thrown) {
     if (!(thrown instanceof InterruptedError)) throw thrown;
@@ -123,7 +123,7 @@ export function findToResume(outbox: Outbox, named: string | undefined): Find {
       ? new UsageError(t`There is no unfinished find.`, { hint: t`Start one with \`${cmd`pas add`}\`.` })
       : new UsageError(t`There is no find ${named}.`, { hint: t`\`${cmd`pas list`}\` shows the finds.` });
   }
-  const state = importOfFind(outbox, stored.id)?.state ?? 'draft';
+  const state = findImportOfFind(outbox, stored.id)?.state ?? 'draft';
   if (state !== 'draft' && state !== 'queued' && state !== 'refused') {
     throw new UsageError(t`${stored.localId} was sent or given up: it can no longer be changed here.`, {
       hint: cmd`pas show ${stored.localId}`,
@@ -135,8 +135,8 @@ export function findToResume(outbox: Outbox, named: string | undefined): Find {
 const MAX_INSPECTED = 500;
 
 export function findLastUnfinished(outbox: Outbox): StoredFind | undefined {
-  return latestFinds(outbox, MAX_INSPECTED).find(
-    ({ id, sourceFile }) => sourceFile === null && importOfFind(outbox, id)?.state === 'draft',
+  return listLatestFinds(outbox, MAX_INSPECTED).find(
+    ({ id, sourceFile }) => sourceFile === null && findImportOfFind(outbox, id)?.state === 'draft',
   );
 }
 
@@ -156,19 +156,22 @@ const LATEST = 40;
 /** Returns the suggestions for a find: values of its project's last finds, else defaults of the project or the profile. */
 function suggestValues(find: Find, context: SuggestContext): Suggested {
   const { outbox, profile, defaults, today, enteredNow } = context;
-  const latest = latestFinds(outbox, LATEST).filter(({ localId }) => localId !== find.localId);
+  const latest = listLatestFinds(outbox, LATEST).filter(({ localId }) => localId !== find.localId);
   const getElements = (stored: { readonly elements: Readonly<Record<string, unknown>> }): FindElements =>
     stored.elements as FindElements;
   const chosen = find.elements.projekt?.id;
   const project = chosen ?? latest.map((stored) => getElements(stored).projekt?.id).find((id) => id !== undefined);
   const ofProject = latest.filter((stored) => getElements(stored).projekt?.id === project);
   // An element that the last find lacks is suggested from the one before it.
-  const carried: FindElements = Object.assign({}, ...ofProject.map((stored) => carriedElements(getElements(stored))).reverse());
+  const carried: FindElements = Object.assign(
+    {},
+    ...ofProject.map((stored) => pickCarriedElements(getElements(stored))).reverse(),
+  );
   const isSameDay = ofProject[0] !== undefined && enteredNow.has(ofProject[0].localId);
   return {
-    localId: nextLocalId(listGivenNumbers(latest, outbox), (id) => findByLocalId(outbox, id) !== undefined),
+    localId: makeNextLocalId(listGivenNumbers(latest, outbox), (id) => findByLocalId(outbox, id) !== undefined),
     elements: orderElements({
-      ...startingElements(defaultsFor(defaults, profile, project), context),
+      ...makeStartingElements(mergeDefaults(defaults, profile, project), context),
       ...carried,
       datum_nalezu: (isSameDay ? carried.datum_nalezu : undefined) ?? today,
     }),
@@ -177,11 +180,11 @@ function suggestValues(find: Find, context: SuggestContext): Suggested {
 
 /** Returns the numbers that people assigned, skipping those from phones and tables without numbers. */
 function listGivenNumbers(latest: readonly StoredFind[], outbox: Outbox): string[] {
-  const looked = latest.every(({ localId }) => isMadeByProgram(localId)) ? latestFinds(outbox, MAX_INSPECTED) : latest;
+  const looked = latest.every(({ localId }) => isMadeByProgram(localId)) ? listLatestFinds(outbox, MAX_INSPECTED) : latest;
   return looked.map(({ localId }) => localId);
 }
 
 /** Converts defaults to elements; an unresolvable entry is left out, since it is only a suggestion. */
-function startingElements(defaults: FindDefaults, context: RowContext): FindElements {
+function makeStartingElements(defaults: FindDefaults, context: RowContext): FindElements {
   return parseSettings(defaults, '', context).elements;
 }

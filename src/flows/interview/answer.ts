@@ -2,18 +2,18 @@ import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { hasErrors, type Issue, isReadable, type Reading } from '../../base/issue.ts';
 import { t } from '../../base/language.ts';
-import { convertCell } from '../../columns/convert-cell.ts';
+import { applyColumnRule } from '../../columns/apply-column-rule.ts';
 import type { RowContext } from '../../columns/map-row.ts';
 import { findKeyProblem } from '../../columns/map-table.ts';
 import { orderElements, parseSettings } from '../../columns/settings.ts';
-import { type FindElements, pointElement } from '../../find/fields.ts';
+import { type FindElements, getPointElement } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
 import { getElementNames, type Question, type QuestionName } from '../../find/questions.ts';
 import { checkRules } from '../../find/rules.ts';
 import { NOT_HARVESTED, type RuleContext } from '../../find/value-rules.ts';
 import type { InspectedPhotograph } from '../../photo/photograph.ts';
 import { formatPoint, toWgs84 } from '../../place/geometry.ts';
-import { type Position, parsePosition, positionText } from '../../place/read-position.ts';
+import { formatPosition, type Position, parsePosition } from '../../place/read-position.ts';
 import { splitNames } from '../../text/csv.ts';
 
 export type AnswerContext = RowContext &
@@ -48,7 +48,7 @@ export async function parseAnswer(question: Question, text: string, find: Find, 
     default: {
       const value = question.name === 'hloubka' && DEPTH_WITH_UNIT.test(text) ? toCentimetres(text) : text.trim();
       const settled = parseSettings([{ name: question.name, givenName: question.name, value }], find.localId, context);
-      if (hasErrors(settled.issues)) return { problem: messages(settled.issues) };
+      if (hasErrors(settled.issues)) return { problem: joinIssueMessages(settled.issues) };
       const answer = judgeAnswer(question.name, { ...find, elements: replaceAnswer(find, question, settled.elements) }, context);
       if ('problem' in answer) return answer;
       const issueLines = settled.issues.map(({ message }) => `! ${message}`);
@@ -84,7 +84,7 @@ async function parsePhotos(text: string, find: Find, context: AnswerContext): Pr
     if (name === '') continue;
     const path = resolve(context.folder, name);
     const { photograph, issues } = await context.inspectPhotograph(path);
-    if (hasErrors(issues)) return { problem: messages(issues) };
+    if (hasErrors(issues)) return { problem: joinIssueMessages(issues) };
     photos.push(photograph?.path ?? path);
     remarks.push(...issues.map(({ message }) => message));
   }
@@ -102,10 +102,10 @@ async function parsePointAnswer(text: string, find: Find, context: AnswerContext
   const { value } = reading;
   const answer = judgeAnswer('point', withPosition(find, value), context);
   if ('problem' in answer) return answer;
-  const area = areaText(value, context);
+  const area = findAreaLabel(value, context);
   return {
     ...answer,
-    remarks: [`→ ${positionText(value)}${area === undefined ? '' : `, ${area}`}`, ...answer.remarks],
+    remarks: [`→ ${formatPosition(value)}${area === undefined ? '' : `, ${area}`}`, ...answer.remarks],
     ...(value.doubt === undefined ? {} : { doubt: String(value.doubt) }),
   };
 }
@@ -114,11 +114,11 @@ export function withPosition(find: Find, { system, point }: Position): Find {
   const { geom_system: _system, geom_wkt: _degrees, geom_sjtsk_wkt: _metres, ...otherElements } = find.elements;
   return {
     ...find,
-    elements: orderElements({ ...otherElements, geom_system: system, [pointElement(system)]: formatPoint(point) }),
+    elements: orderElements({ ...otherElements, geom_system: system, [getPointElement(system)]: formatPoint(point) }),
   };
 }
 
-function areaText({ system, point }: Position, { lookupArea }: RuleContext): string | undefined {
+function findAreaLabel({ system, point }: Position, { lookupArea }: RuleContext): string | undefined {
   const numbers = [Number(point.x), Number(point.y)] as const;
   const areaLookup = lookupArea?.(...(system === '4326' ? numbers : toWgs84(numbers)));
   return areaLookup?.kind === 'inside' ? areaLookup.area.label : undefined;
@@ -131,7 +131,7 @@ function judgeAnswer(name: QuestionName, find: Find, context: AnswerContext): An
     ({ element, rule }) => element !== undefined && concerned.has(element) && !ABOUT_ABSENCE.includes(rule),
   );
   const errors = issues.filter(({ severity }) => severity === 'error');
-  if (errors.length > 0) return { problem: messages(errors) };
+  if (errors.length > 0) return { problem: joinIssueMessages(errors) };
   // Unchecked identifiers were reported with the suggestions.
   const odd = issues.filter(({ rule }) => rule !== NOT_HARVESTED);
   return { find, remarks: odd.map(({ message }) => `! ${message}`) };
@@ -143,10 +143,10 @@ export const ABOUT_ABSENCE: readonly string[] = ['required', 'geometry-required'
 const DEPTH_WITH_UNIT = /\d\s*(?:mm|cm|dm|m)\.?\s*$/i;
 
 function toCentimetres(text: string): string {
-  return convertCell(text, { kind: 'read', element: 'hloubka', unit: 'cm' });
+  return applyColumnRule(text, { kind: 'read', element: 'hloubka', unit: 'cm' });
 }
 
-function messages(issues: readonly Issue[]): string {
+function joinIssueMessages(issues: readonly Issue[]): string {
   return issues.map(({ message }) => message).join(' ');
 }
 

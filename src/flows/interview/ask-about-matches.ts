@@ -1,8 +1,8 @@
-import { decimal, msgid, ngettext, t } from '../../base/language.ts';
+import { formatDecimal, msgid, ngettext, t } from '../../base/language.ts';
 import { type Message, msg } from '../../base/message.ts';
 import type { FindElements } from '../../find/fields.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { allFinds } from '../../outbox/stored-finds.ts';
+import { iterateFinds } from '../../outbox/stored-finds.ts';
 import type { Confidence, Match, Reason } from '../../photo/match-photographs.ts';
 import { foldName } from '../../text/names.ts';
 import type { Prompt, PromptOffer } from '../../ui/prompt.ts';
@@ -10,8 +10,8 @@ import { printable } from '../../ui/terminal.ts';
 import { STATE_WORDS } from '../finds/entry-words.ts';
 import { type Answer, type FileStatus, getFindName, type Questions } from '../queue/match-folder.ts';
 
-export function questionsAbout(outbox: Outbox, prompt: Prompt): Questions {
-  const finds = [...allFinds(outbox)].map(({ localId, elements }) => {
+export function makeMatchQuestions(outbox: Outbox, prompt: Prompt): Questions {
+  const finds = [...iterateFinds(outbox)].map(({ localId, elements }) => {
     const { druh_nalezu: object, datum_nalezu: foundOn } = elements as FindElements;
     const about = [object?.text, foundOn].filter((part) => part !== undefined && part !== '').join(', ');
     return { localId, name: printable(about === '' ? localId : `${localId}  ${about}`) };
@@ -22,7 +22,7 @@ export function questionsAbout(outbox: Outbox, prompt: Prompt): Questions {
     name: nameByFile.get(localId) ?? localId,
     short: printable(localId),
   });
-  const [skip, stop] = endings();
+  const [skip, stop] = listEndings();
   return {
     confirmLikely: (count) =>
       prompt.confirm(
@@ -33,12 +33,12 @@ export function questionsAbout(outbox: Outbox, prompt: Prompt): Questions {
         ),
         true,
       ),
-    whichFind: (match, number, all) => {
+    askWhichFind: (match, number, all) => {
       const file = printable(match.file);
-      const why = printable(reasonsText(match));
+      const why = printable(formatReasons(match));
       return prompt.search<Answer>({
         message: t`(${number}/${all}) ${file}, ${why}. Which find?`,
-        offers(typed) {
+        listOffers(typed) {
           const query = foldName(typed);
           if (query !== '')
             return [...finds.filter(({ name }) => foldName(name).includes(query)).map(({ localId }) => offer(localId)), skip];
@@ -50,7 +50,7 @@ export function questionsAbout(outbox: Outbox, prompt: Prompt): Questions {
   };
 }
 
-function endings(): readonly [PromptOffer<Answer>, PromptOffer<Answer>] {
+function listEndings(): readonly [PromptOffer<Answer>, PromptOffer<Answer>] {
   return [
     { value: { kind: 'skip' }, name: t`skip this photograph`, short: t`skipped` },
     { value: { kind: 'stop' }, name: t`skip all remaining`, short: t`all remaining are skipped` },
@@ -66,13 +66,13 @@ const CONFIDENCE_WORDS: Readonly<Record<Confidence, Message>> = {
   none: '–',
 };
 
-function reasonsText({ reasons }: Match): string {
-  return reasons.map(reasonText).join(', ');
+function formatReasons({ reasons }: Match): string {
+  return reasons.map(formatReason).join(', ');
 }
 
 const KILOMETRE_M = 1000;
 
-function reasonText(reason: Reason): string {
+function formatReason(reason: Reason): string {
   switch (reason.kind) {
     case 'name':
       return t`named ${reason.id}`;
@@ -92,15 +92,15 @@ function reasonText(reason: Reason): string {
     }
     case 'far': {
       const away =
-        reason.metres < KILOMETRE_M ? `${Math.round(reason.metres)} m` : `${decimal(reason.metres / KILOMETRE_M, 1)} km`;
+        reason.metres < KILOMETRE_M ? `${Math.round(reason.metres)} m` : `${formatDecimal(reason.metres / KILOMETRE_M, 1)} km`;
       return t`but ${away} from it`;
     }
     case 'entered':
-      return enteredText(reason.minutes);
+      return formatMinutesApart(reason.minutes);
     case 'same-day':
       return t`on its day`;
     case 'other-day':
-      return dayText(reason.days);
+      return formatDaysApart(reason.days);
     case 'next-to': {
       const seconds = reason.seconds;
       return t`${seconds} s from ${reason.file}`;
@@ -108,13 +108,13 @@ function reasonText(reason: Reason): string {
   }
 }
 
-function enteredText(minutes: number): string {
+function formatMinutesApart(minutes: number): string {
   const apart = Math.abs(minutes);
   if (apart === 0) return t`as it was entered`;
   return minutes > 0 ? t`${apart} min after it was entered` : t`${apart} min before it was entered`;
 }
 
-function dayText(days: number): string {
+function formatDaysApart(days: number): string {
   const apart = Math.abs(days);
   return days > 0
     ? ngettext(msgid`but ${apart} day after its day`, `but ${apart} days after its day`, apart)
@@ -126,7 +126,7 @@ export function formatMatchRow(fate: FileStatus): readonly string[] {
   switch (fate.kind) {
     case 'matched': {
       const { find, confidence } = fate.match;
-      return [fate.file, find ?? '', String(CONFIDENCE_WORDS[confidence]), reasonsText(fate.match)];
+      return [fate.file, find ?? '', String(CONFIDENCE_WORDS[confidence]), formatReasons(fate.match)];
     }
     case 'known': {
       const finds = [...new Set(fate.entries.map(getFindName))].join(', ');

@@ -1,5 +1,6 @@
 import { InterruptedError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
+import { isDateForm } from '../../columns/apply-column-rule.ts';
 import {
   type ColumnRule,
   DEPTH_UNITS,
@@ -9,15 +10,14 @@ import {
   OPEN_UNIT,
   type ReadColumn,
 } from '../../columns/column-rule.ts';
-import { isDateForm } from '../../columns/convert-cell.ts';
-import { type ColumnProposal, isOpen, type TableProposal, unresolvedColumns } from '../../columns/propose-columns.ts';
-import { COLUMN_NAMES, type ColumnName, FIELDS, getField, isElementName, meaningOfColumn } from '../../find/fields.ts';
+import { type ColumnProposal, isOpen, listUnresolvedColumns, type TableProposal } from '../../columns/propose-columns.ts';
+import { COLUMN_NAMES, type ColumnName, FIELDS, findColumnMeant, getField, isElementName } from '../../find/fields.ts';
 import { NAME_ORDERS } from '../../find/person-name.ts';
 import { ANGLE_PARTS } from '../../place/read-position.ts';
 import { choose, type Prompt, type PromptOffer } from '../../ui/prompt.ts';
-import { fixedProblems, type TableLook } from '../queue/table-columns.ts';
+import { checkFixedValues, type TableLook } from '../queue/table-columns.ts';
 import type { OfferTerms } from './offer-terms.ts';
-import { getGloss, nameOrderText, PART_WORDS, previewLines, ruleText } from './table-texts.ts';
+import { formatColumnRule, formatNameOrder, getGloss, PART_WORDS, previewLines } from './table-texts.ts';
 
 type AskingWorld = {
   readonly lookupTerm: TableLook['lookupTerm'];
@@ -63,7 +63,7 @@ async function changeColumns(begun: TableProposal, world: AskingWorld): Promise<
       { value: { kind: 'go-on' }, name: t`Accept all` },
       ...proposal.columns.map(({ profile, rule }, index) => ({
         value: { kind: 'column', index } as const,
-        name: `${profile.key} → ${ruleText(rule)}`,
+        name: `${profile.key} → ${formatColumnRule(rule)}`,
       })),
       { value: { kind: 'fixed' }, name: t`A value for every find` },
       { value: { kind: 'stop' }, name: t`Stop; nothing is written` },
@@ -113,7 +113,7 @@ async function changeColumn(proposal: TableProposal, index: number, { prompt, sa
   const { key } = column.profile;
   const element = await choose<ColumnName | 'ignore'>(prompt, t`What is "${key}"?`, [
     { value: 'ignore', name: t`Leave it out` },
-    ...elementOffers(),
+    ...listElementOffers(),
   ]);
   const rule: ColumnRule = element === 'ignore' ? { kind: 'ignored' } : await askDetails(prompt, column, element, proposal);
   const columns = proposal.columns.map((other, place): ColumnProposal => {
@@ -123,7 +123,7 @@ async function changeColumn(proposal: TableProposal, index: number, { prompt, sa
     say([t`"${theirs}" was ${element} before, and is now left out.`]);
     return { profile: other.profile, rule: { kind: 'ignored' }, reasons: [t`"${key}" was chosen instead`] };
   });
-  return { ...proposal, columns, undecided: unresolvedColumns(columns, proposal.fixed, proposal.hasPoints) };
+  return { ...proposal, columns, undecided: listUnresolvedColumns(columns, proposal.fixed, proposal.hasPoints) };
 }
 
 /** Tells if the new choice for a column replaces another column's meaning. */
@@ -133,8 +133,8 @@ function isReplaced(other: ColumnRule, chosen: ColumnRule): boolean {
   return !areParts && !JOINED.includes(other.element);
 }
 
-function elementOffers(): PromptOffer<ColumnName>[] {
-  const names = [...new Set(COLUMN_NAMES.map((name) => meaningOfColumn(name)).filter((name) => name !== undefined))];
+function listElementOffers(): PromptOffer<ColumnName>[] {
+  const names = [...new Set(COLUMN_NAMES.map((name) => findColumnMeant(name)).filter((name) => name !== undefined))];
   return names.map((name) => {
     const gloss = getGloss(name);
     const alias = FIELDS.find((field) => field.name === name)?.alias;
@@ -161,7 +161,7 @@ async function askDetails(
     case 'hloubka':
       return { kind: 'read', element, unit: await askUnit(prompt, was?.unit === OPEN_UNIT ? undefined : was?.unit) };
     case 'datum_nalezu': {
-      const date = await prompt.text({
+      const date = await prompt.askText({
         message: t`How days are written (d, m, yyyy)`,
         fallback: was?.date ?? 'd.m.yyyy',
         findProblem: async (text) =>
@@ -173,7 +173,7 @@ async function askDetails(
       const name = await choose(
         prompt,
         t`How people are written`,
-        NAME_ORDERS.map((value) => ({ value, name: nameOrderText(value) })),
+        NAME_ORDERS.map((value) => ({ value, name: formatNameOrder(value) })),
       );
       return { kind: 'read', element, name };
     }
@@ -210,7 +210,7 @@ async function askDetails(
 }
 
 async function askElement(prompt: Prompt): Promise<ColumnName> {
-  const offers = elementOffers().filter(({ value }) => isElementName(value) && getField(value).kind !== 'point');
+  const offers = listElementOffers().filter(({ value }) => isElementName(value) && getField(value).kind !== 'point');
   return choose(prompt, t`Which element?`, offers);
 }
 
@@ -224,21 +224,21 @@ async function askFixed(proposal: TableProposal, element: ColumnName, world: Ask
   const findProblem = (text: string): string | undefined =>
     text.trim() === ''
       ? undefined
-      : fixedProblems([{ name: element, givenName: element, value: text.trim() }], lookupTerm)[0]?.message;
+      : checkFixedValues([{ name: element, givenName: element, value: text.trim() }], lookupTerm)[0]?.message;
   let text: string;
   if (field !== undefined && (field.kind === 'term' || field.kind === 'reference')) {
     const later = { value: '', name: t`leave it for later` };
-    const offers = (typed: string) => [
+    const listOffers = (typed: string) => [
       ...(typed.trim() === '' && before === undefined ? [later] : []),
       ...offerTerms(field.name, typed),
     ];
-    text = await prompt.search({ message, offers });
+    text = await prompt.search({ message, listOffers });
     for (let problem = findProblem(text); problem !== undefined; problem = findProblem(text)) {
       world.say([problem]);
-      text = await prompt.search({ message, offers });
+      text = await prompt.search({ message, listOffers });
     }
   } else {
-    text = await prompt.text({
+    text = await prompt.askText({
       message,
       ...(before === undefined ? {} : { fallback: before }),
       findProblem: async (text) => findProblem(text),

@@ -2,7 +2,7 @@ import { t } from '../../base/language.ts';
 import { withColumnMap } from '../../columns/apply-column-map.ts';
 import type { ColumnMap } from '../../columns/column-rule.ts';
 import { parseColumns } from '../../columns/columns.ts';
-import { formRowsToTable } from '../../columns/form-return.ts';
+import { convertFormRows } from '../../columns/form-return.ts';
 import { type MappingRow, withMapping } from '../../columns/mapping.ts';
 import { parseSetting, withConstants } from '../../columns/settings.ts';
 import type { LookupTerm, TermCandidate } from '../../find/lookup.ts';
@@ -23,10 +23,10 @@ export type FinderSource = {
 export async function collectFinders({ set = [], table: read, map }: FinderSource): Promise<Set<string>> {
   const constants = set.map(parseSetting).flatMap((setting) => ('value' in setting ? [setting] : []));
   if (read === undefined) return new Set(constants.filter(({ name }) => name === 'nalezce').map(({ value }) => value));
-  const findTable = await formRowsToTable(read, map !== undefined);
+  const findTable = await convertFormRows(read, map !== undefined);
   const table = withConstants(map === undefined ? findTable : withColumnMap(findTable, map), constants);
   const { columns } = parseColumns(table);
-  const finders = columns.has('nalezce') ? [...table.rows].map((row) => columns.cell(row, 'nalezce')) : [];
+  const finders = columns.has('nalezce') ? [...table.rows].map((row) => columns.getCell(row, 'nalezce')) : [];
   return new Set(finders.filter((finder) => finder !== ''));
 }
 

@@ -1,15 +1,15 @@
 import { UsageError } from '../../base/errors.ts';
-import { errorIssue, hasErrors, type Issue, unreadable } from '../../base/issue.ts';
+import { hasErrors, type Issue, makeErrorIssue, makeUnreadable } from '../../base/issue.ts';
 import { t } from '../../base/language.ts';
 import { cmd, msg } from '../../base/message.ts';
 import { mapTable } from '../../columns/map-table.ts';
 import { OF_ONE_FIND, parseSettingsOrThrow } from '../../columns/settings.ts';
 import {
   type Cells,
-  differingCells,
   editText,
-  elementsOfLine,
   getFindCells,
+  listDifferingCells,
+  listElementsOfLine,
   parseEditText,
   withChanges,
 } from '../../find/edit-text.ts';
@@ -21,11 +21,11 @@ import { type ValidationContext, validateFind } from '../../find/rules.ts';
 import { recordBefore } from '../../outbox/change-log.ts';
 import { addImport, replaceImport } from '../../outbox/entries.ts';
 import type { EntryState, FindId, ImportEntry } from '../../outbox/entry.ts';
-import { importOfFind } from '../../outbox/entry-queries.ts';
+import { findImportOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { findById, type StoredFind, updateFind } from '../../outbox/stored-finds.ts';
 import { parsePosition } from '../../place/read-position.ts';
-import { answerText } from '../finds/find-texts.ts';
+import { formatAnswer } from '../finds/find-texts.ts';
 import { asFind, makeImportContent } from '../queue/enqueue-finds.ts';
 import { withPosition } from './answer.ts';
 import { requireUnambiguous, withDraftIntent } from './entry-session.ts';
@@ -64,7 +64,7 @@ export type FindEdit = ReturnType<typeof openEdit>;
  */
 export function openEdit(context: EditContext, stored: StoredFind) {
   const { outbox, ruleContext } = context;
-  editableImport(outbox, stored);
+  findEditableImport(outbox, stored);
   const find = asFind(stored);
   const before = getFindCells(find.elements, ruleContext.lookupTerm);
   const plan = (after: Cells, intent: Interviewed['intent'] = 'send') => planEdit(context, stored, before, after, intent);
@@ -81,7 +81,7 @@ export function openEdit(context: EditContext, stored: StoredFind) {
     find,
     /** Returns the find as a text to edit, with its issues. */
     text: () => {
-      const entry = importOfFind(outbox, stored.id);
+      const entry = findImportOfFind(outbox, stored.id);
       // A refusal's issues are stored; others are computed again with the current vocabularies.
       const issues = entry?.state === 'refused' ? entry.issues : validateFind(find, ruleContext).issues;
       return editText(find.localId, before, issues);
@@ -90,7 +90,7 @@ export function openEdit(context: EditContext, stored: StoredFind) {
       const read = parseEditText(text);
       if (read === undefined) return { kind: 'unchanged' };
       if (read.issues.length > 0) return { kind: 'unreadable', issues: read.issues };
-      const edited = edit(new Map([...read.cells].map(([name, cell]) => [canonicalName(name), cell])));
+      const edited = edit(new Map([...read.cells].map(([name, cell]) => [getCanonicalName(name), cell])));
       return edited.kind === 'unreadable' ? { ...edited, again: editText(find.localId, read.cells, edited.issues) } : edited;
     },
     /** @param texts `element=value`; an empty value removes the element */
@@ -134,7 +134,7 @@ export function planEdits(context: EditContext, finds: readonly StoredFind[], te
 }
 
 /** Returns the element of an alias, which would otherwise be a second line. */
-function canonicalName(name: string): string {
+function getCanonicalName(name: string): string {
   return FIELDS.find((field) => field.alias === name)?.name ?? name;
 }
 
@@ -150,12 +150,13 @@ function planEdit(
   after: Cells,
   intent: Interviewed['intent'],
 ): PlannedEdit {
-  const changed = differingCells(before, after);
+  const changed = listDifferingCells(before, after);
   if (changed.length === 0) return { kind: 'unchanged' };
   const fixed = changed.filter((name) => OF_ONE_FIND.includes(name));
   if (fixed.length > 0) {
     const where = { find: stored.localId };
-    const refuse = (name: string): Issue => errorIssue('identifier-fixed', msg`${name} cannot be changed. Leave it out.`, where);
+    const refuse = (name: string): Issue =>
+      makeErrorIssue('identifier-fixed', msg`${name} cannot be changed. Leave it out.`, where);
     return { kind: 'unreadable', issues: fixed.map(refuse) };
   }
   const read = parseCells(stored, pickCells(after, changed), ruleContext.lookupTerm);
@@ -170,12 +171,12 @@ function planEdit(
   const changes = changed.map((element) => ({ element, was: before.get(element), is: after.get(element) }));
   const store = (): Edited =>
     outbox.change(() => {
-      const entry = editableImport(outbox, stored);
+      const entry = findEditableImport(outbox, stored);
       recordBefore(outbox, stored.id);
       updateFind(outbox, { localId: find.localId, elements: find.elements }, stored.version);
       if (entry === undefined) addImport(outbox, stored.id, makeImportContent(find, validated));
       else replaceImport(outbox, entry, makeImportContent(find, validated));
-      const state = importOfFind(outbox, stored.id)?.state ?? 'draft';
+      const state = findImportOfFind(outbox, stored.id)?.state ?? 'draft';
       return { kind: 'stored', changed: changes, state, issues: [...read.issues, ...validated.issues] };
     });
   return { kind: 'planned', changed: changes, store };
@@ -185,8 +186,8 @@ function planEdit(
  * Returns the import that an edit would change; undefined where the find has none.
  * @throws UsageError with a remedy where it was sent
  */
-function editableImport(outbox: Outbox, { id, localId }: StoredFind): ImportEntry | undefined {
-  const entry = importOfFind(outbox, id);
+function findEditableImport(outbox: Outbox, { id, localId }: StoredFind): ImportEntry | undefined {
+  const entry = findImportOfFind(outbox, id);
   switch (entry?.state) {
     case 'accepted': {
       const ident = entry.identCely ?? '';
@@ -213,9 +214,9 @@ function editableImport(outbox: Outbox, { id, localId }: StoredFind): ImportEntr
 
 /** Returns changed cells and the other cells of their elements: untouched ones need not be readable. */
 function pickCells(cells: Cells, changed: readonly string[]): Cells {
-  const touched = new Set(changed.flatMap(elementsOfLine));
+  const touched = new Set(changed.flatMap(listElementsOfLine));
   const isRead = (name: string): boolean =>
-    changed.includes(name) || elementsOfLine(name).some((element) => touched.has(element));
+    changed.includes(name) || listElementsOfLine(name).some((element) => touched.has(element));
   return new Map([...cells].filter(([name]) => isRead(name)));
 }
 
@@ -224,7 +225,7 @@ function parseCells({ localId, sourceFile }: StoredFind, cells: Cells, lookupTer
   const header = ['local_id', ...cells.keys()];
   const row = { row: 1, line: 1, cells: [localId, ...cells.values()] };
   const table = { file: sourceFile ?? localId, header, rows: [row], rowCount: 1, issues: [] };
-  const resolvePhoto = () => unreadable('photos', t`Photographs are not edited here: ${cmd`pas photo add ${localId}`} FILE`);
+  const resolvePhoto = () => makeUnreadable('photos', t`Photographs are not edited here: ${cmd`pas photo add ${localId}`} FILE`);
   const mapped = mapTable(table, { lookupTerm, resolvePhoto });
   const [first] = hasErrors(mapped.issues) ? [] : mapped.rows;
   const issues = [...mapped.issues, ...(first?.issues ?? [])];
@@ -237,7 +238,7 @@ function parseCells({ localId, sourceFile }: StoredFind, cells: Cells, lookupTer
 }
 
 function withUntouched(before: FindElements, read: FindElements, changed: readonly string[]): FindElements {
-  const touched = new Set(changed.flatMap(elementsOfLine));
+  const touched = new Set(changed.flatMap(listElementsOfLine));
   const untouched = Object.entries(before).filter(([name]) => !touched.has(name as keyof FindElements));
   return { ...read, ...Object.fromEntries(untouched) };
 }
@@ -253,7 +254,7 @@ const NOT_EDITED: readonly QuestionName[] = ['local_id', 'photos'];
 export async function askChanges(start: Find, world: AskingContext): Promise<Interviewed> {
   let find = start;
   const done: QuestionName[] = [];
-  for (let question = nextQuestion(find, done); question !== undefined; question = nextQuestion(find, done)) {
+  for (let question = findNextQuestion(find, done); question !== undefined; question = findNextQuestion(find, done)) {
     const step = await askQuestion(question, find, undefined, world);
     if (step.go === 'to-the-end') break;
     if (step.go === 'back') {
@@ -271,8 +272,8 @@ function hasPoint({ elements }: Find): boolean {
   return elements.geom_wkt !== undefined || elements.geom_sjtsk_wkt !== undefined;
 }
 
-function nextQuestion(find: Find, done: readonly QuestionName[]): Question | undefined {
+function findNextQuestion(find: Find, done: readonly QuestionName[]): Question | undefined {
   const isDue = (question: Question): boolean =>
-    question.when === 'more' || isAsked(question, getTargetState(find)) || answerText(question.name, find) !== undefined;
+    question.when === 'more' || isAsked(question, getTargetState(find)) || formatAnswer(question.name, find) !== undefined;
   return QUESTIONS.find((question) => !NOT_EDITED.includes(question.name) && !done.includes(question.name) && isDue(question));
 }

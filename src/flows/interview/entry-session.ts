@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { errorIssue, type Issue, isReadable, type Reading } from '../../base/issue.ts';
+import { type Issue, isReadable, makeErrorIssue, type Reading } from '../../base/issue.ts';
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import { parseDefaults } from '../../columns/defaults.ts';
@@ -9,16 +9,16 @@ import { orderElements, POINT_COLUMNS, parseSetting, parseSettings, type Setting
 import type { FindElements } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
 import type { LookupTerm } from '../../find/lookup.ts';
-import { copiedElements, getElementNames, questionFor } from '../../find/questions.ts';
+import { findQuestion, getElementNames, pickCopiedElements } from '../../find/questions.ts';
 import { rememberReferences } from '../../find/resolve-finder.ts';
 import { type ValidatedFind, type ValidationContext, validateFind } from '../../find/rules.ts';
 import type { EntryState } from '../../outbox/entry.ts';
-import { importOfFind } from '../../outbox/entry-queries.ts';
+import { findImportOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { findByLocalId } from '../../outbox/stored-finds.ts';
 import { readPhotoPosition } from '../../photo/photo-exif.ts';
-import { photoResolver } from '../../photo/photograph.ts';
-import { type Position, parsePosition, positionText } from '../../place/read-position.ts';
+import { makePhotoResolver } from '../../photo/photograph.ts';
+import { formatPosition, type Position, parsePosition } from '../../place/read-position.ts';
 import { collapseUnchecked } from '../queue/collapse-issues.ts';
 import { enqueueFinds } from '../queue/enqueue-finds.ts';
 import { resolveFindNames } from '../queue/resolve-finds.ts';
@@ -66,7 +66,7 @@ export const NEW_FIND: Find = { localId: '', elements: {}, photos: [] };
 export type EntrySession = ReturnType<typeof openEntrySession>;
 
 export function openEntrySession({ outbox, ruleContext, keeping, folder, ...sources }: AddingSources, beginning: Beginning) {
-  const references = { resolveReference: rememberReferences(ruleContext.lookupTerm), resolvePhoto: photoResolver(folder) };
+  const references = { resolveReference: rememberReferences(ruleContext.lookupTerm), resolvePhoto: makePhotoResolver(folder) };
   const enteredNow = new Set<string>();
   const validate = (find: Find): ValidatedFind => validateFind(find, ruleContext);
   const isTaken = (localId: string): boolean => findByLocalId(outbox, localId) !== undefined;
@@ -84,7 +84,7 @@ export function openEntrySession({ outbox, ruleContext, keeping, folder, ...sour
       const { finds, issues, unchecked } = await enqueueFinds([find], context);
       if (intent !== 'unfinished') enteredNow.add(find.localId);
       const id = findByLocalId(outbox, find.localId)?.id ?? null;
-      const state = (id === null ? undefined : importOfFind(outbox, id)?.state) ?? 'draft';
+      const state = (id === null ? undefined : findImportOfFind(outbox, id)?.state) ?? 'draft';
       const reported = issues.filter(({ rule }) => !DRAFT_RULES.includes(rule));
       return { id, find, state, photosAdded: finds[0]?.photosAdded ?? 0, issues: collapseUnchecked(reported, unchecked) };
     },
@@ -100,7 +100,7 @@ export function openEntrySession({ outbox, ruleContext, keeping, folder, ...sour
 /** @throws UsageError when there is no such find */
 function getPrefilledElements(outbox: Outbox, named: string): FindElements {
   const [lender] = resolveFindNames(outbox, [named]);
-  return copiedElements((lender?.elements ?? {}) as FindElements);
+  return pickCopiedElements((lender?.elements ?? {}) as FindElements);
 }
 
 /** @param base of a new find: empty, or the elements in common with another one */
@@ -115,7 +115,7 @@ async function startFind(
   const givenId = settings.find(({ name }) => name === 'local_id')?.value;
   const localId = givenId ?? base.localId;
   const problem = givenId === undefined ? undefined : findKeyProblem(givenId);
-  if (problem !== undefined) issues.push(errorIssue('local-id', problem, { column: 'local_id' }));
+  if (problem !== undefined) issues.push(makeErrorIssue('local-id', problem, { column: 'local_id' }));
   const otherSettings = settings.filter(({ name }) => name !== 'local_id');
   const settled = parseSettings(otherSettings, localId, context);
   issues.push(...settled.issues);
@@ -132,11 +132,11 @@ async function startFind(
 /** Accepts a point from a flag only without doubt, since there is no question to confirm it. */
 export function requireUnambiguous(reading: Reading<Position>, find: string): Position | Issue {
   const where = { find, element: 'geom_wkt' };
-  if (!isReadable(reading)) return errorIssue(reading.rule, reading.problem, where);
+  if (!isReadable(reading)) return makeErrorIssue(reading.rule, reading.problem, where);
   const { doubt } = reading.value;
   if (doubt === undefined) return reading.value;
-  const meant = positionText(reading.value);
-  return errorIssue('geometry-doubt', t`${doubt} If you mean ${meant}, write it that way.`, where);
+  const meant = formatPosition(reading.value);
+  return makeErrorIssue('geometry-doubt', t`${doubt} If you mean ${meant}, write it that way.`, where);
 }
 
 /** Removes copied elements that are given again, even as empty; a point is replaced as a whole. */
@@ -144,7 +144,7 @@ function withoutNamed(elements: FindElements, settings: readonly Setting[]): Fin
   const namedKeys = new Set(
     settings.flatMap(({ name }) => {
       if (POINT_COLUMNS.has(name)) return getElementNames('point');
-      const question = questionFor(name);
+      const question = findQuestion(name);
       return question === undefined ? [] : getElementNames(question.name);
     }),
   );
@@ -163,6 +163,6 @@ export function withDraftIntent(validate: (find: Find) => ValidatedFind, intent:
       intent === 'unfinished'
         ? ['unfinished', t`The find is unfinished. Continue it: ${cmd`pas add --resume ${localId}`}`]
         : ['kept-as-draft', t`The find is kept as a draft. To finish it: ${cmd`pas add --resume ${localId}`}`];
-    return { document, issues: [...issues, errorIssue(rule, reason, { find: localId })] };
+    return { document, issues: [...issues, makeErrorIssue(rule, reason, { find: localId })] };
   };
 }

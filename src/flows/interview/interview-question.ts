@@ -1,12 +1,12 @@
 import type { Issue } from '../../base/issue.ts';
-import { dayText, t } from '../../base/language.ts';
+import { formatDay, t } from '../../base/language.ts';
 import type { TargetState } from '../../find/field.ts';
 import { type FindElements, getField } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
 import { getElementNames, isOptional, type Question } from '../../find/questions.ts';
-import { cellOfReference } from '../../find/resolve-finder.ts';
+import { formatReferenceCell } from '../../find/resolve-finder.ts';
 import type { Annotation, Prompt, PromptOffer } from '../../ui/prompt.ts';
-import { answerText, stateName } from '../finds/find-texts.ts';
+import { formatAnswer, formatTargetState } from '../finds/find-texts.ts';
 import { type Answer, withoutAnswer } from './answer.ts';
 import type { OfferTerms } from './offer-terms.ts';
 
@@ -34,12 +34,12 @@ export async function askQuestion(
       ? askText(question, find, suggested, world)
       : world.prompt.search({
           message: formatQuestionTitle(question),
-          offers: (typed) => listFieldOffers(question, find, suggested, typed, world),
+          listOffers: (typed) => listFieldOffers(question, find, suggested, typed, world),
         }));
     if (text === KEYS.back) return { find, go: 'back' };
     if (text === KEYS.toTheEnd) return { find, go: 'to-the-end' };
     if (text === '' || text === KEYS.empty) return { find: withoutAnswer(question, find), go: 'on' };
-    if (text === answerCell(question, find)) return { find, go: 'on' };
+    if (text === getAnswerCell(question, find)) return { find, go: 'on' };
     const answer = await world.read(question, text, find);
     if ('problem' in answer) {
       world.say(answer.problem);
@@ -61,8 +61,8 @@ function askText(
   suggested: string | undefined,
   { prompt, read }: QuestionContext,
 ): Promise<string> {
-  const fallback = answerCell(question, find) ?? suggested;
-  return prompt.text({
+  const fallback = getAnswerCell(question, find) ?? suggested;
+  return prompt.askText({
     message: formatQuestionTitle(question),
     ...(fallback === undefined ? {} : { fallback }),
     findProblem: async (initialText) => {
@@ -72,15 +72,15 @@ function askText(
         if (text === KEYS.back || text === KEYS.toTheEnd || text === KEYS.empty) return t`The find needs a number first.`;
       } else if (isKey || text === KEYS.empty) return undefined;
       if (text === '' && isOptional(question.name, getTargetState(find))) return undefined;
-      if (text === '') return emptyProblem(question, find);
+      if (text === '') return formatEmptyProblem(question, find);
       const answer = await read(question, text, find);
       return 'problem' in answer ? answer.problem : undefined;
     },
   });
 }
 
-function emptyProblem({ name }: Question, find: Find): string {
-  const state = stateName(getTargetState(find));
+function formatEmptyProblem({ name }: Question, find: Find): string {
+  const state = formatTargetState(getTargetState(find));
   return name === 'local_id' ? t`The find needs a number first.` : t`State ${state} needs this. Type - to leave it for later.`;
 }
 
@@ -88,18 +88,18 @@ export function getTargetState({ elements }: Find): TargetState {
   return elements.stav ?? 1;
 }
 
-function answerCell(question: Question, find: Find): string | undefined {
-  if (question.name === 'local_id' || question.name === 'photos') return answerText(question.name, find);
+function getAnswerCell(question: Question, find: Find): string | undefined {
+  if (question.name === 'local_id' || question.name === 'photos') return formatAnswer(question.name, find);
   if (question.name === 'point') return find.elements.geom_wkt ?? find.elements.geom_sjtsk_wkt;
-  return cellOfElement(question, find.elements);
+  return formatElementCell(question, find.elements);
 }
 
-export function cellOfElement({ name }: Question, elements: FindElements): string | undefined {
+export function formatElementCell({ name }: Question, elements: FindElements): string | undefined {
   const [element] = getElementNames(name);
   const value = element === undefined ? undefined : elements[element];
   if (value === undefined) return undefined;
-  if (typeof value === 'object') return cellOfReference(value);
-  return element !== undefined && getField(element).kind === 'date' ? dayText(String(value)) : String(value);
+  if (typeof value === 'object') return formatReferenceCell(value);
+  return element !== undefined && getField(element).kind === 'date' ? formatDay(String(value)) : String(value);
 }
 
 type Offers = readonly (PromptOffer<string> | Annotation)[];
@@ -115,15 +115,15 @@ function listFieldOffers(
   const key = makeShortcut(typed.trim());
   if (key !== undefined) return [key];
   const [element] = getElementNames(question.name);
-  const offers = question.how === 'term' && element !== undefined ? offerTerms(element, typed) : fixedOffers(question, typed);
+  const offers = question.how === 'term' && element !== undefined ? offerTerms(element, typed) : listFixedOffers(question, typed);
   if (typed.trim() !== '') return offers;
-  const preferred = cellOfElement(question, find.elements) ?? suggested;
+  const preferred = formatElementCell(question, find.elements) ?? suggested;
   const first = offers.filter((offer) => 'value' in offer && offer.value === preferred);
   const isKnown = question.how === 'term' && element !== undefined && preferred !== undefined && first.length === 0;
   const sought = isKnown ? [findOffer(offerTerms(element, preferred), preferred)] : first;
   const rest = offers.filter((offer) => !('value' in offer) || offer.value !== preferred);
   // Without a previous choice Enter skips: the first entry of a vocabulary is only the first in the alphabet.
-  const skip = preferred === undefined ? [emptyOffer(isOptional(question.name, getTargetState(find)))] : [];
+  const skip = preferred === undefined ? [makeEmptyOffer(isOptional(question.name, getTargetState(find)))] : [];
   return [...sought, ...skip, ...rest];
 }
 
@@ -140,20 +140,24 @@ function makeShortcut(typed: string): PromptOffer<string> | undefined {
     case KEYS.toTheEnd:
       return { value: KEYS.toTheEnd, name: t`skip the rest`, short: KEYS.toTheEnd };
     case KEYS.empty:
-      return emptyOffer(true);
+      return makeEmptyOffer(true);
     default:
       return undefined;
   }
 }
 
-function emptyOffer(isOptionalNow: boolean): PromptOffer<string> {
+function makeEmptyOffer(isOptionalNow: boolean): PromptOffer<string> {
   return { value: KEYS.empty, name: isOptionalNow ? t`leave it empty` : t`leave it for later`, short: KEYS.empty };
 }
 
-function fixedOffers({ how }: Question, typed: string): Offers {
+function listFixedOffers({ how }: Question, typed: string): Offers {
   const all: readonly PromptOffer<string>[] =
     how === 'state'
-      ? ([1, 2, 3] as const).map((stav) => ({ value: String(stav), name: stateName(stav), short: stateName(stav) }))
+      ? ([1, 2, 3] as const).map((stav) => ({
+          value: String(stav),
+          name: formatTargetState(stav),
+          short: formatTargetState(stav),
+        }))
       : [
           { value: 'ano', name: t`yes`, short: t`yes` },
           { value: 'ne', name: t`no`, short: t`no` },

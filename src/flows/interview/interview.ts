@@ -2,24 +2,24 @@ import { hasErrors, type Issue } from '../../base/issue.ts';
 import { t } from '../../base/language.ts';
 import type { TargetState } from '../../find/field.ts';
 import type { Find } from '../../find/find.ts';
-import { getQuestion, isAsked, QUESTIONS, type Question, type QuestionName, questionFor } from '../../find/questions.ts';
+import { findQuestion, getQuestion, isAsked, QUESTIONS, type Question, type QuestionName } from '../../find/questions.ts';
 import { NOT_HARVESTED } from '../../find/value-rules.ts';
 import { cutTo } from '../../text/characters.ts';
 import { fold } from '../../text/names.ts';
 import type { Annotation, PromptOffer } from '../../ui/prompt.ts';
-import { answerText, findLine, stateName } from '../finds/find-texts.ts';
+import { formatAnswer, formatFindLine, formatTargetState } from '../finds/find-texts.ts';
 import { ABOUT_ABSENCE, withoutAnswer } from './answer.ts';
 import {
   type AskingContext,
   askQuestion,
-  cellOfElement,
+  formatElementCell,
   getTargetState,
   type InterviewContext,
   type Interviewed,
   KEYS,
 } from './interview-question.ts';
 
-export function keysText(): string {
+export function formatKeys(): string {
   return t`Enter accepts the suggestion · ${KEYS.back} back · ${KEYS.empty} empty · ${KEYS.toTheEnd} to the end · Ctrl-C keeps a draft`;
 }
 
@@ -27,10 +27,10 @@ export function keysText(): string {
  * Asks for missing elements in the order of {@link QUESTIONS}, until the user ends the interview.
  * @throws InterruptedError on Ctrl-C; earlier answers are saved
  */
-export async function interview(start: Find, world: InterviewContext): Promise<Interviewed> {
+export async function runInterview(start: Find, world: InterviewContext): Promise<Interviewed> {
   let find = start;
   const done = new Set<QuestionName>(
-    QUESTIONS.filter((question) => answerText(question.name, start) !== undefined).map(({ name }) => name),
+    QUESTIONS.filter((question) => formatAnswer(question.name, start) !== undefined).map(({ name }) => name),
   );
   const trail: QuestionName[] = [];
   let isFrameOffered = false;
@@ -39,7 +39,11 @@ export async function interview(start: Find, world: InterviewContext): Promise<I
     await world.keep(next, find);
     find = next;
   };
-  for (let question = nextQuestion(find, done, world); question !== undefined; question = nextQuestion(find, done, world)) {
+  for (
+    let question = findNextQuestion(find, done, world);
+    question !== undefined;
+    question = findNextQuestion(find, done, world)
+  ) {
     if (question.when === 'frame' && !isFrameOffered) {
       isFrameOffered = true;
       const framed = await offerFrame(find, done, world);
@@ -65,14 +69,14 @@ export async function interview(start: Find, world: InterviewContext): Promise<I
 
 const FRAME = QUESTIONS.filter(({ when }) => when === 'frame');
 
-function nextQuestion(find: Find, done: ReadonlySet<QuestionName>, { suggest }: InterviewContext): Question | undefined {
+function findNextQuestion(find: Find, done: ReadonlySet<QuestionName>, { suggest }: InterviewContext): Question | undefined {
   const stav: TargetState = find.elements.stav ?? suggest(find).elements.stav ?? 2;
   return QUESTIONS.find((question) => isAsked(question, stav) && !done.has(question.name));
 }
 
 function suggestAnswer(question: Question, find: Find, { suggest }: InterviewContext): string | undefined {
   const suggested = suggest(find);
-  return question.name === 'local_id' ? suggested.localId : cellOfElement(question, suggested.elements);
+  return question.name === 'local_id' ? suggested.localId : formatElementCell(question, suggested.elements);
 }
 
 /** Asks one question for all values that stay constant for a day; undefined where one is unknown, or the answer is no. */
@@ -86,7 +90,7 @@ async function offerFrame(find: Find, done: ReadonlySet<QuestionName>, world: In
     if (answer === undefined || 'problem' in answer || answer.doubt !== undefined) return undefined;
     framed = answer.find;
   }
-  const values = FRAME.map((question) => answerText(question.name, framed) ?? '');
+  const values = FRAME.map((question) => formatAnswer(question.name, framed) ?? '');
   world.say(values.join(' · '));
   return (await world.prompt.confirm(t`The same as before?`, true)) ? framed : undefined;
 }
@@ -106,11 +110,11 @@ export async function review(start: Find, world: ReviewContext): Promise<Intervi
   // The coordinate system is required, even where the question of the point was skipped.
   for (let find = withSystem(start); ; ) {
     const issues = world.check(find);
-    world.say(findLine(find));
-    for (const line of problemLines(issues)) world.say(line);
+    world.say(formatFindLine(find));
+    for (const line of formatProblems(issues)) world.say(line);
     const choice = await world.prompt.search({
-      message: hasErrors(issues) ? incompleteText(find) : t`Save ${find.localId}?`,
-      offers: (typed) => listChoices(find, issues, typed, world.leftOut ?? []),
+      message: hasErrors(issues) ? formatIncomplete(find) : t`Save ${find.localId}?`,
+      listOffers: (typed) => listChoices(find, issues, typed, world.leftOut ?? []),
     });
     if (choice.kind !== 'question') return { find, intent: choice.kind };
     const step = await askQuestion(choice.question, find, undefined, world);
@@ -126,11 +130,11 @@ function withSystem(find: Find): Find {
 }
 
 /** Formats missing elements in one line, other issues in lines of their own. */
-function problemLines(issues: readonly Issue[]): string[] {
+function formatProblems(issues: readonly Issue[]): string[] {
   const isAbsence = ({ rule }: Issue): boolean => ABOUT_ABSENCE.includes(rule);
   const missing = issues
     .filter(isAbsence)
-    .flatMap(({ element }) => (element === undefined ? [] : (questionFor(element)?.title ?? [])));
+    .flatMap(({ element }) => (element === undefined ? [] : (findQuestion(element)?.title ?? [])));
   const titles = [...new Set(missing)].join(', ');
   const otherIssues = issues.filter((issue) => !isAbsence(issue) && issue.rule !== NOT_HARVESTED);
   return [
@@ -139,8 +143,8 @@ function problemLines(issues: readonly Issue[]): string[] {
   ];
 }
 
-function incompleteText(find: Find): string {
-  const state = stateName(getTargetState(find));
+function formatIncomplete(find: Find): string {
+  const state = formatTargetState(getTargetState(find));
   return t`Not ready for state ${state}. What do you want to correct?`;
 }
 
@@ -151,15 +155,15 @@ function listChoices(
   typed: string,
   leftOut: readonly QuestionName[],
 ): readonly (PromptOffer<Choice> | Annotation)[] {
-  const state = stateName(getTargetState(find));
+  const state = formatTargetState(getTargetState(find));
   const wrong = new Set<QuestionName>(
     issues.flatMap(({ severity, element }) => {
-      const question = severity === 'error' && element !== undefined ? questionFor(element) : undefined;
+      const question = severity === 'error' && element !== undefined ? findQuestion(element) : undefined;
       return question === undefined ? [] : [question.name];
     }),
   );
-  const asks = (question: Question, mark: string): PromptOffer<Choice> => {
-    const answer = answerText(question.name, find);
+  const makeChoice = (question: Question, mark: string): PromptOffer<Choice> => {
+    const answer = formatAnswer(question.name, find);
     const name = `${mark}${question.title}${answer === undefined ? '' : `: ${cutTo(answer.replace(/\s+/g, ' '), MAX_CELLS)}`}`;
     return { value: { kind: 'question', question }, name, short: String(question.title) };
   };
@@ -172,15 +176,15 @@ function listChoices(
   const ofUse = QUESTIONS.filter(
     (question) =>
       !leftOut.includes(question.name) &&
-      (question.when === 'more' || isAsked(question, getTargetState(find)) || answerText(question.name, find)),
+      (question.when === 'more' || isAsked(question, getTargetState(find)) || formatAnswer(question.name, find)),
   );
   const otherQuestions = ofUse.filter(({ name }) => !wrong.has(name));
   const offers = [
     ...(hasErrors(issues) ? [] : [send]),
-    ...ofUse.filter(({ name }) => wrong.has(name)).map((question) => asks(question, '✗ ')),
-    ...otherQuestions.filter(({ when }) => when === 'more').map((question) => asks(question, '+ ')),
+    ...ofUse.filter(({ name }) => wrong.has(name)).map((question) => makeChoice(question, '✗ ')),
+    ...otherQuestions.filter(({ when }) => when === 'more').map((question) => makeChoice(question, '+ ')),
     ...(hasErrors(issues) ? [draft] : []),
-    ...otherQuestions.filter(({ when }) => when !== 'more').map((question) => asks(question, '  ')),
+    ...otherQuestions.filter(({ when }) => when !== 'more').map((question) => makeChoice(question, '  ')),
     ...(hasErrors(issues) ? [] : [draft]),
   ];
   const query = fold(typed);

@@ -1,16 +1,16 @@
 import { isReadable } from '../../base/issue.ts';
-import { currentLanguage, t } from '../../base/language.ts';
+import { getLanguage, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import type { Mapping } from '../../columns/mapping.ts';
 import type { Reference } from '../../find/field.ts';
 import { type ElementName, type Field, type FindElements, getField } from '../../find/fields.ts';
-import { cellOfReference, findNameDoubt, findNameProblem, resolveProject } from '../../find/resolve-finder.ts';
+import { findNameDoubt, findNameProblem, formatReferenceCell, resolveProject } from '../../find/resolve-finder.ts';
 import { cutTo } from '../../text/characters.ts';
 import { fold } from '../../text/names.ts';
 import type { Annotation, PromptOffer } from '../../ui/prompt.ts';
 import { searchTerms } from '../../vocabulary/search.ts';
 import type { Term, Vocabulary } from '../../vocabulary/term.ts';
-import { getPath, isHarvested, termByIdent, termsOfSet } from '../../vocabulary/terms.ts';
+import { findTermByIdent, getPath, isHarvested, iterateTermsOfSet } from '../../vocabulary/terms.ts';
 
 /** Returns choices for an element by the typed text. The value of a choice is that of a table's cell. */
 export type OfferTerms = (element: ElementName, typed: string) => readonly (PromptOffer<string> | Annotation)[];
@@ -57,13 +57,13 @@ function offerBeforeTyping({ vocabulary, latest, columns }: OfferContext, { name
     const value = elements[name];
     return typeof value === 'object' && value.id !== '' ? [value] : [];
   });
-  const recent = [...new Map(references.map((reference) => [cellOfReference(reference), reference])).values()].slice(
+  const recent = [...new Map(references.map((reference) => [formatReferenceCell(reference), reference])).values()].slice(
     0,
     MAX_RECENT,
   );
   const offers: Offers = recent.map((reference) => toReferenceOffer(vocabulary, reference, columns));
   const all = [];
-  for (const term of termsOfSet(vocabulary, set)) {
+  for (const term of iterateTermsOfSet(vocabulary, set)) {
     if (all.length === SMALL_SET) return [...offers, { remark: t`Type a few letters, in Czech or English.` }];
     all.push(term);
   }
@@ -75,7 +75,10 @@ function offerFound(context: OfferContext, field: Field, set: string, typed: str
   const terms = searchTerms(vocabulary, typed, { setSpec: set, limit: MAX_FOUND })
     .map(({ term }) => term)
     .filter((term) => term.setSpec === set || term.setSpec.startsWith(`${set}:`));
-  const offers: Offers = [...ownTerms(context, set, typed), ...terms.map((term) => makeTermOffer(vocabulary, term, columns))];
+  const offers: Offers = [
+    ...offerOwnTerms(context, set, typed),
+    ...terms.map((term) => makeTermOffer(vocabulary, term, columns)),
+  ];
   if (field.name === 'nalezce' && typed.includes(',') && (findNameProblem(typed) ?? findNameDoubt(typed)) === undefined) {
     offers.push({
       value: typed,
@@ -100,13 +103,13 @@ function offerFound(context: OfferContext, field: Field, set: string, typed: str
 }
 
 /** Returns the museum's own terms, from `pas vocab map`. */
-function ownTerms({ vocabulary, mapping, columns }: OfferContext, set: string, typed: string): Offers {
+function offerOwnTerms({ vocabulary, mapping, columns }: OfferContext, set: string, typed: string): Offers {
   const query = fold(typed);
   return mapping.rows
     .filter((row) => row.confirmed && row.set === set && fold(row.term).includes(query))
     .slice(0, MAX_FOUND)
     .map(({ term: ownTerm, id, label }) => {
-      const term = id === '' ? undefined : termByIdent(vocabulary, id);
+      const term = id === '' ? undefined : findTermByIdent(vocabulary, id);
       const meaning = term === undefined ? label || id : getTermName(term);
       return {
         value: ownTerm,
@@ -128,15 +131,15 @@ function makeTermOffer(vocabulary: Vocabulary, term: Term, columns: number): Pro
 }
 
 function toReferenceOffer(vocabulary: Vocabulary, reference: Reference, columns: number): PromptOffer<string> {
-  const term = termByIdent(vocabulary, reference.id);
+  const term = findTermByIdent(vocabulary, reference.id);
   if (term !== undefined && term.gone === null) return makeTermOffer(vocabulary, term, columns);
-  const cell = cellOfReference(reference);
+  const cell = formatReferenceCell(reference);
   return { value: cell, name: reference.text || cell, short: reference.text || cell };
 }
 
 /** Returns the label in the user's language, with the Czech one beside the English, since the service shows only that. */
 function getTermName({ label, labelEn }: Term): string {
-  return currentLanguage() === 'cs' || labelEn === null || labelEn === label ? label : `${labelEn} (${label})`;
+  return getLanguage() === 'cs' || labelEn === null || labelEn === label ? label : `${labelEn} (${label})`;
 }
 
 function makeRemark({ vocabulary }: OfferContext, set: string, typed: string): string {

@@ -6,13 +6,13 @@ import type { Preview, UnmappedTerm } from '../../columns/preview.ts';
 import type { ColumnProposal, TableProposal } from '../../columns/propose-columns.ts';
 import { FIELDS, type FindElements } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
-import { valueText } from '../../find/merge-row.ts';
+import { formatMergeValue } from '../../find/merge-row.ts';
 import type { AnglePart } from '../../place/read-position.ts';
-import { findsText } from '../../report/format.ts';
+import { formatFinds } from '../../report/format.ts';
 import { cutTo } from '../../text/characters.ts';
 
-export function overviewLines({ columns, fixed, undecided }: TableProposal): string[] {
-  const lines = columns.flatMap(columnLines);
+export function formatOverview({ columns, fixed, undecided }: TableProposal): string[] {
+  const lines = columns.flatMap(formatColumn);
   if (fixed.length + undecided.length > 0) lines.push('', t`For every find:`);
   for (const { element, text, reasons } of fixed) lines.push(`   ${element} = ${text}`, `     ${reasons.join('; ')}`);
   for (const element of undecided) {
@@ -23,21 +23,21 @@ export function overviewLines({ columns, fixed, undecided }: TableProposal): str
   return lines;
 }
 
-function columnLines({ profile, rule, reasons, doubt, isLeftOver = false }: ColumnProposal): string[] {
+function formatColumn({ profile, rule, reasons, doubt, isLeftOver = false }: ColumnProposal): string[] {
   const examples = profile.examples.map((text) => cut(text, 30)).join(' · ');
   const mark = doubt !== undefined ? '?' : rule.kind === 'ignored' || isLeftOver ? '–' : '✓';
   return [
-    ` ${mark} ${profile.key} → ${ruleText(rule)}`,
+    ` ${mark} ${profile.key} → ${formatColumnRule(rule)}`,
     ...(examples === '' ? [] : [`     ${examples}`]),
     `     ${[...reasons, ...(doubt === undefined ? [] : [doubt])].join('; ')}`,
   ];
 }
 
 /** Formats a rule: `hloubka (m)`; an ignored column is marked. */
-export function ruleText(rule: ColumnRule): string {
+export function formatColumnRule(rule: ColumnRule): string {
   if (rule.kind === 'ignored') return t`not read`;
   const { prefix, unit, date, name, sign, part, label, values } = rule;
-  const more = [prefix, unit, date, name === undefined ? undefined : nameOrderText(name), sign === undefined ? undefined : '−'];
+  const more = [prefix, unit, date, name === undefined ? undefined : formatNameOrder(name), sign === undefined ? undefined : '−'];
   const parts = [
     ...more,
     part === undefined ? undefined : PART_WORDS[part],
@@ -58,7 +58,7 @@ export const PART_WORDS: Readonly<Record<AnglePart, Message>> = {
   seconds: msg`seconds`,
 };
 
-export function nameOrderText(order: 'surname-first' | 'given-first'): string {
+export function formatNameOrder(order: 'surname-first' | 'given-first'): string {
   return order === 'surname-first' ? t`surname first` : t`given name first`;
 }
 
@@ -67,7 +67,7 @@ export function getGloss(element: string): string {
 }
 
 export function previewLines({ rows, finds, leftOut, drafts, commonest }: Preview): string[] {
-  const [first, all] = [findsText(finds.length), rows];
+  const [first, all] = [formatFinds(finds.length), rows];
   const lines =
     finds.length === 0 ? [] : [t`This is how pas reads them, with ${first} as an example:`, ...finds.flatMap(findLines), ''];
   const good = rows - leftOut - drafts;
@@ -88,14 +88,14 @@ export function previewLines({ rows, finds, leftOut, drafts, commonest }: Previe
 
 function findLines({ localId, elements }: Find): string[] {
   const parts = (Object.entries(elements) as [keyof FindElements, FindElements[keyof FindElements]][]).map(
-    ([name, value]) => `${name} ${cut(valueText(value) ?? '', 40)}`,
+    ([name, value]) => `${name} ${cut(formatMergeValue(value) ?? '', 40)}`,
   );
   return [` ${localId}`, `     ${parts.join(' · ')}`];
 }
 
 const MAX_TERMS = 12;
 
-export function unmappedTermLines(terms: readonly UnmappedTerm[], termsFile: string): string[] {
+export function formatUnmappedTerms(terms: readonly UnmappedTerm[], termsFile: string): string[] {
   const count = terms.length;
   if (count === 0) return [];
   const head = ngettext(

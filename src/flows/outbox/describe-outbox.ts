@@ -50,7 +50,7 @@ export function describeOutbox(outbox: Outbox, machine: string): Description {
 }
 
 /** Returns sorted names of folders that may be outboxes. */
-export function outboxFolders(outboxesFolder: string): string[] {
+export function listOutboxFolders(outboxesFolder: string): string[] {
   if (!existsSync(outboxesFolder)) return [];
   return readdirSync(outboxesFolder, { withFileTypes: true })
     .flatMap((entry) => (entry.isDirectory() ? [entry.name] : []))

@@ -61,7 +61,7 @@ export function adopt(outbox: Outbox, machine: string): Merged {
   return mergeJournal(outbox, { withOpen: true });
 }
 
-export function foreignOutbox({ path }: Outbox): UsageError {
+export function makeForeignOutboxError({ path }: Outbox): UsageError {
   return new UsageError(msg`The outbox ${path} was pushed from another machine or with another journal. Nothing was sent.`, {
     hint: msg`If nothing is sent from the other place any more: ${cmd`pas outbox adopt --yes`}. Otherwise push there.`,
   });

@@ -2,16 +2,23 @@ import { recordNew } from '../../outbox/change-log.ts';
 import { addImport, addNumber, addPhoto, schedule } from '../../outbox/entries.ts';
 import type { Entry, FindId, ImportEntry } from '../../outbox/entry.ts';
 import {
-  allEntries,
-  entriesOfFind,
-  entriesOfRecord,
-  importOfFind,
-  photoEntries,
+  findImportOfFind,
+  listAllEntries,
+  listEntriesOfFind,
+  listEntriesOfRecord,
+  listPhotoEntries,
   type Target,
 } from '../../outbox/entry-queries.ts';
-import { localIdQuestion } from '../../outbox/merge.ts';
+import { makeLocalIdQuestion } from '../../outbox/merge.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { allFinds, findByLocalId, freeLocalId, importedRow, insertFind, type StoredFind } from '../../outbox/stored-finds.ts';
+import {
+  findByLocalId,
+  freeLocalId,
+  getImportedRow,
+  insertFind,
+  iterateFinds,
+  type StoredFind,
+} from '../../outbox/stored-finds.ts';
 import { copyContent, openContentStore } from '../../store/content-store.ts';
 
 type PhotosFolders = { readonly from: string; readonly to: string };
@@ -37,14 +44,14 @@ export async function mergeOutbox(from: Outbox, to: Outbox, folders: PhotosFolde
   return to.change(() => {
     const counts = { added: 0, same: 0, changes: 0 };
     const renamed: { localId: string; now: string }[] = [];
-    for (const find of allFinds(from)) {
+    for (const find of iterateFinds(from)) {
       const poured = mergeFindFrom(from, to, find);
       if (poured.kind === 'renamed') renamed.push({ localId: find.localId, now: poured.localId });
       else counts[poured.kind] += 1;
-      for (const entry of entriesOfFind(from, find.id))
+      for (const entry of listEntriesOfFind(from, find.id))
         if (mergeChange(to, entry, poured.target, photographs)) counts.changes += 1;
     }
-    for (const entry of allEntries(from)) {
+    for (const entry of listAllEntries(from)) {
       if (entry.findId !== null) continue;
       if (mergeChange(to, entry, { findId: null, identCely: entry.identCely }, photographs)) counts.changes += 1;
     }
@@ -56,20 +63,20 @@ type PouredFind = { readonly kind: 'added' | 'same' | 'renamed'; readonly localI
 
 function mergeFindFrom(from: Outbox, to: Outbox, find: StoredFind): PouredFind {
   const { localId, elements, createdAt } = find;
-  const imported = importOfFind(from, find.id);
+  const imported = findImportOfFind(from, find.id);
   const there = findByLocalId(to, localId);
-  const importThere = there === undefined ? undefined : importOfFind(to, there.id);
+  const importThere = there === undefined ? undefined : findImportOfFind(to, there.id);
   if (there !== undefined && isSame(find, imported, there, importThere))
     return { kind: 'same', localId, target: { findId: there.id, identCely: importThere?.identCely ?? null } };
   const now = there === undefined ? localId : freeLocalId(to, localId);
   const source = find.sourceFile === null ? {} : { source: { file: find.sourceFile, row: find.sourceRow ?? 0 } };
-  const row = { base: importedRow(find) ?? null, sourcePath: find.sourcePath };
+  const row = { base: getImportedRow(find) ?? null, sourcePath: find.sourcePath };
   const findId = insertFind(to, { localId: now, elements, createdAt, ...source, ...row });
   recordNew(to, findId, now);
   if (imported !== undefined) {
     const { document, documentSha512, digest, project, issues } = imported;
     const entryId = addImport(to, findId, { document, documentSha512, digest, project, issues });
-    if (there !== undefined && document !== null) schedule(to, entryId, { held: localIdQuestion(localId) });
+    if (there !== undefined && document !== null) schedule(to, entryId, { held: makeLocalIdQuestion(localId) });
   }
   return { kind: there === undefined ? 'added' : 'renamed', localId: now, target: { findId, identCely: null } };
 }
@@ -83,7 +90,8 @@ function isSame(one: StoredFind, its: ImportEntry | undefined, other: StoredFind
 /** @returns true if a number or a photograph was added */
 function mergeChange(to: Outbox, entry: Entry, target: Target, photographs: ReadonlySet<number>): boolean {
   if (entry.kind === 'import' || entry.state === 'dropped') return false;
-  const there = target.findId === null ? entriesOfRecord(to, target.identCely ?? '') : entriesOfFind(to, target.findId as FindId);
+  const there =
+    target.findId === null ? listEntriesOfRecord(to, target.identCely ?? '') : listEntriesOfFind(to, target.findId as FindId);
   if (there.some((other) => isSameChange(entry, other))) return false;
   if (entry.kind === 'number') addNumber(to, target, entry.value, entry.expects);
   else if (photographs.has(entry.id)) addPhoto(to, target, entry.photograph);
@@ -101,7 +109,7 @@ async function copyFiles(from: Outbox, folders: PhotosFolders): Promise<[Set<num
   const [source, target] = [openContentStore(folders.from), openContentStore(folders.to)];
   const inPlace = new Set<number>();
   const lost: string[] = [];
-  for (const { id, photograph } of photoEntries(from).filter(({ state }) => state !== 'dropped')) {
+  for (const { id, photograph } of listPhotoEntries(from).filter(({ state }) => state !== 'dropped')) {
     const isThere = photograph.link !== undefined || (await copyContent(photograph.sha512, source, target));
     if (isThere) inPlace.add(id);
     else lost.push(photograph.name);

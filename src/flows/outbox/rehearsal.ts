@@ -1,11 +1,11 @@
 import { UsageError } from '../../base/errors.ts';
-import { errorIssue, hasErrors, type Issue } from '../../base/issue.ts';
+import { hasErrors, type Issue, makeErrorIssue } from '../../base/issue.ts';
 import { type Message, msg } from '../../base/message.ts';
 import type { Entry } from '../../outbox/entry.ts';
-import { entriesOfFind, importOfFind } from '../../outbox/entry-queries.ts';
+import { findImportOfFind, listEntriesOfFind } from '../../outbox/entry-queries.ts';
 import { isSameBinding, type Outbox, readHeader } from '../../outbox/open-outbox.ts';
 import { listAttempts } from '../../outbox/record-events.ts';
-import { allFinds, findByLocalId, type StoredFind } from '../../outbox/stored-finds.ts';
+import { findByLocalId, iterateFinds, type StoredFind } from '../../outbox/stored-finds.ts';
 import type { CopiedFind } from '../queue/copy-finds.ts';
 import { resolveFindNames } from '../queue/resolve-finds.ts';
 import { isUnattempted } from './fence.ts';
@@ -30,11 +30,11 @@ export function assertTraining({ name, kind, baseUrl }: Instance, productionAddr
 
 /** Returns finds whose imports are queued, in the order of entry. */
 export function selectFindsToRehearse(outbox: Outbox): StoredFind[] {
-  return [...allFinds(outbox)].filter(({ id }) => importOfFind(outbox, id)?.state === 'queued');
+  return [...iterateFinds(outbox)].filter(({ id }) => findImportOfFind(outbox, id)?.state === 'queued');
 }
 
 export function listProjectCodes(outbox: Outbox, finds: readonly StoredFind[]): string[] {
-  return [...new Set(finds.flatMap(({ id }) => importOfFind(outbox, id)?.project ?? []))];
+  return [...new Set(finds.flatMap(({ id }) => findImportOfFind(outbox, id)?.project ?? []))];
 }
 
 export type Rehearsed = {
@@ -56,7 +56,7 @@ export function collectRehearsed(outbox: Outbox, copies: readonly CopiedFind[], 
   let [sent, accepted] = [0, 0];
   for (const { localId } of copies) {
     const find = findByLocalId(outbox, localId);
-    const entries = find === undefined ? [] : entriesOfFind(outbox, find.id);
+    const entries = find === undefined ? [] : listEntriesOfFind(outbox, find.id);
     if (entries.some(({ attempts }) => attempts > 0)) sent += 1;
     const result = getResult(outbox, entries, mapped.has(localId));
     if (result === 'accepted') accepted += 1;
@@ -83,7 +83,7 @@ function listIssues({ state, issues, reason, kind }: Entry): readonly Issue[] {
   if (state !== 'draft' && state !== 'refused') return [];
   if (hasErrors(issues)) return issues;
   return kind === 'import' || state === 'refused'
-    ? [...issues, errorIssue('refused', reason ?? msg`refused without a reason`)]
+    ? [...issues, makeErrorIssue('refused', reason ?? msg`refused without a reason`)]
     : [];
 }
 
@@ -99,7 +99,7 @@ function isAboutProject(outbox: Outbox, entry: Entry): boolean {
 
 /** Returns the named finds, or all. @throws UsageError with the unknown names */
 export function selectFindsToCopy(outbox: Outbox, names: readonly string[]): StoredFind[] {
-  return names.length === 0 ? [...allFinds(outbox)] : resolveFindNames(outbox, names);
+  return names.length === 0 ? [...iterateFinds(outbox)] : resolveFindNames(outbox, names);
 }
 
 /** Tells if an outbox can be moved completely into another: no attempt was made from it, and both have one service. */

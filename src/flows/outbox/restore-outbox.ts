@@ -6,13 +6,13 @@ import { ConfigError, DatabaseError, FileError, isDamaged, UsageError } from '..
 import { cmd, msg } from '../../base/message.ts';
 import { assertSound, isEmptyOutbox, openBackup, replaceContents } from '../../outbox/backup-copy.ts';
 import type { PhotoEntry } from '../../outbox/entry.ts';
-import { entriesInState, unsentPhotoEntries } from '../../outbox/entry-queries.ts';
+import { listEntriesInState, listUnsentPhotoEntries } from '../../outbox/entry-queries.ts';
 import { type Merged, mergeJournal, NOTHING_MERGED } from '../../outbox/merge.ts';
 import { type Outbox, readHeader } from '../../outbox/open-outbox.ts';
 import { acquirePushLock, type PushLockOptions } from '../../outbox/push-lock.ts';
 import { countFinds } from '../../outbox/stored-finds.ts';
 import { copyContent, openContentStore } from '../../store/content-store.ts';
-import { backupPathFor, isDatabase, isUnusable, removeDatabase, replaceUnusable } from '../../store/database-file.ts';
+import { isDatabase, isUnusable, makeBackupPath, removeDatabase, replaceUnusable } from '../../store/database-file.ts';
 import { makeFolder } from '../../store/folder.ts';
 
 /** Files of an outbox, its lock, and a function that opens it. */
@@ -32,7 +32,7 @@ type RestoreOptions = {
   readonly clock: Clock;
   readonly replace: boolean;
   /** Assigns the outbox to the profile; called under its lock. */
-  point(id: string): void;
+  assignOutbox(id: string): void;
   /** Called before each photograph that is searched. */
   readonly onPhotograph: (doneCount: number, total: number) => void;
 };
@@ -72,7 +72,7 @@ export async function restoreOutbox(options: RestoreOptions): Promise<Restored> 
     const lock = acquirePushLock(place.lock);
     try {
       const aside = replaceBy(draft, place, options);
-      options.point(id);
+      options.assignOutbox(id);
       return { id, madeMs, aside, ...(await complete(place, options)) };
     } finally {
       lock.release();
@@ -133,21 +133,21 @@ function readBackup({ backup, service, clock }: RestoreOptions, draft: string): 
 function replaceBy(draft: string, { outboxFile, open }: OutboxPlace, { clock, replace }: RestoreOptions): string | undefined {
   const folder = dirname(outboxFile);
   makeFolder(folder);
-  const aside = backupPathFor(join(folder, 'outbox-replaced'), clock.now());
+  const aside = makeBackupPath(join(folder, 'outbox-replaced'), clock.now());
   if (!existsSync(outboxFile)) {
     replaceUnusable(outboxFile, draft, aside);
     return undefined;
   }
   const present = isUnusable(outboxFile) ? undefined : openUnlessDamaged(open);
   if (present === undefined) {
-    if (!replace) throw damagedPresent(outboxFile);
+    if (!replace) throw makeDamagedPresentError(outboxFile);
     replaceUnusable(outboxFile, draft, aside);
     return aside;
   }
   try {
     const isEmpty = isEmptyOutbox(present);
     if (!isEmpty && !replace) {
-      if (!isSound(present)) throw damagedPresent(outboxFile);
+      if (!isSound(present)) throw makeDamagedPresentError(outboxFile);
       throw new UsageError(msg`There is an outbox with finds in ${outboxFile}.`, {
         hint: msg`Add --replace to restore the backup in its place: it is moved aside, not deleted. ${cmd`pas list`} shows its finds.`,
       });
@@ -171,7 +171,7 @@ function openUnlessDamaged(open: () => Outbox): Outbox | undefined {
   }
 }
 
-function damagedPresent(outboxFile: string): DatabaseError {
+function makeDamagedPresentError(outboxFile: string): DatabaseError {
   return new DatabaseError(msg`${outboxFile}: the existing outbox is damaged.`, {
     damaged: true,
     hint: msg`Add --replace: it is moved aside, not deleted.`,
@@ -196,8 +196,8 @@ async function complete(place: OutboxPlace, options: RestoreOptions) {
       merged,
       journalProblem,
       finds: countFinds(restored),
-      uncertain: entriesInState(restored, 'uncertain').length + entriesInState(restored, 'sending').length,
-      ...(await restorePhotographs(options, place.photosFolder, unsentPhotoEntries(restored))),
+      uncertain: listEntriesInState(restored, 'uncertain').length + listEntriesInState(restored, 'sending').length,
+      ...(await restorePhotographs(options, place.photosFolder, listUnsentPhotoEntries(restored))),
     };
   } finally {
     restored.close();

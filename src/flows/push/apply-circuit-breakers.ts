@@ -1,5 +1,5 @@
-import { wallMs } from '../../base/clock.ts';
-import { errorIssue, type Issue } from '../../base/issue.ts';
+import { asWallMs } from '../../base/clock.ts';
+import { type Issue, makeErrorIssue } from '../../base/issue.ts';
 import { type Message, msg } from '../../base/message.ts';
 import { type FailureScope, OUTCOMES } from '../../base/outcomes.ts';
 import { RETRY_POLICY } from '../../base/retry-policy.ts';
@@ -10,13 +10,13 @@ import type { Outcome } from '../../pas-api/outcome.ts';
 import {
   type Breakers,
   type CircuitBreaker,
-  circuitStatus,
-  kindKey,
+  getCircuitStatus,
+  isTripping,
+  makeKindKey,
+  makeProjectKey,
+  makeRecordBreakerKey,
   openCircuit,
-  projectKey,
-  recordBreakerKey,
   recordFailure,
-  trips,
   withBreaker,
   withoutCount,
 } from './circuit-breaker.ts';
@@ -27,25 +27,25 @@ export function applyCircuitBreakers(state: PushState, facts: AttemptFacts, sett
   const { kind } = facts.entry;
   const { project } = facts;
   if (settlement.state === 'accepted') {
-    const ofRecord = withBreaker(state.breakers, recordBreakerKey(kind, facts.entry.identCely ?? ''), undefined);
-    const closed = withBreaker(ofRecord, kindKey(kind), undefined);
-    const breakers = project === null ? closed : withBreaker(closed, projectKey(kind, project), undefined);
+    const ofRecord = withBreaker(state.breakers, makeRecordBreakerKey(kind, facts.entry.identCely ?? ''), undefined);
+    const closed = withBreaker(ofRecord, makeKindKey(kind), undefined);
+    const breakers = project === null ? closed : withBreaker(closed, makeProjectKey(kind, project), undefined);
     return { settlement, state: { ...state, breakers }, effects: [] };
   }
-  const ofRecord = countOfRecord(state, facts, settlement);
-  const ofOthers = countOfOthers(ofRecord.state, facts, settlement);
+  const ofRecord = countFailureOfRecord(state, facts, settlement);
+  const ofOthers = countFailureOfOthers(ofRecord.state, facts, settlement);
   return { ...ofOthers, effects: [...ofRecord.effects, ...ofOthers.effects] };
 }
 
 /** The same about the project and the kind of the entry. */
-function countOfOthers(state: PushState, facts: AttemptFacts, settlement: Settlement): Decision {
+function countFailureOfOthers(state: PushState, facts: AttemptFacts, settlement: Settlement): Decision {
   const { kind } = facts.entry;
   const { project } = facts;
-  const scope = failureScope(facts, settlement);
+  const scope = classifyFailureScope(facts, settlement);
   if (scope === 'none') return { settlement, state, effects: [] };
   if (scope === 'entry') return { settlement, state: withFreeWay(state, facts), effects: [] };
-  const keys = [...(project === null ? [] : [projectKey(kind, project)]), kindKey(kind)];
-  const isOpen = keys.some((key) => circuitStatus(state.breakers.get(key), facts.endedAt) === 'open');
+  const keys = [...(project === null ? [] : [makeProjectKey(kind, project)]), makeKindKey(kind)];
+  const isOpen = keys.some((key) => getCircuitStatus(state.breakers.get(key), facts.endedAt) === 'open');
   const counted = isOpen ? { state, effects: [] } : countFailure(state, facts, settlement, scope);
   const isSkipped = settlement.state === 'refused' && (isOpen || counted.effects.length > 0);
   return { ...counted, settlement: isSkipped ? requeueSettlement(settlement.reason, facts.now) : settlement };
@@ -53,10 +53,10 @@ function countOfOthers(state: PushState, facts: AttemptFacts, settlement: Settle
 
 /** Settlement that requeues a skipped entry; the next push begins with entries that may pass. */
 export function requeueSettlement(reason: Message, notBeforeAt: number): Settlement {
-  return { state: 'queued', reason: skippedReason(reason), notBeforeAt };
+  return { state: 'queued', reason: makeSkippedReason(reason), notBeforeAt };
 }
 
-function skippedReason(reason: Message): Message {
+function makeSkippedReason(reason: Message): Message {
   return msg`not sent, because others got the same answer: ${reason}`;
 }
 
@@ -66,7 +66,7 @@ const EQUAL_REFUSALS = 2;
 const STORED_NAME = /F\d\d\b/;
 
 /** A record that takes no photograph, such as one that has 99, takes none of the others that are queued for it either. */
-function countOfRecord(state: PushState, facts: AttemptFacts, settlement: Settlement): Step {
+function countFailureOfRecord(state: PushState, facts: AttemptFacts, settlement: Settlement): Step {
   const { entry, outcome, project, status = null, departedAt, endedAt } = facts;
   const { kind, identCely, id } = entry;
   if (kind !== 'photo' || identCely === null || settlement.state !== 'refused' || status === null) return { state, effects: [] };
@@ -74,7 +74,7 @@ function countOfRecord(state: PushState, facts: AttemptFacts, settlement: Settle
   const text = `${outcome.detail}`;
   const isOfRecord = isAboutProject(status) || text.includes(identCely) || STORED_NAME.test(text);
   if (!isOfRecord && status !== 422) return { state, effects: [] };
-  const key = recordBreakerKey(kind, identCely);
+  const key = makeRecordBreakerKey(kind, identCely);
   const failure = {
     failureClass: `${status} ${text}`,
     subject: `${id}`,
@@ -84,13 +84,13 @@ function countOfRecord(state: PushState, facts: AttemptFacts, settlement: Settle
     isRepeated: false,
   };
   const breaker = { ...recordFailure(state.breakers.get(key), failure), refused: new Set<number>() };
-  if (!trips(breaker, isOfRecord ? 1 : EQUAL_REFUSALS, endedAt))
+  if (!isTripping(breaker, isOfRecord ? 1 : EQUAL_REFUSALS, endedAt))
     return { state: { ...state, breakers: withBreaker(state.breakers, key, breaker) }, effects: [] };
   const part = { kind, project, record: identCely, status, reason: outcome.detail };
   const opened = openCircuit(breaker, part, endedAt);
   return {
     state: { ...state, breakers: withBreaker(state.breakers, key, opened) },
-    effects: effectsOfOpening(opened.opened, breaker, facts),
+    effects: makeEffectsOfOpening(opened.opened, breaker, facts),
   };
 }
 
@@ -100,7 +100,7 @@ type CountedScope = Exclude<FailureScope, 'none' | 'answer' | 'service'>;
  * Scope that a failure may have. A refusal with findings is about what the entry says. Refusals that the contract has for a project or a
  * record may be about all of that project. For any other no request of `pas` gives a reason, so it is about the way to the service.
  */
-function failureScope(facts: AttemptFacts, { state }: Settlement): CountedScope | 'entry' | 'none' {
+function classifyFailureScope(facts: AttemptFacts, { state }: Settlement): CountedScope | 'entry' | 'none' {
   const { entry, outcome, status } = facts;
   const { scope, retry } = OUTCOMES[outcome.kind];
   if (retry === 'never' && state !== 'refused') return 'none';
@@ -135,7 +135,7 @@ const PROJECT_CLASSES: readonly string[] = ['403', '404'];
 const FORBIDDEN_CLASS = '403';
 
 /** A way that is blocked is blocked, however its answers differ. */
-function failureClass({ outcome, status }: AttemptFacts): string {
+function classifyFailure({ outcome, status }: AttemptFacts): string {
   const { scope, retry, countsAsFailure } = OUTCOMES[outcome.kind];
   if (retry === 'backoff' && countsAsFailure === true) return outcome.kind;
   return scope === 'answer' && isAboutProject(status) ? `${status}` : 'transport';
@@ -143,14 +143,14 @@ function failureClass({ outcome, status }: AttemptFacts): string {
 
 /** An answer about the content of an entry shows that the way to the service is free. */
 function withFreeWay(state: PushState, { entry }: AttemptFacts): PushState {
-  const breaker = state.breakers.get(kindKey(entry.kind));
+  const breaker = state.breakers.get(makeKindKey(entry.kind));
   if (breaker === undefined || PROJECT_CLASSES.includes(breaker.failureClass)) return state;
-  return { ...state, breakers: withBreaker(state.breakers, kindKey(entry.kind), withoutCount(breaker)) };
+  return { ...state, breakers: withBreaker(state.breakers, makeKindKey(entry.kind), withoutCount(breaker)) };
 }
 
 /** Counts entries of a kind that were refused for their projects since one was accepted. */
-export function refusedForProjects(breakers: Breakers, kind: EntryKind): number {
-  const breaker = breakers.get(kindKey(kind));
+export function countRefusedForProjects(breakers: Breakers, kind: EntryKind): number {
+  const breaker = breakers.get(makeKindKey(kind));
   return breaker !== undefined && PROJECT_CLASSES.includes(breaker.failureClass) ? breaker.refused.size : 0;
 }
 
@@ -176,13 +176,13 @@ type EntryPart = {
 
 function countIn({ state, effects }: Step, facts: AttemptFacts, { project, subject, reason, isRepeated }: EntryPart): Step {
   const { entry, endedAt, departedAt, status = null } = facts;
-  const key = project === null ? kindKey(entry.kind) : projectKey(entry.kind, project);
-  const failure = { failureClass: failureClass(facts), subject, entryId: entry.id, departedAt, at: endedAt, isRepeated };
+  const key = project === null ? makeKindKey(entry.kind) : makeProjectKey(entry.kind, project);
+  const failure = { failureClass: classifyFailure(facts), subject, entryId: entry.id, departedAt, at: endedAt, isRepeated };
   const before = state.breakers.get(key);
   const breaker = recordFailure(before, failure);
   const { threshold, further } = RETRY_POLICY.circuit;
-  const isFurther = project !== null && refusedForProjects(state.breakers, entry.kind) + 1 >= threshold;
-  if (!counts(before, breaker) || !trips(breaker, isFurther ? further : threshold, endedAt))
+  const isFurther = project !== null && countRefusedForProjects(state.breakers, entry.kind) + 1 >= threshold;
+  if (!isCounted(before, breaker) || !isTripping(breaker, isFurther ? further : threshold, endedAt))
     return { state: { ...state, breakers: withBreaker(state.breakers, key, breaker) }, effects };
   const opened = openCircuit(breaker, { kind: entry.kind, project, record: null, status, reason }, endedAt);
   return {
@@ -192,16 +192,16 @@ function countIn({ state, effects }: Step, facts: AttemptFacts, { project, subje
       // Access that was proven before may have been withdrawn.
       accessProven: state.accessProven && status !== 403,
     },
-    effects: [...effects, ...effectsOfOpening(opened.opened, breaker, facts)],
+    effects: [...effects, ...makeEffectsOfOpening(opened.opened, breaker, facts)],
   };
 }
 
 /** A failure that was under way beside a counted one changes nothing. */
-function counts(before: CircuitBreaker | undefined, after: CircuitBreaker): boolean {
+function isCounted(before: CircuitBreaker | undefined, after: CircuitBreaker): boolean {
   return after.failures > 0 && after !== before;
 }
 
-function effectsOfOpening(
+function makeEffectsOfOpening(
   circuit: NonNullable<CircuitBreaker['opened']>,
   { refused }: CircuitBreaker,
   facts: AttemptFacts,
@@ -209,8 +209,8 @@ function effectsOfOpening(
   const { kind, project, record, reason, openMs } = circuit;
   return [
     { type: 'requeue-refused', entryIds: refused, reason },
-    ...(project === null ? [] : [{ type: 'move-to-back', kind, project, record, reason: skippedReason(reason) } as const]),
-    { type: 'report-open-circuit', circuit, until: wallMs(facts.now + openMs) },
+    ...(project === null ? [] : [{ type: 'move-to-back', kind, project, record, reason: makeSkippedReason(reason) } as const]),
+    { type: 'report-open-circuit', circuit, until: asWallMs(facts.now + openMs) },
   ];
 }
 
@@ -227,7 +227,7 @@ export function requeueForbidden(
   };
 }
 
-export function refusal(entry: Entry, detail: Message, findings: readonly ServerFinding[]): Settlement {
+export function makeRefusal(entry: Entry, detail: Message, findings: readonly ServerFinding[]): Settlement {
   return { state: 'refused', reason: detail, issues: findings.map((finding) => toIssue(entry, finding)) };
 }
 
@@ -239,8 +239,9 @@ const ERROR_TYPE_RULES: Readonly<Record<number, string>> = {
 
 /** A finding of the service beside the element that stands on its line of the document that was sent. */
 function toIssue(entry: Entry, finding: ServerFinding): Issue {
-  const element = entry.kind === 'import' && entry.document !== null ? elementAtLine(entry.document, finding.line) : undefined;
-  return errorIssue(ERROR_TYPE_RULES[finding.errorType ?? 0] ?? 'service-refusal', finding.message, {
+  const element =
+    entry.kind === 'import' && entry.document !== null ? findElementAtLine(entry.document, finding.line) : undefined;
+  return makeErrorIssue(ERROR_TYPE_RULES[finding.errorType ?? 0] ?? 'service-refusal', finding.message, {
     ...(entry.localId === null ? {} : { find: entry.localId }),
     ...(finding.line === undefined ? {} : { line: finding.line }),
     ...(element === undefined || element === 'samostatny_nalez' ? {} : { element }),
@@ -254,14 +255,14 @@ function toIssue(entry: Entry, finding: ServerFinding): Issue {
 export function isAboutContent(entry: Entry, { line }: ServerFinding): boolean {
   if (entry.kind !== 'import' || entry.document === null) return true;
   if (line === undefined) return false;
-  const element = elementAtLine(entry.document, line);
+  const element = findElementAtLine(entry.document, line);
   return element === undefined || element !== START_TAG.exec(entry.document.toString('utf8'))?.[1];
 }
 
 const START_TAG = /<(?:[\w.-]+:)?([\w.-]+)/;
 
 /** pas writes one element a line, so the line's first tag is the element that the service means. */
-function elementAtLine(document: Buffer, line: number | undefined): string | undefined {
+function findElementAtLine(document: Buffer, line: number | undefined): string | undefined {
   if (line === undefined) return undefined;
   const text = document.toString('utf8').split('\n')[line - 1];
   return START_TAG.exec(text ?? '')?.[1];

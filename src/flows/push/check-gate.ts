@@ -1,30 +1,30 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { msg } from '../../base/message.ts';
 import type { FindElements } from '../../find/fields.ts';
-import { asFoundDigest, differingElements, type HarvestedElements, type HarvestedFind } from '../../find/harvested-find.ts';
+import { asFoundDigest, type HarvestedElements, type HarvestedFind, listDifferingElements } from '../../find/harvested-find.ts';
 import { NEW_PERSON } from '../../find/resolve-finder.ts';
 import { hasEntry, schedule } from '../../outbox/entries.ts';
 import type { Entry, EntryId, ImportEntry, NumberEntry } from '../../outbox/entry.ts';
-import { entriesInState, heldEntries, importOfRecord, queuedEntries } from '../../outbox/entry-queries.ts';
+import { findImportOfRecord, listEntriesInState, listHeldEntries, listQueuedEntries } from '../../outbox/entry-queries.ts';
 import { type AttemptedElsewhere, checkDeparture, type GateFacts, getLastLookAt, hasOtherWriters } from '../../outbox/gate.ts';
 import { type Outbox, readHeader, updateHeader } from '../../outbox/open-outbox.ts';
-import { queuedHeads } from '../../outbox/overview.ts';
+import { listQueuedHeads } from '../../outbox/overview.ts';
 import { assertJournal } from '../../outbox/record-events.ts';
 import { findById } from '../../outbox/stored-finds.ts';
 import { type HarvestedFinds, harvestFinds } from '../harvest/harvest-finds.ts';
-import { overlapMs } from '../harvest/service-lists.ts';
+import { computeOverlapMs } from '../harvest/service-lists.ts';
 import { type LookupContext, parseSentElements } from '../reconcile/gather-evidence.ts';
 import { findCreation, mayBeCreation } from '../reconcile/judge-import.ts';
-import { currentRecord, listNumbersFromHere } from '../reconcile/judge-number.ts';
-import { rejectedCandidates } from '../reconcile/resolve-entries.ts';
+import { fetchCurrentRecord, listNumbersFromHere } from '../reconcile/judge-number.ts';
+import { listRejectedCandidates } from '../reconcile/resolve-entries.ts';
 import { type AttemptWindow, getAttemptWindow } from '../reconcile/verdict.ts';
 import {
-  equalFiles,
+  findEqualFiles,
+  findUnexplainedFiles,
   type IsUnexplained,
   readUnexplained,
   recordLookups,
   rememberUnexplained,
-  unexplainedFiles,
 } from './unexplained-records.ts';
 
 export type GateContext = {
@@ -54,18 +54,18 @@ const SLICE = 50;
  */
 export async function holdQuestionable(context: GateContext): Promise<Entry[]> {
   const { outbox, look, stop } = context;
-  const waiting = queuedPlaces(outbox);
+  const waiting = listQueuedPlaces(outbox);
   if (waiting.length === 0) return [];
   if (look === undefined) holdUnlooked(outbox);
-  const fromMs = look === undefined ? 0 : beginOfLook(context, look, waiting);
+  const fromMs = look === undefined ? 0 : computeLookStart(context, look, waiting);
   const harvest = look === undefined ? undefined : await harvestFinds(look, fromMs);
   const sights = await gatherSights(context, harvest);
   const projects = new Set(waiting.map(({ project }) => project));
   // Entries queued meanwhile are judged as well, if their project was searched.
-  const looked = queuedPlaces(outbox).filter(({ project }) => projects.has(project));
+  const looked = listQueuedPlaces(outbox).filter(({ project }) => projects.has(project));
   await runInSlices(looked, stop, (slice) =>
     outbox.change(() => {
-      const queued = queuedEntries(
+      const queued = listQueuedEntries(
         outbox,
         slice.map(({ id }) => id),
       );
@@ -76,9 +76,9 @@ export async function holdQuestionable(context: GateContext): Promise<Entry[]> {
       }
     }),
   );
-  const held = heldEntries(outbox);
+  const held = listHeldEntries(outbox);
   if (look !== undefined && harvest !== undefined) {
-    const beganMs = fromMs + overlapMs(look.indexAllowanceMs) + look.indexAllowanceMs;
+    const beganMs = fromMs + computeOverlapMs(look.indexAllowanceMs) + look.indexAllowanceMs;
     outbox.change(() => recordLookups(outbox, projects, held, { beganMs, endedMs: harvest.beganMs }));
   }
   return held;
@@ -94,7 +94,7 @@ function holdUnlooked(outbox: Outbox): void {
   const isAsked = ({ kind, identCely, held }: Entry): boolean =>
     held === null && (kind === 'import' || (kind === 'photo' && identCely !== null));
   outbox.change(() => {
-    for (const { id } of queuedEntries(outbox).filter(isAsked))
+    for (const { id } of listQueuedEntries(outbox).filter(isAsked))
       schedule(outbox, id, { held: { basis: 'not-looked', candidates: [], question } });
     updateHeader(outbox, { mustLook: false });
   });
@@ -138,15 +138,15 @@ function applyPassage(outbox: Outbox, entry: Entry, facts: GateFacts, harvest: H
 /** A queued entry, and the project of its find; empty where its find has no record yet. */
 type Place = { readonly id: EntryId; readonly project: string; readonly createdAt: number };
 
-function queuedPlaces(outbox: Outbox): Place[] {
-  return queuedHeads(outbox).map(({ id, project, identCely, createdAt }) => ({
+function listQueuedPlaces(outbox: Outbox): Place[] {
+  return listQueuedHeads(outbox).map(({ id, project, identCely, createdAt }) => ({
     id,
     createdAt,
-    project: project ?? projectOfRecord(identCely ?? ''),
+    project: project ?? getProjectOfRecord(identCely ?? ''),
   }));
 }
 
-function projectOfRecord(identCely: string): string {
+function getProjectOfRecord(identCely: string): string {
   return identCely.replace(/-N\d+$/, '');
 }
 
@@ -154,11 +154,15 @@ function projectOfRecord(identCely: string): string {
  * From the last complete look at each project on, less overlap and index allowance; the first time, from some weeks before the oldest
  * unsent entry was queued. Never later than a day before the server's now, since the wall clock may be wrong.
  */
-function beginOfLook({ outbox, lookBackMs, serverNowMs }: GateContext, look: LookupContext, waiting: readonly Place[]): number {
-  const mustLook = readHeader(outbox).mustLook || heldEntries(outbox).some(({ held }) => held?.basis === 'not-looked');
+function computeLookStart(
+  { outbox, lookBackMs, serverNowMs }: GateContext,
+  look: LookupContext,
+  waiting: readonly Place[],
+): number {
+  const mustLook = readHeader(outbox).mustLook || listHeldEntries(outbox).some(({ held }) => held?.basis === 'not-looked');
   const begins = [...groupBy(waiting, ({ project }) => project)].map(([project, places]) => {
     const last = mustLook ? undefined : getLastLookAt(outbox, project);
-    if (last !== undefined) return last - overlapMs(look.indexAllowanceMs) - look.indexAllowanceMs;
+    if (last !== undefined) return last - computeOverlapMs(look.indexAllowanceMs) - look.indexAllowanceMs;
     return places.reduce((oldest, { createdAt }) => Math.min(oldest, createdAt), Number.POSITIVE_INFINITY) - lookBackMs;
   });
   return Math.min(...begins, (serverNowMs ?? outbox.clock.now()) - DAY_MS);
@@ -187,8 +191,8 @@ async function gatherSights({ outbox, account, look, stop }: GateContext, harves
   const shown = harvest === undefined ? [] : listShownFinds(harvest);
   const isUnexplained: IsUnexplained = (identCely, listed) =>
     listed.kind === 'shown'
-      ? isStranger(outbox, account, listed.record) || unexplainedFiles(outbox, listed.record).length > 0
-      : listed.kind === 'withheld' && look?.harvester !== account && importOfRecord(outbox, identCely) === undefined;
+      ? isStranger(outbox, account, listed.record) || findUnexplainedFiles(outbox, listed.record).length > 0
+      : listed.kind === 'withheld' && look?.harvester !== account && findImportOfRecord(outbox, identCely) === undefined;
   await runInSlices([...(harvest?.lookups ?? [])], stop, (slice) => rememberUnexplained(outbox, slice, isUnexplained));
   const seen = harvest === undefined ? { records: [], hidden: [] } : readUnexplained(outbox);
   const byDigest = new Map<string, HarvestedFind[]>();
@@ -204,14 +208,14 @@ async function gatherSights({ outbox, account, look, stop }: GateContext, harves
       }
     }
   });
-  const uncertain = entriesInState(outbox, 'uncertain').filter((entry) => entry.kind === 'import');
+  const uncertain = listEntriesInState(outbox, 'uncertain').filter((entry) => entry.kind === 'import');
   const { outbox: ownOutbox, address } = readHeader(outbox);
   return {
     hasOthers: assertJournal(outbox).listOtherOutboxes(account, address, ownOutbox).length > 0,
     shown: new Map(shown.map((find) => [find.identCely, find])),
     withFiles: new Map([...seen.records, ...shown].map((find) => [find.identCely, find])),
     ...{ byDigest, equalTo: new Map(), hasWithheld },
-    hidden: look?.harvester === account ? new Map() : hiddenRecords(outbox, seen.hidden),
+    hidden: look?.harvester === account ? new Map() : listHiddenRecords(outbox, seen.hidden),
     uncertain: groupBy(
       uncertain.map((entry) => ({ entry, window: getAttemptWindow(outbox, entry) })),
       ({ entry }) => entry.digest ?? '',
@@ -221,7 +225,7 @@ async function gatherSights({ outbox, account, look, stop }: GateContext, harves
 
 /** A record of this account that no event explains. */
 function isStranger(outbox: Outbox, account: string, find: HarvestedFind): boolean {
-  return findCreation(find)?.user === account && importOfRecord(outbox, find.identCely) === undefined;
+  return findCreation(find)?.user === account && findImportOfRecord(outbox, find.identCely) === undefined;
 }
 
 function gatherFacts({ outbox, account }: GateContext, queued: readonly Entry[], sights: Sights): GateFacts {
@@ -229,11 +233,11 @@ function gatherFacts({ outbox, account }: GateContext, queued: readonly Entry[],
   return {
     ...collectOwnFacts(outbox),
     ...(sights.hasOthers ? findAttemptsElsewhere(outbox, account, imports) : {}),
-    equalRecords: new Map(imports.map((entry) => [entry.uuid, equalRecords(outbox, entry, sights)])),
-    equalFiles: equalFiles(outbox, queued, sights.withFiles),
+    equalRecords: new Map(imports.map((entry) => [entry.uuid, listEqualRecords(outbox, entry, sights)])),
+    equalFiles: findEqualFiles(outbox, queued, sights.withFiles),
     hiddenRecords: sights.hidden,
     // Each number is looked at again by itself right before it leaves.
-    shownNumbers: new Map(queued.flatMap((entry) => shownNumber(entry, sights.shown))),
+    shownNumbers: new Map(queued.flatMap((entry) => listShownNumber(entry, sights.shown))),
   };
 }
 
@@ -244,7 +248,7 @@ function collectOwnFacts(outbox: Outbox): GateFacts {
     ...{ attemptedByDigest: new Map(), attemptedByLocalId: new Map(), equalRecords: new Map(), equalFiles: new Map() },
     ...{ hiddenRecords: new Map(), shownNumbers: new Map() },
     rejected: (entry) => {
-      const rejectedIds = rejected.get(entry.uuid) ?? rejectedCandidates(outbox, entry);
+      const rejectedIds = rejected.get(entry.uuid) ?? listRejectedCandidates(outbox, entry);
       rejected.set(entry.uuid, rejectedIds);
       return rejectedIds;
     },
@@ -252,7 +256,7 @@ function collectOwnFacts(outbox: Outbox): GateFacts {
   };
 }
 
-function shownNumber({ identCely }: Entry, shown: Sights['shown']): [string, string][] {
+function listShownNumber({ identCely }: Entry, shown: Sights['shown']): [string, string][] {
   const find = shown.get(identCely ?? '');
   return find === undefined ? [] : [[find.identCely, getNumber(find)]];
 }
@@ -270,7 +274,7 @@ function findAttemptsElsewhere(outbox: Outbox, account: string, imports: readonl
   for (const { digest, localId, attempts } of imports) {
     if (attempts > 0) continue;
     const findOthers = (by: { digest: string } | { localId: string }) =>
-      journal.earlierAttempts(account, ownOutbox, by).filter(({ entry }) => !hasEntry(outbox, entry));
+      journal.listEarlierAttempts(account, ownOutbox, by).filter(({ entry }) => !hasEntry(outbox, entry));
     if (digest !== null) attemptedByDigest.set(digest, findOthers({ digest }));
     if (localId !== null) attemptedByLocalId.set(localId, findOthers({ localId }));
   }
@@ -278,7 +282,7 @@ function findAttemptsElsewhere(outbox: Outbox, account: string, imports: readonl
 }
 
 /** Records of this account that no event explains, and that read like an unsent entry. */
-function equalRecords(
+function listEqualRecords(
   outbox: Outbox,
   entry: ImportEntry,
   { byDigest, equalTo, hasWithheld, uncertain }: Sights,
@@ -319,13 +323,13 @@ function digestOpenFind(outbox: Outbox, { findId }: ImportEntry): string {
 const MAY_DIFFER: readonly string[] = ['evidencni_cislo', 'predano', 'predano_organizace'];
 
 function isSameReading(sent: HarvestedElements, find: HarvestedFind): boolean {
-  return differingElements(sent, find).every((name) => MAY_DIFFER.includes(name));
+  return listDifferingElements(sent, find).every((name) => MAY_DIFFER.includes(name));
 }
 
 /** Returns, by project, listed records that are not shown and that no event explains. */
-function hiddenRecords(outbox: Outbox, listed: readonly string[]): Map<string, readonly string[]> {
-  const hidden = listed.filter((identCely) => importOfRecord(outbox, identCely) === undefined);
-  const byProject = groupBy(hidden, projectOfRecord);
+function listHiddenRecords(outbox: Outbox, listed: readonly string[]): Map<string, readonly string[]> {
+  const hidden = listed.filter((identCely) => findImportOfRecord(outbox, identCely) === undefined);
+  const byProject = groupBy(hidden, getProjectOfRecord);
   return new Map([...byProject].filter(([project]) => !hasOtherWriters(outbox, project)));
 }
 
@@ -360,13 +364,13 @@ export async function holdBeforeDeparture(context: GateContext, entry: Entry): P
 async function holdChangedNumber(context: GateContext, entry: NumberEntry): Promise<boolean> {
   const { outbox, look } = context;
   if (look === undefined || entry.identCely === null) return false;
-  const record = await currentRecord(look, entry.identCely);
+  const record = await fetchCurrentRecord(look, entry.identCely);
   if (record === undefined) return false;
   const shownNumbers = new Map([[entry.identCely, getNumber(record.find)]]);
   const passage = checkDeparture(entry, { ...collectOwnFacts(outbox), shownNumbers });
   if (passage.kind === 'leave') return false;
   outbox.change(() => {
-    const [now] = queuedEntries(outbox, [entry.id]);
+    const [now] = listQueuedEntries(outbox, [entry.id]);
     // One that was changed since is looked at again.
     if (now !== undefined && getContentKey(now) === getContentKey(entry)) schedule(outbox, entry.id, { held: passage.held });
   });

@@ -1,12 +1,12 @@
-import { type MonotonicMs, monotonicMs } from '../../base/clock.ts';
+import { asMonotonicMs, type MonotonicMs } from '../../base/clock.ts';
 import type { Message } from '../../base/message.ts';
-import { circuitOpenMs, RETRY_POLICY } from '../../base/retry-policy.ts';
+import { computeCircuitOpenMs, RETRY_POLICY } from '../../base/retry-policy.ts';
 import type { EntryKind } from '../../outbox/entry.ts';
 
 /**
  * Counts equal failures without a success between them. Immutable: a failure makes another one. Circuits of projects and kinds are kept
- * from push to push, those of the service for one push. Of a record, photographs alone have one; for the rest the backoff of its entries
- * is enough, which the journal keeps.
+ * from push to push. A counter of failures that stop the push opens no circuit and counts for one push. Of a record, photographs alone
+ * have one; for the rest the backoff of its entries is enough, which the journal keeps.
  */
 export type CircuitBreaker = {
   /** Name of what the failures have in common; one of another class starts the count again. */
@@ -51,7 +51,7 @@ export type Failure = {
 
 type CircuitStatus = 'closed' | 'open' | 'half-open';
 
-export function circuitStatus(breaker: CircuitBreaker | undefined, now: MonotonicMs): CircuitStatus {
+export function getCircuitStatus(breaker: CircuitBreaker | undefined, now: MonotonicMs): CircuitStatus {
   if (breaker?.opened === undefined) return 'closed';
   return breaker.opened.untilAt > now ? 'open' : 'half-open';
 }
@@ -67,8 +67,8 @@ export function recordFailure(breaker: CircuitBreaker | undefined, failure: Fail
 }
 
 /** A half-open circuit trips with the next failure, since its count stands. */
-export function trips(breaker: CircuitBreaker, threshold: number, now: MonotonicMs): boolean {
-  return breaker.failures >= threshold && circuitStatus(breaker, now) !== 'open';
+export function isTripping(breaker: CircuitBreaker, threshold: number, now: MonotonicMs): boolean {
+  return breaker.failures >= threshold && getCircuitStatus(breaker, now) !== 'open';
 }
 
 /** Opens for twice as long as the last time. Entries that were refused on the way are the caller's to queue again. */
@@ -77,13 +77,13 @@ export function openCircuit(
   scope: CircuitScope,
   now: MonotonicMs,
 ): CircuitBreaker & { readonly opened: OpenCircuit } {
-  const openMs = circuitOpenMs(breaker.opened?.openMs ?? 0);
-  return { ...breaker, refused: new Set(), opened: { ...scope, untilAt: monotonicMs(now + openMs), openMs } };
+  const openMs = computeCircuitOpenMs(breaker.opened?.openMs ?? 0);
+  return { ...breaker, refused: new Set(), opened: { ...scope, untilAt: asMonotonicMs(now + openMs), openMs } };
 }
 
 /** Starts the count again; how long the circuit was open last is remembered. */
 export function withoutCount(breaker: CircuitBreaker | undefined, failureClass = ''): CircuitBreaker {
-  const none = { failures: 0, subjects: new Set<string>(), refused: new Set<number>(), lastFailureAt: monotonicMs(0) };
+  const none = { failures: 0, subjects: new Set<string>(), refused: new Set<number>(), lastFailureAt: asMonotonicMs(0) };
   return { failureClass, ...none, opened: breaker?.opened };
 }
 
@@ -97,11 +97,11 @@ export function createBreakers(): BreakerMemory {
   return { breakers: new Map() };
 }
 
-export const kindKey = (kind: EntryKind): string => kind;
-export const recordBreakerKey = (kind: EntryKind, record: string): string => `${kind} of ${record}`;
-export const projectKey = (kind: EntryKind, project: string): string => `${kind} ${project}`;
-export type ServiceFailure = keyof typeof RETRY_POLICY.service;
-export const serviceKey = (failure: ServiceFailure): string => `service ${failure}`;
+export const makeKindKey = (kind: EntryKind): string => kind;
+export const makeRecordBreakerKey = (kind: EntryKind, record: string): string => `${kind} of ${record}`;
+export const makeProjectKey = (kind: EntryKind, project: string): string => `${kind} ${project}`;
+export type StoppingFailure = keyof typeof RETRY_POLICY.stopAfter;
+export const makeStopKey = (failure: StoppingFailure): string => `stop ${failure}`;
 
 export function withBreaker(breakers: Breakers, key: string, breaker: CircuitBreaker | undefined): Breakers {
   if (breaker === undefined && !breakers.has(key)) return breakers;
@@ -111,14 +111,14 @@ export function withBreaker(breakers: Breakers, key: string, breaker: CircuitBre
   return next;
 }
 
-/** Removes the breakers of the service, which count for one push. */
-export function storedBreakers(breakers: Breakers): Breakers {
-  const ofService = Object.keys(RETRY_POLICY.service).map((failure) => serviceKey(failure as ServiceFailure));
+/** Removes the counters of failures that stop the push, which count for one push. */
+export function withoutStopCounters(breakers: Breakers): Breakers {
+  const ofService = Object.keys(RETRY_POLICY.stopAfter).map((failure) => makeStopKey(failure as StoppingFailure));
   return new Map([...breakers].filter(([key]) => !ofService.includes(key)));
 }
 
 export function openCircuitsAt(breakers: Breakers, now: MonotonicMs): OpenCircuit[] {
   return [...breakers.values()].flatMap((breaker) =>
-    breaker.opened !== undefined && circuitStatus(breaker, now) === 'open' ? [breaker.opened] : [],
+    breaker.opened !== undefined && getCircuitStatus(breaker, now) === 'open' ? [breaker.opened] : [],
   );
 }

@@ -1,19 +1,19 @@
-import { type WallMs, wallMs } from '../../base/clock.ts';
+import { asWallMs, type WallMs } from '../../base/clock.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
 import { OUTCOMES } from '../../base/outcomes.ts';
-import { connectionBackoffMs, entryBackoffMs, RETRY_POLICY, slowBackoffMs } from '../../base/retry-policy.ts';
+import { computeConnectionBackoffMs, computeEntryBackoffMs, RETRY_POLICY, slowBackoffMs } from '../../base/retry-policy.ts';
 import { findNumberProblem } from '../../find/value-rules.ts';
 import type { Settlement } from '../../outbox/claims.ts';
 import type { Outcome } from '../../pas-api/outcome.ts';
-import { applyCircuitBreakers, refusal, requeueForbidden } from './apply-circuit-breakers.ts';
-import { recordFailure, type ServiceFailure, serviceKey, trips, withBreaker } from './circuit-breaker.ts';
+import { applyCircuitBreakers, makeRefusal, requeueForbidden } from './apply-circuit-breakers.ts';
+import { isTripping, makeStopKey, recordFailure, type StoppingFailure, withBreaker } from './circuit-breaker.ts';
 import { findStopCause, updatePeerState } from './peer-check.ts';
 import type { AttemptFacts, Decision, Effect, PushCounts, PushState, Step, StopCause } from './push-context.ts';
 
 /** Decides what an attempt does to its entry and to the push. Pure: times are among the facts. */
 export function decide(state: PushState, facts: AttemptFacts): Decision {
   const peer = updatePeerState(state, facts);
-  const service = countServiceFailures(peer.state, facts);
+  const service = countStoppingFailures(peer.state, facts);
   const settled = decideSettlement(service.state, facts);
   const effects = [...peer.effects, ...service.effects, ...settled.effects];
   if (settled.effects.some(({ type }) => type === 'probe-access')) return { ...settled, effects };
@@ -21,34 +21,34 @@ export function decide(state: PushState, facts: AttemptFacts): Decision {
   return { ...applied, effects: [...effects, ...applied.effects] };
 }
 
-const SERVICE_FAILURES = Object.keys(RETRY_POLICY.service) as readonly ServiceFailure[];
+const STOPPING_FAILURES = Object.keys(RETRY_POLICY.stopAfter) as readonly StoppingFailure[];
 
 /** Counts failures of the service in a row, and stops the push where they are too many. */
-function countServiceFailures(state: PushState, facts: AttemptFacts): Step {
+function countStoppingFailures(state: PushState, facts: AttemptFacts): Step {
   const { outcome, entry, departedAt, endedAt } = facts;
-  const failed = SERVICE_FAILURES.find((failure) => failure === outcome.kind);
-  const breakers = SERVICE_FAILURES.filter((failure) => endsRow(failure, outcome)).reduce(
-    (left, failure) => withBreaker(left, serviceKey(failure), undefined),
+  const failed = STOPPING_FAILURES.find((failure) => failure === outcome.kind);
+  const breakers = STOPPING_FAILURES.filter((failure) => isEndOfRow(failure, outcome)).reduce(
+    (left, failure) => withBreaker(left, makeStopKey(failure), undefined),
     state.breakers,
   );
   if (failed === undefined) return { state: { ...state, breakers }, effects: [] };
   const failure = { failureClass: failed, subject: undefined, entryId: entry.id, departedAt, at: endedAt, isRepeated: false };
-  const breaker = { ...recordFailure(breakers.get(serviceKey(failed)), failure), refused: new Set<number>() };
-  const cause = trips(breaker, RETRY_POLICY.service[failed], endedAt)
-    ? stopCauseAfter(failed, breaker.failures, outcome)
+  const breaker = { ...recordFailure(breakers.get(makeStopKey(failed)), failure), refused: new Set<number>() };
+  const cause = isTripping(breaker, RETRY_POLICY.stopAfter[failed], endedAt)
+    ? chooseStopCause(failed, breaker.failures, outcome)
     : undefined;
   const effects: Effect[] = cause === undefined ? [] : [{ type: 'stop', cause }];
-  return { state: { ...state, breakers: withBreaker(breakers, serviceKey(failed), breaker) }, effects };
+  return { state: { ...state, breakers: withBreaker(breakers, makeStopKey(failed), breaker) }, effects };
 }
 
 /** Tells if an outcome ends a row of failures. A missing answer does not end a row of answers. */
-function endsRow(failure: ServiceFailure, outcome: Outcome): boolean {
+function isEndOfRow(failure: StoppingFailure, outcome: Outcome): boolean {
   if (failure === outcome.kind) return false;
   return failure === 'not-delivered' || OUTCOMES[outcome.kind].provesPeer !== 'neutral';
 }
 
 /** Cause for the push to end; undefined where the slowed pace ends it ({@link Effect} `slow-down`). */
-function stopCauseAfter(failure: ServiceFailure, failures: number, outcome: Outcome): StopCause | undefined {
+function chooseStopCause(failure: StoppingFailure, failures: number, outcome: Outcome): StopCause | undefined {
   const reason: Message = 'detail' in outcome ? outcome.detail : '';
   switch (failure) {
     case 'uncertain':
@@ -70,9 +70,9 @@ function decideSettlement(state: PushState, facts: AttemptFacts): Decision {
     case 'accepted':
       return { ...settled({ state: 'accepted', identCely: outcome.identCely }), state: { ...state, accessProven: true } };
     case 'already-applied':
-      return settled(alreadyApplied(facts, outcome.detail));
+      return settled(acceptAlreadyApplied(facts, outcome.detail));
     case 'refused':
-      return settled(refusal(entry, outcome.detail, outcome.findings));
+      return settled(makeRefusal(entry, outcome.detail, outcome.findings));
     case 'refused-unspecified':
       return handleUndetailedRefusal(state, facts, outcome.detail);
     case 'refused-by-intermediary':
@@ -86,7 +86,7 @@ function decideSettlement(state: PushState, facts: AttemptFacts): Decision {
       };
     case 'content-changed':
       return settled(
-        refusal(
+        makeRefusal(
           entry,
           msg`the photograph was removed or changed since it was queued; queue it again with \`${cmd`pas photo add`}\``,
           [],
@@ -119,19 +119,19 @@ function getNotBefore({ now, outcome }: AttemptFacts, failures: number): WallMs 
   switch (OUTCOMES[outcome.kind].retry) {
     case 'never':
     case 'first':
-      return wallMs(0);
+      return asWallMs(0);
     case 'in-turn':
       return now;
     case 'backoff':
-      return wallMs(now + entryBackoffMs(failures));
+      return asWallMs(now + computeEntryBackoffMs(failures));
     case 'slow-backoff':
-      return wallMs(now + slowBackoffMs(failures));
+      return asWallMs(now + slowBackoffMs(failures));
   }
 }
 
 /** Accepts a number that the service could refuse for nothing else. */
-function alreadyApplied({ entry }: AttemptFacts, detail: Message): Settlement {
-  if (entry.kind !== 'number' || findNumberProblem(entry.value) !== undefined) return refusal(entry, detail, []);
+function acceptAlreadyApplied({ entry }: AttemptFacts, detail: Message): Settlement {
+  if (entry.kind !== 'number' || findNumberProblem(entry.value) !== undefined) return makeRefusal(entry, detail, []);
   return { state: 'accepted', identCely: entry.identCely ?? '', reason: msg`the service already had this number` };
 }
 
@@ -142,11 +142,11 @@ function handleUndetailedRefusal(
   detail: Message,
 ): Decision {
   if (entry.kind !== 'import' || entry.project === null || !besideImport || collisionsBefore >= RETRY_POLICY.collision.maxRepeats)
-    return { settlement: refusal(entry, detail, []), state, effects: [] };
+    return { settlement: makeRefusal(entry, detail, []), state, effects: [] };
   const settlement: Settlement = {
     state: 'queued',
     reason: msg`refused, perhaps because of another import into its project (${detail}); retried alone`,
-    notBeforeAt: now + entryBackoffMs(collisionsBefore + 1),
+    notBeforeAt: now + computeEntryBackoffMs(collisionsBefore + 1),
   };
   return { settlement, state: { ...state, serialProjects: new Set([...state.serialProjects, entry.project]) }, effects: [] };
 }
@@ -157,17 +157,17 @@ function handleForbidden(
   { access, entry }: AttemptFacts,
   { detail, findings }: Extract<AttemptFacts['outcome'], { kind: 'forbidden' }>,
 ): Decision {
-  const waiting = (reason: Message): Settlement => ({ state: 'queued', reason, notBeforeAt: 0 });
-  const isOpen = waiting(msg`refused, and it is unclear if the whole account is refused: ${detail}`);
+  const keepWaiting = (reason: Message): Settlement => ({ state: 'queued', reason, notBeforeAt: 0 });
+  const isOpen = keepWaiting(msg`refused, and it is unclear if the whole account is refused: ${detail}`);
   if (access === undefined)
     return state.accessProven
-      ? { settlement: refusal(entry, detail, findings), state, effects: [] }
+      ? { settlement: makeRefusal(entry, detail, findings), state, effects: [] }
       : { settlement: isOpen, state, effects: [{ type: 'probe-access' }] };
   if (access.kind === 'forbidden') {
     const { breakers, effects } = requeueForbidden(state.breakers, detail);
     const stop: Effect = { type: 'stop', cause: { kind: 'not-allowed', reason: detail } };
     return {
-      settlement: waiting(msg`the account is refused: ${detail}`),
+      settlement: keepWaiting(msg`the account is refused: ${detail}`),
       state: { ...state, breakers },
       effects: [stop, ...effects],
     };
@@ -175,14 +175,16 @@ function handleForbidden(
   const cause = findStopCause(access);
   if (cause !== undefined) return { settlement: isOpen, state, effects: [{ type: 'stop', cause }] };
   if (access.kind === 'unauthorised') return { settlement: isOpen, state, effects: [] };
-  return { settlement: refusal(entry, detail, findings), state: { ...state, accessProven: true }, effects: [] };
+  return { settlement: makeRefusal(entry, detail, findings), state: { ...state, accessProven: true }, effects: [] };
 }
 
 /** The pace holds all entries back, so this one may go again at once. */
 function handleThrottle(state: PushState, facts: AttemptFacts, retryAfterMs: number | undefined): Decision {
-  const failures = state.breakers.get(serviceKey('throttled'))?.failures ?? 0;
+  const failures = state.breakers.get(makeStopKey('throttled'))?.failures ?? 0;
   const stopReason =
-    failures < RETRY_POLICY.service.throttled ? undefined : msg`the service asked for fewer requests ${failures} times in a row`;
+    failures < RETRY_POLICY.stopAfter.throttled
+      ? undefined
+      : msg`the service asked for fewer requests ${failures} times in a row`;
   return {
     settlement: requeue(facts, msg`the service asked for fewer requests`),
     state: countOutcome(state, 'throttled'),
@@ -205,10 +207,10 @@ function handleBusy(state: PushState, facts: AttemptFacts): Decision {
 }
 
 function handleUndelivered(state: PushState, facts: AttemptFacts, detail: Message): Decision {
-  const failures = state.breakers.get(serviceKey('not-delivered'))?.failures ?? 1;
+  const failures = state.breakers.get(makeStopKey('not-delivered'))?.failures ?? 1;
   return {
     settlement: requeue(facts, msg`the request did not reach the service (${detail})`),
-    state: { ...state, backoffUntil: wallMs(facts.now + connectionBackoffMs(failures)) },
+    state: { ...state, backoffUntil: asWallMs(facts.now + computeConnectionBackoffMs(failures)) },
     effects: [],
   };
 }

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { readClock, serverMs } from '../../base/clock.ts';
+import { asServerMs, readClock } from '../../base/clock.ts';
 import { DatabaseError, PasError } from '../../base/errors.ts';
 import { type Message, msg } from '../../base/message.ts';
 import { RETRY_POLICY } from '../../base/retry-policy.ts';
@@ -9,21 +9,21 @@ import { type Claim, claim, clampFutureBackoff, recoverInFlight, type Settlement
 import { ENTRY_KINDS, type Entry } from '../../outbox/entry.ts';
 import {
   countOpen,
-  draftImports,
-  entryById,
+  findEntryById,
   findFormerOwner,
-  heldEntries,
-  nextClaimable,
-  nextClaimableAt,
-  nextScheduled,
+  findNextClaimable,
+  findNextClaimableAt,
+  findNextScheduled,
+  listDraftImports,
+  listHeldEntries,
 } from '../../outbox/entry-queries.ts';
-import { damagedRow } from '../../outbox/events.ts';
+import { makeDamagedRowError } from '../../outbox/events.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { countQueued } from '../../outbox/overview.ts';
 import { reassignRecord, supersedeEarlierNumbers } from '../../outbox/ownership.ts';
 import type { Outcome } from '../../pas-api/outcome.ts';
-import { entryText } from '../finds/entry-words.ts';
-import { entryTotals } from '../finds/outbox-status.ts';
+import { formatEntry } from '../finds/entry-words.ts';
+import { countEntryTotals } from '../finds/outbox-status.ts';
 import { resolveRecordNames } from '../queue/resolve-finds.ts';
 import { getContentKey } from './check-gate.ts';
 import type { OpenCircuit } from './circuit-breaker.ts';
@@ -78,7 +78,7 @@ async function sendAll(session: PushSession): Promise<void> {
   for (;;) {
     if (session.failure !== undefined) throw session.failure.thrown;
     if (stop.aborted) session.stop({ kind: 'interrupted' });
-    const entry = session.mayStart ? nextClaimable(outbox, session.claimableQuery()) : undefined;
+    const entry = session.mayStart ? findNextClaimable(outbox, session.makeClaimableQuery()) : undefined;
     if (entry === undefined) {
       if (!(await waitForMore(session))) return;
     } else if (!(await session.probePeerIfDue()) && !(await isHeld(session, entry))) await launch(session, entry);
@@ -112,12 +112,12 @@ async function waitForMore(session: PushSession): Promise<boolean> {
   const { clock, outbox, stop } = session.context;
   const { flights } = session;
   const isStopping = session.stopCause !== undefined || session.isLimitReached;
-  const dueAt = isStopping || !session.hasRoom ? undefined : nextClaimableAt(outbox, session.claimableQuery());
+  const dueAt = isStopping || !session.hasRoom ? undefined : findNextClaimableAt(outbox, session.makeClaimableQuery());
   if (dueAt === undefined && flights.size === 0) return false;
   const now = clock.now();
   const untilMs = dueAt === undefined ? undefined : Math.max(dueAt, session.state.backoffUntil);
   if (untilMs !== undefined && untilMs - now > RETRY_POLICY.push.maxWaitMs && flights.size === 0) {
-    session.stop({ kind: 'not-yet', reason: waitingText(nextScheduled(outbox, session.claimableQuery())), untilMs });
+    session.stop({ kind: 'not-yet', reason: explainWaiting(findNextScheduled(outbox, session.makeClaimableQuery())), untilMs });
     return false;
   }
   const waiting = new AbortController();
@@ -130,9 +130,9 @@ async function waitForMore(session: PushSession): Promise<boolean> {
   return true;
 }
 
-export function waitingText(entry: Entry | undefined): Message {
+export function explainWaiting(entry: Entry | undefined): Message {
   if (entry === undefined) return msg`the remaining entries must wait`;
-  const [what, reason] = [entryText(entry.kind, entry.localId ?? entry.identCely), entry.reason ?? ''];
+  const [what, reason] = [formatEntry(entry.kind, entry.localId ?? entry.identCely), entry.reason ?? ''];
   return msg`the remaining entries must wait; ${what}: ${reason}`;
 }
 
@@ -160,7 +160,7 @@ async function waitUnlessEnding<T>(session: PushSession, wait: Promise<T>): Prom
 async function launch(session: PushSession, entry: Entry): Promise<void> {
   const { context, halt } = session;
   const { account, outbox, pace, settleMs } = context;
-  const pauseMs = (await waitUnlessEnding(session, pace.waitMs(halt))) ?? 0;
+  const pauseMs = (await waitUnlessEnding(session, pace.getWaitMs(halt))) ?? 0;
   await waitUnlessEnding(session, pace.waitUntilNear(halt));
   const token = await session.signIn(context.session.token(halt));
   if (token === undefined || !session.mayStart) return;
@@ -170,7 +170,7 @@ async function launch(session: PushSession, entry: Entry): Promise<void> {
     // What was changed during the wait passes the gate first.
     if (getContentKey(current) !== getContentKey(entry)) return undefined;
     const { method, url } = buildRequest(context, current);
-    return { method, path: new URL(url).pathname, account, settleMs, ...departureTimes(context, current) };
+    return { method, path: new URL(url).pathname, account, settleMs, ...estimateDeparture(context, current) };
   });
   if (claimed === undefined) {
     assertNotClaimable(session, entry);
@@ -197,20 +197,20 @@ async function launch(session: PushSession, entry: Entry): Promise<void> {
 /** One that can never be claimed would be tried for ever. @throws DatabaseError */
 function assertNotClaimable(session: PushSession, entry: Entry): void {
   const { outbox } = session.context;
-  const next = nextClaimable(outbox, session.claimableQuery());
+  const next = findNextClaimable(outbox, session.makeClaimableQuery());
   if (next?.id === entry.id && getContentKey(next) === getContentKey(entry))
-    throw damagedRow(outbox.path, msg`entry ${entry.id}`);
+    throw makeDamagedRowError(outbox.path, msg`entry ${entry.id}`);
 }
 
 /** The slowest link that an upload is expected on, in bytes per millisecond. */
 const MIN_UPLOAD_RATE = 4;
 
 /** Earliest departure of the request, and latest end of its upload, by the server's clock. */
-function departureTimes({ answerTimeoutMs, serverClock }: PushContext, entry: Entry) {
+function estimateDeparture({ answerTimeoutMs, serverClock }: PushContext, entry: Entry) {
   const [now, latest] = [serverClock.now(), serverClock.latest()];
   if (now === undefined || latest === undefined) return { serverMs: null, sentByMs: null };
   const uploadMs = entry.kind === 'photo' ? entry.photograph.sizeBytes / MIN_UPLOAD_RATE : 0;
-  return { serverMs: now, sentByMs: serverMs(latest + MAX_DEPARTURE_MS + answerTimeoutMs + uploadMs) };
+  return { serverMs: now, sentByMs: asServerMs(latest + MAX_DEPARTURE_MS + answerTimeoutMs + uploadMs) };
 }
 
 /** Takes the slot. An entry that cannot leave now, as the push stops or the service asks for a pause, is released as it was. */
@@ -235,11 +235,11 @@ async function sendOrRelease(session: PushSession, claimed: Claim): Promise<Slot
 }
 
 function withEnd(slot: Slot, end: () => void): Slot {
-  const ended = <T>(result: T): T => {
+  const withEndCall = <T>(result: T): T => {
     end();
     return result;
   };
-  return { ...slot, leave: () => ended(slot.leave()), release: () => ended(slot.release()) };
+  return { ...slot, leave: () => withEndCall(slot.leave()), release: () => withEndCall(slot.release()) };
 }
 
 async function settleAttempt(session: PushSession, claimed: Claim, sent: Sent, pacedMs: number): Promise<void> {
@@ -294,7 +294,7 @@ function identifierProblem(session: PushSession, entry: Entry, identCely: string
   const owner = reassignRecord(outbox, entry, identCely);
   const former = owner ?? findFormerOwner(outbox, entry.id, identCely);
   if (former === undefined) return undefined;
-  const reason = entryById(outbox, former.id)?.reason;
+  const reason = findEntryById(outbox, former.id)?.reason;
   if (owner !== undefined) session.reportSettled(owner, { state: 'uncertain', reason: reason ?? '' });
   const find = former.localId ?? '';
   return msg`the service gave it the record ${identCely}, which belonged to ${find}: check at the service which find it is`;
@@ -313,15 +313,15 @@ export function planPush(outbox: Outbox, names: readonly string[]) {
     recordKeys,
     queued: countQueued(outbox, recordKeys),
     /** Finds that are not complete, and are named or have numbers or photographs waiting: nothing of them can be sent. */
-    drafts: draftImports(outbox, recordKeys).flatMap(({ localId }) => localId ?? []),
+    drafts: listDraftImports(outbox, recordKeys).flatMap(({ localId }) => localId ?? []),
   };
 }
 
-export function remainingAfterPush(outbox: Outbox, { nonConforming }: PushResult) {
+export function countRemainingAfterPush(outbox: Outbox, { nonConforming }: PushResult) {
   return {
-    totals: entryTotals(outbox),
-    held: heldEntries(outbox).length,
+    totals: countEntryTotals(outbox),
+    held: listHeldEntries(outbox).length,
     /** Entries with an answer outside the contract that a look proved absent: they are to be sent again. */
-    stillNonConforming: nonConforming.filter((id) => entryById(outbox, id)?.state === 'queued').length,
+    stillNonConforming: nonConforming.filter((id) => findEntryById(outbox, id)?.state === 'queued').length,
   };
 }

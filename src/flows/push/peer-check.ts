@@ -5,7 +5,7 @@ import { OUTCOMES } from '../../base/outcomes.ts';
 import { type Exchange, type HttpRequest, type HttpResponse, retryAfterMs, TransportError } from '../../http/exchange.ts';
 import type { Pace, Slot } from '../../http/pacer.ts';
 import { type Outcome, parseOutcome } from '../../pas-api/outcome.ts';
-import { accessProbe, authorize, emptyImport } from '../../pas-api/session.ts';
+import { authorize, makeAccessProbe, makeEmptyImport } from '../../pas-api/session.ts';
 import { type AttemptFacts, isAbort, type Peer, type PushState, type Step, type StopCause } from './push-context.ts';
 
 /** Judges by an outcome whether it is the service that answers ({@link PushState.peer}). */
@@ -35,7 +35,7 @@ function withMember(members: ReadonlySet<number>, id: number, isMember: boolean)
 
 /** Sends an import without a find, which the service refuses. @returns why nothing is to be sent now; undefined where the service is there, and open */
 export async function probePeer(asker: Asker, token: string): Promise<StopCause | undefined> {
-  return findStopCause(await probe(asker, token, emptyImport(asker.baseUrl)));
+  return findStopCause(await probe(asker, token, makeEmptyImport(asker.baseUrl)));
 }
 
 /** Sends a request that changes nothing and passes the gates of a write. */
@@ -93,7 +93,7 @@ export type Asker = {
 export async function askAccess(
   { baseUrl, clock, pace, send, stop }: Asker,
   token: string,
-  question: HttpRequest = accessProbe(baseUrl),
+  question: HttpRequest = makeAccessProbe(baseUrl),
 ): Promise<HttpResponse | TransportError> {
   let slot: Slot | undefined;
   try {

@@ -6,19 +6,19 @@ import { assertSound } from '../../outbox/backup-copy.ts';
 import { bindAccount, findKnownAccount, findKnownUsername } from '../../outbox/bound-account.ts';
 import { clearBackoff, recoverInFlight } from '../../outbox/claims.ts';
 import type { Entry, Photograph } from '../../outbox/entry.ts';
-import { entriesInState, heldEntries, nextScheduled } from '../../outbox/entry-queries.ts';
+import { findNextScheduled, listEntriesInState, listHeldEntries } from '../../outbox/entry-queries.ts';
 import { mergeJournal } from '../../outbox/merge.ts';
 import { type Outbox, readHeader } from '../../outbox/open-outbox.ts';
 import { countQueued } from '../../outbox/overview.ts';
 import { type PushLockOptions, withPushLock } from '../../outbox/push-lock.ts';
 import type { Account } from '../../pas-api/session.ts';
-import { adopt, assertDecided, type Fence, foreignOutbox, passFence } from '../outbox/fence.ts';
+import { adopt, assertDecided, type Fence, makeForeignOutboxError, passFence } from '../outbox/fence.ts';
 import type { LookupContext } from '../reconcile/gather-evidence.ts';
 import { type Reconciled, reconcile } from '../reconcile/reconcile-entries.ts';
 import { sendHeld } from '../reconcile/resolve-entries.ts';
 import { type GateContext, holdBeforeDeparture, holdQuestionable } from './check-gate.ts';
 import { openCircuitsAt } from './circuit-breaker.ts';
-import { drainQueue, type PushResult, waitingText } from './drain-queue.ts';
+import { drainQueue, explainWaiting, type PushResult } from './drain-queue.ts';
 import { createServerClock, type PushSettings, type ServerClock } from './push-context.ts';
 import { type OpenService, resolveAccount } from './resolve-account.ts';
 import { openKeptPhotograph, parseRecordIdent } from './send-entry.ts';
@@ -94,14 +94,14 @@ export async function pushAll(options: PushAllOptions): Promise<PushResult> {
 export async function pushUnderLock(options: PushAllOptions): Promise<PushResult> {
   await prepareOutbox(options);
   const push = createPush(options);
-  let result = await push.round();
+  let result = await push.runRound();
   const released = new Set<number>();
   for (;;) {
     const settled = await push.reconcile(result);
     const isFreed = ({ entry: { id, kind }, verdict }: Reconciled): boolean =>
       verdict.kind === 'absent' ? !result.nonConforming.includes(id) : verdict.kind === 'found' && kind !== 'photo';
     const again = settled.filter((one) => !released.has(one.entry.id) && isFreed(one));
-    if (options.stop.aborted && entriesInState(options.outbox, 'uncertain').length > 0)
+    if (options.stop.aborted && listEntriesInState(options.outbox, 'uncertain').length > 0)
       return { ...result, stopCause: result.stopCause ?? { kind: 'interrupted' } };
     const mayGoOn = result.stopCause === undefined && options.limit === undefined && !options.stop.aborted;
     if (!mayGoOn) return result;
@@ -109,7 +109,7 @@ export async function pushUnderLock(options: PushAllOptions): Promise<PushResult
     // Entries proven absent are queued again. They are sent now, but only once, so that a service that loses them each time is left.
     // A find that was found has freed its photographs and numbers, and a number the later ones of its record.
     for (const { entry } of again) released.add(entry.id);
-    result = addResults(result, await push.round());
+    result = addResults(result, await push.runRound());
   }
 }
 
@@ -119,7 +119,7 @@ async function prepareOutbox(options: PushAllOptions): Promise<void> {
   assertSameOutbox(options);
   const fence = passFence(outbox, machine);
   if (fence.kind === 'foreign') {
-    if ((await options.confirmAdoption?.(fence)) !== true) throw foreignOutbox(outbox);
+    if ((await options.confirmAdoption?.(fence)) !== true) throw makeForeignOutboxError(outbox);
     adopt(outbox, machine);
   }
   assertSound(outbox);
@@ -139,20 +139,20 @@ function assertSameOutbox({ outbox, service, lock }: PushAllOptions): void {
 
 type Push = {
   /** Passes the gate and drains the queue, where there is anything to send. */
-  round(): Promise<PushResult>;
+  runRound(): Promise<PushResult>;
   reconcile(result: PushResult): Promise<readonly Reconciled[]>;
 };
 
 function createPush(options: PushAllOptions): Push {
   const { outbox, clock } = options;
   const serverClock = createServerClock(clock);
-  const service = { ...options.service, send: serverClock.observing(options.service.send) };
+  const service = { ...options.service, send: serverClock.observe(options.service.send) };
   let account: Account | undefined;
   let hasLooked = false;
-  const round = async (): Promise<PushResult> => {
+  const runRound = async (): Promise<PushResult> => {
     recoverInFlight(outbox);
     // Without anything to send, and without a question that the service or a person may answer now, the service is not needed.
-    if (countToSend(options) === 0 && !heldEntries(outbox).some((entry) => isMeant(options, entry))) return NOTHING_SENT;
+    if (countToSend(options) === 0 && !listHeldEntries(outbox).some((entry) => isMeant(options, entry))) return NOTHING_SENT;
     if ((await options.admitNewPeople?.()) === false) return { ...NOTHING_SENT, stopCause: NEW_PEOPLE };
     try {
       account ??= await resolveAccount(outbox, service, options.stop);
@@ -164,7 +164,7 @@ function createPush(options: PushAllOptions): Push {
     bindAccount(outbox, account.identCely);
     if (!hasLooked) await reconcileBeforeLook(options);
     hasLooked = true;
-    const gate = createGate(options, await gateContext(options, account, serverClock));
+    const gate = createGate(options, await makeGateContext(options, account, serverClock));
     const isStopped = await passGate(options, gate);
     if (isStopped) return { ...NOTHING_SENT, stopCause: { kind: 'interrupted' } };
     options.onRound?.(countToSend(options));
@@ -178,22 +178,22 @@ function createPush(options: PushAllOptions): Push {
       readIdentCely: parseRecordIdent,
     });
   };
-  return { round, reconcile: (result) => reconcileUncertain(options, result) };
+  return { runRound, reconcile: (result) => reconcileUncertain(options, result) };
 }
 
 /** Settles entries that an earlier push left uncertain first: their records are no equals of those still to be sent. */
 async function reconcileBeforeLook(options: PushAllOptions): Promise<void> {
-  if (entriesInState(options.outbox, 'uncertain').length > 0) await reconcileUncertain(options, NOTHING_SENT);
+  if (listEntriesInState(options.outbox, 'uncertain').length > 0) await reconcileUncertain(options, NOTHING_SENT);
 }
 
-async function gateContext(
+async function makeGateContext(
   options: PushAllOptions,
   { identCely: account }: Account,
   serverClock: ServerClock,
 ): Promise<GateContext> {
   const { outbox, lookBackMs } = options;
   const why = findReasonNotToLook(options);
-  if (why === 'skipped' && readHeader(outbox).mustLook) throw mustLook();
+  if (why === 'skipped' && readHeader(outbox).mustLook) throw makeMustLookError();
   const look = why === undefined ? await openLook(options, account) : undefined;
   const notChecked = why ?? (look === undefined ? 'not-signed-in' : undefined);
   if (notChecked !== undefined && countToSend(options) > 0) options.onNotChecked?.(notChecked);
@@ -231,7 +231,7 @@ function createGate(options: PushAllOptions, context: GateContext): Gate {
         if (isHeld && options.onMatch === 'send')
           sendHeld(
             options.outbox,
-            heldEntries(options.outbox).filter((held) => isMeant(options, held)),
+            listHeldEntries(options.outbox).filter((held) => isMeant(options, held)),
           );
         return isHeld;
       }),
@@ -245,7 +245,7 @@ function findReasonNotToLook({ harvesting, mayLook, outbox }: PushAllOptions): N
   return harvesting.auth === 'none' && !readHeader(outbox).mustLook ? 'anonymous' : undefined;
 }
 
-function mustLook(): UsageError {
+function makeMustLookError(): UsageError {
   return new UsageError(
     msg`This outbox was adopted from another place, so pas first searches the service for entries that are not sent yet. Nothing was sent.`,
     { hint: msg`Push without --no-look: ${cmd`pas push`}` },
@@ -325,16 +325,16 @@ export function addResults(first: PushResult, second: PushResult): PushResult {
 function withStopCauseForRemaining(options: PushAllOptions, result: PushResult): PushResult {
   const { breakerMemory, clock, kinds, outbox, recordKeys } = options;
   const openCircuits = openCircuitsAt(breakerMemory.breakers, clock.monotonicMs());
-  const rest = nextScheduled(outbox, { kinds, recordKeys, busyRecords: [], busyProjects: [], openCircuits });
+  const rest = findNextScheduled(outbox, { kinds, recordKeys, busyRecords: [], busyProjects: [], openCircuits });
   if (rest === undefined || result.nonConforming.includes(rest.id)) return result;
   const untilMs = Math.max(rest.notBeforeAt, clock.now());
-  return { ...result, stopCause: { kind: 'not-yet', reason: waitingText(rest), untilMs } };
+  return { ...result, stopCause: { kind: 'not-yet', reason: explainWaiting(rest), untilMs } };
 }
 
 async function reconcileUncertain(options: PushAllOptions, { stopCause }: PushResult): Promise<readonly Reconciled[]> {
   const { harvesting, outbox } = options;
   const isOnline = stopCause === undefined || stopCause.kind === 'in-doubt';
-  if (harvesting === undefined || !isOnline || entriesInState(outbox, 'uncertain').length === 0) return [];
+  if (harvesting === undefined || !isOnline || listEntriesInState(outbox, 'uncertain').length === 0) return [];
   try {
     const context = await makeLookupContext(options, harvesting, findKnownAccount(outbox)?.identCely);
     const settled = await reconcile({ ...context, recordKeys: options.recordKeys });
@@ -359,7 +359,7 @@ export async function reconcileNow(options: SyncContext & { readonly harvesting:
     recoverInFlight(outbox);
     const context = await makeLookupContext(options, harvesting, await resolveWriter(options, harvesting));
     const settled = await reconcile({ ...context, recordKeys: options.recordKeys });
-    return { settled, left: entriesInState(outbox, 'uncertain').length };
+    return { settled, left: listEntriesInState(outbox, 'uncertain').length };
   });
 }
 

@@ -1,14 +1,14 @@
 import type { Readable } from 'node:stream';
 import {
+  asServerMs,
+  asWallMs,
   type Clock,
-  elapsedMs,
   type Moment,
   type MonotonicMs,
+  measureElapsedMs,
   readClock,
   type ServerMs,
-  serverMs,
   type WallMs,
-  wallMs,
 } from '../../base/clock.ts';
 import type { Message } from '../../base/message.ts';
 import type { Exchange } from '../../http/exchange.ts';
@@ -18,7 +18,7 @@ import type { Entry, EntryKind, EntryState, Photograph } from '../../outbox/entr
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import type { Outcome, ReadIdentCely } from '../../pas-api/outcome.ts';
 import type { Session } from '../../pas-api/session.ts';
-import { type BreakerMemory, type Breakers, type OpenCircuit, storedBreakers } from './circuit-breaker.ts';
+import { type BreakerMemory, type Breakers, type OpenCircuit, withoutStopCounters } from './circuit-breaker.ts';
 
 export type PushSettings = {
   readonly kinds: readonly EntryKind[];
@@ -118,7 +118,7 @@ export type ServerClock = {
    */
   latest(): ServerMs | undefined;
   /** Takes the time from the answers of an exchange. */
-  observing(send: Exchange): Exchange;
+  observe(send: Exchange): Exchange;
 };
 
 /** A `Date` header counts whole seconds. */
@@ -127,9 +127,10 @@ const HEADER_PRECISION_MS = 1000;
 export function createServerClock(clock: Clock): ServerClock {
   let heard: { readonly at: ServerMs; readonly askedOn: Moment; readonly readOn: Moment } | undefined;
   return {
-    now: () => (heard === undefined ? undefined : serverMs(heard.at + clock.monotonicMs() - heard.readOn.monotonicMs)),
-    latest: () => (heard === undefined ? undefined : serverMs(heard.at + HEADER_PRECISION_MS + elapsedMs(clock, heard.askedOn))),
-    observing: (send) => async (request) => {
+    now: () => (heard === undefined ? undefined : asServerMs(heard.at + clock.monotonicMs() - heard.readOn.monotonicMs)),
+    latest: () =>
+      heard === undefined ? undefined : asServerMs(heard.at + HEADER_PRECISION_MS + measureElapsedMs(clock, heard.askedOn)),
+    observe: (send) => async (request) => {
       const askedOn = readClock(clock);
       const response = await send(request);
       const at = parseDate(response.headers['date']);
@@ -142,7 +143,7 @@ export function createServerClock(clock: Clock): ServerClock {
 /** A `Date` header (RFC 9110, 6.6.1); undefined for what is none. */
 export function parseDate(header: string | undefined): ServerMs | undefined {
   const at = header === undefined ? Number.NaN : Date.parse(header);
-  return Number.isNaN(at) ? undefined : serverMs(at);
+  return Number.isNaN(at) ? undefined : asServerMs(at);
 }
 
 /**
@@ -176,13 +177,13 @@ export type PushState = {
   readonly accessProven: boolean;
 };
 
-export function initialState(breakers: Breakers): PushState {
+export function makeInitialState(breakers: Breakers): PushState {
   return {
     peer: 'unverified',
-    breakers: storedBreakers(breakers),
+    breakers: withoutStopCounters(breakers),
     serialProjects: new Set(),
     counts: { accepted: 0, refused: 0, requests: 0, throttled: 0, locked: 0 },
-    backoffUntil: wallMs(0),
+    backoffUntil: asWallMs(0),
     lastBusy: undefined,
     nonConforming: new Set(),
     accessProven: false,

@@ -5,10 +5,10 @@ import { RETRY_POLICY } from '../../base/retry-policy.ts';
 import { moveToBack, requeue, type Settlement } from '../../outbox/claims.ts';
 import { getProject } from '../../outbox/entries.ts';
 import type { Entry, EntryKind } from '../../outbox/entry.ts';
-import { type ClaimableQuery, countOpen, entriesInState, entryById } from '../../outbox/entry-queries.ts';
-import { attemptsInARow, consecutiveFailures, listAttempts } from '../../outbox/record-events.ts';
+import { type ClaimableQuery, countOpen, findEntryById, listEntriesInState } from '../../outbox/entry-queries.ts';
+import { countAttemptsInARow, countConsecutiveFailures, listAttempts } from '../../outbox/record-events.ts';
 import type { Outcome } from '../../pas-api/outcome.ts';
-import { refusedForProjects, requeueSettlement } from './apply-circuit-breakers.ts';
+import { countRefusedForProjects, requeueSettlement } from './apply-circuit-breakers.ts';
 import { openCircuitsAt } from './circuit-breaker.ts';
 import { decide } from './decide.ts';
 import { probeAccess, probePeer } from './peer-check.ts';
@@ -16,7 +16,7 @@ import {
   type AttemptFacts,
   type Decision,
   type Effect,
-  initialState,
+  makeInitialState,
   type PushContext,
   type PushCounts,
   type PushState,
@@ -57,7 +57,7 @@ export class PushSession {
     this.halt = AbortSignal.any([context.stop, this.#ending.signal]);
     // One listener for each request under way: that many is no leak.
     setMaxListeners(0, this.halt);
-    this.#state = initialState(context.breakerMemory.breakers);
+    this.#state = makeInitialState(context.breakerMemory.breakers);
   }
 
   get state(): PushState {
@@ -104,13 +104,13 @@ export class PushSession {
   }
 
   /** Query of the entries that may be sent beside the requests under way. */
-  claimableQuery(): ClaimableQuery {
+  makeClaimableQuery(): ClaimableQuery {
     const { kinds, recordKeys } = this.context;
     const flights = [...this.flights.values()];
     const active = new Set(flights.flatMap(({ entry }) => (entry.kind === 'import' ? [entry.project] : [])));
     // After an entry was refused for its project, one is under way at a time until one is accepted.
     const isCareful = (kind: EntryKind): boolean =>
-      refusedForProjects(this.#state.breakers, kind) > 0 && flights.some(({ entry }) => entry.kind === kind);
+      countRefusedForProjects(this.#state.breakers, kind) > 0 && flights.some(({ entry }) => entry.kind === kind);
     return {
       ...{ kinds: kinds.filter((kind) => !isCareful(kind)), recordKeys },
       busyRecords: flights.flatMap(({ entry: { recordKey, identCely } }) => [
@@ -124,21 +124,21 @@ export class PushSession {
 
   /** Keeps a request under way until `done`, and marks imports that share their project. */
   addFlight(entry: Entry, done: Promise<void>): void {
-    for (const other of this.#flightsBeside(entry)) this.#besideImport.add(entry.id).add(other.id);
+    for (const other of this.#listFlightsBeside(entry)) this.#besideImport.add(entry.id).add(other.id);
     this.flights.set(entry.id, { entry, done });
   }
 
   /** Marks that a request is about to leave. @returns what ends it */
   startDeparture(): () => void {
-    let end = (): void => {};
+    let endDeparture = (): void => {};
     const departing = new Promise<void>((resolve) => {
-      end = () => {
+      endDeparture = () => {
         if (this.#departing === departing) this.#departing = undefined;
         resolve();
       };
     });
     this.#departing = departing;
-    return end;
+    return endDeparture;
   }
 
   /** Waits while a request is about to leave, since a commit would make it late; not for one that waits longer. */
@@ -175,7 +175,7 @@ export class PushSession {
     sent: Sent,
     access?: Outcome,
   ): { readonly settlement: Settlement; readonly pending: readonly Effect[] } {
-    if (sent.outcome.kind === 'accepted') for (const other of this.#flightsBeside(entry)) this.#besideAccepted.add(other.id);
+    if (sent.outcome.kind === 'accepted') for (const other of this.#listFlightsBeside(entry)) this.#besideAccepted.add(other.id);
     return this.apply(decide(this.#state, this.collectFacts(entry, sent, access)));
   }
 
@@ -245,15 +245,15 @@ export class PushSession {
       project: getProject(entry),
       endedAt: clock.monotonicMs(),
       now: clock.now(),
-      failuresBefore: consecutiveFailures(listAttempts(outbox, entry)),
-      collisionsBefore: attemptsInARow(outbox, entry, 'refused-unspecified'),
+      failuresBefore: countConsecutiveFailures(listAttempts(outbox, entry)),
+      collisionsBefore: countAttemptsInARow(outbox, entry, 'refused-unspecified'),
       besideImport:
         this.#besideImport.has(entry.id) || (sent.outcome.kind === 'refused-unspecified' && this.#isBesideUnknown(entry)),
       besideAccepted: this.#besideAccepted.has(entry.id),
     };
   }
 
-  #flightsBeside(entry: Entry): Entry[] {
+  #listFlightsBeside(entry: Entry): Entry[] {
     return [...this.flights.values()].flatMap(({ entry: other }) =>
       entry.kind === 'import' && other.kind === 'import' && other.id !== entry.id && other.project === entry.project
         ? [other]
@@ -265,13 +265,13 @@ export class PushSession {
   async #renewToken(entry: Entry, refused: string): Promise<void> {
     const { outbox, session } = this.context;
     const next = await this.signIn(session.renew(refused, this.halt));
-    if (next !== refused && attemptsInARow(outbox, entry, 'unauthorised') <= RETRY_POLICY.token.maxRenewals) return;
+    if (next !== refused && countAttemptsInARow(outbox, entry, 'unauthorised') <= RETRY_POLICY.token.maxRenewals) return;
     this.stop({ kind: 'not-allowed', reason: msg`the service refuses the token that it issued` });
   }
 
   /** The service may still be working on an import of the project of which no answer came, such as one of a push that was killed. */
   #isBesideUnknown(entry: Entry): boolean {
-    return entriesInState(this.context.outbox, 'uncertain').some(
+    return listEntriesInState(this.context.outbox, 'uncertain').some(
       (other) => other.kind === 'import' && entry.kind === 'import' && other.project === entry.project,
     );
   }
@@ -320,7 +320,7 @@ export class PushSession {
       this.#skipReasons.set(id, reason);
       return;
     }
-    const entry = entryById(outbox, id);
+    const entry = findEntryById(outbox, id);
     // A person may have taken it up meanwhile.
     if (entry?.state !== 'refused') return;
     const settlement = requeueSettlement(reason, clock.now());

@@ -11,16 +11,16 @@ import {
 import { type Outbox, readHeader } from '../../outbox/open-outbox.ts';
 import {
   type Account,
-  answerOrUnavailable,
   assertAvailable,
   authorize,
+  chooseRole,
+  makeUserInfoRequest,
   openSession,
   type Role,
-  roleOfGroups,
+  requireAnswer,
   type Session,
-  userInfoRequest,
 } from '../../pas-api/session.ts';
-import { childText, getChild, getChildren, type XmlElement } from '../../xml/element.ts';
+import { getChild, getChildren, getChildText, type XmlElement } from '../../xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../../xml/parse.ts';
 
 export type Signer = {
@@ -51,7 +51,7 @@ export type ProfileUser = {
   /** User name in config.toml, which the environment does not override; undefined where it has none. */
   readonly username: string | undefined;
   /** Says which command makes a profile for another user of the service, or acts for the one that there is. */
-  profileFor(username: string): Message;
+  adviseProfileFor(username: string): Message;
   /** Says which command gives this profile another user. */
   withUser(username: string): Message;
 };
@@ -114,7 +114,7 @@ function describeRemedies(
   if (profile === undefined)
     return msg`Sign in as ${who} with \`${cmd`pas login`}\`, or make a profile with an outbox of its own for ${identCely}: ${cmd`pas init`} --name NAME --base-url ${baseUrl}`;
   const other = (signer.usesExternalToken ? undefined : signer.username) ?? (email === '' ? identCely : email);
-  const way = profile.profileFor(other);
+  const way = profile.adviseProfileFor(other);
   const separateText = msg`If ${other} is to send from an outbox of its own, ${way}`;
   if (signer.usesExternalToken) return msg`To send as ${who}, unset PAS_TOKEN and sign in: ${cmd`pas login`}. ${separateText}`;
   if (profile.username !== undefined && signer.username !== profile.username)
@@ -164,8 +164,8 @@ export async function fetchAccount(
   { baseUrl, session, send }: { readonly baseUrl: string; readonly session: Session; readonly send: Exchange },
   signal?: AbortSignal,
 ): Promise<Account> {
-  const question = { ...userInfoRequest(baseUrl), ...(signal === undefined ? {} : { signal }) };
-  const ask = (token: string): Promise<HttpResponse> => answerOrUnavailable(baseUrl, () => authorize(token, send)(question));
+  const question = { ...makeUserInfoRequest(baseUrl), ...(signal === undefined ? {} : { signal }) };
+  const ask = (token: string): Promise<HttpResponse> => requireAnswer(baseUrl, () => authorize(token, send)(question));
   const token = await session.token(signal);
   let response = await ask(token);
   if (response.status === 401) response = await ask(await session.renew(token, signal));
@@ -181,13 +181,13 @@ export async function fetchAccount(
 
 function parseAccount(baseUrl: string, body: Buffer): Account {
   const { root, user } = parseUserInfo(baseUrl, body);
-  const text = (name: string): string => childText(user, name) ?? '';
+  const getText = (name: string): string => getChildText(user, name) ?? '';
   return {
-    identCely: text('ident_cely'),
-    name: `${text('jmeno')} ${text('prijmeni')}`.trim(),
-    email: text('email'),
-    organisation: text('organizace'),
-    role: roleOfGroups(getChildren(user, 'skupina').map((group) => group.text)),
+    identCely: getText('ident_cely'),
+    name: `${getText('jmeno')} ${getText('prijmeni')}`.trim(),
+    email: getText('email'),
+    organisation: getText('organizace'),
+    role: chooseRole(getChildren(user, 'skupina').map((group) => group.text)),
     prefix: root.name,
     namespace: root.namespace,
   };
@@ -197,7 +197,7 @@ function parseUserInfo(baseUrl: string, body: Buffer): { readonly root: XmlEleme
   try {
     const { root } = parseXml(body);
     const user = getChild(root, 'uzivatel');
-    if (user !== undefined && childText(user, 'ident_cely') !== undefined) return { root, user };
+    if (user !== undefined && getChildText(user, 'ident_cely') !== undefined) return { root, user };
   } catch (thrown) {
     if (!(thrown instanceof XmlSyntaxError)) throw thrown;
     throw makeNoAccountError(baseUrl, msg`no XML`, thrown);

@@ -1,14 +1,14 @@
 import { Readable } from 'node:stream';
-import { type Clock, elapsedMs, type Moment, type MonotonicMs, readClock, type ServerMs } from '../../base/clock.ts';
+import { type Clock, type Moment, type MonotonicMs, measureElapsedMs, readClock, type ServerMs } from '../../base/clock.ts';
 import { type AnswerHead, type Exchange, type HttpRequest, TransportError } from '../../http/exchange.ts';
 import type { Slot } from '../../http/pacer.ts';
-import { ChangedFileError, SLICE_BYTES, verifiedPieces } from '../../http/request-body.ts';
+import { ChangedFileError, readVerifiedPieces, SLICE_BYTES } from '../../http/request-body.ts';
 import type { Entry, EntryKind, Photograph } from '../../outbox/entry.ts';
-import { type Outcome, outcomeOfTransportError, parseOutcome, type ReadIdentCely } from '../../pas-api/outcome.ts';
-import { authorize, importRequest, numberRequest, photoRequest } from '../../pas-api/session.ts';
+import { classifyTransportError, type Outcome, parseOutcome, type ReadIdentCely } from '../../pas-api/outcome.ts';
+import { authorize, makeImportRequest, makeNumberRequest, makePhotoRequest } from '../../pas-api/session.ts';
 import { openContentStore, readAhead } from '../../store/content-store.ts';
 import { toDatabaseError } from '../../store/database.ts';
-import { childText, getChild } from '../../xml/element.ts';
+import { getChild, getChildText } from '../../xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../../xml/parse.ts';
 import { type PushContext, parseDate } from './push-context.ts';
 
@@ -24,12 +24,12 @@ export type Sent = {
 export function buildRequest(context: PushContext, entry: Entry): HttpRequest {
   switch (entry.kind) {
     case 'import':
-      return importRequest(context.baseUrl, requireValue(entry.document), requireValue(entry.documentSha512));
+      return makeImportRequest(context.baseUrl, requireValue(entry.document), requireValue(entry.documentSha512));
     case 'number':
-      return numberRequest(context.baseUrl, requireValue(entry.identCely), entry.value);
+      return makeNumberRequest(context.baseUrl, requireValue(entry.identCely), entry.value);
     case 'photo': {
       const { photograph } = entry;
-      return photoRequest(context.baseUrl, requireValue(entry.identCely), {
+      return makePhotoRequest(context.baseUrl, requireValue(entry.identCely), {
         ...photograph,
         open: () => context.openPhotograph(photograph),
       });
@@ -72,12 +72,12 @@ export async function sendOnce(
   const addressed = entry.kind === 'import' ? undefined : requireValue(entry.identCely);
   let departedAt = clock.monotonicMs();
   const onDeparture = () => {
-    const mayLeave = elapsedMs(clock, claimedOn) <= MAX_DEPARTURE_MS && slot.leave();
+    const mayLeave = measureElapsedMs(clock, claimedOn) <= MAX_DEPARTURE_MS && slot.leave();
     departedAt = clock.monotonicMs();
     return mayLeave;
   };
   const exchange = authorize(token, context.send);
-  const facts = (response: AnswerHead | undefined) => ({
+  const makeFacts = (response: AnswerHead | undefined) => ({
     status: response?.status,
     serverDateAt: parseDate(response?.headers['date']),
     tookMs: clock.monotonicMs() - departedAt,
@@ -87,10 +87,10 @@ export async function sendOnce(
   try {
     const response = await exchange({ ...request, answerTimeoutMs: context.answerTimeoutMs, signal: context.abort, onDeparture });
     const outcome = parseOutcome(entry.kind, response, clock.now(), context.readIdentCely, addressed);
-    return { outcome, ...facts(response) };
+    return { outcome, ...makeFacts(response) };
   } catch (thrown) {
     if (!(thrown instanceof TransportError)) throw thrown;
-    return { outcome: outcomeOfTransportError(entry.kind, thrown, clock.now(), addressed), ...facts(thrown.head) };
+    return { outcome: classifyTransportError(entry.kind, thrown, clock.now(), addressed), ...makeFacts(thrown.head) };
   } finally {
     slot.release();
   }
@@ -100,7 +100,7 @@ export async function sendOnce(
 export function parseRecordIdent(body: Buffer): string | undefined {
   try {
     const find = getChild(parseXml(body).root, 'samostatny_nalez');
-    return find === undefined ? undefined : childText(find, 'ident_cely');
+    return find === undefined ? undefined : getChildText(find, 'ident_cely');
   } catch (thrown) {
     // Not the service's document: its header may still name the record, so this is not the place to give up.
     if (thrown instanceof XmlSyntaxError) return undefined;
@@ -111,7 +111,7 @@ export function parseRecordIdent(body: Buffer): string | undefined {
 /** Opens a stored photograph. The stream verifies its digest, and fails before its end if it differs from the queued one. */
 export function openKeptPhotograph(folder: string, photograph: Photograph): Readable {
   const path = photograph.link ?? openContentStore(folder).getPath(photograph.sha512);
-  return Readable.from(verifiedPieces(readKept(path), photograph), { objectMode: false, highWaterMark: SLICE_BYTES });
+  return Readable.from(readVerifiedPieces(readKept(path), photograph), { objectMode: false, highWaterMark: SLICE_BYTES });
 }
 
 async function* readKept(path: string): AsyncGenerator<Buffer, void> {
@@ -119,7 +119,7 @@ async function* readKept(path: string): AsyncGenerator<Buffer, void> {
     yield* readAhead(path);
   } catch (thrown) {
     if (!(thrown instanceof Error)) throw thrown;
-    throw isGone(thrown) ? new ChangedFileError() : unreadable(path, thrown);
+    throw isGone(thrown) ? new ChangedFileError() : toReadError(path, thrown);
   }
 }
 
@@ -129,7 +129,7 @@ function isGone(error: Error): boolean {
 }
 
 /** Converts an error of the disk, which a retry may overcome, as with a card with a bad contact. */
-function unreadable(path: string, error: Error): Error {
+function toReadError(path: string, error: Error): Error {
   const databaseError = toDatabaseError(path, error);
   return databaseError instanceof Error ? databaseError : error;
 }

@@ -2,9 +2,9 @@ import { msg } from '../../base/message.ts';
 import type { HarvestedFile, HarvestedFind } from '../../find/harvested-find.ts';
 import { getProject } from '../../outbox/entries.ts';
 import type { Entry, PhotoEntry } from '../../outbox/entry.ts';
-import { entriesOfRecord } from '../../outbox/entry-queries.ts';
+import { listEntriesOfRecord } from '../../outbox/entry-queries.ts';
 import { parseStored } from '../../outbox/events.ts';
-import { deleteUnexplained, saveLook, saveUnexplained, unexplainedRecords } from '../../outbox/gate.ts';
+import { deleteUnexplained, listUnexplainedRecords, saveLook, saveUnexplained } from '../../outbox/gate.ts';
 import { type Outbox, updateHeader } from '../../outbox/open-outbox.ts';
 import type { ListedFind } from '../harvest/harvest-finds.ts';
 import { assignFiles, type SettledPhoto } from '../reconcile/judge-photograph.ts';
@@ -35,7 +35,7 @@ export function rememberUnexplained(
 }
 
 export function readUnexplained(outbox: Outbox): Unexplained {
-  const rows = unexplainedRecords(outbox);
+  const rows = listUnexplainedRecords(outbox);
   return {
     records: rows.flatMap(({ identCely, record }) =>
       record === null ? [] : [parseStored(outbox.path, msg`the looked-up state of ${identCely}`, record) as HarvestedFind],
@@ -60,7 +60,7 @@ export function recordLookups(
 }
 
 /** Files of a record that no photograph from here explains and that equal a queued one by digest, or by the name that it was sent under. */
-export function equalFiles(
+export function findEqualFiles(
   outbox: Outbox,
   queued: readonly Entry[],
   shown: ReadonlyMap<string, HarvestedFind>,
@@ -69,7 +69,7 @@ export function equalFiles(
   const free = new Map(
     [...new Set(photographs.map(({ identCely }) => identCely ?? ''))].map((identCely) => {
       const find = shown.get(identCely);
-      return [identCely, find === undefined ? [] : unexplainedFiles(outbox, find)] as const;
+      return [identCely, find === undefined ? [] : findUnexplainedFiles(outbox, find)] as const;
     }),
   );
   return new Map(
@@ -81,15 +81,15 @@ export function equalFiles(
 }
 
 /** Each photograph that was sent explains one file: cameras give one name to many photographs. */
-export function unexplainedFiles(outbox: Outbox, { identCely, files }: HarvestedFind): HarvestedFile[] {
-  const sent = entriesOfRecord(outbox, identCely).flatMap((entry) =>
-    entry.kind === 'photo' && entry.attempts > 0 ? [settledPhotograph(outbox, entry)] : [],
+export function findUnexplainedFiles(outbox: Outbox, { identCely, files }: HarvestedFind): HarvestedFile[] {
+  const sent = listEntriesOfRecord(outbox, identCely).flatMap((entry) =>
+    entry.kind === 'photo' && entry.attempts > 0 ? [makeSettledPhoto(outbox, entry)] : [],
   );
   const owners = assignFiles(files, sent);
   return files.filter((file) => !owners.has(file));
 }
 
-function settledPhotograph(outbox: Outbox, entry: PhotoEntry): SettledPhoto {
+function makeSettledPhoto(outbox: Outbox, entry: PhotoEntry): SettledPhoto {
   const { name, sha512 } = entry.photograph;
   return { fileName: name, sha512Hex: sha512.toString('hex'), window: getAttemptWindow(outbox, entry) };
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.ts';
 import { ContractError, getLocalizedMessage, type PasError, UnavailableError } from '../../base/errors.ts';
 import type { Message } from '../../base/message.ts';
 import { RETRY_POLICY } from '../../base/retry-policy.ts';
-import { entriesInState, nextClaimableAt } from '../../outbox/entry-queries.ts';
+import { findNextClaimableAt, listEntriesInState } from '../../outbox/entry-queries.ts';
 import { withPushLock } from '../../outbox/push-lock.ts';
 import { openCircuitsAt } from './circuit-breaker.ts';
 import type { PushResult } from './drain-queue.ts';
@@ -145,7 +145,7 @@ async function watchUnderLock(
       return round;
     },
     isOpen: () => isOpen(options),
-    dueAtMs: () => dueAtMs(options, lookedAtMs),
+    dueAtMs: () => findDueAtMs(options, lookedAtMs),
     // Without a request it is not known whether the service is there, and nothing was sent.
     report: (event) => onWait(event, () => (all.requests > 0 ? 'sent' : countToSend(options) === 0 ? 'empty' : 'held')),
   });
@@ -154,11 +154,11 @@ async function watchUnderLock(
 }
 
 /** Next time at which there is something to send, or to look up: uncertain entries once the service must be done with them. */
-function dueAtMs(options: PushAllOptions, lookedAtMs: number): number | undefined {
+function findDueAtMs(options: PushAllOptions, lookedAtMs: number): number | undefined {
   const { clock, outbox, harvesting, settleMs } = options;
   const leftOut = openCircuitsAt(options.breakerMemory.breakers, clock.monotonicMs());
-  const sendAtMs = nextClaimableAt(outbox, { ...options, busyRecords: [], busyProjects: [], openCircuits: leftOut });
-  const inDoubt = harvesting !== undefined && entriesInState(outbox, 'uncertain').length > 0;
+  const sendAtMs = findNextClaimableAt(outbox, { ...options, busyRecords: [], busyProjects: [], openCircuits: leftOut });
+  const inDoubt = harvesting !== undefined && listEntriesInState(outbox, 'uncertain').length > 0;
   const soonestMs = Math.min(
     sendAtMs ?? NEVER,
     inDoubt ? lookedAtMs + Math.max(settleMs, RETRY_POLICY.watch.minLookMs) : NEVER,

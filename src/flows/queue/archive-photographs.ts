@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { FileError, UsageError } from '../../base/errors.ts';
-import { errorIssue, unreadable } from '../../base/issue.ts';
+import { makeErrorIssue, makeUnreadable } from '../../base/issue.ts';
 import { msg } from '../../base/message.ts';
 import { MISSING, PHOTO_MAX_BYTES, type ResolvePhoto } from '../../photo/photograph.ts';
 import { toDatabaseError } from '../../store/database.ts';
@@ -42,7 +42,7 @@ export function openEnclosedPhotographs(
   }
   const knownPaths = new Set(paths);
   let folder: string | undefined;
-  const unpackedPath = (path: string): string => {
+  const makeUnpackedPath = (path: string): string => {
     if (folder === undefined) {
       cleanUp(home);
       folder = mkdtempSync(join(home, `unpacked-${process.pid}-`));
@@ -55,21 +55,21 @@ export function openEnclosedPhotographs(
       if (path !== undefined) return { value: path };
       return (
         keeping.beside?.(name) ??
-        unreadable(MISSING, msg`There is no photograph "${name}" in ${file}. Export it again with its files.`)
+        makeUnreadable(MISSING, msg`There is no photograph "${name}" in ${file}. Export it again with its files.`)
       );
     },
     async inspectPhotograph(name) {
       if (!knownPaths.has(name)) return keeping.inspectPhotograph(name);
       let path: string;
       try {
-        path = unpackedPath(name);
+        path = makeUnpackedPath(name);
         rmSync(path, { force: true });
         await archive?.unpack(name, path, PHOTO_MAX_BYTES);
       } catch (thrown) {
         const isTooLong = thrown instanceof Error && 'code' in thrown && thrown.code === 'ENAMETOOLONG';
         if (!(thrown instanceof FileError) && !isTooLong) throw toDatabaseError(home, thrown);
         const problem = thrown instanceof FileError ? thrown.says : msg`its name is too long`;
-        return { issues: [errorIssue('photo-unreadable', msg`The photograph ${name} cannot be unpacked: ${problem}`)] };
+        return { issues: [makeErrorIssue('photo-unreadable', msg`The photograph ${name} cannot be unpacked: ${problem}`)] };
       }
       const inspected = await keeping.inspectPhotograph(path);
       if (inspected.photograph === undefined) rmSync(path, { force: true });

@@ -1,4 +1,4 @@
-import { errorIssue, type Issue, warningIssue } from '../../base/issue.ts';
+import { type Issue, makeErrorIssue, makeWarningIssue } from '../../base/issue.ts';
 import { msgid } from '../../base/language.ts';
 import { cmd, joinMessages, type Message, msg, nmsg } from '../../base/message.ts';
 import { FINDER_MATCHED } from '../../find/resolve-finder.ts';
@@ -41,7 +41,7 @@ export function collapseGpsWarnings(issues: readonly Issue[]): readonly Issue[] 
   return OF_PHOTOGRAPHS.reduce((remaining, [rule, message]) => {
     const otherIssues = remaining.filter((issue) => issue.rule !== rule);
     const count = remaining.length - otherIssues.length;
-    return count > 1 ? [...otherIssues, warningIssue(rule, message(count))] : remaining;
+    return count > 1 ? [...otherIssues, makeWarningIssue(rule, message(count))] : remaining;
   }, issues);
 }
 
@@ -60,7 +60,7 @@ export function collapseUnchecked(issues: readonly Issue[], more = 0): Issue[] {
     msgid`${unchecked} identifiers were not checked, because their vocabularies were not harvested. Run ${cmd`pas harvest-vocab`} to check them.`,
     unchecked,
   );
-  return [...rest, warningIssue(NOT_HARVESTED, message)];
+  return [...rest, makeWarningIssue(NOT_HARVESTED, message)];
 }
 
 /** Fewer unknown columns are reported one by one, each with similar names. */
@@ -81,7 +81,7 @@ export function collapseUnknownColumns(issues: readonly Issue[], getWizardComman
     const [count, names] = [alike.length, alike.map(({ column }) => column || '–').join(', ')];
     const wizard = getWizardCommand(file);
     const message = msg`${count} columns are not known elements: ${names}. Let pas propose what they are: ${wizard}`;
-    return errorIssue('column-unknown', message, { file, ...(alike[0]?.row === undefined ? {} : { row: alike[0].row }) });
+    return makeErrorIssue('column-unknown', message, { file, ...(alike[0]?.row === undefined ? {} : { row: alike[0].row }) });
   });
   const collapsed = new Set(many.flatMap(([, alike]) => alike));
   return [...folded, ...issues.filter((issue) => !collapsed.has(issue))];
@@ -119,7 +119,7 @@ function foldAlike(issues: readonly Issue[]): Issue[] {
     const named = nmsg(msgid`${count} find uses it.`, msgid`${count} finds use it.`, count);
     const finders = nmsg(msgid`${count} find has this finder.`, msgid`${count} finds have this finder.`, count);
     const where = { ...(element && { element }), ...(text !== undefined && file !== undefined && { written: text, file }) };
-    return count === 0 ? [] : [warningIssue(rule, joinMessages([says, element === 'projekt' ? named : finders], ' '), where)];
+    return count === 0 ? [] : [makeWarningIssue(rule, joinMessages([says, element === 'projekt' ? named : finders], ' '), where)];
   });
 }
 
@@ -142,7 +142,7 @@ export class IssueCollector {
     this.#kept.push(kept);
   }
 
-  all(): readonly Issue[] {
+  listAll(): readonly Issue[] {
     const more = this.#errors - MAX_ERRORS;
     if (more <= 0) return this.#kept;
     const message = nmsg(
@@ -150,6 +150,6 @@ export class IssueCollector {
       msgid`${more} more errors are not listed. Correct these and import the table again; --issues-to FILE writes all of them beside the rows of a CSV or XLSX.`,
       more,
     );
-    return [...this.#kept, errorIssue('more-errors', message)];
+    return [...this.#kept, makeErrorIssue('more-errors', message)];
   }
 }

@@ -5,9 +5,9 @@ import type { ValidatedFind } from '../../find/rules.ts';
 import { recordNew } from '../../outbox/change-log.ts';
 import { addImport, addPhoto } from '../../outbox/entries.ts';
 import type { EntryState, Photograph } from '../../outbox/entry.ts';
-import { entriesOfFind, importOfFind } from '../../outbox/entry-queries.ts';
+import { findImportOfFind, listEntriesOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { findByLocalId, importedRow, insertFind, type StoredFind } from '../../outbox/stored-finds.ts';
+import { findByLocalId, getImportedRow, insertFind, type StoredFind } from '../../outbox/stored-finds.ts';
 import { copyContent, openContentStore } from '../../store/content-store.ts';
 import { asFind, makeImportContent } from './enqueue-finds.ts';
 
@@ -57,11 +57,11 @@ async function copyFind(from: Outbox, to: Outbox, stored: StoredFind, options: C
   const { photographs, lost } = await copyPhotographs(from, stored, options.photosFolders);
   return to.change(() => {
     if (findByLocalId(to, localId) !== undefined) return taken;
-    const findId = insertFind(to, { ...find, base: importedRow(stored) ?? null, sourcePath: stored.sourcePath });
+    const findId = insertFind(to, { ...find, base: getImportedRow(stored) ?? null, sourcePath: stored.sourcePath });
     recordNew(to, findId, find.localId);
     addImport(to, findId, makeImportContent(find, validated));
     for (const photograph of photographs) addPhoto(to, { findId, identCely: null }, photograph);
-    const state = importOfFind(to, findId)?.state ?? 'draft';
+    const state = findImportOfFind(to, findId)?.state ?? 'draft';
     return { kind: 'copied', localId, state, photographs: photographs.length, lost, issues: validated.issues };
   });
 }
@@ -85,7 +85,7 @@ async function copyPhotographs(
   const [source, target] = [openContentStore(folders.from), openContentStore(folders.to)];
   const photographs: Photograph[] = [];
   const lost: string[] = [];
-  for (const entry of entriesOfFind(outbox, id)) {
+  for (const entry of listEntriesOfFind(outbox, id)) {
     if (entry.kind !== 'photo' || entry.state === 'dropped') continue;
     const { photograph } = entry;
     const isThere = photograph.link !== undefined || (await copyContent(photograph.sha512, source, target));

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { basename } from 'node:path';
 import { UsageError } from '../../base/errors.ts';
-import { hasErrors, type Issue, warningIssue } from '../../base/issue.ts';
+import { hasErrors, type Issue, makeWarningIssue } from '../../base/issue.ts';
 import { cmd, msg } from '../../base/message.ts';
 import type { Find } from '../../find/find.ts';
 import { findNumberProblem } from '../../find/value-rules.ts';
@@ -10,19 +10,19 @@ import { recordBefore } from '../../outbox/change-log.ts';
 import { addNumber, addPhoto, removeEntry, replaceNumber, replacePhoto } from '../../outbox/entries.ts';
 import type { EntryId, NumberEntry, PhotoEntry } from '../../outbox/entry.ts';
 import {
-  entriesOfFind,
-  entryById,
-  importOfFind,
+  findEntryById,
+  findImportOfFind,
+  listEntriesOfFind,
   listNumbers,
-  photographsByDigest,
-  photographsBySource,
-  recordKey,
+  listPhotographsByDigest,
+  listPhotographsBySource,
+  makeRecordKey,
   type Target,
 } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { findLastNumber } from '../../outbox/ownership.ts';
-import { type PulledRecord, pulledRecord } from '../../outbox/pulled-records.ts';
-import { decisionAbout, recordEvents } from '../../outbox/record-events.ts';
+import { findPulledRecord, type PulledRecord } from '../../outbox/pulled-records.ts';
+import { makeDecision, recordEvents } from '../../outbox/record-events.ts';
 import { findById, type ImportedRow, type StoredFind } from '../../outbox/stored-finds.ts';
 import { trimText } from '../../text/characters.ts';
 import { isGoneAtService, isPulledSince } from '../finds/pull-state.ts';
@@ -126,7 +126,7 @@ export function enqueuePhoto(
 ): QueuedPhoto {
   return outbox.change(() => {
     const now = asItIsNow(outbox, target);
-    const same = photographsLike(outbox, now, photograph);
+    const same = findPhotographsLike(outbox, now, photograph);
     const there = same.filter((entry) => !isGoneAtService(outbox, entry));
     const first = there.find(({ state }) => state !== 'dropped') ?? there[0];
     const isKept =
@@ -149,10 +149,10 @@ export function enqueuePhoto(
 }
 
 /** Returns photographs of a record with the same content, with or without GPS data, including dropped ones. */
-function photographsLike(outbox: Outbox, target: Target, { sha512, counterpartSha512Hex }: KeptPhotograph): PhotoEntry[] {
+function findPhotographsLike(outbox: Outbox, target: Target, { sha512, counterpartSha512Hex }: KeptPhotograph): PhotoEntry[] {
   const digests = [sha512, ...(counterpartSha512Hex === undefined ? [] : [Buffer.from(counterpartSha512Hex, 'hex')])];
-  const record = recordKey(target);
-  return digests.flatMap((digest) => photographsByDigest(outbox, record, digest));
+  const record = makeRecordKey(target);
+  return digests.flatMap((digest) => listPhotographsByDigest(outbox, record, digest));
 }
 
 /** Adds a photograph, or replaces the unsent one of the same file that need not stay. */
@@ -171,14 +171,14 @@ function addOrReplacePhoto(outbox: Outbox, target: Target, photograph: KeptPhoto
 /** Returns photographs of a record that were read from the same file with other content. */
 function findPhotographsFrom(outbox: Outbox, target: Target, { source }: KeptPhotograph): PhotoEntry[] {
   if (source === undefined) return [];
-  return photographsBySource(outbox, recordKey(target), source);
+  return listPhotographsBySource(outbox, makeRecordKey(target), source);
 }
 
 /** Queues a dropped photograph again. One that may have been sent stays uncertain. */
 function requeueDropped(outbox: Outbox, entry: PhotoEntry, photograph: KeptPhotograph): void {
   const decided = { answer: 'send', by: 'person', group: randomUUID(), attempts: [] } as const;
-  recordEvents(outbox, [decisionAbout(outbox, entry, decided, msg`the photograph was added again`)]);
-  const now = entryById(outbox, entry.id);
+  recordEvents(outbox, [makeDecision(outbox, entry, decided, msg`the photograph was added again`)]);
+  const now = findEntryById(outbox, entry.id);
   if (now?.kind === 'photo' && (now.state === 'queued' || now.state === 'refused')) replacePhoto(outbox, now, photograph);
 }
 
@@ -222,7 +222,7 @@ function replaceVariant(outbox: Outbox, entries: readonly PhotoEntry[], photogra
 /** Re-reads the identifier: a push may have sent the find since the lookup, and an entry without it would wait forever. */
 function asItIsNow(outbox: Outbox, target: Target): Target {
   if (target.findId === null) return target;
-  return { ...target, identCely: importOfFind(outbox, target.findId)?.identCely ?? null };
+  return { ...target, identCely: findImportOfFind(outbox, target.findId)?.identCely ?? null };
 }
 
 /**
@@ -231,21 +231,21 @@ function asItIsNow(outbox: Outbox, target: Target): Target {
  */
 export function findKnownNumber(outbox: Outbox, target: Target): string | null {
   const accepted = listNumbers(outbox, target).findLast(({ state }) => state === 'accepted');
-  const pulled = target.identCely === null ? undefined : pulledRecord(outbox, target.identCely);
-  const shown = pulled === undefined ? undefined : shownNumber(pulled);
+  const pulled = target.identCely === null ? undefined : findPulledRecord(outbox, target.identCely);
+  const shown = pulled === undefined ? undefined : findShownNumber(pulled);
   if (pulled !== undefined && shown !== undefined && (accepted === undefined || isPulledSince(outbox, pulled, accepted)))
     return shown;
   if (accepted !== undefined) return accepted.value;
   const find = target.findId === null ? undefined : findById(outbox, target.findId);
-  return find === undefined ? null : (numberOfFind(find) ?? '');
+  return find === undefined ? null : (getNumberOfFind(find) ?? '');
 }
 
-export function numberOfFind({ elements }: StoredFind): string | undefined {
+export function getNumberOfFind({ elements }: StoredFind): string | undefined {
   const number = elements['evidencni_cislo'];
   return typeof number === 'string' ? number : undefined;
 }
 
-function shownNumber({ record }: PulledRecord): string | undefined {
+function findShownNumber({ record }: PulledRecord): string | undefined {
   if (typeof record !== 'object' || record === null || !('elements' in record)) return undefined;
   const { elements } = record;
   if (typeof elements !== 'object' || elements === null) return undefined;
@@ -276,17 +276,17 @@ export function followPhotographs(
   const { photosRemoved, sent } = removePhotographs(removed, findId, context);
   const issues = [
     ...sentBefore.map((name) =>
-      photoIssue(find, msg`Another photograph was sent as ${name} before; this one is queued as well.`),
+      makePhotoIssue(find, msg`Another photograph was sent as ${name} before; this one is queued as well.`),
     ),
     ...sent.map((name) =>
-      photoIssue(find, msg`The row no longer names ${name}, but it was sent or may have been: it stays with the record.`),
+      makePhotoIssue(find, msg`The row no longer names ${name}, but it was sent or may have been: it stays with the record.`),
     ),
   ];
   return { photosAdded, photosRemoved, issues };
 }
 
-function photoIssue({ localId, source }: Find, message: Issue['says']): Issue {
-  return warningIssue('photo-name-sent', message, { find: localId, ...source });
+function makePhotoIssue({ localId, source }: Find, message: Issue['says']): Issue {
+  return makeWarningIssue('photo-name-sent', message, { find: localId, ...source });
 }
 
 /** Returns digests that the row no longer names. A file under another name, or one that is missing now, is still named. */
@@ -305,7 +305,7 @@ function addPhotographs(
   findId: number | undefined,
   { outbox, dryRun }: { readonly outbox: Outbox; readonly dryRun: boolean },
 ): { readonly photosAdded: number; readonly sentBefore: readonly string[] } {
-  const identCely = findId === undefined ? null : (importOfFind(outbox, findId)?.identCely ?? null);
+  const identCely = findId === undefined ? null : (findImportOfFind(outbox, findId)?.identCely ?? null);
   const target: Target | undefined = findId === undefined ? undefined : { findId, identCely };
   const ofRow = new Set(photographs.flatMap(listDigests));
   const seen = new Set<string>();
@@ -314,7 +314,7 @@ function addPhotographs(
   for (const photograph of photographs) {
     const isTwice = listDigests(photograph).some((digest) => seen.has(digest));
     for (const digest of listDigests(photograph)) seen.add(digest);
-    const same = target === undefined ? [] : photographsLike(outbox, target, photograph);
+    const same = target === undefined ? [] : findPhotographsLike(outbox, target, photograph);
     if (same.length > 0 && !dryRun) replaceVariant(outbox, same, photograph);
     if (same.length > 0 || isTwice) continue;
     photosAdded += 1;
@@ -337,7 +337,7 @@ function removePhotographs(
   { outbox, dryRun }: { readonly outbox: Outbox; readonly dryRun: boolean },
 ): { readonly photosRemoved: number; readonly sent: readonly string[] } {
   if (findId === undefined || digests.length === 0) return { photosRemoved: 0, sent: [] };
-  const entries = entriesOfFind(outbox, findId).filter(
+  const entries = listEntriesOfFind(outbox, findId).filter(
     (entry): entry is PhotoEntry =>
       entry.kind === 'photo' && entry.state !== 'dropped' && digests.includes(entry.photograph.sha512.toString('hex')),
   );

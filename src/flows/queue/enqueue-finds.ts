@@ -23,13 +23,13 @@ import { enqueueNumber, followPhotographs, mayNumber, planNumber, type RowPhotog
 import {
   type EqualFinds,
   type Existing,
-  equalIssue,
-  existingFind,
   isMerged,
   isSent,
   type Merge,
   type MergeAnswers,
   makeDroppedIssue,
+  makeEqualIssue,
+  makeExistingFind,
   mergeFind,
   mergeIssues,
   openEqualFinds,
@@ -58,7 +58,7 @@ type FindTable = {
   /** Its full path, with the sheet; undefined for standard input. */
   readonly path: string | undefined;
   /** Local ids of all its rows. */
-  keys(): { has(localId: string): boolean };
+  collectKeys(): { has(localId: string): boolean };
 };
 
 export type Enqueued = {
@@ -181,7 +181,7 @@ const NO_PHOTOGRAPHS: RowPhotographs = new Map();
 
 function planFind(find: Find, { outbox, table, answers = {}, validate }: EnqueueContext): Plan {
   const stored = findByLocalId(outbox, find.localId);
-  const existing = stored === undefined ? undefined : existingFind(outbox, stored);
+  const existing = stored === undefined ? undefined : makeExistingFind(outbox, stored);
   const merge = existing === undefined ? undefined : mergeFind(existing, find, table?.path, answers);
   const merged = merge === undefined ? find : { ...find, elements: merge.merged.elements };
   const validated = validate(merged);
@@ -229,12 +229,12 @@ function storeNew(prepared: PreparedFind, plan: Plan, context: EnqueueContext, e
   const equal =
     table === undefined || answers.asNew === true
       ? undefined
-      : equals.take(find, plan.content.digest, (id) => table.keys().has(id));
+      : equals.take(find, plan.content.digest, (id) => table.collectKeys().has(id));
   if (equal !== undefined && (answers.rename !== true || equal.entry.attempts > 0)) {
-    return storeUnchanged(find, plan, 'equal', [equalIssue(find, equal)]);
+    return storeUnchanged(find, plan, 'equal', [makeEqualIssue(find, equal)]);
   }
   if (equal !== undefined) {
-    const existing = existingFind(outbox, equal.stored);
+    const existing = makeExistingFind(outbox, equal.stored);
     const merge = mergeFind(existing, find, table?.path, { ...answers, same: true });
     if (dryRun) return storeMerged(prepared, plan, existing, merge, context);
     recordBefore(outbox, equal.stored.id);

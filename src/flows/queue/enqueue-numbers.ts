@@ -1,15 +1,15 @@
-import { errorIssue, type Issue, warningIssue } from '../../base/issue.ts';
+import { type Issue, makeErrorIssue, makeWarningIssue } from '../../base/issue.ts';
 import { cmd, joinMessages, msg } from '../../base/message.ts';
 import { withColumnMap } from '../../columns/apply-column-map.ts';
 import type { ColumnMap } from '../../columns/column-rule.ts';
 import { withoutOtherRows } from '../../columns/map-table.ts';
 import { type NumberRow, parseNumbers } from '../../columns/number-rows.ts';
-import { effectiveNumbers, importOfFind, isDropped, recordKey, type Target } from '../../outbox/entry-queries.ts';
+import { findImportOfFind, isDropped, listEffectiveNumbers, makeRecordKey, type Target } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { allFinds, type StoredFind } from '../../outbox/stored-finds.ts';
+import { iterateFinds, type StoredFind } from '../../outbox/stored-finds.ts';
 import type { Table } from '../../tables/table.ts';
-import { assertMayNumber, enqueueNumber, type NumberChange, numberOfFind, planNumber } from './enqueue-change.ts';
-import { asIdent, createFindLookup, GONE_HINT, goneText, type NamedFind } from './resolve-finds.ts';
+import { assertMayNumber, enqueueNumber, getNumberOfFind, type NumberChange, planNumber } from './enqueue-change.ts';
+import { asIdent, createFindLookup, explainGone, GONE_HINT, type NamedFind } from './resolve-finds.ts';
 
 export type TableNumber = {
   readonly find: string;
@@ -65,7 +65,7 @@ export function queueNumbers(outbox: Outbox, { rows, issues: rowIssues }: Number
   const wanted = rows.filter(({ row, find, planned: { replaces } }) => {
     if (mayReplace || replaces === null) return true;
     const message = msg`${find} has the number ${replaces}, but the row has ${row.value}. The number was not changed.`;
-    issues.push(errorIssue('number-replaces', message, { ...row.place, find, element: 'evidencni_cislo' }));
+    issues.push(makeErrorIssue('number-replaces', message, { ...row.place, find, element: 'evidencni_cislo' }));
     return false;
   });
   const queue = ({ target, planned }: (typeof wanted)[number]): TableNumber => {
@@ -96,19 +96,19 @@ function findMeant(outbox: Outbox, lookUp: (name: string) => NamedFind, { localI
     const named = lookUp(name);
     if (named !== undefined && 'alike' in named) {
       const alike = named.alike.join(', ');
-      return errorIssue(
+      return makeErrorIssue(
         'number-find',
         msg`${name} is ambiguous: it may be any of ${alike}. Write the name of the find exactly as it is spelled.`,
       );
     }
     const ident = named === undefined ? asIdent(name) : undefined;
-    if (named === undefined && ident === undefined) return unknownFind(name, name === localId);
+    if (named === undefined && ident === undefined) return makeUnknownFindIssue(name, name === localId);
     findsOrIdents.push(named ?? ident ?? '');
   }
   const [first = '', second = first] = findsOrIdents;
   if (getFindKey(first) !== getFindKey(second)) {
     const message = msg`${localId} and ${identCely} are not the same find. Correct one, or leave it empty.`;
-    return errorIssue('number-find', message, { find: localId });
+    return makeErrorIssue('number-find', message, { find: localId });
   }
   if (typeof first !== 'string') return toStoredMeant(outbox, first);
   return toServiceMeant(outbox, first, { findId: null, identCely: first });
@@ -118,30 +118,30 @@ function getFindKey(findOrIdent: StoredFind | string): string {
   return typeof findOrIdent === 'string' ? findOrIdent : String(findOrIdent.id);
 }
 
-function unknownFind(name: string, isLocalId: boolean): Issue {
+function makeUnknownFindIssue(name: string, isLocalId: boolean): Issue {
   return isLocalId
-    ? errorIssue('number-find', msg`There is no find ${name}. \`${cmd`pas list`}\` shows the finds.`, { find: name })
-    : errorIssue('number-find', msg`${name} is neither a find here nor an identifier of one at the service.`);
+    ? makeErrorIssue('number-find', msg`There is no find ${name}. \`${cmd`pas list`}\` shows the finds.`, { find: name })
+    : makeErrorIssue('number-find', msg`${name} is neither a find here nor an identifier of one at the service.`);
 }
 
 function toStoredMeant(outbox: Outbox, { id, localId: find, isHidden }: StoredFind): Addressee | Issue {
   if (isHidden || isDropped(outbox, id)) {
     const message = msg`${find} was dropped, so its number would never be sent. To queue it again: ${cmd`pas resolve ${find} --resend`}`;
-    return errorIssue('number-given-up', message, { find });
+    return makeErrorIssue('number-given-up', message, { find });
   }
-  return toServiceMeant(outbox, find, { findId: id, identCely: importOfFind(outbox, id)?.identCely ?? null });
+  return toServiceMeant(outbox, find, { findId: id, identCely: findImportOfFind(outbox, id)?.identCely ?? null });
 }
 
 function toServiceMeant(outbox: Outbox, find: string, target: Target): Addressee | Issue {
-  const goneMessage = goneText(outbox, target);
+  const goneMessage = explainGone(outbox, target);
   return goneMessage === undefined
     ? { find, target }
-    : errorIssue('number-gone', joinMessages([goneMessage, GONE_HINT], ' '), { find });
+    : makeErrorIssue('number-gone', joinMessages([goneMessage, GONE_HINT], ' '), { find });
 }
 
 function withoutContradictions(meant: readonly Meant[], issues: Issue[]): Meant[] {
   const byFind = new Map<string, Meant[]>();
-  for (const each of meant) byFind.set(recordKey(each.target), [...(byFind.get(recordKey(each.target)) ?? []), each]);
+  for (const each of meant) byFind.set(makeRecordKey(each.target), [...(byFind.get(makeRecordKey(each.target)) ?? []), each]);
   return [...byFind.values()].flatMap((same) => {
     const [first] = same;
     if (first === undefined) return [];
@@ -149,7 +149,7 @@ function withoutContradictions(meant: readonly Meant[], issues: Issue[]): Meant[
     if (other === undefined) return [first];
     const [row, otherRow] = [first.row.place.row, other.row.place.row];
     const message = msg`Rows ${row} and ${otherRow} give ${first.find} two numbers, ${first.row.value} and ${other.row.value}. Keep one; neither was queued.`;
-    issues.push(errorIssue('number-twice', message, { ...other.row.place, find: first.find }));
+    issues.push(makeErrorIssue('number-twice', message, { ...other.row.place, find: first.find }));
     return [];
   });
 }
@@ -157,7 +157,7 @@ function withoutContradictions(meant: readonly Meant[], issues: Issue[]): Meant[
 /** Warns of duplicate numbers: the service accepts them, but museums use unique ones. */
 function warnOfTwice(outbox: Outbox, meant: readonly Meant[], issues: Issue[]): void {
   const owners = listOwnNumbers(outbox);
-  const ofTable = new Set(meant.map(({ target }) => recordKey(target)));
+  const ofTable = new Set(meant.map(({ target }) => makeRecordKey(target)));
   const first = new Map<string, Meant>();
   for (const each of meant) {
     const { value, place } = each.row;
@@ -167,7 +167,7 @@ function warnOfTwice(outbox: Outbox, meant: readonly Meant[], issues: Issue[]): 
     const other = before?.find ?? elsewhere?.find;
     if (other === undefined) continue;
     const message = msg`${value} is also the number of ${other}. Check that both are right.`;
-    issues.push(warningIssue('number-used', message, { ...place, find: each.find, element: 'evidencni_cislo' }));
+    issues.push(makeWarningIssue('number-used', message, { ...place, find: each.find, element: 'evidencni_cislo' }));
   }
 }
 
@@ -178,13 +178,13 @@ function listOwnNumbers(outbox: Outbox): Map<string, { readonly key: string; rea
     if (value !== undefined && value !== '') numbers.set(value, [...(numbers.get(value) ?? []), { key, find }]);
   };
   const queued = new Map<string, { value: string; find: string }>();
-  for (const entry of effectiveNumbers(outbox)) {
+  for (const entry of listEffectiveNumbers(outbox)) {
     queued.set(entry.recordKey, { value: entry.value, find: entry.localId ?? entry.identCely ?? '' });
   }
   for (const [key, { value, find }] of queued) note(value, key, find);
-  for (const find of allFinds(outbox)) {
-    const key = recordKey({ findId: find.id, identCely: null });
-    if (!queued.has(key)) note(numberOfFind(find), key, find.localId);
+  for (const find of iterateFinds(outbox)) {
+    const key = makeRecordKey({ findId: find.id, identCely: null });
+    if (!queued.has(key)) note(getNumberOfFind(find), key, find.localId);
   }
   return numbers;
 }

@@ -23,7 +23,7 @@ export function parseChoice(filters: readonly string[]): FindChoice {
     ...(since === undefined ? {} : { since }),
     ...(until === undefined ? {} : { until }),
     ...(text === undefined ? {} : { text }),
-    elements: otherNames.map(elementFilter),
+    elements: otherNames.map(parseElementFilter),
   };
 }
 
@@ -35,7 +35,7 @@ function parseStates(text: string) {
   return ENTRY_STATES.filter((state) => words.includes(state));
 }
 
-function elementFilter(filter: string) {
+function parseElementFilter(filter: string) {
   const setting = parseSetting(filter);
   if ('rule' in setting) throw new UsageError(setting.message);
   if (!isElementName(setting.name)) throw new UsageError(t`Finds cannot be selected by ${setting.givenName}.`);

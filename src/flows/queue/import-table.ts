@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 import { UsageError } from '../../base/errors.ts';
-import { hasErrors, type Issue, warningIssue } from '../../base/issue.ts';
+import { hasErrors, type Issue, makeWarningIssue } from '../../base/issue.ts';
 import { msg } from '../../base/message.ts';
 import { withColumnMap } from '../../columns/apply-column-map.ts';
 import type { ColumnMap } from '../../columns/column-rule.ts';
@@ -11,10 +11,10 @@ import { parseConstants, withConstants } from '../../columns/settings.ts';
 import type { Find } from '../../find/find.ts';
 import { FINDER_MATCHED, NEW_PERSON } from '../../find/resolve-finder.ts';
 import { type ValidationContext, validateFind } from '../../find/rules.ts';
-import { entriesOfFind } from '../../outbox/entry-queries.ts';
+import { listEntriesOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { assertSoundFinds, findByLocalId, listLocalIdsFrom } from '../../outbox/stored-finds.ts';
-import { photoResolver } from '../../photo/photograph.ts';
+import { makePhotoResolver } from '../../photo/photograph.ts';
 import { assertAbsent, writeOutputFile } from '../../store/output-file.ts';
 import type { Table } from '../../tables/table.ts';
 import { type EnclosedPhotographs, openEnclosedPhotographs } from './archive-photographs.ts';
@@ -67,9 +67,9 @@ export async function importTable(
   const findTable =
     read.formExport === undefined
       ? read
-      : await (await import('../../columns/form-return.ts')).formRowsToTable(read, context.map !== undefined);
+      : await (await import('../../columns/form-return.ts')).convertFormRows(read, context.map !== undefined);
   const attachments = read.attachments ?? read.formExport?.attachments;
-  const beside = read.attachments === undefined ? undefined : photoResolver(context.photoFolder);
+  const beside = read.attachments === undefined ? undefined : makePhotoResolver(context.photoFolder);
   const enclosed =
     attachments?.archive === undefined
       ? undefined
@@ -95,13 +95,13 @@ async function importRows(
   const {
     issues: ofTable,
     rows,
-    keys,
+    collectKeys,
   } = mapTable(withConstants(mapped, constants), {
     lookupTerm: ruleContext.lookupTerm,
     idPrefix: context.idPrefix,
-    resolvePhoto: context.resolvePhoto ?? photoResolver(findTable.formExport?.attachments.folder ?? photoFolder),
+    resolvePhoto: context.resolvePhoto ?? makePhotoResolver(findTable.formExport?.attachments.folder ?? photoFolder),
     photosMayMiss: context.strict !== true,
-    findKnown: (localId) => knownFind(outbox, localId),
+    findKnown: (localId) => findKnownFind(outbox, localId),
     ...(context.findOtherIssuer === undefined ? {} : { findOtherIssuer: context.findOtherIssuer }),
   });
   const issues = new IssueCollector();
@@ -111,7 +111,7 @@ async function importRows(
     // A matched finder needs no correction.
     if (issue.rule !== FINDER_MATCHED) copying?.add(issue);
   };
-  for (const issue of [...ofTable, ...unnamedAttachments(findTable, photoFolder)]) onIssue(issue);
+  for (const issue of [...ofTable, ...checkUnnamedAttachments(findTable, photoFolder)]) onIssue(issue);
   const validate = (find: Find) => validateFind(find, ruleContext);
   const newPeople = new Map<string, number>();
   const onFind = ({ elements: { nalezce } }: Find): void => {
@@ -119,46 +119,49 @@ async function importRows(
     const count = newPeople.get(nalezce.text) ?? 0;
     if (count > 0 || ruleContext.lookupTerm?.('osoba', nalezce.text).kind !== 'found') newPeople.set(nalezce.text, count + 1);
   };
-  const table = { path: context.isPiped === true ? undefined : tablePath(findTable), keys };
-  const missing = hasErrors(ofTable) ? [] : missingFinds(outbox, table);
+  const table = { path: context.isPiped === true ? undefined : makeTablePath(findTable), collectKeys };
+  const missing = hasErrors(ofTable) ? [] : listMissingFinds(outbox, table);
   if (context.answers?.rename !== true) assertPrefixKept(findTable.file, outbox, table, missing);
   const report = await enqueueFinds(collectFinds(rows, onIssue, onFind), { ...context, table, validate, onIssue });
   const copied = copying === undefined ? {} : { copied: await copying.write() };
-  const rowCount = ofFinds.rowCount + unreadRows(findTable);
+  const rowCount = ofFinds.rowCount + countUnreadRows(findTable);
   const stillMissing = missing.filter((localId) => findByLocalId(outbox, localId) !== undefined);
-  return { ...report, issues: issues.all(), rows: rowCount, newPeople, missing: stillMissing, ...copied };
+  return { ...report, issues: issues.listAll(), rows: rowCount, newPeople, missing: stillMissing, ...copied };
 }
 
 /** Returns the identifier and photographs of a stored find, which an exported table may name. */
-function knownFind(outbox: Outbox, localId: string): KnownFind | undefined {
+function findKnownFind(outbox: Outbox, localId: string): KnownFind | undefined {
   const stored = findByLocalId(outbox, localId);
   if (stored === undefined) return undefined;
-  const entries = entriesOfFind(outbox, stored.id).filter(({ state }) => state !== 'dropped');
+  const entries = listEntriesOfFind(outbox, stored.id).filter(({ state }) => state !== 'dropped');
   const identCely = entries.find(({ kind }) => kind === 'import')?.identCely ?? undefined;
   return { identCely, photos: entries.flatMap((entry) => (entry.kind === 'photo' ? [entry.photograph.name] : [])) };
 }
 
 /** Each sheet of a workbook is a table of its own. */
-function tablePath({ file, sheet }: Table): string {
+function makeTablePath({ file, sheet }: Table): string {
   return sheet === undefined ? resolve(file) : `${resolve(file)}#${sheet}`;
 }
 
-function missingFinds(outbox: Outbox, { path, keys }: { readonly path: string | undefined; keys(): KeySet }): string[] {
+function listMissingFinds(
+  outbox: Outbox,
+  { path, collectKeys }: { readonly path: string | undefined; collectKeys(): KeySet },
+): string[] {
   const before = path === undefined ? [] : listLocalIdsFrom(outbox, path);
-  return before.length === 0 ? [] : before.filter((localId) => !keys().has(localId));
+  return before.length === 0 ? [] : before.filter((localId) => !collectKeys().has(localId));
 }
 
 /** @throws UsageError where all finds of the last import have the local ids of the table behind one prefix */
 function assertPrefixKept(
   file: string,
   outbox: Outbox,
-  { path, keys }: { readonly path: string | undefined; keys(): KeySet },
+  { path, collectKeys }: { readonly path: string | undefined; collectKeys(): KeySet },
   missing: readonly string[],
 ): void {
   const [first] = missing;
   if (path === undefined || first === undefined || missing.length < listLocalIdsFrom(outbox, path).length) return;
   const prefix = Array.from(first, (_, at) => first.slice(0, at)).find(
-    (start) => start !== '' && missing.every((id) => id.startsWith(start) && keys().has(id.slice(start.length))),
+    (start) => start !== '' && missing.every((id) => id.startsWith(start) && collectKeys().has(id.slice(start.length))),
   );
   if (prefix === undefined) return;
   throw new UsageError(msg`${file} was last imported with --id-prefix ${prefix}. Nothing was imported.`, {
@@ -167,7 +170,7 @@ function assertPrefixKept(
 }
 
 /** Warns of photographs beside a form that none of its rows names. */
-function unnamedAttachments({ file, photographsIn, rows }: Table, photoFolder: string): Issue[] {
+function checkUnnamedAttachments({ file, photographsIn, rows }: Table, photoFolder: string): Issue[] {
   const folder = photographsIn === undefined ? '' : join(photoFolder, photographsIn);
   if (photographsIn === undefined || !existsSync(folder)) return [];
   const namedKeys = new Set<string>();
@@ -176,7 +179,7 @@ function unnamedAttachments({ file, photographsIn, rows }: Table, photoFolder: s
   if (unnamed.length === 0) return [];
   const [count, names] = [unnamed.length, unnamed.slice(0, MAX_NAMES).join(', ')];
   const message = msg`${folder} contains ${count} files that no find of the form names: ${names}. Attach those that belong to a find with \`pas photo add\`.`;
-  return [warningIssue('photo-of-no-find', message, { file })];
+  return [makeWarningIssue('photo-of-no-find', message, { file })];
 }
 
 const MAX_NAMES = 10;
@@ -194,7 +197,7 @@ function* collectFinds(
   }
 }
 
-function unreadRows({ issues }: Table): number {
+function countUnreadRows({ issues }: Table): number {
   const rows = new Set<number>();
   for (const { row, severity } of issues) if (row !== undefined && severity === 'error') rows.add(row);
   return rows.size;
@@ -213,16 +216,16 @@ function assertNotSource({ unit, file }: Table, copy: Copy): void {
 
 /** Collects the issues of a copy, a workbook where the name ends in `.xlsx`, else CSV. */
 async function beginCopy(findTable: Table, to: Copy) {
-  const { issuesCsv, issuesTable, issuesWorkbook, RowTexts } = await import('../../tables/issues-table.ts');
+  const { formatIssuesCsv, makeIssuesTable, makeIssuesWorkbook, RowTexts } = await import('../../tables/issues-table.ts');
   const texts = new RowTexts(findTable);
   return {
     add: (issue: Issue): void => texts.add(issue),
     async write(): Promise<CopiedTable> {
-      const table = issuesTable(findTable, texts, to.rows);
+      const table = makeIssuesTable(findTable, texts, to.rows);
       const isWorkbook = extname(to.file).toLowerCase() === '.xlsx';
       await writeOutputFile(
         to.file,
-        isWorkbook ? [await issuesWorkbook(table, findTable.sheet ?? 'issues')] : issuesCsv(table),
+        isWorkbook ? [await makeIssuesWorkbook(table, findTable.sheet ?? 'issues')] : formatIssuesCsv(table),
         to,
       );
       return { file: to.file, rows: table.count, left: table.left };
@@ -242,8 +245,8 @@ export function openCorrections(file: string, overwrite: boolean) {
         const { record = '', differences = [] } = correction ?? {};
         return differences.map(({ element, ours = '', theirs = '' }) => [find, record, element, ours, theirs]);
       });
-      const { csvLines } = await import('../../tables/export-text.ts');
-      const lines = csvLines([['find', 'record', 'element', 'sent', 'table'], ...rows], 'semicolon');
+      const { formatCsvLines } = await import('../../tables/export-text.ts');
+      const lines = formatCsvLines([['find', 'record', 'element', 'sent', 'table'], ...rows], 'semicolon');
       await writeOutputFile(file, lines, { overwrite });
       return { file, count: rows.length };
     },

@@ -1,14 +1,14 @@
 import type { FindElements } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
 import type { ValidatedFind } from '../../find/rules.ts';
-import { contentDigest, hashSha512 } from '../../http/request-body.ts';
+import { formatContentDigest, hashSha512 } from '../../http/request-body.ts';
 import type { Attempt, Entry } from '../../outbox/entry.ts';
-import { entriesOfTarget, importOfFind } from '../../outbox/entry-queries.ts';
+import { findImportOfFind, listEntriesOfTarget } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { type AttemptEvidence, listAttempts, listEvidence } from '../../outbox/record-events.ts';
 import { findById, type StoredFind } from '../../outbox/stored-finds.ts';
-import { labelledTexts } from '../finds/find-texts.ts';
-import { remoteState } from '../finds/remote-state.ts';
+import { formatLabelledElements } from '../finds/find-texts.ts';
+import { getRemoteState } from '../finds/remote-state.ts';
 import { findSentFind } from '../finds/sent-finds.ts';
 import { asFind } from './enqueue-finds.ts';
 import { resolveRecordName } from './resolve-finds.ts';
@@ -28,19 +28,19 @@ export function toKnownFind(outbox: Outbox, name: string) {
     /** Undefined for a record without a find here. */
     find,
     /** Its elements as texts for people. */
-    texts: labelledTexts((find?.elements ?? {}) as FindElements),
-    stories: entriesOfTarget(outbox, target).map(
+    texts: formatLabelledElements((find?.elements ?? {}) as FindElements),
+    stories: listEntriesOfTarget(outbox, target).map(
       (entry): Story => ({ entry, attempts: listAttempts(outbox, entry), evidence: listEvidence(outbox, entry) }),
     ),
-    atService: sent === undefined ? undefined : remoteState(outbox, sent),
+    atService: sent === undefined ? undefined : getRemoteState(outbox, sent),
   };
 }
 
 type OpenValidation = () => Promise<(find: Find) => ValidatedFind>;
 
 /** Returns the import document of a find, byte for byte; for a draft, the one that it would have. */
-export async function documentOfFind(outbox: Outbox, find: StoredFind, openValidation: OpenValidation) {
-  const document = importOfFind(outbox, find.id)?.document ?? undefined;
+export async function getDocumentOfFind(outbox: Outbox, find: StoredFind, openValidation: OpenValidation) {
+  const document = findImportOfFind(outbox, find.id)?.document ?? undefined;
   const validated = document === undefined ? (await openValidation())(asFind(find)) : { document, issues: [] };
-  return { ...validated, contentDigest: contentDigest(hashSha512(validated.document)) };
+  return { ...validated, contentDigest: formatContentDigest(hashSha512(validated.document)) };
 }

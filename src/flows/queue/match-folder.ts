@@ -1,13 +1,13 @@
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { FileError, getErrorMessage } from '../../base/errors.ts';
-import { type Issue, warningIssue } from '../../base/issue.ts';
+import { type Issue, makeWarningIssue } from '../../base/issue.ts';
 import { type Message, msg } from '../../base/message.ts';
 import type { FindElements } from '../../find/fields.ts';
 import type { PhotoEntry } from '../../outbox/entry.ts';
-import { importOfFind, isDropped, photoEntries } from '../../outbox/entry-queries.ts';
+import { findImportOfFind, isDropped, listPhotoEntries } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { allFinds } from '../../outbox/stored-finds.ts';
+import { iterateFinds } from '../../outbox/stored-finds.ts';
 import {
   type Confidence,
   type Match,
@@ -55,7 +55,7 @@ type MatchSources = MatchOptions & {
  */
 export async function matchFolder(folder: string, sources: MatchSources): Promise<MatchedFolder> {
   const { files, unsearched, issues } = await listFilesIn(folder, sources.recursive);
-  const byDigest = entriesByDigest(photoEntries(sources.outbox));
+  const byDigest = groupByDigest(listPhotoEntries(sources.outbox));
   const knownPhotos: PhotoInfo[] = [];
   const fates = new Map<string, FileStatus>();
   const shots: { readonly shot: PhotoInfo; readonly path: string; readonly photograph: Sendable }[] = [];
@@ -82,13 +82,14 @@ export async function matchFolder(folder: string, sources: MatchSources): Promis
     if (entries.length > 0) {
       fates.set(file, { file, path, kind: 'known', entries, photograph });
       const [first] = entries;
-      if (first?.localId != null) knownPhotos.push({ ...toPhotoInfo(file, await exifIn(path)), knownFor: first.localId });
+      if (first?.localId != null)
+        knownPhotos.push({ ...toPhotoInfo(file, await readExifOrNothing(path)), knownFor: first.localId });
       continue;
     }
     issues.push(...inspected.issues);
-    shots.push({ shot: toPhotoInfo(file, await exifIn(path)), path, photograph });
+    shots.push({ shot: toPhotoInfo(file, await readExifOrNothing(path)), path, photograph });
   }
-  const matches = matchPhotographs([...shots.map(({ shot }) => shot), ...knownPhotos], matchableFinds(sources), sources);
+  const matches = matchPhotographs([...shots.map(({ shot }) => shot), ...knownPhotos], listMatchableFinds(sources), sources);
   const matched = matches.flatMap((match, index): MatchedFile[] => {
     const seen = shots[index];
     return seen === undefined ? [] : [{ file: match.file, path: seen.path, kind: 'matched', match, photograph: seen.photograph }];
@@ -102,7 +103,7 @@ export type Answer = { readonly kind: 'find'; readonly localId: string } | { rea
 export type Questions = {
   confirmLikely(count: number): Promise<boolean>;
   /** @param number of the question, from 1 */
-  whichFind(match: Match, number: number, all: number): Promise<Answer>;
+  askWhichFind(match: Match, number: number, all: number): Promise<Answer>;
 };
 
 type QueueOptions = {
@@ -136,15 +137,15 @@ export async function queueMatches(fates: readonly FileStatus[], options: QueueO
     }
     queued.set(file, find);
   };
-  const of = (confidence: Confidence): MatchedFile[] =>
+  const selectMatched = (confidence: Confidence): MatchedFile[] =>
     fates.filter((fate): fate is MatchedFile => fate.kind === 'matched' && fate.match.confidence === confidence);
-  for (const fate of of('sure')) await take(fate, fate.match.find);
-  const likely = of('likely');
+  for (const fate of selectMatched('sure')) await take(fate, fate.match.find);
+  const likely = selectMatched('likely');
   const areTaken = takesLikely || (likely.length > 0 && (await questions?.confirmLikely(likely.length)) === true);
   if (areTaken) for (const fate of likely) await take(fate, fate.match.find);
-  const open = [...(areTaken ? [] : likely), ...of('doubtful')];
+  const open = [...(areTaken ? [] : likely), ...selectMatched('doubtful')];
   for (const [index, fate] of open.entries()) {
-    const answer = await questions?.whichFind(fate.match, index + 1, open.length);
+    const answer = await questions?.askWhichFind(fate.match, index + 1, open.length);
     if (answer === undefined || answer.kind === 'stop') break;
     if (answer.kind === 'find') await take(fate, answer.localId);
   }
@@ -246,7 +247,7 @@ async function walk({ folder, below, isSearched, recursive, above }: FolderWalk,
     };
     await walk(next, stats).catch((thrown: unknown) => {
       stats.unsearched.push(name);
-      stats.issues.push(warningIssue('folder-unreadable', explainNotListed(path, thrown)));
+      stats.issues.push(makeWarningIssue('folder-unreadable', explainNotListed(path, thrown)));
     });
   }
 }
@@ -270,7 +271,7 @@ function explainNotListed(folder: string, thrown: unknown): Message {
   return msg`The folder of photographs ${folder} cannot be read: ${problem}`;
 }
 
-function entriesByDigest(entries: readonly PhotoEntry[]): Map<string, PhotoEntry[]> {
+function groupByDigest(entries: readonly PhotoEntry[]): Map<string, PhotoEntry[]> {
   const byDigest = new Map<string, PhotoEntry[]>();
   for (const entry of entries) {
     const digest = entry.photograph.sha512.toString('hex');
@@ -282,7 +283,7 @@ function entriesByDigest(entries: readonly PhotoEntry[]): Map<string, PhotoEntry
 }
 
 /** Reads EXIF; empty on an error, so that only the name counts. */
-async function exifIn(path: string): Promise<PhotoExif> {
+async function readExifOrNothing(path: string): Promise<PhotoExif> {
   try {
     return await readPhotoExif(path);
   } catch {
@@ -308,12 +309,12 @@ function toPhotoInfo(file: string, { place, taken }: PhotoExif): PhotoInfo {
 }
 
 /** Returns finds for which a photograph can be queued. Finds of tables have no time of entry, since all were entered at once. */
-function matchableFinds({ outbox }: MatchSources): MatchableFind[] {
-  return [...allFinds(outbox)]
+function listMatchableFinds({ outbox }: MatchSources): MatchableFind[] {
+  return [...iterateFinds(outbox)]
     .filter(({ id }) => !isDropped(outbox, id))
     .map(({ id, localId, elements, sourceFile, createdAt }) => {
       const { datum_nalezu: foundOn } = elements as FindElements;
-      const identCely = importOfFind(outbox, id)?.identCely ?? undefined;
+      const identCely = findImportOfFind(outbox, id)?.identCely ?? undefined;
       const place = getReportPlace(elements as FindElements)?.wgs84;
       return {
         localId,

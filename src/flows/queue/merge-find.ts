@@ -1,22 +1,28 @@
-import { errorIssue, Issue, warningIssue } from '../../base/issue.ts';
+import { Issue, makeErrorIssue, makeWarningIssue } from '../../base/issue.ts';
 import { cmd, joinMessages, type Message, msg } from '../../base/message.ts';
 import type { FindElements } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
 import {
   asFoundDifferences,
   type Difference,
-  differingTraits,
+  formatMergeValue,
   isSameFind,
+  listDifferingTraits,
   type MergedRow,
   type MergeSide,
   mergeRow,
-  valueText,
 } from '../../find/merge-row.ts';
 import type { ImportEntry } from '../../outbox/entry.ts';
-import { entriesOfFind, importOfFind } from '../../outbox/entry-queries.ts';
+import { findImportOfFind, listEntriesOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { latestNumber } from '../../outbox/ownership.ts';
-import { findByLocalId, type ImportedRow, importDigests, importedRow, type StoredFind } from '../../outbox/stored-finds.ts';
+import { getLatestNumber } from '../../outbox/ownership.ts';
+import {
+  findByLocalId,
+  getImportedRow,
+  type ImportedRow,
+  listImportDigests,
+  type StoredFind,
+} from '../../outbox/stored-finds.ts';
 import { STATE_WORDS } from '../finds/entry-words.ts';
 
 export type MergeAnswers = {
@@ -47,15 +53,15 @@ export type Existing = {
 };
 
 /** Returns a find for the merge, with the number that was set since, which an exported table contains. */
-export function existingFind(outbox: Outbox, stored: StoredFind): Existing {
-  const entries = entriesOfFind(outbox, stored.id);
+export function makeExistingFind(outbox: Outbox, stored: StoredFind): Existing {
+  const entries = listEntriesOfFind(outbox, stored.id);
   const entry = entries.find((each) => each.kind === 'import');
-  const number = latestNumber(entries);
+  const number = getLatestNumber(entries);
   const elements = stored.elements as FindElements;
   return {
     stored,
     entry,
-    row: importedRow(stored),
+    row: getImportedRow(stored),
     elements: number === undefined ? elements : { ...elements, evidencni_cislo: number },
   };
 }
@@ -71,7 +77,7 @@ export function mergeFind(
   const merged = mergeRow(base, elements, find.elements, find.covered, chooseSide?.(find.localId));
   const classifyMerge = (): Merge['kind'] => {
     if (merged.differences.length === 0) return 'taken';
-    if (!same && differingTraits(base, elements, find.elements).length > 1) return 'another';
+    if (!same && listDifferingTraits(base, elements, find.elements).length > 1) return 'another';
     if (isSent(entry)) return 'sent';
     const isElsewhere = (path ?? null) !== stored.sourcePath && !isUniversal(find.localId);
     if (!same && isElsewhere && asFoundDifferences(merged.differences).length > 0) return 'asked';
@@ -112,23 +118,23 @@ export function mergeIssues({ kind, merged }: Merge, find: Find, { stored, entry
     case 'taken':
       return [];
     case 'conflict':
-      return merged.conflicts.map((conflict) => conflictIssue(conflict, find));
+      return merged.conflicts.map((conflict) => makeConflictIssue(conflict, find));
     case 'sent':
-      return [warningIssue('already-sent', sentMessage(entry, merged.differences), where)];
+      return [makeWarningIssue('already-sent', makeSentMessage(entry, merged.differences), where)];
     case 'another': {
       const [here, row] = [summarizeFind(elements), summarizeFind(find.elements)];
       const message = msg`${localId} is ${here} here, but ${row} in the table. Nothing was changed. If they are two finds, add --id-prefix P: the finds of this table are then called P${localId} and so on. If it is one find, corrected: --same`;
-      return [errorIssue('another-find', message, where)];
+      return [makeErrorIssue('another-find', message, where)];
     }
     case 'asked': {
-      const [from, changes] = [stored.sourceFile ?? msg`no table`, changesText(merged.differences)];
+      const [from, changes] = [stored.sourceFile ?? msg`no table`, formatDifferences(merged.differences)];
       const message = msg`${localId} came from ${from}, and this table differs: ${changes}. Nothing was changed. To use this table's values: --same. If they are two finds: --id-prefix P`;
-      return [errorIssue('other-table', message, where)];
+      return [makeErrorIssue('other-table', message, where)];
     }
   }
 }
 
-function conflictIssue({ element, base, ours, theirs }: Difference, find: Find): Issue {
+function makeConflictIssue({ element, base, ours, theirs }: Difference, find: Find): Issue {
   const { localId } = find;
   const [was, here, row] = [base ?? '–', ours ?? '–', theirs ?? '–'];
   const message = msg`It was ${was} when the table was last imported, is ${here} here and ${row} in the table. Nothing was changed. To use the table's values: --theirs, to keep those here: --ours; for this find alone --theirs-of ${localId} or --ours-of ${localId}`;
@@ -140,9 +146,9 @@ function conflictIssue({ element, base, ours, theirs }: Difference, find: Find):
   });
 }
 
-function sentMessage(entry: ImportEntry | undefined, differences: readonly Difference[]): Message {
+function makeSentMessage(entry: ImportEntry | undefined, differences: readonly Difference[]): Message {
   const word = entry === undefined ? msg`sent` : STATE_WORDS[entry.state];
-  const [identCely, changes] = [entry?.identCely ?? null, changesText(differences)];
+  const [identCely, changes] = [entry?.identCely ?? null, formatDifferences(differences)];
   const list = msg`Correct it at the service; --as-correction FILE lists such corrections.`;
   return identCely === null
     ? msg`The row differs from the find that is ${word}: ${changes}. The find was not changed. ${list}`
@@ -150,7 +156,7 @@ function sentMessage(entry: ImportEntry | undefined, differences: readonly Diffe
 }
 
 /** Formats `hloubka 30 → 35, poznamka – → okraj`. */
-function changesText(differences: readonly Difference[]): Message {
+function formatDifferences(differences: readonly Difference[]): Message {
   return joinMessages(
     differences.map(({ element, ours, theirs }) => `${element} ${ours ?? '–'} → ${theirs ?? '–'}`),
     ', ',
@@ -159,12 +165,14 @@ function changesText(differences: readonly Difference[]): Message {
 
 function summarizeFind(elements: FindElements): Message {
   const { druh_nalezu, datum_nalezu, geom_wkt, geom_sjtsk_wkt, lokalizace } = elements;
-  const parts = [druh_nalezu, datum_nalezu, geom_wkt ?? geom_sjtsk_wkt ?? lokalizace].flatMap((value) => valueText(value) ?? []);
+  const parts = [druh_nalezu, datum_nalezu, geom_wkt ?? geom_sjtsk_wkt ?? lokalizace].flatMap(
+    (value) => formatMergeValue(value) ?? [],
+  );
   return joinMessages(parts, ', ');
 }
 
 /** Makes the issue of a new row that equals a find of another local id. */
-export function equalIssue(find: Find, other: { readonly localId: string; readonly entry: ImportEntry }): Issue {
+export function makeEqualIssue(find: Find, other: { readonly localId: string; readonly entry: ImportEntry }): Issue {
   const [name, word, isTried] = [other.localId, STATE_WORDS[other.entry.state], other.entry.attempts > 0];
   const row = find.source?.row;
   const reads =
@@ -172,13 +180,13 @@ export function equalIssue(find: Find, other: { readonly localId: string; readon
   const advice = isTried
     ? msg`It was skipped, so that it is not sent twice. Give the row its old local_id; if it is another find, add --as-new.`
     : msg`It was skipped. If it is that find under a new local_id, add --rename; if it is another find, --as-new.`;
-  return errorIssue('equal-find', joinMessages([reads, advice], ' '), { find: find.localId, ...find.source });
+  return makeErrorIssue('equal-find', joinMessages([reads, advice], ' '), { find: find.localId, ...find.source });
 }
 
 /** Makes the issue of a row whose find was dropped by a person. */
 export function makeDroppedIssue({ localId, source }: Find): Issue {
   const message = msg`The find was dropped and is not queued again. To queue it again: ${cmd`pas resolve ${localId} --resend`}`;
-  return warningIssue('given-up', message, { find: localId, ...source });
+  return makeWarningIssue('given-up', message, { find: localId, ...source });
 }
 
 type EqualFind = { readonly localId: string; readonly stored: StoredFind; readonly entry: ImportEntry };
@@ -194,13 +202,13 @@ export function openEqualFinds(outbox: Outbox): EqualFinds {
   let findsByContent: Map<string, string[]> | undefined;
   return {
     take(find, digest, isInTable) {
-      findsByContent ??= importDigests(outbox);
-      if (digest === null || !distinguishes(find)) return undefined;
+      findsByContent ??= listImportDigests(outbox);
+      if (digest === null || !hasDistinctContent(find)) return undefined;
       const candidates = findsByContent.get(digest) ?? [];
       const index = candidates.findIndex((localId) => localId !== find.localId && !isInTable(localId));
       const [localId] = index === -1 ? [] : candidates.splice(index, 1);
       const stored = localId === undefined ? undefined : findByLocalId(outbox, localId);
-      const entry = stored === undefined ? undefined : importOfFind(outbox, stored.id);
+      const entry = stored === undefined ? undefined : findImportOfFind(outbox, stored.id);
       if (localId === undefined || stored === undefined || stored.isHidden) return undefined;
       return entry === undefined || entry.state === 'dropped' || entry.digest !== digest ? undefined : { localId, stored, entry };
     },
@@ -208,7 +216,7 @@ export function openEqualFinds(outbox: Outbox): EqualFinds {
 }
 
 /** Tells if a find has enough content for the comparison: at least two of object, place, date and note. */
-function distinguishes({ elements }: Find): boolean {
+function hasDistinctContent({ elements }: Find): boolean {
   const { druh_nalezu, datum_nalezu, lokalizace, poznamka, geom_wkt, geom_sjtsk_wkt } = elements;
   const place = geom_wkt ?? geom_sjtsk_wkt ?? lokalizace;
   return [druh_nalezu, place, datum_nalezu, poznamka].filter((value) => value !== undefined).length >= 2;

@@ -3,7 +3,7 @@ import { msg } from '../../base/message.ts';
 import type { Entry } from '../../outbox/entry.ts';
 import type { Target } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { type Removal, removable, removeTarget } from '../../outbox/removal.ts';
+import { checkRemovable, type Removal, removeTarget } from '../../outbox/removal.ts';
 import { findById } from '../../outbox/stored-finds.ts';
 import { resolveRecordName } from './resolve-finds.ts';
 import { sweepPhotographs } from './sweep-photographs.ts';
@@ -23,7 +23,7 @@ export function planRemoval(outbox: Outbox, names: readonly string[]): PlannedRe
     const target = resolveRecordName(outbox, name);
     const isHidden = target.findId !== null && findById(outbox, target.findId)?.isHidden === true;
     if (isHidden) throw new UsageError(msg`${name} was removed before.`);
-    return { name, target, ...removable(outbox, target) };
+    return { name, target, ...checkRemovable(outbox, target) };
   });
 }
 

@@ -1,14 +1,14 @@
 import { UsageError } from '../../base/errors.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
-import { entriesOfTarget, importOfFind, recordKey, type Target } from '../../outbox/entry-queries.ts';
+import { findImportOfFind, listEntriesOfTarget, makeRecordKey, type Target } from '../../outbox/entry-queries.ts';
 import { type Outbox, readHeader } from '../../outbox/open-outbox.ts';
-import { pulledRecord } from '../../outbox/pulled-records.ts';
+import { findPulledRecord } from '../../outbox/pulled-records.ts';
 import {
   assertSoundFinds,
   findById,
   findByIdentCely,
   findByLocalId,
-  namesOfFinds,
+  listNamesOfFinds,
   type StoredFind,
 } from '../../outbox/stored-finds.ts';
 
@@ -26,7 +26,7 @@ export function resolveFindNames(outbox: Outbox, names: readonly string[]): Stor
 
 /** Returns the keys of records, by names as in {@link resolveRecordName}. */
 export function resolveRecordNames(outbox: Outbox, names: readonly string[]): string[] {
-  return names.map((name) => recordKey(resolveRecordName(outbox, name)));
+  return names.map((name) => makeRecordKey(resolveRecordName(outbox, name)));
 }
 
 /**
@@ -34,15 +34,15 @@ export function resolveRecordNames(outbox: Outbox, names: readonly string[]): st
  * @throws UsageError for an unknown name
  */
 export function resolveRecordName(outbox: Outbox, name: string): Target {
-  const target = knownTarget(outbox, name);
-  if (target.findId !== null || entriesOfTarget(outbox, target).length > 0) return target;
+  const target = findKnownTarget(outbox, name);
+  if (target.findId !== null || listEntriesOfTarget(outbox, target).length > 0) return target;
   const { address } = readHeader(outbox);
   throw new UsageError(msg`${name} is not stored here, and nothing is queued for it at ${address}.`, {
     hint: msg`You can queue a number or a photograph for it: ${cmd`pas number set ${name}`} VALUE, ${cmd`pas photo add ${name}`} FILE`,
   });
 }
 
-function knownTarget(outbox: Outbox, name: string): Target {
+function findKnownTarget(outbox: Outbox, name: string): Target {
   try {
     return findTarget(outbox, name);
   } catch (thrown) {
@@ -64,7 +64,7 @@ export function findTarget(outbox: Outbox, find: string): Target {
       hint: msg`Write the name of the find exactly as it is spelled.`,
     });
   }
-  if (stored !== undefined) return { findId: stored.id, identCely: importOfFind(outbox, stored.id)?.identCely ?? null };
+  if (stored !== undefined) return { findId: stored.id, identCely: findImportOfFind(outbox, stored.id)?.identCely ?? null };
   const identCely = asIdent(find);
   if (identCely !== undefined) return { findId: null, identCely };
   throw new UsageError(msg`There is no find ${find}.`, {
@@ -76,10 +76,10 @@ export function findTarget(outbox: Outbox, find: string): Target {
  * Returns the record that FIND names, for a change.
  * @throws UsageError for an unknown name, a removed find, or a record that the service no longer has
  */
-export function targetForChange(outbox: Outbox, find: string): Target {
+export function findTargetForChange(outbox: Outbox, find: string): Target {
   const target = findTarget(outbox, find);
-  if (target.findId !== null && findById(outbox, target.findId)?.isHidden === true) throw removedFind(find);
-  const goneMessage = goneText(outbox, target);
+  if (target.findId !== null && findById(outbox, target.findId)?.isHidden === true) throw makeRemovedFindError(find);
+  const goneMessage = explainGone(outbox, target);
   if (goneMessage !== undefined) throw new UsageError(goneMessage, { hint: GONE_HINT });
   return target;
 }
@@ -87,8 +87,8 @@ export function targetForChange(outbox: Outbox, find: string): Target {
 export const GONE_HINT = msg`Nothing queued for it was sent. To look again: ${cmd`pas pull`}`;
 
 /** Describes a record that the last pull did not find; undefined where it may exist. */
-export function goneText(outbox: Outbox, { identCely }: Target): Message | undefined {
-  const standing = identCely === null ? undefined : pulledRecord(outbox, identCely)?.standing;
+export function explainGone(outbox: Outbox, { identCely }: Target): Message | undefined {
+  const standing = identCely === null ? undefined : findPulledRecord(outbox, identCely)?.standing;
   if (standing !== 'deleted' && standing !== 'missing') return undefined;
   const ident = identCely ?? '';
   return standing === 'deleted'
@@ -96,7 +96,7 @@ export function goneText(outbox: Outbox, { identCely }: Target): Message | undef
     : msg`The service no longer lists the record ${ident}, so nothing can be added to it.`;
 }
 
-function removedFind(find: string): UsageError {
+function makeRemovedFindError(find: string): UsageError {
   return new UsageError(msg`${find} was removed.`, { hint: msg`Queue it again first: ${cmd`pas resolve ${find} --resend`}` });
 }
 
@@ -109,16 +109,16 @@ export function createFindLookup(outbox: Outbox): (name: string) => NamedFind {
   return (name) => {
     const exact = findByLocalId(outbox, name) ?? findByIdentCely(outbox, name);
     if (exact !== undefined) return exact;
-    folded ??= foldedNames(outbox);
+    folded ??= collectFoldedNames(outbox);
     const [localId, ...otherIds] = folded.get(foldCase(name)) ?? [];
     if (otherIds.length > 0) return { alike: [localId ?? '', ...otherIds] };
     return localId === undefined ? undefined : findByLocalId(outbox, localId);
   };
 }
 
-function foldedNames(outbox: Outbox): Map<string, Set<string>> {
+function collectFoldedNames(outbox: Outbox): Map<string, Set<string>> {
   const names = new Map<string, Set<string>>();
-  for (const { name, localId } of namesOfFinds(outbox)) {
+  for (const { name, localId } of listNamesOfFinds(outbox)) {
     const key = foldCase(name);
     names.set(key, (names.get(key) ?? new Set()).add(localId));
   }
@@ -132,11 +132,11 @@ function foldCase(name: string): string {
 /** Form of find identifiers; the contract leaves it open (A-ASSIGN-1), so it only helps to detect a typing error. */
 const LOOKS_LIKE_IDENT = /^(X-)?[A-Z]-[A-Za-z0-9-]+-N\d+$/;
 
-export function looksLikeIdent(text: string): boolean {
+export function isLikeIdent(text: string): boolean {
   return LOOKS_LIKE_IDENT.test(text);
 }
 
 /** Returns the identifier of a text in any case; undefined where it is none. */
 export function asIdent(text: string): string | undefined {
-  return [text, text.toUpperCase()].find(looksLikeIdent);
+  return [text, text.toUpperCase()].find(isLikeIdent);
 }

@@ -2,9 +2,9 @@ import { readFile, stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { getErrorMessage, UsageError } from '../../base/errors.ts';
-import { errorIssue, type Issue, warningIssue } from '../../base/issue.ts';
+import { type Issue, makeErrorIssue, makeWarningIssue } from '../../base/issue.ts';
 import { msg } from '../../base/message.ts';
-import { streamForm } from '../../http/request-body.ts';
+import { makeStreamForm } from '../../http/request-body.ts';
 import type { Photograph } from '../../outbox/entry.ts';
 import {
   findOtherSpelling,
@@ -65,7 +65,7 @@ export function makePhotographKeeping(folder: string, options: KeepingOptions): 
         const problem = getErrorMessage(thrown);
         return {
           issues: [
-            errorIssue(
+            makeErrorIssue(
               'photo-unreadable',
               msg`The photograph ${path} cannot be read: ${problem}. Copy it again from its source.`,
             ),
@@ -75,9 +75,9 @@ export function makePhotographKeeping(folder: string, options: KeepingOptions): 
       return {
         photograph: { ...photograph, ...describeSendable(photograph, gps, stripGps) },
         issues: [
-          ...(remark === undefined ? [] : [warningIssue(OTHER_SPELLING, remark)]),
+          ...(remark === undefined ? [] : [makeWarningIssue(OTHER_SPELLING, remark)]),
           ...issues,
-          ...warnings(path, gps, stripGps),
+          ...checkLocations(path, gps, stripGps),
         ],
       };
     },
@@ -121,10 +121,13 @@ async function findFormProblem(path: string, maxBytes: number): Promise<Issue | 
   );
   // The inspection itself reports a larger, empty or unreadable file.
   if (sizeBytes === 0 || sizeBytes > maxBytes) return undefined;
-  const { lengthBytes } = streamForm(() => Readable.from([]), sizeBytes, { fileName: basename(path), contentType: 'image/jpeg' });
+  const { lengthBytes } = makeStreamForm(() => Readable.from([]), sizeBytes, {
+    fileName: basename(path),
+    contentType: 'image/jpeg',
+  });
   const most = Math.max(maxBytes, PHOTO_MAX_BYTES);
   if (lengthBytes <= most) return undefined;
-  return errorIssue(
+  return makeErrorIssue(
     'photo-too-large',
     msg`The photograph ${path} makes a request of ${lengthBytes} bytes, its form included; the service accepts ${most}. Make it smaller.`,
   );
@@ -138,7 +141,7 @@ function describeSendable(photograph: PhotographFile, gps: PhotoGps, stripGps: b
     : { counterpartSha512Hex: withoutSha512Hex };
 }
 
-function warnings(path: string, gps: PhotoGps, stripGps: boolean): Issue[] {
+function checkLocations(path: string, gps: PhotoGps, stripGps: boolean): Issue[] {
   switch (gps.kind) {
     case 'none':
       return [];
@@ -146,21 +149,21 @@ function warnings(path: string, gps: PhotoGps, stripGps: boolean): Issue[] {
       if (stripGps || !gps.tells) return [];
       if (gps.tellsOutsideExif) {
         return [
-          warningIssue(
+          makeWarningIssue(
             XMP_LOCATION_RULE,
             msg`${path} contains the place where it was taken (GPS in XMP). The service removes places from EXIF only and leaves this one; --strip-gps removes it here.`,
           ),
         ];
       }
       return [
-        warningIssue(
+        makeWarningIssue(
           LOCATION_RULE,
           msg`${path} contains the place where it was taken (GPS). The service removes it from EXIF, and compresses the picture again for that; --strip-gps removes it here and leaves the picture as it is.`,
         ),
       ];
     case 'fixed':
       return [
-        warningIssue(
+        makeWarningIssue(
           LOCATION_KEPT_RULE,
           msg`${path} contains the place where it was taken (GPS). Neither the service nor pas can remove it from HEIC; to hide the place, save the photograph as JPEG.`,
         ),

@@ -1,7 +1,7 @@
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { usedPhotographs } from '../../outbox/removal.ts';
+import { listUsedPhotographs } from '../../outbox/removal.ts';
 import { toDatabaseError } from '../../store/database.ts';
 
 /** A copy is made before its entry, so a young one may belong to a photograph that is being added. */
@@ -16,13 +16,13 @@ const BATCH = 50;
  * @throws DatabaseError where the disk fails
  */
 export function sweepPhotographs(outbox: Outbox, photosFolder: string): number {
-  const used = usedPhotographs(outbox);
+  const used = listUsedPhotographs(outbox);
   const unused = listCopies(photosFolder).filter(({ digest, path }) => !used.has(digest) && isOld(outbox, path));
   let removed = 0;
   for (let at = 0; at < unused.length; at += BATCH) {
     // The transaction prevents additions, and the second check keeps copies that were added since the first.
     removed += outbox.change(() => {
-      const usedNow = usedPhotographs(outbox);
+      const usedNow = listUsedPhotographs(outbox);
       const rest = unused.slice(at, at + BATCH).filter(({ digest, path }) => !usedNow.has(digest) && isOld(outbox, path));
       for (const { path } of rest) removeFile(path);
       return rest.length;
@@ -35,16 +35,16 @@ type Copy = { readonly digest: string; readonly path: string };
 
 /** Lists the files in the layout of the content store; other files are left alone. */
 function listCopies(folder: string): Copy[] {
-  return namesIn(folder)
+  return listNames(folder)
     .filter((name) => /^[0-9a-f]{2}$/.test(name))
     .flatMap((name) =>
-      namesIn(join(folder, name))
+      listNames(join(folder, name))
         .filter((digest) => /^[0-9a-f]{128}$/.test(digest) && digest.startsWith(name))
         .map((digest) => ({ digest, path: join(folder, name, digest) })),
     );
 }
 
-function namesIn(folder: string): string[] {
+function listNames(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch (thrown) {

@@ -3,40 +3,40 @@ import { basename } from 'node:path';
 import type { Issue } from '../../base/issue.ts';
 import type { LookupSources } from '../../columns/candidates.ts';
 import type { ColumnMap } from '../../columns/column-rule.ts';
-import { formRowsToTable } from '../../columns/form-return.ts';
+import { convertFormRows } from '../../columns/form-return.ts';
 import { withoutOtherRows } from '../../columns/map-table.ts';
-import { previewImport, type UnmappedTerm, unmappedTerms } from '../../columns/preview.ts';
+import { listUnmappedTerms, previewImport, type UnmappedTerm } from '../../columns/preview.ts';
 import {
   isOpen,
-  mapOfProposal,
+  makeMapOfProposal,
   proposeColumns,
   proposeNumberColumns,
   type TableProposal,
 } from '../../columns/propose-columns.ts';
-import { type ColumnMapReading, columnMapText, parseColumnMap } from '../../columns/read-column-map.ts';
+import { type ColumnMapReading, formatColumnMap, parseColumnMap } from '../../columns/read-column-map.ts';
 import { parseConstants, parseSettings } from '../../columns/settings.ts';
 import type { Find } from '../../find/find.ts';
 import type { LookupTerm } from '../../find/lookup.ts';
 import { rememberReferences } from '../../find/resolve-finder.ts';
 import { checkRules } from '../../find/rules.ts';
 import type { RuleContext } from '../../find/value-rules.ts';
-import { photoResolver } from '../../photo/photograph.ts';
+import { makePhotoResolver } from '../../photo/photograph.ts';
 import { writeOutputFile } from '../../store/output-file.ts';
 import type { Table } from '../../tables/table.ts';
 import { requireUtf8 } from '../../tables/text-encoding.ts';
 import { toPrintable } from '../../text/characters.ts';
-import { BYTE_ORDER_MARK, csvCell } from '../../text/csv.ts';
+import { BYTE_ORDER_MARK, formatCsvCell } from '../../text/csv.ts';
 
 /** Parses a column map; only issues where it has an error. */
 export function parseMap(file: string, bytes: Buffer, lookupTerm: LookupTerm): ColumnMapReading {
   const { map, issues } = parseColumnMap(file, requireUtf8(file, bytes).toString('utf8'));
   if (map === undefined) return { issues };
-  const all = [...issues, ...fixedProblems(map.fixed, lookupTerm).map((issue) => issue.with({ file }))];
+  const all = [...issues, ...checkFixedValues(map.fixed, lookupTerm).map((issue) => issue.with({ file }))];
   return all.length === 0 ? { map, issues } : { issues: all };
 }
 
 /** Returns the issues of values for all finds, once instead of in every row. */
-export function fixedProblems(fixed: ColumnMap['fixed'], lookupTerm: LookupTerm): readonly Issue[] {
+export function checkFixedValues(fixed: ColumnMap['fixed'], lookupTerm: LookupTerm): readonly Issue[] {
   const resolvePhoto = () => ({ rule: 'photo-path', problem: '' });
   const { issues } = parseSettings(fixed, '', { resolveReference: rememberReferences(lookupTerm), resolvePhoto });
   return issues.filter(({ severity }) => severity === 'error');
@@ -48,8 +48,8 @@ export function previewNumbers(table: Table, mapFile: string, knowledge: LookupS
   return {
     proposed,
     async write(overwrite: boolean): Promise<void> {
-      const map = mapOfProposal(mapFile, proposed);
-      await writeOutputFile(mapFile, [mapText(table.file, map, { ...proposed, undecided: [] })], { overwrite });
+      const map = makeMapOfProposal(mapFile, proposed);
+      await writeOutputFile(mapFile, [formatMap(table.file, map, { ...proposed, undecided: [] })], { overwrite });
     },
   };
 }
@@ -67,40 +67,40 @@ export type TableLook = Awaited<ReturnType<typeof previewTable>>;
 
 /** Proposes the columns of a foreign table, with a preview, and a function that writes the map. */
 export async function previewTable(read: Table, { mapFile, set, photoFolder, strict, knowledge }: LookOptions) {
-  const rows = await formRowsToTable(read, true);
+  const rows = await convertFormRows(read, true);
   const { lookupTerm } = knowledge;
   const check = (find: Find) => checkRules(find, knowledge);
   const context = {
     lookupTerm,
-    resolvePhoto: photoResolver(rows.formExport?.attachments.folder ?? photoFolder),
+    resolvePhoto: makePhotoResolver(rows.formExport?.attachments.folder ?? photoFolder),
     photosMayMiss: !strict,
     check,
   };
   const proposed = proposeColumns(withoutOtherRows(rows), parseConstants(set), knowledge);
-  const table = withoutOtherRows(rows, mapOfProposal(mapFile, proposed));
+  const table = withoutOtherRows(rows, makeMapOfProposal(mapFile, proposed));
   return {
     table,
     lookupTerm,
     proposed,
     preview(proposal: TableProposal) {
-      const map = mapOfProposal(mapFile, proposal);
+      const map = makeMapOfProposal(mapFile, proposal);
       return previewImport(withoutOtherRows(rows, map), map, context);
     },
     /** Terms that must be mapped before their rows can be read are written to a file of their own. */
     async write(proposal: TableProposal, termsFile: string, overwrite: boolean) {
-      const map = mapOfProposal(mapFile, proposal);
-      const strange = unmappedTerms(proposal.columns, lookupTerm);
+      const map = makeMapOfProposal(mapFile, proposal);
+      const strange = listUnmappedTerms(proposal.columns, lookupTerm);
       // An existing list is not replaced, since a person may be editing it.
       const termsKept = strange.length > 0 && existsSync(termsFile) && !overwrite;
-      await writeOutputFile(mapFile, [mapText(table.file, map, proposal)], { overwrite });
-      if (strange.length > 0 && !termsKept) await writeOutputFile(termsFile, [termsText(strange)], { overwrite: true });
-      return { strange, termsKept, problems: fixedProblems(map.fixed, lookupTerm), open: proposal.columns.filter(isOpen) };
+      await writeOutputFile(mapFile, [formatMap(table.file, map, proposal)], { overwrite });
+      if (strange.length > 0 && !termsKept) await writeOutputFile(termsFile, [formatUnmappedTable(strange)], { overwrite: true });
+      return { strange, termsKept, problems: checkFixedValues(map.fixed, lookupTerm), open: proposal.columns.filter(isOpen) };
     },
   };
 }
 
-function mapText(file: string, map: ColumnMap, { columns, fixed, undecided }: TableProposal): string {
-  return columnMapText(map, {
+function formatMap(file: string, map: ColumnMap, { columns, fixed, undecided }: TableProposal): string {
+  return formatColumnMap(map, {
     table: basename(file),
     columns: new Map(
       columns.map(({ profile, reasons, doubt }) => {
@@ -114,7 +114,7 @@ function mapText(file: string, map: ColumnMap, { columns, fixed, undecided }: Ta
 }
 
 /** Writes the list in the form of `pas vocab map suggest`. */
-function termsText(terms: readonly UnmappedTerm[]): string {
-  const lines = terms.map(({ element, term }) => [element, csvCell(toPrintable(term), ';')].join(';'));
+function formatUnmappedTable(terms: readonly UnmappedTerm[]): string {
+  const lines = terms.map(({ element, term }) => [element, formatCsvCell(toPrintable(term), ';')].join(';'));
   return `${BYTE_ORDER_MARK}${['element;term', ...lines].join('\n')}\n`;
 }

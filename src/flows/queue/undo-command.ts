@@ -1,17 +1,17 @@
 import type { Find } from '../../find/find.ts';
 import type { ValidatedFind } from '../../find/rules.ts';
 import {
-  changesOfCommand,
-  findsToUndo,
   finishUndo,
   type LoggedCommand,
-  loggedCommands,
+  listChangesOfCommand,
+  listFindsToUndo,
+  listLoggedCommands,
   type Undone,
   undoChange,
 } from '../../outbox/change-log.ts';
 import { addImport, replaceImport } from '../../outbox/entries.ts';
 import type { FindId } from '../../outbox/entry.ts';
-import { importOfFind } from '../../outbox/entry-queries.ts';
+import { findImportOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { findById, type StoredElements } from '../../outbox/stored-finds.ts';
 import { asFind, makeImportContent } from './enqueue-finds.ts';
@@ -35,16 +35,16 @@ type LogLine = {
 };
 
 /** Returns commands that changed finds, newest first, with each find before and after. */
-export function commandLog(outbox: Outbox): LogLine[] {
-  return loggedCommands(outbox).map(({ seq, id, command, at }) => ({
+export function listCommandLog(outbox: Outbox): LogLine[] {
+  return listLoggedCommands(outbox).map(({ seq, id, command, at }) => ({
     ...{ id, at: new Date(at).toISOString(), command: command.replaceAll('-', ' ') },
-    finds: [...changesOfCommand(outbox, seq)].map(({ localId, before, after }) => ({ local_id: localId, before, after })),
+    finds: [...listChangesOfCommand(outbox, seq)].map(({ localId, before, after }) => ({ local_id: localId, before, after })),
   }));
 }
 
 /** Returns the last command that changed finds and was not undone. @param words only commands of this name */
 export function findLastCommand(outbox: Outbox, words?: string): LoggedCommand | undefined {
-  return loggedCommands(outbox).find(({ command }) => words === undefined || command === words);
+  return listLoggedCommands(outbox).find(({ command }) => words === undefined || command === words);
 }
 
 /**
@@ -58,7 +58,7 @@ export function undoCommand(
   validate: (find: Find) => ValidatedFind,
   onProgress: (doneCount: number, total: number) => void,
 ): UndoReport {
-  const changes = findsToUndo(outbox, command.seq);
+  const changes = listFindsToUndo(outbox, command.seq);
   const keptFinds: KeptFind[] = [];
   for (let at = 0; at < changes.length; at += BATCH) {
     outbox.change(() => {
@@ -79,7 +79,7 @@ function rebuildImport(outbox: Outbox, findId: FindId, validate: (find: Find) =>
   if (stored === undefined) return;
   const find = asFind(stored);
   const content = makeImportContent(find, validate(find));
-  const entry = importOfFind(outbox, findId);
+  const entry = findImportOfFind(outbox, findId);
   if (entry === undefined) addImport(outbox, findId, content);
   else if (['draft', 'queued', 'refused'].includes(entry.state)) replaceImport(outbox, entry, content);
 }

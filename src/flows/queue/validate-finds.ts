@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { FileError, UsageError } from '../../base/errors.ts';
-import { errorIssue, hasErrors, Issue, warningIssue } from '../../base/issue.ts';
+import { hasErrors, Issue, makeErrorIssue, makeWarningIssue } from '../../base/issue.ts';
 import { cmd, msg } from '../../base/message.ts';
 import { checkMapping, type Mapping } from '../../columns/mapping.ts';
 import { checkDocument } from '../../find/check-document.ts';
@@ -10,9 +10,9 @@ import { type ValidationContext, validateFind } from '../../find/rules.ts';
 import { findKnownAccount } from '../../outbox/bound-account.ts';
 import { type ImportContent, replaceImport } from '../../outbox/entries.ts';
 import type { ImportEntry } from '../../outbox/entry.ts';
-import { importOfFind } from '../../outbox/entry-queries.ts';
+import { findImportOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { allFinds, findById, findByIdentCely, findByLocalId, type StoredFind } from '../../outbox/stored-finds.ts';
+import { findById, findByIdentCely, findByLocalId, iterateFinds, type StoredFind } from '../../outbox/stored-finds.ts';
 import { collapseUnchecked } from './collapse-issues.ts';
 import { asFind, makeImportContent } from './enqueue-finds.ts';
 import { resolveFindNames } from './resolve-finds.ts';
@@ -37,7 +37,7 @@ export function validateAll(outbox: Outbox, ruleContext: ValidationContext, requ
   const { finds, documents, terms, onProgress } = request;
   for (const name of finds ?? []) assertNoOtherFile(outbox, name);
   const verdicts: (readonly Issue[])[] = documents.map(([name, bytes]) => checkDocument(name, bytes, ruleContext));
-  const all = finds === undefined ? [...allFinds(outbox)] : resolveFindNames(outbox, finds);
+  const all = finds === undefined ? [...iterateFinds(outbox)] : resolveFindNames(outbox, finds);
   for (const [index, stored] of all.entries()) {
     onProgress(index, all.length);
     verdicts.push(validateStored(outbox, stored, ruleContext));
@@ -46,18 +46,18 @@ export function validateAll(outbox: Outbox, ruleContext: ValidationContext, requ
   // A conflict of the mapping does not invalidate stored finds, only later imports.
   const conflicts = terms === undefined ? [] : checkMapping(terms.mapping, terms.lookupTerm);
   const issues = [
-    ...namesIssues(outbox, ruleContext),
+    ...checkNames(outbox, ruleContext),
     ...collapseUnchecked(verdicts.flat()),
     ...conflicts.map((issue) => issue.with({ severity: 'warning' })),
   ];
   return { valid: verdicts.length - invalid, invalid, issues };
 }
 
-function namesIssues(outbox: Outbox, { schema }: ValidationContext): Issue[] {
+function checkNames(outbox: Outbox, { schema }: ValidationContext): Issue[] {
   const account = findKnownAccount(outbox);
   const problem = account && findNamesProblem(schema.profile, account);
   if (problem === undefined) return [];
-  const issue = problem.isCertain ? errorIssue : warningIssue;
+  const issue = problem.isCertain ? makeErrorIssue : makeWarningIssue;
   return [issue('schema-declaration', msg`${problem.message} ${problem.todo}`)];
 }
 
@@ -98,7 +98,7 @@ function isBroughtUpToDate(outbox: Outbox, { id, version }: StoredFind, content:
 
 /** Returns the import to update; undefined where it is current. */
 function importToReplace(outbox: Outbox, findId: number, content: ImportContent): ImportEntry | undefined {
-  const entry = importOfFind(outbox, findId);
+  const entry = findImportOfFind(outbox, findId);
   if (entry === undefined || (entry.state !== 'draft' && entry.state !== 'queued')) return undefined;
   const same = content.document === null ? entry.document === null : entry.document?.equals(content.document) === true;
   return same ? undefined : entry;

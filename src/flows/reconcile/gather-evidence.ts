@@ -1,6 +1,11 @@
-import { differingElements, type HarvestedElements, type HarvestedFind, parseHarvestedFind } from '../../find/harvested-find.ts';
+import {
+  type HarvestedElements,
+  type HarvestedFind,
+  listDifferingElements,
+  parseHarvestedFind,
+} from '../../find/harvested-find.ts';
 import type { Entry, ImportEntry } from '../../outbox/entry.ts';
-import { importOfRecord, latestAccepted } from '../../outbox/entry-queries.ts';
+import { findImportOfRecord, listLatestAccepted } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { listAcceptedSince } from '../../outbox/ownership.ts';
 import { listAttempts } from '../../outbox/record-events.ts';
@@ -9,7 +14,7 @@ import { parseXml } from '../../xml/parse.ts';
 import { type FindHarvest, type HarvestedFinds, harvestFinds } from '../harvest/harvest-finds.ts';
 import { getShownKind } from './judge-absence.ts';
 import { findCreation, mayBeCreation } from './judge-import.ts';
-import { earliestMs, getAttemptWindow, type View } from './verdict.ts';
+import { findEarliestMs, getAttemptWindow, type View } from './verdict.ts';
 
 export type LookupContext = FindHarvest & {
   readonly outbox: Outbox;
@@ -26,7 +31,7 @@ const MAX_CANARIES = 50;
 /** Harvests once for all uncertain entries and, where there is one, an accepted record of each kind. */
 export async function gatherEvidence(context: LookupContext, uncertain: readonly Entry[]): Promise<Evidence> {
   const { outbox } = context;
-  const canaries = latestAccepted(outbox, MAX_CANARIES);
+  const canaries = listLatestAccepted(outbox, MAX_CANARIES);
   const fromMs = getHarvestBegin(outbox, uncertain, canaries);
   const harvest = await harvestFinds(context, fromMs);
   return makeView(context, harvest, canaries, listAcceptedSince(outbox, fromMs));
@@ -35,9 +40,9 @@ export async function gatherEvidence(context: LookupContext, uncertain: readonly
 /** Returns the begin of the harvest; without a server time by the wall clock, and then the evidence is only displayed. */
 function getHarvestBegin(outbox: Outbox, uncertain: readonly Entry[], canaries: readonly Entry[]): number {
   const begins = uncertain.map(
-    (entry) => earliestMs(outbox, entry) ?? listAttempts(outbox, entry)[0]?.startedAt ?? outbox.clock.now(),
+    (entry) => findEarliestMs(outbox, entry) ?? listAttempts(outbox, entry)[0]?.startedAt ?? outbox.clock.now(),
   );
-  const ofCanaries = canaries.flatMap((entry) => earliestMs(outbox, entry) ?? []);
+  const ofCanaries = canaries.flatMap((entry) => findEarliestMs(outbox, entry) ?? []);
   return Math.min(...begins, ...ofCanaries) - LOOK_BACK_MS;
 }
 
@@ -49,14 +54,14 @@ function makeView(
   accepted: ReadonlyMap<string, number>,
 ): View {
   const { outbox } = context;
-  const finds = shownIn(harvest);
+  const finds = collectShown(harvest);
   return {
     finds,
     withheld: collectChanges(harvest, 'withheld'),
     deleted: collectChanges(harvest, 'deleted'),
     nowMs: harvest.beganMs,
     isOwned: (identCely, shown) => isOwned(outbox, identCely, shown),
-    readsAsSent: (identCely, shown) => readsAs(importOfRecord(outbox, identCely), shown),
+    readsAsSent: (identCely, shown) => isReadAs(findImportOfRecord(outbox, identCely), shown),
     shown: collectShownKinds(canaries, finds),
     harvester: context.harvester,
     index: {
@@ -66,7 +71,7 @@ function makeView(
   };
 }
 
-function shownIn({ lookups }: HarvestedFinds): Map<string, HarvestedFind> {
+function collectShown({ lookups }: HarvestedFinds): Map<string, HarvestedFind> {
   return new Map([...lookups].flatMap(([ident, lookup]) => (lookup.kind === 'shown' ? [[ident, lookup.record] as const] : [])));
 }
 
@@ -86,15 +91,15 @@ function collectShownKinds(canaries: readonly Entry[], finds: View['finds']): Ma
 }
 
 function isOwned(outbox: Outbox, identCely: string, shown: HarvestedFind | undefined): boolean {
-  const owner = importOfRecord(outbox, identCely);
+  const owner = findImportOfRecord(outbox, identCely);
   if (owner === undefined || shown === undefined) return owner !== undefined;
   // A person may have corrected it since.
-  return readsAs(owner, shown) || mayBeCreation(getAttemptWindow(outbox, owner), shown);
+  return isReadAs(owner, shown) || mayBeCreation(getAttemptWindow(outbox, owner), shown);
 }
 
-function readsAs(owner: ImportEntry | undefined, shown: HarvestedFind): boolean {
+function isReadAs(owner: ImportEntry | undefined, shown: HarvestedFind): boolean {
   const sent = owner === undefined ? undefined : parseSentElements(owner);
-  return sent !== undefined && differingElements(sent, shown).every((name) => name === 'evidencni_cislo');
+  return sent !== undefined && listDifferingElements(sent, shown).every((name) => name === 'evidencni_cislo');
 }
 
 /** Returns the elements of the sent document, since the find may have been edited later. */

@@ -13,7 +13,7 @@ export function getReferenceId(value: HarvestedElements[keyof HarvestedElements]
 
 /** Judges an import that the harvest does not show. */
 export function judgeAbsence(window: AttemptWindow, kind: string, view: View): Verdict {
-  if (!wouldShow(window, view.shown.get(kind), view.harvester)) {
+  if (!isExpectedToShow(window, view.shown.get(kind), view.harvester)) {
     const reason = msg`the harvest shows no record of this project that this account is known to have created in this state, so a missing one proves nothing`;
     return makeUndecided('no-like-record-shown', reason, []);
   }
@@ -28,7 +28,11 @@ export function judgeAbsence(window: AttemptWindow, kind: string, view: View): V
 }
 
 /** An account may see its own records and not those of another, so only its own harvest proves absence. */
-function wouldShow({ accounts }: AttemptWindow, makers: ReadonlySet<string> | undefined, harvester: string | undefined): boolean {
+function isExpectedToShow(
+  { accounts }: AttemptWindow,
+  makers: ReadonlySet<string> | undefined,
+  harvester: string | undefined,
+): boolean {
   if (accounts.size === 0 || makers === undefined) return false;
   return [...accounts].every((account) => account === harvester && makers.has(account));
 }
@@ -45,7 +49,7 @@ export function explainTooEarly(
 ): Verdict | undefined {
   if (bounds === undefined) return makeTimeUnknownVerdict([]);
   const { fromMs, settledMs } = bounds;
-  if (nowMs <= settledMs) return possiblyInFlight(settledMs, nowMs);
+  if (nowMs <= settledMs) return makeInFlightVerdict(settledMs, nowMs);
   const behind = [...index.unlisted].find(([, acceptedMs]) => acceptedMs >= fromMs - CLOCK_MARGIN_MS);
   if (behind !== undefined) return makeIndexBehindVerdict(behind[0]);
   const waitMs = settledMs + index.allowanceMs - nowMs;
@@ -56,7 +60,7 @@ export function explainTooEarly(
 }
 
 /** Makes the verdict for a write that the service, or a proxy, may not have finished. */
-export function possiblyInFlight(settledMs: number, nowMs: number): Verdict {
+export function makeInFlightVerdict(settledMs: number, nowMs: number): Verdict {
   const seconds = Math.ceil((settledMs - nowMs) / 1000);
   return makeUndecided('maybe-under-way', msg`the service may still be working on it; ask again in ${seconds} s`, []);
 }

@@ -1,8 +1,13 @@
 import { msgid } from '../../base/language.ts';
 import { msg, nmsg } from '../../base/message.ts';
-import { differingElements, type HarvestedElements, type HarvestedFind, type HistoryEntry } from '../../find/harvested-find.ts';
+import {
+  type HarvestedElements,
+  type HarvestedFind,
+  type HistoryEntry,
+  listDifferingElements,
+} from '../../find/harvested-find.ts';
 import { getReferenceId, getShownKind, judgeAbsence, makeTimeUnknownVerdict } from './judge-absence.ts';
-import { type AttemptWindow, CLOCK_MARGIN_MS, fits, makeUndecided, type Verdict, type View } from './verdict.ts';
+import { type AttemptWindow, CLOCK_MARGIN_MS, isWithinWindow, makeUndecided, type Verdict, type View } from './verdict.ts';
 
 export type UncertainImport = {
   readonly entryId: number;
@@ -79,7 +84,7 @@ function findEqualRecords(judged: UncertainImport, view: View): HarvestedFind[] 
 }
 
 function isLike(judged: UncertainImport, find: HarvestedFind): boolean {
-  return differingElements(judged.elements, find).length === 0;
+  return listDifferingElements(judged.elements, find).length === 0;
 }
 
 /**
@@ -113,13 +118,13 @@ function isNear(judged: UncertainImport, find: HarvestedFind): boolean {
   if (!judged.window.accounts.has(findCreation(find)?.user ?? '')) return false;
   if (getReferenceId(find.elements.projekt) === getReferenceId(judged.elements.projekt) && mayBeCreation(judged.window, find))
     return true;
-  return differingElements(judged.elements, find).filter((name) => name !== 'projekt').length <= MAX_CORRECTED;
+  return listDifferingElements(judged.elements, find).filter((name) => name !== 'projekt').length <= MAX_CORRECTED;
 }
 
 /** Tells if one of the accounts made it in the window. */
 export function mayBeCreation(window: AttemptWindow, find: HarvestedFind): boolean {
   const creation = findCreation(find);
-  return creation !== undefined && fits(window, creation);
+  return creation !== undefined && isWithinWindow(window, creation);
 }
 
 /** Returns the history entry with maker and time. */

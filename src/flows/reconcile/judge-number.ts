@@ -2,11 +2,11 @@ import { OaiError } from '../../base/errors.ts';
 import { msg } from '../../base/message.ts';
 import type { OaiRecord } from '../../oai/protocol.ts';
 import type { NumberEntry } from '../../outbox/entry.ts';
-import { entriesOfRecord } from '../../outbox/entry-queries.ts';
+import { listEntriesOfRecord } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { type RecordSource, toListedFind } from '../harvest/harvest-finds.ts';
 import { parseSentElements } from './gather-evidence.ts';
-import { explainTooEarly, makeTimeUnknownVerdict, possiblyInFlight } from './judge-absence.ts';
+import { explainTooEarly, makeInFlightVerdict, makeTimeUnknownVerdict } from './judge-absence.ts';
 import type { RecordEvidence } from './judge-photograph.ts';
 import { type AttemptWindow, CLOCK_MARGIN_MS, type Verdict, type ViewTime } from './verdict.ts';
 
@@ -33,7 +33,7 @@ export function judgeNumber(judged: UncertainNumber, record: RecordEvidence, vie
   if (current === value) {
     if (window.bounds === undefined) return makeTimeUnknownVerdict([current]);
     // A proxy may repeat the request, and so overwrite a later number: until then none is sent.
-    if (view.nowMs <= window.bounds.settledMs) return possiblyInFlight(window.bounds.settledMs, view.nowMs);
+    if (view.nowMs <= window.bounds.settledMs) return makeInFlightVerdict(window.bounds.settledMs, view.nowMs);
     return { kind: 'found', basis: 'same-number', identCely, reason: msg`${identCely} has this number`, candidates: [] };
   }
   const isOlder = window.bounds !== undefined && record.changedMs < window.bounds.fromMs - CLOCK_MARGIN_MS;
@@ -56,14 +56,17 @@ export function judgeNumber(judged: UncertainNumber, record: RecordEvidence, vie
 }
 
 /** Requests the current record; undefined where it is not visible. */
-export async function currentRecord(source: RecordSource, identCely: string): Promise<RecordEvidence> {
-  const record = await listedRecord(source, identCely);
+export async function fetchCurrentRecord(source: RecordSource, identCely: string): Promise<RecordEvidence> {
+  const record = await fetchListedRecord(source, identCely);
   const listed = record === undefined ? undefined : toListedFind(record);
   return listed?.kind === 'shown' ? { find: listed.record, changedMs: listed.datestampMs } : undefined;
 }
 
 /** Requests the current record, visible or not; undefined where there is none. */
-export async function listedRecord({ client, format, signal }: RecordSource, identCely: string): Promise<OaiRecord | undefined> {
+export async function fetchListedRecord(
+  { client, format, signal }: RecordSource,
+  identCely: string,
+): Promise<OaiRecord | undefined> {
   try {
     return await client.getRecord(identCely, format, signal);
   } catch (thrown) {
@@ -77,7 +80,7 @@ export async function listedRecord({ client, format, signal }: RecordSource, ide
  * expected one, and those of unknown outcome. Empty where they are unknown.
  */
 export function listNumbersFromHere(outbox: Outbox, { id, identCely, expects }: NumberEntry): ReadonlySet<string> {
-  const otherEntries = entriesOfRecord(outbox, identCely ?? '').filter((entry) => entry.id !== id);
+  const otherEntries = listEntriesOfRecord(outbox, identCely ?? '').filter((entry) => entry.id !== id);
   const numbers = otherEntries.filter((entry) => entry.kind === 'number');
   const importEntry = otherEntries.find(({ kind, state }) => kind === 'import' && state === 'accepted');
   const ofImport = importEntry?.kind === 'import' ? [parseSentElements(importEntry)?.evidencni_cislo?.toString() ?? ''] : [];

@@ -1,7 +1,15 @@
 import { type Message, msg } from '../../base/message.ts';
 import type { HarvestedFile, HarvestedFind, HistoryEntry } from '../../find/harvested-find.ts';
 import { explainTooEarly, makeIndexBehindVerdict, makeTimeUnknownVerdict } from './judge-absence.ts';
-import { type AttemptWindow, type Basis, CLOCK_MARGIN_MS, fits, makeUndecided, type Verdict, type ViewTime } from './verdict.ts';
+import {
+  type AttemptWindow,
+  type Basis,
+  CLOCK_MARGIN_MS,
+  isWithinWindow,
+  makeUndecided,
+  type Verdict,
+  type ViewTime,
+} from './verdict.ts';
 
 export type SettledPhoto = { readonly fileName: string; readonly sha512Hex: string; readonly window: AttemptWindow };
 export type UncertainPhoto = SettledPhoto & { readonly entryId: number; readonly identCely: string };
@@ -106,7 +114,7 @@ function isStoredAs(photo: SettledPhoto, file: HarvestedFile): boolean {
 /** Tells if one of the accounts uploaded it in the window. */
 function mayBeStoring(window: AttemptWindow, file: HarvestedFile): boolean {
   const stored = findStoring(file);
-  return stored !== undefined && fits(window, stored);
+  return stored !== undefined && isWithinWindow(window, stored);
 }
 
 function findStoring(file: HarvestedFile): HistoryEntry | undefined {

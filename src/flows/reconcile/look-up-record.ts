@@ -1,15 +1,15 @@
 import { UsageError } from '../../base/errors.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
 import { type ElementName, FIELDS } from '../../find/fields.ts';
-import { differingElements, type HarvestedFind, valueText } from '../../find/harvested-find.ts';
+import { formatValue, type HarvestedFind, listDifferingElements } from '../../find/harvested-find.ts';
 import type { Entry, ImportEntry } from '../../outbox/entry.ts';
-import { importOfRecord } from '../../outbox/entry-queries.ts';
+import { findImportOfRecord } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { KIND_WORDS } from '../finds/entry-words.ts';
 import { type RecordSource, toListedFind } from '../harvest/harvest-finds.ts';
 import { parseSentElements } from './gather-evidence.ts';
 import { findCreation } from './judge-import.ts';
-import { listedRecord } from './judge-number.ts';
+import { fetchListedRecord } from './judge-number.ts';
 import { getAttemptWindow } from './verdict.ts';
 
 /** An element as sent and as in the record; null where it is absent. */
@@ -27,7 +27,7 @@ type LookedAt = {
 };
 
 /** Explains why an entry cannot be settled with a record: of two finds with one record, one would never be sent. */
-export function recordProblem(outbox: Outbox, entry: Entry, identCely: string): UsageError | undefined {
+export function findRecordProblem(outbox: Outbox, entry: Entry, identCely: string): UsageError | undefined {
   if (entry.kind !== 'import') {
     if (entry.identCely === identCely) return undefined;
     const [kind, ownIdent] = [KIND_WORDS[entry.kind], entry.identCely ?? ''];
@@ -35,8 +35,8 @@ export function recordProblem(outbox: Outbox, entry: Entry, identCely: string): 
       hint: msg`If ${ownIdent} has it, give that identifier.`,
     });
   }
-  const owner = importOfRecord(outbox, identCely);
-  if (owner === undefined) return formProblem(entry, identCely);
+  const owner = findImportOfRecord(outbox, identCely);
+  if (owner === undefined) return findFormProblem(entry, identCely);
   const [find, other] = [entry.localId ?? '', owner.localId ?? identCely];
   return new UsageError(msg`${identCely} is already the record of ${other}.`, {
     hint: msg`\`${cmd`pas show ${other}`}\` shows the find of that record. If ${find} has its own record, give that identifier; if both are one find, drop this one: ${cmd`pas resolve ${find} --drop`}`,
@@ -44,7 +44,7 @@ export function recordProblem(outbox: Outbox, entry: Entry, identCely: string): 
 }
 
 /** The service derives identifiers of finds from the project; a find of a temporary project (`X-`) may be renamed later. */
-function formProblem({ project }: ImportEntry, identCely: string): UsageError | undefined {
+function findFormProblem({ project }: ImportEntry, identCely: string): UsageError | undefined {
   const [, ofProject] = /^(.+)-N\d{5,}$/.exec(identCely) ?? [];
   if (ofProject !== undefined && (project === null || project.startsWith('X-') || ofProject === project)) return undefined;
   const form = `${project ?? 'C-202400101'}-N00042`;
@@ -59,7 +59,7 @@ function formProblem({ project }: ImportEntry, identCely: string): UsageError | 
 /**
  * Requests a record that a person assigns to an import, and compares it with what was sent.
  * @returns undefined where the service has no such record
- * @throws as {@link listedRecord}
+ * @throws as {@link fetchListedRecord}
  */
 export async function lookUpRecord(
   outbox: Outbox,
@@ -67,7 +67,7 @@ export async function lookUpRecord(
   entry: ImportEntry,
   identCely: string,
 ): Promise<LookedAt | undefined> {
-  const record = await listedRecord(source, identCely);
+  const record = await fetchListedRecord(source, identCely);
   const listed = record === undefined ? undefined : toListedFind(record);
   if (record === undefined || listed?.kind === 'deleted') return undefined;
   if (listed?.kind !== 'shown')
@@ -90,11 +90,11 @@ export async function lookUpRecord(
 
 function compare(entry: ImportEntry, find: HarvestedFind): Compared[] {
   const sent = parseSentElements(entry) ?? {};
-  const differing = new Set<string>(differingElements(sent, find));
+  const differing = new Set<string>(listDifferingElements(sent, find));
   return FIELDS.map(({ name }) => ({
     element: name,
-    sent: valueText(sent[name]),
-    now: valueText(find.elements[name]),
+    sent: formatValue(sent[name]),
+    now: formatValue(find.elements[name]),
     differs: differing.has(name),
   })).filter((each) => each.sent !== null || each.now !== null);
 }

@@ -1,13 +1,13 @@
-import { type ServerMs, serverMs } from '../../base/clock.ts';
+import { asServerMs, type ServerMs } from '../../base/clock.ts';
 import { msg } from '../../base/message.ts';
 import { schedule } from '../../outbox/entries.ts';
 import type { Entry, ImportEntry, NumberEntry, PhotoEntry } from '../../outbox/entry.ts';
-import { entriesInState, entriesOfRecord, importOfFind } from '../../outbox/entry-queries.ts';
+import { findImportOfFind, listEntriesInState, listEntriesOfRecord } from '../../outbox/entry-queries.ts';
 import { reassignRecord } from '../../outbox/ownership.ts';
 import { getRetryAt, listAttempts, recordEvidence, recordLookup } from '../../outbox/record-events.ts';
 import { type Evidence, gatherEvidence, type LookupContext, parseSentElements } from './gather-evidence.ts';
 import { judgeImports, type UncertainImport } from './judge-import.ts';
-import { currentRecord, judgeNumber, listNumbersFromHere } from './judge-number.ts';
+import { fetchCurrentRecord, judgeNumber, listNumbersFromHere } from './judge-number.ts';
 import { judgePhoto, type RecordEvidence, type UncertainPhoto } from './judge-photograph.ts';
 import { getAttemptWindow, type Verdict } from './verdict.ts';
 
@@ -28,14 +28,14 @@ export type Reconciled = {
 export async function reconcile(context: ReconcileContext): Promise<Reconciled[]> {
   const { outbox, recordKeys } = context;
   // All are judged together, since a record may belong to any of them; only the requested ones are settled.
-  const uncertain = entriesInState(outbox, 'uncertain');
+  const uncertain = listEntriesInState(outbox, 'uncertain');
   const isRequested = (entry: Entry) => recordKeys === undefined || recordKeys.includes(entry.recordKey);
   if (!uncertain.some(isRequested)) return [];
   const imports = uncertain.filter((entry) => entry.kind === 'import');
   const view = await gatherEvidence(context, uncertain);
   const settled = applyAll(context, imports.filter(isRequested), judgeImportEntries(context, imports, view), view);
   // Imports that were just found have set the record of their photographs and numbers.
-  const open = entriesInState(outbox, 'uncertain').filter(isChange);
+  const open = listEntriesInState(outbox, 'uncertain').filter(isChange);
   const verdicts = await judgeChanges(context, open, view);
   return [...settled, ...applyAll(context, open.filter(isRequested), verdicts, view)];
 }
@@ -63,7 +63,7 @@ async function judgeChanges(context: LookupContext, entries: readonly (PhotoEntr
   let looked = 0;
   for (const identCely of records) {
     context.onProgress?.(looked++, records.size);
-    const record = await currentRecord(context, identCely);
+    const record = await fetchCurrentRecord(context, identCely);
     const ofRecord = entries.filter((entry) => entry.identCely === identCely);
     const photos = ofRecord.filter((entry) => entry.kind === 'photo');
     for (const [id, verdict] of judgePhotos(context, identCely, photos, record, view)) verdicts.set(id, verdict);
@@ -75,7 +75,7 @@ async function judgeChanges(context: LookupContext, entries: readonly (PhotoEntr
 }
 
 function judgeWithoutRecord({ outbox }: LookupContext, { findId }: Entry): Verdict | undefined {
-  const importEntry = findId === null ? undefined : importOfFind(outbox, findId);
+  const importEntry = findId === null ? undefined : findImportOfFind(outbox, findId);
   if (importEntry?.state !== 'queued') return undefined;
   return {
     kind: 'absent',
@@ -100,7 +100,7 @@ function judgePhotos(
     window: getAttemptWindow(outbox, entry),
   });
   const uncertain = entries.map(toUncertainPhoto);
-  const accepted = entriesOfRecord(outbox, identCely).filter(({ state }) => state === 'accepted');
+  const accepted = listEntriesOfRecord(outbox, identCely).filter(({ state }) => state === 'accepted');
   const settled = accepted.flatMap((entry) => (entry.kind === 'photo' ? [toUncertainPhoto(entry)] : []));
   return uncertain.map((judged) => [judged.entryId, judgePhoto(judged, uncertain, settled, record, view)]);
 }
@@ -120,7 +120,7 @@ function applyAll(
   return entries.flatMap((entry) => {
     const verdict = verdicts.get(entry.id);
     if (verdict === undefined) return [];
-    applyVerdict(context, entry, verdict, serverMs(Math.floor(view.nowMs)));
+    applyVerdict(context, entry, verdict, asServerMs(Math.floor(view.nowMs)));
     return [{ entry, verdict }];
   });
 }

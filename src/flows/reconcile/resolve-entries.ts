@@ -3,24 +3,24 @@ import { isDeepStrictEqual } from 'node:util';
 import { UsageError } from '../../base/errors.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
 import { recoverInFlight, requeue } from '../../outbox/claims.ts';
-import { eventSeq, eventsOfEntry, schedule, scheduleEach, setReason } from '../../outbox/entries.ts';
+import { getEventSeq, listEventsOfEntry, schedule, scheduleEach, setReason } from '../../outbox/entries.ts';
 import type { Entry, EntryState } from '../../outbox/entry.ts';
 import {
-  entriesOfFind,
-  entriesOfTarget,
-  entryById,
-  heldAboutHiddenRecords,
+  findEntryById,
   isDropped,
+  listEntriesOfFind,
+  listEntriesOfTarget,
+  listHeldAboutHiddenRecords,
   type Target,
 } from '../../outbox/entry-queries.ts';
 import type { EventOf } from '../../outbox/events.ts';
 import { foldEvents, getLastReason } from '../../outbox/fold-events.ts';
 import { recordOtherWriters } from '../../outbox/gate.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { decisionAbout, listEvidence, recordEvents } from '../../outbox/record-events.ts';
+import { listEvidence, makeDecision, recordEvents } from '../../outbox/record-events.ts';
 import { unhideFind } from '../../outbox/removal.ts';
 import { findTarget } from '../queue/resolve-finds.ts';
-import { recordProblem } from './look-up-record.ts';
+import { findRecordProblem } from './look-up-record.ts';
 
 export type Decision =
   | { readonly kind: 'created'; readonly identCely: string }
@@ -87,7 +87,7 @@ function settleAs(
   if (asked !== undefined && !entries.some(({ id }) => id === asked.id))
     throw makeNothingToDecideError(msg`The find changed while you were asked. Nothing was decided.`, undefined);
   if (decision.kind === 'created') {
-    const [problem] = entries.flatMap((entry) => recordProblem(outbox, entry, decision.identCely) ?? []);
+    const [problem] = entries.flatMap((entry) => findRecordProblem(outbox, entry, decision.identCely) ?? []);
     if (problem !== undefined) throw problem;
   }
   const group = randomUUID();
@@ -106,7 +106,7 @@ function decide(outbox: Outbox, entry: Entry, decision: Decision, group: string)
     case 'created': {
       const reason = msg`a person decided: created as ${decision.identCely}`;
       recordEvents(outbox, [
-        decisionAbout(outbox, entry, { answer: 'created', by, group, identCely: decision.identCely }, reason),
+        makeDecision(outbox, entry, { answer: 'created', by, group, identCely: decision.identCely }, reason),
       ]);
       return;
     }
@@ -115,7 +115,7 @@ function decide(outbox: Outbox, entry: Entry, decision: Decision, group: string)
       const candidates = entry.held?.candidates ?? [];
       // A dropped entry that may have been sent becomes uncertain again.
       const attempts = entry.state === 'dropped' ? { attempts: [] } : {};
-      recordEvents(outbox, [decisionAbout(outbox, entry, { answer: 'send', by, group, candidates, ...attempts }, reason)]);
+      recordEvents(outbox, [makeDecision(outbox, entry, { answer: 'send', by, group, candidates, ...attempts }, reason)]);
       requeue(outbox, entry, reason);
       schedule(outbox, entry.id, { held: null });
       if (entry.held?.basis === 'hidden-records' && entry.kind === 'import' && entry.project !== null)
@@ -124,7 +124,7 @@ function decide(outbox: Outbox, entry: Entry, decision: Decision, group: string)
       return;
     }
     case 'drop':
-      recordEvents(outbox, [decisionAbout(outbox, entry, { answer: 'abandon', by, group }, msg`dropped by a person`)]);
+      recordEvents(outbox, [makeDecision(outbox, entry, { answer: 'abandon', by, group }, msg`dropped by a person`)]);
       return;
   }
 }
@@ -132,7 +132,7 @@ function decide(outbox: Outbox, entry: Entry, decision: Decision, group: string)
 /** The answer about a project's hidden records applies to all of its finds. */
 function releaseProject(outbox: Outbox, project: string): void {
   recordOtherWriters(outbox, project);
-  scheduleEach(outbox, heldAboutHiddenRecords(outbox, project), () => ({ held: null }));
+  scheduleEach(outbox, listHeldAboutHiddenRecords(outbox, project), () => ({ held: null }));
 }
 
 /** Releases the entries of these that are still held for the same question, as the user said. */
@@ -140,7 +140,7 @@ export function sendHeld(outbox: Outbox, held: readonly Entry[]): void {
   const group = randomUUID();
   outbox.change(() => {
     for (const { id, held: asked } of held) {
-      const entry = entryById(outbox, id);
+      const entry = findEntryById(outbox, id);
       if (entry?.state === 'queued' && isDeepStrictEqual(entry.held, asked)) decide(outbox, entry, { kind: 'resend' }, group);
     }
   });
@@ -170,13 +170,13 @@ export function openDecision(outbox: Outbox, find: string, entryId: number | und
     kinds: open.filter((each) => each.entry.id === entry.id).map(({ kind }) => kind),
     candidates:
       entry.kind === 'import'
-        ? names.filter((ident) => recordProblem(outbox, entry, ident) === undefined)
+        ? names.filter((ident) => findRecordProblem(outbox, entry, ident) === undefined)
         : [entry.identCely].filter((ident) => ident !== null),
   };
 }
 
 function listDecidable(outbox: Outbox, target: Target, kind: Decision['kind'], entryId: number | undefined): Entry[] {
-  const all = entriesOfTarget(outbox, target).filter((entry) => entryId === undefined || entry.id === entryId);
+  const all = listEntriesOfTarget(outbox, target).filter((entry) => entryId === undefined || entry.id === entryId);
   const groups = DECIDES[kind].map((state) => all.filter((entry) => isIn(entry, state)));
   const group = groups.find((each) => each.length > 0) ?? [];
   // Photographs and numbers of an uncertain find have no record yet, so there is nothing to decide about them.
@@ -194,7 +194,7 @@ function isIn(entry: Entry, state: Decidable): boolean {
 
 function countDependents(outbox: Outbox, { findId }: Target): number | undefined {
   if (findId === null || !isDropped(outbox, findId)) return undefined;
-  return entriesOfFind(outbox, findId).filter(({ kind, state }) => kind !== 'import' && state === 'queued').length;
+  return listEntriesOfFind(outbox, findId).filter(({ kind, state }) => kind !== 'import' && state === 'queued').length;
 }
 
 type Decided = { readonly entry: Entry; readonly event: EventOf<'decided'> };
@@ -217,31 +217,31 @@ export function undoDecision(
 }
 
 function revertLast(outbox: Outbox, find: string): { readonly decision: DecisionKind; readonly entries: Entry[] } {
-  const entries = entriesOfTarget(outbox, findTarget(outbox, find));
+  const entries = listEntriesOfTarget(outbox, findTarget(outbox, find));
   const last = findLastDecision(outbox, entries);
   const [first] = last;
   if (first === undefined) throw new UsageError(msg`No decision about ${find} can be taken back.`);
-  if (entries.some((entry) => wasAttemptedSince(outbox, entry, last)))
+  if (entries.some((entry) => isAttemptedSince(outbox, entry, last)))
     throw new UsageError(msg`Something was sent because of the decision, so it can no longer be taken back.`, {
-      hint: tooLateHint(find, first, entries),
+      hint: makeTooLateHint(find, first, entries),
     });
   const [group, reason] = [randomUUID(), msg`a person took the decision back`];
   recordEvents(
     outbox,
-    last.map(({ entry, event }) => decisionAbout(outbox, entry, { answer: 'undo', by: 'person', group, of: event.id }, reason)),
+    last.map(({ entry, event }) => makeDecision(outbox, entry, { answer: 'undo', by: 'person', group, of: event.id }, reason)),
   );
   // A refused entry that was queued again is refused again.
   for (const { entry, event } of last) if (event.body.answer === 'send') schedule(outbox, entry.id, { retryOf: null });
   for (const { entry } of last) restoreReason(outbox, entry);
   return {
     decision: KIND_OF[first.event.body.answer] ?? 'resend',
-    entries: last.flatMap(({ entry }) => entryById(outbox, entry.id) ?? []),
+    entries: last.flatMap(({ entry }) => findEntryById(outbox, entry.id) ?? []),
   };
 }
 
 /** Restores the reason from before the decision. */
 function restoreReason(outbox: Outbox, { id, uuid }: Entry): void {
-  const reason = getLastReason(eventsOfEntry(outbox, uuid));
+  const reason = getLastReason(listEventsOfEntry(outbox, uuid));
   setReason(outbox, id, reason === null ? null : JSON.stringify(reason));
 }
 
@@ -254,26 +254,29 @@ const KIND_OF: Partial<Record<EventOf<'decided'>['body']['answer'], DecisionKind
 /** Returns the last effective decision of a person, with all entries that it changed. */
 function findLastDecision(outbox: Outbox, entries: readonly Entry[]): Decided[] {
   const decided = entries.flatMap((entry) => {
-    const events = eventsOfEntry(outbox, entry.uuid).filter((event) => event.kind === 'decided');
+    const events = listEventsOfEntry(outbox, entry.uuid).filter((event) => event.kind === 'decided');
     const undone = new Set(events.flatMap(({ body }) => (body.answer === 'undo' ? [body.of] : [])));
     return events
       .filter(({ id, body }) => body.by === 'person' && body.answer !== 'undo' && !undone.has(id))
       .map((event): Decided => ({ entry, event }));
   });
   const newest = decided.reduce<Decided | undefined>(
-    (best, each) => (best === undefined || eventSeq(outbox, each.event.id) >= eventSeq(outbox, best.event.id) ? each : best),
+    (best, each) =>
+      best === undefined || getEventSeq(outbox, each.event.id) >= getEventSeq(outbox, best.event.id) ? each : best,
     undefined,
   );
   return decided.filter(({ event }) => event.body.group === newest?.event.body.group);
 }
 
 /** Tells if an attempt of this entry, or of a dependent one, began after the decision. */
-function wasAttemptedSince(outbox: Outbox, entry: Entry, last: readonly Decided[]): boolean {
-  const decidedSeq = Math.max(...last.map(({ event }) => eventSeq(outbox, event.id)));
-  return eventsOfEntry(outbox, entry.uuid).some(({ kind, id }) => kind === 'attempted' && eventSeq(outbox, id) > decidedSeq);
+function isAttemptedSince(outbox: Outbox, entry: Entry, last: readonly Decided[]): boolean {
+  const decidedSeq = Math.max(...last.map(({ event }) => getEventSeq(outbox, event.id)));
+  return listEventsOfEntry(outbox, entry.uuid).some(
+    ({ kind, id }) => kind === 'attempted' && getEventSeq(outbox, id) > decidedSeq,
+  );
 }
 
-function tooLateHint(find: string, { event }: Decided, entries: readonly Entry[]): Message {
+function makeTooLateHint(find: string, { event }: Decided, entries: readonly Entry[]): Message {
   const importEntry = entries.find((entry) => entry.kind === 'import' && entry.state === 'accepted');
   const ident = importEntry?.identCely;
   const isDecided = event.body.answer === 'created' && ident != null;
@@ -283,6 +286,6 @@ function tooLateHint(find: string, { event }: Decided, entries: readonly Entry[]
 }
 
 /** Returns candidates that a person excluded for the entry. */
-export function rejectedCandidates(outbox: Outbox, { uuid }: Entry): ReadonlySet<string> {
-  return foldEvents(eventsOfEntry(outbox, uuid)).rejected;
+export function listRejectedCandidates(outbox: Outbox, { uuid }: Entry): ReadonlySet<string> {
+  return foldEvents(listEventsOfEntry(outbox, uuid)).rejected;
 }

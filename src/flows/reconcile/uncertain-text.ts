@@ -1,7 +1,7 @@
-import { momentText, t } from '../../base/language.ts';
+import { formatMoment, t } from '../../base/language.ts';
 import { getTemplate, type Message, msg } from '../../base/message.ts';
 import type { Entry, EntryKind } from '../../outbox/entry.ts';
-import { entryById } from '../../outbox/entry-queries.ts';
+import { findEntryById } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { listAttempts, listEvidence } from '../../outbox/record-events.ts';
 import type { Basis } from './verdict.ts';
@@ -21,15 +21,19 @@ const PASSING: readonly (Basis | null)[] = [
 const MINUTE_MS = 60_000;
 
 /** Describes an entry of unknown outcome: a sentence, then its basis. */
-export function uncertainTexts(outbox: Outbox, entryId: number, settleMs: number): readonly [plainly: string, ...why: string[]] {
-  const entry = entryById(outbox, entryId);
+export function explainUncertain(
+  outbox: Outbox,
+  entryId: number,
+  settleMs: number,
+): readonly [plainly: string, ...why: string[]] {
+  const entry = findEntryById(outbox, entryId);
   if (entry === undefined) return [''];
   const reasons = [entry.reason, listEvidence(outbox, entry).at(-1)?.reason].flatMap((reason) =>
     reason == null ? [] : [String(reason)],
   );
   // The service accepted it, and gave the record to two finds: that reason suffices.
   if (listAttempts(outbox, entry).at(-1)?.outcome === 'accepted') return [reasons[0] ?? '', ...reasons.slice(1)];
-  return [plainText(outbox, entry, WHAT[entry.kind], settleMs), ...new Set(reasons)];
+  return [explainPlainly(outbox, entry, WHAT[entry.kind], settleMs), ...new Set(reasons)];
 }
 
 /**
@@ -37,12 +41,12 @@ export function uncertainTexts(outbox: Outbox, entryId: number, settleMs: number
  * service restored from a backup does so with many.
  */
 export function findReassignment(outbox: Outbox, entryId: number): string | undefined {
-  const entry = entryById(outbox, entryId);
+  const entry = findEntryById(outbox, entryId);
   if (entry?.state !== 'uncertain' || listAttempts(outbox, entry).at(-1)?.outcome !== 'accepted') return undefined;
   return getTemplate(entry.reason ?? '');
 }
 
-function plainText(outbox: Outbox, entry: Entry, what: Message, settleMs: number): string {
+function explainPlainly(outbox: Outbox, entry: Entry, what: Message, settleMs: number): string {
   const [last, looked, nowMs] = [listAttempts(outbox, entry).at(-1), listEvidence(outbox, entry).at(-1), outbox.clock.now()];
   const untilMs = last === undefined ? nowMs : (last.endedAt ?? last.startedAt) + settleMs;
   const isFinal = looked?.verdict === 'undecided' && (untilMs <= nowMs || looked.candidates.length > 0);
@@ -50,6 +54,6 @@ function plainText(outbox: Outbox, entry: Entry, what: Message, settleMs: number
     return t`The service's data does not show if it has ${what}; check its website, and decide.`;
   if (untilMs <= nowMs) return t`It is not known yet if the service has ${what}; pas checks with the next push.`;
   // Rounded up to the minute, so that the text is true then.
-  const at = momentText(Math.ceil(untilMs / MINUTE_MS) * MINUTE_MS, nowMs);
+  const at = formatMoment(Math.ceil(untilMs / MINUTE_MS) * MINUTE_MS, nowMs);
   return t`It is not known yet if the service has ${what}; pas checks again after ${at}.`;
 }

@@ -1,4 +1,4 @@
-import { serverMs } from '../../base/clock.ts';
+import { asServerMs } from '../../base/clock.ts';
 import type { Message } from '../../base/message.ts';
 import type { HarvestedFind } from '../../find/harvested-find.ts';
 import type { Attempt, AttemptBounds, Entry } from '../../outbox/entry.ts';
@@ -85,7 +85,10 @@ export function makeUndecided(basis: Basis, reason: Message, candidates: readonl
 }
 
 /** Tells if one of the accounts made it within the bounds, where there are any. */
-export function fits({ bounds, accounts }: AttemptWindow, event: { readonly at: string; readonly user: string }): boolean {
+export function isWithinWindow(
+  { bounds, accounts }: AttemptWindow,
+  event: { readonly at: string; readonly user: string },
+): boolean {
   if (!accounts.has(event.user)) return false;
   const atMs = Date.parse(event.at);
   return bounds === undefined || (atMs >= bounds.fromMs - CLOCK_MARGIN_MS && atMs <= bounds.untilMs + CLOCK_MARGIN_MS);
@@ -93,14 +96,14 @@ export function fits({ bounds, accounts }: AttemptWindow, event: { readonly at: 
 
 /** Returns the interval in which an entry's attempts may have taken effect, by the server's clock, and their accounts. */
 export function getAttemptWindow(outbox: Outbox, entry: Entry): AttemptWindow {
-  const attempts = relevantAttempts(listAttempts(outbox, entry));
+  const attempts = selectRelevantAttempts(listAttempts(outbox, entry));
   const bounds = attempts.flatMap(({ bounds: each }) => each ?? []);
   const accounts = new Set(attempts.map(({ account }) => account));
   return { accounts, bounds: bounds.length === attempts.length && attempts.length > 0 ? uniteBounds(bounds) : undefined };
 }
 
 /** Returns attempts of unknown outcome; without any, the accepted one. */
-function relevantAttempts(attempts: readonly Attempt[]): readonly Attempt[] {
+function selectRelevantAttempts(attempts: readonly Attempt[]): readonly Attempt[] {
   const unknown = attempts.filter(({ outcome }) => outcome === null || outcome === 'uncertain' || outcome === 'orphaned');
   if (unknown.length > 0) return unknown;
   return attempts.filter(({ outcome }) => outcome === 'accepted' || outcome === 'already-applied').slice(-1);
@@ -108,13 +111,13 @@ function relevantAttempts(attempts: readonly Attempt[]): readonly Attempt[] {
 
 function uniteBounds(bounds: readonly AttemptBounds[]): AttemptBounds {
   return {
-    fromMs: serverMs(Math.min(...bounds.map(({ fromMs }) => fromMs))),
-    untilMs: serverMs(Math.max(...bounds.map(({ untilMs }) => untilMs))),
-    settledMs: serverMs(Math.max(...bounds.map(({ settledMs }) => settledMs))),
+    fromMs: asServerMs(Math.min(...bounds.map(({ fromMs }) => fromMs))),
+    untilMs: asServerMs(Math.max(...bounds.map(({ untilMs }) => untilMs))),
+    settledMs: asServerMs(Math.max(...bounds.map(({ settledMs }) => settledMs))),
   };
 }
 
 /** Returns the earliest time at which an attempt may have reached the service; undefined where the server time was unknown. */
-export function earliestMs(outbox: Outbox, entry: Entry): number | undefined {
+export function findEarliestMs(outbox: Outbox, entry: Entry): number | undefined {
   return getAttemptWindow(outbox, entry).bounds?.fromMs;
 }

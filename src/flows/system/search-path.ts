@@ -25,11 +25,11 @@ export function linkPlace(environment: Readonly<Record<string, string | undefine
   if (kind === 'npm') {
     throw new UsageError(t`npm installed this pas, and adds it to the path when it installs with --global.`);
   }
-  const at = (name: string): string =>
+  const getProgramPath = (name: string): string =>
     kind === 'archive' ? join(packageRoot, '..', name) : join(packageRoot, 'bin', `${name}.js`);
   return {
     folder: join(environment['HOME'] ?? homedir(), '.local', 'bin'),
-    targets: Object.fromEntries(PROGRAMS.map((name) => [name, at(name)])),
+    targets: Object.fromEntries(PROGRAMS.map((name) => [name, getProgramPath(name)])),
   };
 }
 
@@ -100,14 +100,14 @@ export function changeUserPath(folder: string, to: 'there' | 'gone'): boolean {
   const tempFolder = mkdtempSync(join(tmpdir(), 'pas-path-'));
   try {
     const file = join(tempFolder, 'environment.reg');
-    reg('export', USER_ENVIRONMENT, file, '/y');
-    const before = pathOfRegistry(readFileSync(file, 'utf16le'));
+    runReg('export', USER_ENVIRONMENT, file, '/y');
+    const before = parseRegistryPath(readFileSync(file, 'utf16le'));
     const isIt = (entry: string): boolean => normalizeFolder(entry) === normalizeFolder(folder);
     const otherFolders = before.split(';').filter((entry) => entry !== '' && !isIt(entry));
     const wasThere = before.split(';').some(isIt);
     if (wasThere === (to === 'there')) return wasThere;
-    writeFileSync(file, registryWithPath([...otherFolders, ...(to === 'there' ? [folder] : [])].join(';')));
-    reg('import', file);
+    writeFileSync(file, formatRegistryPath([...otherFolders, ...(to === 'there' ? [folder] : [])].join(';')));
+    runReg('import', file);
     announce();
     return wasThere;
   } finally {
@@ -119,7 +119,7 @@ function normalizeFolder(folder: string): string {
   return folder.replace(/(?<!\\)\\+$/, '').toLowerCase();
 }
 
-function reg(...args: readonly string[]): void {
+function runReg(...args: readonly string[]): void {
   const { status, error } = spawnSync('reg', args, { windowsHide: true });
   if (status === 0) return;
   const why = error?.message ?? args[0];
@@ -133,7 +133,7 @@ function announce(): void {
 }
 
 /** The user's own path in a file that `reg export` wrote; empty where there is none. */
-export function pathOfRegistry(text: string): string {
+export function parseRegistryPath(text: string): string {
   const whole = text.replace(/\\\r?\n\s*/g, '');
   const value = /^"path"=(.*?)\r?$/im.exec(whole)?.[1];
   if (value === undefined) return '';
@@ -147,7 +147,7 @@ export function pathOfRegistry(text: string): string {
 }
 
 /** With a path in which variables such as `%USERPROFILE%` are filled in. */
-export function registryWithPath(path: string): Buffer {
+export function formatRegistryPath(path: string): Buffer {
   const bytes = Buffer.from(`${path}\0`, 'utf16le').toString('hex').match(/../g)?.join(',');
   const lines = [`\uFEFF${REGISTRY_FORMAT}`, '', `[${USER_ENVIRONMENT}]`, `"Path"=hex(2):${bytes}`, ''];
   return Buffer.from(lines.join('\r\n'), 'utf16le');

@@ -2,20 +2,20 @@ import { UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import { editDistance } from '../../text/names.ts';
-import { type ExportedTerm, termCsvLines, turtleLines } from '../../vocabulary/export-terms.ts';
+import { type ExportedTerm, formatTermCsv, formatTurtle } from '../../vocabulary/export-terms.ts';
 import { type SearchHit, type SearchOptions, searchTerms } from '../../vocabulary/search.ts';
 import type { Term, Vocabulary } from '../../vocabulary/term.ts';
 import {
-  allHarvests,
   countBySet,
+  findTermByIdent,
   getPath,
   isHarvested,
   isInSet,
+  iterateTermsOfSet,
+  listHarvests,
   listInferiors,
   listSuperiors,
   type Neighbour,
-  termByIdent,
-  termsOfSet,
 } from '../../vocabulary/terms.ts';
 
 /** Browsing and export of the harvested vocabularies. */
@@ -42,7 +42,7 @@ const MAX_FOUND = 20;
 /** @throws UsageError for a set that was not harvested */
 export function listTerms(vocabulary: Vocabulary, set: string, gone: boolean): Term[] {
   requireSet(vocabulary, set);
-  return [...termsOfSet(vocabulary, set, gone ? 'with-gone' : 'without-gone')];
+  return [...iterateTermsOfSet(vocabulary, set, gone ? 'with-gone' : 'without-gone')];
 }
 
 export type TermInPlace = {
@@ -54,8 +54,8 @@ export type TermInPlace = {
 };
 
 /** @throws UsageError where it was not harvested */
-export function termInPlace(vocabulary: Vocabulary, ident: string): TermInPlace {
-  const term = termByIdent(vocabulary, ident.trim());
+export function getTermInPlace(vocabulary: Vocabulary, ident: string): TermInPlace {
+  const term = findTermByIdent(vocabulary, ident.trim());
   if (term === undefined) {
     throw new UsageError(t`${ident} is not among the harvested entries.`, {
       hint: t`Find it by name with \`${cmd`pas vocab search`}\`, or harvest again with \`${cmd`pas harvest-vocab`}\`.`,
@@ -69,8 +69,8 @@ export function termInPlace(vocabulary: Vocabulary, ident: string): TermInPlace 
   };
 }
 
-export function harvestedSets(vocabulary: Vocabulary) {
-  return { counts: countBySet(vocabulary), harvests: allHarvests(vocabulary) };
+export function getHarvestedSets(vocabulary: Vocabulary) {
+  return { counts: countBySet(vocabulary), harvests: listHarvests(vocabulary) };
 }
 
 export const EXPORT_FORMS = ['csv', 'json', 'turtle'] as const;
@@ -87,24 +87,24 @@ export function exportTerms(vocabulary: Vocabulary, sets: readonly string[], opt
 }
 
 function* exportLines(vocabulary: Vocabulary, sets: readonly string[], { form, gone }: ExportOptions): Generator<string> {
-  const terms = exportedTerms(vocabulary, sets, gone);
+  const terms = makeExportedTerms(vocabulary, sets, gone);
   if (form === 'json') {
-    const values = [...terms].map((term) => ({ ...termJson(term), superiors: term.superiors.map(({ ident }) => ident) }));
+    const values = [...terms].map((term) => ({ ...toTermJson(term), superiors: term.superiors.map(({ ident }) => ident) }));
     yield `${JSON.stringify(values)}\n`;
     return;
   }
-  for (const line of form === 'csv' ? termCsvLines(terms) : turtleLines(terms, vocabulary.oaiBase)) yield `${line}\n`;
+  for (const line of form === 'csv' ? formatTermCsv(terms) : formatTurtle(terms, vocabulary.oaiBase)) yield `${line}\n`;
 }
 
-function* exportedTerms(vocabulary: Vocabulary, sets: readonly string[], gone: boolean): Generator<ExportedTerm> {
+function* makeExportedTerms(vocabulary: Vocabulary, sets: readonly string[], gone: boolean): Generator<ExportedTerm> {
   for (const set of sets) {
-    for (const term of termsOfSet(vocabulary, set, gone ? 'with-gone' : 'without-gone')) {
+    for (const term of iterateTermsOfSet(vocabulary, set, gone ? 'with-gone' : 'without-gone')) {
       yield { ...term, superiors: listSuperiors(vocabulary, term.ident) };
     }
   }
 }
 
-export function termJson(term: Term): object {
+export function toTermJson(term: Term): object {
   return {
     id: term.ident,
     set: term.setSpec,
@@ -141,10 +141,10 @@ const MAX_TYPING_ERRORS = 2;
 
 /** Returns a set whose name, or its part behind the colon, is similar to the typed text. */
 function findNearestSet(sets: readonly string[], typed: string): string | undefined {
-  const ownPart = (set: string): string => set.slice(set.indexOf(':') + 1);
-  const ownText = ownPart(typed).toLowerCase();
+  const getOwnPart = (set: string): string => set.slice(set.indexOf(':') + 1);
+  const ownText = getOwnPart(typed).toLowerCase();
   return sets
-    .map((set) => ({ set, errors: editDistance(ownText, ownPart(set), MAX_TYPING_ERRORS) }))
+    .map((set) => ({ set, errors: editDistance(ownText, getOwnPart(set), MAX_TYPING_ERRORS) }))
     .filter(({ errors }) => errors <= MAX_TYPING_ERRORS)
     .sort((one, other) => one.errors - other.errors)[0]?.set;
 }

@@ -1,17 +1,17 @@
 import { UsageError } from '../../base/errors.ts';
-import { errorIssue, type Issue, warningIssue } from '../../base/issue.ts';
+import { type Issue, makeErrorIssue, makeWarningIssue } from '../../base/issue.ts';
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import {
   checkMapping,
-  contradictionIssue,
   findSetSpec,
   getMappingKey,
   getMappingStanding,
   type MappedTerm,
   type Mapping,
   type MappingRow,
-  mappingConflictIssue,
+  makeContradictionIssue,
+  makeMappingConflictIssue,
   type OwnTerm,
   parseMapping,
   parseOwnTerms,
@@ -26,7 +26,7 @@ import { isHarvested } from '../../vocabulary/terms.ts';
 /** Changes and checks of a museum's mapping. */
 
 /** @throws UsageError for a name that is neither a set nor an element with one */
-export function setOfName(text: string): string {
+export function getSetOfName(text: string): string {
   const set = findSetSpec(text);
   if (set !== undefined) return set;
   throw new UsageError(t`"${text}" is neither a set nor an element of a find.`, {
@@ -42,7 +42,7 @@ type OneTerm = { readonly set: string; readonly term: string; readonly entry: st
  * @throws UsageError where the entry is not a usable one of the set
  */
 export function mapTerm({ rows }: Mapping, oneTerm: OneTerm, lookupTerm: LookupTerm) {
-  const named = setOfName(oneTerm.set);
+  const named = getSetOfName(oneTerm.set);
   const term = oneTerm.term.trim();
   if (term === '') throw new UsageError(t`The term is empty.`);
   // The entry's own set, where a family such as `heslo` was named: no element uses a whole family.
@@ -84,7 +84,7 @@ function findEntry(lookupTerm: LookupTerm, set: string, text: string): TermCandi
 
 /** @throws UsageError where it is not mapped */
 export function unmapTerm({ rows }: Mapping, setText: string, term: string) {
-  const set = setOfName(setText);
+  const set = getSetOfName(setText);
   const rest = rows.filter((row) => getMappingKey(row.set, row.term) !== getMappingKey(set, term));
   if (rest.length === rows.length) {
     throw new UsageError(t`"${term}" is not mapped in ${set}.`, {
@@ -95,7 +95,7 @@ export function unmapTerm({ rows }: Mapping, setText: string, term: string) {
 }
 
 /** Reports the current state of the mapped entries. */
-export function checkedMapping(mapping: Mapping, lookupTerm: LookupTerm) {
+export function summarizeMapping(mapping: Mapping, lookupTerm: LookupTerm) {
   const issues = checkMapping(mapping, lookupTerm);
   const confirmed = mapping.rows.filter((row) => row.confirmed).length;
   const problems = issues.filter(({ severity }) => severity === 'error').length;
@@ -126,7 +126,7 @@ export function mergeMapping(stored: Mapping, table: Table, all: boolean, lookup
     if (first === undefined) continue;
     if (other !== undefined) {
       tally.issues.push(
-        contradictionIssue(first.row.term, first.number, other.number).with({ file: added.file, row: other.number }),
+        makeContradictionIssue(first.row.term, first.number, other.number).with({ file: added.file, row: other.number }),
       );
       continue;
     }
@@ -156,15 +156,15 @@ function settle(row: MappingRow, lookupTerm: LookupTerm): MergedTerm {
       return { row: { ...content, set: standing.entry.setSpec, id: standing.entry.id, label: standing.entry.label } };
     case 'other-label': {
       const message = t`"${ownTerm}" has the identifier ${id}, which is "${standing.entry.label}", but the label "${label}". Write the identifier of the right entry, or leave its label empty.`;
-      return { issue: errorIssue('mapping-label', message) };
+      return { issue: makeErrorIssue('mapping-label', message) };
     }
     case 'not-harvested': {
       const message = t`"${ownTerm}" was not checked: ${set} was not harvested. Run ${cmd`pas harvest-vocab`}, then ${cmd`pas vocab map check`}.`;
-      if (id !== '') return { row: content, issue: warningIssue('mapping-unchecked', message) };
-      return { issue: errorIssue('mapping-unchecked', t`"${ownTerm}" has no identifier, and ${set} was not harvested.`) };
+      if (id !== '') return { row: content, issue: makeWarningIssue('mapping-unchecked', message) };
+      return { issue: makeErrorIssue('mapping-unchecked', t`"${ownTerm}" has no identifier, and ${set} was not harvested.`) };
     }
     default:
-      return { issue: mappingConflictIssue(row, standing) };
+      return { issue: makeMappingConflictIssue(row, standing) };
   }
 }
 
@@ -200,7 +200,7 @@ const CANDIDATES = 4;
 export function suggestMapping(list: Table, options: SuggestMappingOptions): Proposals {
   const { vocabulary, mapping, onProgress } = options;
   const { terms: listed, issues } = parseOwnTerms(list);
-  const setSpec = options.set === undefined ? undefined : setOfName(options.set);
+  const setSpec = options.set === undefined ? undefined : getSetOfName(options.set);
   const terms = setSpec === undefined ? listed : listed.map((term) => ({ set: setSpec, ...term }));
   const mapped = new Set(mapping.rows.filter(({ confirmed }) => confirmed).map(({ set, term }) => getMappingKey(set, term)));
   const isMapped = ({ set, term }: OwnTerm): boolean =>

@@ -17,7 +17,7 @@
     bottom: y + halfHeight,
   });
   /** @param {Box} a @param {Box} b */
-  const overlap = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+  const isOverlapping = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
   /** Returns the current position of a drawing. @param {Element} node */
   const getPosition = (node) => {
     const [x = 0, y = 0] =
@@ -70,7 +70,7 @@
           box.top > EDGES.top * scale &&
           box.right < width - EDGES.right * scale &&
           box.bottom < height - EDGES.bottom * scale &&
-          !taken.some((other) => overlap(box, other));
+          !taken.some((other) => isOverlapping(box, other));
         if (isFree) taken.push(box);
         return isFree;
       };
@@ -90,11 +90,11 @@
       const { x: now, y } = getPosition(bar);
       const { x: from, width: length } = bar.getBBox();
       /** @param {number} x @returns {Box} */
-      const boxAt = (x) => ({ left: x + from, right: x + from + length, top: y - (LETTER.height + 5) * scale, bottom: y + 3 });
+      const makeBox = (x) => ({ left: x + from, right: x + from + length, top: y - (LETTER.height + 5) * scale, bottom: y + 3 });
       const places = [now, this.svg.viewBox.baseVal.width - now - length];
-      const free = places.find((x) => !marks.some((mark) => overlap(boxAt(x), mark))) ?? now;
+      const free = places.find((x) => !marks.some((mark) => isOverlapping(makeBox(x), mark))) ?? now;
       bar.setAttribute('transform', `translate(${free} ${y})`);
-      return boxAt(free);
+      return makeBox(free);
     }
 
     /** Hides labels at the edges that overlap marks, the scale bar or earlier labels, or that would be cut. */
@@ -111,7 +111,7 @@
           box.right <= frame.right + 1 &&
           box.top >= frame.top - 1 &&
           box.bottom <= frame.bottom + 1;
-        const isLeftOut = !isInside || taken.some((other) => overlap(box, other));
+        const isLeftOut = !isInside || taken.some((other) => isOverlapping(box, other));
         name.classList.toggle('left-out', isLeftOut);
         if (!isLeftOut) taken.push(box);
       }
@@ -150,14 +150,14 @@
     /** @type {number | undefined} */
     let waiting;
     // While a map is dragged, one update per frame suffices.
-    const soon = () => {
+    const updateSoon = () => {
       if (waiting !== undefined) cancelAnimationFrame(waiting);
       waiting = requestAnimationFrame(() => names.place(zoom));
     };
     figure.addEventListener('map-drawn', (event) => {
       zoom = /** @type {CustomEvent<number>} */ (event).detail;
-      soon();
+      updateSoon();
     });
-    new ResizeObserver(soon).observe(figure);
+    new ResizeObserver(updateSoon).observe(figure);
   }
 })();

@@ -5,7 +5,7 @@
   const OPENS_AT = 12;
 
   /** @param {Element} element @param {string} name */
-  const number = (element, name) => Number(element.getAttribute(name));
+  const getNumber = (element, name) => Number(element.getAttribute(name));
 
   class ZoomedMap {
     #zoom = 1;
@@ -22,17 +22,21 @@
       this.svg = /** @type {SVGSVGElement} */ (this.frame.querySelector('svg'));
       this.base = /** @type {SVGGElement} */ (this.svg.querySelector('[data-base]'));
       this.position = /** @type {HTMLElement} */ (figure.querySelector('.map-position'));
-      const all = (/** @type {string} */ selector) => [...this.svg.querySelectorAll(selector)];
-      this.moved = all('[data-x][data-y]').map((node) => ({ node, x: number(node, 'data-x'), y: number(node, 'data-y') }));
-      this.columns = all('.grid g[data-x]').map((node) => ({ node, x: number(node, 'data-x') }));
-      this.rows = all('.grid g[data-y]').map((node) => ({ node, y: number(node, 'data-y') }));
-      this.members = new Map(all('.member').map((node) => [node.getAttribute('data-find') ?? '', node]));
-      this.stacks = all('.stack').map((node) => ({
+      const selectAll = (/** @type {string} */ selector) => [...this.svg.querySelectorAll(selector)];
+      this.moved = selectAll('[data-x][data-y]').map((node) => ({
         node,
-        reach: number(node, 'data-reach'),
+        x: getNumber(node, 'data-x'),
+        y: getNumber(node, 'data-y'),
+      }));
+      this.columns = selectAll('.grid g[data-x]').map((node) => ({ node, x: getNumber(node, 'data-x') }));
+      this.rows = selectAll('.grid g[data-y]').map((node) => ({ node, y: getNumber(node, 'data-y') }));
+      this.members = new Map(selectAll('.member').map((node) => [node.getAttribute('data-find') ?? '', node]));
+      this.stacks = selectAll('.stack').map((node) => ({
+        node,
+        reach: getNumber(node, 'data-reach'),
         numbers: (node.getAttribute('data-finds') ?? '').split(' '),
       }));
-      this.singles = all('.mark:not(.stack)');
+      this.singles = selectAll('.mark:not(.stack)');
       const { width, height } = this.svg.viewBox.baseVal;
       this.width = width;
       this.height = height;
@@ -45,13 +49,13 @@
       this.#left = Math.min(Math.max(this.#left, 0), width - width / zoom);
       this.#top = Math.min(Math.max(this.#top, 0), height - height / zoom);
       /** @param {number} x */
-      const across = (x) => (x - this.#left) * zoom;
+      const toAcross = (x) => (x - this.#left) * zoom;
       /** @param {number} y */
-      const down = (y) => (y - this.#top) * zoom;
+      const toDown = (y) => (y - this.#top) * zoom;
       this.base.setAttribute('transform', `scale(${zoom}) translate(${-this.#left} ${-this.#top})`);
-      for (const { node, x, y } of this.moved) node.setAttribute('transform', `translate(${across(x)} ${down(y)})`);
-      for (const { node, x } of this.columns) node.setAttribute('transform', `translate(${across(x) - x} 0)`);
-      for (const { node, y } of this.rows) node.setAttribute('transform', `translate(0 ${down(y) - y})`);
+      for (const { node, x, y } of this.moved) node.setAttribute('transform', `translate(${toAcross(x)} ${toDown(y)})`);
+      for (const { node, x } of this.columns) node.setAttribute('transform', `translate(${toAcross(x) - x} 0)`);
+      for (const { node, y } of this.rows) node.setAttribute('transform', `translate(0 ${toDown(y) - y})`);
       for (const { node, reach, numbers } of this.stacks) {
         const opened = zoom > 1 && members.size > 0 && reach * zoom >= OPENS_AT;
         node.classList.toggle('open', opened);
@@ -86,10 +90,11 @@
       const x = (this.#left + width / this.#zoom / 2) / width;
       const y = (this.#top + height / this.#zoom / 2) / height;
       /** @param {number} degrees */
-      const text = (degrees) => degrees.toLocaleString(this.#language, { minimumFractionDigits: 5, maximumFractionDigits: 5 });
+      const formatDegrees = (degrees) =>
+        degrees.toLocaleString(this.#language, { minimumFractionDigits: 5, maximumFractionDigits: 5 });
       const where = (svg.dataset['position'] ?? '')
-        .replace('{latitude}', text(north - y * (north - south)))
-        .replace('{longitude}', text(west + x * (east - west)));
+        .replace('{latitude}', formatDegrees(north - y * (north - south)))
+        .replace('{longitude}', formatDegrees(west + x * (east - west)));
       this.position.textContent = this.#zoom > 1 ? where : '';
     }
 
@@ -124,11 +129,11 @@
 
     /** Opens a stack of marks so far apart. @param {number} reach @param {MouseEvent} event */
     open(reach, event) {
-      this.come(Math.max(2, (OPENS_AT * 1.5) / (reach * this.#zoom)), ...this.unitsAt(event));
+      this.come(Math.max(2, (OPENS_AT * 1.5) / (reach * this.#zoom)), ...this.getUnitsAt(event));
     }
 
     /** @param {MouseEvent} event @returns {[number, number]} */
-    unitsAt(event) {
+    getUnitsAt(event) {
       const box = this.svg.getBoundingClientRect();
       return [((event.clientX - box.left) / box.width) * this.width, ((event.clientY - box.top) / box.height) * this.height];
     }
@@ -187,13 +192,13 @@
       (event) => {
         if (!event.ctrlKey && !event.metaKey) return;
         event.preventDefault();
-        map.come(Math.exp(-event.deltaY / 300), ...map.unitsAt(event));
+        map.come(Math.exp(-event.deltaY / 300), ...map.getUnitsAt(event));
       },
       { passive: false },
     );
     svg.addEventListener('dblclick', (event) => {
       event.preventDefault();
-      map.come(2, ...map.unitsAt(event));
+      map.come(2, ...map.getUnitsAt(event));
     });
     /** Fingers and buttons that are pressed. @type {Map<number, PointerEvent>} */
     const pointers = new Map();
@@ -216,8 +221,8 @@
         return;
       }
       /** @param {PointerEvent} one */
-      const apart = (one) => Math.hypot(one.clientX - other.clientX, one.clientY - other.clientY);
-      map.come(apart(event) / Math.max(apart(before), 1), ...map.unitsAt(event));
+      const measureDistance = (one) => Math.hypot(one.clientX - other.clientX, one.clientY - other.clientY);
+      map.come(measureDistance(event) / Math.max(measureDistance(before), 1), ...map.getUnitsAt(event));
     });
     for (const end of /** @type {const} */ (['pointerup', 'pointercancel'])) {
       svg.addEventListener(end, (event) => pointers.delete(event.pointerId));
@@ -232,7 +237,7 @@
       'click',
       (event) => {
         const stack = event.target instanceof Element ? event.target.closest('.stack') : null;
-        const reach = stack === null || map.members.size === 0 ? 0 : number(stack, 'data-reach');
+        const reach = stack === null || map.members.size === 0 ? 0 : getNumber(stack, 'data-reach');
         if (!wasDragged() && reach * CLOSEST < OPENS_AT) return;
         event.preventDefault();
         event.stopPropagation();

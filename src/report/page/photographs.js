@@ -9,12 +9,12 @@
   let current;
 
   /** Photographs of finds that the filters show. */
-  const shown = () => pictures.filter((picture) => picture.closest('article[hidden]') === null);
+  const listShown = () => pictures.filter((picture) => picture.closest('article[hidden]') === null);
 
   /** @param {HTMLElement} picture */
   const show = (picture) => {
     current = picture;
-    const all = shown();
+    const all = listShown();
     const card = picture.closest('article.find');
     const words = [
       card?.querySelector('h3')?.textContent,
@@ -31,7 +31,7 @@
 
   /** @param {number} by */
   const step = (by) => {
-    const all = shown();
+    const all = listShown();
     const place = current === undefined ? -1 : all.indexOf(current);
     const next = all[(place + by + all.length) % all.length];
     if (next !== undefined) show(next);

@@ -114,10 +114,10 @@ describe('whatever is typed', () => {
   });
 
   test('addresses that differ in a host, a port of their own or a path do not', () => {
-    const marked = address.map((given) => ({
-      ...given,
+    const marked = address.map((parts) => ({
+      ...parts,
       host: 'a.example.org',
-      port: given.port === 80 || given.port === 443 ? 1 : given.port,
+      port: parts.port === 80 || parts.port === 443 ? 1 : parts.port,
     }));
     fc.assert(
       fc.property(marked, marked, (one, other) => {

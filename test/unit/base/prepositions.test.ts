@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { withPrepositions } from '../../../src/base/language.ts';
 
 /** `s #` of a number → as it is said. */
-const said = (text: string, value: string): string =>
+const formatWith = (text: string, value: string): string =>
   withPrepositions(text.replace('#', ['$', '{0}'].join('')), [value]).replace(/\$\{0\}/, value);
 
 test.each([
@@ -33,15 +33,16 @@ test.each([
   [100_000, 'se 100000', 've 100000'],
   [1_000_000, 's 1000000', 'v 1000000'],
 ])('%i is said as it is spoken: %s, %s', (count, withIt, inIt) => {
-  expect(said('s #', String(count))).toBe(withIt);
-  expect(said('v #', String(count))).toBe(inIt);
-  expect(said('Z #', String(count))).toBe(withIt.replace('s', 'Z'));
-  expect(said('(k #', String(count))).toBe(inIt.replace('v', '(k'));
+  expect(formatWith('s #', String(count))).toBe(withIt);
+  expect(formatWith('v #', String(count))).toBe(inIt);
+  expect(formatWith('Z #', String(count))).toBe(withIt.replace('s', 'Z'));
+  expect(formatWith('(k #', String(count))).toBe(inIt.replace('v', '(k'));
 });
 
 test('nothing but a number changes a preposition, and no other word is one', () => {
-  expect(said('z #', '7 nálezů')).toBe('ze 7 nálezů');
-  for (const place of ['127.0.0.1:8099', '7.csv', '3D-model', '/tmp/x', 'K-7']) expect(said('z #', place)).toBe(`z ${place}`);
-  expect(said('zařadí se #', '8')).toBe('zařadí se 8');
-  expect(said('kus #', '7')).toBe('kus 7');
+  expect(formatWith('z #', '7 nálezů')).toBe('ze 7 nálezů');
+  for (const place of ['127.0.0.1:8099', '7.csv', '3D-model', '/tmp/x', 'K-7'])
+    expect(formatWith('z #', place)).toBe(`z ${place}`);
+  expect(formatWith('zařadí se #', '8')).toBe('zařadí se 8');
+  expect(formatWith('kus #', '7')).toBe('kus 7');
 });

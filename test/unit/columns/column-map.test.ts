@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { withColumnMap } from '../../../src/columns/apply-column-map.ts';
 import type { ColumnMap } from '../../../src/columns/column-rule.ts';
 import { mapTable } from '../../../src/columns/map-table.ts';
-import { columnMapText, parseColumnMap } from '../../../src/columns/read-column-map.ts';
+import { formatColumnMap, parseColumnMap } from '../../../src/columns/read-column-map.ts';
 import { parseTable } from '../../../src/tables/csv-table.ts';
 
 const table = (text: string) => parseTable('museum.csv', Buffer.from(text));
@@ -188,7 +188,7 @@ test('whatever columns are called and hold, the map that is written is the map t
         const columns = new Map(keys.map((name) => [name, { kind: 'read', element: 'poznamka', label } as const]));
         const map: ColumnMap = { file: 'm', columns, fixed: [{ name: 'projekt', givenName: 'projekt', value: 'C-202400101' }] };
         const remarks = { table: label, columns: new Map(keys.map((name) => [name, [label]])), fixed: new Map(), undecided: [] };
-        const read = parseColumnMap('m', columnMapText(map, remarks));
+        const read = parseColumnMap('m', formatColumnMap(map, remarks));
         // Keys that differ only in white space are one.
         if (read.map === undefined) expect(read.issues.map(({ rule }) => rule)).toContain('map-column-twice');
         else expect(read.map).toEqual(map);
@@ -248,7 +248,7 @@ describe('degrees, minutes and seconds in columns of their own', () => {
   test('the map is written as it was read', () => {
     const map = parseMap(MAP);
     const remarks = { table: 't', columns: new Map(), fixed: new Map(), undecided: [] };
-    const again = parseColumnMap('museum.map.toml', columnMapText(map, remarks));
+    const again = parseColumnMap('museum.map.toml', formatColumnMap(map, remarks));
     expect(again.map?.columns).toEqual(map.columns);
   });
 

@@ -17,7 +17,7 @@ describe('column names', () => {
     for (const header of ['datum_nalezu', 'Datum nálezu', 'DATUM-NALEZU', ' datum_nalezu ', 'found_on', 'Found on']) {
       const { columns, issues } = parseColumns(makeTable([header], ['2024-06-17']));
       expect(issues).toEqual([]);
-      expect(columns.cell({ cells: ['2024-06-17'] }, 'datum_nalezu')).toBe('2024-06-17');
+      expect(columns.getCell({ cells: ['2024-06-17'] }, 'datum_nalezu')).toBe('2024-06-17');
       expect(columns.getHeader('datum_nalezu')).toBe(header);
     }
   });
@@ -25,7 +25,7 @@ describe('column names', () => {
   test('a column that the table lacks is an empty cell', () => {
     const { columns } = parseColumns(makeTable(['hloubka']));
     expect(columns.has('obdobi')).toBe(false);
-    expect(columns.cell({ cells: ['25'] }, 'obdobi')).toBe('');
+    expect(columns.getCell({ cells: ['25'] }, 'obdobi')).toBe('');
     expect(columns.getHeader('obdobi')).toBeUndefined();
   });
 

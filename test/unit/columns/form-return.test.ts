@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { formRowsToTable } from '../../../src/columns/form-return.ts';
+import { convertFormRows } from '../../../src/columns/form-return.ts';
 import { readTable } from '../../../src/tables/readers.ts';
 import { makeWorkbook } from '../../support/make-workbook.ts';
 import { makeZip } from '../../support/make-zip.ts';
@@ -24,7 +24,7 @@ function csv(header: readonly string[], ...rows: readonly Readonly<Record<string
 }
 
 async function findsIn(path: string) {
-  const table = await formRowsToTable(await readTable(path));
+  const table = await convertFormRows(await readTable(path));
   const names = table.names ?? [];
   return {
     finds: [...table.rows].map(({ cells }) =>
@@ -123,7 +123,7 @@ describe('what ODK Central gives out', () => {
 
   test('keeps for a column map what no element takes, and is no fault where nobody took a photograph', async () => {
     const folder = writeFolder({ 'walk.csv': csv(header, one), 'walk-photos.csv': csv(['pic', 'PARENT_KEY', 'KEY']) });
-    const table = await formRowsToTable(await readTable(folder), true);
+    const table = await convertFormRows(await readTable(folder), true);
     expect(table.issues).toEqual([]);
     const at = table.header.indexOf('grp-soil');
     expect([table.names?.[at], [...table.rows][0]?.cells[at]]).toEqual(['grp-soil', 'clay, "fat"']);

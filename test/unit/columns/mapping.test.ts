@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import {
   checkMapping,
   findSetSpec,
+  formatMapping,
   type Mapping,
-  mappingText,
   parseMapping,
   parseOwnTerms,
   withMapping,
@@ -125,7 +125,7 @@ describe('a mapping that a person has edited', () => {
     const rows = ['=1+1', '-', '+', '@x', "'=x", 'a;b', 'he said "no"', 'řádek\ndva'].map((term) => ({
       ...{ set: 'heslo:obdobi', term, id: 'HES-000286', label: 'doba laténská', note: '', confirmed: true },
     }));
-    const text = mappingText(rows);
+    const text = formatMapping(rows);
     expect(text).toContain("'=1+1");
     const read = parseMapping(parseTable('mapping.csv', Buffer.from(text)));
     expect(read.rows.map(({ row: _row, ...rest }) => rest)).toEqual(rows);
@@ -133,7 +133,7 @@ describe('a mapping that a person has edited', () => {
   });
 
   test('may be empty', () => {
-    expect(parseMapping(parseTable('mapping.csv', Buffer.from(mappingText([]))))).toMatchObject({ rows: [], issues: [] });
+    expect(parseMapping(parseTable('mapping.csv', Buffer.from(formatMapping([]))))).toMatchObject({ rows: [], issues: [] });
   });
 });
 

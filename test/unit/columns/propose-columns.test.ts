@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { LookupSources } from '../../../src/columns/candidates.ts';
-import { unmappedTerms } from '../../../src/columns/preview.ts';
-import { mapOfProposal, proposeColumns, type TableProposal } from '../../../src/columns/propose-columns.ts';
+import { listUnmappedTerms } from '../../../src/columns/preview.ts';
+import { makeMapOfProposal, proposeColumns, type TableProposal } from '../../../src/columns/propose-columns.ts';
 import type { LookupArea, LookupTerm } from '../../../src/find/lookup.ts';
 import { parseTable } from '../../../src/tables/csv-table.ts';
 import { parseTableBytes } from '../../../src/tables/readers.ts';
@@ -34,7 +34,7 @@ function propose(lines: readonly string[], knowledge = KNOWN, file = 't.csv'): T
 /** Element of each column, with its options. */
 function listRules(proposal: TableProposal): Record<string, unknown> {
   return Object.fromEntries(
-    [...mapOfProposal('m', proposal).columns].map(([key, rule]) => {
+    [...makeMapOfProposal('m', proposal).columns].map(([key, rule]) => {
       if (rule.kind === 'ignored') return [key, '–'];
       const { kind: _kind, element, ...options } = rule;
       return [key, Object.keys(options).length === 0 ? element : { [element]: options }];
@@ -122,7 +122,7 @@ describe('museum tables with columns of their own:', () => {
     ]);
     expect(proposal.undecided).toEqual(['projekt', 'pristupnost']);
     expect(proposal.fixed[1]?.reasons.map(String)).toEqual(['3 of 3 points looked up lie in known cadastral areas']);
-    expect(unmappedTerms(proposal.columns, lookupTerm)).toMatchObject([{ element: 'specifikace', term: 'stř.', rows: 1 }]);
+    expect(listUnmappedTerms(proposal.columns, lookupTerm)).toMatchObject([{ element: 'specifikace', term: 'stř.', rows: 1 }]);
   });
 
   test('an English one with degrees, American dates and depths that only their size tells', () => {

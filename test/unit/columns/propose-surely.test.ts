@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { withColumnMap } from '../../../src/columns/apply-column-map.ts';
+import { applyColumnRule } from '../../../src/columns/apply-column-rule.ts';
 import type { LookupSources } from '../../../src/columns/candidates.ts';
-import { convertCell } from '../../../src/columns/convert-cell.ts';
 import { mapTable } from '../../../src/columns/map-table.ts';
-import { type ColumnProposal, isOpen, mapOfProposal, proposeColumns } from '../../../src/columns/propose-columns.ts';
-import { columnMapText, parseColumnMap } from '../../../src/columns/read-column-map.ts';
+import { type ColumnProposal, isOpen, makeMapOfProposal, proposeColumns } from '../../../src/columns/propose-columns.ts';
+import { formatColumnMap, parseColumnMap } from '../../../src/columns/read-column-map.ts';
 import { COLUMN_NAMES } from '../../../src/find/fields.ts';
 import type { Find } from '../../../src/find/find.ts';
 import { parseTable } from '../../../src/tables/csv-table.ts';
@@ -32,7 +32,7 @@ const getElement = (column: ColumnProposal | undefined): string | undefined =>
 
 /** The finds that the proposed map makes of a table, and what is wrong with its rows. */
 function readAsProposed(table: Table) {
-  const map = mapOfProposal('t.map.toml', proposeColumns(table, [], KNOWN));
+  const map = makeMapOfProposal('t.map.toml', proposeColumns(table, [], KNOWN));
   const mapped = mapTable(withColumnMap(table, map), {
     lookupTerm: KNOWN.lookupTerm,
     resolvePhoto: (name) => ({ value: name }),
@@ -78,8 +78,8 @@ describe('the number of the find', () => {
 
   test('keeps its prefix in the map that is written and read again', () => {
     const table = csv('č.;Předmět\n1;spona\n2;mince\n');
-    const map = mapOfProposal('t.map.toml', proposeColumns(table, [], KNOWN));
-    const text = columnMapText(map, { table: 't', columns: new Map(), fixed: new Map(), undecided: [] });
+    const map = makeMapOfProposal('t.map.toml', proposeColumns(table, [], KNOWN));
+    const text = formatColumnMap(map, { table: 't', columns: new Map(), fixed: new Map(), undecided: [] });
     expect(parseColumnMap('t.map.toml', text).map?.columns.get('č.')).toEqual({
       kind: 'read',
       element: 'local_id',
@@ -210,7 +210,7 @@ describe('the unit of depths', () => {
 
   test('that was said to be millimetres rounds no depth to nothing: its row says so', () => {
     const rule = { kind: 'read', element: 'hloubka', unit: 'mm' } as const;
-    expect(['3', '0,4 cm', '200', '0'].map((cell) => convertCell(cell, rule))).toEqual(['3 mm', '0,4 cm', '20', '0']);
+    expect(['3', '0,4 cm', '200', '0'].map((cell) => applyColumnRule(cell, rule))).toEqual(['3 mm', '0,4 cm', '20', '0']);
   });
 
   test('that is open is refused in a map', () => {
@@ -249,20 +249,20 @@ describe('whatever a table is like,', () => {
       rows: fc.array(fc.array(cell, { minLength: names.length, maxLength: names.length }), { minLength: 1, maxLength: 6 }),
     }),
   );
-  const made = (names: readonly string[], rows: readonly (readonly string[])[]): Table =>
+  const makeTable = (names: readonly string[], rows: readonly (readonly string[])[]): Table =>
     csv([names, ...rows].map((cells) => cells.map((text) => `"${text}"`).join(';')).join('\n'));
 
   test('no column with values goes unread without its number of values, and the map can be read', () => {
     fc.assert(
       fc.property(tables, ({ names, rows }) => {
-        const table = made(names, rows);
+        const table = makeTable(names, rows);
         const proposal = proposeColumns(table, [], KNOWN);
         for (const { profile, rule, reasons } of proposal.columns)
           if (rule.kind === 'ignored' && profile.filled > 0)
             expect(reasons.join(' ')).toMatch(new RegExp(`^${profile.filled} values?; `));
-        const map = mapOfProposal('m.toml', proposal);
+        const map = makeMapOfProposal('m.toml', proposal);
         if (proposal.columns.some(isOpen)) return;
-        const text = columnMapText(map, { table: 't', columns: new Map(), fixed: new Map(), undecided: [] });
+        const text = formatColumnMap(map, { table: 't', columns: new Map(), fixed: new Map(), undecided: [] });
         expect(parseColumnMap('m.toml', text).map?.columns).toEqual(map.columns);
       }),
     );
@@ -271,7 +271,7 @@ describe('whatever a table is like,', () => {
   test('no column of numbers that repeat, or that are lacking, has a tick', () => {
     fc.assert(
       fc.property(tables, ({ names, rows }) => {
-        for (const { profile, rule, doubt } of proposeColumns(made(names, rows), [], KNOWN).columns) {
+        for (const { profile, rule, doubt } of proposeColumns(makeTable(names, rows), [], KNOWN).columns) {
           if (rule.kind === 'ignored' || rule.element !== 'local_id') continue;
           const texts = rows.filter((row) => row.some((text) => text !== '')).map((row) => (row[profile.index] ?? '').trim());
           if (new Set(texts).size < texts.length || texts.includes('')) expect(doubt).toBeDefined();

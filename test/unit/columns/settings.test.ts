@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ConfigError } from '../../../src/base/errors.ts';
-import { checkDefaults, defaultsFor } from '../../../src/columns/defaults.ts';
+import { checkDefaults, mergeDefaults } from '../../../src/columns/defaults.ts';
 import { parseSetting, parseSettings, parseSettingsOrThrow, type Setting } from '../../../src/columns/settings.ts';
 import { rememberReferences } from '../../../src/find/resolve-finder.ts';
 
@@ -77,9 +77,9 @@ describe('defaults of config.toml', () => {
       projects: new Map([['C-1', checkDefaults('', { okolnosti: 'výkop' })]]),
     };
     const values = (project: string | undefined) =>
-      Object.fromEntries(defaultsFor(file, 'museum', project).map(({ name, value }) => [name, value]));
+      Object.fromEntries(mergeDefaults(file, 'museum', project).map(({ name, value }) => [name, value]));
     expect(values('C-1')).toEqual({ okolnosti: 'výkop', nalezce: 'Novák, Jan' });
     expect(values('C-2')).toEqual({ okolnosti: 'sběr', nalezce: 'Novák, Jan' });
-    expect(defaultsFor(file, 'other', undefined)).toEqual([]);
+    expect(mergeDefaults(file, 'other', undefined)).toEqual([]);
   });
 });

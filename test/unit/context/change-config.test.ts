@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { assignOutbox, changeConfigFile, findSimilarProfiles, pointProfiles } from '../../../src/context/change-config.ts';
+import { assignOutbox, changeConfigFile, findSimilarProfiles, setProfilesOutbox } from '../../../src/context/change-config.ts';
 import { listProfilesOfOutbox, readConfigFile } from '../../../src/context/config.ts';
-import { makePlaces, outboxPlaces } from '../../../src/context/places.ts';
+import { makeOutboxPlaces, makePlaces } from '../../../src/context/places.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { tempFolder } from '../../support/temp-outbox.ts';
 
@@ -32,14 +32,14 @@ describe('the outbox of a profile', () => {
     const { places, clock, read } = scene(`[profiles.one]\n${PROFILE}`);
     const id = assignOutbox(places, clock, 'one');
     const other = '0a1b2c3d-0000-4000-8000-000000000001';
-    changeConfigFile(places, clock, (config) => pointProfiles(config, listProfilesOfOutbox(config, id), other));
+    changeConfigFile(places, clock, (config) => setProfilesOutbox(config, listProfilesOfOutbox(config, id), other));
     expect(read().profiles.get('one')).toMatchObject({ outbox: other, kind: 'training' });
   });
 
   test.each(['../../etc', 'A0000000-0000-4000-8000-000000000000', ''])('is never called %j', (name) => {
     const { places, read } = scene(`[profiles.one]\n${PROFILE}outbox = "${name}"\n`);
     expect(read).toThrow(/must be a UUID/);
-    expect(() => outboxPlaces(places, name)).toThrow(/must be a UUID/);
+    expect(() => makeOutboxPlaces(places, name)).toThrow(/must be a UUID/);
   });
 });
 
@@ -62,5 +62,5 @@ test.each(['journal = "nowhere"', `[profiles.one]\n${PROFILE}projects = "C-1"`])
 test('places of outboxes lie in the data home', () => {
   const { places } = scene('');
   const id = '0a1b2c3d-0000-4000-8000-000000000001';
-  expect(outboxPlaces(places, id).photosFolder).toBe(join(places.home, 'outboxes', id, 'photos'));
+  expect(makeOutboxPlaces(places, id).photosFolder).toBe(join(places.home, 'outboxes', id, 'photos'));
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { FindElements } from '../../../src/find/fields.ts';
-import { type HarvestedFind, listChangesSince, stateText } from '../../../src/find/harvested-find.ts';
+import { formatState, type HarvestedFind, listChangesSince } from '../../../src/find/harvested-find.ts';
 
 const SENT: FindElements = {
   projekt: { id: 'C-202400101', text: 'C-202400101' },
@@ -67,5 +67,5 @@ test.each([
   [4, '4 archived'],
   [7, '7'],
 ])('state %i reads "%s"', (stav, text) => {
-  expect(stateText(stav)).toBe(text);
+  expect(formatState(stav)).toBe(text);
 });

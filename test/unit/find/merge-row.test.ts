@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ElementName, FindElements } from '../../../src/find/fields.ts';
-import { differingTraits, isSameFind, mergeRow } from '../../../src/find/merge-row.ts';
+import { isSameFind, listDifferingTraits, mergeRow } from '../../../src/find/merge-row.ts';
 
 const TERM = fc.constantFrom('HES-000605', 'HES-000691').map((id) => ({ id, text: '' }));
 const POINT = fc.constantFrom(
@@ -130,10 +130,10 @@ describe('object, place and date tell finds apart', () => {
     ['the last digit of the point', { ...find, geom_wkt: 'POINT (14.42000001 50.08)' }, []],
     ['the words for one and the same point', { ...find, lokalizace: 'les' }, []],
   ])('where the row has otherwise %s', (_what, row, expected) => {
-    expect(differingTraits(find, find, row)).toEqual(expected);
+    expect(listDifferingTraits(find, find, row)).toEqual(expected);
   });
 
   test('what was not known before says nothing', () => {
-    expect(differingTraits({}, {}, find)).toEqual([]);
+    expect(listDifferingTraits({}, {}, find)).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nextLocalId } from '../../../src/find/next-local-id.ts';
+import { makeNextLocalId } from '../../../src/find/next-local-id.ts';
 
 test.each([
   [['K-017', 'K-016'], 'K-018'],
@@ -18,9 +18,9 @@ test.each([
   [['uuid:0f8fad5b-d9cb-469f-a165-70867728950e'], '001'],
   [[], '001'],
 ])('after %j comes %s', (latest, expected) => {
-  expect(nextLocalId(latest, (id) => latest.includes(id))).toBe(expected);
+  expect(makeNextLocalId(latest, (id) => latest.includes(id))).toBe(expected);
 });
 
 test('numbers that are taken are passed over', () => {
-  expect(nextLocalId(['K-017'], (id) => ['K-017', 'K-018', 'K-019'].includes(id))).toBe('K-020');
+  expect(makeNextLocalId(['K-017'], (id) => ['K-017', 'K-018', 'K-019'].includes(id))).toBe('K-020');
 });

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { ConfigError } from '../../../src/base/errors.ts';
 import { buildDocument, getSchemaLocation } from '../../../src/find/find.ts';
 import {
-  bundledSchema,
   findSchemaProblem,
   isSameAsBundled,
   MAX_SCHEMA_BYTES,
   openFindSchema,
+  readBundledSchema,
 } from '../../../src/find/find-schema.ts';
 import { aFind, PROFILE } from './a-find.ts';
 
@@ -14,7 +14,7 @@ const url = getSchemaLocation(PROFILE);
 const XML_IMPORT = /<xs:import [^>]*\/>/;
 
 async function ownSchema(change: (text: string) => string = (text) => text) {
-  const { bytes } = await bundledSchema(PROFILE);
+  const { bytes } = await readBundledSchema(PROFILE);
   const text = bytes.toString().replace('../../xml/xml.xsd', 'https://www.w3.org/2001/xml.xsd');
   return { url, bytes: Buffer.from(change(text)) };
 }

@@ -190,17 +190,17 @@ describe('the point', () => {
   });
 
   test('it is looked up in degrees, whichever system it came in', () => {
-    const asked: [number, number][] = [];
+    const lookups: [number, number][] = [];
     const lookupArea = (lon: number, lat: number) => {
-      asked.push([lon, lat]);
+      lookups.push([lon, lat]);
       return inside;
     };
     expect(judge({ geom_wkt: 'POINT (14.42 50.08)' }, { lookupArea })).toEqual([]);
     const sjtsk = { geom_system: '5514', geom_wkt: undefined, geom_sjtsk_wkt: 'POINT (-743011.72 -1043823.18)' } as const;
     expect(judge(sjtsk, { lookupArea })).toEqual([]);
-    expect(asked[0]).toEqual([14.42, 50.08]);
-    expect(asked[1]?.[0]).toBeCloseTo(14.42, 6);
-    expect(asked[1]?.[1]).toBeCloseTo(50.08, 6);
+    expect(lookups[0]).toEqual([14.42, 50.08]);
+    expect(lookups[1]?.[0]).toBeCloseTo(14.42, 6);
+    expect(lookups[1]?.[1]).toBeCloseTo(50.08, 6);
   });
 
   test('in no harvested cadastral area it is refused, with the nearest one and its distance', () => {
@@ -256,22 +256,23 @@ describe('the point', () => {
 
   test('the distance to the nearest area is in metres, and from ten kilometres on in kilometres', () => {
     const nearest = { id: 'ruian-672424', label: 'Všesoky', setSpec: 'ruian_katastr' };
-    const said = (distanceM: number) => getMessage({}, { lookupArea: () => ({ kind: 'outside', nearest, distanceM }) });
-    expect(said(9999)).toContain(' The nearest is Všesoky (ruian-672424), 9999 m away.');
-    expect(said(10_000)).toContain(' The nearest is Všesoky (ruian-672424), 10 km away.');
+    const getDistanceText = (distanceM: number) =>
+      getMessage({}, { lookupArea: () => ({ kind: 'outside', nearest, distanceM }) });
+    expect(getDistanceText(9999)).toContain(' The nearest is Všesoky (ruian-672424), 9999 m away.');
+    expect(getDistanceText(10_000)).toContain(' The nearest is Všesoky (ruian-672424), 10 km away.');
     expect(getMessage({}, { lookupArea: () => ({ kind: 'outside' }) })).toBe(
       'The point 15.17120 49.84050 is not in any known cadastral area. Check the coordinates.',
     );
   });
 
   test('blanks around it do not count, and nothing but blanks is none', () => {
-    const asked: number[] = [];
+    const lookups: number[] = [];
     const lookupArea = (lon: number) => {
-      asked.push(lon);
+      lookups.push(lon);
       return inside;
     };
     expect(judge({ geom_wkt: ' POINT (14.42 50.08) ' }, { lookupArea })).toEqual([]);
-    expect(asked).toEqual([14.42]);
+    expect(lookups).toEqual([14.42]);
     expect(judge({ geom_wkt: '  ' }, { lookupArea })).toEqual([['geometry-required', 'geom_wkt', 'error']]);
     expect(judge({ geom_system: undefined, geom_wkt: 'nonsense' })).toEqual([['required', 'geom_system', 'error']]);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { monotonicMs } from '../../../src/base/clock.ts';
+import { asMonotonicMs } from '../../../src/base/clock.ts';
 import { applyCircuitBreakers } from '../../../src/flows/push/apply-circuit-breakers.ts';
 import { claim, type Settlement, settle } from '../../../src/outbox/claims.ts';
 import type { Outcome } from '../../../src/pas-api/outcome.ts';
@@ -24,12 +24,12 @@ function answering() {
   const push = aPush();
   let queued = 0;
   const answered = (id: number, outcome: Outcome, status: number | undefined, settlement: Settlement, departedAtMs?: number) => {
-    const sent = push.sent(outcome, { status, departedAt: monotonicMs(departedAtMs ?? push.clock.monotonicMs()) });
+    const attempt = push.sent(outcome, { status, departedAt: asMonotonicMs(departedAtMs ?? push.clock.monotonicMs()) });
     const claimed = claim(push.outbox, id, () => ({
       ...{ method: 'POST', path: '/', account: EVA_SAID.identCely, serverMs: null, sentByMs: null, settleMs: 0 },
     }));
     const entry = claimed?.entry ?? push.entry(id);
-    const facts = push.session.collectFacts(entry, sent);
+    const facts = push.session.collectFacts(entry, attempt);
     const { settlement: decided } = push.session.apply(applyCircuitBreakers(push.session.state, facts, settlement));
     if (claimed !== undefined) {
       settle(push.outbox, claimed, decided, { outcome: outcome.kind });
@@ -216,12 +216,12 @@ describe('what is left out', () => {
       const pauseMs = push.session.state.breakers.get('import')?.opened?.openMs ?? 0;
       pauses.push(pauseMs / MINUTE);
       await push.clock.advance(pauseMs - 1);
-      const told = push.told().length;
+      const toldCount = push.told().length;
       push.refuse(1, 405);
-      expect(push.told()).toHaveLength(told);
+      expect(push.told()).toHaveLength(toldCount);
       await push.clock.advance(1);
       push.refuse(1, 405);
-      expect(push.told()).toHaveLength(told + 1);
+      expect(push.told()).toHaveLength(toldCount + 1);
     }
     expect(pauses).toEqual([1, 2, 4, 8, 16, 32, 60, 60]);
   });

@@ -38,7 +38,7 @@ const FIND: Find = { localId: 'K-1', elements: ELEMENTS, photos: [] };
 async function edited(start: Find, ...answers: readonly string[]) {
   using store = tempVocabulary();
   const vocabulary = fill(store, ...TERMS);
-  const { lookupTerm } = store.lookups(vocabulary.oaiBase);
+  const { lookupTerm } = store.makeLookups(vocabulary.oaiBase);
   const prompt = scriptedPrompt(...answers);
   const texts: string[] = [];
   const world = {

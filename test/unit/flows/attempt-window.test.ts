@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { serverMs, wallMs } from '../../../src/base/clock.ts';
-import { earliestMs, getAttemptWindow } from '../../../src/flows/reconcile/verdict.ts';
+import { asServerMs, asWallMs } from '../../../src/base/clock.ts';
+import { findEarliestMs, getAttemptWindow } from '../../../src/flows/reconcile/verdict.ts';
 import { type AnswerFacts, claim, recoverInFlight, type Settlement, settle } from '../../../src/outbox/claims.ts';
-import { entryById } from '../../../src/outbox/entry-queries.ts';
+import { findEntryById } from '../../../src/outbox/entry-queries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 
@@ -15,17 +15,17 @@ const UNCERTAIN: Settlement = { state: 'uncertain', reason: 'no answer' };
 
 /** A find, on a machine whose clock is wrong by this much. */
 function story(aheadMs = 0) {
-  const outbox = { ...tempOutbox(), clock: { ...manualClock(), now: () => wallMs(NOON + aheadMs) } };
+  const outbox = { ...tempOutbox(), clock: { ...manualClock(), now: () => asWallMs(NOON + aheadMs) } };
   const { entryId } = queueImport(outbox, 'K-1');
   const entry = () => {
-    const entry = entryById(outbox, entryId);
+    const entry = findEntryById(outbox, entryId);
     if (entry === undefined) throw new Error('no such entry');
     return entry;
   };
   const begin = (fromMs: number | null) => {
     const times = {
-      serverMs: fromMs === null ? null : serverMs(fromMs),
-      sentByMs: fromMs === null ? null : serverMs(fromMs + SENT_BY),
+      serverMs: fromMs === null ? null : asServerMs(fromMs),
+      sentByMs: fromMs === null ? null : asServerMs(fromMs + SENT_BY),
     };
     const claimed = claim(outbox, entryId, () => ({
       ...times,
@@ -44,11 +44,11 @@ function story(aheadMs = 0) {
     attempt: (fromMs: number | null, endedMs: number | undefined, settlement: Settlement, answer: Partial<AnswerFacts> = {}) =>
       settle(outbox, begin(fromMs), settlement, {
         outcome: settlement.state === 'queued' ? 'throttled' : settlement.state,
-        ...(endedMs === undefined ? {} : { endedAt: serverMs(endedMs) }),
+        ...(endedMs === undefined ? {} : { endedAt: asServerMs(endedMs) }),
         ...answer,
       }),
     window: () => getAttemptWindow(outbox, entry()),
-    earliest: () => earliestMs(outbox, entry()),
+    earliest: () => findEarliestMs(outbox, entry()),
   };
 }
 

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { wallMs } from '../../../src/base/clock.ts';
+import { asWallMs } from '../../../src/base/clock.ts';
 import { AuthError, UnavailableError } from '../../../src/base/errors.ts';
 import { type GateContext, holdQuestionable } from '../../../src/flows/push/check-gate.ts';
 import type { NotChecked } from '../../../src/flows/push/push-all.ts';
@@ -9,8 +9,8 @@ import { openDecision, resolveEntries, sendHeld } from '../../../src/flows/recon
 import { makePace } from '../../../src/http/pacer.ts';
 import { addNumber, addPhoto, replaceImport, replaceNumber, schedule } from '../../../src/outbox/entries.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
-import { allEntries, heldEntries, listNumbers } from '../../../src/outbox/entry-queries.ts';
-import { localIdQuestion } from '../../../src/outbox/merge.ts';
+import { listAllEntries, listHeldEntries, listNumbers } from '../../../src/outbox/entry-queries.ts';
+import { makeLocalIdQuestion } from '../../../src/outbox/merge.ts';
 import { type Outbox, updateHeader } from '../../../src/outbox/open-outbox.ts';
 import { removeTarget } from '../../../src/outbox/removal.ts';
 import { EVA_SAID } from '../../support/account-service.ts';
@@ -25,7 +25,7 @@ const N1 = `${PROJECT}-N00001`;
 
 const free = <T>(work: (isLocked: boolean) => T): T => work(true);
 const states = (outbox: Outbox): string[] =>
-  allEntries(outbox).map(({ state, held }) => (held === null ? state : `held: ${held.basis}`));
+  listAllEntries(outbox).map(({ state, held }) => (held === null ? state : `held: ${held.basis}`));
 const decide = (outbox: Outbox, find: string, kind: 'created' | 'resend', identCely = N1) =>
   resolveEntries(outbox, find, kind === 'created' ? { kind, identCely } : { kind }, undefined, free);
 
@@ -37,12 +37,12 @@ function scene() {
 }
 
 function holdOtherwise(outbox: Outbox): void {
-  for (const { id } of heldEntries(outbox)) schedule(outbox, id, { held: localIdQuestion('B-1') });
+  for (const { id } of listHeldEntries(outbox)) schedule(outbox, id, { held: makeLocalIdQuestion('B-1') });
 }
 
 function changeFind(outbox: Outbox, localId: string, note: string): void {
   const { content } = makeFindContent(note);
-  const entry = allEntries(outbox).find((each) => each.localId === localId);
+  const entry = listAllEntries(outbox).find((each) => each.localId === localId);
   if (entry?.kind === 'import') replaceImport(outbox, entry, content);
 }
 
@@ -54,9 +54,9 @@ function replaceWith(outbox: Outbox, identCely: string, value: string): void {
 async function twoComputers(clock: ManualClock) {
   const service = findService(clock);
   const [first, second] = [aComputer(clock), aComputer(clock)];
-  const sent = first.open();
-  queueFind(sent, 'A-1', 'fibula');
-  await service.push(sent);
+  const sentOutbox = first.open();
+  queueFind(sentOutbox, 'A-1', 'fibula');
+  await service.push(sentOutbox);
   const close = (): void => {
     for (const each of [first, second]) each[Symbol.dispose]();
   };
@@ -71,7 +71,7 @@ describe('a find that reads like a record that another outbox of the account has
     const { service, outbox, close } = await twoComputers(clock);
     for (let turn = 0; turn < 3; turn += 1) {
       expect(await service.push(outbox)).toMatchObject({ requests: 0 });
-      expect(heldEntries(outbox)).toMatchObject([{ localId: 'B-1', held: { basis: 'equal-record', candidates: [N1] } }]);
+      expect(listHeldEntries(outbox)).toMatchObject([{ localId: 'B-1', held: { basis: 'equal-record', candidates: [N1] } }]);
       await clock.advance(5 * DAY_MS);
     }
     expect(openDecision(outbox, 'B-1', undefined)).toMatchObject({ kinds: ['created', 'resend', 'drop'], candidates: [N1] });
@@ -85,7 +85,7 @@ describe('a find that reads like a record that another outbox of the account has
     await service.push(outbox);
     decide(outbox, 'B-1', 'created');
     await service.push(outbox);
-    expect([allEntries(outbox), service.writes]).toMatchObject([[{ state: 'accepted', identCely: N1 }], ['fibula']]);
+    expect([listAllEntries(outbox), service.writes]).toMatchObject([[{ state: 'accepted', identCely: N1 }], ['fibula']]);
     close();
   });
 
@@ -104,7 +104,7 @@ describe('a find that reads like a record that another outbox of the account has
     const { service, outbox, close } = await twoComputers(clock);
     queueFind(outbox, 'B-2', 'fibula');
     await service.push(outbox);
-    const [first] = allEntries(outbox);
+    const [first] = listAllEntries(outbox);
     await service.push(outbox, { onMatch: 'send', recordKeys: [first?.recordKey ?? ''] });
     expect([states(outbox), service.writes]).toEqual([
       ['accepted', 'held: equal-record'],
@@ -116,13 +116,13 @@ describe('a find that reads like a record that another outbox of the account has
   test('is asked about where a person is there', async () => {
     const clock = manualClock();
     const { service, outbox, close } = await twoComputers(clock);
-    const asked: (string | null)[] = [];
+    const askedProjects: (string | null)[] = [];
     const askHeld = async (held: readonly { localId: string | null }[]) => {
-      asked.push(...held.map(({ localId }) => localId));
+      askedProjects.push(...held.map(({ localId }) => localId));
       decide(outbox, 'B-1', 'resend');
     };
     await service.push(outbox, { askHeld });
-    expect([asked, states(outbox)]).toEqual([['B-1'], ['accepted']]);
+    expect([askedProjects, states(outbox)]).toEqual([['B-1'], ['accepted']]);
     close();
   });
 
@@ -154,8 +154,8 @@ describe('a find that reads like a record that another outbox of the account has
   });
 
   test('is held also where it was queued while the push was under way', async () => {
-    using given = scene();
-    const { service, outbox } = given;
+    using setup = scene();
+    const { service, outbox } = setup;
     service.make(getInnerText('fibula'));
     queueFind(outbox, 'K-1');
     service.habits.fate = (write) => {
@@ -182,8 +182,8 @@ describe('a find that reads like a record that another outbox of the account has
   });
 
   test('is held also where it was queued long after the look that showed that record', async () => {
-    using given = scene();
-    const { clock, service, outbox } = given;
+    using setup = scene();
+    const { clock, service, outbox } = setup;
     service.make(getInnerText('fibula'));
     queueFind(outbox, 'K-1');
     await service.push(outbox);
@@ -194,12 +194,12 @@ describe('a find that reads like a record that another outbox of the account has
   });
 
   test('is held also where it came while the service was looked at', async () => {
-    using given = scene();
-    const { service, outbox } = given;
+    using setup = scene();
+    const { service, outbox } = setup;
     service.make(getInnerText('fibula'));
     queueFind(outbox, 'K-1');
     service.habits.beforeHarvest = async () => {
-      if (allEntries(outbox).length === 1) queueFind(outbox, 'K-2', 'fibula');
+      if (listAllEntries(outbox).length === 1) queueFind(outbox, 'K-2', 'fibula');
     };
     await service.push(outbox);
     expect([service.writes, states(outbox)]).toEqual([['K-1'], ['accepted', 'held: equal-record']]);
@@ -208,8 +208,8 @@ describe('a find that reads like a record that another outbox of the account has
 
 describe('equal notes in one outbox', () => {
   test('are sent without a question', async () => {
-    using given = scene();
-    const { service, outbox } = given;
+    using setup = scene();
+    const { service, outbox } = setup;
     for (const name of ['K-1', 'K-2']) queueFind(outbox, name, 'sherd');
     await service.push(outbox);
     queueFind(outbox, 'K-3', 'sherd');
@@ -218,8 +218,8 @@ describe('equal notes in one outbox', () => {
   });
 
   test('are so also where one is uncertain and its record is shown', async () => {
-    using given = scene();
-    const { service, outbox } = given;
+    using setup = scene();
+    const { service, outbox } = setup;
     service.habits.tellsTime = false;
     service.habits.fate = () => 'done-but-500';
     queueFind(outbox, 'K-1', 'sherd');
@@ -239,27 +239,27 @@ describe('equal notes in one outbox', () => {
 
 describe('a number', () => {
   const numbered = (expects: string) => {
-    const given = scene();
-    const ident = given.service.make(getInnerText('K-1'));
-    given.service.setNumber(ident, 'OLD');
-    addNumber(given.outbox, { findId: null, identCely: ident }, 'INV 1', expects);
-    return { ...given, ident };
+    const setup = scene();
+    const ident = setup.service.make(getInnerText('K-1'));
+    setup.service.setNumber(ident, 'OLD');
+    addNumber(setup.outbox, { findId: null, identCely: ident }, 'INV 1', expects);
+    return { ...setup, ident };
   };
 
   test('is sent where the record shows what it expects', async () => {
-    using given = numbered('OLD');
-    expect(await given.service.push(given.outbox)).toMatchObject({ accepted: 1 });
-    expect(given.service.records.get(given.ident)?.number).toBe('INV 1');
+    using setup = numbered('OLD');
+    expect(await setup.service.push(setup.outbox)).toMatchObject({ accepted: 1 });
+    expect(setup.service.records.get(setup.ident)?.number).toBe('INV 1');
   });
 
   test('is held where a curator has changed it since, with the old and the new one, until a person decides', async () => {
-    using given = numbered('OLD');
-    const { clock, ident, outbox, service } = given;
+    using setup = numbered('OLD');
+    const { clock, ident, outbox, service } = setup;
     service.setNumber(ident, 'CUR 7');
     for (let turn = 0; turn < 2; turn += 1) {
       expect(await service.push(outbox)).toMatchObject({ requests: 0 });
-      expect(heldEntries(outbox)).toMatchObject([{ held: { basis: 'number-changed', candidates: ['CUR 7'] } }]);
-      expect(String(heldEntries(outbox)[0]?.held?.question)).toMatch(/CUR 7.*INV 1/);
+      expect(listHeldEntries(outbox)).toMatchObject([{ held: { basis: 'number-changed', candidates: ['CUR 7'] } }]);
+      expect(String(listHeldEntries(outbox)[0]?.held?.question)).toMatch(/CUR 7.*INV 1/);
       await clock.advance(5 * DAY_MS);
     }
     resolveEntries(outbox, ident, { kind: 'resend' }, undefined, free);
@@ -268,8 +268,8 @@ describe('a number', () => {
   });
 
   test('is freed where the curator puts the old one back', async () => {
-    using given = numbered('OLD');
-    const { ident, outbox, service } = given;
+    using setup = numbered('OLD');
+    const { ident, outbox, service } = setup;
     service.setNumber(ident, 'CUR 7');
     await service.push(outbox);
     service.setNumber(ident, 'OLD');
@@ -277,8 +277,8 @@ describe('a number', () => {
   });
 
   test('is looked at again right before it leaves', async () => {
-    using given = numbered('OLD');
-    const { ident, outbox, service } = given;
+    using setup = numbered('OLD');
+    const { ident, outbox, service } = setup;
     service.habits.beforeHarvest = async ({ url }) => {
       if (url.includes('GetRecord')) service.setNumber(ident, 'CUR 7');
     };
@@ -302,43 +302,43 @@ describe('a number', () => {
   });
 
   test('stays in the queue where the service cannot be looked at right before it leaves', async () => {
-    using given = numbered('OLD');
-    given.service.habits.beforeHarvest = async ({ url }) => {
+    using setup = numbered('OLD');
+    setup.service.habits.beforeHarvest = async ({ url }) => {
       if (url.includes('GetRecord')) throw new UnavailableError('closed for the night');
     };
-    expect(await given.service.push(given.outbox)).toMatchObject({ requests: 0, stopCause: { kind: 'unreachable' } });
-    expect(states(given.outbox)).toEqual(['queued']);
+    expect(await setup.service.push(setup.outbox)).toMatchObject({ requests: 0, stopCause: { kind: 'unreachable' } });
+    expect(states(setup.outbox)).toEqual(['queued']);
   });
 });
 
 describe('a photograph', () => {
   const withFile = (name: string, bytes: string) => {
-    const given = scene();
-    const target = { findId: null, identCely: given.service.make(getInnerText('K-1')) };
-    queuePhotograph(given.outbox, target, name, bytes);
-    return { ...given, ident: target.identCely };
+    const setup = scene();
+    const target = { findId: null, identCely: setup.service.make(getInnerText('K-1')) };
+    queuePhotograph(setup.outbox, target, name, bytes);
+    return { ...setup, ident: target.identCely };
   };
 
   test.each([
     ['the same bytes', 'other.jpg'],
     ['the name that it was sent under', 'a.jpg'],
   ])('is held where the record has a file with %s that nothing explains', async (_what, name) => {
-    using given = withFile('a.jpg', 'picture');
-    const { ident, outbox, service } = given;
+    using setup = withFile('a.jpg', 'picture');
+    const { ident, outbox, service } = setup;
     using other = withFile('a.jpg', 'picture');
     await other.service.push(other.outbox);
     const [sent] = other.service.records.get(other.ident)?.files ?? [];
     service.addFile(ident, name, name === 'a.jpg' ? undefined : sent?.sha512Hex);
     await service.push(outbox);
-    expect(heldEntries(outbox)).toMatchObject([{ held: { basis: 'equal-photograph', candidates: [name] } }]);
+    expect(listHeldEntries(outbox)).toMatchObject([{ held: { basis: 'equal-photograph', candidates: [name] } }]);
     expect(service.writes).toEqual([]);
     resolveEntries(outbox, ident, { kind: 'resend' }, undefined, free);
     expect(await service.push(outbox)).toMatchObject({ accepted: 1 });
   });
 
   test('is sent where its files are others, or are explained', async () => {
-    using given = withFile('a.jpg', 'picture');
-    const { ident, outbox, service } = given;
+    using setup = withFile('a.jpg', 'picture');
+    const { ident, outbox, service } = setup;
     service.addFile(ident, 'b.jpg');
     expect(await service.push(outbox)).toMatchObject({ accepted: 1 });
     queuePhotograph(outbox, { findId: null, identCely: ident }, 'a.jpg', 'another picture');
@@ -348,19 +348,19 @@ describe('a photograph', () => {
 
 describe('where another account harvests', () => {
   const foreign = () => {
-    const given = scene();
-    const { service } = given;
+    const setup = scene();
+    const { service } = setup;
     service.change(service.make(getInnerText('hidden')), (record) => {
       record.hidden = 'withheld';
     });
     const lent = { ...service.open, usesExternalToken: true, username: 'jan@example.org' };
     const harvesting = { open: async () => service.client, auth: 'basic', format: 'oai_svc', indexAllowanceMs: 0 } as const;
-    return { ...given, push: () => service.push(given.outbox, { service: lent, harvesting }) };
+    return { ...setup, push: () => service.push(setup.outbox, { service: lent, harvesting }) };
   };
 
   test('records that are not shown are one question for the project, and the answer is remembered', async () => {
-    using given = foreign();
-    const { outbox, service, push } = given;
+    using setup = foreign();
+    const { outbox, service, push } = setup;
     for (const name of ['K-1', 'K-2']) queueFind(outbox, name);
     await push();
     expect(states(outbox)).toEqual(['held: hidden-records', 'held: hidden-records']);
@@ -372,52 +372,52 @@ describe('where another account harvests', () => {
   });
 
   test('records that an event explains are no question', async () => {
-    using given = foreign();
-    acceptEntry(given.outbox, queueFind(given.outbox, 'K-0').entryId, N1);
-    queueFind(given.outbox, 'K-1');
-    expect(await given.push()).toMatchObject({ accepted: 1 });
+    using setup = foreign();
+    acceptEntry(setup.outbox, queueFind(setup.outbox, 'K-0').entryId, N1);
+    queueFind(setup.outbox, 'K-1');
+    expect(await setup.push()).toMatchObject({ accepted: 1 });
   });
 });
 
 describe('the look', () => {
-  const pushing = async (given: ReturnType<typeof scene>, more: { mayLook?: boolean } = {}) => {
-    const told: NotChecked[] = [];
-    const result = await given.service.push(given.outbox, { ...more, onNotChecked: (why) => told.push(why) });
-    return { told, result };
+  const pushing = async (setup: ReturnType<typeof scene>, more: { mayLook?: boolean } = {}) => {
+    const notChecked: NotChecked[] = [];
+    const result = await setup.service.push(setup.outbox, { ...more, onNotChecked: (why) => notChecked.push(why) });
+    return { told: notChecked, result };
   };
 
   test('is left out where a person says so, and is said to be', async () => {
-    using given = scene();
-    given.service.make(getInnerText('K-1'));
-    queueFind(given.outbox, 'K-1');
-    expect(await pushing(given, { mayLook: false })).toMatchObject({ told: ['skipped'], result: { accepted: 1 } });
-    expect(given.service.asked).toEqual([]);
+    using setup = scene();
+    setup.service.make(getInnerText('K-1'));
+    queueFind(setup.outbox, 'K-1');
+    expect(await pushing(setup, { mayLook: false })).toMatchObject({ told: ['skipped'], result: { accepted: 1 } });
+    expect(setup.service.asked).toEqual([]);
   });
 
   test('that fails sends nothing', async () => {
-    using given = scene();
-    given.service.habits.beforeHarvest = async () => {
+    using setup = scene();
+    setup.service.habits.beforeHarvest = async () => {
       throw new UnavailableError('closed for the night');
     };
-    queueFind(given.outbox, 'K-1');
-    await expect(pushing(given)).rejects.toSatisfy((thrown) => thrown instanceof UnavailableError && thrown.exitCode === 5);
-    expect([given.service.writes, states(given.outbox)]).toEqual([[], ['queued']]);
+    queueFind(setup.outbox, 'K-1');
+    await expect(pushing(setup)).rejects.toSatisfy((thrown) => thrown instanceof UnavailableError && thrown.exitCode === 5);
+    expect([setup.service.writes, states(setup.outbox)]).toEqual([[], ['queued']]);
   });
 
   test('for which the service does not take the account is said to be missing, once, and everything is sent', async () => {
-    using given = scene();
-    const { outbox, service } = given;
+    using setup = scene();
+    const { outbox, service } = setup;
     service.habits.beforeHarvest = async () => {
       throw new AuthError('no right to harvest', { hint: 'ask' });
     };
     queueFind(outbox, 'K-1');
     addNumber(outbox, { findId: null, identCely: service.make(getInnerText('K-0')) }, 'INV 1', '');
-    expect(await pushing(given)).toMatchObject({ told: ['not-signed-in'], result: { accepted: 2 } });
+    expect(await pushing(setup)).toMatchObject({ told: ['not-signed-in'], result: { accepted: 2 } });
   });
 
   test('begins some weeks before the oldest entry, then where the last one ended, and never later than a day before', async () => {
-    using given = scene();
-    const { clock, outbox, service } = given;
+    using setup = scene();
+    const { clock, outbox, service } = setup;
     const froms = () => {
       const lists = service.asked.splice(0).filter((query) => query.includes('verb=ListRecords'));
       return Date.parse(new URLSearchParams(lists[0]).get('from') ?? '');
@@ -448,9 +448,9 @@ describe('the look', () => {
   });
 
   test('is that long also where the clock of this machine is weeks ahead', async () => {
-    using given = scene();
-    const { clock, service } = given;
-    const outbox = { ...given.outbox, clock: { ...clock, now: () => wallMs(clock.now() + 60 * DAY_MS) } };
+    using setup = scene();
+    const { clock, service } = setup;
+    const outbox = { ...setup.outbox, clock: { ...clock, now: () => asWallMs(clock.now() + 60 * DAY_MS) } };
     queueFind(outbox, 'K-1');
     await service.push(outbox);
     const from = new URLSearchParams(service.asked.find((query) => query.includes('verb=ListRecords'))).get('from');
@@ -467,9 +467,9 @@ describe('a machine that was rolled back with outbox and journal', () => {
     queuePhotograph(outbox, { findId, identCely: null }, 'a.jpg', 'picture');
     queueFind(outbox, 'K-2');
     computer.save();
-    const sent = computer.open();
-    await service.push(sent);
-    expect(states(sent)).toEqual(['accepted', 'accepted', 'accepted']);
+    const sentOutbox = computer.open();
+    await service.push(sentOutbox);
+    expect(states(sentOutbox)).toEqual(['accepted', 'accepted', 'accepted']);
     const writes = [...service.writes];
     computer.rollBack();
     await clock.advance(3 * DAY_MS);
@@ -481,7 +481,7 @@ describe('a machine that was rolled back with outbox and journal', () => {
     const { computer, outbox, service, writes } = await rolledBack(clock);
     for (let turn = 0; turn < 2; turn += 1) await service.push(outbox);
     expect(states(outbox)).toEqual(['held: equal-record', 'queued', 'held: equal-record']);
-    const [one, , two] = allEntries(outbox);
+    const [one, , two] = listAllEntries(outbox);
     decide(outbox, 'K-1', 'created', one?.held?.candidates[0]);
     decide(outbox, 'K-2', 'created', two?.held?.candidates[0]);
     await service.push(outbox);

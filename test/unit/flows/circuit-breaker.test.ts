@@ -1,22 +1,22 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { monotonicMs } from '../../../src/base/clock.ts';
+import { asMonotonicMs } from '../../../src/base/clock.ts';
 import { RETRY_POLICY } from '../../../src/base/retry-policy.ts';
 import {
   type CircuitBreaker,
-  circuitStatus,
   type Failure,
-  kindKey,
+  getCircuitStatus,
+  isTripping,
+  makeKindKey,
+  makeProjectKey,
+  makeRecordBreakerKey,
+  makeStopKey,
   openCircuit,
   openCircuitsAt,
-  projectKey,
-  recordBreakerKey,
   recordFailure,
-  serviceKey,
-  storedBreakers,
-  trips,
   withBreaker,
   withoutCount,
+  withoutStopCounters,
 } from '../../../src/flows/push/circuit-breaker.ts';
 
 const { threshold, minOpenMs, maxOpenMs } = RETRY_POLICY.circuit;
@@ -24,7 +24,7 @@ const PART = { kind: 'import', project: null, record: null, status: 405, reason:
 
 const failure = (subject: number, atMs: number, failureClass = 'transport'): Failure => ({
   ...{ failureClass, subject: `${subject}`, entryId: subject, isRepeated: false },
-  ...{ departedAt: monotonicMs(atMs - 1), at: monotonicMs(atMs) },
+  ...{ departedAt: asMonotonicMs(atMs - 1), at: asMonotonicMs(atMs) },
 });
 
 type Step = { readonly subject: number } | 'success';
@@ -33,10 +33,10 @@ type Step = { readonly subject: number } | 'success';
 function played(steps: readonly Step[]) {
   let breaker: CircuitBreaker | undefined;
   return steps.map((step, index) => {
-    const at = monotonicMs(index + 1);
+    const at = asMonotonicMs(index + 1);
     breaker = step === 'success' ? undefined : recordFailure(breaker, failure(step.subject, at));
-    if (breaker !== undefined && trips(breaker, threshold, at)) breaker = openCircuit(breaker, PART, at);
-    return circuitStatus(breaker, at);
+    if (breaker !== undefined && isTripping(breaker, threshold, at)) breaker = openCircuit(breaker, PART, at);
+    return getCircuitStatus(breaker, at);
   });
 }
 
@@ -79,18 +79,18 @@ describe('a circuit', () => {
   test('is half-open after its pause, opens again with one failure, and for twice as long, an hour at most', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 12 }), (times) => {
-        let at = monotonicMs(1);
+        let at = asMonotonicMs(1);
         let breaker: CircuitBreaker | undefined;
         for (let subject = 0; subject < threshold; subject += 1) breaker = recordFailure(breaker, failure(subject, at));
         for (let time = 0; time < times; time += 1) {
           const counted = recordFailure(breaker, failure(100 + time, at));
-          expect(trips(counted, threshold, at)).toBe(true);
+          expect(isTripping(counted, threshold, at)).toBe(true);
           const opened = openCircuit(counted, PART, at);
           expect(opened.opened.openMs).toBe(Math.min(minOpenMs * 2 ** time, maxOpenMs));
-          expect(circuitStatus(opened, monotonicMs(opened.opened.untilAt - 1))).toBe('open');
-          expect(trips(recordFailure(opened, failure(200, at)), threshold, at)).toBe(false);
+          expect(getCircuitStatus(opened, asMonotonicMs(opened.opened.untilAt - 1))).toBe('open');
+          expect(isTripping(recordFailure(opened, failure(200, at)), threshold, at)).toBe(false);
           at = opened.opened.untilAt;
-          expect(circuitStatus(opened, at)).toBe('half-open');
+          expect(getCircuitStatus(opened, at)).toBe('half-open');
           breaker = opened;
         }
       }),
@@ -101,15 +101,17 @@ describe('a circuit', () => {
   test('counts one of the repeated requests that were under way at once', () => {
     const late = { ...failure(1, 100), isRepeated: true };
     const first = recordFailure(undefined, late);
-    const beside = recordFailure(first, { ...late, subject: '2', departedAt: monotonicMs(99), at: monotonicMs(101) });
+    const beside = recordFailure(first, { ...late, subject: '2', departedAt: asMonotonicMs(99), at: asMonotonicMs(101) });
     expect([first.failures, beside.failures]).toEqual([1, 1]);
-    expect(recordFailure(first, { ...late, subject: '2', departedAt: monotonicMs(100), at: monotonicMs(101) }).failures).toBe(2);
+    expect(recordFailure(first, { ...late, subject: '2', departedAt: asMonotonicMs(100), at: asMonotonicMs(101) }).failures).toBe(
+      2,
+    );
   });
 
   test('whose count starts again remembers how long it was open, and nothing of what it counted', () => {
     const counted = recordFailure(undefined, failure(7, 1));
     expect(counted).toMatchObject({ failures: 1, subjects: new Set(['7']), refused: new Set([7]), lastFailureAt: 1 });
-    const opened = openCircuit(counted, PART, monotonicMs(1));
+    const opened = openCircuit(counted, PART, asMonotonicMs(1));
     expect([opened.failures, opened.refused, opened.opened]).toMatchObject([1, new Set(), { ...PART, untilAt: 1 + minOpenMs }]);
     const none = { failures: 0, subjects: new Set(), refused: new Set(), lastFailureAt: 0 };
     expect(withoutCount(opened, '404')).toEqual({ ...none, failureClass: '404', opened: opened.opened });
@@ -121,19 +123,19 @@ describe('a circuit', () => {
 
 test('circuits of kinds and projects are kept from push to push, and those that are open are told', () => {
   const closed = recordFailure(undefined, failure(1, 1));
-  const open = openCircuit(closed, PART, monotonicMs(1));
-  const keys = [kindKey('import'), projectKey('import', 'C-1'), recordBreakerKey('photo', 'C-1-N1')];
+  const open = openCircuit(closed, PART, asMonotonicMs(1));
+  const keys = [makeKindKey('import'), makeProjectKey('import', 'C-1'), makeRecordBreakerKey('photo', 'C-1-N1')];
   expect(keys).toEqual(['import', 'import C-1', 'photo of C-1-N1']);
   const none = new Map<string, CircuitBreaker>();
   expect(withBreaker(none, 'import', undefined)).toBe(none);
   const one = withBreaker(none, 'import', open);
-  const all = Object.keys(RETRY_POLICY.service).reduce(
-    (before, name) => withBreaker(before, serviceKey(name as keyof typeof RETRY_POLICY.service), open),
+  const all = Object.keys(RETRY_POLICY.stopAfter).reduce(
+    (before, name) => withBreaker(before, makeStopKey(name as keyof typeof RETRY_POLICY.stopAfter), open),
     withBreaker(one, 'number', closed),
   );
-  expect([none.size, one.size, [...storedBreakers(all).keys()]]).toEqual([0, 1, ['import', 'number']]);
+  expect([none.size, one.size, [...withoutStopCounters(all).keys()]]).toEqual([0, 1, ['import', 'number']]);
   expect([...withBreaker(one, 'import', undefined).keys(), one.size]).toEqual([1]);
   const { untilAt } = open.opened;
-  expect(openCircuitsAt(storedBreakers(all), monotonicMs(untilAt - 1))).toEqual([open.opened]);
+  expect(openCircuitsAt(withoutStopCounters(all), asMonotonicMs(untilAt - 1))).toEqual([open.opened]);
   expect(openCircuitsAt(all, untilAt)).toEqual([]);
 });

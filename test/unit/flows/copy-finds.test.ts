@@ -4,9 +4,9 @@ import { expect, test } from 'vitest';
 import type { Find } from '../../../src/find/find.ts';
 import { copyFinds } from '../../../src/flows/queue/copy-finds.ts';
 import { addImport, addNumber, addPhoto } from '../../../src/outbox/entries.ts';
-import { entriesOfFind } from '../../../src/outbox/entry-queries.ts';
+import { listEntriesOfFind } from '../../../src/outbox/entry-queries.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
-import { allFinds, findByLocalId, insertFind } from '../../../src/outbox/stored-finds.ts';
+import { findByLocalId, insertFind, iterateFinds } from '../../../src/outbox/stored-finds.ts';
 import { openContentStore } from '../../../src/store/content-store.ts';
 import { acceptEntry } from '../../support/attempted-entries.ts';
 import { tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
@@ -36,12 +36,12 @@ test('finds are made anew in another outbox, with their photographs and without 
   const photosFolders = { from: tempFolder(), to: tempFolder() };
   await sentFind(from, photosFolders.from);
   const projects = new Map([['C-202400101', 'C-199900001']]);
-  const copied = await copyFinds(from, to, [...allFinds(from)], { validate, photosFolders, projects });
+  const copied = await copyFinds(from, to, [...iterateFinds(from)], { validate, photosFolders, projects });
   expect(copied).toMatchObject([{ kind: 'copied', localId: 'K-1', state: 'queued', photographs: 1, lost: ['lost.jpg'] }]);
   const find = findByLocalId(to, 'K-1');
   expect(find?.elements).toEqual({ projekt: { id: 'C-199900001', text: 'C-199900001' }, poznamka: 'přezka' });
   expect(find?.uuid).not.toBe(findByLocalId(from, 'K-1')?.uuid);
-  const entries = entriesOfFind(to, find?.id ?? 0);
+  const entries = listEntriesOfFind(to, find?.id ?? 0);
   expect(entries).toMatchObject([
     { kind: 'import', state: 'queued', project: 'C-199900001', identCely: null },
     { kind: 'photo', state: 'queued', identCely: null },
@@ -56,7 +56,7 @@ test('a find whose local id is taken is left out', async () => {
   const photosFolders = { from: tempFolder(), to: tempFolder() };
   await sentFind(from, photosFolders.from);
   insertFind(to, { localId: 'K-1', elements: { poznamka: 'jiný' } });
-  const copied = await copyFinds(from, to, [...allFinds(from)], { validate, photosFolders });
+  const copied = await copyFinds(from, to, [...iterateFinds(from)], { validate, photosFolders });
   expect(copied).toEqual([{ kind: 'taken', localId: 'K-1' }]);
   expect(findByLocalId(to, 'K-1')?.elements).toEqual({ poznamka: 'jiný' });
 });

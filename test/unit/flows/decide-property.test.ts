@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { monotonicMs, wallMs } from '../../../src/base/clock.ts';
+import { asMonotonicMs, asWallMs } from '../../../src/base/clock.ts';
 import { OUTCOMES, type OutcomeKind } from '../../../src/base/outcomes.ts';
 import { decide } from '../../../src/flows/push/decide.ts';
-import { type AttemptFacts, initialState, type PushState } from '../../../src/flows/push/push-context.ts';
+import { type AttemptFacts, makeInitialState, type PushState } from '../../../src/flows/push/push-context.ts';
 import { ENTRY_KINDS, type Entry, type EntryKind } from '../../../src/outbox/entry.ts';
 import type { Outcome } from '../../../src/pas-api/outcome.ts';
 
 const KINDS = Object.keys(OUTCOMES) as OutcomeKind[];
-const NOW = wallMs(Date.UTC(2024, 5, 1));
+const NOW = asWallMs(Date.UTC(2024, 5, 1));
 
 /** An outcome with whatever a kind may carry. */
 function outcomeOfKind(kind: OutcomeKind, odd: boolean): Outcome {
@@ -65,9 +65,9 @@ function makeFacts(attempt: Attempt, step: number): AttemptFacts {
       besideAccepted,
       collisionsBefore: attempt.id % 6,
       token: 'token',
-      now: wallMs(NOW + step * 1000),
+      now: asWallMs(NOW + step * 1000),
     },
-    ...{ departedAt: monotonicMs(step * 1000 + 1), endedAt: monotonicMs(step * 1000 + 400) },
+    ...{ departedAt: asMonotonicMs(step * 1000 + 1), endedAt: asMonotonicMs(step * 1000 + 400) },
     project: 'project' in entry ? entry.project : 'C-1',
     outcome: outcomeOfKind(attempt.outcome, attempt.odd),
     access: attempt.access === undefined ? undefined : outcomeOfKind(attempt.access, attempt.odd),
@@ -94,7 +94,7 @@ test('decide settles every outcome of every kind of entry, and leaves none as it
           besideAccepted: odd,
           access: undefined,
         };
-        const { settlement, effects } = decide(initialState(new Map()), makeFacts(attempt, 1));
+        const { settlement, effects } = decide(makeInitialState(new Map()), makeFacts(attempt, 1));
         expect(['accepted', 'refused', 'queued', 'uncertain']).toContain(settlement.state);
         expect(effects.filter(({ type }) => type === 'probe-access')).toHaveLength(outcome === 'forbidden' ? 1 : 0);
         if (OUTCOMES[outcome].mayHaveArrived) expect(settlement.state).toBe('uncertain');
@@ -105,7 +105,7 @@ test('decide settles every outcome of every kind of entry, and leaves none as it
 test('decide is pure: it changes nothing that it is given, and says the same twice', () => {
   fc.assert(
     fc.property(fc.array(attempts, { maxLength: 30 }), (all) => {
-      let state = initialState(new Map());
+      let state = makeInitialState(new Map());
       for (const [step, attempt] of all.entries()) {
         const facts = makeFacts(attempt, step + 1);
         const before = picture(state);
@@ -122,7 +122,7 @@ test('decide is pure: it changes nothing that it is given, and says the same twi
 test('whatever comes back, what may have arrived is never queued, and only an acceptance is one', () => {
   fc.assert(
     fc.property(fc.array(attempts, { maxLength: 60 }), (all) => {
-      let state = initialState(new Map());
+      let state = makeInitialState(new Map());
       for (const [step, attempt] of all.entries()) {
         const decision = decide(state, makeFacts(attempt, step + 1));
         if (attempt.outcome === 'uncertain') expect(decision.settlement.state).toBe('uncertain');

@@ -113,7 +113,7 @@ describe('a network that fails', () => {
     const id = push.anImport();
     for (const each of [NEVER_ARRIVED, NEVER_ARRIVED, NEVER_ARRIVED, told, NEVER_ARRIVED]) push.settled(id, each);
     expect(push.session.stopCause).toBeUndefined();
-    expect(push.session.state.breakers.get('service not-delivered')?.failures).toBe(1);
+    expect(push.session.state.breakers.get('stop not-delivered')?.failures).toBe(1);
   });
 
   test('does not tell how a service is that leaves entries in doubt, nor whether it throttles', () => {
@@ -156,14 +156,14 @@ describe('an answer that leaves open what became of the entry', () => {
     const id = push.anImport();
     for (let time = 0; time < 4; time += 1) push.settled(id, UNCERTAIN);
     push.settled(id, clear);
-    expect(push.session.state.breakers.has('service uncertain')).toBe(false);
+    expect(push.session.state.breakers.has('stop uncertain')).toBe(false);
   });
 });
 
 test('the account is proven to have access by what is accepted, and by nothing else', () => {
   using push = aPush();
   const id = push.anImport();
-  for (const told of [BUSY, UNCERTAIN, CUT, THROTTLED]) push.settled(id, told);
+  for (const outcome of [BUSY, UNCERTAIN, CUT, THROTTLED]) push.settled(id, outcome);
   expect(push.session.state.accessProven).toBe(false);
   expect(push.settled(id, ACCEPTED)).toEqual({ state: 'accepted', identCely: RECORD });
   expect(push.session.state.accessProven).toBe(true);

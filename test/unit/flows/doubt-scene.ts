@@ -1,4 +1,4 @@
-import { serverMs } from '../../../src/base/clock.ts';
+import { asServerMs } from '../../../src/base/clock.ts';
 import type { HarvestedElements, HarvestedFile, HarvestedFind } from '../../../src/find/harvested-find.ts';
 import { getShownKind } from '../../../src/flows/reconcile/judge-absence.ts';
 import { judgeImports, type UncertainImport } from '../../../src/flows/reconcile/judge-import.ts';
@@ -23,7 +23,7 @@ export function window(
   { untilMs = fromMs + 10 * MINUTE, accounts = new Set([USER]) }: WindowPart = {},
 ): AttemptWindow {
   return {
-    bounds: { fromMs: serverMs(fromMs), untilMs: serverMs(untilMs), settledMs: serverMs(fromMs + 10 * MINUTE) },
+    bounds: { fromMs: asServerMs(fromMs), untilMs: asServerMs(untilMs), settledMs: asServerMs(fromMs + 10 * MINUTE) },
     accounts,
   };
 }

@@ -2,13 +2,13 @@ import { describe, expect, test } from 'vitest';
 import { enqueueNumber, enqueuePhoto, findKnownNumber } from '../../../src/flows/queue/enqueue-change.ts';
 import { planNumbers, queueNumbers } from '../../../src/flows/queue/enqueue-numbers.ts';
 import { planRemoval, removeFinds } from '../../../src/flows/queue/remove-finds.ts';
-import { findTarget, targetForChange } from '../../../src/flows/queue/resolve-finds.ts';
+import { findTarget, findTargetForChange } from '../../../src/flows/queue/resolve-finds.ts';
 import { addPhoto } from '../../../src/outbox/entries.ts';
 import { ENTRY_KINDS, type Photograph } from '../../../src/outbox/entry.ts';
-import { type ClaimableQuery, entriesOfFind, entryById, nextClaimable } from '../../../src/outbox/entry-queries.ts';
+import { type ClaimableQuery, findEntryById, findNextClaimable, listEntriesOfFind } from '../../../src/outbox/entry-queries.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { saveStanding } from '../../../src/outbox/pulled-records.ts';
-import { decisionAbout, recordEvents } from '../../../src/outbox/record-events.ts';
+import { makeDecision, recordEvents } from '../../../src/outbox/record-events.ts';
 import { insertFind } from '../../../src/outbox/stored-finds.ts';
 import { parseTable } from '../../../src/tables/csv-table.ts';
 import { acceptEntry, attemptEntry } from '../../support/attempted-entries.ts';
@@ -27,7 +27,7 @@ const RECORD = { findId: null, identCely: IDENT };
 
 function getNext(outbox: Outbox) {
   const all: ClaimableQuery = { kinds: ENTRY_KINDS, recordKeys: undefined, busyRecords: [], busyProjects: [], openCircuits: [] };
-  return nextClaimable(outbox, all);
+  return findNextClaimable(outbox, all);
 }
 
 function nextId(outbox: Outbox): number {
@@ -35,9 +35,9 @@ function nextId(outbox: Outbox): number {
 }
 
 function drop(outbox: Outbox, id: number): void {
-  const entry = entryById(outbox, id);
+  const entry = findEntryById(outbox, id);
   if (entry === undefined) throw new Error('no such entry');
-  recordEvents(outbox, [decisionAbout(outbox, entry, { answer: 'abandon', by: 'person', group: 'test' }, 'dropped')]);
+  recordEvents(outbox, [makeDecision(outbox, entry, { answer: 'abandon', by: 'person', group: 'test' }, 'dropped')]);
 }
 
 test('a photograph and a number that are queued just when the find was accepted do not wait for it for ever', () => {
@@ -47,7 +47,7 @@ test('a photograph and a number that are queued just when the find was accepted 
   acceptEntry(outbox, entryId, IDENT);
   enqueuePhoto(outbox, lookedUpBefore, PHOTOGRAPH);
   enqueueNumber(outbox, lookedUpBefore, 'A 1');
-  const followers = entriesOfFind(outbox, findId).filter(({ kind }) => kind !== 'import');
+  const followers = listEntriesOfFind(outbox, findId).filter(({ kind }) => kind !== 'import');
   expect(followers.map(({ identCely }) => identCely)).toEqual([IDENT, IDENT]);
 });
 
@@ -57,8 +57,8 @@ describe('a photograph', () => {
     const { entryId } = enqueuePhoto(outbox, RECORD, { ...PHOTOGRAPH, link: '/media/usb/a.jpg' });
     attemptEntry(outbox, entryId, { state: 'refused', reason: 'gone', issues: [] });
     expect(enqueuePhoto(outbox, RECORD, PHOTOGRAPH)).toEqual({ change: 'requeued', entryId });
-    expect(entryById(outbox, entryId)).toMatchObject({ state: 'queued', reason: null, photograph: PHOTOGRAPH });
-    expect(entryById(outbox, entryId)).not.toHaveProperty('photograph.link');
+    expect(findEntryById(outbox, entryId)).toMatchObject({ state: 'queued', reason: null, photograph: PHOTOGRAPH });
+    expect(findEntryById(outbox, entryId)).not.toHaveProperty('photograph.link');
   });
 
   test('of unknown end is not queued a second time', () => {
@@ -74,7 +74,7 @@ describe('a photograph', () => {
     const { entryId } = enqueuePhoto(outbox, RECORD, PHOTOGRAPH);
     drop(outbox, entryId);
     expect(enqueuePhoto(outbox, RECORD, PHOTOGRAPH)).toEqual({ change: 'requeued', entryId });
-    expect(entryById(outbox, entryId)?.state).toBe('queued');
+    expect(findEntryById(outbox, entryId)?.state).toBe('queued');
   });
 
   test('that was dropped while its end was not known stays uncertain when it is added again', () => {
@@ -83,7 +83,7 @@ describe('a photograph', () => {
     attemptEntry(outbox, entryId, { state: 'uncertain', reason: 'no answer' });
     drop(outbox, entryId);
     enqueuePhoto(outbox, RECORD, PHOTOGRAPH);
-    expect(entryById(outbox, entryId)?.state).toBe('uncertain');
+    expect(findEntryById(outbox, entryId)?.state).toBe('uncertain');
   });
 
   test('of other content takes the place of an unsent one of its file, unless that is wanted beside it', () => {
@@ -91,7 +91,7 @@ describe('a photograph', () => {
     const [second, third] = [2, 3].map((byte) => ({ ...PHOTOGRAPH, sha512: Buffer.alloc(64, byte) })) as [Photograph, Photograph];
     const { entryId } = enqueuePhoto(outbox, RECORD, PHOTOGRAPH, () => false);
     expect(enqueuePhoto(outbox, RECORD, second, () => false)).toEqual({ change: 'replaced', entryId, sameFile: 'replaced' });
-    expect(entryById(outbox, entryId)).toMatchObject({ state: 'queued', photograph: { sha512: second.sha512 } });
+    expect(findEntryById(outbox, entryId)).toMatchObject({ state: 'queued', photograph: { sha512: second.sha512 } });
     expect(enqueuePhoto(outbox, RECORD, third, ({ id }) => id === entryId).change).toBe('queued');
   });
 
@@ -105,8 +105,8 @@ describe('a photograph', () => {
   test('that was sent is queued again where a pull shows the record without it since', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
-    const sent = enqueuePhoto(outbox, RECORD, PHOTOGRAPH).entryId;
-    acceptEntry(outbox, sent, IDENT);
+    const sentId = enqueuePhoto(outbox, RECORD, PHOTOGRAPH).entryId;
+    acceptEntry(outbox, sentId, IDENT);
     const show = (files: readonly object[]): void =>
       saveStanding(outbox, {
         ...{ identCely: IDENT, standing: 'shown', datestampMs: clock.now() },
@@ -115,10 +115,10 @@ describe('a photograph', () => {
     await clock.advance(60_000);
     const file = { name: 'F01.jpg', mediaType: 'image/jpeg', sha512Hex: PHOTOGRAPH.sha512.toString('hex'), history: [] };
     show([file]);
-    expect(enqueuePhoto(outbox, RECORD, PHOTOGRAPH)).toMatchObject({ change: 'kept', entryId: sent });
+    expect(enqueuePhoto(outbox, RECORD, PHOTOGRAPH)).toMatchObject({ change: 'kept', entryId: sentId });
     show([]);
     const { change, entryId } = enqueuePhoto(outbox, RECORD, PHOTOGRAPH);
-    expect([change, entryId === sent]).toEqual(['queued', false]);
+    expect([change, entryId === sentId]).toEqual(['queued', false]);
     expect(enqueuePhoto(outbox, RECORD, PHOTOGRAPH)).toMatchObject({ change: 'kept', entryId });
   });
 
@@ -245,7 +245,7 @@ describe('a find that was removed', () => {
     attemptEntry(outbox, entryId, { state: 'queued', reason: 'throttled', notBeforeAt: 0 });
     expect(removeAll(outbox)).toMatchObject([{ kind: 'removed', isHidden: true }]);
     expect(getNext(outbox)).toBeUndefined();
-    expect(() => targetForChange(outbox, 'K-1')).toThrow(/K-1 was removed/);
+    expect(() => findTargetForChange(outbox, 'K-1')).toThrow(/K-1 was removed/);
     expect(() => planRemoval(outbox, ['K-1'])).toThrow(/removed before/);
   });
 });

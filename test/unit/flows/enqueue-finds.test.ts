@@ -4,12 +4,12 @@ import { type EnqueueContext, enqueueFinds } from '../../../src/flows/queue/enqu
 import { planRemoval, removeFinds } from '../../../src/flows/queue/remove-finds.ts';
 import { hashSha512 } from '../../../src/http/request-body.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
-import { entriesOfFind, importOfFind } from '../../../src/outbox/entry-queries.ts';
+import { findImportOfFind, listEntriesOfFind } from '../../../src/outbox/entry-queries.ts';
 import { mergeJournal, thinDocuments } from '../../../src/outbox/merge.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { saveStanding } from '../../../src/outbox/pulled-records.ts';
-import { decisionAbout, recordEvents } from '../../../src/outbox/record-events.ts';
-import { countFinds, findByLocalId, importedRow, updateFind } from '../../../src/outbox/stored-finds.ts';
+import { makeDecision, recordEvents } from '../../../src/outbox/record-events.ts';
+import { countFinds, findByLocalId, getImportedRow, updateFind } from '../../../src/outbox/stored-finds.ts';
 import { acceptEntry, attemptEntry } from '../../support/attempted-entries.ts';
 import { openAnew, tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
 
@@ -43,21 +43,21 @@ function rowId(outbox: Outbox): number {
 }
 
 function states(outbox: Outbox): string[] {
-  return entriesOfFind(outbox, rowId(outbox)).map(({ kind, state }) => `${kind} ${state}`);
+  return listEntriesOfFind(outbox, rowId(outbox)).map(({ kind, state }) => `${kind} ${state}`);
 }
 
 function drop(outbox: Outbox, entry: Entry): void {
-  recordEvents(outbox, [decisionAbout(outbox, entry, { answer: 'abandon', by: 'person', group: 'test' }, 'dropped')]);
+  recordEvents(outbox, [makeDecision(outbox, entry, { answer: 'abandon', by: 'person', group: 'test' }, 'dropped')]);
 }
 
 function importId(outbox: Outbox): number {
-  return importOfFind(outbox, rowId(outbox))?.id ?? 0;
+  return findImportOfFind(outbox, rowId(outbox))?.id ?? 0;
 }
 
 test('a find and a photograph that were given up stay so when the table is imported again', async () => {
   using outbox = tempOutbox();
   await enqueueFinds([FIND], context(outbox));
-  for (const entry of entriesOfFind(outbox, rowId(outbox))) drop(outbox, entry);
+  for (const entry of listEntriesOfFind(outbox, rowId(outbox))) drop(outbox, entry);
   const { finds, issues } = await enqueueFinds([{ ...FIND, elements: { poznamka: 'edited' } }], context(outbox));
   expect(states(outbox)).toEqual(['import dropped', 'photo dropped']);
   expect(finds).toMatchObject([{ change: 'kept', photosAdded: 0 }]);
@@ -76,13 +76,13 @@ test('a find that was sent, and that only the journal knows without its document
   expect(countFinds(anew)).toBe(0);
   await enqueueFinds([FIND], context(anew));
   expect(states(anew)).toEqual(['import accepted', 'photo queued']);
-  expect(entriesOfFind(anew, rowId(anew)).map(({ identCely }) => identCely)).toEqual(['C-1-N00001', 'C-1-N00001']);
+  expect(listEntriesOfFind(anew, rowId(anew)).map(({ identCely }) => identCely)).toEqual(['C-1-N00001', 'C-1-N00001']);
 });
 
 test('a photograph alone that was given up stays so, too', async () => {
   using outbox = tempOutbox();
   await enqueueFinds([FIND], context(outbox));
-  for (const entry of entriesOfFind(outbox, rowId(outbox))) {
+  for (const entry of listEntriesOfFind(outbox, rowId(outbox))) {
     if (entry.kind === 'photo') drop(outbox, entry);
   }
   await enqueueFinds([FIND], context(outbox));
@@ -96,7 +96,7 @@ test('a photograph that the table names only now is queued, although the find wa
   const edited = { ...FIND, elements: { poznamka: 'edited' }, photos: ['a.jpg', 'b.jpg'] };
   const { finds } = await enqueueFinds([edited], context(outbox));
   expect(finds).toMatchObject([{ change: 'sent', photosAdded: 1 }]);
-  expect(entriesOfFind(outbox, rowId(outbox)).filter(({ kind }) => kind === 'photo')).toMatchObject([
+  expect(listEntriesOfFind(outbox, rowId(outbox)).filter(({ kind }) => kind === 'photo')).toMatchObject([
     { identCely: 'C-1-N00001' },
     { identCely: 'C-1-N00001' },
   ]);
@@ -113,7 +113,7 @@ test.each([
     importId(outbox),
     isUncertain ? { state: 'uncertain', reason: 'no answer' } : { state: 'refused', reason: 'no', issues: [] },
   );
-  const entry = importOfFind(outbox, rowId(outbox));
+  const entry = findImportOfFind(outbox, rowId(outbox));
   if (isUncertain && entry !== undefined) drop(outbox, entry);
   expect(removeFinds(outbox, planRemoval(outbox, ['K-1']), tempFolder())).toMatchObject([{ isHidden: true }]);
   const { finds, issues } = await enqueueFinds([{ ...FIND, elements: { poznamka: 'edited' } }], context(outbox));
@@ -135,7 +135,7 @@ test('a photograph with new content replaces the unsent one of its file, and is 
   await enqueueFinds([FIND], withBytes('two'));
   expect(states(outbox)).toEqual(['import queued', 'photo queued']);
   acceptEntry(outbox, importId(outbox), 'C-1-N00001');
-  acceptEntry(outbox, entriesOfFind(outbox, rowId(outbox))[1]?.id ?? 0, 'C-1-N00001');
+  acceptEntry(outbox, listEntriesOfFind(outbox, rowId(outbox))[1]?.id ?? 0, 'C-1-N00001');
   const { issues } = await enqueueFinds([FIND], withBytes('three'));
   expect(issues).toMatchObject([{ severity: 'warning', rule: 'photo-name-sent' }]);
   expect(states(outbox)).toEqual(['import accepted', 'photo accepted', 'photo queued']);
@@ -150,7 +150,7 @@ test('a waypoint never replaces a find of the same name from another file', asyn
     source: { file, unit: 'waypoint', row: 1 },
   });
   const enqueue = (find: Find) => {
-    const table = { path: find.source?.file, keys: () => new Set([find.localId]) };
+    const table = { path: find.source?.file, collectKeys: () => new Set([find.localId]) };
     return enqueueFinds([find], { ...context(outbox), table });
   };
   expect((await enqueue(waypoint('monday.gpx', 'přezka'))).finds).toMatchObject([{ change: 'added' }]);
@@ -205,7 +205,7 @@ test('a find stores the elements of its row once, and its row as last imported o
   expect(baseLength()).toBeLessThan(200);
   updateFind(outbox, { localId: 'K-1', elements: { poznamka: 'edited' } });
   const edited = findByLocalId(outbox, 'K-1');
-  expect(edited && importedRow(edited)?.elements).toEqual(long.elements);
+  expect(edited && getImportedRow(edited)?.elements).toEqual(long.elements);
   updateFind(outbox, { localId: 'K-1', elements: long.elements });
   expect(baseLength()).toBeLessThan(200);
 });

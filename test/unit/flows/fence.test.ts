@@ -71,7 +71,7 @@ test('an outbox that is adopted brings all of its events along', () => {
   expect(getFence(moved, '').kind).toBe('foreign');
   adopt(moved, '');
   expect(getFence(moved, '').kind).toBe('own');
-  expect(moved.journal.eventsSince(id, 0).map(({ event }) => event.kind)).toEqual(['bound', 'attempted']);
+  expect(moved.journal.listEventsSince(id, 0).map(({ event }) => event.kind)).toEqual(['bound', 'attempted']);
 });
 
 test('earlier outboxes of the account are told until a person has said that they are separate', () => {

@@ -43,7 +43,7 @@ const DAY_MS = 86_400_000;
 export function findService(clock: ManualClock, account: KnownAccount = EVA_SAID) {
   const records = new Map<string, Stored>();
   const writes: string[] = [];
-  const asked: string[] = [];
+  const askedUrls: string[] = [];
   const habits = {
     /** Its answers say the time. */
     tellsTime: true,
@@ -114,7 +114,7 @@ export function findService(clock: ManualClock, account: KnownAccount = EVA_SAID
     return { ...answered, headers: { ...headers, ...dated() } };
   };
   const harvest: Exchange = async (request) => {
-    asked.push(new URL(request.url).search);
+    askedUrls.push(new URL(request.url).search);
     await habits.beforeHarvest(request);
     return answer(harvested(new URL(request.url).searchParams, records, clock));
   };
@@ -143,7 +143,19 @@ export function findService(clock: ManualClock, account: KnownAccount = EVA_SAID
     for (let tries = 0; tries < 2000 && !isDone; tries += 1) await (clock.sleeping === 0 ? delay(1) : clock.advance(50));
     return running;
   };
-  return { open: { ...service, send }, records, writes, asked, habits, client, make, change, addFile, setNumber, push };
+  return {
+    open: { ...service, send },
+    records,
+    writes,
+    asked: askedUrls,
+    habits,
+    client,
+    make,
+    change,
+    addFile,
+    setNumber,
+    push,
+  };
 }
 
 function contentIn(body: string): string {

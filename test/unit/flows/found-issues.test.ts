@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
-import { errorIssue, warningIssue } from '../../../src/base/issue.ts';
+import { makeErrorIssue, makeWarningIssue } from '../../../src/base/issue.ts';
 import { msg } from '../../../src/base/message.ts';
 import { IssueCollector } from '../../../src/flows/queue/collapse-issues.ts';
 
 test('of more errors than anybody reads the first are kept, the others counted, and no warning is lost', () => {
   const found = new IssueCollector();
   for (let row = 2; row < 300_002; row += 1) {
-    found.add(errorIssue('table-cells', 'The row has only 2 cells.', { file: 'season.csv', row }));
-    if (row % 100_000 === 0) found.add(warningIssue('local-id-missing', 'Add one.', { row }));
+    found.add(makeErrorIssue('table-cells', 'The row has only 2 cells.', { file: 'season.csv', row }));
+    if (row % 100_000 === 0) found.add(makeWarningIssue('local-id-missing', 'Add one.', { row }));
   }
-  const all = found.all();
+  const all = found.listAll();
   expect(all).toHaveLength(10_000 + 3 + 1);
   expect(all.filter(({ severity }) => severity === 'warning').map(({ row }) => row)).toEqual([100_000, 200_000, 300_000]);
   expect(all.at(-1)).toMatchObject({
@@ -21,15 +21,15 @@ test('of more errors than anybody reads the first are kept, the others counted, 
 
 test('a table with as many errors as are kept has nothing more to say', () => {
   const found = new IssueCollector();
-  for (let row = 2; row < 10_002; row += 1) found.add(errorIssue('table-cells', 'The row has only 2 cells.', { row }));
-  expect(found.all()).toHaveLength(10_000);
+  for (let row = 2; row < 10_002; row += 1) found.add(makeErrorIssue('table-cells', 'The row has only 2 cells.', { row }));
+  expect(found.listAll()).toHaveLength(10_000);
 });
 
 test('warnings that are summed up take the memory of one', () => {
   const found = new IssueCollector();
   for (let row = 2; row < 1002; row += 1) {
-    found.add(warningIssue('survey-project', msg`${'C-1'} is not shown to this account.`, { element: 'projekt', row }));
+    found.add(makeWarningIssue('survey-project', msg`${'C-1'} is not shown to this account.`, { element: 'projekt', row }));
   }
-  expect(found.all()).toHaveLength(1000);
-  expect(new Set(found.all())).toEqual(new Set([expect.objectContaining({ row: 2 })]));
+  expect(found.listAll()).toHaveLength(1000);
+  expect(new Set(found.listAll())).toEqual(new Set([expect.objectContaining({ row: 2 })]));
 });

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { UnavailableError } from '../../../src/base/errors.ts';
-import { deadlineSignal } from '../../../src/context/context.ts';
+import { makeDeadlineSignal } from '../../../src/context/context.ts';
 import { type Exchange, TransportError } from '../../../src/http/exchange.ts';
 import { openOaiClient } from '../../../src/oai/client.ts';
 import { manualClock } from '../../support/manual-clock.ts';
@@ -56,7 +56,7 @@ describe('a service that breaks the protocol', () => {
 
   test('by identifiers of another form loses no term', async () => {
     using store = tempVocabulary();
-    const vocabulary = store.source(OAI_BASE);
+    const vocabulary = store.openSource(OAI_BASE);
     const repository = aRepository(5);
     await harvest(repository, vocabulary);
     const renaming: Exchange = async (request) => {
@@ -87,13 +87,13 @@ test('what a service says about a record is kept', async () => {
 describe('the time that a person gives a harvest', () => {
   test('ends it, with what was stored kept', async () => {
     const clock = manualClock();
-    const signal = deadlineSignal({ clock, onClose: () => {} }, new AbortController().signal, '30m');
+    const signal = makeDeadlineSignal({ clock, onClose: () => {} }, new AbortController().signal, '30m');
     const silent: Exchange = (request) =>
       new Promise((_, fail) => {
         request.signal?.addEventListener('abort', () => fail(new TransportError('aborted', true, 'stopped')));
       });
-    const asked = makeClient(silent).listRecords(RECORDS, signal);
-    const failure = asked.catch((thrown: unknown) => thrown);
+    const listing = makeClient(silent).listRecords(RECORDS, signal);
+    const failure = listing.catch((thrown: unknown) => thrown);
     await clock.advance(29 * 60_000);
     expect(signal.aborted).toBe(false);
     await clock.advance(60_000);
@@ -103,7 +103,7 @@ describe('the time that a person gives a harvest', () => {
 
   test.each(['soon', '0m', '2 h', '5d'])('is not "%s"', (deadline) => {
     const stop = new AbortController().signal;
-    expect(() => deadlineSignal({ clock: manualClock(), onClose: () => {} }, stop, deadline)).toThrow(
+    expect(() => makeDeadlineSignal({ clock: manualClock(), onClose: () => {} }, stop, deadline)).toThrow(
       `"${deadline}" is not a duration.`,
     );
   });
@@ -126,11 +126,11 @@ test.each([
   ['persistent', 0],
 ])('a service whose deletedRecord is %s gives %i hint to read in full', async (keptText, hints) => {
   const notes: string[] = [];
-  const told = service(() => listXml('ListRecords', [recordXml('A')]));
+  const singlePage = service(() => listXml('ListRecords', [recordXml('A')]));
   const exchange: Exchange = async (request) =>
     request.url.includes('verb=Identify')
       ? answer(oaiXml(`<Identify><deletedRecord>${keptText}</deletedRecord></Identify>`))
-      : told(request);
+      : singlePage(request);
   await harvestPlace().run(exchange, { notes });
   expect(notes.filter((note) => note.includes('--full'))).toHaveLength(hints);
 });

@@ -11,7 +11,7 @@ const HOUR_MS = 3_600_000;
 describe('a clock of the service that is ahead', () => {
   test('for one answer only hides nothing that changes afterwards', async () => {
     using store = tempVocabulary();
-    const [place, vocabulary] = [harvestPlace(), store.source(OAI_BASE)];
+    const [place, vocabulary] = [harvestPlace(), store.openSource(OAI_BASE)];
     const repository = aRepository(5);
     repository.beforeAnswer = ({ url }) => {
       repository.aheadMs = url.includes('ListRecords') && !url.includes('resumptionToken') ? 5 * HOUR_MS : 0;
@@ -31,7 +31,7 @@ describe('a clock of the service that is ahead', () => {
 
   test('is said once it is right again, and everything is read anew', async () => {
     using store = tempVocabulary();
-    const [place, vocabulary] = [harvestPlace(), store.source(OAI_BASE)];
+    const [place, vocabulary] = [harvestPlace(), store.openSource(OAI_BASE)];
     const repository = aRepository(5);
     repository.aheadMs = 5 * HOUR_MS;
     await place.run(repository.exchange);
@@ -63,7 +63,7 @@ test('the last second of a day that is asked for is harvested to its last millis
 
 test('vocabularies that were harvested as somebody else are read anew', async () => {
   using store = tempVocabulary();
-  const vocabulary = store.source(OAI_BASE);
+  const vocabulary = store.openSource(OAI_BASE);
   const repository = aRepository(5);
   const kinds = [];
   for (const account of ['', 'archaeologist', 'archaeologist', '']) {

@@ -20,7 +20,7 @@ async function harvested(count: number) {
   const repository = aRepository(count);
   repository.habits.pageSize = 40;
   const [place, store] = [harvestPlace(), tempVocabulary()];
-  const vocabulary = store.source(OAI_BASE);
+  const vocabulary = store.openSource(OAI_BASE);
   const run = async (more: { full?: boolean; acceptLosses?: boolean; inUse?: readonly string[] } = {}) => {
     const { sets, ...records } = await place.run(repository.exchange, { ...CAUTIOUS, ...more });
     const [terms] = await harvest(repository, vocabulary, { ...CAUTIOUS, ...more });

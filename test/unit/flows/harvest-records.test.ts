@@ -88,7 +88,7 @@ describe('a harvest that was cut off', () => {
     const repository = aRepository(12);
     repository.nowMs += 3600_000;
     await place.run(cutAfter(repository, 1)).catch(() => {});
-    const beganMs = place.state(({ pass }) => pass()?.beganMs) ?? 0;
+    const beganMs = place.state(({ getPass }) => getPass()?.beganMs) ?? 0;
     repository.nowMs += 24 * 3600_000;
     repository.put(ident(12), 'změněno');
     await place.run(repository.exchange);

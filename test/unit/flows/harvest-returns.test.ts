@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Exchange } from '../../../src/http/exchange.ts';
-import { termByIdent } from '../../../src/vocabulary/terms.ts';
+import { findTermByIdent } from '../../../src/vocabulary/terms.ts';
 import { labels } from '../../support/harvest-output.ts';
 import { harvestPlace, SET } from '../../support/record-harvest.ts';
 import { answer, listXml, OAI_BASE, oaiError, oaiXml, recordXml } from '../../support/scripted-oai.ts';
@@ -11,7 +11,7 @@ import { harvest, stored } from '../../support/vocabulary-harvest.ts';
 describe('what the service put back with its old datestamp', () => {
   test.each(['vanished', 'deleted'] as const)('is a term again after it had %s', async (how) => {
     using store = tempVocabulary();
-    const vocabulary = store.source(OAI_BASE);
+    const vocabulary = store.openSource(OAI_BASE);
     const repository = aRepository(5);
     const madeMs = repository.nowMs - 3000;
     repository.nowMs += 3_600_000;
@@ -19,15 +19,15 @@ describe('what the service put back with its old datestamp', () => {
     if (how === 'vanished') repository.forget(ident(2));
     else repository.remove(ident(2));
     await harvest(repository, vocabulary, { full: true });
-    expect(termByIdent(vocabulary, ident(2))?.gone).toBe(how);
+    expect(findTermByIdent(vocabulary, ident(2))?.gone).toBe(how);
     repository.putBack(ident(2), 'věc 2', madeMs);
     await harvest(repository, vocabulary, { full: true });
-    expect(termByIdent(vocabulary, ident(2))).toMatchObject({ label: 'věc 2', gone: null });
+    expect(findTermByIdent(vocabulary, ident(2))).toMatchObject({ label: 'věc 2', gone: null });
   });
 
   test('is taken by a full harvest, into vocabularies and files alike', async () => {
     using store = tempVocabulary();
-    const [place, vocabulary] = [harvestPlace(), store.source(OAI_BASE)];
+    const [place, vocabulary] = [harvestPlace(), store.openSource(OAI_BASE)];
     const repository = aRepository(5);
     const madeMs = repository.nowMs - 3000;
     repository.nowMs += 3_600_000;

@@ -126,8 +126,8 @@ function dyingAt(step: number): (output: RecordOutput) => RecordOutput {
       await output.write(page);
       live();
     },
-    commit: () => {
-      output.commit();
+    notePage: () => {
+      output.notePage();
       live();
     },
   });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { termByIdent } from '../../../src/vocabulary/terms.ts';
+import { findTermByIdent } from '../../../src/vocabulary/terms.ts';
 import { OAI_BASE } from '../../support/scripted-oai.ts';
 import { tempVocabulary } from '../../support/temp-vocabulary.ts';
 import { aRepository, ident } from '../../support/term-repository.ts';
@@ -8,21 +8,21 @@ import { harvest } from '../../support/vocabulary-harvest.ts';
 describe('later harvests', () => {
   test('find by the count what has vanished without a trace', async () => {
     using store = tempVocabulary();
-    const vocabulary = store.source(OAI_BASE);
+    const vocabulary = store.openSource(OAI_BASE);
     const repository = aRepository(5);
     await harvest(repository, vocabulary);
     repository.forget(ident(1));
     const [result] = await harvest(repository, vocabulary);
     expect(result).toMatchObject({ pass: 'full', records: 4, vanished: 1 });
-    expect(termByIdent(vocabulary, ident(1))?.gone).toBe('vanished');
+    expect(findTermByIdent(vocabulary, ident(1))?.gone).toBe('vanished');
     repository.put(ident(1), 'zase zde');
     await harvest(repository, vocabulary);
-    expect(termByIdent(vocabulary, ident(1))).toMatchObject({ label: 'zase zde', gone: null });
+    expect(findTermByIdent(vocabulary, ident(1))).toMatchObject({ label: 'zase zde', gone: null });
   });
 
   test('take nothing for vanished where a record was left out that nobody can name', async () => {
     using store = tempVocabulary();
-    const vocabulary = store.source(OAI_BASE);
+    const vocabulary = store.openSource(OAI_BASE);
     const repository = aRepository(5);
     await harvest(repository, vocabulary);
     const { exchange } = repository;
@@ -34,6 +34,6 @@ describe('later harvests', () => {
     });
     const [result] = await harvest(unnamed, vocabulary, { full: true, skipBroken: true });
     expect(result).toMatchObject({ vanished: 0, broken: [{ identifier: undefined }] });
-    expect(termByIdent(vocabulary, ident(4))?.gone).toBeNull();
+    expect(findTermByIdent(vocabulary, ident(4))?.gone).toBeNull();
   });
 });

@@ -11,7 +11,7 @@ import { getState, harvest, SET, stored } from '../../support/vocabulary-harvest
 
 test.each([0, 1, 10])('a list of %i records is harvested whole', async (count) => {
   using store = tempVocabulary();
-  const vocabulary = store.source(OAI_BASE);
+  const vocabulary = store.openSource(OAI_BASE);
   const repository = aRepository(count);
   const [result] = await harvest(repository, vocabulary);
   const none = { deleted: 0, vanished: 0, unreadable: [], broken: [] };
@@ -23,7 +23,7 @@ test.each([0, 1, 10])('a list of %i records is harvested whole', async (count) =
 describe('a harvest that was cut off', () => {
   test('goes on at the page where it was', async () => {
     using store = tempVocabulary();
-    const vocabulary = store.source(OAI_BASE);
+    const vocabulary = store.openSource(OAI_BASE);
     const repository = aRepository(12);
     repository.nowMs += 3_600_000;
     repository.beforeAnswer = ({ url }) => {
@@ -31,7 +31,7 @@ describe('a harvest that was cut off', () => {
     };
     await expect(harvest(repository, vocabulary)).rejects.toBeInstanceOf(UnavailableError);
     expect(stored(vocabulary).size).toBe(9);
-    expect([isHarvested(vocabulary, SET), getState(vocabulary).pass()?.walk.token]).toEqual([false, 'T3']);
+    expect([isHarvested(vocabulary, SET), getState(vocabulary).getPass()?.walk.token]).toEqual([false, 'T3']);
     repository.beforeAnswer = () => {};
     repository.requests.length = 0;
     const [result] = await harvest(repository, vocabulary);
@@ -44,7 +44,7 @@ describe('a harvest that was cut off', () => {
 
   test('begins its list again when a token of its follow-up ran out', async () => {
     using store = tempVocabulary();
-    const vocabulary = store.source(OAI_BASE);
+    const vocabulary = store.openSource(OAI_BASE);
     const repository = aRepository(12);
     let [changes, refused] = [0, false];
     repository.beforeAnswer = ({ url }) => {
@@ -62,14 +62,14 @@ describe('a harvest that was cut off', () => {
 describe('a list that is not complete', () => {
   test('because of a set that the service does not know is refused before it begins', async () => {
     using store = tempVocabulary();
-    const failure = harvest(aRepository(1), store.source(OAI_BASE), { sets: ['heslo:obdobi'] });
+    const failure = harvest(aRepository(1), store.openSource(OAI_BASE), { sets: ['heslo:obdobi'] });
     await expect(failure).rejects.toBeInstanceOf(UsageError);
     await expect(failure).rejects.toThrow('heslo:obdobi');
   });
 
   test('because of a broken record can be finished without it, by name', async () => {
     using store = tempVocabulary();
-    const vocabulary = store.source(OAI_BASE);
+    const vocabulary = store.openSource(OAI_BASE);
     const repository = aRepository(10);
     repository.put(ident(5), 'sůl & pepř');
     await expect(harvest(repository, vocabulary)).rejects.toMatchObject({
@@ -83,7 +83,7 @@ describe('a list that is not complete', () => {
 
   test('a record that is no term is named, and the rest is stored', async () => {
     using store = tempVocabulary();
-    const vocabulary = store.source(OAI_BASE);
+    const vocabulary = store.openSource(OAI_BASE);
     const repository = aRepository(4);
     repository.put(ident(5), '');
     const [result] = await harvest(repository, vocabulary);
@@ -94,7 +94,7 @@ describe('a list that is not complete', () => {
 
 test('a full disk ends the harvest with the page before it kept', async () => {
   using store = tempVocabulary();
-  const vocabulary = store.source(OAI_BASE);
+  const vocabulary = store.openSource(OAI_BASE);
   let changes = 0;
   const filling: Vocabulary = {
     ...vocabulary,
@@ -111,7 +111,7 @@ test('a full disk ends the harvest with the page before it kept', async () => {
 
 test('a second harvest of the same set takes it over; the first one stops, and nothing is lost', async () => {
   using store = tempVocabulary();
-  const vocabulary = store.source(OAI_BASE);
+  const vocabulary = store.openSource(OAI_BASE);
   const repository = aRepository(12);
   let second: Promise<SetHarvest[]> | undefined;
   repository.beforeAnswer = ({ url }) => {

@@ -67,9 +67,9 @@ describe('a service that does not say who the account is', () => {
     ['is asked too often', answer(429)],
     ['fails', answer(500)],
     ['is behind something that fails', answer(502, '<html>Bad Gateway</html>')],
-  ])('since it %s, is asked again later, with the queue kept', async (_name, said) => {
+  ])('since it %s, is asked again later, with the queue kept', async (_name, reply) => {
     using outbox = tempOutbox();
-    await expect(resolveAccount(outbox, serviceSaying(said))).rejects.toThrow(UnavailableError);
+    await expect(resolveAccount(outbox, serviceSaying(reply))).rejects.toThrow(UnavailableError);
   });
 
   test.each([
@@ -84,8 +84,8 @@ describe('a service that does not say who the account is', () => {
 });
 
 describe('an account that signs in with a password', () => {
-  const signing = (said: Parameters<typeof serviceSaying>[0], outbox = unboundOutbox()) => {
-    const { asked, send } = serviceSaying(said);
+  const signing = (reply: Parameters<typeof serviceSaying>[0], outbox = unboundOutbox()) => {
+    const { asked, send } = serviceSaying(reply);
     const keptNames: string[] = [];
     const signedIn = signIn(
       {

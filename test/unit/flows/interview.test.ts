@@ -7,7 +7,7 @@ import type { Find } from '../../../src/find/find.ts';
 import { rememberReferences } from '../../../src/find/resolve-finder.ts';
 import { checkRules } from '../../../src/find/rules.ts';
 import { type AnswerContext, parseAnswer } from '../../../src/flows/interview/answer.ts';
-import { interview } from '../../../src/flows/interview/interview.ts';
+import { runInterview } from '../../../src/flows/interview/interview.ts';
 import { makeOfferTerms } from '../../../src/flows/interview/offer-terms.ts';
 import { readPhotoPosition } from '../../../src/photo/photo-exif.ts';
 import { inspectPhotograph } from '../../../src/photo/photograph.ts';
@@ -54,7 +54,7 @@ async function tell(
   }: { start?: Find; suggested?: FindElements; folder?: string; isEmpty?: boolean } = {},
 ): Promise<Story> {
   const vocabulary = isEmpty ? fill(store) : fill(store, ...TERMS);
-  const lookups = store.lookups(vocabulary.oaiBase);
+  const lookups = store.makeLookups(vocabulary.oaiBase);
   const mapping = {
     file: '',
     issues: [],
@@ -72,7 +72,7 @@ async function tell(
   };
   const kept: Find[] = [];
   const texts: string[] = [];
-  const { find, intent } = await interview(start, {
+  const { find, intent } = await runInterview(start, {
     prompt,
     say: (text) => texts.push(text),
     read: (question, text, about) => parseAnswer(question, text, about, context),

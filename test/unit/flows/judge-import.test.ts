@@ -132,8 +132,8 @@ describe('an import that the harvest does not show', () => {
     ['no attempt of it is known', new Set<string>()],
   ])('is not proven absent where %s', (_name, accounts) => {
     const shown = new Map([[getShownKind(SENT, 2), new Set([USER, OTHER_USER])]]);
-    const sent = doubt(1, { window: window(START, { accounts }) });
-    expect(judgeImports([sent], view([], { shown })).get(1)?.basis).toBe('no-like-record-shown');
+    const sentImport = doubt(1, { window: window(START, { accounts }) });
+    expect(judgeImports([sentImport], view([], { shown })).get(1)?.basis).toBe('no-like-record-shown');
   });
 
   test('is not a record of the same account that was made after the service had said that this one failed', () => {
@@ -174,7 +174,7 @@ describe('twins, both of unknown end', () => {
 
 test('whatever the service’s clock, index and people do: a find that was made is never called absent, and another’s is never taken for it', () => {
   const DAY = 24 * 60 * MINUTE;
-  const made = fc.record({
+  const creation = fc.record({
     isMade: fc.boolean(),
     clockMs: fc.oneof(fc.constant(0), fc.integer({ min: -DAY, max: DAY })),
     shownAfterMs: fc.integer({ min: 0, max: 15 * MINUTE }),
@@ -189,7 +189,7 @@ test('whatever the service’s clock, index and people do: a find that was made 
     note: fc.constantFrom('přezka', 'spona'),
   });
   fc.assert(
-    fc.property(made, fc.array(other, { maxLength: 4 }), fc.integer({ min: 0, max: 90 * MINUTE }), (own, others, afterMs) => {
+    fc.property(creation, fc.array(other, { maxLength: 4 }), fc.integer({ min: 0, max: 90 * MINUTE }), (own, others, afterMs) => {
       const atMs = START + 1000;
       const nowMs = atMs + afterMs;
       const record1 = record('C-1-N00001', { atMs: atMs + own.clockMs, ...(own.correctedNote ? { poznamka: 'opravená' } : {}) });
@@ -206,8 +206,8 @@ test('whatever the service’s clock, index and people do: a find that was made 
         ...rest.map(({ find }) => find),
         ...(isShown ? [{ ...record1, elements: { ...record1.elements, projekt: project } }] : []),
       ];
-      const sent = doubt(1, { window: own.timeKnown ? window(START) : TIME_UNKNOWN });
-      const verdict = judgeImports([sent], view(shown, { nowMs, isOwned: (ident) => owned.has(ident) })).get(1);
+      const sentImport = doubt(1, { window: own.timeKnown ? window(START) : TIME_UNKNOWN });
+      const verdict = judgeImports([sentImport], view(shown, { nowMs, isOwned: (ident) => owned.has(ident) })).get(1);
       if (own.isMade) expect(verdict?.kind).not.toBe('absent');
       if (verdict?.kind !== 'found') return;
       expect(own.timeKnown).toBe(true);

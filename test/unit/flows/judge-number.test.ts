@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { UnavailableError } from '../../../src/base/errors.ts';
-import { currentRecord, judgeNumber, listedRecord, listNumbersFromHere } from '../../../src/flows/reconcile/judge-number.ts';
+import {
+  fetchCurrentRecord,
+  fetchListedRecord,
+  judgeNumber,
+  listNumbersFromHere,
+} from '../../../src/flows/reconcile/judge-number.ts';
 import { CLOCK_MARGIN_MS } from '../../../src/flows/reconcile/verdict.ts';
 import { hashSha512 } from '../../../src/http/request-body.ts';
 import { addImport } from '../../../src/outbox/entries.ts';
@@ -110,14 +115,14 @@ describe('what a record may have without anybody else having set it', () => {
       return [...listNumbersFromHere(scene.outbox, entry)];
     };
     /** An accepted import that gave it this number. */
-    const made = async (number: string) => {
+    const createRecord = async (number: string) => {
       const inner = `<samostatny_nalez><ident_cely>:tba</ident_cely>${number}</samostatny_nalez>`;
       const document = Buffer.from(`<svc xmlns="urn:svc/2.2/">${inner}</svc>`);
       const findId = insertFind(scene.outbox, { localId: 'K-1', elements: {} });
-      const given = { document, documentSha512: hashSha512(document), digest: null, project: 'C-1', issues: [] };
-      await scene.end(addImport(scene.outbox, findId, given), 'accepted', IDENT);
+      const importBody = { document, documentSha512: hashSha512(document), digest: null, project: 'C-1', issues: [] };
+      await scene.end(addImport(scene.outbox, findId, importBody), 'accepted', IDENT);
     };
-    return { ...scene, known, made };
+    return { ...scene, known, made: createRecord };
   };
 
   test('is nothing where nothing is known of it', () => {
@@ -161,7 +166,7 @@ describe('a record as it is now', () => {
   test('is asked for by itself, and is none where the service has or shows none', async () => {
     const clock = manualClock();
     const { client, make, change } = findService(clock);
-    const current = (ident: string) => currentRecord({ client, format: 'oai_svc' }, ident);
+    const current = (ident: string) => fetchCurrentRecord({ client, format: 'oai_svc' }, ident);
     expect(await current('C-202400101-N00009')).toBeUndefined();
     const ident = make(getInnerText('K-1'));
     expect(await current(ident)).toMatchObject({ find: { identCely: ident }, changedMs: Math.floor(clock.now() / 1000) * 1000 });
@@ -170,15 +175,15 @@ describe('a record as it is now', () => {
         stored.hidden = hidden;
       });
       expect(await current(ident)).toBeUndefined();
-      expect((await listedRecord({ client, format: 'oai_svc' }, ident))?.header.deleted).toBe(hidden === 'deleted');
+      expect((await fetchListedRecord({ client, format: 'oai_svc' }, ident))?.header.deleted).toBe(hidden === 'deleted');
     }
   });
 
   test('is not known where the service says anything else', async () => {
-    const refused = listedRecord({ client: makeClient(scripted(oaiError('badArgument'))), format: 'oai_svc' }, IDENT);
+    const refused = fetchListedRecord({ client: makeClient(scripted(oaiError('badArgument'))), format: 'oai_svc' }, IDENT);
     await expect(refused).rejects.toMatchObject({ oaiCode: 'badArgument' });
     const closed = Object.assign(new UnavailableError('closed'), { oaiCode: 'idDoesNotExist' });
-    const away = listedRecord({ client: makeClient(scripted(closed)), format: 'oai_svc' }, IDENT);
+    const away = fetchListedRecord({ client: makeClient(scripted(closed)), format: 'oai_svc' }, IDENT);
     await expect(away).rejects.toBeInstanceOf(UnavailableError);
   });
 });

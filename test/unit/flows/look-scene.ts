@@ -1,9 +1,9 @@
-import { serverMs } from '../../../src/base/clock.ts';
+import { asServerMs } from '../../../src/base/clock.ts';
 import { type Reconciled, reconcile } from '../../../src/flows/reconcile/reconcile-entries.ts';
 import { claim, settle } from '../../../src/outbox/claims.ts';
 import { addNumber, addPhoto } from '../../../src/outbox/entries.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
-import { entryById } from '../../../src/outbox/entry-queries.ts';
+import { findEntryById } from '../../../src/outbox/entry-queries.ts';
 import { listEvidence } from '../../../src/outbox/record-events.ts';
 import { EVA_SAID } from '../../support/account-service.ts';
 import { manualClock } from '../../support/manual-clock.ts';
@@ -20,12 +20,12 @@ export function lookScene({ tellsTime = true } = {}) {
   const service = findService(clock);
   const progress: [number, number | undefined][] = [];
   const entry = (id: number): Entry => {
-    const entry = entryById(outbox, id);
+    const entry = findEntryById(outbox, id);
     if (entry === undefined) throw new Error('no such entry');
     return entry;
   };
   const begin = (id: number) => {
-    const [now, account] = [tellsTime ? serverMs(clock.now()) : null, EVA_SAID.identCely];
+    const [now, account] = [tellsTime ? asServerMs(clock.now()) : null, EVA_SAID.identCely];
     const claimed = claim(outbox, id, () => ({
       method: 'POST',
       path: '/',
@@ -46,7 +46,7 @@ export function lookScene({ tellsTime = true } = {}) {
       refused: { state: 'refused', reason: 'said', issues: [] } as const,
     };
     const answered = { accepted: 201, uncertain: 500, refused: 422, lost: undefined }[state];
-    const endedAt = serverMs(Math.floor(clock.now() / 1000) * 1000);
+    const endedAt = asServerMs(Math.floor(clock.now() / 1000) * 1000);
     for (const claimed of ids.map(begin))
       settle(outbox, claimed, settlements[state], {
         outcome: state === 'lost' ? 'uncertain' : state,

@@ -14,11 +14,11 @@ function service(
   records: Map<string, Kept>,
   before: (request: number, query: URLSearchParams) => string | undefined = () => undefined,
 ) {
-  const asked: string[] = [];
+  const askedIdents: string[] = [];
   const exchange: Exchange = async (request) => {
     const query = new URL(request.url).searchParams;
-    asked.push([query.get('verb'), query.get('from') ?? query.get('resumptionToken') ?? query.get('identifier')].join(' '));
-    return answer(before(asked.length, query) ?? reply(query));
+    askedIdents.push([query.get('verb'), query.get('from') ?? query.get('resumptionToken') ?? query.get('identifier')].join(' '));
+    return answer(before(askedIdents.length, query) ?? reply(query));
   };
   const reply = (query: URLSearchParams): string => {
     if (query.get('verb') === 'Identify') return oaiXml('<Identify><granularity>YYYY-MM-DDThh:mm:ssZ</granularity></Identify>');
@@ -39,7 +39,7 @@ function service(
     return oaiXml(`<ListRecords>${page.join('')}${token}</ListRecords>`);
   };
   const client = openOaiClient({ oaiBase: OAI_BASE, version: '2.2', credentials: { kind: 'none' }, exchange });
-  return { asked, options: { client, format: 'oai_svc', clock: manualClock(), indexAllowanceMs: 0 } };
+  return { asked: askedIdents, options: { client, format: 'oai_svc', clock: manualClock(), indexAllowanceMs: 0 } };
 }
 
 function recordXml(ident: string, { stav, at }: Kept): string {

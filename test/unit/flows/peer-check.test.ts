@@ -2,12 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { UnavailableError } from '../../../src/base/errors.ts';
 import { msg } from '../../../src/base/message.ts';
 import { askAccess, findStopCause, updatePeerState } from '../../../src/flows/push/peer-check.ts';
-import { type AttemptFacts, initialState, type PushState } from '../../../src/flows/push/push-context.ts';
+import { type AttemptFacts, makeInitialState, type PushState } from '../../../src/flows/push/push-context.ts';
 import { sendOnce } from '../../../src/flows/push/send-entry.ts';
 import { type HttpRequest, TransportError } from '../../../src/http/exchange.ts';
 import type { Pace, Slot } from '../../../src/http/pacer.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
-import { entryById } from '../../../src/outbox/entry-queries.ts';
+import { findEntryById } from '../../../src/outbox/entry-queries.ts';
 import type { Outcome } from '../../../src/pas-api/outcome.ts';
 import { inWords } from '../../support/in-words.ts';
 import { manualClock } from '../../support/manual-clock.ts';
@@ -34,9 +34,9 @@ describe('who answers', () => {
     ['an odd answer', uncertain(true), 200, 'verified', 'suspect'],
     ['an odd answer after a question', uncertain(true), 200, 'probing', 'suspect'],
   ])('is told by %s', (_, outcome, status, before, after) => {
-    const facts = (id: number, given: Outcome): AttemptFacts =>
-      ({ entry: { id } as Entry, outcome: given, status: given === outcome ? status : 200 }) as AttemptFacts;
-    const state: PushState = { ...initialState(new Map()), peer: before, nonConforming: new Set([7, 8]) };
+    const facts = (id: number, givenOutcome: Outcome): AttemptFacts =>
+      ({ entry: { id } as Entry, outcome: givenOutcome, status: givenOutcome === outcome ? status : 200 }) as AttemptFacts;
+    const state: PushState = { ...makeInitialState(new Map()), peer: before, nonConforming: new Set([7, 8]) };
     const judged = updatePeerState(state, facts(7, outcome));
     expect(judged.state.peer).toBe(after);
     const isOdd = outcome.kind === 'uncertain' && outcome.outsideContract;
@@ -71,8 +71,8 @@ describe('a find that is forbidden, where a question to the service comes to', (
     const { entryId } = queueImport(outbox, 'K-1');
     const { run } = scene(clock, (request) => (isCreate(request) ? answer(403) : probe()));
     const { stopCause } = await run(outbox);
-    expect(entryById(outbox, entryId)).toMatchObject({ state });
-    expect(String(entryById(outbox, entryId)?.reason)).toBe(reason);
+    expect(findEntryById(outbox, entryId)).toMatchObject({ state });
+    expect(String(findEntryById(outbox, entryId)?.reason)).toBe(reason);
     const output = stopCause === undefined ? 'undefined' : `${stopCause.kind}: ${'reason' in stopCause ? stopCause.reason : ''}`;
     expect(output.startsWith(cause)).toBe(true);
   });
@@ -102,7 +102,7 @@ describe('one request', () => {
     const beganMs = clock.monotonicMs();
     const slots: string[] = [];
     const slot = { leave: () => void slots.push('left'), release: () => void slots.push('given back') } as unknown as Slot;
-    const sent = sendOnce(
+    const sending = sendOnce(
       {
         ...{ clock, answerTimeoutMs: 1000, abort: new AbortController().signal, readIdentCely: () => undefined },
         send: async (request) => {
@@ -119,8 +119,8 @@ describe('one request', () => {
       'token',
       slot,
     );
-    sent.catch(() => {});
-    return { clock, beganMs, slots, sent };
+    sending.catch(() => {});
+    return { clock, beganMs, slots, sent: sending };
   }
 
   test('is timed from when it left, and gives its slot back', async () => {
@@ -164,7 +164,7 @@ describe('one request', () => {
 });
 
 describe('a question to the service', () => {
-  const asked = async (step: Reply) => {
+  const askWith = async (step: Reply) => {
     const slots: string[] = [];
     const slot = { leave: () => void slots.push('left'), release: () => void slots.push('given back') } as unknown as Slot;
     const requests: HttpRequest[] = [];
@@ -185,18 +185,18 @@ describe('a question to the service', () => {
   };
 
   test('comes back with its answer, or with what came instead, and gives its slot back', async () => {
-    const said = answer(405);
-    expect(await asked(said)).toEqual(said);
+    const refusalAnswer = answer(405);
+    expect(await askWith(refusalAnswer)).toEqual(refusalAnswer);
     const cut = new TransportError('reset', true, 'cut');
-    expect(await asked(cut)).toBe(cut);
+    expect(await askWith(cut)).toBe(cut);
     const stopped = Object.assign(new Error('stopped'), { name: 'AbortError' });
     for (const thrown of [stopped, new UnavailableError('stopped')]) {
-      const instead = await asked(thrown);
+      const instead = await askWith(thrown);
       expect(instead).toBeInstanceOf(TransportError);
       expect(instead).toMatchObject({ reason: 'aborted', mayHaveArrived: false, message: 'stopped' });
     }
     const fault = new RangeError('a fault');
-    expect(await asked(fault)).toEqual({ thrown: fault });
+    expect(await askWith(fault)).toEqual({ thrown: fault });
   });
 
   const ODD = 'the answers may not come from the service: odd';

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { mergeOutbox } from '../../../src/flows/outbox/merge-outbox.ts';
 import { hashSha512 } from '../../../src/http/request-body.ts';
 import { addNumber, addPhoto } from '../../../src/outbox/entries.ts';
-import { allEntries } from '../../../src/outbox/entry-queries.ts';
+import { listAllEntries } from '../../../src/outbox/entry-queries.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { openContentStore } from '../../../src/store/content-store.ts';
 import { queueImport, tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
@@ -20,7 +20,7 @@ const photograph = (text: string) => ({
 });
 
 const getContent = (outbox: Outbox) =>
-  allEntries(outbox).map((entry) => [
+  listAllEntries(outbox).map((entry) => [
     entry.localId ?? entry.identCely,
     entry.kind === 'number' ? entry.value : entry.kind === 'photo' ? entry.photograph.name : entry.kind,
     entry.held?.basis ?? '',

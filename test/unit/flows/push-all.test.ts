@@ -6,7 +6,7 @@ import { type HttpRequest, type HttpResponse, TransportError } from '../../../sr
 import { makePace } from '../../../src/http/pacer.ts';
 import { addNumber } from '../../../src/outbox/entries.ts';
 import { ENTRY_KINDS } from '../../../src/outbox/entry.ts';
-import { allEntries } from '../../../src/outbox/entry-queries.ts';
+import { listAllEntries } from '../../../src/outbox/entry-queries.ts';
 import { type Outbox, readHeader, updateHeader } from '../../../src/outbox/open-outbox.ts';
 import { acquirePushLock } from '../../../src/outbox/push-lock.ts';
 import { listAttempts } from '../../../src/outbox/record-events.ts';
@@ -42,7 +42,7 @@ async function pushed(outbox: Outbox, service: AskedService, clock: ManualClock,
 
 const listPaths = ({ asked }: AskedService): string[] => asked.map(({ url }: HttpRequest) => new URL(url).pathname);
 const madeBy = (outbox: Outbox): (string | null)[] =>
-  allEntries(outbox).flatMap((entry) => listAttempts(outbox, entry).map(({ account }) => account));
+  listAllEntries(outbox).flatMap((entry) => listAttempts(outbox, entry).map(({ account }) => account));
 
 describe('a push', () => {
   test('asks who the account is, once and before its first write, and every attempt names it', async () => {
@@ -80,7 +80,7 @@ describe('a push', () => {
     const service = serviceSaying(JAN_SAID, { onWrite: created });
     await expect(pushed(outbox, service, clock)).rejects.toThrow(ConfigError);
     expect(listPaths(service)).toEqual(['/api/uzivatel-info/']);
-    expect(allEntries(outbox)).toMatchObject([{ state: 'queued' }]);
+    expect(listAllEntries(outbox)).toMatchObject([{ state: 'queued' }]);
     expect(madeBy(outbox)).toEqual([]);
     acquirePushLock(getLock(outbox, clock)).release();
   });
@@ -95,7 +95,7 @@ describe('a push', () => {
     using outbox = tempOutbox(clock);
     queueImport(outbox, 'K-1');
     await expect(pushed(outbox, serviceSaying(response, { onWrite: created }), clock)).rejects.toBeInstanceOf(error);
-    expect(allEntries(outbox)).toMatchObject([{ state: 'queued' }]);
+    expect(listAllEntries(outbox)).toMatchObject([{ state: 'queued' }]);
   });
 
   test('that a person stops does not wait for who the account is', async () => {
@@ -110,7 +110,7 @@ describe('a push', () => {
       });
     const { result } = await pushed(outbox, { ...serviceSaying(EVA_SAID), send }, clock, { stop: stop.signal });
     expect(result).toMatchObject({ requests: 0, stopCause: { kind: 'interrupted' } });
-    expect(allEntries(outbox)).toMatchObject([{ state: 'queued' }]);
+    expect(listAllEntries(outbox)).toMatchObject([{ state: 'queued' }]);
   });
 
   test('is one at a time', async () => {
@@ -134,7 +134,7 @@ describe('a push', () => {
     });
     const { result } = await pushed(outbox, serviceSaying(EVA_SAID, { onWrite }), clock);
     expect([result.accepted, result.locked, result.stopCause]).toEqual([1, 1, undefined]);
-    expect(allEntries(outbox).map(({ state }) => state)).toEqual(['dropped', 'accepted']);
+    expect(listAllEntries(outbox).map(({ state }) => state)).toEqual(['dropped', 'accepted']);
   });
 });
 
@@ -152,7 +152,7 @@ describe('the look at what is in doubt', () => {
       accepted: 1,
       stopCause: { kind: 'interrupted' },
     });
-    expect(allEntries(outbox).map(({ state }) => state)).toEqual(['accepted', 'uncertain']);
+    expect(listAllEntries(outbox).map(({ state }) => state)).toEqual(['accepted', 'uncertain']);
   });
 });
 
@@ -166,7 +166,7 @@ describe('a push that finds what it did not know to be there', () => {
     addNumber(outbox, { findId, identCely: null }, 'INV 1', null);
     expect(await service.push(outbox)).toMatchObject({ accepted: 1, requests: 2, stopCause: undefined });
     expect(service.writes).toEqual(['K-1', `${PROJECT}-N00001 = INV 1`]);
-    expect(allEntries(outbox).map(({ state }) => state)).toEqual(['accepted', 'accepted']);
+    expect(listAllEntries(outbox).map(({ state }) => state)).toEqual(['accepted', 'accepted']);
   });
 
   test('names what is left all the same, as a find that the service loses each time', async () => {

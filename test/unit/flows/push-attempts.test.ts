@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { type Clock, wallMs } from '../../../src/base/clock.ts';
+import { asWallMs, type Clock } from '../../../src/base/clock.ts';
 import { DatabaseError } from '../../../src/base/errors.ts';
 import { resolveEntries, undoDecision } from '../../../src/flows/reconcile/resolve-entries.ts';
 import { addPhoto } from '../../../src/outbox/entries.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
-import { allEntries, entryById } from '../../../src/outbox/entry-queries.ts';
+import { findEntryById, listAllEntries } from '../../../src/outbox/entry-queries.ts';
 import { type Outbox, readHeader } from '../../../src/outbox/open-outbox.ts';
 import { listAttempts, listEvidence } from '../../../src/outbox/record-events.ts';
 import { attemptEntry } from '../../support/attempted-entries.ts';
@@ -18,14 +18,14 @@ const DAY_MS = 86_400_000;
 const N1 = `${PROJECT}-N00001`;
 
 function getEntry(outbox: Outbox, id: number): Entry {
-  const entry = entryById(outbox, id);
+  const entry = findEntryById(outbox, id);
   if (entry === undefined) throw new Error('no such entry');
   return entry;
 }
 
 describe('an attempt', () => {
   const journalled = (outbox: Outbox) =>
-    (outbox.journal?.eventsSince(readHeader(outbox).outbox, 0) ?? []).map(({ event }) => event.kind);
+    (outbox.journal?.listEventsSince(readHeader(outbox).outbox, 0) ?? []).map(({ event }) => event.kind);
 
   test('is on record in the journal and in the outbox before its request is begun, and its answer after it', async () => {
     const clock = manualClock();
@@ -125,8 +125,8 @@ describe('a record that the service names for an import', () => {
     const { run } = scene(clock, (_request, index) => answer(201, { 'x-record-id': `C-9-N0000${index}` }));
     expect(await run(outbox)).toMatchObject({ accepted: 1 });
     // A temporary project may be renamed with its finds.
-    expect(allEntries(outbox)).toMatchObject([{ state: 'uncertain', identCely: null }, { state: 'accepted' }]);
-    expect(String(allEntries(outbox)[0]?.reason)).toMatch(/C-9-N00000, which is not a record of C-202400101/);
+    expect(listAllEntries(outbox)).toMatchObject([{ state: 'uncertain', identCely: null }, { state: 'accepted' }]);
+    expect(String(listAllEntries(outbox)[0]?.reason)).toMatch(/C-9-N00000, which is not a record of C-202400101/);
   });
 
   test('and that another find has leaves both uncertain', async () => {
@@ -135,14 +135,14 @@ describe('a record that the service names for an import', () => {
     for (const name of ['K-1', 'K-2']) queueImport(outbox, name);
     const { run, events } = scene(clock, () => answer(201, { 'x-record-id': N1 }));
     await run(outbox);
-    expect(allEntries(outbox)).toMatchObject([
+    expect(listAllEntries(outbox)).toMatchObject([
       { state: 'uncertain', identCely: null },
       { state: 'uncertain', identCely: null },
     ]);
     const lines = events.flatMap((event) => (event.type === 'settled' ? [`${event.find} ${event.state}`] : []));
     expect(lines).toEqual(['K-1 accepted', 'K-1 uncertain', 'K-2 uncertain']);
     const told = inWords(events).flatMap((event) => (event.type === 'settled' && event.find === 'K-1' ? [event.reason] : []));
-    expect(told.at(-1)).toBe(String(allEntries(outbox)[0]?.reason));
+    expect(told.at(-1)).toBe(String(listAllEntries(outbox)[0]?.reason));
   });
 
   test.each([1, 16])(
@@ -169,7 +169,7 @@ describe('the time of an attempt', () => {
   const story = async (setByMs: number, fate: 'done-but-500' | '500', tellsTime = true) => {
     const time = manualClock();
     let aheadMs = 0;
-    const clock: Clock = { ...time, now: () => wallMs(time.now() + aheadMs) };
+    const clock: Clock = { ...time, now: () => asWallMs(time.now() + aheadMs) };
     const computer = aComputer(clock);
     const outbox = computer.open();
     const service = findService(time);

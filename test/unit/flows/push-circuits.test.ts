@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { createBreakers } from '../../../src/flows/push/circuit-breaker.ts';
 import { TransportError } from '../../../src/http/exchange.ts';
 import { addNumber, addPhoto } from '../../../src/outbox/entries.ts';
-import { allEntries } from '../../../src/outbox/entry-queries.ts';
+import { listAllEntries } from '../../../src/outbox/entry-queries.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { inWords } from '../../support/in-words.ts';
 import { manualClock } from '../../support/manual-clock.ts';
@@ -26,7 +26,7 @@ function queuePhotos(outbox: Outbox, records: number, ofProject = 'C-1'): void {
 }
 
 const makeNameFilter = (name: string) => (request: Asked) => request.body.includes(`>${name}-`);
-const creates = (asked: readonly Asked[]): Asked[] => asked.filter(isCreate);
+const creates = (requests: readonly Asked[]): Asked[] => requests.filter(isCreate);
 
 describe('a record that takes no more photographs', () => {
   const queueFor = (outbox: Outbox, record: string, count: number): void => {
@@ -63,7 +63,7 @@ describe('a record that takes no more photographs', () => {
       expect(inWords(events.filter(({ type }) => type === 'left_out'))).toMatchObject([
         { record: FULL, count: 6 - most, reason: detail },
       ]);
-      const waiting = allEntries(outbox).filter(({ state }) => state === 'queued');
+      const waiting = listAllEntries(outbox).filter(({ state }) => state === 'queued');
       expect(new Set(waiting.map(({ reason }) => inWords(reason)))).toEqual(
         new Set([`not sent, because others got the same answer: ${detail}`]),
       );
@@ -125,10 +125,10 @@ test('an account that is blocked in the middle stops the push, and none of its f
   const clock = manualClock();
   using outbox = tempOutbox(clock);
   for (const project of ['C-1', 'C-2', 'C-3', 'C-4', 'C-5', 'C-6']) queueFinds(outbox, project, 10, project);
-  let sent = 0;
+  let sentCount = 0;
   const { run } = scene(clock, (request) => {
-    if (isCreate(request)) sent += 1;
-    return sent > 8 ? answer(403) : obeyed(request);
+    if (isCreate(request)) sentCount += 1;
+    return sentCount > 8 ? answer(403) : obeyed(request);
   });
   expect(await run(outbox)).toMatchObject({ accepted: 8, refused: 0, stopCause: { kind: 'not-allowed' } });
   expect(count(outbox, 'queued')).toBe(52);
@@ -164,9 +164,9 @@ describe('what blocks the way', () => {
         return reply();
       });
       const acquireSoon = pace.acquireSoon.bind(pace);
-      pace.acquireSoon = (...given) => {
+      pace.acquireSoon = (...args) => {
         if (held.length > 2) for (const release of held.splice(0)) release();
-        return acquireSoon(...given);
+        return acquireSoon(...args);
       };
       expect(await run(outbox)).toMatchObject({ accepted: 0, refused: 0, leftOut: [{ kind: 'import', project: null }] });
       expect([count(outbox, 'queued'), count(outbox, 'refused')]).toEqual([20, 0]);
@@ -258,9 +258,9 @@ describe('what never gets through', () => {
     const { run, asked, pace } = scene(clock, (request) => (isLocked(request) ? answer(429) : obeyed(request)));
     let slowed = 0;
     const slowDown = pace.backOff.bind(pace);
-    pace.backOff = (...given) => {
+    pace.backOff = (...args) => {
       slowed += 1;
-      return slowDown(...given);
+      return slowDown(...args);
     };
     expect(await run(outbox)).toMatchObject({ accepted: 2, locked: 8, stopCause: { kind: 'not-yet' } });
     expect(asked.filter(isLocked)).toHaveLength(8);

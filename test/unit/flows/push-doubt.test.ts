@@ -156,8 +156,8 @@ test('whatever comes back, at most one find is in doubt before something was ans
         const kind = script[index] ?? 'odd';
         if (kind === 'failed' || kind === 'obeyed' || kind === 'refused') answered = true;
         else if (isCreate(request) && !answered) doubted += 1;
-        const said = { odd: page(200), cut: cut(), failed: answer(500), obeyed: obeyed(request), refused: answer(400) };
-        return said[kind];
+        const replies = { odd: page(200), cut: cut(), failed: answer(500), obeyed: obeyed(request), refused: answer(400) };
+        return replies[kind];
       });
       await run(outbox);
       expect(doubted).toBeLessThanOrEqual(1);

@@ -4,13 +4,13 @@ import { describe, expect, test } from 'vitest';
 import { UnavailableError, UsageError } from '../../../src/base/errors.ts';
 import { adopt, storeSeparate } from '../../../src/flows/outbox/fence.ts';
 import { resolveEntries } from '../../../src/flows/reconcile/resolve-entries.ts';
-import { allEntries } from '../../../src/outbox/entry-queries.ts';
+import { listAllEntries } from '../../../src/outbox/entry-queries.ts';
 import { type Outbox, readHeader } from '../../../src/outbox/open-outbox.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { aComputer, findService, getInnerText, PROJECT, queueFind, queuePhotograph } from './find-service.ts';
 
 const states = (outbox: Outbox): string[] =>
-  allEntries(outbox).map(({ state, held }) => (held === null ? state : `held: ${held.basis}`));
+  listAllEntries(outbox).map(({ state, held }) => (held === null ? state : `held: ${held.basis}`));
 
 /** An outbox that was pushed on one computer, and a copy of it on another. */
 async function copied() {
@@ -32,8 +32,8 @@ async function copied() {
 
 describe('an outbox that is pushed with another journal', () => {
   test('is not pushed from here until a person adopts it', async () => {
-    using given = await copied();
-    const { copy, service } = given;
+    using setup = await copied();
+    const { copy, service } = setup;
     for (const more of [{}, { confirmAdoption: async () => false }]) {
       const refused = service.push(copy, more);
       await expect(refused).rejects.toBeInstanceOf(UsageError);
@@ -43,8 +43,8 @@ describe('an outbox that is pushed with another journal', () => {
   });
 
   test('is looked for at the service before it is sent from here, and what the other place sent is held', async () => {
-    using given = await copied();
-    const { clock, copy, office, service } = given;
+    using setup = await copied();
+    const { clock, copy, office, service } = setup;
     await service.push(office.open());
     await clock.advance(40 * 86_400_000);
     adopt(copy, '');
@@ -62,8 +62,8 @@ describe('an outbox that is pushed with another journal', () => {
   });
 
   test('is not sent without the look that its adoption demands, whatever a person says of the look', async () => {
-    using given = await copied();
-    const { copy, office, service } = given;
+    using setup = await copied();
+    const { copy, office, service } = setup;
     await service.push(office.open());
     adopt(copy, '');
     const refused = service.push(copy, { mayLook: false });
@@ -80,8 +80,8 @@ describe('an outbox that is pushed with another journal', () => {
   });
 
   test('is held where it cannot be looked for, until a person answers or a look does; what is queued later is not', async () => {
-    using given = await copied();
-    const { copy, office, service } = given;
+    using setup = await copied();
+    const { copy, office, service } = setup;
     await service.push(office.open());
     const { findId } = queueFind(copy, 'K-3');
     queuePhotograph(copy, { findId, identCely: null }, 'a.jpg', 'picture');
@@ -94,19 +94,19 @@ describe('an outbox that is pushed with another journal', () => {
     expect(await service.push(copy, blind)).toMatchObject({ accepted: 1 });
     resolveEntries(copy, 'K-3', { kind: 'resend' }, undefined, (work) => work(true));
     expect(await service.push(copy, blind)).toMatchObject({ accepted: 2 });
-    await given.clock.advance(40 * 86_400_000);
+    await setup.clock.advance(40 * 86_400_000);
     await service.push(copy);
     expect(states(copy)).toEqual(['accepted', 'held: equal-record', 'accepted', 'accepted', 'accepted']);
   });
 
   test('is adopted with the push where a person says so', async () => {
-    using given = await copied();
-    expect(await given.service.push(given.copy, { confirmAdoption: async () => true })).toMatchObject({ accepted: 1 });
-    expect(await given.service.push(given.copy)).toMatchObject({ requests: 0 });
+    using setup = await copied();
+    expect(await setup.service.push(setup.copy, { confirmAdoption: async () => true })).toMatchObject({ accepted: 1 });
+    expect(await setup.service.push(setup.copy)).toMatchObject({ requests: 0 });
     // The first place is foreign now.
-    const first = given.office.open();
+    const first = setup.office.open();
     queueFind(first, 'K-9');
-    expect(await given.service.push(first)).toMatchObject({ requests: 1 });
+    expect(await setup.service.push(first)).toMatchObject({ requests: 1 });
   });
 });
 
@@ -127,7 +127,7 @@ test('a journal that was lost on the machine that pushes is made anew by itself,
   const onLostJournal = () => void lines.push('lost');
   await service.push(again, { machine, onLostJournal });
   expect([lines, service.writes, states(again)]).toEqual([['lost'], ['K-1'], ['accepted', 'held: equal-record']]);
-  expect(again.journal?.eventsSince(readHeader(again).outbox, 0).map(({ event }) => event.kind)).toContain('answered');
+  expect(again.journal?.listEventsSince(readHeader(again).outbox, 0).map(({ event }) => event.kind)).toContain('answered');
   await service.push(again, { machine, onLostJournal });
   expect(lines).toHaveLength(1);
 });
@@ -166,7 +166,7 @@ describe('a new outbox on a machine that has sent for the account from another o
     queueFind(outbox, localId, note);
     queueFind(outbox, 'L-9');
     expect(await service.push(outbox, { harvesting: undefined })).toMatchObject({ accepted: 1 });
-    expect(allEntries(outbox)[0]?.held).toMatchObject({ basis, candidates: [`${PROJECT}-N00001`] });
+    expect(listAllEntries(outbox)[0]?.held).toMatchObject({ basis, candidates: [`${PROJECT}-N00001`] });
     resolveEntries(outbox, localId, { kind: 'resend' }, undefined, (work) => work(true));
     expect(await service.push(outbox, { harvesting: undefined })).toMatchObject({ accepted: 1 });
   });

@@ -6,7 +6,7 @@ import { createServerClock, type PushContext, type PushEvent } from '../../../sr
 import { type HttpRequest, type HttpResponse, TransportError } from '../../../src/http/exchange.ts';
 import { makePace } from '../../../src/http/pacer.ts';
 import { ENTRY_KINDS, type EntryState } from '../../../src/outbox/entry.ts';
-import { allEntries } from '../../../src/outbox/entry-queries.ts';
+import { listAllEntries } from '../../../src/outbox/entry-queries.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { EVA_SAID } from '../../support/account-service.ts';
 import type { ManualClock } from '../../support/manual-clock.ts';
@@ -80,7 +80,7 @@ export function scene(
       breakerMemory: more.breakerMemory ?? breakerMemory,
       pace: more.pace ?? pace,
       session: more.session ?? { token: async () => 'token', renew: async () => 'fresh' },
-      send: serverClock.observing((request) => sendFrom(outbox, request)),
+      send: serverClock.observe((request) => sendFrom(outbox, request)),
       openPhotograph: () => Readable.from([Buffer.from('jpg')]),
       readIdentCely: () => undefined,
       clock,
@@ -139,5 +139,5 @@ export function isCreate({ method, body }: Pick<Asked, 'method' | 'body'>): bool
 }
 
 export function count(outbox: Outbox, state: EntryState): number {
-  return allEntries(outbox).filter((entry) => entry.state === state).length;
+  return listAllEntries(outbox).filter((entry) => entry.state === state).length;
 }

@@ -50,10 +50,10 @@ describe('a token that ran out', () => {
           give = resolve;
         }),
     );
-    let sent = 0;
+    let sentCount = 0;
     const { start, asked, events } = scene(clock, (request) => {
-      sent += 1;
-      return sent > 4 && ranOut(request) ? answer(401) : obeyed(request);
+      sentCount += 1;
+      return sentCount > 4 && ranOut(request) ? answer(401) : obeyed(request);
     });
     const running = start(outbox, { session });
     await clock.advance(600_000);
@@ -89,10 +89,10 @@ describe('a token that ran out', () => {
       await clock.sleep(30_000);
       throw new TransportError('timeout', true, 'late');
     });
-    let sent = 0;
+    let sentCount = 0;
     const { run } = scene(clock, (request) => {
-      sent += 1;
-      return sent > 2 ? answer(401) : obeyed(request);
+      sentCount += 1;
+      return sentCount > 2 ? answer(401) : obeyed(request);
     });
     expect(await run(outbox, { session })).toMatchObject({ accepted: 2, stopCause: { kind: 'unreachable' } });
     expect([count(outbox, 'queued'), count(outbox, 'uncertain')]).toEqual([10, 0]);

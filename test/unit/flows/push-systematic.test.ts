@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { allEntries } from '../../../src/outbox/entry-queries.ts';
+import { listAllEntries } from '../../../src/outbox/entry-queries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 import { answer, count, created, isCreate, obeyed, page, type Reply, scene } from './push-scene.ts';
@@ -93,7 +93,8 @@ test.each([404, 415])('fewer than five finds do not stay refused after a page wi
   const { run } = scene(clock, (request) => (isThere || !isCreate(request) ? obeyed(request) : page(status)));
   expect(await run(outbox)).toMatchObject({ accepted: 0, refused: 0 });
   expect(count(outbox, 'queued')).toBe(3);
-  for (const { reason } of allEntries(outbox)) expect(String(reason)).toMatch(/refused by something between pas and the service/);
+  for (const { reason } of listAllEntries(outbox))
+    expect(String(reason)).toMatch(/refused by something between pas and the service/);
   isThere = true;
   expect(await run(outbox)).toMatchObject({ accepted: 3, refused: 0 });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { TransportError } from '../../../src/http/exchange.ts';
 import { addNumber, addPhoto } from '../../../src/outbox/entries.ts';
-import { allEntries } from '../../../src/outbox/entry-queries.ts';
+import { listAllEntries } from '../../../src/outbox/entry-queries.ts';
 import { claimEntry } from '../../support/attempted-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
@@ -26,7 +26,7 @@ test('what a request needs before its slot does not make it late: its claim is o
   for (let index = 0; index < 60; index += 1) queueImport(outbox, `K-${index}`);
   const claimed: number[] = [];
   const { run, asked } = scene(clock, created, async () => {
-    claimed.push(allEntries(outbox).filter(({ state }) => state !== 'queued').length);
+    claimed.push(listAllEntries(outbox).filter(({ state }) => state !== 'queued').length);
     await clock.sleep(1.5);
   });
   await run(outbox);

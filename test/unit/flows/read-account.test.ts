@@ -5,13 +5,13 @@ import type { HttpRequest, HttpResponse } from '../../../src/http/exchange.ts';
 
 const BASE = 'https://finds.example.org';
 
-const said = (status: number, body = ''): HttpResponse => ({ status, headers: {}, body: Buffer.from(body) });
+const answerWith = (status: number, body = ''): HttpResponse => ({ status, headers: {}, body: Buffer.from(body) });
 const user = (inner: string) =>
-  said(200, `<?xml version="1.0"?><u:svc xmlns:u="urn:svc"><u:uzivatel>${inner}</u:uzivatel></u:svc>`);
+  answerWith(200, `<?xml version="1.0"?><u:svc xmlns:u="urn:svc"><u:uzivatel>${inner}</u:uzivatel></u:svc>`);
 
 /** Asks a service that answers one after another with these. */
 async function ask(...answers: readonly HttpResponse[]) {
-  const asked: HttpRequest[] = [];
+  const requests: HttpRequest[] = [];
   const tokens: string[] = [];
   const account = await fetchAccount({
     baseUrl: BASE,
@@ -23,11 +23,11 @@ async function ask(...answers: readonly HttpResponse[]) {
       },
     },
     send: async (request) => {
-      asked.push(request);
-      return answers[asked.length - 1] ?? said(500);
+      requests.push(request);
+      return answers[requests.length - 1] ?? answerWith(500);
     },
   });
-  return { account, asked: asked.map(({ headers }) => headers?.['authorization']), tokens, first: asked[0] };
+  return { account, asked: requests.map(({ headers }) => headers?.['authorization']), tokens, first: requests[0] };
 }
 
 test('an account is read as the service tells it, without the blanks around', async () => {
@@ -49,11 +49,13 @@ test('an account is read as the service tells it, without the blanks around', as
 });
 
 test('a token that ran out is renewed once', async () => {
-  const { asked, tokens } = await ask(said(401), user('<u:ident_cely>U-1</u:ident_cely>'));
+  const { asked, tokens } = await ask(answerWith(401), user('<u:ident_cely>U-1</u:ident_cely>'));
   expect([new Set(asked).size, tokens]).toEqual([2, ['old']]);
-  await expect(ask(said(401), said(401), user('<u:ident_cely>U-1</u:ident_cely>'))).rejects.toThrow('refuses this account');
+  await expect(ask(answerWith(401), answerWith(401), user('<u:ident_cely>U-1</u:ident_cely>'))).rejects.toThrow(
+    'refuses this account',
+  );
   // Forbidden requests are forbidden with each token.
-  await expect(ask(said(403), user('<u:ident_cely>U-1</u:ident_cely>'))).rejects.toThrow('refuses this account');
+  await expect(ask(answerWith(403), user('<u:ident_cely>U-1</u:ident_cely>'))).rejects.toThrow('refuses this account');
 });
 
 describe('what is no account', () => {
@@ -61,11 +63,11 @@ describe('what is no account', () => {
   const ADDRESS = 'Check base_url in the profile.';
   const answered = (what: string): string => `${BASE} answered with ${what} when asked who the account is.`;
   test.each([
-    ['a refusal', said(403), `${BASE} refuses this account.`, SIGN_IN],
-    ['another status', said(404, 'no'), answered('status 404'), ADDRESS],
-    ['a success without content', said(204), answered('status 204'), ADDRESS],
-    ['no XML', said(200, 'welcome'), answered('no XML'), ADDRESS],
-    ['no user', said(200, '<svc/>'), answered('no user'), ADDRESS],
+    ['a refusal', answerWith(403), `${BASE} refuses this account.`, SIGN_IN],
+    ['another status', answerWith(404, 'no'), answered('status 404'), ADDRESS],
+    ['a success without content', answerWith(204), answered('status 204'), ADDRESS],
+    ['no XML', answerWith(200, 'welcome'), answered('no XML'), ADDRESS],
+    ['no user', answerWith(200, '<svc/>'), answered('no user'), ADDRESS],
     ['a user without an identifier', user('<u:jmeno>Eva</u:jmeno>'), answered('no user'), ADDRESS],
     ['a user with an empty one', user('<u:ident_cely> </u:ident_cely>'), answered('no user'), ADDRESS],
   ])('is %s', async (_, answer, message, hint) => {
@@ -75,7 +77,7 @@ describe('what is no account', () => {
   });
 
   test('and a service that is closed is told as one', async () => {
-    await expect(ask(said(503))).rejects.toMatchObject({ name: 'UnavailableError' });
+    await expect(ask(answerWith(503))).rejects.toMatchObject({ name: 'UnavailableError' });
   });
 });
 

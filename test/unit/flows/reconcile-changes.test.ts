@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { serverMs } from '../../../src/base/clock.ts';
+import { asServerMs } from '../../../src/base/clock.ts';
 import { settle } from '../../../src/outbox/claims.ts';
 import { releaseRecord } from '../../../src/outbox/ownership.ts';
 import { lookScene } from './look-scene.ts';
@@ -72,7 +72,7 @@ describe('photographs in doubt', () => {
       const doubtful = scene.queuePhoto('a.jpg', 1, ident);
       const first = scene.begin(doubtful);
       if (which === 'both') scene.service.addFile(ident, 'a.jpg');
-      const answer = { outcome: 'uncertain', endedAt: serverMs(scene.clock.now()) } as const;
+      const answer = { outcome: 'uncertain', endedAt: asServerMs(scene.clock.now()) } as const;
       settle(scene.outbox, first, { state: 'uncertain', reason: 'no answer' }, answer);
       await scene.clock.advance(2000);
       scene.service.addFile(ident, 'a.jpg');

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { type Exchange, TransportError } from '../../../src/http/exchange.ts';
 import { openSqlite } from '../../../src/store/database.ts';
-import { childText, getChild, getChildren, getSourceText } from '../../../src/xml/element.ts';
+import { getChild, getChildren, getChildText, getSourceText } from '../../../src/xml/element.ts';
 import { parseXml } from '../../../src/xml/parse.ts';
 import { FakeRepository } from '../../support/fake-repository.ts';
 import { type HarvestPlace, harvestPlace, SET } from '../../support/record-harvest.ts';
@@ -38,23 +38,23 @@ function xmlRecords(path: string): Map<string, string> {
   return new Map(
     records.map((record) => {
       const header = getChild(record, 'header');
-      return [(header === undefined ? undefined : childText(header, 'identifier')) ?? '', getSourceText(document, record)];
+      return [(header === undefined ? undefined : getChildText(header, 'identifier')) ?? '', getSourceText(document, record)];
     }),
   );
 }
 
 /** The bytes of every record of the repository now, by identifier. */
 async function asSent(exchange: Exchange): Promise<Map<string, string>> {
-  const sent = new Map<string, string>();
+  const sentBodies = new Map<string, string>();
   for (let query = `verb=ListRecords&metadataPrefix=oai_svc&set=${SET}`; query !== ''; ) {
     const { body } = await exchange({ method: 'GET', url: `${OAI_BASE}/2.2/oai?${query}` });
     for (const [record] of body.toString().matchAll(/<record>.*?<\/record>/gs)) {
-      sent.set(/<identifier>(.*?)</.exec(record)?.[1] ?? '', record);
+      sentBodies.set(/<identifier>(.*?)</.exec(record)?.[1] ?? '', record);
     }
     const token = /<resumptionToken[^>]*>([^<]+)</.exec(body.toString())?.[1];
     query = token === undefined ? '' : `verb=ListRecords&resumptionToken=${token}`;
   }
-  return sent;
+  return sentBodies;
 }
 
 function cut(repository: FakeRepository, after: number): Exchange {
@@ -115,11 +115,11 @@ test('files hold one record each, as it is now and as it came', async () => {
   repository.put('A-2', 'změněno');
   repository.remove('A-4');
   await place.run(repository.exchange, { form: 'files' });
-  const sent = await asSent(repository.exchange);
+  const sentRecords = await asSent(repository.exchange);
   for (const name of NAMES) {
     const document = parseXml(readFileSync(join(place.folder, `${name}.xml`)));
     const [record] = document.root.children;
-    expect(record && getSourceText(document, record)).toBe(sent.get(`${OAI_BASE}/id/${name}`));
+    expect(record && getSourceText(document, record)).toBe(sentRecords.get(`${OAI_BASE}/id/${name}`));
   }
   expect(readFileSync(join(place.folder, 'A-4.xml'), 'utf8')).toContain('status="deleted"');
 });
@@ -138,9 +138,9 @@ test('what a power cut took out of files that were noted is asked for again', as
   notes.close();
   rmSync(second);
   await place.run(repository.exchange, { form: 'files' });
-  const sent = await asSent(repository.exchange);
+  const sentRecords = await asSent(repository.exchange);
   for (const path of [first, second]) {
-    const [record = ''] = [sent.get(`${OAI_BASE}/id/${basename(path, '.xml')}`)];
+    const [record = ''] = [sentRecords.get(`${OAI_BASE}/id/${basename(path, '.xml')}`)];
     expect(readFileSync(path, 'utf8')).toContain(record);
   }
   expect(files(place)).toHaveLength(NAMES.length);
@@ -173,11 +173,11 @@ test('an SQLite file holds every record as it is now, ready for queries', async 
     )
     .all() as { identifier: string; deleted: number; label: string | null; xml: string; sets: number }[];
   database.close();
-  const sent = await asSent(repository.exchange);
+  const sentRecords = await asSent(repository.exchange);
   expect(rows.map(({ label }) => label)).toEqual(['věc A-1', 'změněno', 'věc A-3', null, 'věc A-5']);
   expect(rows.map(({ deleted }) => deleted)).toEqual([0, 0, 0, 1, 0]);
   expect(rows.map(({ sets }) => sets)).toEqual([1, 1, 1, 0, 1]);
-  for (const { identifier, xml } of rows) expect(xml).toBe(sent.get(identifier));
+  for (const { identifier, xml } of rows) expect(xml).toBe(sentRecords.get(identifier));
 });
 
 test('a page that is broken ends the harvest with nothing lost, and can be skipped record by record', async () => {

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { UsageError } from '../../../src/base/errors.ts';
 import { msg } from '../../../src/base/message.ts';
-import { lookUpRecord, recordProblem } from '../../../src/flows/reconcile/look-up-record.ts';
+import { findRecordProblem, lookUpRecord } from '../../../src/flows/reconcile/look-up-record.ts';
 import { type Decision, openDecision, resolveEntries, undoDecision } from '../../../src/flows/reconcile/resolve-entries.ts';
 import { addImport, addNumber, addPhoto, schedule } from '../../../src/outbox/entries.ts';
 import type { Entry, EntryState, HeldBasis, ImportEntry } from '../../../src/outbox/entry.ts';
-import { allEntries, entryById } from '../../../src/outbox/entry-queries.ts';
+import { findEntryById, listAllEntries } from '../../../src/outbox/entry-queries.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { listEvidence, recordLookup } from '../../../src/outbox/record-events.ts';
 import { insertFind } from '../../../src/outbox/stored-finds.ts';
@@ -51,7 +51,7 @@ function withEntries(outbox: Outbox, localId: string, entries: readonly Given[])
     bring(outbox, id, state, identCely ?? IDENT);
     return id;
   });
-  return { outbox, findId, ids, states: () => ids.map((id) => entryById(outbox, id)?.state) };
+  return { outbox, findId, ids, states: () => ids.map((id) => findEntryById(outbox, id)?.state) };
 }
 
 type Part = { readonly state: Given[1]; readonly identCely: string | null };
@@ -95,7 +95,7 @@ function bring(outbox: Outbox, id: number, state: Given[1], identCely: string): 
       attemptEntry(outbox, id, { state, reason: 'before', issues: [] });
       return;
     case 'dropped':
-      resolveEntries(outbox, entryById(outbox, id)?.localId ?? '', DROP, id, free);
+      resolveEntries(outbox, findEntryById(outbox, id)?.localId ?? '', DROP, id, free);
       return;
     case 'held':
       hold(outbox, id, 'equal-record', [identCely]);
@@ -111,7 +111,7 @@ describe('a record that is given for an entry', () => {
     const outbox = tempOutbox();
     const content = { document: Buffer.from('<x/>'), documentSha512: Buffer.alloc(64), digest: null, project, issues: [] };
     addImport(outbox, insertFind(outbox, { localId: 'K-1', elements: {} }), content);
-    const [entry] = allEntries(outbox);
+    const [entry] = listAllEntries(outbox);
     if (entry?.kind !== 'import') throw new Error('no import');
     return { outbox, entry };
   };
@@ -141,17 +141,17 @@ describe('a record that is given for an entry', () => {
     ['C-7', 'K-1', ['K-1 is not an identifier of a find.', shown('C-7-N00042')]],
   ])('of a find of %j: %j', (project, ident, said) => {
     const { outbox, entry } = found(project);
-    const problem = recordProblem(outbox, entry, ident);
+    const problem = findRecordProblem(outbox, entry, ident);
     expect(problem === undefined ? undefined : [problem.message, String(problem.hint)]).toEqual(said);
   });
 
   test('must be that of the number or the photograph', () => {
     const { outbox } = found(PROJECT);
     addPhoto(outbox, { findId: null, identCely: IDENT }, photograph(1));
-    const photo = allEntries(outbox)[1];
+    const photo = listAllEntries(outbox)[1];
     if (photo === undefined) throw new Error('no photograph');
-    expect(recordProblem(outbox, photo, IDENT)).toBeUndefined();
-    const problem = recordProblem(outbox, photo, OTHER);
+    expect(findRecordProblem(outbox, photo, IDENT)).toBeUndefined();
+    const problem = findRecordProblem(outbox, photo, OTHER);
     expect(problem?.message).toBe(`The photo was sent to ${IDENT}, not to ${OTHER}.`);
     expect(String(problem?.hint)).toBe(`If ${IDENT} has it, give that identifier.`);
   });
@@ -162,9 +162,9 @@ describe('a record that is given for an entry', () => {
     const [message, hint] = saidBy(() => resolve(outbox, CREATED, undefined, 'K-2'));
     expect(message).toMatch(/already the record of K-1/);
     expect(hint).toMatch(/pas show K-1.*pas resolve K-2 --drop$/);
-    expect(entryById(outbox, ids[0] ?? 0)?.identCely).toBeNull();
+    expect(findEntryById(outbox, ids[0] ?? 0)?.identCely).toBeNull();
     resolve(outbox, { kind: 'created', identCely: OTHER }, undefined, 'K-2');
-    expect(entryById(outbox, ids[0] ?? 0)).toMatchObject({ state: 'accepted', identCely: OTHER, held: null });
+    expect(findEntryById(outbox, ids[0] ?? 0)).toMatchObject({ state: 'accepted', identCely: OTHER, held: null });
   });
 });
 
@@ -182,9 +182,9 @@ describe('a look at a record', () => {
     const seen = await lookUpRecord(scene.outbox, source, scene.entry(entryId) as ImportEntry, IDENT);
     return seen === undefined ? undefined : { ...seen, doubts: seen.doubts.map(String) };
   }
-  const element = (name: string, sent: string | null, now: string | null) => ({
-    ...{ element: name, sent, now },
-    differs: sent !== now,
+  const element = (name: string, sentNumber: string | null, now: string | null) => ({
+    ...{ element: name, sent: sentNumber, now },
+    differs: sentNumber !== now,
   });
 
   test('compares what was sent with what is there, by the elements that either has', async () => {
@@ -337,13 +337,13 @@ describe('a decision is about', () => {
     const { outbox, ids, states } = findWith(['photo', 'refused', IDENT], ['photo', 'refused', IDENT]);
     expect(resolve(outbox, DROP, ids[1]).settled.map(({ id }) => id)).toEqual([ids[1]]);
     expect(states()).toEqual(['refused', 'dropped']);
-    expect(entryById(outbox, ids[1] ?? 0)).toMatchObject({ reason: msg`dropped by a person` });
+    expect(findEntryById(outbox, ids[1] ?? 0)).toMatchObject({ reason: msg`dropped by a person` });
   });
 
   test('what a push that was killed left under way', () => {
     const { outbox, ids } = findWith(['import', 'sending']);
     resolve(outbox, CREATED);
-    expect(entryById(outbox, ids[0] ?? 0)).toMatchObject({ state: 'accepted', identCely: IDENT });
+    expect(findEntryById(outbox, ids[0] ?? 0)).toMatchObject({ state: 'accepted', identCely: IDENT });
   });
 });
 
@@ -356,7 +356,7 @@ describe('a decision', () => {
     // It may have been sent before it was dropped.
     expect(states()).toEqual(['uncertain', 'queued']);
     resolve(outbox, CREATED);
-    const entry = entryById(outbox, ids[0] ?? 0);
+    const entry = findEntryById(outbox, ids[0] ?? 0);
     if (entry === undefined) throw new Error('it is gone');
     const keptNames = listEvidence(outbox, entry).map(({ verdict, basis, reason }) => [verdict, basis, String(reason)]);
     expect(keptNames).toEqual([
@@ -365,7 +365,7 @@ describe('a decision', () => {
       ['person', 'created', `a person decided: created as ${IDENT}`],
     ]);
     expect(String(entry.reason)).toBe(`a person decided: created as ${IDENT}`);
-    expect(allEntries(outbox)[1]?.identCely).toBe(IDENT);
+    expect(listAllEntries(outbox)[1]?.identCely).toBe(IDENT);
   });
 
   test('beside a push leaves what is under way, and takes the rest', () => {
@@ -407,10 +407,10 @@ describe('a decision', () => {
     (_, decision, given) => {
       const { outbox, states } = findWith(...given);
       const before = states();
-      const [asked] = allEntries(outbox);
+      const [asked] = listAllEntries(outbox);
       expect(() => resolveEntries(outbox, 'K-1', decision, undefined, besidePush, asked)).toThrow('changed while you were asked');
       expect(states()).toEqual(before);
-      resolveEntries(outbox, 'K-1', decision, undefined, besidePush, allEntries(outbox)[1]);
+      resolveEntries(outbox, 'K-1', decision, undefined, besidePush, listAllEntries(outbox)[1]);
       expect(states()).not.toEqual(before);
     },
   );
@@ -419,7 +419,7 @@ describe('a decision', () => {
     const { outbox, ids } = findWith(['import', 'accepted', IDENT], ['photo', 'held', IDENT], ['number', 'queued', IDENT]);
     hold(outbox, ids[2] ?? 0, 'number-changed', ['CUR 7']);
     resolve(outbox, RESEND);
-    expect(allEntries(outbox).slice(1)).toMatchObject([
+    expect(listAllEntries(outbox).slice(1)).toMatchObject([
       { state: 'queued', held: null },
       { state: 'queued', held: null },
     ]);
@@ -445,7 +445,7 @@ describe('a decision that is taken back', () => {
   ])('gives back exactly what was there before: %s', (_name, entries, decision) => {
     const { outbox } = findWith(...entries);
     const facts = () =>
-      allEntries(outbox).map(({ state, identCely, unknownAttempts, attempts }) => ({
+      listAllEntries(outbox).map(({ state, identCely, unknownAttempts, attempts }) => ({
         state,
         identCely,
         unknownAttempts,
@@ -463,7 +463,7 @@ describe('a decision that is taken back', () => {
     const { outbox, ids } = findWith(['import', 'uncertain']);
     for (const decision of [DROP, RESEND, DROP]) resolve(outbox, decision);
     for (const decision of ['drop', 'resend', 'drop']) expect(undo(outbox).decision).toBe(decision);
-    expect(entryById(outbox, ids[0] ?? 0)).toMatchObject({ state: 'uncertain', unknownAttempts: 1 });
+    expect(findEntryById(outbox, ids[0] ?? 0)).toMatchObject({ state: 'uncertain', unknownAttempts: 1 });
   });
 
   test('holds what was queued since for the record that the find was taken for', () => {
@@ -471,7 +471,7 @@ describe('a decision that is taken back', () => {
     resolve(outbox, CREATED);
     const since = addNumber(outbox, { findId, identCely: IDENT }, 'A 9', null);
     undo(outbox);
-    expect(entryById(outbox, since)).toMatchObject({ state: 'queued', identCely: null });
+    expect(findEntryById(outbox, since)).toMatchObject({ state: 'queued', identCely: null });
   });
 
   test('leaves what belongs to a record that it did not give', () => {
@@ -480,8 +480,8 @@ describe('a decision that is taken back', () => {
     const since = addNumber(outbox, { findId, identCely: IDENT }, 'A 9', null);
     const { decision, entries } = undo(outbox);
     expect([decision, entries.map(({ id }) => id)]).toEqual(['drop', [ids[1]]]);
-    expect(entryById(outbox, since)).toMatchObject({ state: 'queued', identCely: IDENT });
-    expect(entryById(outbox, ids[0] ?? 0)).toMatchObject({ state: 'accepted', identCely: IDENT });
+    expect(findEntryById(outbox, since)).toMatchObject({ state: 'queued', identCely: IDENT });
+    expect(findEntryById(outbox, ids[0] ?? 0)).toMatchObject({ state: 'accepted', identCely: IDENT });
   });
 
   test('is refused once something was sent on its account', () => {

@@ -9,7 +9,7 @@ import { addPhoto } from '../../../src/outbox/entries.ts';
 import { openJournal } from '../../../src/outbox/journal.ts';
 import { type Outbox, openOutbox, readHeader } from '../../../src/outbox/open-outbox.ts';
 import { acquirePushLock } from '../../../src/outbox/push-lock.ts';
-import { allFinds } from '../../../src/outbox/stored-finds.ts';
+import { iterateFinds } from '../../../src/outbox/stored-finds.ts';
 import { openContentStore } from '../../../src/store/content-store.ts';
 import { canLimitFiles, withFilesUpTo } from '../../support/file-limit.ts';
 import { manualClock } from '../../support/manual-clock.ts';
@@ -49,13 +49,13 @@ function scene(fill: (outbox: Outbox) => void = (outbox) => void queueImport(out
   const restore = (more: More = {}) =>
     restoreOutbox({
       ...{ backup, clock, outboxesFolder, getPlace, replace: false, service: { address: ADDRESS, profile: 'field' } },
-      point: (pointedId) => void pointed.push(pointedId),
+      assignOutbox: (pointedId) => void pointed.push(pointedId),
       onPhotograph: (done) => void progress.push(done),
       ...more,
     });
   const finds = (): string[] => {
     const outbox = getPlace(id).open();
-    const names = [...allFinds(outbox)].map(({ localId }) => localId);
+    const names = [...iterateFinds(outbox)].map(({ localId }) => localId);
     outbox.close();
     return names;
   };

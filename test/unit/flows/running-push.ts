@@ -1,4 +1,4 @@
-import { monotonicMs } from '../../../src/base/clock.ts';
+import { asMonotonicMs } from '../../../src/base/clock.ts';
 import type { AttemptOutcome } from '../../../src/base/outcomes.ts';
 import { createBreakers } from '../../../src/flows/push/circuit-breaker.ts';
 import { createServerClock, type PushEvent } from '../../../src/flows/push/push-context.ts';
@@ -9,7 +9,7 @@ import { hashSha512 } from '../../../src/http/request-body.ts';
 import { settle } from '../../../src/outbox/claims.ts';
 import { addImport, addNumber, addPhoto } from '../../../src/outbox/entries.ts';
 import { ENTRY_KINDS } from '../../../src/outbox/entry.ts';
-import { entryById } from '../../../src/outbox/entry-queries.ts';
+import { findEntryById } from '../../../src/outbox/entry-queries.ts';
 import { insertFind } from '../../../src/outbox/stored-finds.ts';
 import type { Outcome } from '../../../src/pas-api/outcome.ts';
 import { EVA_SAID } from '../../support/account-service.ts';
@@ -53,8 +53,8 @@ export function aPush() {
       waitUntilNear: unused,
       acquire: unused,
       acquireSoon: unused,
-      waitMs: unused,
-      pause: unused,
+      getWaitMs: unused,
+      readPause: unused,
       setPause: unused,
     },
     session: { token: unused, renew: unused },
@@ -68,24 +68,24 @@ export function aPush() {
     abort: new AbortController().signal,
   });
   const entry = (id: number) => {
-    const entry = entryById(outbox, id);
+    const entry = findEntryById(outbox, id);
     if (entry === undefined) throw new Error('no such entry');
     return entry;
   };
-  const sent = (outcome: Outcome, more: Partial<Sent> = {}): Sent => ({
+  const makeSent = (outcome: Outcome, more: Partial<Sent> = {}): Sent => ({
     ...{ outcome, status: undefined, serverDateAt: undefined, tookMs: 1, departedAt: clock.monotonicMs(), token: 'token' },
     ...more,
   });
   return {
     session,
-    sent,
+    sent: makeSent,
     clock,
     slowed,
     events,
     entry,
     outbox,
     settled: (id: number, outcome: Told, departedAtMs = 1) =>
-      inWords(session.decideOnce(entry(id), sent(outcome, { departedAt: monotonicMs(departedAtMs) })).settlement),
+      inWords(session.decideOnce(entry(id), makeSent(outcome, { departedAt: asMonotonicMs(departedAtMs) })).settlement),
     /** Two imports under way at once, of the same project. */
     beside: (...ids: number[]) => {
       for (const id of ids) session.addFlight(entry(id), Promise.resolve());

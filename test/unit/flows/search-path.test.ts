@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { pathOfRegistry, registryWithPath } from '../../../src/flows/system/search-path.ts';
+import { formatRegistryPath, parseRegistryPath } from '../../../src/flows/system/search-path.ts';
 
 describe('the path of the registry of Windows', () => {
   const exported = (line: string): string =>
@@ -11,17 +11,17 @@ describe('the path of the registry of Windows', () => {
     ['"Path"=hex(2):43,00,3a,00,\\\r\n  5c,00,59,01,00,00', 'C:\\ř'],
     ['"Other"="1"', ''],
   ])('is read from %s', (line, path) => {
-    expect(pathOfRegistry(exported(line))).toBe(path);
+    expect(parseRegistryPath(exported(line))).toBe(path);
   });
 
   test('is read back as it was written, letters and variables alike', () => {
     const path = '%USERPROFILE%\\bin;C:\\Výkop u brodu\\pas;D:\\"x"';
-    const bytes = registryWithPath(path);
+    const bytes = formatRegistryPath(path);
     expect([...bytes.subarray(0, 2)]).toEqual([0xff, 0xfe]);
-    expect(pathOfRegistry(bytes.toString('utf16le'))).toBe(path);
+    expect(parseRegistryPath(bytes.toString('utf16le'))).toBe(path);
   });
 
   test('is not touched where it is of another kind', () => {
-    expect(() => pathOfRegistry(exported('"Path"=dword:00000001'))).toThrow('unknown kind');
+    expect(() => parseRegistryPath(exported('"Path"=dword:00000001'))).toThrow('unknown kind');
   });
 });

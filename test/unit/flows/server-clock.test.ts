@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Clock, wallMs } from '../../../src/base/clock.ts';
+import { asWallMs, type Clock } from '../../../src/base/clock.ts';
 import { createServerClock, parseDate } from '../../../src/flows/push/push-context.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 
@@ -9,22 +9,22 @@ const SAID_MS = Date.UTC(2024, 5, 1, 20);
 test('the service’s time is what it said last and what has passed since, whatever its answers say besides', async () => {
   const clock = manualClock();
   let sleptMs = 0;
-  const machine: Clock = { ...clock, now: () => wallMs(clock.now() + sleptMs) };
+  const machine: Clock = { ...clock, now: () => asWallMs(clock.now() + sleptMs) };
   const serverClock = createServerClock(machine);
-  const hear = serverClock.observing(async ({ url }) => ({
+  const hear = serverClock.observe(async ({ url }) => ({
     ...{ status: 200, body: Buffer.alloc(0) },
     headers: url === '' ? {} : { date: url },
   }));
-  const heard = (date = ''): Promise<unknown> => hear({ method: 'GET', url: date });
+  const hearDate = (date = ''): Promise<unknown> => hear({ method: 'GET', url: date });
   const bounds = (): unknown[] => [serverClock.now(), serverClock.latest()];
 
-  await heard();
+  await hearDate();
   expect(bounds()).toEqual([undefined, undefined]);
-  expect(await heard(SAID)).toMatchObject({ status: 200, headers: { date: SAID } });
+  expect(await hearDate(SAID)).toMatchObject({ status: 200, headers: { date: SAID } });
   expect(bounds()).toEqual([SAID_MS, SAID_MS + 1000]);
   for (const nothing of ['', 'soon']) {
     await clock.advance(5000);
-    await heard(nothing);
+    await hearDate(nothing);
   }
   expect(bounds()).toEqual([SAID_MS + 10_000, SAID_MS + 11_000]);
   // The monotonic clock stands still while the machine sleeps; the wall clock may be set back.
@@ -32,14 +32,14 @@ test('the service’s time is what it said last and what has passed since, whate
   expect(bounds()).toEqual([SAID_MS + 10_000, SAID_MS + 71_000]);
   sleptMs = -60_000;
   expect(bounds()).toEqual([SAID_MS + 10_000, SAID_MS + 11_000]);
-  await heard(SAID);
+  await hearDate(SAID);
   expect(bounds()).toEqual([SAID_MS, SAID_MS + 1000]);
 });
 
 test('an answer that is read an hour after it was written says nothing of that hour', async () => {
   const clock = manualClock();
   const serverClock = createServerClock(clock);
-  const hear = serverClock.observing(async () => {
+  const hear = serverClock.observe(async () => {
     await clock.sleep(3_600_000);
     return { status: 200, body: Buffer.alloc(0), headers: { date: SAID } };
   });

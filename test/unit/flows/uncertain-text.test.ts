@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { msg } from '../../../src/base/message.ts';
-import { uncertainTexts } from '../../../src/flows/reconcile/uncertain-text.ts';
+import { explainUncertain } from '../../../src/flows/reconcile/uncertain-text.ts';
 import { settle } from '../../../src/outbox/claims.ts';
 import { addNumber, addPhoto } from '../../../src/outbox/entries.ts';
 import type { ImportEntry } from '../../../src/outbox/entry.ts';
-import { entryById } from '../../../src/outbox/entry-queries.ts';
+import { findEntryById } from '../../../src/outbox/entry-queries.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { reassignRecord } from '../../../src/outbox/ownership.ts';
 import { recordEvidence, recordLookup } from '../../../src/outbox/record-events.ts';
@@ -41,33 +41,33 @@ test('what may still be under way is looked for after the next full minute', asy
   const { outbox, clock, entryId } = inDoubt();
   await sent(outbox, clock, entryId);
   const text = 'It is not known yet if the service has this find; pas checks again after 09:11.';
-  expect(uncertainTexts(outbox, entryId, SETTLE_MS)).toEqual([text, 'no answer']);
-  expect(uncertainTexts(outbox, entryId, SETTLE_MS + 1)[0]).toContain('after 09:12.');
+  expect(explainUncertain(outbox, entryId, SETTLE_MS)).toEqual([text, 'no answer']);
+  expect(explainUncertain(outbox, entryId, SETTLE_MS + 1)[0]).toContain('after 09:12.');
   await clock.advance(SETTLE_MS - 1);
-  expect(uncertainTexts(outbox, entryId, SETTLE_MS)[0]).toContain('after 09:11.');
+  expect(explainUncertain(outbox, entryId, SETTLE_MS)[0]).toContain('after 09:11.');
   await clock.advance(1);
-  expect(uncertainTexts(outbox, entryId, SETTLE_MS)).toEqual([NEXT_PUSH, 'no answer']);
+  expect(explainUncertain(outbox, entryId, SETTLE_MS)).toEqual([NEXT_PUSH, 'no answer']);
 });
 
 test('what is still being sent counts from its begin', async () => {
   const { outbox, clock, entryId } = inDoubt();
   claimEntry(outbox, entryId);
   await clock.advance(3 * MINUTE_MS);
-  expect(uncertainTexts(outbox, entryId, SETTLE_MS)[0]).toContain('after 09:10.');
+  expect(explainUncertain(outbox, entryId, SETTLE_MS)[0]).toContain('after 09:10.');
 });
 
 test('what was never sent waits for nothing', () => {
   const { outbox, entryId } = inDoubt();
-  expect(uncertainTexts(outbox, entryId, SETTLE_MS)).toEqual([NEXT_PUSH]);
+  expect(explainUncertain(outbox, entryId, SETTLE_MS)).toEqual([NEXT_PUSH]);
 });
 
 test('numbers and photographs are called so', () => {
   const { outbox } = inDoubt();
   const target = { findId: null, identCely: IDENT };
   const photograph = { name: 'a.jpg', mediaType: 'image/jpeg', sha512: Buffer.alloc(64, 1), sizeBytes: 3 };
-  const said = (entryId: number) => uncertainTexts(outbox, entryId, SETTLE_MS)[0];
-  expect(said(addNumber(outbox, target, 'A 1', null))).toContain('has this number;');
-  expect(said(addPhoto(outbox, target, photograph))).toContain('has this photograph;');
+  const getSentence = (entryId: number) => explainUncertain(outbox, entryId, SETTLE_MS)[0];
+  expect(getSentence(addNumber(outbox, target, 'A 1', null))).toContain('has this number;');
+  expect(getSentence(addPhoto(outbox, target, photograph))).toContain('has this photograph;');
 });
 
 test('a person decides once a look has told all that it can', async () => {
@@ -75,16 +75,16 @@ test('a person decides once a look has told all that it can', async () => {
   await sent(outbox, clock, entryId);
   await clock.advance(SETTLE_MS - 1);
   looked(outbox, entryId, 'several-same');
-  expect(uncertainTexts(outbox, entryId, SETTLE_MS)[0]).toContain('pas checks again after');
+  expect(explainUncertain(outbox, entryId, SETTLE_MS)[0]).toContain('pas checks again after');
   await clock.advance(1);
-  expect(uncertainTexts(outbox, entryId, SETTLE_MS)).toEqual([DECIDE, 'no answer', 'two are alike']);
+  expect(explainUncertain(outbox, entryId, SETTLE_MS)).toEqual([DECIDE, 'no answer', 'two are alike']);
 });
 
 test('a person decides at once where there are records to choose from', async () => {
   const { outbox, clock, entryId } = inDoubt();
   await sent(outbox, clock, entryId);
   looked(outbox, entryId, 'alike-and-new', [IDENT]);
-  expect(uncertainTexts(outbox, entryId, SETTLE_MS)[0]).toBe(DECIDE);
+  expect(explainUncertain(outbox, entryId, SETTLE_MS)[0]).toBe(DECIDE);
 });
 
 test.each(['maybe-under-way', 'index-behind', 'index-may-lag', 'not-looked-up'])(
@@ -94,7 +94,7 @@ test.each(['maybe-under-way', 'index-behind', 'index-may-lag', 'not-looked-up'])
     await sent(outbox, clock, entryId);
     await clock.advance(SETTLE_MS);
     looked(outbox, entryId, basis, [IDENT]);
-    expect(uncertainTexts(outbox, entryId, SETTLE_MS)[0]).toBe(NEXT_PUSH);
+    expect(explainUncertain(outbox, entryId, SETTLE_MS)[0]).toBe(NEXT_PUSH);
   },
 );
 
@@ -102,31 +102,31 @@ test('what was looked for and is not there is no reason to ask a person', async 
   const { outbox, clock, entryId } = inDoubt();
   await sent(outbox, clock, entryId);
   await clock.advance(SETTLE_MS);
-  const entry = entryById(outbox, entryId);
+  const entry = findEntryById(outbox, entryId);
   if (entry === undefined) throw new Error('it is gone');
   const reason = msg`two are alike`;
   recordEvidence(outbox, entry, { kind: 'absent' }, { serverAt: null, basis: 'find-absent', reason, candidates: [] }, null);
-  expect(uncertainTexts(outbox, entryId, SETTLE_MS)[0]).toBe(NEXT_PUSH);
+  expect(explainUncertain(outbox, entryId, SETTLE_MS)[0]).toBe(NEXT_PUSH);
 });
 
 test('one reason is said once', async () => {
   const { outbox, clock, entryId } = inDoubt();
   await sent(outbox, clock, entryId);
   recordLookup(outbox, entryId, { serverAt: null, basis: 'several-same', candidates: [], reason: msg`no answer` });
-  expect(uncertainTexts(outbox, entryId, 0)).toEqual([DECIDE, 'no answer']);
+  expect(explainUncertain(outbox, entryId, 0)).toEqual([DECIDE, 'no answer']);
 });
 
 test('where the service gave one record to two finds, that alone is said', () => {
   const { outbox, entryId } = inDoubt();
   acceptEntry(outbox, entryId, IDENT);
-  const of = (id: number) => entryById(outbox, id) as ImportEntry;
+  const of = (id: number) => findEntryById(outbox, id) as ImportEntry;
   // It is no other find's where the service says it again.
   expect(reassignRecord(outbox, of(entryId), IDENT)).toBeUndefined();
   const other = queueImport(outbox, 'K-2').entryId;
   expect(reassignRecord(outbox, of(other), `${IDENT}9`)).toBeUndefined();
   expect(reassignRecord(outbox, of(other), IDENT)?.id).toBe(entryId);
   const reason = `the service gave its record ${IDENT} to K-2: it may have been restored from a backup and lost this one`;
-  expect(uncertainTexts(outbox, entryId, SETTLE_MS)).toEqual([reason]);
+  expect(explainUncertain(outbox, entryId, SETTLE_MS)).toEqual([reason]);
   looked(outbox, entryId, 'several-same');
-  expect(uncertainTexts(outbox, entryId, SETTLE_MS)).toEqual([reason, 'two are alike']);
+  expect(explainUncertain(outbox, entryId, SETTLE_MS)).toEqual([reason, 'two are alike']);
 });

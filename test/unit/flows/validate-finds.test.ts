@@ -6,7 +6,7 @@ import { openEdit } from '../../../src/flows/interview/edit-find.ts';
 import { makeImportContent } from '../../../src/flows/queue/enqueue-finds.ts';
 import { validateAll } from '../../../src/flows/queue/validate-finds.ts';
 import { addImport, replaceImport } from '../../../src/outbox/entries.ts';
-import { importOfFind } from '../../../src/outbox/entry-queries.ts';
+import { findImportOfFind } from '../../../src/outbox/entry-queries.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { findByLocalId, insertFind, updateFind } from '../../../src/outbox/stored-finds.ts';
 import { tempOutbox } from '../../support/temp-outbox.ts';
@@ -30,7 +30,7 @@ test('a find that is changed while it is validated is validated anew, and no old
   const beside: Outbox = {
     ...outbox,
     change: (work) => {
-      const entry = importOfFind(outbox, findId);
+      const entry = findImportOfFind(outbox, findId);
       if (isFirst && entry !== undefined) {
         isFirst = false;
         updateFind(outbox, edited);
@@ -42,7 +42,7 @@ test('a find that is changed while it is validated is validated anew, and no old
   const request = { finds: undefined, documents: [], terms: undefined, onProgress: () => {} };
   expect(validateAll(beside, KNOWN, request)).toMatchObject({ valid: 1, invalid: 0 });
   expect(isFirst).toBe(false);
-  expect(importOfFind(outbox, findId)?.document?.toString('utf8')).toContain('<svc:hloubka>99</svc:hloubka>');
+  expect(findImportOfFind(outbox, findId)?.document?.toString('utf8')).toContain('<svc:hloubka>99</svc:hloubka>');
 });
 
 test('an edit of a find that another pas has changed since is refused', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { wallMs } from '../../../src/base/clock.ts';
+import { asWallMs } from '../../../src/base/clock.ts';
 import type { StopCause } from '../../../src/flows/push/push-context.ts';
 import { type Round, type WatchEvent, watch } from '../../../src/flows/push/watch.ts';
 import { manualClock } from '../../support/manual-clock.ts';
@@ -8,7 +8,7 @@ import { manualClock } from '../../support/manual-clock.ts';
 function watching(rounds: readonly (StopCause | 'sent' | undefined)[], open: readonly boolean[] = []) {
   const time = manualClock();
   const set = { aheadMs: 0 };
-  const clock = { ...time, now: () => wallMs(time.now() + set.aheadMs) };
+  const clock = { ...time, now: () => asWallMs(time.now() + set.aheadMs) };
   const stopper = new AbortController();
   const events: WatchEvent[] = [];
   const pushedAt: number[] = [];

@@ -145,8 +145,8 @@ describe('what the write interface answers', () => {
         anyStatus,
         headers,
         bodies,
-        (operation, status, given, body) => {
-          const { kind } = parseOutcome(operation, { status, headers: given, body }, 0, parseRecordIdent);
+        (operation, status, headers, body) => {
+          const { kind } = parseOutcome(operation, { status, headers: headers, body }, 0, parseRecordIdent);
           expect(Object.keys(OUTCOMES)).toContain(kind);
         },
       ),
@@ -167,8 +167,8 @@ describe('what the write interface answers', () => {
     { schema_errors: [[{ toString: 1 }]] },
     { validation_errors: [{ toString: 1 }] },
     { schema_errors: [{ message: { toString: 1 } }, null, 4] },
-  ])('about an error with a value that no text can be made of is read (%#)', (said) => {
-    const read = parseErrorBody(toBytes(said));
+  ])('about an error with a value that no text can be made of is read (%#)', (errorBody) => {
+    const read = parseErrorBody(toBytes(errorBody));
     expect(read.kind === 'findings' && typeof read.findings[0]?.message).toBe('string');
   });
 
@@ -200,8 +200,8 @@ describe('what the write interface answers', () => {
     { schema_errors: [{ message: 'x'.repeat(1_000_000) }] },
     { schema_errors: ['x'.repeat(1_000_000)] },
     { validation_errors: [{ code: 'x'.repeat(1_000_000) }] },
-  ])('about an error of a million letters is cut (%#)', (said) => {
-    expect(JSON.stringify(parseErrorBody(toBytes(said))).length).toBeLessThan(3000);
+  ])('about an error of a million letters is cut (%#)', (errorBody) => {
+    expect(JSON.stringify(parseErrorBody(toBytes(errorBody))).length).toBeLessThan(3000);
   });
 });
 

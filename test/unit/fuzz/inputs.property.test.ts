@@ -6,10 +6,10 @@ import { Readable } from 'node:stream';
 import busboy from 'busboy';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { digestFault, parseContentDigest } from '../../../mock-server/base/digest.ts';
+import { findDigestFault, parseContentDigest } from '../../../mock-server/base/digest.ts';
 import { ConfigError } from '../../../src/base/errors.ts';
 import { readConfigFile } from '../../../src/context/config.ts';
-import { bytesForm, contentDigest, hashSha512, streamForm } from '../../../src/http/request-body.ts';
+import { formatContentDigest, hashSha512, makeBytesForm, makeStreamForm } from '../../../src/http/request-body.ts';
 import { parsePoint } from '../../../src/place/geometry.ts';
 import { printable } from '../../../src/ui/terminal.ts';
 
@@ -72,7 +72,7 @@ describe('Content-Digest', () => {
       fc.property(fc.uint8Array({ maxLength: 500 }), (bytes) => {
         const content = Buffer.from(bytes);
         expect(hashSha512(content)).toEqual(createHash('sha512').update(content).digest());
-        expect(digestFault(contentDigest(hashSha512(content)), hashSha512(content))).toBeUndefined();
+        expect(findDigestFault(formatContentDigest(hashSha512(content)), hashSha512(content))).toBeUndefined();
       }),
     );
   });
@@ -128,7 +128,7 @@ describe('a form', () => {
       fc.asyncProperty(fileName, fc.uint8Array({ minLength: 1, maxLength: 300 }), async (name, content) => {
         const bytes = Buffer.from(content);
         const part = { fileName: name, contentType: 'image/png' };
-        for (const form of [bytesForm(bytes, part), streamForm(() => Readable.from([bytes]), bytes.length, part)]) {
+        for (const form of [makeBytesForm(bytes, part), makeStreamForm(() => Readable.from([bytes]), bytes.length, part)]) {
           const opened = form.open();
           const whole = Buffer.isBuffer(opened) ? opened : Buffer.concat(await opened.toArray());
           expect(whole.length).toBe(form.lengthBytes);

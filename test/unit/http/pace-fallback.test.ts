@@ -110,17 +110,17 @@ test('it is not gone back to while a request of this machine is about to leave',
   const slot = await taking;
   state.health = 'up';
   await clock.advance(1500);
-  await pace.waitMs();
+  await pace.getWaitMs();
   await clock.advance(10);
-  await pace.waitMs();
+  await pace.getWaitMs();
   expect(texts).toEqual(['lost: unavailable']);
   slot.leave();
   await clock.advance(10);
   await eventually(async () => {
-    await pace.waitMs();
+    await pace.getWaitMs();
     return texts;
   }).toEqual(['lost: unavailable', 'back']);
-  expect(await pace.waitMs()).toBeGreaterThan(90);
+  expect(await pace.getWaitMs()).toBeGreaterThan(90);
 });
 
 test('while it is gone back to, nobody of this machine leaves alone', async () => {

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
-import { momentText } from '../../../src/base/language.ts';
+import { formatMoment } from '../../../src/base/language.ts';
 import { openPaceStore, type PaceStore, UNSEEN } from '../../../src/http/pace-store.ts';
 import { makePace, type Pace, type Slot } from '../../../src/http/pacer.ts';
 import { openDatabase } from '../../../src/store/database.ts';
@@ -106,7 +106,7 @@ test('a slot is taken before its time, and leaving holds the process until then'
   const pace = makePace({ store: memoryPaceStore(clock), clock, scopes: ['address:a'], intervalMs: 100 });
   await leave(pace);
   const leftMs = clock.monotonicMs();
-  const waitMs = await pace.waitMs();
+  const waitMs = await pace.getWaitMs();
   const slot = await departing(pace, clock);
   expect(clock.monotonicMs() - leftMs).toBeLessThan(waitMs);
   expect(slot.leave()).toBe(true);
@@ -141,11 +141,11 @@ test('who is stopped shortly before the slot gives it back', async () => {
   const stop = new AbortController();
   const stopped = of().acquire(stop.signal);
   const refused = expect(stopped).rejects.toThrow('stopped');
-  await clock.advance((await of().waitMs()) - 5);
+  await clock.advance((await of().getWaitMs()) - 5);
   stop.abort(new Error('stopped'));
   await refused;
   await departing(of(), clock);
-  expect(await of().waitMs()).toBeLessThan(125);
+  expect(await of().getWaitMs()).toBeLessThan(125);
 });
 
 /** A store in the network that answers only when it is let. */
@@ -167,7 +167,7 @@ function slowStore(clock: ManualClock): PaceStore & { readonly waiting: number; 
   };
 }
 
-test.each(['waitMs', 'waitUntilNear', 'acquire'] as const)(
+test.each(['getWaitMs', 'waitUntilNear', 'acquire'] as const)(
   'who is stopped while a store in the network is waited for hears it at once (%s)',
   async (wait) => {
     const clock = manualClock();
@@ -214,7 +214,7 @@ test('a throttle that is heard of shortly before the slot is obeyed', async () =
   const leaving = leave(pace).then(() => {
     leftMs = clock.monotonicMs();
   });
-  await clock.advance((await pace.waitMs()) - 5);
+  await clock.advance((await pace.getWaitMs()) - 5);
   const heardMs = clock.monotonicMs();
   pace.backOff(heardMs, 1000);
   await clock.advance(2000);
@@ -252,7 +252,7 @@ test('a departure that was late pushes the next one on', async () => {
   await clock.advance(30);
   slot.leave();
   await clock.advance(0);
-  expect(await pace.waitMs()).toBeGreaterThanOrEqual(100);
+  expect(await pace.getWaitMs()).toBeGreaterThanOrEqual(100);
 });
 
 test('nobody else leaves while a request that has its slot is still connecting, unless it never gets out', async () => {
@@ -310,7 +310,7 @@ test('a slot that was given back holds nobody up for longer than a gap', async (
   slot.release();
   expect(slot.leave()).toBe(false);
   await clock.advance(0);
-  expect(await of().waitMs()).toBeLessThan(125);
+  expect(await of().getWaitMs()).toBeLessThan(125);
 });
 
 test('two accounts at one address share the address, two addresses share nothing', async () => {
@@ -319,8 +319,8 @@ test('two accounts at one address share the address, two addresses share nothing
   const of = (...scopes: string[]) => makePace({ store, clock, scopes, intervalMs: 100 });
   const eva = of('address:a', 'account:eva');
   await leave(eva);
-  expect(await of('address:a', 'account:jan').waitMs()).toBeGreaterThanOrEqual(100);
-  expect(await of('address:b', 'account:eva at b').waitMs()).toBe(0);
+  expect(await of('address:a', 'account:jan').getWaitMs()).toBeGreaterThanOrEqual(100);
+  expect(await of('address:b', 'account:eva at b').getWaitMs()).toBe(0);
 });
 
 test('after a throttle everybody waits as long as the service asked, then goes slower, and slowly recovers', async () => {
@@ -328,7 +328,7 @@ test('after a throttle everybody waits as long as the service asked, then goes s
   const pace = makePace({ store: memoryPaceStore(clock), clock, scopes: ['address:a'], intervalMs: 100 });
   await leave(pace);
   expect(pace.backOff(clock.monotonicMs(), 1000)).toBe(1000);
-  expect(await pace.waitMs()).toBe(1000);
+  expect(await pace.getWaitMs()).toBe(1000);
   await clock.advance(1000);
   const gapsMs = gaps(await departures(pace, clock, 500, 120_000));
   expect(gapsMs[50]).toBeGreaterThan(110);
@@ -348,7 +348,7 @@ test('each throttle after the pause doubles the room for jitter, up to a bound',
       await clock.advance(1);
       pace.backOff(clock.monotonicMs(), 0);
     }
-    return pace.waitMs();
+    return pace.getWaitMs();
   };
   const undisturbed = await gapAfter(0);
   expect((await gapAfter(1)) - undisturbed).toBeCloseTo(10 - 1);
@@ -395,7 +395,7 @@ test('an interval of 0 switches the pace off', async () => {
   const clock = manualClock();
   const pace = makePace({ store: memoryPaceStore(clock), clock, scopes: ['address:a'], intervalMs: 0 });
   await leave(pace);
-  expect(await pace.waitMs()).toBe(0);
+  expect(await pace.getWaitMs()).toBe(0);
 });
 
 test('processes that open the same file share it', async () => {
@@ -403,7 +403,9 @@ test('processes that open the same file share it', async () => {
   const clock = manualClock();
   const [first, second] = [openPaceStore(path, clock), openPaceStore(path, clock)];
   await leave(makePace({ store: first, clock, scopes: ['address:a'], intervalMs: 100 }));
-  expect(await makePace({ store: second, clock, scopes: ['address:a'], intervalMs: 100 }).waitMs()).toBeGreaterThanOrEqual(100);
+  expect(await makePace({ store: second, clock, scopes: ['address:a'], intervalMs: 100 }).getWaitMs()).toBeGreaterThanOrEqual(
+    100,
+  );
   first.close();
   second.close();
 });
@@ -426,7 +428,7 @@ test('a damaged file is replaced without a word', async () => {
   writeFileSync(path, 'no database at all, but long enough to be taken for one'.repeat(100));
   const clock = manualClock();
   const store = openPaceStore(path, clock);
-  expect(await makePace({ store, clock, scopes: ['address:a'], intervalMs: 100 }).waitMs()).toBe(0);
+  expect(await makePace({ store, clock, scopes: ['address:a'], intervalMs: 100 }).getWaitMs()).toBe(0);
   store.close();
 });
 
@@ -437,9 +439,9 @@ test('times and widths that no pas would keep hold nobody up for longer than an 
   const states = new Map([['address:a', { ...oddTimes, jitterMs: odd, wakingMs: odd }]]);
   const pace = makePace({ store: memoryPaceStore(clock, states), clock, scopes: ['address:a'], intervalMs: 100 });
   await expect(pace.acquire()).rejects.toThrow(/asked for a pause: nothing is sent until \d{4}-/);
-  expect((await pace.pause()).keptMs).toBeLessThanOrEqual(3_600_000);
+  expect((await pace.readPause()).keptMs).toBeLessThanOrEqual(3_600_000);
   await pace.setPause('ended');
-  expect(await pace.waitMs()).toBeLessThanOrEqual(120_000);
+  expect(await pace.getWaitMs()).toBeLessThanOrEqual(120_000);
 });
 
 describe('a pause of more than an hour', () => {
@@ -455,31 +457,31 @@ describe('a pause of more than an hour', () => {
 
   test('is kept for an hour where nobody says more, and shown as it was asked for', async () => {
     const { clock, pace } = await asked(DAY);
-    expect(await pace.pause()).toEqual({ keptMs: HOUR, askedMs: DAY });
-    const [askedUntil, keptUntil] = [momentText(clock.now() + DAY), momentText(clock.now() + HOUR)];
+    expect(await pace.readPause()).toEqual({ keptMs: HOUR, askedMs: DAY });
+    const [askedUntil, keptUntil] = [formatMoment(clock.now() + DAY), formatMoment(clock.now() + HOUR)];
     await expect(pace.acquire()).rejects.toThrow(
       new RegExp(`until ${askedUntil}\\. .* waits one hour of it: .* until ${keptUntil}\\. .* pas pace --keep`),
     );
     await clock.advance(HOUR);
-    expect(await pace.pause()).toEqual({ keptMs: 0, askedMs: DAY - HOUR });
+    expect(await pace.readPause()).toEqual({ keptMs: 0, askedMs: DAY - HOUR });
     await leave(pace);
   });
 
   test('is kept as a whole where a person says so, and ended where a person says so', async () => {
     const { clock, pace } = await asked(DAY);
     await pace.setPause('whole');
-    expect(await pace.pause()).toEqual({ keptMs: DAY, askedMs: DAY });
+    expect(await pace.readPause()).toEqual({ keptMs: DAY, askedMs: DAY });
     await clock.advance(2 * HOUR);
     await expect(pace.acquire()).rejects.toThrow(/^The service asked for a pause: nothing is sent until/);
     await pace.setPause('ended');
-    expect(await pace.pause()).toEqual({ keptMs: 0, askedMs: 0 });
+    expect(await pace.readPause()).toEqual({ keptMs: 0, askedMs: 0 });
     await leave(pace);
   });
 
   test('is over in a day, whatever was asked for and agreed to', async () => {
     const { pace } = await asked(1e12);
     await pace.setPause('whole');
-    expect(await pace.pause()).toEqual({ keptMs: DAY, askedMs: DAY });
+    expect(await pace.readPause()).toEqual({ keptMs: DAY, askedMs: DAY });
   });
 });
 

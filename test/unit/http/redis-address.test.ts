@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isAddressFault, parseRedisAddress, redisEndpoint, withoutRedisPasswords } from '../../../src/http/redis-address.ts';
+import {
+  formatRedisEndpoint,
+  isAddressFault,
+  parseRedisAddress,
+  withoutRedisPasswords,
+} from '../../../src/http/redis-address.ts';
 import { inWords } from '../../support/in-words.ts';
 
 test.each([
@@ -47,5 +52,5 @@ test('a quoted address loses what stands before the host', () => {
 
 test('people are told host, port and database', () => {
   const address = parseRedisAddress('rediss://eva@[::1]:6380/2');
-  expect(isAddressFault(address) ? '' : redisEndpoint(address)).toBe('[::1]:6380/2');
+  expect(isAddressFault(address) ? '' : formatRedisEndpoint(address)).toBe('[::1]:6380/2');
 });

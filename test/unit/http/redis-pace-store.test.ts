@@ -2,7 +2,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Clock, monotonicMs, systemClock } from '../../../src/base/clock.ts';
+import { asMonotonicMs, type Clock, systemClock } from '../../../src/base/clock.ts';
 import { UNSEEN } from '../../../src/http/pace-store.ts';
 import { makePace } from '../../../src/http/pacer.ts';
 import { isAddressFault, parseRedisAddress } from '../../../src/http/redis-address.ts';
@@ -235,7 +235,7 @@ describe.skipIf(!HAS_REDIS)('with a redis-server', () => {
 
   test('a store that is new, was emptied or was written by another server waits for whoever may be leaving', async () => {
     const pace = makePace({ store: await open(), clock: systemClock, scopes: SCOPES, intervalMs: 100 });
-    expect(await pace.waitMs()).toBeLessThanOrEqual(102.5);
+    expect(await pace.getWaitMs()).toBeLessThanOrEqual(102.5);
     const marks = async (): Promise<number> =>
       (await open()).update(SCOPES, (states, nowMs) => ({
         result: Math.min(...states.map((state) => state.leavingUntilMs - nowMs)),
@@ -256,7 +256,7 @@ describe.skipIf(!HAS_REDIS)('with a redis-server', () => {
   test.each([-60_000, 60_000])('a clock that is set by %d ms makes everybody wait', async (ms) => {
     // Seen from here it is the same whether the store's clock was set or this machine's stood still.
     let aheadMs = 0;
-    const clock = { ...systemClock, monotonicMs: () => monotonicMs(systemClock.monotonicMs() + 1e6 + aheadMs) };
+    const clock = { ...systemClock, monotonicMs: () => asMonotonicMs(systemClock.monotonicMs() + 1e6 + aheadMs) };
     const store = await open({ clock });
     await settle(store);
     const marks = (): Promise<number> =>

@@ -12,12 +12,12 @@ import { type ManualClock, manualClock } from '../../support/manual-clock.ts';
 const OPTIONS = { random: () => 1, attempts: 4, firstWaitMs: 1000, maxWaitMs: 3000, maxRetryAfterMs: 60_000 };
 const ok: HttpResponse = { status: 200, headers: {}, body: Buffer.from('ok') };
 
-function answers(...given: (HttpResponse | Error)[]): { exchange: Exchange; asked: () => number } {
+function answers(...steps: (HttpResponse | Error)[]): { exchange: Exchange; asked: () => number } {
   let count = 0;
   return {
     asked: () => count,
     exchange: async () => {
-      const answer = given[Math.min(count, given.length - 1)] ?? ok;
+      const answer = steps[Math.min(count, steps.length - 1)] ?? ok;
       count += 1;
       if (answer instanceof Error) throw answer;
       return answer;
@@ -112,10 +112,10 @@ describe('a server that is away for a while', () => {
   test('is asked for the last time when a restart of five minutes is over', async () => {
     const clock = manualClock();
     const backMs = clock.monotonicMs() + FIVE_MINUTES_MS;
-    let asked = 0;
+    let askedCount = 0;
     const restarting: Exchange = async () => {
-      asked += 1;
-      return asked > 1 && clock.monotonicMs() < backMs ? busy() : ok;
+      askedCount += 1;
+      return askedCount > 1 && clock.monotonicMs() < backMs ? busy() : ok;
     };
     expect((await night(restarting, 2, clock)).statuses).toEqual([200, 200]);
   });
@@ -123,10 +123,10 @@ describe('a server that is away for a while', () => {
   /** Answers `answered` requests and hangs from then on; each of those ends with its answer timeout. */
   const hanging = (clock: ManualClock, answered: number) => {
     const timeouts: (number | undefined)[] = [];
-    let asked = 0;
+    let askedCount = 0;
     const exchange: Exchange = async ({ answerTimeoutMs }) => {
-      asked += 1;
-      if (asked <= answered) return ok;
+      askedCount += 1;
+      if (askedCount <= answered) return ok;
       timeouts.push(answerTimeoutMs);
       await clock.sleep(answerTimeoutMs ?? 120_000);
       throw new TransportError('timeout', true, 'too long');

@@ -1,15 +1,15 @@
 import type { Socket } from 'node:net';
 import { PassThrough, Readable } from 'node:stream';
 import { expect, test } from 'vitest';
-import { type Clock, systemClock, wallMs } from '../../../src/base/clock.ts';
+import { asWallMs, type Clock, systemClock } from '../../../src/base/clock.ts';
 import { type HttpRequest, TransportError } from '../../../src/http/exchange.ts';
-import { bytesForm } from '../../../src/http/request-body.ts';
+import { makeBytesForm } from '../../../src/http/request-body.ts';
 import { openConnections } from '../../../src/http/send.ts';
 import { eventually } from '../../support/eventually.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { rawAnswer, startRawServer } from '../../support/raw-server.ts';
 
-const FORM = bytesForm(Buffer.from('<find/>'), { fileName: 'find.xml', contentType: 'application/xml' });
+const FORM = makeBytesForm(Buffer.from('<find/>'), { fileName: 'find.xml', contentType: 'application/xml' });
 const CREATED = rawAnswer(201, 'made', { 'x-record-id': 'C-1-N00001' });
 const ANSWER_TIMEOUT_MS = 100;
 
@@ -99,18 +99,18 @@ test('a body of which the network takes nothing for a minute is given up, and ea
 
 test('half an answer that arrived during a pause is given up when a short time of grace is over', async () => {
   const clock = manualClock();
-  let asked = 0;
+  let askedCount = 0;
   await using server = await startRawServer((socket) => {
     socket.write('HTTP/1.1 201 Created\r\nx-record-id: C-1-N00001\r\ncontent-length: 100\r\n\r\nha');
     clock.hold(3_600_000);
-    asked += 1;
+    askedCount += 1;
   });
   await using client = opened(server.url, clock);
   let isOver = false;
   const answer = client.ask().finally(() => {
     isOver = true;
   });
-  await eventually(() => asked).toBe(1);
+  await eventually(() => askedCount).toBe(1);
   await clock.advance(999);
   expect(isOver).toBe(false);
   await clock.advance(1);
@@ -123,14 +123,14 @@ test('half an answer that arrived during a pause is given up when a short time o
 
 test('no answer at all after a pause is given up when a short time of grace is over', async () => {
   const clock = manualClock();
-  let asked = 0;
+  let askedCount = 0;
   await using server = await startRawServer(() => {
     clock.hold(3_600_000);
-    asked += 1;
+    askedCount += 1;
   });
   await using client = opened(server.url, clock);
   const answer = client.ask();
-  await eventually(() => asked).toBe(1);
+  await eventually(() => askedCount).toBe(1);
   await clock.advance(1000);
   expect(await answer).toMatchObject({ reason: 'timeout', mayHaveArrived: true });
 });
@@ -150,7 +150,7 @@ test('a connection that lay idle during a pause is not used again', async () => 
 
 test('a connection that lay idle while the machine slept, and its monotonic clock stood still, is not used again', async () => {
   let sleptMs = 0;
-  const clock: Clock = { ...systemClock, now: () => wallMs(systemClock.now() + sleptMs) };
+  const clock: Clock = { ...systemClock, now: () => asWallMs(systemClock.now() + sleptMs) };
   await using server = await startRawServer((socket) => socket.write(CREATED));
   await using client = opened(server.url, clock);
   await client.ask();

@@ -4,12 +4,12 @@ import { Readable } from 'node:stream';
 import { afterEach, expect, test } from 'vitest';
 import { setLanguage } from '../../../src/base/language.ts';
 import type { HttpRequest } from '../../../src/http/exchange.ts';
-import { bytesForm } from '../../../src/http/request-body.ts';
+import { makeBytesForm } from '../../../src/http/request-body.ts';
 import { openConnections } from '../../../src/http/send.ts';
 import { rawAnswer, startRawServer } from '../../support/raw-server.ts';
 import { PROJECT } from '../../support/run-pas.ts';
 
-const FORM = bytesForm(Buffer.from('<find/>'), { fileName: 'find.xml', contentType: 'application/xml' });
+const FORM = makeBytesForm(Buffer.from('<find/>'), { fileName: 'find.xml', contentType: 'application/xml' });
 
 afterEach(() => setLanguage('en'));
 

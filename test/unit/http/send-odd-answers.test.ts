@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { type HttpRequest, type HttpResponse, TransportError } from '../../../src/http/exchange.ts';
-import { bytesForm } from '../../../src/http/request-body.ts';
+import { makeBytesForm } from '../../../src/http/request-body.ts';
 import { openConnections } from '../../../src/http/send.ts';
 import { rawAnswer, startRawServer } from '../../support/raw-server.ts';
 
-const FORM = bytesForm(Buffer.from('<find/>'), { fileName: 'find.xml', contentType: 'application/xml' });
+const FORM = makeBytesForm(Buffer.from('<find/>'), { fileName: 'find.xml', contentType: 'application/xml' });
 const CREATED = rawAnswer(201, 'made', { 'x-record-id': 'C-1-N00001' });
 
 async function ask(url: string, more: Partial<HttpRequest> = {}): Promise<HttpResponse | TransportError> {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { afterEach, expect, test } from 'vitest';
 import { TransportError } from '../../../src/http/exchange.ts';
-import { bytesForm, ChangedFileError, streamForm, verifiedPieces } from '../../../src/http/request-body.ts';
+import { ChangedFileError, makeBytesForm, makeStreamForm, readVerifiedPieces } from '../../../src/http/request-body.ts';
 import { openConnections } from '../../../src/http/send.ts';
 import { eventually } from '../../support/eventually.ts';
 
@@ -62,7 +62,7 @@ test('a form arrives whole, with its length announced', async () => {
     response.end('ok');
   });
   const bytes = Buffer.alloc(200_000, 7);
-  const form = streamForm(() => createReadStream(writeFile(bytes)), bytes.length, PART);
+  const form = makeStreamForm(() => createReadStream(writeFile(bytes)), bytes.length, PART);
   const answer = await connections()({ method: 'POST', url, body: form });
   expect(answer.body.toString()).toBe('ok');
   expect(seen?.body.length).toBe(form.lengthBytes);
@@ -80,8 +80,8 @@ test('a photograph that changed after its digest was taken is never received who
     complete = request.complete;
     response.end();
   });
-  const open = () => Readable.from(verifiedPieces(createReadStream(path), { sha512, sizeBytes: bytes.length }));
-  const error = await failure(connections()({ method: 'POST', url, body: streamForm(open, bytes.length, PART) }));
+  const open = () => Readable.from(readVerifiedPieces(createReadStream(path), { sha512, sizeBytes: bytes.length }));
+  const error = await failure(connections()({ method: 'POST', url, body: makeStreamForm(open, bytes.length, PART) }));
   expect(error.cause).toBeInstanceOf(ChangedFileError);
   expect(error.mayHaveArrived).toBe(false);
   expect(complete).toBe(false);
@@ -89,7 +89,7 @@ test('a photograph that changed after its digest was taken is never received who
 
 test('nobody listening means that nothing left', async () => {
   const error = await failure(
-    connections()({ method: 'POST', url: 'http://127.0.0.1:9', body: bytesForm(Buffer.from('x'), PART) }),
+    connections()({ method: 'POST', url: 'http://127.0.0.1:9', body: makeBytesForm(Buffer.from('x'), PART) }),
   );
   expect(error).toMatchObject({ reason: 'connect', mayHaveArrived: false });
 });
@@ -99,7 +99,7 @@ test('a connection cut after the request means that it may have arrived', async 
     await received(request);
     request.socket.destroy();
   });
-  const error = await failure(connections()({ method: 'POST', url, body: bytesForm(Buffer.from('x'), PART) }));
+  const error = await failure(connections()({ method: 'POST', url, body: makeBytesForm(Buffer.from('x'), PART) }));
   expect(error).toMatchObject({ reason: 'reset', mayHaveArrived: true });
 });
 
@@ -111,7 +111,7 @@ test('a connection cut in the middle of a photograph means that it cannot have a
   });
   const bytes = Buffer.alloc(64 * 1024 * 1024);
   const error = await failure(
-    connections()({ method: 'POST', url, body: streamForm(() => createReadStream(writeFile(bytes)), bytes.length, PART) }),
+    connections()({ method: 'POST', url, body: makeStreamForm(() => createReadStream(writeFile(bytes)), bytes.length, PART) }),
   );
   expect(error.mayHaveArrived).toBe(false);
   expect(sockets).toHaveLength(1);

@@ -2,7 +2,7 @@ import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { DatabaseError, UsageError } from '../../../src/base/errors.ts';
-import { setState } from '../../../src/flows/harvest/harvest-records.ts';
+import { openSetState } from '../../../src/flows/harvest/harvest-records.ts';
 import { assertSubject, getSubject, type Ledger, openLedger, type Subject } from '../../../src/ledger/ledger.ts';
 import type { HarvestState } from '../../../src/oai/harvest-state.ts';
 import { advancePass, startPass } from '../../../src/oai/pass.ts';
@@ -34,7 +34,7 @@ const ANY_PAGE = {
   againMs: [],
 } as const;
 
-const getState = (ledger: Ledger): HarvestState => setState(ledger, SUBJECT.sets, () => 2000);
+const getState = (ledger: Ledger): HarvestState => openSetState(ledger, SUBJECT.sets, () => 2000);
 
 describe('the notes of a harvest', () => {
   test('are for one process at a time', () => {
@@ -90,7 +90,7 @@ describe('an output', () => {
       expect(() => ledger.change(() => assertSubject(ledger, { ...SUBJECT, ...change }, 'out.jsonl'))).toThrow(UsageError);
     }
     ledger.change(() => assertSubject(ledger, SUBJECT, 'out.jsonl'));
-    expect(getState(ledger).pass()?.walk.token).toBe('T');
+    expect(getState(ledger).getPass()?.walk.token).toBe('T');
     ledger.close();
   });
 
@@ -102,7 +102,7 @@ describe('an output', () => {
     });
     ledger.change(() => assertSubject(ledger, { ...SUBJECT, format: 'oai_dc' }, 'out.jsonl'));
     expect(getSubject(ledger)?.format).toBe('oai_dc');
-    expect(getState(ledger).pass()).toBeUndefined();
+    expect(getState(ledger).getPass()).toBeUndefined();
     ledger.close();
   });
 
@@ -113,7 +113,7 @@ describe('an output', () => {
       getState(ledger).savePass(advancePass(BEGUN, { ...ANY_PAGE, next: undefined, completeListSize: undefined }));
       getState(ledger).complete();
     });
-    expect(getState(ledger).watermarkMs()).toBe(1000);
+    expect(getState(ledger).getWatermarkMs()).toBe(1000);
     expect(() => ledger.change(() => assertSubject(ledger, { ...SUBJECT, sets: 'pian' }, 'out.jsonl'))).toThrow(/its set is/);
     ledger.close();
   });

@@ -153,8 +153,8 @@ describe('an answer that is none', () => {
   });
 
   test('to a token is never an empty list', async () => {
-    const asked = makeClient(scripted(oaiError('noRecordsMatch'))).listRecords({ resumptionToken: 'T' });
-    await expect(asked).rejects.toMatchObject({ oaiCode: 'noRecordsMatch' });
+    const listing = makeClient(scripted(oaiError('noRecordsMatch'))).listRecords({ resumptionToken: 'T' });
+    await expect(listing).rejects.toMatchObject({ oaiCode: 'noRecordsMatch' });
   });
 
   test('is not asked for where the question is none', async () => {

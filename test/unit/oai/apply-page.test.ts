@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { applyPage, isUnidentified, memoryState, type RecordSink } from '../../../src/oai/harvest-state.ts';
+import { applyPage, isUnidentified, makeMemoryState, type RecordSink } from '../../../src/oai/harvest-state.ts';
 import type { BrokenRecord } from '../../../src/oai/malformed-error.ts';
 import { type HarvestPass, type HarvestWindow, startPass, startScan } from '../../../src/oai/pass.ts';
 import type { OaiRecord } from '../../../src/oai/protocol.ts';
@@ -18,26 +18,26 @@ const getIdent = ({ header }: OaiRecord): string => header.identifier.split('/')
 
 /** A pass under way that takes one page after another. */
 function aPass(window = OPEN) {
-  const state = memoryState();
+  const state = makeMemoryState();
   state.savePass(startPass('full', window, dayMs(BEGAN_DAY), 1));
   const order: string[] = [];
-  const given: { readonly records: string[]; readonly met: string[] }[] = [];
+  const givenPages: { readonly records: string[]; readonly met: string[] }[] = [];
   const sink: RecordSink = {
     write: async ({ records, seenRecords: met }) => {
       order.push('write');
-      given.push({ records: records.map(getIdent), met: met.map(getIdent) });
+      givenPages.push({ records: records.map(getIdent), met: met.map(getIdent) });
     },
-    commit: () => void order.push('commit'),
+    notePage: () => void order.push('commit'),
   };
   const underWay = (): HarvestPass => {
-    const pass = state.pass();
+    const pass = state.getPass();
     if (pass === undefined) throw new Error('no pass is under way');
     return pass;
   };
   return {
     state,
     order,
-    given,
+    given: givenPages,
     underWay,
     counts: () => {
       const { met, look } = underWay();
@@ -84,7 +84,7 @@ describe('a page', () => {
   test('leaves the pass as it is but for its counts where nothing else is to be noted', async () => {
     const pass = aPass();
     const page = await makeClient(scripted(listXml('ListRecords', [recordXml('A')]))).listRecords(RECORDS);
-    await applyPage({ state: pass.state, sink: { write: async () => {}, commit: () => {} } }, pass.underWay(), page);
+    await applyPage({ state: pass.state, sink: { write: async () => {}, notePage: () => {} } }, pass.underWay(), page);
     expect(pass.counts()).toMatchObject({ met: 1 });
   });
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { datestampMs, formatDatestamp, formatUpwards, parseGranularity } from '../../../src/oai/protocol.ts';
+import { formatDatestamp, formatUpwards, parseDatestampMs, parseGranularity } from '../../../src/oai/protocol.ts';
 
 test.each([
   ['2025-06-18', Date.UTC(2025, 5, 18)],
@@ -8,7 +8,7 @@ test.each([
   ['2024-07-11T12:27:13.968Z', Date.UTC(2024, 6, 11, 12, 27, 13, 968)],
   ['2024-02-29', Date.UTC(2024, 1, 29)],
 ])('%s is read', (text, ms) => {
-  expect(datestampMs(text)).toBe(ms);
+  expect(parseDatestampMs(text)).toBe(ms);
 });
 
 test.each([
@@ -33,7 +33,7 @@ test.each([
   '02025-06-18',
   '2025-6-18',
 ])('"%s" is no datestamp', (text) => {
-  expect(datestampMs(text)).toBeUndefined();
+  expect(parseDatestampMs(text)).toBeUndefined();
   expect(parseGranularity(text)).toBeUndefined();
 });
 
@@ -48,7 +48,7 @@ test('what is asked for never begins later than what was meant', () => {
       fc.integer({ min: 0, max: Date.UTC(2100, 0) }),
       fc.constantFrom('day' as const, 'second' as const),
       (ms, granularity) => {
-        const from = datestampMs(formatDatestamp(ms, granularity)) ?? Number.NaN;
+        const from = parseDatestampMs(formatDatestamp(ms, granularity)) ?? Number.NaN;
         expect(from).toBeLessThanOrEqual(ms);
         expect(ms - from).toBeLessThan(granularity === 'day' ? 86_400_000 : 1000);
       },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type HarvestState, memoryState, type SeenRecord, storedState } from '../../../src/oai/harvest-state.ts';
+import { type HarvestState, makeMemoryState, makeStoredState, type SeenRecord } from '../../../src/oai/harvest-state.ts';
 import { startPass, startScan } from '../../../src/oai/pass.ts';
 import { getOrCreateVocabularyHarvest } from '../../../src/vocabulary/terms.ts';
 import { manualClock } from '../../support/manual-clock.ts';
@@ -8,31 +8,36 @@ import { tempVocabulary } from '../../support/temp-vocabulary.ts';
 
 const WINDOW = { fromMs: null, untilMs: null };
 const STATES: Readonly<Record<string, (use: (state: HarvestState) => void) => void>> = {
-  'in memory': (use) => use(memoryState()),
+  'in memory': (use) => use(makeMemoryState()),
   'in a file': (use) => {
     using store = tempVocabulary(manualClock());
-    const vocabulary = store.source(OAI_BASE);
-    use(storedState(vocabulary, getOrCreateVocabularyHarvest(vocabulary, 'heslo'), () => vocabulary.clock.now()));
+    const vocabulary = store.openSource(OAI_BASE);
+    use(makeStoredState(vocabulary, getOrCreateVocabularyHarvest(vocabulary, 'heslo'), () => vocabulary.clock.now()));
   },
 };
 
 describe.each(Object.entries(STATES))('what a harvest remembers %s', (_, withState) => {
   test('is nothing at first', () =>
     withState((state) => {
-      expect([state.watermarkMs(), state.pass(), state.lastLook(), state.findSeen('A')]).toEqual([null, undefined, 0, undefined]);
-      expect([state.skipped(), [...state.metIn(1)], state.unmetIn(1)]).toEqual([[], [], []]);
+      expect([state.getWatermarkMs(), state.getPass(), state.getLastLook(), state.findSeen('A')]).toEqual([
+        null,
+        undefined,
+        0,
+        undefined,
+      ]);
+      expect([state.listSkipped(), [...state.listMetIn(1)], state.listUnmetIn(1)]).toEqual([[], [], []]);
     }));
 
   test('is the pass under way, and after its end when it began and how often it looked', () =>
     withState((state) => {
       const pass = startScan(startPass('full', WINDOW, 1234, 7), true);
       state.savePass(pass);
-      expect([state.pass(), state.lastLook(), state.watermarkMs()]).toEqual([pass, 8, null]);
+      expect([state.getPass(), state.getLastLook(), state.getWatermarkMs()]).toEqual([pass, 8, null]);
       state.complete();
-      expect([state.pass(), state.lastLook(), state.watermarkMs()]).toEqual([undefined, 8, 1234]);
+      expect([state.getPass(), state.getLastLook(), state.getWatermarkMs()]).toEqual([undefined, 8, 1234]);
       state.savePass(startPass('changes', WINDOW, 0, 9));
       state.complete();
-      expect(state.watermarkMs()).toBe(0);
+      expect(state.getWatermarkMs()).toBe(0);
     }));
 
   test('is each record as it was met last', () =>
@@ -52,12 +57,12 @@ describe.each(Object.entries(STATES))('what a harvest remembers %s', (_, withSta
       };
       for (const [identifier, record] of Object.entries(records)) state.markSeen(identifier, record);
       for (const [identifier, record] of Object.entries(records)) expect(state.findSeen(identifier)).toEqual(record);
-      expect(state.skipped().toSorted()).toEqual(['left out', 'left out now']);
-      expect([...state.metIn(3)].toSorted()).toEqual(['left out now', 'now']);
-      expect(state.unmetIn(3)).toEqual(['before']);
-      expect([...state.unmetIn(4)].toSorted()).toEqual(['before', 'now']);
+      expect(state.listSkipped().toSorted()).toEqual(['left out', 'left out now']);
+      expect([...state.listMetIn(3)].toSorted()).toEqual(['left out now', 'now']);
+      expect(state.listUnmetIn(3)).toEqual(['before']);
+      expect([...state.listUnmetIn(4)].toSorted()).toEqual(['before', 'now']);
       state.markSeen('before', makeSeen(3));
-      expect([state.unmetIn(3), state.findSeen('before')?.look]).toEqual([[], 3]);
+      expect([state.listUnmetIn(3), state.findSeen('before')?.look]).toEqual([[], 3]);
     }));
 
   test('changes as a whole', () => withState((state) => expect(state.change(() => 'done')).toBe('done')));

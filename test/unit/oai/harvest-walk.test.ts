@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { memoryState } from '../../../src/oai/harvest-state.ts';
+import { makeMemoryState } from '../../../src/oai/harvest-state.ts';
 import { startPass } from '../../../src/oai/pass.ts';
 import { listXml, OAI_BASE, oaiError, oaiXml, recordXml } from '../../support/scripted-oai.ts';
 import { ALL, type Answers, harvesting, list, NOW_MS } from './harvesting.ts';
@@ -12,7 +12,7 @@ describe('a list of one page', () => {
     const first = harvesting(() => list(['A', 'B']));
     const { pass, broken } = await first.run();
     expect([first.asked(), first.kept, first.pages, broken]).toEqual([[ALL], ['A', 'B'], [2], []]);
-    expect([pass?.kind, first.state.watermarkMs(), first.state.pass()]).toEqual(['full', NOW_MS, undefined]);
+    expect([pass?.kind, first.state.getWatermarkMs(), first.state.getPass()]).toEqual(['full', NOW_MS, undefined]);
     const { state } = first;
     const then = harvesting(() => oaiError('noRecordsMatch'), { state, serverNowMs: NOW_MS + HOUR_MS });
     expect((await then.run()).pass?.kind).toBe('changes');
@@ -26,7 +26,7 @@ describe('a list of one page', () => {
   });
 
   test('is not asked for where all that could change lies behind the bound', async () => {
-    const state = memoryState();
+    const state = makeMemoryState();
     state.savePass(startPass('full', { fromMs: null, untilMs: null }, NOW_MS, 1));
     state.complete();
     const until = (untilMs: number) => harvesting(() => list(['A']), { state, window: { fromMs: null, untilMs } });
@@ -38,7 +38,7 @@ describe('a list of one page', () => {
   });
 
   test('that a lower bound cuts is asked for from there, and not from before', async () => {
-    const state = memoryState();
+    const state = makeMemoryState();
     state.savePass(startPass('full', { fromMs: null, untilMs: null }, NOW_MS, 1));
     state.complete();
     const { run, asked } = harvesting(() => list(['A']), { state, window: { fromMs: NOW_MS - 1000, untilMs: null } });
@@ -52,7 +52,7 @@ describe('a clock of the service that went back', () => {
     [NOW_MS - 2000, 'changes'],
     [NOW_MS - 2001, 'full'],
   ])('from the last harvest to %i: %s', async (serverNowMs, kind) => {
-    const state = memoryState();
+    const state = makeMemoryState();
     state.savePass(startPass('full', { fromMs: null, untilMs: null }, NOW_MS, 1));
     state.complete();
     const { run, notes } = harvesting(() => list(['A']), { state, serverNowMs });
@@ -65,7 +65,7 @@ describe('a clock of the service that went back', () => {
     [NOW_MS - 2000, false],
     [NOW_MS - 2001, true],
   ])('from a harvest that was cut off to %i begins it anew: %s', async (serverNowMs, isAnew) => {
-    const state = memoryState();
+    const state = makeMemoryState();
     const begun = startPass('full', { fromMs: 5000, untilMs: null }, NOW_MS, 3);
     state.savePass(begun);
     const { run, asked } = harvesting(() => list(['A']), { state, serverNowMs });
@@ -80,7 +80,7 @@ test.each([
   ['changes', true, 'full', null],
   ['full', true, 'full', 1000],
 ] as const)('a pass of kind %s that was cut off, with --full %s, goes on as %s', async (kind, full, then, fromMs) => {
-  const state = memoryState();
+  const state = makeMemoryState();
   state.savePass(startPass(kind, { fromMs: 1000, untilMs: null }, NOW_MS - 1000, 1));
   const { pass } = await harvesting(() => list(['A']), { state, full }).run();
   expect([pass?.kind, pass?.window.fromMs]).toEqual([then, fromMs]);
@@ -95,18 +95,18 @@ describe('a list that the service counts', () => {
     ]);
     expect(new Set(asked())).toEqual(new Set([ALL]));
     // Read records are kept, and the next run looks again from the beginning.
-    expect(state.pass()?.walk.token).toBeNull();
+    expect(state.getPass()?.walk.token).toBeNull();
     const all = harvesting(() => list(['A', 'B'], '', 'completeListSize="3"'), { setSpec: '' });
     expect((await all.failure())[0]).toMatch(/^everything is not complete/);
   });
 
   test('goes on at the token where it was cut off, and looks for what changed meanwhile', async () => {
-    const state = memoryState();
+    const state = makeMemoryState();
     const fails = harvesting((_, nth) => (nth === 1 ? list(['A'], 'T2', 'completeListSize="2"') : oaiError('badArgument')), {
       state,
     });
     await expect(fails.run()).rejects.toThrow('badArgument');
-    expect([fails.kept, state.pass()?.walk.token]).toEqual([['A'], 'T2']);
+    expect([fails.kept, state.getPass()?.walk.token]).toEqual([['A'], 'T2']);
     const then = harvesting(
       (args) => (args.get('resumptionToken') === 'T2' ? list(['B'], '', 'completeListSize="2"') : oaiError('noRecordsMatch')),
       { state },
@@ -149,7 +149,7 @@ describe('a list without end', () => {
       'The service sent nothing new on 101 pages, so its list seems endless. The service does not say how many records there are; it sent 2.',
       HINT,
     ]);
-    expect([state.pass()?.walk.token, state.pass()?.look.number]).toEqual([null, 2]);
+    expect([state.getPass()?.walk.token, state.getPass()?.look.number]).toEqual([null, 2]);
   });
 
   test('that grows far beyond its count is left', async () => {
@@ -193,10 +193,11 @@ describe('what cannot be read', () => {
   });
 
   test('is asked for again by each later run, until it can be read or is gone', async () => {
-    const state = memoryState();
+    const state = makeMemoryState();
     const run = (answer: string) => {
       const later = harvesting(
-        (args) => (args.get('verb') === 'GetRecord' ? answer : state.watermarkMs() === null ? page : oaiError('noRecordsMatch')),
+        (args) =>
+          args.get('verb') === 'GetRecord' ? answer : state.getWatermarkMs() === null ? page : oaiError('noRecordsMatch'),
         {
           ...{ state, skipBroken: true },
         },
@@ -208,11 +209,11 @@ describe('what cannot be read', () => {
     expect(reason).toBe(`The service did not send a complete record for ${OAI_BASE}/id/B.`);
     await expect(run(oaiError('badArgument'))).rejects.toThrow('badArgument');
     expect(await run(oaiXml(`<GetRecord>${recordXml('B')}</GetRecord>`))).toEqual([[], ['B']]);
-    const gone = memoryState();
+    const gone = makeMemoryState();
     gone.markSeen(`${OAI_BASE}/id/B`, { datestampMs: 1, digest: Buffer.alloc(0), look: 1, skipped: true });
     const { broken } = await harvesting((args) => (args.get('verb') === 'GetRecord' ? oaiError('idDoesNotExist') : list(['A'])), {
       state: gone,
     }).run();
-    expect([broken, gone.skipped()]).toEqual([[], []]);
+    expect([broken, gone.listSkipped()]).toEqual([[], []]);
   });
 });

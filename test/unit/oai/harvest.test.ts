@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { OaiError } from '../../../src/base/errors.ts';
 import { harvest } from '../../../src/oai/harvest-engine.ts';
-import { memoryState } from '../../../src/oai/harvest-state.ts';
+import { makeMemoryState } from '../../../src/oai/harvest-state.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { type Order, PlayedList } from './played-list.ts';
 
@@ -42,7 +42,7 @@ async function harvested(list: PlayedList, events: readonly (Event | readonly Ev
     }
   };
   const kept = new Map<string, string>();
-  const state = memoryState();
+  const state = makeMemoryState();
   let waiting: () => void = () => {};
   let looks = 0;
   try {
@@ -62,12 +62,12 @@ async function harvested(list: PlayedList, events: readonly (Event | readonly Ev
               for (const { header, element } of records) kept.set(header.identifier, element.text);
             };
           },
-          commit: () => waiting(),
+          notePage: () => waiting(),
         },
       },
       ({ look }) => {
         looks = look.number;
-        const listed = new Set(state.metIn(look.number));
+        const listed = new Set(state.listMetIn(look.number));
         for (const name of kept.keys()) if (!listed.has(name)) kept.delete(name);
       },
     );

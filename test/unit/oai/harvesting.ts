@@ -1,7 +1,7 @@
 import type { PasError } from '../../../src/base/errors.ts';
 import type { HttpRequest } from '../../../src/http/exchange.ts';
 import { harvest } from '../../../src/oai/harvest-engine.ts';
-import { memoryState } from '../../../src/oai/harvest-state.ts';
+import { makeMemoryState } from '../../../src/oai/harvest-state.ts';
 import { toIdent } from '../../../src/oai/protocol.ts';
 import type { HarvestOptions } from '../../../src/oai/walk.ts';
 import { manualClock } from '../../support/manual-clock.ts';
@@ -20,7 +20,7 @@ export function harvesting(answers: Answers, more: Partial<HarvestOptions> = {})
     const args = new Map(listArguments(request).map((each) => each.split('=', 2) as [string, string]));
     return answers(args, exchange.requests.length, request);
   });
-  const state = more.state ?? memoryState();
+  const state = more.state ?? makeMemoryState();
   const [keptLines, notes, pages]: [string[], string[], number[]] = [[], [], []];
   const run = () =>
     harvest({
@@ -34,7 +34,7 @@ export function harvesting(answers: Answers, more: Partial<HarvestOptions> = {})
       ...{ granularity: 'second', serverNowMs: NOW_MS, window: { fromMs: null, untilMs: null }, overlapMs: HOUR_MS },
       sink: {
         write: async ({ records }) => void keptLines.push(...records.map(({ header }) => toIdent(header.identifier))),
-        commit: () => {},
+        notePage: () => {},
       },
       onNote: (text) => notes.push(text),
       onPage: ({ written }) => pages.push(written.length),

@@ -68,7 +68,7 @@ test('a first harvest under a clock that is a day ahead asks the next time for w
   const one = list(['A'], '', 'completeListSize="1"');
   const first = harvesting(() => one.replace('2025-06-18T08', '2025-06-19T08'), { ...kept, clock, serverNowMs: NOW_MS + dayMs });
   await first.run();
-  expect(first.state.watermarkMs()).toBe(NOW_MS);
+  expect(first.state.getWatermarkMs()).toBe(NOW_MS);
 });
 
 test('a record that appears in a rising list with a stamp just before the pass, while another leaves, hides none', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { headersOnly } from '../../../src/oai/client.ts';
+import { readHeadersOnly } from '../../../src/oai/client.ts';
 import { findRecordAt, MAX_KEPT_BYTES, MalformedAnswerError } from '../../../src/oai/malformed-error.ts';
 import { makeClient, RECORDS } from '../../support/scripted-client.ts';
 import { listXml, OAI_BASE, oaiXml, recordXml, scripted } from '../../support/scripted-oai.ts';
@@ -76,16 +76,16 @@ describe('single records', () => {
   });
 
   test('come as their header alone where nothing else is wanted', async () => {
-    const headers = headersOnly(makeClient(scripted(GET)));
+    const headers = readHeadersOnly(makeClient(scripted(GET)));
     const [record, ...otherRecords] = (await headers.getRecordPage('A', 'oai_svc')).items;
     expect([record?.header.identifier, otherRecords]).toEqual([`${OAI_BASE}/id/A`, []]);
-    const listed = headersOnly(makeClient(scripted(listXml('ListIdentifiers', [recordXml('A')]))));
+    const listed = readHeadersOnly(makeClient(scripted(listXml('ListIdentifiers', [recordXml('A')]))));
     expect((await listed.listRecords(RECORDS)).items).toHaveLength(1);
   });
 
   test.each(['<GetRecord/>', '<GetRecord><record><header/></record></GetRecord>'])('%s is no record', async (inner) => {
-    const asked = makeClient(scripted(oaiXml(inner))).getRecord('A', 'oai_svc');
-    await expect(asked).rejects.toThrow('The service did not send a complete record for A.');
+    const recordPromise = makeClient(scripted(oaiXml(inner))).getRecord('A', 'oai_svc');
+    await expect(recordPromise).rejects.toThrow('The service did not send a complete record for A.');
   });
 
   test('that cannot be used are told by their place', async () => {
@@ -97,13 +97,13 @@ describe('single records', () => {
   });
 
   test('have the identifier that is asked for, whole or completed', async () => {
-    const asked = async (identifier: string) => {
+    const askIdentifier = async (identifier: string) => {
       const exchange = scripted(GET);
       await makeClient(exchange).getRecord(identifier, 'oai_svc');
       return new URL(exchange.requests[0]?.url ?? '').searchParams.get('identifier');
     };
-    expect(await asked('oai:finds:A')).toBe('oai:finds:A');
-    expect(await asked('A oai:A')).toBe(`${OAI_BASE}/id/A oai:A`);
+    expect(await askIdentifier('oai:finds:A')).toBe('oai:finds:A');
+    expect(await askIdentifier('A oai:A')).toBe(`${OAI_BASE}/id/A oai:A`);
   });
 });
 

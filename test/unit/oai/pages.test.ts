@@ -152,11 +152,11 @@ describe('a list that never ends', () => {
 
   test('a hundred empty pages in a row are none, one more is a failure', async () => {
     const after = async (emptyPages: number): Promise<Walk> => {
-      let asked = 0;
+      let askedCount = 0;
       return walk(
         scripted(() => {
-          asked += 1;
-          return asked > emptyPages ? page(['A']) : page([], `T${asked}`);
+          askedCount += 1;
+          return askedCount > emptyPages ? page(['A']) : page([], `T${askedCount}`);
         }),
       );
     };
@@ -168,17 +168,17 @@ describe('a list that never ends', () => {
   });
 
   test('is not one of more than a hundred pages, nor one with many empty pages between', async () => {
-    let asked = 0;
+    let askedCount = 0;
     const long = scripted(() => {
-      asked += 1;
-      return page(asked % 2 === 0 ? [] : [`N${asked}`], asked < 250 ? `T${asked}` : undefined);
+      askedCount += 1;
+      return page(askedCount % 2 === 0 ? [] : [`N${askedCount}`], askedCount < 250 ? `T${askedCount}` : undefined);
     });
     const { idents, failure } = await walk(long);
     expect([idents.length, failure]).toEqual([125, undefined]);
-    asked = 0;
+    askedCount = 0;
     const full = scripted(() => {
-      asked += 1;
-      return page([`N${asked}`], asked < 120 ? `T${asked}` : undefined);
+      askedCount += 1;
+      return page([`N${askedCount}`], askedCount < 120 ? `T${askedCount}` : undefined);
     });
     expect((await walk(full)).idents).toHaveLength(120);
   });

@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import {
   advancePass,
-  boundMs,
   countMissing,
-  coversWholeWindow,
   type HarvestPass,
   type HarvestWindow,
   hasShrunk,
+  isOfWholeWindow,
   isOnePage,
   isWhole,
   judge,
   markChanged,
+  parseBoundMs,
   resumeByDatestamp,
   startPass,
   startScan,
@@ -134,8 +134,8 @@ describe('after a page', () => {
   });
 
   test('something has left the list where its end has come and more was met than it counts', () => {
-    const gone = (met: number, more: Partial<Parameters<typeof advancePass>[1]>) =>
-      after(aPass({ look: { met } }), more).look.gone;
+    const gone = (metCount: number, more: Partial<Parameters<typeof advancePass>[1]>) =>
+      after(aPass({ look: { met: metCount } }), more).look.gone;
     const last = { next: undefined, completeListSize: 5 };
     expect([gone(6, last), gone(5, last), gone(6, { ...last, next: 'T' }), gone(6, { next: undefined })]).toEqual([
       true,
@@ -208,7 +208,7 @@ describe('a list that shrinks while it is read', () => {
 describe('the whole of a window', () => {
   test('is walked unless one of its bounds was cut', () => {
     const window = { fromMs: 1, untilMs: 9 };
-    const through = (walked: HarvestWindow) => coversWholeWindow(aPass({ window, walk: { window: walked } }));
+    const through = (walked: HarvestWindow) => isOfWholeWindow(aPass({ window, walk: { window: walked } }));
     expect([through(window), through({ ...window, fromMs: 2 }), through({ ...window, untilMs: 8 })]).toEqual([
       true,
       false,
@@ -227,7 +227,7 @@ describe('the whole of a window', () => {
   });
 
   test('lacks what was counted and not met', () => {
-    const missing = (listSize: number | null, met: number) => countMissing(aPass({ listSize, look: { met } }));
+    const missing = (listSize: number | null, metCount: number) => countMissing(aPass({ listSize, look: { met: metCount } }));
     expect([missing(9, 7), missing(9, 9), missing(9, 11), missing(null, 3)]).toEqual([2, 0, 0, 0]);
   });
 
@@ -238,8 +238,8 @@ describe('the whole of a window', () => {
   });
 
   test('that is counted again has lost something where it counts less than before, or less than was met', () => {
-    const gone = (listSize: number | null, met: number, now: number, before = false) =>
-      withListSize(aPass({ listSize, look: { met, gone: before } }), now);
+    const gone = (listSize: number | null, metCount: number, now: number, before = false) =>
+      withListSize(aPass({ listSize, look: { met: metCount, gone: before } }), now);
     expect(gone(9, 7, 9)).toMatchObject({ listSize: 9, look: { gone: false } });
     expect(gone(9, 7, 8)).toMatchObject({ listSize: 8, look: { gone: true } });
     expect(gone(null, 7, 6).look.gone).toBe(true);
@@ -305,6 +305,6 @@ describe('a look that is not counted', () => {
 });
 
 test('a bound of a person includes the last millisecond of its day or second', () => {
-  expect(boundMs('2025-06-18', 'day')).toBe(Date.UTC(2025, 5, 19) - 1);
-  expect(boundMs('2025-06-18T08:00:00Z', 'second')).toBe(Date.UTC(2025, 5, 18, 8, 0, 1) - 1);
+  expect(parseBoundMs('2025-06-18', 'day')).toBe(Date.UTC(2025, 5, 19) - 1);
+  expect(parseBoundMs('2025-06-18T08:00:00Z', 'second')).toBe(Date.UTC(2025, 5, 18, 8, 0, 1) - 1);
 });

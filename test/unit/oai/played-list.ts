@@ -1,6 +1,6 @@
 import { OaiError } from '../../../src/base/errors.ts';
 import type { ListPage } from '../../../src/oai/client.ts';
-import { datestampMs, type OaiArguments, type OaiRecord } from '../../../src/oai/protocol.ts';
+import { type OaiArguments, type OaiRecord, parseDatestampMs } from '../../../src/oai/protocol.ts';
 
 export type Order = 'newest first' | 'oldest first' | 'by name';
 
@@ -71,20 +71,20 @@ export class PlayedList {
 
   /** Name to text of what the window holds, in the list's order. */
   listed({ from, until }: OaiArguments = {}): [string, string][] {
-    const fromMs = datestampMs(from ?? '') ?? Number.NEGATIVE_INFINITY;
-    const untilMs = datestampMs(until ?? '') ?? Number.POSITIVE_INFINITY;
+    const fromMs = parseDatestampMs(from ?? '') ?? Number.NEGATIVE_INFINITY;
+    const untilMs = parseDatestampMs(until ?? '') ?? Number.POSITIVE_INFINITY;
     const within = [...this.#kept].filter(([, { stampMs }]) => stampMs >= fromMs && stampMs <= untilMs);
     const byName = within.sort(([a], [b]) => a.localeCompare(b));
     const sign = { 'newest first': -1, 'oldest first': 1, 'by name': 0 }[this.order];
     return byName.sort(([, a], [, b]) => sign * (a.stampMs - b.stampMs)).map(([name, { text }]) => [name, text]);
   }
 
-  readonly listRecords = async (asked: OaiArguments): Promise<ListPage<OaiRecord>> => {
+  readonly listRecords = async (args: OaiArguments): Promise<ListPage<OaiRecord>> => {
     this.beforeAnswer();
     this.answers++;
     this.nowMs += 1000;
-    const token = asked.resumptionToken;
-    const place = token === undefined ? { given: asked, offset: 0 } : this.#tokens.get(token);
+    const token = args.resumptionToken;
+    const place = token === undefined ? { given: args, offset: 0 } : this.#tokens.get(token);
     if (place === undefined) throw new OaiError('badResumptionToken', 'expired');
     this.#whole ??= place.given;
     if (place.given.from === this.#whole.from && place.given.until === this.#whole.until) this.#unseen = undefined;

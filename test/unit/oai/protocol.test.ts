@@ -45,8 +45,8 @@ describe('arguments are checked before anything is sent', () => {
   });
 
   test('what is no date is refused with what to write', () => {
-    const given = { metadataPrefix: 'oai_dc', from: '2024' };
-    expect(() => checkArguments('ListRecords', given)).toThrow(
+    const args = { metadataPrefix: 'oai_dc', from: '2024' };
+    expect(() => checkArguments('ListRecords', args)).toThrow(
       expect.objectContaining({ hint: 'Write 2025-06-18 or 2025-06-18T08:30:00Z (UTC).' }),
     );
   });

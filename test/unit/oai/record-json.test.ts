@@ -2,19 +2,19 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type OaiRecord, parseRecord } from '../../../src/oai/protocol.ts';
 import {
-  elementJson,
-  headerJson,
   type Json,
   listRepeatedElements,
-  metadataText,
-  recordJson,
+  renderMetadata,
+  toElementJson,
+  toHeaderJson,
+  toRecordJson,
   writeHeader,
   writeRecord,
 } from '../../../src/oai/record-json.ts';
 import { JsonBytes } from '../../../src/text/json-bytes.ts';
 import type { XmlElement } from '../../../src/xml/element.ts';
 import { parseXml } from '../../../src/xml/parse.ts';
-import { buildXml, elementText, type XmlNode } from '../../../src/xml/write-xml.ts';
+import { buildXml, renderElement, type XmlNode } from '../../../src/xml/write-xml.ts';
 
 const repeated = listRepeatedElements('2.2');
 
@@ -35,14 +35,14 @@ const dc = (content: string): OaiRecord =>
     `<oai_dc:dc xmlns:oai_dc="http://www.openarchives.org/OAI/2.0/oai_dc/" xmlns:dc="http://purl.org/dc/elements/1.1/">${content}</oai_dc:dc>`,
   );
 
-const getMetadata = (of: OaiRecord): unknown => JSON.parse(metadataText(new JsonBytes(), of, repeated) ?? 'null');
+const getMetadata = (of: OaiRecord): unknown => JSON.parse(renderMetadata(new JsonBytes(), of, repeated) ?? 'null');
 
 test('a record is its header with its metadata by the names of the service', () => {
   const find = svc(
     `<svc:samostatny_nalez><svc:ident_cely>X-1</svc:ident_cely><svc:okolnosti id="HES-1" xml:lang="cs"> pole </svc:okolnosti>
       <svc:poznamka/><svc:chranene_udaje><svc:geom_wkt EPSG="4326">POINT (1 2)</svc:geom_wkt></svc:chranene_udaje></svc:samostatny_nalez>`,
   );
-  expect(recordJson(find, repeated)).toEqual({
+  expect(toRecordJson(find, repeated)).toEqual({
     identifier: 'https://h/id/X-1',
     datestamp: '2025-01-02T03:04:05Z',
     sets: ['heslo:obdobi'],
@@ -84,7 +84,7 @@ describe('what this account may not see', () => {
 
   test('is marked where a part is refused, and its text is nowhere', () => {
     const find = svc(`<svc:samostatny_nalez><svc:chranene_udaje>\n ${refusal} </svc:chranene_udaje></svc:samostatny_nalez>`);
-    const json = recordJson(find, repeated);
+    const json = toRecordJson(find, repeated);
     expect(json).toMatchObject({ metadata: { samostatny_nalez: { chranene_udaje: { masked: true } } } });
     expect(JSON.stringify(json)).not.toContain('403');
   });
@@ -95,7 +95,7 @@ describe('what this account may not see', () => {
     ['Dublin Core that is nested twice', dc(`<oai_dc:dc>${refusal}</oai_dc:dc>`)],
     ['a field of Dublin Core', dc(`<dc:type>${refusal}</dc:type>`)],
   ])('is marked where the whole record is refused, in %s', (_, refused) => {
-    const json = recordJson(refused, repeated);
+    const json = toRecordJson(refused, repeated);
     expect(json).toMatchObject({ identifier: 'https://h/id/X-1', masked: true });
     expect(json).not.toHaveProperty('metadata');
     expect(getMetadata(refused)).toBeNull();
@@ -103,7 +103,7 @@ describe('what this account may not see', () => {
 });
 
 test('a deleted record says so and has no metadata', () => {
-  expect(recordJson(record('', '', ' status="deleted"'), repeated)).toEqual({
+  expect(toRecordJson(record('', '', ' status="deleted"'), repeated)).toEqual({
     identifier: 'https://h/id/X-1',
     datestamp: '2025-01-02T03:04:05Z',
     sets: [],
@@ -126,17 +126,17 @@ test('every field of Dublin Core is a list, also where the service nests it twic
 
 test('names that mean something to JavaScript are only names', () => {
   const named = svc('<svc:x><svc:__proto__><svc:a>1</svc:a></svc:__proto__><svc:constructor>2</svc:constructor></svc:x>');
-  expect(metadataText(new JsonBytes(), named, repeated)).toBe('{"x":{"__proto__":{"a":"1"},"constructor":"2"}}');
+  expect(renderMetadata(new JsonBytes(), named, repeated)).toBe('{"x":{"__proto__":{"a":"1"},"constructor":"2"}}');
 });
 
 test('of two attributes that differ only by their namespace the last one counts', () => {
   const { root } = parseXml(Buffer.from('<a lang="cs" xml:lang="en" id="1"/>'));
-  expect(elementJson(root)).toEqual({ '@lang': 'en', '@id': '1' });
+  expect(toElementJson(root)).toEqual({ '@lang': 'en', '@id': '1' });
 });
 
 test('a name that is left out of attributes stands nowhere, and the last one stands once', () => {
   const xsi = 'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"';
-  const text = (attributes: string) => metadataText(new JsonBytes(), record(`<a xmlns="urn:a" ${attributes}>x</a>`), repeated);
+  const text = (attributes: string) => renderMetadata(new JsonBytes(), record(`<a xmlns="urn:a" ${attributes}>x</a>`), repeated);
   expect(text('lang="cs" xml:lang="en" id="1"')).toBe('{"@lang":"en","@id":"1","#text":"x"}');
   expect(text(`lang="cs" ${xsi} xsi:lang="en"`)).toBe('{"@lang":"cs","#text":"x"}');
   expect(text('lang="&lt; &#x10D;"')).toBe('{"@lang":"< č","#text":"x"}');
@@ -156,7 +156,7 @@ test('a header alone is what its record says of it', () => {
   const kept = { identifier: 'https://h/id/X-1', datestamp: '2025-01-02T03:04:05Z', sets: ['heslo:obdobi', 'x'] };
   const listed = record('<a/>', '<setSpec>heslo:obdobi</setSpec><setSpec>x</setSpec>');
   expect(text(listed)).toBe(JSON.stringify(kept));
-  expect(headerJson(listed)).toEqual(kept);
+  expect(toHeaderJson(listed)).toEqual(kept);
   const deleted = record('', '', ' status="deleted"');
   expect(text(deleted)).toBe(JSON.stringify({ ...kept, sets: [], deleted: true }));
 });
@@ -172,7 +172,7 @@ test('what the service says about a record stands before its metadata, each by i
   expect(Buffer.concat(json.take()).toString()).toBe(
     '{"identifier":"X-1","datestamp":"2025-01-02","sets":[],"about":[{"provenance":{"origin":"a"}},{"rights":"free"}],"metadata":null}',
   );
-  expect(metadataText(new JsonBytes(), read, repeated)).toBeNull();
+  expect(renderMetadata(new JsonBytes(), read, repeated)).toBeNull();
 });
 
 /** Objects as the text should describe them, made one by one. */
@@ -203,9 +203,9 @@ test('whatever a service sends, the text of a record is that of its objects', ()
   fc.assert(
     fc.property(anyElement, (node) => {
       const { root } = parseXml(buildXml(node));
-      expect(elementJson(root)).toEqual(toModel(root));
+      expect(toElementJson(root)).toEqual(toModel(root));
       const json = new JsonBytes();
-      writeRecord(json, svc(elementText(node)), repeated);
+      writeRecord(json, svc(renderElement(node)), repeated);
       const text = Buffer.concat(json.take()).toString();
       expect(text).toBe(JSON.stringify(JSON.parse(text)));
     }),
@@ -217,8 +217,8 @@ test('a text that is written piece by piece, and what fills more than a block, i
     const long = `${before}${'"😀č\n'.repeat(100_000)}`;
     const json = new JsonBytes();
     json.open('[');
-    for (let nth = 0; nth < 4; nth++) json.string(long);
-    json.string('short');
+    for (let nth = 0; nth < 4; nth++) json.writeString(long);
+    json.writeString('short');
     json.close(']');
     expect(json.isLarge).toBe(true);
     expect(Buffer.concat(json.take()).toString()).toBe(JSON.stringify([long, long, long, long, 'short']));

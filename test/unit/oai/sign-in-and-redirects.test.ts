@@ -13,14 +13,14 @@ describe('signing in', () => {
     await makeClient(exchange, { kind: 'basic', username: 'eva@example.org', password: 'háčky:a dvojtečka' }).listRecords(
       RECORDS,
     );
-    const sent = exchange.requests[0]?.headers?.['authorization'] ?? '';
-    expect(Buffer.from(sent.slice('Basic '.length), 'base64').toString()).toBe('eva@example.org:háčky:a dvojtečka');
+    const authorization = exchange.requests[0]?.headers?.['authorization'] ?? '';
+    expect(Buffer.from(authorization.slice('Basic '.length), 'base64').toString()).toBe('eva@example.org:háčky:a dvojtečka');
   });
 
   test('a bearer token is asked for at each request, as it may have been renewed', async () => {
     const exchange = scripted(oaiError('noRecordsMatch'));
-    let asked = 0;
-    const client = makeClient(exchange, { kind: 'bearer', token: async () => `t${++asked}` });
+    let askedCount = 0;
+    const client = makeClient(exchange, { kind: 'bearer', token: async () => `t${++askedCount}` });
     await client.listRecords(RECORDS);
     await client.listRecords(RECORDS);
     expect(exchange.requests.map((request) => request.headers?.['authorization'])).toEqual(['Bearer t1', 'Bearer t2']);

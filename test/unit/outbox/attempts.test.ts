@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { AttemptOutcome } from '../../../src/base/outcomes.ts';
-import { entryBackoffMs } from '../../../src/base/retry-policy.ts';
+import { computeEntryBackoffMs } from '../../../src/base/retry-policy.ts';
 import { settle } from '../../../src/outbox/claims.ts';
-import { entryById } from '../../../src/outbox/entry-queries.ts';
-import { attemptsInARow, consecutiveFailures, getRetryAt, listAttempts } from '../../../src/outbox/record-events.ts';
+import { findEntryById } from '../../../src/outbox/entry-queries.ts';
+import { countAttemptsInARow, countConsecutiveFailures, getRetryAt, listAttempts } from '../../../src/outbox/record-events.ts';
 import { claimEntry } from '../../support/attempted-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
@@ -18,16 +18,16 @@ async function tried(outcomes: readonly (AttemptOutcome | null)[]) {
     if (outcome !== null) settle(outbox, claimed, { state: 'queued', reason: 'x', notBeforeAt: 0 }, { outcome });
     await clock.advance(1000);
   }
-  const entry = entryById(outbox, entryId);
+  const entry = findEntryById(outbox, entryId);
   if (entry === undefined) throw new Error('the entry is gone');
   const attempts = listAttempts(outbox, entry);
-  const refused = attemptsInARow(outbox, entry, 'unauthorised');
-  return { failures: consecutiveFailures(attempts), againInMs: getRetryAt(attempts) - clock.now() + 1000, refused };
+  const refused = countAttemptsInARow(outbox, entry, 'unauthorised');
+  return { failures: countConsecutiveFailures(attempts), againInMs: getRetryAt(attempts) - clock.now() + 1000, refused };
 }
 
 test('what fails waits longer each time, half a minute at most, and from the eighth time on for minutes', () => {
-  expect([1, 2, 3, 4, 5, 6, 7].map(entryBackoffMs)).toEqual([1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]);
-  expect([8, 9, 10, 11, 12, 20].map((failures) => entryBackoffMs(failures) / 60_000)).toEqual([5, 10, 20, 40, 60, 60]);
+  expect([1, 2, 3, 4, 5, 6, 7].map(computeEntryBackoffMs)).toEqual([1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]);
+  expect([8, 9, 10, 11, 12, 20].map((failures) => computeEntryBackoffMs(failures) / 60_000)).toEqual([5, 10, 20, 40, 60, 60]);
 });
 
 describe('consecutive failures', () => {

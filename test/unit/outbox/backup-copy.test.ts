@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { DatabaseError, FileError } from '../../../src/base/errors.ts';
 import { assertSound, backUpOutbox, isEmptyOutbox, openBackup, replaceContents } from '../../../src/outbox/backup-copy.ts';
-import { allEntries } from '../../../src/outbox/entry-queries.ts';
+import { listAllEntries } from '../../../src/outbox/entry-queries.ts';
 import { type Outbox, openOutbox, readHeader } from '../../../src/outbox/open-outbox.ts';
 import { openSqlite } from '../../../src/store/database.ts';
 import { acceptEntry } from '../../support/attempted-entries.ts';
@@ -13,7 +13,7 @@ import { queueImport, tempFolder, tempOutbox } from '../../support/temp-outbox.t
 const CLOCK = manualClock();
 const newFile = (): string => join(tempFolder(), 'file.sqlite');
 const open = (backup: string): Outbox => openBackup(backup, newFile(), CLOCK);
-const localIds = (outbox: Outbox): (string | null)[] => allEntries(outbox).map(({ localId }) => localId);
+const localIds = (outbox: Outbox): (string | null)[] => listAllEntries(outbox).map(({ localId }) => localId);
 
 function makeBackup(...names: readonly string[]): string {
   using outbox = tempOutbox();
@@ -30,7 +30,7 @@ describe('a backup', () => {
     const backup = newFile();
     backUpOutbox(outbox, backup);
     const opened = open(backup);
-    expect(allEntries(opened)).toEqual(allEntries(outbox));
+    expect(listAllEntries(opened)).toEqual(listAllEntries(outbox));
     expect(readHeader(opened)).toEqual({ ...readHeader(outbox), copyMadeAt: outbox.clock.now() });
     expect(statSync(backup).mode & 0o777).toBe(0o600);
     opened.close();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { serverMs, wallMs } from '../../../src/base/clock.ts';
+import { asServerMs, asWallMs } from '../../../src/base/clock.ts';
 import { DatabaseError } from '../../../src/base/errors.ts';
-import { errorIssue } from '../../../src/base/issue.ts';
+import { makeErrorIssue } from '../../../src/base/issue.ts';
 import { hashSha512 } from '../../../src/http/request-body.ts';
 import {
   type Claim,
@@ -16,21 +16,21 @@ import {
   settle,
   unpackContent,
 } from '../../../src/outbox/claims.ts';
-import { addNumber, addPhoto, eventsOfEntry, replaceImport, schedule } from '../../../src/outbox/entries.ts';
+import { addNumber, addPhoto, listEventsOfEntry, replaceImport, schedule } from '../../../src/outbox/entries.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
 import {
   type ClaimableQuery,
   countOpen,
-  entryById,
-  importOfFind,
-  nextClaimable,
-  nextClaimableAt,
-  nextScheduled,
+  findEntryById,
+  findImportOfFind,
+  findNextClaimable,
+  findNextClaimableAt,
+  findNextScheduled,
 } from '../../../src/outbox/entry-queries.ts';
 import { mergeJournal } from '../../../src/outbox/merge.ts';
 import { type Outbox, readHeader } from '../../../src/outbox/open-outbox.ts';
 import { supersedeEarlierNumbers } from '../../../src/outbox/ownership.ts';
-import { decisionAbout, listAttempts, recordEvents } from '../../../src/outbox/record-events.ts';
+import { listAttempts, makeDecision, recordEvents } from '../../../src/outbox/record-events.ts';
 import { removeTarget } from '../../../src/outbox/removal.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { ACCOUNT_ID, openAnew, queueImport, type TempOutbox, tempOutbox } from '../../support/temp-outbox.ts';
@@ -42,7 +42,7 @@ const ALL: ClaimableQuery = {
   busyProjects: [],
   openCircuits: [],
 };
-const SERVER_NOW = serverMs(1_700_000_000_000);
+const SERVER_NOW = asServerMs(1_700_000_000_000);
 const POST: Departure = {
   method: 'POST',
   path: '/api/pas/import-xml',
@@ -57,7 +57,7 @@ const BUSY: Settlement = { state: 'queued', reason: 'lock', notBeforeAt: 0 };
 const LOST: Settlement = { state: 'uncertain', reason: 'no answer' };
 
 function due(outbox: Outbox, query: Partial<ClaimableQuery> = {}): Entry {
-  const entry = nextClaimable(outbox, { ...ALL, ...query });
+  const entry = findNextClaimable(outbox, { ...ALL, ...query });
   if (entry === undefined) throw new Error('nothing is due');
   return entry;
 }
@@ -75,7 +75,7 @@ function accept(outbox: Outbox, query: Partial<ClaimableQuery> = {}, identCely =
 }
 
 function getEntry(outbox: Outbox, id: number): Entry {
-  const entry = entryById(outbox, id);
+  const entry = findEntryById(outbox, id);
   if (entry === undefined) throw new Error('the entry is gone');
   return entry;
 }
@@ -83,12 +83,12 @@ function getEntry(outbox: Outbox, id: number): Entry {
 const state = (outbox: Outbox, id: number): string => getEntry(outbox, id).state;
 
 function abandon(outbox: Outbox, id: number): void {
-  recordEvents(outbox, [decisionAbout(outbox, getEntry(outbox, id), { answer: 'abandon', by: 'person', group: 'g' }, 'dropped')]);
+  recordEvents(outbox, [makeDecision(outbox, getEntry(outbox, id), { answer: 'abandon', by: 'person', group: 'g' }, 'dropped')]);
 }
 
 function kindsInJournal(outbox: TempOutbox): string[] {
   return outbox.journal
-    .eventsSince(readHeader(outbox).outbox, 0)
+    .listEventsSince(readHeader(outbox).outbox, 0)
     .map(({ event }) => (event.kind === 'answered' ? event.body.outcome : event.kind));
 }
 
@@ -104,7 +104,7 @@ describe('what is due', () => {
     using outbox = tempOutbox();
     const { findId } = queueImport(outbox, 'K-1');
     const number = addNumber(outbox, { findId, identCely: null }, 'A 1', '');
-    expect(nextClaimable(outbox, { ...ALL, kinds: ['number'] })).toBeUndefined();
+    expect(findNextClaimable(outbox, { ...ALL, kinds: ['number'] })).toBeUndefined();
     accept(outbox);
     expect(due(outbox)).toMatchObject({ id: number, identCely: IDENT });
   });
@@ -113,7 +113,7 @@ describe('what is due', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
     schedule(outbox, entryId, { held: { basis: 'equal-record', question: 'is it this one?', candidates: [IDENT] } });
-    expect(nextClaimable(outbox, ALL)).toBeUndefined();
+    expect(findNextClaimable(outbox, ALL)).toBeUndefined();
     expect(claim(outbox, entryId, () => POST)).toBeUndefined();
     schedule(outbox, entryId, { held: null });
     expect(due(outbox).id).toBe(entryId);
@@ -125,7 +125,7 @@ describe('what is due', () => {
     const waitUntil = (ms: number) => schedule(outbox, entryId, { notBeforeAt: outbox.clock.now() + ms });
     waitUntil(30_000);
     clampFutureBackoff(outbox, 3_600_000);
-    expect(nextClaimable(outbox, ALL)).toBeUndefined();
+    expect(findNextClaimable(outbox, ALL)).toBeUndefined();
     waitUntil(3 * 24 * 3_600_000);
     clampFutureBackoff(outbox, 3_600_000);
     expect(due(outbox).id).toBe(entryId);
@@ -134,7 +134,7 @@ describe('what is due', () => {
   test('does not wait for minutes because a clock was a few minutes ahead when it was put back', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
-    const thenMs = wallMs(outbox.clock.now() + 180_000);
+    const thenMs = asWallMs(outbox.clock.now() + 180_000);
     schedule({ ...outbox, clock: { ...outbox.clock, now: () => thenMs } }, entryId, { notBeforeAt: thenMs + 1000 });
     clampFutureBackoff(outbox, 3_600_000);
     expect(due(outbox).id).toBe(entryId);
@@ -157,7 +157,7 @@ describe('what is due', () => {
       schedule(outbox, entryId, { notBeforeAt: outbox.clock.now() + (at === 1 ? 1000 : 5000) });
       return entryId;
     });
-    expect(nextScheduled(outbox, ALL)?.id).toBe(second);
+    expect(findNextScheduled(outbox, ALL)?.id).toBe(second);
     await clock.advance(6000);
     expect(due(outbox).id).toBe(second);
   });
@@ -168,8 +168,8 @@ describe('what is due', () => {
     queueImport(outbox, 'K-1');
     const untilMs = clock.now() + 5000;
     settle(outbox, claimed(outbox), { ...BUSY, notBeforeAt: untilMs }, { outcome: 'busy' });
-    expect(nextClaimable(outbox, ALL)).toBeUndefined();
-    expect(nextClaimableAt(outbox, ALL)).toBe(untilMs);
+    expect(findNextClaimable(outbox, ALL)).toBeUndefined();
+    expect(findNextClaimableAt(outbox, ALL)).toBe(untilMs);
     await clock.advance(5000);
     expect(due(outbox).localId).toBe('K-1');
   });
@@ -214,7 +214,7 @@ describe('of two numbers for one record', () => {
     const earlier = addNumber(outbox, target, 'A 1', '');
     settle(outbox, claimed(outbox), LOST, { outcome: 'uncertain' });
     const later = addNumber(outbox, target, 'A 2', 'A 1');
-    expect(nextClaimable(outbox, ALL)).toBeUndefined();
+    expect(findNextClaimable(outbox, ALL)).toBeUndefined();
     abandon(outbox, earlier);
     expect(due(outbox).id).toBe(later);
   });
@@ -226,7 +226,7 @@ describe('of two numbers for one record', () => {
     addNumber(outbox, { ...target, findId: find.entry.findId }, 'A 1', '');
     const { entry } = claimed(outbox);
     addNumber(outbox, target, 'A 2', '');
-    expect(nextClaimable(outbox, { ...ALL, busyRecords: [entry.recordKey, entry.identCely ?? ''] })).toBeUndefined();
+    expect(findNextClaimable(outbox, { ...ALL, busyRecords: [entry.recordKey, entry.identCely ?? ''] })).toBeUndefined();
   });
 
   test('one that may have arrived is not taken away, so that it is known what may still come to stand', () => {
@@ -244,7 +244,7 @@ describe('of two numbers for one record', () => {
     expect(due(outbox).id).toBe(later);
     accept(outbox);
     supersedeEarlierNumbers(outbox);
-    expect([state(outbox, earlier), nextScheduled(outbox, ALL)]).toEqual(['dropped', undefined]);
+    expect([state(outbox, earlier), findNextScheduled(outbox, ALL)]).toEqual(['dropped', undefined]);
   });
 });
 
@@ -269,7 +269,7 @@ describe('a claim', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
     const { entry } = claimed(outbox);
-    const [attempted] = eventsOfEntry(outbox, entry.uuid);
+    const [attempted] = listEventsOfEntry(outbox, entry.uuid);
     if (attempted?.kind !== 'attempted' || entry.kind !== 'import') throw new Error('no attempt');
     const content = unpackContent(attempted.body);
     expect(content?.document.equals(entry.document ?? Buffer.alloc(0))).toBe(true);
@@ -303,14 +303,14 @@ describe('a claim', () => {
     const { entryId } = queueImport(outbox, 'K-1');
     schedule(outbox, entryId, { issues: '[]', reason: '"before"' });
     claimed(outbox);
-    expect(entryById(outbox, entryId)).toMatchObject({ reason: null, issues: [] });
+    expect(findEntryById(outbox, entryId)).toMatchObject({ reason: null, issues: [] });
   });
 
   test('holds what the entry is to send now, not what it was when it was looked at', () => {
     using outbox = tempOutbox();
     const { findId } = queueImport(outbox, 'K-1');
     const { id } = due(outbox);
-    const entry = importOfFind(outbox, findId);
+    const entry = findImportOfFind(outbox, findId);
     if (entry === undefined) throw new Error('the entry is gone');
     const document = Buffer.from('<document>edited</document>');
     replaceImport(outbox, entry, {
@@ -327,7 +327,7 @@ describe('a claim', () => {
     using outbox = tempOutbox();
     const { findId } = queueImport(outbox, 'K-1');
     const { id } = due(outbox);
-    const entry = importOfFind(outbox, findId);
+    const entry = findImportOfFind(outbox, findId);
     if (entry === undefined) throw new Error('the entry is gone');
     replaceImport(outbox, entry, { document: null, documentSha512: null, digest: null, project: null, issues: [] });
     expect(claim(outbox, id, () => POST)).toBeUndefined();
@@ -399,12 +399,12 @@ describe('where the disk refuses', () => {
     const { entryId } = queueImport(outbox, 'K-1');
     outbox.sql(`create trigger full before insert on events begin select raise(abort, 'the disk is full'); end`).run();
     expect(() => claimed(outbox)).toThrow(/the disk is full/);
-    expect(entryById(outbox, entryId)).toMatchObject({ state: 'queued', attempts: 0 });
+    expect(findEntryById(outbox, entryId)).toMatchObject({ state: 'queued', attempts: 0 });
     expect(kindsInJournal(outbox)).toEqual(['bound', 'attempted', 'not-sent']);
 
     outbox.sql('drop trigger full').run();
     mergeJournal(outbox, { withOpen: true });
-    expect(entryById(outbox, entryId)).toMatchObject({ state: 'queued', attempts: 1, unknownAttempts: 0 });
+    expect(findEntryById(outbox, entryId)).toMatchObject({ state: 'queued', attempts: 1, unknownAttempts: 0 });
     accept(outbox);
     expect(state(outbox, entryId)).toBe('accepted');
   });
@@ -419,7 +419,7 @@ describe('where the disk refuses', () => {
     settle(outbox, claimed(outbox), LOST, { outcome: 'uncertain' });
     const decide = (answer: 'send' | 'undo' | 'abandon', of: string | null = null) =>
       recordEvents(outbox, [
-        decisionAbout(outbox, getEntry(outbox, entryId), { answer, by: 'person', group: answer, of }, answer),
+        makeDecision(outbox, getEntry(outbox, entryId), { answer, by: 'person', group: answer, of }, answer),
       ]);
     const [sent] = decide('send');
     expect(state(outbox, entryId)).toBe('queued');
@@ -428,7 +428,7 @@ describe('where the disk refuses', () => {
     decide('undo', sent?.id ?? '');
     decide('abandon');
     expect(getEntry(outbox, entryId)).toMatchObject({ state: 'dropped', unknownAttempts: 1 });
-    const positions = eventsOfEntry(outbox, getEntry(outbox, entryId).uuid).map(({ position }) => position);
+    const positions = listEventsOfEntry(outbox, getEntry(outbox, entryId).uuid).map(({ position }) => position);
     expect(Math.max(...positions)).toBeLessThan(20);
     using anew = openAnew(outbox);
     mergeJournal(anew, { withOpen: true });
@@ -440,7 +440,7 @@ describe('where the disk refuses', () => {
     const { entryId } = queueImport(outbox, 'K-1');
     outbox.journal.close();
     expect(() => claimed(outbox)).toThrow();
-    expect(entryById(outbox, entryId)).toMatchObject({ state: 'queued', attempts: 0 });
+    expect(findEntryById(outbox, entryId)).toMatchObject({ state: 'queued', attempts: 0 });
     expect(outbox.sql('select kind from events').pluck().all()).toEqual(['bound']);
   });
 
@@ -457,7 +457,7 @@ describe('where the disk refuses', () => {
       },
     };
     expect(() => claim(refusing, entryId, () => POST)).toThrow(DatabaseError);
-    expect(entryById(outbox, entryId)).toMatchObject({ state: 'queued', attempts: 0 });
+    expect(findEntryById(outbox, entryId)).toMatchObject({ state: 'queued', attempts: 0 });
     expect(kindsInJournal(outbox)).toEqual(['bound']);
   });
 
@@ -508,36 +508,41 @@ describe('what became of an attempt stands with its entry:', () => {
     const taken = attempted(outbox);
     schedule(outbox, taken.entry.id, { issues: '[]', reason: '"before"' });
     settle(outbox, taken, { state: 'accepted', identCely: IDENT }, { outcome: 'accepted' });
-    expect(entryById(outbox, taken.entry.id)).toMatchObject({ state: 'accepted', identCely: IDENT, reason: null, issues: [] });
+    expect(findEntryById(outbox, taken.entry.id)).toMatchObject({
+      state: 'accepted',
+      identCely: IDENT,
+      reason: null,
+      issues: [],
+    });
   });
 
   test('why it was refused, with what the service found, and no longer when it is sent again', () => {
     using outbox = tempOutbox();
     const taken = attempted(outbox);
-    const issues = [errorIssue('server', 'no such period')];
+    const issues = [makeErrorIssue('server', 'no such period')];
     settle(outbox, taken, { state: 'refused', reason: 'refused', issues }, { outcome: 'refused', status: 422 });
-    expect(entryById(outbox, taken.entry.id)).toMatchObject({
+    expect(findEntryById(outbox, taken.entry.id)).toMatchObject({
       state: 'refused',
       reason: 'refused',
       issues: [{ rule: 'server' }],
     });
     expect(claim(outbox, taken.entry.id, () => POST)).toBeUndefined();
     requeue(outbox, getEntry(outbox, taken.entry.id), 'a person decided: send', 7.5);
-    expect(entryById(outbox, taken.entry.id)).toMatchObject({
+    expect(findEntryById(outbox, taken.entry.id)).toMatchObject({
       state: 'queued',
       reason: 'a person decided: send',
       issues: [],
       notBeforeAt: 8,
     });
     settle(outbox, claimed(outbox), { state: 'refused', reason: 'again', issues: [] }, { outcome: 'refused' });
-    expect(entryById(outbox, taken.entry.id)).toMatchObject({ state: 'refused', reason: 'again', attempts: 2 });
+    expect(findEntryById(outbox, taken.entry.id)).toMatchObject({ state: 'refused', reason: 'again', attempts: 2 });
   });
 
   test('why it waits, and until when', () => {
     using outbox = tempOutbox();
     const taken = attempted(outbox);
     settle(outbox, taken, { ...BUSY, notBeforeAt: 7.5 }, { outcome: 'busy' });
-    expect(entryById(outbox, taken.entry.id)).toMatchObject({
+    expect(findEntryById(outbox, taken.entry.id)).toMatchObject({
       state: 'queued',
       reason: 'lock',
       notBeforeAt: 8,
@@ -549,13 +554,13 @@ describe('what became of an attempt stands with its entry:', () => {
     using outbox = tempOutbox();
     const taken = attempted(outbox);
     settle(outbox, taken, LOST, { outcome: 'uncertain' });
-    expect(entryById(outbox, taken.entry.id)).toMatchObject({ state: 'uncertain', reason: 'no answer' });
+    expect(findEntryById(outbox, taken.entry.id)).toMatchObject({ state: 'uncertain', reason: 'no answer' });
   });
 
   test('and the attempt has the answer’s status, date and reason', () => {
     using outbox = tempOutbox();
     const taken = attempted(outbox);
-    const serverDateAt = serverMs(SERVER_NOW + 500);
+    const serverDateAt = asServerMs(SERVER_NOW + 500);
     settle(outbox, taken, LOST, { outcome: 'uncertain', status: 500, serverDateAt });
     expect(listAttempts(outbox, taken.entry)).toMatchObject([
       {
@@ -571,10 +576,10 @@ describe('what became of an attempt stands with its entry:', () => {
       const taken = attempted(outbox);
       recoverInFlight(outbox);
       recordEvents(outbox, [
-        decisionAbout(outbox, getEntry(outbox, taken.entry.id), { answer: before, by: 'person', group: 'g' }, before),
+        makeDecision(outbox, getEntry(outbox, taken.entry.id), { answer: before, by: 'person', group: 'g' }, before),
       ]);
       settle(outbox, taken, { state: 'accepted', identCely: IDENT }, { outcome: 'accepted' });
-      expect(entryById(outbox, taken.entry.id)).toMatchObject({ state: 'accepted', identCely: IDENT, unknownAttempts: 0 });
+      expect(findEntryById(outbox, taken.entry.id)).toMatchObject({ state: 'accepted', identCely: IDENT, unknownAttempts: 0 });
     }
   });
 });
@@ -589,7 +594,7 @@ test('what waits for an import gets its identifier, and nothing else does', () =
   ];
   const strange = addNumber(outbox, { findId: other.findId, identCely: null }, 'A 2', '');
   accept(outbox);
-  const getIdent = (id: number) => entryById(outbox, id)?.identCely;
+  const getIdent = (id: number) => findEntryById(outbox, id)?.identCely;
   expect([...dependents, strange].map(getIdent)).toEqual([IDENT, IDENT, null]);
   // A photograph is accepted with the identifier of its record, which says nothing of another number.
   const later = addPhoto(outbox, { findId: other.findId, identCely: 'C-1-N1' }, PHOTOGRAPH);
@@ -613,9 +618,9 @@ describe('a part of what is queued', () => {
 
     await clock.advance(1000);
     moveToBack(outbox, part, 'a wall');
-    expect(entryById(outbox, ids[2] ?? 0)).toMatchObject({ notBeforeAt: clock.now(), reason: 'a wall' });
-    expect(entryById(outbox, ids[0] ?? 0)).toMatchObject({ reason: null });
-    expect(nextScheduled(outbox, { ...ALL, openCircuits })?.kind).toBe('number');
+    expect(findEntryById(outbox, ids[2] ?? 0)).toMatchObject({ notBeforeAt: clock.now(), reason: 'a wall' });
+    expect(findEntryById(outbox, ids[0] ?? 0)).toMatchObject({ reason: null });
+    expect(findNextScheduled(outbox, { ...ALL, openCircuits })?.kind).toBe('number');
   });
 
   test('that is asked for by name waits no longer', () => {
@@ -624,8 +629,8 @@ describe('a part of what is queued', () => {
     for (const each of [first, second]) schedule(outbox, each?.entryId ?? 0, { notBeforeAt: outbox.clock.now() + 5000 });
     clearBackoff(outbox, [`find:${second?.findId}`]);
     expect(due(outbox).id).toBe(second?.entryId);
-    expect(nextScheduled(outbox, ALL)?.id).toBe(second?.entryId);
-    expect(entryById(outbox, first?.entryId ?? 0)?.notBeforeAt).toBe(outbox.clock.now() + 5000);
-    expect(nextClaimableAt(outbox, { ...ALL, kinds: ['photo'] })).toBeUndefined();
+    expect(findNextScheduled(outbox, ALL)?.id).toBe(second?.entryId);
+    expect(findEntryById(outbox, first?.entryId ?? 0)?.notBeforeAt).toBe(outbox.clock.now() + 5000);
+    expect(findNextClaimableAt(outbox, { ...ALL, kinds: ['photo'] })).toBeUndefined();
   });
 });

@@ -4,12 +4,12 @@ import { hashSha512 } from '../../../src/http/request-body.ts';
 import { recoverInFlight, type Settlement } from '../../../src/outbox/claims.ts';
 import { addNumber, addPhoto, schedule } from '../../../src/outbox/entries.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
-import { draftImports, entryById, needingPerson } from '../../../src/outbox/entry-queries.ts';
+import { findEntryById, listDraftImports, listNeedingPerson } from '../../../src/outbox/entry-queries.ts';
 import { mergeJournal, rebuildStates } from '../../../src/outbox/merge.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
-import { countEntries, countQueued, countWaiting, delays, droppedWithDependents } from '../../../src/outbox/overview.ts';
+import { countEntries, countQueued, countWaiting, listDelays, listDroppedWithDependents } from '../../../src/outbox/overview.ts';
 import { releaseRecord } from '../../../src/outbox/ownership.ts';
-import { decisionAbout, recordEvents, recordEvidence } from '../../../src/outbox/record-events.ts';
+import { makeDecision, recordEvents, recordEvidence } from '../../../src/outbox/record-events.ts';
 import { removeTarget, unhideFind } from '../../../src/outbox/removal.ts';
 import { countFinds } from '../../../src/outbox/stored-finds.ts';
 import { attemptEntry, claimEntry } from '../../support/attempted-entries.ts';
@@ -30,11 +30,11 @@ const addsDependent = fc.tuple(pick, fc.boolean(), fc.boolean()).map(
     (outbox) => {
       const findId = isOfRecord ? null : pickedFind(outbox, which);
       if (findId === undefined) return;
-      const made =
+      const identCely =
         findId === null
           ? undefined
           : outbox.sql(`select ident_cely from entries where find_id = ? and kind = 'import'`).pluck().get(findId);
-      const target = { findId, identCely: isOfRecord ? `C-1-N${which}` : typeof made === 'string' ? made : null };
+      const target = { findId, identCely: isOfRecord ? `C-1-N${which}` : typeof identCely === 'string' ? identCely : null };
       if (isPhoto)
         addPhoto(outbox, target, {
           name: 'a.jpg',
@@ -81,7 +81,7 @@ const decides = fc.tuple(pick, fc.constantFrom('created', 'send', 'abandon', 'fo
           .get(entry.uuid);
         const of = answer === 'undo' && typeof last === 'string' ? last : null;
         recordEvents(outbox, [
-          decisionAbout(outbox, entry, { answer: answer as 'created', by: 'person', group: 'g', identCely, of }, 'x'),
+          makeDecision(outbox, entry, { answer: answer as 'created', by: 'person', group: 'g', identCely, of }, 'x'),
         ]);
       }
     },
@@ -201,20 +201,20 @@ function pickedFind(outbox: Outbox, which: number): number | undefined {
 function pickedEntry(outbox: Outbox, which: number): Entry | undefined {
   const ids = outbox.sql('select id from entries').pluck().all() as number[];
   const id = ids.at(which % Math.max(ids.length, 1));
-  return id === undefined ? undefined : entryById(outbox, id);
+  return id === undefined ? undefined : findEntryById(outbox, id);
 }
 
 test('what waits is counted by what it waits for', () => {
   using outbox = tempOutbox();
   const [queued, dropped] = ['K-1', 'K-2'].map((name) => queueImport(outbox, name));
   for (const find of [queued, dropped]) addNumber(outbox, { findId: find?.findId ?? null, identCely: null }, 'A 1', '');
-  const entry = entryById(outbox, dropped?.entryId ?? 0);
+  const entry = findEntryById(outbox, dropped?.entryId ?? 0);
   if (entry === undefined) throw new Error('the entry is gone');
-  recordEvents(outbox, [decisionAbout(outbox, entry, { answer: 'abandon', by: 'person', group: 'g' }, 'dropped')]);
+  recordEvents(outbox, [makeDecision(outbox, entry, { answer: 'abandon', by: 'person', group: 'g' }, 'dropped')]);
   schedule(outbox, queueImport(outbox, 'K-3').entryId, { held: { basis: 'equal-record', question: '?', candidates: ['x'] } });
   schedule(outbox, queueImport(outbox, 'K-4').entryId, { notBeforeAt: outbox.clock.now() + 1000 });
   expect(countWaiting(outbox)).toEqual({ forImport: 1, forDropped: 1, forPerson: 1, forTime: 1 });
-  expect(droppedWithDependents(outbox)).toEqual(['K-2']);
+  expect(listDroppedWithDependents(outbox)).toEqual(['K-2']);
   expect(countQueued(outbox, [`find:${queued?.findId}`])).toEqual({ import: 1, number: 1, photo: 0 });
 });
 
@@ -228,8 +228,8 @@ test('what needs a person comes with its questions first, and why others wait is
   attemptEntry(outbox, refused, { state: 'refused', reason: 'no', issues: [] });
   schedule(outbox, held, { held: { basis: 'equal-record', question: '?', candidates: ['x'] } });
   attemptEntry(outbox, busy, { state: 'queued', reason: 'locked', notBeforeAt: 5 });
-  expect(needingPerson(outbox, 9).map(({ localId }) => localId)).toEqual(['K-2', 'K-1']);
-  expect(needingPerson(outbox, 1).map(({ localId }) => localId)).toEqual(['K-2']);
-  expect(delays(outbox, 9)).toEqual([{ kind: 'import', reason: 'locked', count: 1, find: 'K-3', notBeforeAt: 5 }]);
-  expect(draftImports(outbox, undefined)).toEqual([]);
+  expect(listNeedingPerson(outbox, 9).map(({ localId }) => localId)).toEqual(['K-2', 'K-1']);
+  expect(listNeedingPerson(outbox, 1).map(({ localId }) => localId)).toEqual(['K-2']);
+  expect(listDelays(outbox, 9)).toEqual([{ kind: 'import', reason: 'locked', count: 1, find: 'K-3', notBeforeAt: 5 }]);
+  expect(listDraftImports(outbox, undefined)).toEqual([]);
 });

@@ -5,12 +5,12 @@ import { describe, expect, test } from 'vitest';
 import { DatabaseTooNewError, isDamaged } from '../../../src/base/errors.ts';
 import { backUpOutbox, openBackup } from '../../../src/outbox/backup-copy.ts';
 import { addNumber, addPhoto, schedule } from '../../../src/outbox/entries.ts';
-import { allEntries } from '../../../src/outbox/entry-queries.ts';
-import { checksum, type EventRow, parseEvent } from '../../../src/outbox/events.ts';
+import { listAllEntries } from '../../../src/outbox/entry-queries.ts';
+import { computeChecksum, type EventRow, parseEvent } from '../../../src/outbox/events.ts';
 import { type Journal, openJournal } from '../../../src/outbox/journal.ts';
 import { mergeJournal, rebuildStates } from '../../../src/outbox/merge.ts';
 import { type Outbox, openOutbox, readHeader } from '../../../src/outbox/open-outbox.ts';
-import { allFinds } from '../../../src/outbox/stored-finds.ts';
+import { iterateFinds } from '../../../src/outbox/stored-finds.ts';
 import { openSqlite } from '../../../src/store/database.ts';
 import { acceptEntry, attemptEntry } from '../../support/attempted-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
@@ -44,11 +44,11 @@ function season(): TempOutbox {
 
 /** All that the header, finds, entries and events say; states are rebuilt first, since they are a copy of what the events say. */
 function getContent(outbox: Outbox): unknown {
-  const finds = [...allFinds(outbox)].map(({ id: _, ...find }) => find);
+  const finds = [...iterateFinds(outbox)].map(({ id: _, ...find }) => find);
   const rows = outbox.sql(`select * from events not indexed`).all() as EventRow[];
   const events = rows.map((row) => parseEvent(outbox.path, row));
   rebuildStates(outbox);
-  const entries = allEntries(outbox).map(({ id: _, findId: __, updatedAt: ___, ...entry }) => entry);
+  const entries = listAllEntries(outbox).map(({ id: _, findId: __, updatedAt: ___, ...entry }) => entry);
   const { mergedSeq: _, mergedEvent: __, ...header } = readHeader(outbox);
   return { header, finds, entries, events };
 }
@@ -100,7 +100,7 @@ describe('a file with a changed bit, or a few changed bytes, is noticed or reads
   test('the journal, which is set aside where it is damaged, and complete again with the outbox', () => {
     using outbox = season();
     const { outbox: id } = readHeader(outbox);
-    const eventsIn = (journal: Journal) => journal.eventsSince(id, 0).map(({ event }) => event);
+    const eventsIn = (journal: Journal) => journal.listEventsSince(id, 0).map(({ event }) => event);
     const [sound, content] = [eventsIn(outbox.journal), getContent(outbox)];
     outbox.sql('pragma wal_checkpoint(truncate)').all();
     const [file, bytes] = [readFileSync(outbox.path), journalBytes(outbox)];
@@ -156,6 +156,6 @@ function journalBytes({ journal }: TempOutbox): Buffer {
 }
 
 test('the checksum of a row is that of outboxes and journals that exist already', () => {
-  expect(checksum(['a', null, 1, 2])).toBe(2_493_920_553);
-  expect(checksum(['a', null, Buffer.from('xy')])).toBe(3_853_900_798);
+  expect(computeChecksum(['a', null, 1, 2])).toBe(2_493_920_553);
+  expect(computeChecksum(['a', null, Buffer.from('xy')])).toBe(3_853_900_798);
 });

@@ -15,9 +15,9 @@ import {
   setReason,
 } from '../../../src/outbox/entries.ts';
 import type { Entry, Held, ImportEntry, NumberEntry, PhotoEntry } from '../../../src/outbox/entry.ts';
-import { entriesOfTarget, entryById, heldEntries, isDropped } from '../../../src/outbox/entry-queries.ts';
+import { findEntryById, isDropped, listEntriesOfTarget, listHeldEntries } from '../../../src/outbox/entry-queries.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
-import { decisionAbout, recordEvents } from '../../../src/outbox/record-events.ts';
+import { makeDecision, recordEvents } from '../../../src/outbox/record-events.ts';
 import { findByLocalId, insertFind, renameFind, updateFind } from '../../../src/outbox/stored-finds.ts';
 import { acceptEntry, attemptEntry, claimEntry } from '../../support/attempted-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
@@ -32,13 +32,13 @@ const UNCERTAIN = { state: 'uncertain', reason: 'no answer' } as const;
 const HELD: Held = { basis: 'equal-record', question: 'is it this one?', candidates: [IDENT] };
 
 function getEntry<T extends Entry = Entry>(outbox: Outbox, id: number): T {
-  const entry = entryById(outbox, id);
+  const entry = findEntryById(outbox, id);
   if (entry === undefined) throw new Error('no such entry');
   return entry as T;
 }
 
 function abandon(outbox: Outbox, id: number): void {
-  recordEvents(outbox, [decisionAbout(outbox, getEntry(outbox, id), { answer: 'abandon', by: 'person', group: 'g' }, 'dropped')]);
+  recordEvents(outbox, [makeDecision(outbox, getEntry(outbox, id), { answer: 'abandon', by: 'person', group: 'g' }, 'dropped')]);
 }
 
 const makeContent = (text: string | null) => {
@@ -103,7 +103,7 @@ describe('what is corrected', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
     schedule(outbox, entryId, { held: HELD, notBeforeAt: 7 });
-    expect([getEntry(outbox, entryId).held, heldEntries(outbox).map(({ id }) => id)]).toEqual([HELD, [entryId]]);
+    expect([getEntry(outbox, entryId).held, listHeldEntries(outbox).map(({ id }) => id)]).toEqual([HELD, [entryId]]);
     replaceImport(outbox, getEntry<ImportEntry>(outbox, entryId), makeContent('<x/>'));
     expect(getEntry(outbox, entryId)).toMatchObject({ held: null, notBeforeAt: 0 });
   });
@@ -126,7 +126,7 @@ describe('an open question', () => {
       schedule(outbox, entryId, { held: HELD });
       outbox.sql('pragma ignore_check_constraints = on').run();
       outbox.sql(`update entries set held = ${text} where id = ?`).run(entryId);
-      expect(() => entryById(outbox, entryId)).toThrow(expect.objectContaining({ damaged: true }) as Error);
+      expect(() => findEntryById(outbox, entryId)).toThrow(expect.objectContaining({ damaged: true }) as Error);
     },
   );
 
@@ -178,7 +178,7 @@ test('entries are found by their find, or else by their record', () => {
   const { entryId, findId } = queueImport(outbox, 'K-1');
   const number = addNumber(outbox, RECORD, 'A 1', '');
   const ids = (target: { findId: number | null; identCely: string | null }) =>
-    entriesOfTarget(outbox, target).map(({ id }) => id);
+    listEntriesOfTarget(outbox, target).map(({ id }) => id);
   expect([ids({ findId, identCely: IDENT }), ids(RECORD), ids({ findId: null, identCely: null })]).toEqual([
     [entryId],
     [number],

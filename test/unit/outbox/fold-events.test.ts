@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { serverMs } from '../../../src/base/clock.ts';
+import { asServerMs } from '../../../src/base/clock.ts';
 import type { DecidedBody, OutboxEvent, Settles } from '../../../src/outbox/events.ts';
 import { computeState, type EntryFacts, foldEvents, type Wanted } from '../../../src/outbox/fold-events.ts';
 
@@ -24,7 +24,7 @@ function history(...events: readonly Spoken[]): OutboxEvent[] {
 
 function makeEvent(event: Spoken, position: number, id: string): OutboxEvent {
   const head = { id, outbox: 'outbox', find: 'find', entry: 'entry', position };
-  const evidence = { at: 1, serverMs: serverMs(1), basis: 'x', reason: 'y', candidates: [], account: null };
+  const evidence = { at: 1, serverMs: asServerMs(1), basis: 'x', reason: 'y', candidates: [], account: null };
   switch (event.did) {
     case 'attempt':
       return {
@@ -331,8 +331,8 @@ const anySpoken: fc.Arbitrary<Spoken> = (() => {
 })();
 
 /** Histories as several copies may write them: places that tie, and gaps. */
-const anyHistory = fc.array(fc.tuple(anySpoken, fc.integer({ min: 1, max: 8 })), { maxLength: 12 }).map((said) => {
-  const events = said.map(([each, position], index) =>
+const anyHistory = fc.array(fc.tuple(anySpoken, fc.integer({ min: 1, max: 8 })), { maxLength: 12 }).map((spokenEvents) => {
+  const events = spokenEvents.map(([each, position], index) =>
     makeEvent(each, position, each.did === 'attempt' ? each.id : `e${index + 1}`),
   );
   return [...new Map(events.map((event) => [event.id, event])).values()];

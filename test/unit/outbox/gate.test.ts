@@ -143,13 +143,13 @@ describe('a person is asked', () => {
       hiddenRecords: new Map([['C-202400101', ['R-4']]]),
     };
     const rejected = new Set<string>();
-    const asked = [1, 2, 3, 4, 5].map(() => {
+    const bases = [1, 2, 3, 4, 5].map(() => {
       const found = getBasis(IMPORT, { ...facts, rejected: () => rejected });
       if (found === 'leaves') return found;
       for (const candidate of found[1]) rejected.add(candidate);
       return found[0];
     });
-    expect(asked).toEqual(['attempted-elsewhere', 'local-id-sent-elsewhere', 'equal-record', 'hidden-records', 'leaves']);
+    expect(bases).toEqual(['attempted-elsewhere', 'local-id-sent-elsewhere', 'equal-record', 'hidden-records', 'leaves']);
   });
 
   test('about some of many by name, and about all of them', () => {
@@ -160,9 +160,11 @@ describe('a person is asked', () => {
   });
 
   test('with the old and the new number', () => {
-    const asked = (shown: string) => checkDeparture(NUMBER, { ...NOTHING, shownNumbers: new Map([[IDENT, shown]]) });
-    expect(asked('B 9')).toMatchObject({ held: { question: { text: expect.stringContaining('the record has the number') } } });
-    expect(asked('')).toMatchObject({ held: { question: { text: expect.stringContaining('no longer has a number') } } });
+    const askDeparture = (shown: string) => checkDeparture(NUMBER, { ...NOTHING, shownNumbers: new Map([[IDENT, shown]]) });
+    expect(askDeparture('B 9')).toMatchObject({
+      held: { question: { text: expect.stringContaining('the record has the number') } },
+    });
+    expect(askDeparture('')).toMatchObject({ held: { question: { text: expect.stringContaining('no longer has a number') } } });
   });
 });
 
@@ -227,7 +229,7 @@ describe('whatever was found,', () => {
     fc.assert(
       fc.property(fc.constantFrom(IMPORT, NUMBER, PHOTO), anyFacts, (entry, found) => {
         const rejected = new Set<string>();
-        for (let asked = 0; asked < 5; asked += 1) {
+        for (let askedCount = 0; askedCount < 5; askedCount += 1) {
           const passage = checkDeparture(entry, { ...makeFacts(found), rejected: () => rejected });
           if (passage.kind === 'leave') return;
           for (const candidate of passage.held.candidates) rejected.add(candidate);

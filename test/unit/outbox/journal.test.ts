@@ -3,12 +3,12 @@ import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { DatabaseError, DatabaseTooNewError } from '../../../src/base/errors.ts';
 import { type Claim, claim, recoverInFlight, settle } from '../../../src/outbox/claims.ts';
-import { entryById } from '../../../src/outbox/entry-queries.ts';
+import { findEntryById } from '../../../src/outbox/entry-queries.ts';
 import type { OutboxEvent } from '../../../src/outbox/events.ts';
 import { assertSoundJournal, type Journal, openJournal } from '../../../src/outbox/journal.ts';
 import { mergeJournal } from '../../../src/outbox/merge.ts';
 import { type Outbox, openOutbox, readHeader } from '../../../src/outbox/open-outbox.ts';
-import { decisionAbout, recordEvents } from '../../../src/outbox/record-events.ts';
+import { makeDecision, recordEvents } from '../../../src/outbox/record-events.ts';
 import { openSqlite } from '../../../src/store/database.ts';
 import { acceptEntry, attemptEntry, claimEntry } from '../../support/attempted-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
@@ -41,7 +41,7 @@ function boundEvent(id: string, outbox = 'o-1'): OutboxEvent {
 
 /** Identifiers of all events of an outbox in the journal. */
 function idsIn(journal: Journal, outbox = 'o-1'): string[] {
-  return journal.eventsSince(outbox, 0).map(({ event }) => event.id);
+  return journal.listEventsSince(outbox, 0).map(({ event }) => event.id);
 }
 
 function listIds(outbox: Outbox): string[] {
@@ -55,10 +55,10 @@ describe('the journal', () => {
     journal.append([boundEvent('c'), boundEvent('a')]);
     journal.append([]);
     expect([idsIn(journal), idsIn(journal, 'o-2')]).toEqual([['a', 'c'], ['b']]);
-    const [first, last] = journal.eventsSince('o-1', 0);
+    const [first, last] = journal.listEventsSince('o-1', 0);
     expect(first?.event).toEqual(boundEvent('a'));
-    expect(journal.eventsSince('o-1', first?.seq ?? 0).map(({ event }) => event.id)).toEqual(['c']);
-    expect([journal.eventAt(last?.seq ?? 0), journal.eventAt(99)]).toEqual(['c', undefined]);
+    expect(journal.listEventsSince('o-1', first?.seq ?? 0).map(({ event }) => event.id)).toEqual(['c']);
+    expect([journal.findEventAt(last?.seq ?? 0), journal.findEventAt(99)]).toEqual(['c', undefined]);
     expect([journal.has('b'), journal.has('x')]).toEqual([true, false]);
     journal.close();
   });
@@ -71,7 +71,7 @@ describe('the journal', () => {
     const second = openJournal(path, { ...OPTIONS, machine: () => 'renamed' });
     expect([second.id, second.machine, idsIn(second)]).toEqual([first.id, 'this-machine', ['a']]);
     expect([statSync(path).mode & 0o777, statSync(path.replace('.sqlite', '.id')).mode & 0o777]).toEqual([0o600, 0o600]);
-    expect(second.sizeBytes()).toBeGreaterThan(0);
+    expect(second.getSizeBytes()).toBeGreaterThan(0);
     second.close();
   });
 
@@ -105,15 +105,15 @@ describe('the journal', () => {
       journal.listOtherOutboxes('U-2', ADDRESS, 'another'),
       journal.listOtherOutboxes(ACCOUNT_ID, 'https://x', 'another'),
     ]).toEqual([[], [], []]);
-    expect(journal.earlierAttempts(ACCOUNT_ID, 'another', { digest: hashDigest('K-1') })).toMatchObject([
+    expect(journal.listEarlierAttempts(ACCOUNT_ID, 'another', { digest: hashDigest('K-1') })).toMatchObject([
       { localId: 'K-1', identCely: IDENT },
     ]);
-    expect(journal.earlierAttempts(ACCOUNT_ID, 'another', { localId: 'K-2' })).toMatchObject([
+    expect(journal.listEarlierAttempts(ACCOUNT_ID, 'another', { localId: 'K-2' })).toMatchObject([
       { digest: hashDigest('K-2'), identCely: null },
     ]);
     expect([
-      journal.earlierAttempts(ACCOUNT_ID, id, { localId: 'K-2' }),
-      journal.earlierAttempts('U-2', 'another', { localId: 'K-2' }),
+      journal.listEarlierAttempts(ACCOUNT_ID, id, { localId: 'K-2' }),
+      journal.listEarlierAttempts('U-2', 'another', { localId: 'K-2' }),
     ]).toEqual([[], []]);
   });
 });
@@ -134,7 +134,7 @@ describe('a journal of a newer pas', () => {
     const { entryId } = queueImport(outbox, 'K-1');
     expect(mergeJournal(outbox, { withOpen: true })).toEqual({ events: 0, restoredFinds: 0 });
     expect(() => claimEntry(outbox, entryId)).toThrow(DatabaseTooNewError);
-    expect(entryById(outbox, entryId)).toMatchObject({ state: 'queued', attempts: 0 });
+    expect(findEntryById(outbox, entryId)).toMatchObject({ state: 'queued', attempts: 0 });
     outbox.close();
     expect(readFileSync(path).equals(before)).toBe(true);
   });
@@ -155,7 +155,7 @@ describe('where there is no journal', () => {
     expect(outbox.journalProblem).toBeInstanceOf(DatabaseError);
     const { entryId } = queueImport(outbox, 'K-1');
     expect(() => claimEntry(outbox, entryId)).toThrow(DatabaseError);
-    expect(entryById(outbox, entryId)?.state).toBe('queued');
+    expect(findEntryById(outbox, entryId)?.state).toBe('queued');
     outbox.close();
   });
 
@@ -192,14 +192,14 @@ describe('a power cut between the journal and the outbox', () => {
       },
     };
     expect(() => claimEntry(dead, entryId)).toThrow('power cut');
-    expect(entryById(outbox, entryId)).toMatchObject({ state: 'queued', attempts: 0 });
+    expect(findEntryById(outbox, entryId)).toMatchObject({ state: 'queued', attempts: 0 });
 
     expect(mergeJournal(outbox, { withOpen: false })).toEqual({ events: 0, restoredFinds: 0 });
-    expect(entryById(outbox, entryId)?.state).toBe('queued');
+    expect(findEntryById(outbox, entryId)?.state).toBe('queued');
     expect(mergeJournal(outbox, { withOpen: true }).events).toBe(1);
-    expect(entryById(outbox, entryId)?.state).toBe('sending');
+    expect(findEntryById(outbox, entryId)?.state).toBe('sending');
     recoverInFlight(outbox);
-    expect(entryById(outbox, entryId)).toMatchObject({ state: 'uncertain', attempts: 1 });
+    expect(findEntryById(outbox, entryId)).toMatchObject({ state: 'uncertain', attempts: 1 });
   });
 
   test('that comes after the answer is in the journal loses no answer', () => {
@@ -216,10 +216,10 @@ describe('a power cut between the journal and the outbox', () => {
         }),
     };
     expect(() => acceptClaimed(dying, claimed)).toThrow('power cut');
-    expect(entryById(outbox, entryId)?.state).toBe('sending');
+    expect(findEntryById(outbox, entryId)?.state).toBe('sending');
     mergeJournal({ ...outbox, journal }, { withOpen: true });
     recoverInFlight(outbox);
-    expect(entryById(outbox, entryId)).toMatchObject({ state: 'accepted', identCely: IDENT });
+    expect(findEntryById(outbox, entryId)).toMatchObject({ state: 'accepted', identCely: IDENT });
   });
 });
 
@@ -359,9 +359,9 @@ function acceptClaimed(outbox: Outbox, claimed: Claim): void {
 }
 
 function abandon(outbox: Outbox, id: number): void {
-  const entry = entryById(outbox, id);
+  const entry = findEntryById(outbox, id);
   if (entry === undefined) throw new Error('the entry is gone');
-  recordEvents(outbox, [decisionAbout(outbox, entry, { answer: 'abandon', by: 'person', group: 'g' }, 'dropped')]);
+  recordEvents(outbox, [makeDecision(outbox, entry, { answer: 'abandon', by: 'person', group: 'g' }, 'dropped')]);
 }
 
 /** Finds in several states, closed into the files themselves. */

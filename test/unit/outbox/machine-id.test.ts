@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { journalLayout, machineId, type System, thisSystem } from '../../../src/context/places.ts';
+import { chooseJournalLayout, readMachineId, type System, thisSystem } from '../../../src/context/places.ts';
 
 /** The journal is beside the outbox there. */
-const isContainer = (system: System): boolean => journalLayout(undefined, system) === 'beside';
+const isContainer = (system: System): boolean => chooseJournalLayout(undefined, system) === 'beside';
 
 const MACHINE_ID = '0123456789abcdef0123456789abcdef';
 const GUID = '01234567-89AB-cdef-0123-456789abcdef';
@@ -24,7 +24,7 @@ describe('Linux', () => {
     machine('linux', { [SPACE]: 'pid:[4026531836]', 'read /etc/machine-id': `${MACHINE_ID}\n`, ...changes });
 
   test('has an identifier where it counts the processes itself', () => {
-    expect(machineId(linux())).toBe(MACHINE_ID);
+    expect(readMachineId(linux())).toBe(MACHINE_ID);
     expect(isContainer(linux())).toBe(false);
   });
 
@@ -35,20 +35,20 @@ describe('Linux', () => {
     ['the file of Podman', { 'exists /run/.containerenv': '' }],
   ])('is a container by %s, and its identifier may be that of its image', (_, changes) => {
     expect(isContainer(linux(changes))).toBe(true);
-    expect(machineId(linux(changes))).toBe('');
+    expect(readMachineId(linux(changes))).toBe('');
   });
 
   test('of which nothing can be read is a container', () => {
     expect(isContainer(machine('linux', {}))).toBe(true);
-    expect(machineId(machine('linux', {}))).toBe('');
+    expect(readMachineId(machine('linux', {}))).toBe('');
   });
 
   test.each([`x${MACHINE_ID}\n`, `${MACHINE_ID}0\n`, 'uninitialized\n', ''])('has no identifier in %j', (text) => {
-    expect(machineId(linux({ 'read /etc/machine-id': text }))).toBe('');
+    expect(readMachineId(linux({ 'read /etc/machine-id': text }))).toBe('');
   });
 
   test('may have no file of its identifier', () => {
-    expect(machineId(machine('linux', { [SPACE]: 'pid:[4026531836]' }))).toBe('');
+    expect(readMachineId(machine('linux', { [SPACE]: 'pid:[4026531836]' }))).toBe('');
   });
 });
 
@@ -58,15 +58,15 @@ describe('macOS', () => {
 
   test('has the identifier of its platform and is no container', () => {
     const system = darwin(`+-o J314 <class>\n    {\n      "IOPlatformUUID" = "${GUID}"\n    }\n`);
-    expect([machineId(system), isContainer(system)]).toEqual([GUID, false]);
+    expect([readMachineId(system), isContainer(system)]).toEqual([GUID, false]);
   });
 
   test.each(['', '"IOPlatformUUID" = "unknown"', `"IOPlatformUUID" = "${GUID}0"`])('has none in %j', (printed) => {
-    expect(machineId(darwin(printed))).toBe('');
+    expect(readMachineId(darwin(printed))).toBe('');
   });
 
   test('has none where no program tells it', () => {
-    expect(machineId(machine('darwin', {}))).toBe('');
+    expect(readMachineId(machine('darwin', {}))).toBe('');
   });
 });
 
@@ -77,27 +77,27 @@ describe('Windows', () => {
 
   test('has the identifier in its registry and is no container', () => {
     const system = machine('win32', NAMED);
-    expect([machineId(system), isContainer(system)]).toEqual([GUID, false]);
+    expect([readMachineId(system), isContainer(system)]).toEqual([GUID, false]);
   });
 
   test('is a container where the registry has its kind, and its identifier may be that of its image', () => {
     const system = machine('win32', { ...NAMED, [IN_CONTAINER]: '    ContainerType    REG_DWORD    0x2\r\n' });
-    expect([machineId(system), isContainer(system)]).toEqual(['', true]);
+    expect([readMachineId(system), isContainer(system)]).toEqual(['', true]);
   });
 
   test('has none where the registry cannot be asked', () => {
-    expect(machineId(machine('win32', {}))).toBe('');
+    expect(readMachineId(machine('win32', {}))).toBe('');
   });
 });
 
 test('any other system has no identifier and is no container', () => {
   const system = machine('openbsd', { 'read /etc/machine-id': MACHINE_ID });
-  expect([machineId(system), isContainer(system)]).toEqual(['', false]);
+  expect([readMachineId(system), isContainer(system)]).toEqual(['', false]);
 });
 
 test('this system answers all questions, with an identifier of its kind or none', () => {
-  expect(machineId(thisSystem)).toMatch(/^([0-9a-f-]{32,36})?$/i);
-  if (isContainer(thisSystem)) expect(machineId(thisSystem)).toBe('');
+  expect(readMachineId(thisSystem)).toMatch(/^([0-9a-f-]{32,36})?$/i);
+  if (isContainer(thisSystem)) expect(readMachineId(thisSystem)).toBe('');
   expect(thisSystem.run('no-such-program-of-any-system', [])).toBeUndefined();
   expect(thisSystem.read('/no/such/file')).toBeUndefined();
 });

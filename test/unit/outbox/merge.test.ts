@@ -5,13 +5,19 @@ import { hashSha512 } from '../../../src/http/request-body.ts';
 import { claim, recoverInFlight, settle } from '../../../src/outbox/claims.ts';
 import { addNumber, addPhoto, replaceImport, schedule } from '../../../src/outbox/entries.ts';
 import type { Entry, ImportEntry } from '../../../src/outbox/entry.ts';
-import { allEntries, entriesOfFind, entryById, importOfFind, listNumbers } from '../../../src/outbox/entry-queries.ts';
+import {
+  findEntryById,
+  findImportOfFind,
+  listAllEntries,
+  listEntriesOfFind,
+  listNumbers,
+} from '../../../src/outbox/entry-queries.ts';
 import type { Journal } from '../../../src/outbox/journal.ts';
 import { mergeJournal, rebuildStates, thinDocuments } from '../../../src/outbox/merge.ts';
 import { type Outbox, readHeader, updateHeader } from '../../../src/outbox/open-outbox.ts';
 import { supersedeEarlierNumbers } from '../../../src/outbox/ownership.ts';
 import { saveStanding } from '../../../src/outbox/pulled-records.ts';
-import { decisionAbout, recordEvents } from '../../../src/outbox/record-events.ts';
+import { makeDecision, recordEvents } from '../../../src/outbox/record-events.ts';
 import { removeTarget } from '../../../src/outbox/removal.ts';
 import { findByLocalId } from '../../../src/outbox/stored-finds.ts';
 import { acceptEntry, attemptEntry, claimEntry } from '../../support/attempted-entries.ts';
@@ -34,20 +40,20 @@ const UNCERTAIN = { state: 'uncertain', reason: 'no answer' } as const;
 const REFUSED = { state: 'refused', reason: 'no such period', issues: [] } as const;
 
 function getEntry(outbox: Outbox, id: number): Entry {
-  const entry = entryById(outbox, id);
+  const entry = findEntryById(outbox, id);
   if (entry === undefined) throw new Error('the entry is gone');
   return entry;
 }
 
 function getImport(outbox: Outbox, localId: string): ImportEntry {
   const find = findByLocalId(outbox, localId);
-  const entry = find === undefined ? undefined : importOfFind(outbox, find.id);
+  const entry = find === undefined ? undefined : findImportOfFind(outbox, find.id);
   if (entry === undefined) throw new Error(`there is no find ${localId}`);
   return entry;
 }
 
 function listStates(outbox: Outbox): (string | null)[][] {
-  return allEntries(outbox).map(({ localId, kind, state, identCely }) => [localId, kind, state, identCely]);
+  return listAllEntries(outbox).map(({ localId, kind, state, identCely }) => [localId, kind, state, identCely]);
 }
 
 /** Closes the outbox into one file and copies that. */
@@ -60,7 +66,7 @@ function makeCopy(outbox: TempOutbox): string {
 
 /** Records at the service that this outbox knows: each identifier once for each attempt. */
 function sentTwice(outbox: Outbox): string[] {
-  return allEntries(outbox)
+  return listAllEntries(outbox)
     .filter(({ attempts }) => attempts > 1)
     .map(({ localId }) => localId ?? '');
 }
@@ -80,7 +86,7 @@ describe('an older copy of the outbox that was put back', () => {
     expect(listStates(old).map(([, , state]) => state)).toEqual(['queued', 'queued', 'queued']);
     expect(mergeJournal(old, UNLOCKED)).toEqual({ events: 4, restoredFinds: 0 });
     expect(listStates(old)).toEqual(before);
-    expect(allEntries(old).map(({ unknownAttempts }) => unknownAttempts)).toEqual([0, 0, 0]);
+    expect(listAllEntries(old).map(({ unknownAttempts }) => unknownAttempts)).toEqual([0, 0, 0]);
     expect(mergeJournal(old, LOCKED)).toEqual({ events: 0, restoredFinds: 0 });
   });
 
@@ -121,7 +127,7 @@ describe('an older copy of the outbox that was put back', () => {
     attemptEntry(outbox, entryId, UNCERTAIN);
     const copy = makeCopy(outbox);
     recordEvents(outbox, [
-      decisionAbout(outbox, getEntry(outbox, entryId), { answer: 'abandon', by: 'person', group: 'g' }, 'dropped'),
+      makeDecision(outbox, getEntry(outbox, entryId), { answer: 'abandon', by: 'person', group: 'g' }, 'dropped'),
     ]);
     using old = openAt(copy, outbox.journal.path);
     mergeJournal(old, UNLOCKED);
@@ -145,7 +151,7 @@ describe('an outbox that was lost', () => {
     expect(mergeJournal(anew, LOCKED)).toEqual({ events: 9, restoredFinds: 1 });
     expect(listStates(anew)).toEqual(listStates(outbox));
     const contents = (of: Outbox) =>
-      allEntries(of).map((entry) => [
+      listAllEntries(of).map((entry) => [
         entry.uuid,
         entry.findUuid,
         entry.kind === 'photo' ? entry.photograph : entry.kind === 'number' ? [entry.value, entry.expects] : entry.document,
@@ -169,11 +175,11 @@ describe('an outbox that was lost', () => {
     using outbox = tempOutbox();
     const { findId, entryId } = queueImport(outbox, 'K-1');
     acceptEntry(outbox, entryId, IDENT);
-    const sent = [
+    const sentIds = [
       addNumber(outbox, { findId, identCely: IDENT }, 'A 1', ''),
       addPhoto(outbox, { findId, identCely: IDENT }, PHOTOGRAPH),
     ];
-    for (const id of sent) acceptEntry(outbox, id, IDENT);
+    for (const id of sentIds) acceptEntry(outbox, id, IDENT);
 
     using anew = openAnew(outbox);
     const again = queueImport(anew, 'K-1');
@@ -259,7 +265,7 @@ describe('an attempt without an answer', () => {
     acceptEntry(outbox, ids[2] ?? 0, 'C-202400101-N00003');
 
     using old = openAt(copy, outbox.journal.path);
-    const states = () => allEntries(old).map(({ state }) => state);
+    const states = () => listAllEntries(old).map(({ state }) => state);
     mergeJournal(old, UNLOCKED);
     expect(states()).toEqual(['accepted', 'queued', 'accepted']);
     const { mergedSeq } = readHeader(old);
@@ -360,7 +366,7 @@ describe('two copies on one machine', () => {
     using second = openAt(makeCopy(first), first.journal.path);
     const decide = (outbox: Outbox, answer: 'abandon' | 'send') => {
       const entry = getImport(outbox, 'K-1');
-      recordEvents(outbox, [decisionAbout(outbox, entry, { answer, by: 'person', group: answer }, answer)]);
+      recordEvents(outbox, [makeDecision(outbox, entry, { answer, by: 'person', group: answer }, answer)]);
     };
     decide(first, 'abandon');
     decide(second, 'send');
@@ -389,7 +395,7 @@ describe('documents that were thinned away', () => {
 
   const kept = (outbox: TempOutbox) =>
     outbox.journal
-      .eventsSince(readHeader(outbox).outbox, 0)
+      .listEventsSince(readHeader(outbox).outbox, 0)
       .flatMap(({ event }) =>
         event.kind === 'attempted' && event.body.entryKind === 'import'
           ? [[event.body.localId, event.body.content !== null, event.body.digest !== null]]
@@ -429,14 +435,14 @@ describe('documents that were thinned away', () => {
     addPhoto(anew, { findId, identCely: null }, PHOTOGRAPH);
     mergeJournal(anew, LOCKED);
     expect(
-      entriesOfFind(anew, findId)
+      listEntriesOfFind(anew, findId)
         .map(({ kind, state, identCely }) => [kind, state, identCely])
         .sort(),
     ).toEqual([
       ['import', 'accepted', IDENT],
       ['photo', 'accepted', IDENT],
     ]);
-    expect(allEntries(anew).filter(({ state }) => state === 'queued')).toEqual([]);
+    expect(listAllEntries(anew).filter(({ state }) => state === 'queued')).toEqual([]);
     expect(mergeJournal(anew, LOCKED)).toEqual({ events: 0, restoredFinds: 0 });
   });
 
@@ -449,7 +455,7 @@ describe('documents that were thinned away', () => {
     const { held } = getEntry(anew, entryId);
     expect(held).toMatchObject({ basis: 'local-id-in-use' });
     const decided = { answer: 'send', by: 'person', group: 'g', candidates: held?.candidates ?? [] } as const;
-    recordEvents(anew, [decisionAbout(anew, getEntry(anew, entryId), decided, 'send')]);
+    recordEvents(anew, [makeDecision(anew, getEntry(anew, entryId), decided, 'send')]);
     schedule(anew, entryId, { held: null });
     mergeJournal(anew, LOCKED);
     expect(getEntry(anew, entryId)).toMatchObject({ state: 'queued', held: null });
@@ -470,13 +476,13 @@ describe('a transaction that failed', () => {
     const { entryId } = queueImport(outbox, 'K-1');
     attemptEntry(outbox, entryId, UNCERTAIN);
     const decided = { answer, by: 'person', group: 'g', identCely: answer === 'created' ? IDENT : null } as const;
-    const decide = () => recordEvents(outbox, [decisionAbout(outbox, getEntry(outbox, entryId), decided, 'decided')]);
+    const decide = () => recordEvents(outbox, [makeDecision(outbox, getEntry(outbox, entryId), decided, 'decided')]);
     failing(outbox, decide);
     mergeJournal(outbox, LOCKED);
     expect(getEntry(outbox, entryId)).toMatchObject({ state: 'uncertain', unknownAttempts: 1 });
     decide();
     const { outbox: id } = readHeader(outbox);
-    expect(outbox.journal.eventsSince(id, 0).filter(({ event }) => event.kind === 'decided')).toHaveLength(1);
+    expect(outbox.journal.listEventsSince(id, 0).filter(({ event }) => event.kind === 'decided')).toHaveLength(1);
   });
 
   test('keeps what the service answered', () => {
@@ -528,9 +534,9 @@ test('thousands of events are merged in a time that grows with their number', ()
         return anew.sql(text);
       },
     };
-    const eventsSince = (...asked: Parameters<Journal['eventsSince']>) =>
-      anew.journal.eventsSince(...asked).filter(({ seq }) => seq <= size);
-    const some = { ...anew.journal, eventsSince };
+    const listEventsSince = (...args: Parameters<Journal['listEventsSince']>) =>
+      anew.journal.listEventsSince(...args).filter(({ seq }) => seq <= size);
+    const some = { ...anew.journal, listEventsSince };
     mergeJournal({ ...counting, journal: some }, LOCKED);
     return run;
   };
@@ -552,13 +558,13 @@ test('an attempt whose answer comes thousands of events later is merged with it,
   settle(outbox, claimed, { state: 'accepted', identCely: IDENT }, { outcome: 'accepted', status: 201 });
   using anew = openAnew(outbox);
   const sizes: number[] = [];
-  const eventsSince = (...asked: Parameters<Journal['eventsSince']>) => {
-    const events = anew.journal.eventsSince(...asked);
+  const listEventsSince = (...args: Parameters<Journal['listEventsSince']>) => {
+    const events = anew.journal.listEventsSince(...args);
     sizes.push(events.length);
     return events;
   };
 
-  const { restoredFinds } = mergeJournal({ ...anew, journal: { ...anew.journal, eventsSince } }, { withOpen: false });
+  const { restoredFinds } = mergeJournal({ ...anew, journal: { ...anew.journal, listEventsSince } }, { withOpen: false });
 
   expect(restoredFinds).toBe(601);
   expect(Math.max(...sizes)).toBeLessThan(1000);

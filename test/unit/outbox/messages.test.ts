@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { errorIssue } from '../../../src/base/issue.ts';
+import { makeErrorIssue } from '../../../src/base/issue.ts';
 import { setLanguage } from '../../../src/base/language.ts';
 import { type Message, msg } from '../../../src/base/message.ts';
 import { settle } from '../../../src/outbox/claims.ts';
 import { schedule } from '../../../src/outbox/entries.ts';
-import { entryById } from '../../../src/outbox/entry-queries.ts';
+import { findEntryById } from '../../../src/outbox/entry-queries.ts';
 import { listAttempts, listEvidence, recordEvidence } from '../../../src/outbox/record-events.ts';
 import { attemptEntry, claimEntry } from '../../support/attempted-entries.ts';
 import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
@@ -13,8 +13,8 @@ test('what the service says in its own words keeps them, whatever they look like
   const words = 'the service is "closed" {"text": 1}';
   using outbox = tempOutbox();
   const { entryId } = queueImport(outbox, 'K-1');
-  attemptEntry(outbox, entryId, { state: 'refused', reason: words, issues: [errorIssue('x', words)] });
-  const entry = entryById(outbox, entryId);
+  attemptEntry(outbox, entryId, { state: 'refused', reason: words, issues: [makeErrorIssue('x', words)] });
+  const entry = findEntryById(outbox, entryId);
   if (entry === undefined) throw new Error('the entry is gone');
   const overview = outbox.sql('select reason from outbox_overview where entry = 1').pluck().get();
   expect([entry.reason, entry.issues[0]?.message, overview, listAttempts(outbox, entry)[0]?.reason]).toEqual([
@@ -31,12 +31,12 @@ test('what is written down is read in the language of whoever reads it, and by p
   const detail: Message = msg`status ${503} with "${`\${0} $& closed`}"`;
   const reason = msg`the request did not reach the service (${detail})`;
   settle(outbox, claimEntry(outbox, entryId), { state: 'uncertain', reason }, { outcome: 'uncertain' });
-  const entry = entryById(outbox, entryId);
+  const entry = findEntryById(outbox, entryId);
   if (entry === undefined) throw new Error('the entry is gone');
   recordEvidence(outbox, entry, { kind: 'absent' }, { basis: 'none', candidates: [], serverAt: null, reason }, null);
   schedule(outbox, entryId, { held: { basis: 'equal-record', question: reason, candidates: [] } });
   const read = (): unknown => {
-    const now = entryById(outbox, entryId);
+    const now = findEntryById(outbox, entryId);
     return [now?.reason, now?.held?.question, listAttempts(outbox, entry)[0]?.reason, listEvidence(outbox, entry)[0]?.reason].map(
       String,
     );

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { newUuid } from '../../../src/outbox/events.ts';
+import { makeUuid } from '../../../src/outbox/events.ts';
 
 const UUID_7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const moments = fc.integer({ min: 0, max: 2 ** 48 - 1 });
@@ -9,7 +9,7 @@ test('an identifier made later sorts behind one made before, so that an index gr
   fc.assert(
     fc.property(moments, moments, (one, other) => {
       const [earlier, later] = [Math.min(one, other), Math.max(one, other)];
-      const [first, second] = [newUuid(earlier), newUuid(later)];
+      const [first, second] = [makeUuid(earlier), makeUuid(later)];
       for (const uuid of [first, second]) expect(uuid).toMatch(UUID_7);
       if (earlier < later) expect(first < second).toBe(true);
     }),
@@ -17,6 +17,6 @@ test('an identifier made later sorts behind one made before, so that an index gr
 });
 
 test('identifiers made in one millisecond differ', () => {
-  const made = Array.from({ length: 1000 }, () => newUuid(1_764_000_000_000.5));
-  expect(new Set(made).size).toBe(made.length);
+  const uuids = Array.from({ length: 1000 }, () => makeUuid(1_764_000_000_000.5));
+  expect(new Set(uuids).size).toBe(uuids.length);
 });

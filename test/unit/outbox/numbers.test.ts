@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { addNumber, addPhoto, schedule } from '../../../src/outbox/entries.ts';
 import type { NumberEntry } from '../../../src/outbox/entry.ts';
-import { effectiveNumbers, entryById, listNumbers } from '../../../src/outbox/entry-queries.ts';
+import { findEntryById, listEffectiveNumbers, listNumbers } from '../../../src/outbox/entry-queries.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
-import { findLastNumber, latestNumber, supersedeEarlierNumbers } from '../../../src/outbox/ownership.ts';
+import { findLastNumber, getLatestNumber, supersedeEarlierNumbers } from '../../../src/outbox/ownership.ts';
 import { acceptEntry, attemptEntry } from '../../support/attempted-entries.ts';
 import { tempOutbox } from '../../support/temp-outbox.ts';
 
@@ -13,7 +13,7 @@ const REFUSED = { state: 'refused', reason: 'said', issues: [] } as const;
 
 const add = (outbox: Outbox, value: string, identCely = IDENT): number =>
   addNumber(outbox, { findId: null, identCely }, value, '');
-const getState = (outbox: Outbox, id: number): string | undefined => entryById(outbox, id)?.state;
+const getState = (outbox: Outbox, id: number): string | undefined => findEntryById(outbox, id)?.state;
 
 test('the numbers of a record are those that were not dropped or refused', () => {
   using outbox = tempOutbox();
@@ -25,17 +25,17 @@ test('the numbers of a record are those that were not dropped or refused', () =>
   expect(findLastNumber(outbox, target, [])?.value).toBe('TWO');
   expect(findLastNumber(outbox, target, ['queued'])?.value).toBe('ONE');
   expect(findLastNumber(outbox, target, ['refused', 'queued'])).toBeUndefined();
-  expect(effectiveNumbers(outbox).map(({ value }) => value)).toEqual(['TWO', 'OTHER']);
-  const photo = entryById(
+  expect(listEffectiveNumbers(outbox).map(({ value }) => value)).toEqual(['TWO', 'OTHER']);
+  const photo = findEntryById(
     outbox,
     addPhoto(outbox, target, { name: 'a.jpg', mediaType: 'image/jpeg', sha512: Buffer.alloc(64), sizeBytes: 1 }),
   );
-  const entry = entryById(outbox, add(outbox, 'THREE')) as NumberEntry;
+  const entry = findEntryById(outbox, add(outbox, 'THREE')) as NumberEntry;
   if (photo === undefined) throw new Error('the entry is gone');
   expect(
-    latestNumber([entry, { ...entry, state: 'dropped', value: 'x' }, { ...entry, state: 'refused', value: 'y' }, photo]),
+    getLatestNumber([entry, { ...entry, state: 'dropped', value: 'x' }, { ...entry, state: 'refused', value: 'y' }, photo]),
   ).toBe('THREE');
-  expect(latestNumber([photo])).toBeUndefined();
+  expect(getLatestNumber([photo])).toBeUndefined();
 });
 
 test('numbers before one that is sent are dropped, those of its record and of no other, also refused ones', () => {
@@ -54,7 +54,7 @@ test('numbers before one that is sent are dropped, those of its record and of no
     'accepted',
     'queued',
   ]);
-  expect(`${entryById(outbox, first)?.reason}`).toBe('a later number of the record replaces it');
+  expect(`${findEntryById(outbox, first)?.reason}`).toBe('a later number of the record replaces it');
 });
 
 test('numbers are dropped of one record alone where only that is asked for, and not for one that a person is asked about', () => {

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { serverMs } from '../../../src/base/clock.ts';
+import { asServerMs } from '../../../src/base/clock.ts';
 import { settle } from '../../../src/outbox/claims.ts';
 import { addNumber, addPhoto } from '../../../src/outbox/entries.ts';
 import type { ImportEntry } from '../../../src/outbox/entry.ts';
-import { entryById, importOfRecord, latestAccepted } from '../../../src/outbox/entry-queries.ts';
+import { findEntryById, findImportOfRecord, listLatestAccepted } from '../../../src/outbox/entry-queries.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { listAcceptedSince, releaseRecord } from '../../../src/outbox/ownership.ts';
-import { decisionAbout, recordEvents, recordEvidence } from '../../../src/outbox/record-events.ts';
+import { makeDecision, recordEvents, recordEvidence } from '../../../src/outbox/record-events.ts';
 import { acceptEntry, attemptEntry, claimEntry } from '../../support/attempted-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
@@ -18,7 +18,7 @@ const UNCERTAIN = { state: 'uncertain', reason: 'no answer' } as const;
 const EVIDENCE = { basis: 'x', candidates: [], serverAt: null, reason: 'looked at' };
 
 function getEntry(outbox: Outbox, id: number) {
-  const entry = entryById(outbox, id);
+  const entry = findEntryById(outbox, id);
   if (entry === undefined) throw new Error('no such entry');
   return entry;
 }
@@ -28,15 +28,15 @@ function owned(outbox: Outbox) {
   const { findId, entryId } = queueImport(outbox, 'K-1');
   acceptEntry(outbox, entryId, IDENT);
   const target = { findId, identCely: IDENT };
-  const sent = [addNumber(outbox, target, 'A 1', ''), addPhoto(outbox, target, PHOTOGRAPH)];
-  for (const id of sent) acceptEntry(outbox, id, IDENT);
+  const sentIds = [addNumber(outbox, target, 'A 1', ''), addPhoto(outbox, target, PHOTOGRAPH)];
+  for (const id of sentIds) acceptEntry(outbox, id, IDENT);
   const waiting = addPhoto(outbox, target, { ...PHOTOGRAPH, sha512: Buffer.alloc(64, 2) });
   const elsewhere = addPhoto(outbox, { findId, identCely: OTHER }, { ...PHOTOGRAPH, sha512: Buffer.alloc(64, 3) });
-  return { entryId, ids: [entryId, ...sent, waiting, elsewhere] };
+  return { entryId, ids: [entryId, ...sentIds, waiting, elsewhere] };
 }
 
 function release(outbox: Outbox): void {
-  const owner = importOfRecord(outbox, IDENT);
+  const owner = findImportOfRecord(outbox, IDENT);
   if (owner === undefined) throw new Error('it has an owner');
   releaseRecord(outbox, owner, 'it was given to another find');
 }
@@ -46,7 +46,7 @@ describe('the owner of a record', () => {
     using outbox = tempOutbox();
     const { entryId } = owned(outbox);
     acceptEntry(outbox, addNumber(outbox, { findId: null, identCely: OTHER }, 'B 1', ''), OTHER);
-    expect([importOfRecord(outbox, IDENT)?.id, importOfRecord(outbox, OTHER)]).toEqual([entryId, undefined]);
+    expect([findImportOfRecord(outbox, IDENT)?.id, findImportOfRecord(outbox, OTHER)]).toEqual([entryId, undefined]);
   });
 
   test('is none any more where the service gave it to another find: all that went there is uncertain, and what waited waits', () => {
@@ -59,7 +59,7 @@ describe('the owner of a record', () => {
     expect(after.map(({ reason }) => reason).slice(0, 3)).toEqual(
       Array.from({ length: 3 }, () => 'it was given to another find'),
     );
-    expect(importOfRecord(outbox, IDENT)).toBeUndefined();
+    expect(findImportOfRecord(outbox, IDENT)).toBeUndefined();
   });
 
   test.each(['absent', 'send'] as const)('is sent again after that where that is settled by "%s"', (how) => {
@@ -68,7 +68,7 @@ describe('the owner of a record', () => {
     release(outbox);
     const entry = getEntry(outbox, entryId);
     if (how === 'absent') recordEvidence(outbox, entry, { kind: 'absent' }, EVIDENCE, null);
-    else recordEvents(outbox, [decisionAbout(outbox, entry, { answer: 'send', by: 'person', group: 'g' }, 'send')]);
+    else recordEvents(outbox, [makeDecision(outbox, entry, { answer: 'send', by: 'person', group: 'g' }, 'send')]);
     expect(getEntry(outbox, entryId)).toMatchObject({ state: 'queued', unknownAttempts: 0 });
   });
 
@@ -105,7 +105,7 @@ describe('what was accepted', () => {
       await clock.advance(1000);
     }
     queueImport(outbox, 'K-4');
-    expect(latestAccepted(outbox, 2).map(({ localId }) => localId)).toEqual(['K-3', 'K-2']);
+    expect(listLatestAccepted(outbox, 2).map(({ localId }) => localId)).toEqual(['K-3', 'K-2']);
   });
 
   test('since some time counts by the service’s clock, and not at all where it told none', () => {
@@ -117,7 +117,7 @@ describe('what was accepted', () => {
         { state: 'accepted', identCely },
         {
           ...{ outcome: 'accepted' },
-          ...(serverDateAt === undefined ? {} : { serverDateAt: serverMs(serverDateAt) }),
+          ...(serverDateAt === undefined ? {} : { serverDateAt: asServerMs(serverDateAt) }),
         },
       );
     end('K-1', 'dated', 5000);

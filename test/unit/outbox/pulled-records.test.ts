@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import {
   completePull,
-  pulledRecord,
+  findPulledRecord,
   pullWatermarkMs,
   recordUnchanged,
   saveStanding,
@@ -17,10 +17,10 @@ const shown = (stav: number) => ({
 describe('what was pulled of a record', () => {
   test('is what it was last shown as', () => {
     using outbox = tempOutbox();
-    expect(pulledRecord(outbox, IDENT)).toBeUndefined();
+    expect(findPulledRecord(outbox, IDENT)).toBeUndefined();
     saveStanding(outbox, shown(2));
-    expect(pulledRecord(outbox, IDENT)).toMatchObject({ standing: 'shown', stav: 2, record: { stav: 2, note: 'x' } });
-    expect(pulledRecord(outbox, 'C-202400101-N00002')).toBeUndefined();
+    expect(findPulledRecord(outbox, IDENT)).toMatchObject({ standing: 'shown', stav: 2, record: { stav: 2, note: 'x' } });
+    expect(findPulledRecord(outbox, 'C-202400101-N00002')).toBeUndefined();
   });
 
   test.each(['withheld', 'deleted', 'missing'] as const)(
@@ -33,7 +33,7 @@ describe('what was pulled of a record', () => {
       saveStanding(outbox, { identCely: IDENT, standing, datestampMs: null });
       await clock.advance(5000);
       saveStanding(outbox, { identCely: IDENT, standing, datestampMs: null });
-      expect(pulledRecord(outbox, IDENT)).toMatchObject({
+      expect(findPulledRecord(outbox, IDENT)).toMatchObject({
         ...{ standing, stav: 1, record: { stav: 1 }, sinceMs: 1_005_000, seenMs: 1_010_000 },
       });
     },
@@ -45,7 +45,7 @@ describe('what was pulled of a record', () => {
     saveStanding(outbox, shown(1));
     await clock.advance(7000);
     recordUnchanged(outbox, IDENT);
-    expect(pulledRecord(outbox, IDENT)).toMatchObject({ stav: 1, sinceMs: 1_000_000, seenMs: 1_007_000 });
+    expect(findPulledRecord(outbox, IDENT)).toMatchObject({ stav: 1, sinceMs: 1_000_000, seenMs: 1_007_000 });
   });
 });
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { addNumber, addPhoto } from '../../../src/outbox/entries.ts';
-import { allEntries, entryById } from '../../../src/outbox/entry-queries.ts';
+import { findEntryById, listAllEntries } from '../../../src/outbox/entry-queries.ts';
 import { mergeJournal } from '../../../src/outbox/merge.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
-import { decisionAbout, recordEvents } from '../../../src/outbox/record-events.ts';
-import { removable, removeTarget, unhideFind, usedPhotographs } from '../../../src/outbox/removal.ts';
-import { allFinds, countFinds, findByLocalId, latestFinds } from '../../../src/outbox/stored-finds.ts';
+import { makeDecision, recordEvents } from '../../../src/outbox/record-events.ts';
+import { checkRemovable, listUsedPhotographs, removeTarget, unhideFind } from '../../../src/outbox/removal.ts';
+import { countFinds, findByLocalId, iterateFinds, listLatestFinds } from '../../../src/outbox/stored-finds.ts';
 import { acceptEntry, attemptEntry, claimEntry } from '../../support/attempted-entries.ts';
 import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 
@@ -26,7 +26,7 @@ describe('a find that was never sent', () => {
     using outbox = tempOutbox();
     const { target } = queued(outbox);
     expect(removeTarget(outbox, target)).toMatchObject({ kind: 'removed', isHidden: false, entries: [{}, {}, {}] });
-    expect([allEntries(outbox), findByLocalId(outbox, 'K-1')]).toEqual([[], undefined]);
+    expect([listAllEntries(outbox), findByLocalId(outbox, 'K-1')]).toEqual([[], undefined]);
     queueImport(outbox, 'K-1');
     expect(countFinds(outbox)).toBe(1);
   });
@@ -38,12 +38,12 @@ describe('a find of which something was attempted', () => {
     const { target, entryId } = queued(outbox);
     attemptEntry(outbox, entryId, REFUSED);
     expect(removeTarget(outbox, target)).toMatchObject({ kind: 'removed', isHidden: true });
-    expect(allEntries(outbox).map(({ kind, state }) => [kind, state])).toEqual([['import', 'dropped']]);
+    expect(listAllEntries(outbox).map(({ kind, state }) => [kind, state])).toEqual([['import', 'dropped']]);
     expect(findByLocalId(outbox, 'K-1')).toMatchObject({ isHidden: true });
-    expect([[...allFinds(outbox)], latestFinds(outbox, 9), countFinds(outbox)]).toEqual([[], [], 0]);
+    expect([[...iterateFinds(outbox)], listLatestFinds(outbox, 9), countFinds(outbox)]).toEqual([[], [], 0]);
     expect(() => queueImport(outbox, 'K-1')).toThrow(/unique/i);
     unhideFind(outbox, target.findId);
-    expect([...allFinds(outbox)]).toHaveLength(1);
+    expect([...iterateFinds(outbox)]).toHaveLength(1);
   });
 
   test.each(['accepted', 'sending', 'uncertain'] as const)('is kept while it is %s', (state) => {
@@ -52,9 +52,9 @@ describe('a find of which something was attempted', () => {
     if (state === 'accepted') acceptEntry(outbox, entryId, IDENT);
     if (state === 'sending') claimEntry(outbox, entryId);
     if (state === 'uncertain') attemptEntry(outbox, entryId, { state: 'uncertain', reason: 'x' });
-    expect(removable(outbox, target).because?.id).toBe(entryId);
+    expect(checkRemovable(outbox, target).because?.id).toBe(entryId);
     expect(removeTarget(outbox, target)).toMatchObject({ kind: 'kept', because: { id: entryId } });
-    expect(allEntries(outbox)).toHaveLength(3);
+    expect(listAllEntries(outbox)).toHaveLength(3);
   });
 
   test('is kept while a photograph of it may have arrived', () => {
@@ -68,11 +68,11 @@ describe('a find of which something was attempted', () => {
     using outbox = tempOutbox();
     const { target, entryId } = queued(outbox);
     attemptEntry(outbox, entryId, { state: 'uncertain', reason: 'x' });
-    const entry = entryById(outbox, entryId);
+    const entry = findEntryById(outbox, entryId);
     if (entry === undefined) throw new Error('the entry is gone');
-    recordEvents(outbox, [decisionAbout(outbox, entry, { answer: 'abandon', by: 'person', group: 'g' }, 'dropped')]);
+    recordEvents(outbox, [makeDecision(outbox, entry, { answer: 'abandon', by: 'person', group: 'g' }, 'dropped')]);
     expect(removeTarget(outbox, target)).toMatchObject({ kind: 'removed', isHidden: true });
-    expect(entryById(outbox, entryId)).toMatchObject({ state: 'dropped', unknownAttempts: 1 });
+    expect(findEntryById(outbox, entryId)).toMatchObject({ state: 'dropped', unknownAttempts: 1 });
     expect(() => queueImport(outbox, 'K-1')).toThrow(/unique/i);
     mergeJournal(outbox, { withOpen: true });
     expect(findByLocalId(outbox, 'K-1')?.isHidden).toBe(true);
@@ -84,7 +84,7 @@ test('removing what hangs on a record alone removes no find', () => {
   queueImport(outbox, 'K-1');
   addNumber(outbox, { findId: null, identCely: IDENT }, 'A 1', '');
   expect(removeTarget(outbox, { findId: null, identCely: IDENT })).toMatchObject({ kind: 'removed', isHidden: false });
-  expect([allEntries(outbox).length, countFinds(outbox)]).toEqual([1, 1]);
+  expect([listAllEntries(outbox).length, countFinds(outbox)]).toEqual([1, 1]);
 });
 
 test('the photographs that are of use are those that were copied, also of dropped entries', () => {
@@ -92,5 +92,5 @@ test('the photographs that are of use are those that were copied, also of droppe
   const { findId } = queueImport(outbox, 'K-1');
   addPhoto(outbox, { findId, identCely: null }, PHOTOGRAPH);
   addPhoto(outbox, { findId, identCely: null }, { ...PHOTOGRAPH, sha512: Buffer.alloc(64, 2), link: '/p/b.jpg' });
-  expect([...usedPhotographs(outbox)]).toEqual([PHOTOGRAPH.sha512.toString('hex')]);
+  expect([...listUsedPhotographs(outbox)]).toEqual([PHOTOGRAPH.sha512.toString('hex')]);
 });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type HttpResponse, TransportError } from '../../../src/http/exchange.ts';
 import { ChangedFileError } from '../../../src/http/request-body.ts';
-import { outcomeOfTransportError, parseOutcome } from '../../../src/pas-api/outcome.ts';
+import { classifyTransportError, parseOutcome } from '../../../src/pas-api/outcome.ts';
 import type { Operation } from '../../../src/pas-api/session.ts';
 import { inWords } from '../../support/in-words.ts';
 
@@ -201,34 +201,34 @@ describe('a success that names another record than the one that was written to',
     ['number', 200],
     ['photo', 201],
   ])('is not believed for a %s', (operation, status) => {
-    const said = [answer(status, '', other), answer(status, 'ident:C-1-N00002'), answer(status, 'ident:C-1-N00002', other)];
-    for (const response of said)
+    const answers = [answer(status, '', other), answer(status, 'ident:C-1-N00002'), answer(status, 'ident:C-1-N00002', other)];
+    for (const response of answers)
       expect(parseOutcome(operation, response, 0, readIdent, 'C-1-N00001')).toMatchObject({
         kind: 'uncertain',
         outsideContract: true,
       });
     const cut = new TransportError('reset', true, 'cut', { head: { status, headers: other } });
-    expect(outcomeOfTransportError(operation, cut, 0, 'C-1-N00001')).toMatchObject({ kind: 'uncertain', outsideContract: true });
+    expect(classifyTransportError(operation, cut, 0, 'C-1-N00001')).toMatchObject({ kind: 'uncertain', outsideContract: true });
   });
 
   test('is one where it names the same', () => {
     const own = { 'x-record-id': 'C-1-N00001' };
     expect(parseOutcome('number', answer(200, '', own), 0, readIdent, 'C-1-N00001').kind).toBe('accepted');
     const cut = new TransportError('reset', true, 'cut', { head: { status: 201, headers: own } });
-    expect(outcomeOfTransportError('photo', cut, 0, 'C-1-N00001').kind).toBe('accepted');
+    expect(classifyTransportError('photo', cut, 0, 'C-1-N00001').kind).toBe('accepted');
   });
 });
 
 describe('no answer', () => {
   test('is safe to repeat only where the request cannot have arrived whole', () => {
-    expect(outcomeOfTransportError('import', new TransportError('connect', false, 'refused'), 0).kind).toBe('not-delivered');
-    expect(outcomeOfTransportError('import', new TransportError('reset', true, 'reset'), 0).kind).toBe('uncertain');
-    expect(outcomeOfTransportError('import', new TransportError('timeout', true, 'late'), 0).kind).toBe('uncertain');
+    expect(classifyTransportError('import', new TransportError('connect', false, 'refused'), 0).kind).toBe('not-delivered');
+    expect(classifyTransportError('import', new TransportError('reset', true, 'reset'), 0).kind).toBe('uncertain');
+    expect(classifyTransportError('import', new TransportError('timeout', true, 'late'), 0).kind).toBe('uncertain');
   });
 
   test('after the head of a success is a success', () => {
     const head = { status: 201, headers: { 'x-record-id': 'C-202400101-N00001' } };
-    expect(outcomeOfTransportError('import', new TransportError('reset', true, 'cut', { head }), 0)).toEqual({
+    expect(classifyTransportError('import', new TransportError('reset', true, 'cut', { head }), 0)).toEqual({
       kind: 'accepted',
       identCely: 'C-202400101-N00001',
     });
@@ -247,18 +247,18 @@ describe('no answer', () => {
     ['number', 422, 'uncertain'],
   ])('to a %s after the head of a %i is %s: the status came whole', (operation, status, kind) => {
     const cut = new TransportError('reset', true, 'cut', { head: { status, headers: { 'retry-after': '3' } } });
-    expect(outcomeOfTransportError(operation, cut, 0).kind).toBe(kind);
+    expect(classifyTransportError(operation, cut, 0).kind).toBe(kind);
   });
 
   test('but a refusal in the middle of the request is that refusal, and anything else never arrived', () => {
     const early = (status: number) => new TransportError('reset', false, 'cut', { head: { status, headers: {} } });
-    expect(outcomeOfTransportError('photo', early(413), 0).kind).toBe('refused');
-    expect(outcomeOfTransportError('photo', early(503), 0).kind).toBe('closed');
-    for (const status of [201, 302, 500, 502]) expect(outcomeOfTransportError('photo', early(status), 0).kind).toBe('cut');
+    expect(classifyTransportError('photo', early(413), 0).kind).toBe('refused');
+    expect(classifyTransportError('photo', early(503), 0).kind).toBe('closed');
+    for (const status of [201, 302, 500, 502]) expect(classifyTransportError('photo', early(status), 0).kind).toBe('cut');
   });
 
   test('because the photograph changed is a matter for a person', () => {
     const error = new TransportError('body', false, 'changed', { cause: new ChangedFileError() });
-    expect(outcomeOfTransportError('photo', error, 0).kind).toBe('content-changed');
+    expect(classifyTransportError('photo', error, 0).kind).toBe('content-changed');
   });
 });

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { photoResolver } from '../../../src/photo/photograph.ts';
+import { makePhotoResolver } from '../../../src/photo/photograph.ts';
 import { inWords } from '../../support/in-words.ts';
 
 let home = '';
@@ -24,24 +24,26 @@ afterAll(() => rmSync(home, { recursive: true, force: true }));
 
 describe('a photograph named in a table', () => {
   test.each(['photos/K-017.png', 'photos\\K-017.png', './photos/K-017.png', 'same/K-017.png'])('%s is found', (name) => {
-    expect(photoResolver(root)(name)).toEqual({ value: at('photos', 'K-017.png') });
+    expect(makePhotoResolver(root)(name)).toEqual({ value: at('photos', 'K-017.png') });
   });
 
   test.each(['C:\\photos\\K-017.png', '/storage/emulated/0/K-017.png', 'C:K-017.png', '\\\\server\\photos\\K-017.png'])(
     '%s of another computer is looked for by its name',
     (name) => {
-      expect(photoResolver(at('photos'))(name)).toEqual({ value: at('photos', 'K-017.png') });
+      expect(makePhotoResolver(at('photos'))(name)).toEqual({ value: at('photos', 'K-017.png') });
     },
   );
 
   test('is found however its accents are composed', () => {
-    expect(photoResolver(root)('photos/Žďár.png'.normalize('NFD'))).toEqual({ value: at('photos', 'Žďár.png'.normalize('NFC')) });
+    expect(makePhotoResolver(root)('photos/Žďár.png'.normalize('NFD'))).toEqual({
+      value: at('photos', 'Žďár.png'.normalize('NFC')),
+    });
   });
 
   test.each(['photos/k-017.PNG', 'PHOTOS/K-017.png', 'photos/K-017.jpg', 'photos/K-017'])(
     '%s is found in its one other spelling, which is said',
     (name) => {
-      expect(inWords(photoResolver(root)(name))).toEqual({
+      expect(inWords(makePhotoResolver(root)(name))).toEqual({
         value: at('photos', 'K-017.png'),
         remark: expect.stringContaining('K-017.png is the only file'),
       });
@@ -50,7 +52,7 @@ describe('a photograph named in a table', () => {
 
   test('is missing where several files fit', () => {
     for (const ending of ['jpg', 'tif']) writeFileSync(at('photos', `IMG_1.${ending}`), 'x');
-    expect(photoResolver(root)('photos/IMG_1.png')).toMatchObject({ rule: 'photo-missing' });
+    expect(makePhotoResolver(root)('photos/IMG_1.png')).toMatchObject({ rule: 'photo-missing' });
   });
 
   test.each([
@@ -65,10 +67,10 @@ describe('a photograph named in a table', () => {
     ['out/secret.png', 'photo-path', 'symbolic link'],
     ['photos/K-018.png', 'photo-missing', 'no photograph "photos/K-018.png"'],
   ])('%s is refused', (name, rule, message) => {
-    expect(inWords(photoResolver(root)(name))).toEqual({ rule, problem: expect.stringContaining(message) });
+    expect(inWords(makePhotoResolver(root)(name))).toEqual({ rule, problem: expect.stringContaining(message) });
   });
 
   test('a folder of photographs that is not there stops the command', () => {
-    expect(() => photoResolver(join(home, 'none'))).toThrow('cannot be read');
+    expect(() => makePhotoResolver(join(home, 'none'))).toThrow('cannot be read');
   });
 });

@@ -4,7 +4,7 @@ import reader from 'exifreader';
 import fc from 'fast-check';
 import sharp from 'sharp';
 import { describe, expect, test } from 'vitest';
-import { bareJpeg } from '../../../src/photo/jpeg.ts';
+import { reduceJpeg } from '../../../src/photo/jpeg.ts';
 import { loadImageLibrary, makeThumbnails, type Thumbnail } from '../../../src/photo/thumbnail.ts';
 import { tempFolder } from '../../support/temp-outbox.ts';
 
@@ -145,18 +145,18 @@ describe('the picture of a JPEG alone', () => {
       plain.subarray(2),
     ]);
     const whole = Buffer.concat([withCameraData(marked, plain, 3), comment]);
-    const bare = bareJpeg(whole);
+    const bare = reduceJpeg(whole);
     expect(bare).toMatchObject({ widthPx: 80, heightPx: 60 });
     expect(bare?.bytes.includes('49.29')).toBe(false);
     expect(await sharp(bare?.bytes).raw().toBuffer()).toEqual(await sharp(plain).raw().toBuffer());
   });
 
   test('is nothing where the file is cut off or is none, and never more than the file', () => {
-    expect(bareJpeg(Buffer.from('ffd8ffe0', 'hex'))).toBeUndefined();
+    expect(reduceJpeg(Buffer.from('ffd8ffe0', 'hex'))).toBeUndefined();
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
         const file = Buffer.concat([Buffer.from('ffd8', 'hex'), bytes]);
-        expect(bareJpeg(file)?.bytes.length ?? 0).toBeLessThanOrEqual(file.length);
+        expect(reduceJpeg(file)?.bytes.length ?? 0).toBeLessThanOrEqual(file.length);
       }),
     );
   });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { contains, distanceM, parsePolygon } from '../../../src/place/polygon.ts';
+import { computeDistanceToPolygonM, isInPolygon, parsePolygon } from '../../../src/place/polygon.ts';
 
 const SQUARE_WITH_HOLE = 'POLYGON ((14 50, 15 50, 15 51, 14 51, 14 50), (14.4 50.4, 14.6 50.4, 14.6 50.6, 14.4 50.6, 14.4 50.4))';
 const TWO_SQUARES = 'MULTIPOLYGON (((14 50, 15 50, 15 51, 14 51, 14 50)), ((16 50, 17 50, 17 51, 16 51, 16 50)))';
@@ -51,17 +51,17 @@ describe('a point in a polygon', () => {
     [14.2, 50.4, true],
     [13, 50.6, false],
   ])('%d %d with a hole: %s', (lon, lat, expected) => {
-    expect(contains(parsePolygon(SQUARE_WITH_HOLE), lon, lat)).toBe(expected);
+    expect(isInPolygon(parsePolygon(SQUARE_WITH_HOLE), lon, lat)).toBe(expected);
   });
 
   test('each part of a multipolygon counts, the gap between them does not', () => {
     const polygon = parsePolygon(TWO_SQUARES);
-    expect([14.5, 15.5, 16.5].map((lon) => contains(polygon, lon, 50.5))).toEqual([true, false, true]);
+    expect([14.5, 15.5, 16.5].map((lon) => isInPolygon(polygon, lon, 50.5))).toEqual([true, false, true]);
   });
 
   test('the direction of the rings does not matter', () => {
     const reversed = parsePolygon('POLYGON ((14 50, 14 51, 15 51, 15 50, 14 50))');
-    expect(contains(reversed, 14.5, 50.5)).toBe(true);
+    expect(isInPolygon(reversed, 14.5, 50.5)).toBe(true);
   });
 
   test('it agrees with the half-planes of a triangle', () => {
@@ -73,7 +73,7 @@ describe('a point in a polygon', () => {
         fc.pre(side(a, b, ...c) !== 0);
         const expected = sides.every((value) => value >= 0) || sides.every((value) => value <= 0);
         const ring = [a, b, c, a].map((point) => point.join(' ')).join(', ');
-        expect(contains(parsePolygon(`POLYGON ((${ring}))`), x, y)).toBe(expected);
+        expect(isInPolygon(parsePolygon(`POLYGON ((${ring}))`), x, y)).toBe(expected);
       }),
     );
   });
@@ -82,18 +82,18 @@ describe('a point in a polygon', () => {
 describe('the distance to a boundary', () => {
   test('a tenth of a degree of latitude is about 11.12 km, of longitude at 50° about 7.17 km', () => {
     const polygon = parsePolygon('POLYGON ((14 49, 15 49, 15 51, 14 51, 14 49))');
-    expect(distanceM(polygon, 14.5, 51.1)).toBeCloseTo(11_126, -1.5);
-    expect(distanceM(polygon, 13.9, 50)).toBeCloseTo(7_170, -1.5);
+    expect(computeDistanceToPolygonM(polygon, 14.5, 51.1)).toBeCloseTo(11_126, -1.5);
+    expect(computeDistanceToPolygonM(polygon, 13.9, 50)).toBeCloseTo(7_170, -1.5);
   });
 
   test('it is measured from inside too, and to the edge of a hole', () => {
     const polygon = parsePolygon(SQUARE_WITH_HOLE);
-    expect(distanceM(polygon, 14.35, 50.5)).toBeCloseTo(0.05 * 70_960, -2);
-    expect(distanceM(polygon, 14.5, 50.5)).toBeGreaterThan(7_000);
+    expect(computeDistanceToPolygonM(polygon, 14.35, 50.5)).toBeCloseTo(0.05 * 70_960, -2);
+    expect(computeDistanceToPolygonM(polygon, 14.5, 50.5)).toBeGreaterThan(7_000);
   });
 
   test('on the boundary it is nothing', () => {
-    expect(distanceM(parsePolygon(SQUARE_WITH_HOLE), 14.5, 50)).toBe(0);
+    expect(computeDistanceToPolygonM(parsePolygon(SQUARE_WITH_HOLE), 14.5, 50)).toBe(0);
   });
 });
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isReadable } from '../../../src/base/issue.ts';
 import { findRangeProblem, toSJtsk } from '../../../src/place/geometry.ts';
-import { parsePosition, positionText } from '../../../src/place/read-position.ts';
+import { formatPosition, parsePosition } from '../../../src/place/read-position.ts';
 
 /** Value read, shortened: `14.42 50.08`, followed by `?` where it has to be confirmed; otherwise the rule. */
 function read(text: string): string {
@@ -174,7 +174,7 @@ test('whatever is typed, a place is read that the service can convert, or what i
         else {
           const { system, point } = reading.value;
           expect(findRangeProblem(system, Number(point.x), Number(point.y))).toBeUndefined();
-          expect(positionText(reading.value)).not.toBe('');
+          expect(formatPosition(reading.value)).not.toBe('');
         }
       },
     ),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { FindElements } from '../../../src/find/fields.ts';
-import { differingElements, type HarvestedFind, listChangesSince } from '../../../src/find/harvested-find.ts';
+import { type HarvestedFind, listChangesSince, listDifferingElements } from '../../../src/find/harvested-find.ts';
 import { checkRules } from '../../../src/find/rules.ts';
 import { readFinds } from '../../support/read-finds.ts';
 import { aFind } from '../find/a-find.ts';
@@ -33,18 +33,20 @@ describe.each(PAIRS)('%s %s and the S-JTSK that the service has for it', (lon, l
   const both = { geom_wkt: degrees, geom_sjtsk_wkt: metres };
 
   test('are one place, whichever of them was sent', () => {
-    expect(differingElements({ geom_system: '4326', geom_wkt: degrees }, record({ geom_system: '4326', ...both }))).toEqual([]);
-    expect(differingElements({ geom_system: '5514', geom_sjtsk_wkt: metres }, record({ geom_system: '5514', ...both }))).toEqual(
+    expect(listDifferingElements({ geom_system: '4326', geom_wkt: degrees }, record({ geom_system: '4326', ...both }))).toEqual(
       [],
     );
+    expect(
+      listDifferingElements({ geom_system: '5514', geom_sjtsk_wkt: metres }, record({ geom_system: '5514', ...both })),
+    ).toEqual([]);
   });
 
   test('are one place also where the record counts the other one by now: only the system is another', () => {
-    const sent: readonly FindElements[] = [
+    const sentElements: readonly FindElements[] = [
       { geom_system: '4326', geom_wkt: degrees },
       { geom_system: '5514', geom_sjtsk_wkt: metres },
     ];
-    for (const elements of sent) {
+    for (const elements of sentElements) {
       const other = elements.geom_system === '4326' ? '5514' : '4326';
       expect(
         listChangesSince({ stav: 1, ...elements }, record({ geom_system: other, ...both })).map(({ element }) => element),
@@ -55,12 +57,12 @@ describe.each(PAIRS)('%s %s and the S-JTSK that the service has for it', (lon, l
   test('are one place where the degrees of the record were computed back from its metres', () => {
     const computed = wkt((Number(lon) + 5e-6).toFixed(7), (Number(lat) - 5e-6).toFixed(7));
     const resaved = record({ geom_system: '5514', geom_wkt: computed, geom_sjtsk_wkt: metres });
-    expect(differingElements({ geom_system: '4326', geom_wkt: degrees }, resaved)).toEqual(['geom_system']);
+    expect(listDifferingElements({ geom_system: '4326', geom_wkt: degrees }, resaved)).toEqual(['geom_system']);
   });
 
   test('are two places once the record was moved by three metres', () => {
     const moved = record({ geom_system: '5514', geom_wkt: degrees, geom_sjtsk_wkt: wkt(Number(x) - 3, y) });
-    expect(differingElements({ geom_system: '4326', geom_wkt: degrees }, moved)).toEqual(['geom_system', 'geom_wkt']);
+    expect(listDifferingElements({ geom_system: '4326', geom_wkt: degrees }, moved)).toEqual(['geom_system', 'geom_wkt']);
   });
 
   test('may stand side by side in one table, and the columns count', async () => {
@@ -74,9 +76,9 @@ describe('the representation that was measured', () => {
   const [lon, lat] = ['15.1700002', '49.84'] as const;
 
   test('is compared to its last digit in a record', () => {
-    const sent: FindElements = { geom_system: '5514', geom_sjtsk_wkt: wkt('-693174.81', '-1077354.27') };
+    const sentElements: FindElements = { geom_system: '5514', geom_sjtsk_wkt: wkt('-693174.81', '-1077354.27') };
     const centimetre = record({ geom_system: '5514', geom_sjtsk_wkt: wkt('-693174.82', '-1077354.27') });
-    expect(differingElements(sent, centimetre)).toEqual(['geom_sjtsk_wkt']);
+    expect(listDifferingElements(sentElements, centimetre)).toEqual(['geom_sjtsk_wkt']);
   });
 
   test.each([

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { clipRing, getCentroid, simplifyRing } from '../../../src/place/clip.ts';
-import { distanceM, parsePolygon } from '../../../src/place/polygon.ts';
+import { computeDistanceToPolygonM, parsePolygon } from '../../../src/place/polygon.ts';
 
 type Point = readonly [number, number];
 
@@ -84,5 +84,5 @@ test('a boundary simplified by ten metres is off by no more', () => {
     .join(', ')}))`;
   const polygon = parsePolygon(wkt);
   expect(toPoints(simple ?? line).length).toBeLessThan(260);
-  for (const [longitude, latitude] of wiggle) expect(distanceM(polygon, longitude, latitude)).toBeLessThan(10.1);
+  for (const [longitude, latitude] of wiggle) expect(computeDistanceToPolygonM(polygon, longitude, latitude)).toBeLessThan(10.1);
 });

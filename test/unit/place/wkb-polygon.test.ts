@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { multiPolygonWkb } from '../../../src/place/wkb.ts';
+import { encodeMultiPolygon } from '../../../src/place/wkb.ts';
 
 /** Polygons of rings of points, as they stand in the bytes. */
 function readBack(wkb: Buffer): number[][][][] {
@@ -32,5 +32,5 @@ test.each([
   ['several, of which one has a hole', `MULTIPOLYGON (((${SQUARE}),(${HOLE})), ((${FAR})))`, [[SQUARE, HOLE], [FAR]]],
   ['small letters and line breaks', `multipolygon(\n((${FAR}))\n,\n((${SQUARE}))\n)`, [[FAR], [SQUARE]]],
 ])('%s has each ring where it stands in the text', (_, wkt, expected) => {
-  expect(readBack(multiPolygonWkb(wkt))).toEqual(expected.map((rings) => rings.map(points)));
+  expect(readBack(encodeMultiPolygon(wkt))).toEqual(expected.map((rings) => rings.map(points)));
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type HtmlPart, html, renderPart, webAddress } from '../../../src/report/html.ts';
+import { type HtmlPart, html, parseWebAddress, renderPart } from '../../../src/report/html.ts';
 
 const BACK: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'", '#13': '\r' };
 
@@ -53,5 +53,5 @@ test.each([
   ['data:text/html,<script>', undefined],
   ['//elsewhere', undefined],
 ])('an address leads to the web or nowhere: %s', (address, expected) => {
-  expect(webAddress(address)).toBe(expected);
+  expect(parseWebAddress(address)).toBe(expected);
 });

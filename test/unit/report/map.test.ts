@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { toSJtsk } from '../../../src/place/geometry.ts';
-import { boxAround, frameAround, MAP_WIDTH, makeGraticule, roundStep } from '../../../src/report/map-frame.ts';
+import { MAP_WIDTH, makeBoxAround, makeFrameAround, makeGraticule, roundDownToStep } from '../../../src/report/map-frame.ts';
 import { placeLabels, stack } from '../../../src/report/map-labels.ts';
 import { planSheets } from '../../../src/report/map-sheets.ts';
 import type { MappedFind } from '../../../src/report/report-model.ts';
@@ -16,7 +16,7 @@ describe('a map’s frame', () => {
   test('holds every point that it was made around, north up and east to the right', () => {
     fc.assert(
       fc.property(fc.array(lonLat, { minLength: 1, maxLength: 20 }), fc.constantFrom('overview', 'detail'), (points, kind) => {
-        const frame = frameAround(boxAround(points), kind as 'overview' | 'detail');
+        const frame = makeFrameAround(makeBoxAround(points), kind as 'overview' | 'detail');
         for (const point of points) {
           const [x, y] = frame.place(point);
           expect(x).toBeGreaterThanOrEqual(0);
@@ -32,21 +32,21 @@ describe('a map’s frame', () => {
   });
 
   test('has the scale that it says, to a thousandth', () => {
-    const frame = frameAround({ minX: 15.1, minY: 49.8, maxX: 15.2, maxY: 49.86 }, 'detail');
+    const frame = makeFrameAround({ minX: 15.1, minY: 49.8, maxX: 15.2, maxY: 49.86 }, 'detail');
     const [a, b] = [toSJtsk([15.15, 49.83]), toSJtsk([15.16, 49.83])];
     const units = frame.place([15.16, 49.83])[0] - frame.place([15.15, 49.83])[0];
     expect((units * frame.metresPerUnit) / Math.hypot(a[0] - b[0], a[1] - b[1])).toBeCloseTo(1, 3);
   });
 
   test('has grid lines where both systems take round values', () => {
-    const frame = frameAround({ minX: 15.1, minY: 49.8, maxX: 15.2, maxY: 49.86 }, 'detail');
+    const frame = makeFrameAround({ minX: 15.1, minY: 49.8, maxX: 15.2, maxY: 49.86 }, 'detail');
     const { meridians, parallels, top, right } = makeGraticule(frame);
     for (const ticks of [meridians, parallels, top, right]) expect(ticks.length).toBeGreaterThan(1);
     const { box, width } = frame;
     for (const { at, label } of top) {
       const [x] = toSJtsk([box.minX + (at / width) * (box.maxX - box.minX), box.maxY]);
-      const said = Number(label.replace('\u2212', '-').replace(/[^\d-]/g, '')) * (label.endsWith('km') ? 1000 : 1);
-      expect(Math.abs(x - said)).toBeLessThan(2);
+      const labelValue = Number(label.replace('\u2212', '-').replace(/[^\d-]/g, '')) * (label.endsWith('km') ? 1000 : 1);
+      expect(Math.abs(x - labelValue)).toBeLessThan(2);
     }
   });
 });
@@ -54,7 +54,7 @@ describe('a map’s frame', () => {
 test('a step is 1, 2 or 5 with noughts, and no more than was wanted', () => {
   fc.assert(
     fc.property(fc.double({ min: 1e-6, max: 1e6, noNaN: true }), (most) => {
-      const step = roundStep(most);
+      const step = roundDownToStep(most);
       expect(step).toBeLessThanOrEqual(most * (1 + 1e-6));
       expect(step * 2.5).toBeGreaterThanOrEqual(most * (1 - 1e-6));
       expect(Number(step.toExponential(6).slice(0, 8))).toBeOneOf([1, 2, 5]);

@@ -16,9 +16,9 @@ test('a file grows by what is appended, and ends with its tail', async () => {
   const path = aPath();
   const file = await openAppendFile(path, NOTHING, undefined);
   file.append(Buffer.from('první\n'));
-  file.commit();
+  file.markEnd();
   file.append(Buffer.from('druhý\n'));
-  file.commit();
+  file.markEnd();
   expect((await file.flush()).lengthBytes).toBe(Buffer.byteLength('první\ndruhý\n'));
   await file.close(await file.flush(), '</end>');
   expect(readFileSync(path, 'utf8')).toBe('první\ndruhý\n</end>');
@@ -30,7 +30,7 @@ test('what was not committed is cut off when the file is opened again, its tail 
   const file = await openAppendFile(path, known(9), undefined);
   expect(readFileSync(path, 'utf8')).toBe('committed');
   file.append(Buffer.from(' more'));
-  file.commit();
+  file.markEnd();
   await file.close(await file.flush(), '');
   expect(readFileSync(path, 'utf8')).toBe('committed more');
 });
@@ -39,7 +39,7 @@ test('what was appended and never committed is taken back on closing', async () 
   const path = aPath();
   const file = await openAppendFile(path, NOTHING, undefined);
   file.append(Buffer.from('one\n'));
-  file.commit();
+  file.markEnd();
   const committed = await file.flush();
   file.append(Buffer.from('two\n'));
   await file.close(committed, 'end');
@@ -67,7 +67,7 @@ async function grown(path: string, pages: readonly number[]): Promise<{ extent: 
   for (const page of bytes) {
     const file = await openAppendFile(path, extent, checkpoint);
     file.append(page);
-    file.commit();
+    file.markEnd();
     extent = await file.flush();
     checkpoint = await file.close(extent, 'tail');
   }
@@ -116,11 +116,11 @@ test('what another program changes just behind a write is noticed, whatever time
     writeFileSync(path, 'Alpha\n', { flag: 'r+' });
   });
   file.append(Buffer.from('alpha\n'));
-  file.commit();
+  file.markEnd();
   await file.flush();
   flushed.mockRestore();
   file.append(Buffer.from('beta\n'));
-  file.commit();
+  file.markEnd();
   await expect(file.close(await file.flush(), '')).rejects.toThrow('the harvested data was changed');
 });
 
@@ -133,7 +133,7 @@ test.each<readonly [string, RegExp, (path: string) => void]>([
   const path = aPath();
   const file = await openAppendFile(path, NOTHING, undefined);
   file.append(Buffer.from('one\n'));
-  file.commit();
+  file.markEnd();
   change(path);
   await expect(file.close(await file.flush(), '')).rejects.toThrow(words);
 });

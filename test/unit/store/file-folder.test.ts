@@ -3,12 +3,12 @@ import { join, resolve, sep } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DatabaseError } from '../../../src/base/errors.ts';
-import { removeTemps, safeFileName, writeFiles } from '../../../src/store/file-folder.ts';
+import { makeSafeFileName, removeTemps, writeFiles } from '../../../src/store/file-folder.ts';
 import { tempFolder } from '../../support/temp-outbox.ts';
 
 describe('the name of a file', () => {
   test.each(['C-202400101-N00001', 'HES-000253', 'ruian-676730', 'ADB-PRAH21-000001'])('is the identifier %s itself', (ident) => {
-    expect(safeFileName(ident, '.xml')).toBe(`${ident}.xml`);
+    expect(makeSafeFileName(ident, '.xml')).toBe(`${ident}.xml`);
   });
 
   test.each([
@@ -31,7 +31,7 @@ describe('the name of a file', () => {
     'hes-1a',
     'a%2Fb',
   ])('of %j stays in its folder and shows that it is not the plain one', (ident) => {
-    const name = safeFileName(ident, '.xml');
+    const name = makeSafeFileName(ident, '.xml');
     expect(name).toMatch(/^[A-Za-z0-9_-]{0,120}~[0-9a-f]{16}\.xml$/);
   });
 
@@ -41,11 +41,11 @@ describe('the name of a file', () => {
       fc.property(ident, ident, (a, b) => {
         const folder = resolve('/somewhere/out');
         for (const text of [a, b]) {
-          const path = resolve(folder, safeFileName(text, '.xml'));
+          const path = resolve(folder, makeSafeFileName(text, '.xml'));
           expect(path.startsWith(folder + sep)).toBe(true);
           expect(path.slice(folder.length + 1)).not.toMatch(/[/\\]|^\.|^\s/);
         }
-        const [one, other] = [a, b].map((text) => safeFileName(text, '.xml').toLowerCase());
+        const [one, other] = [a, b].map((text) => makeSafeFileName(text, '.xml').toLowerCase());
         if (a.toLowerCase() !== b.toLowerCase()) expect(one).not.toBe(other);
       }),
     );

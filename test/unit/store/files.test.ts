@@ -105,7 +105,7 @@ describe.runIf(canWatchDisk)('a power cut at any moment', () => {
     const seen = await watchDisk(async () => {
       const file = await openAppendFile(join(folder, 'out.xml'), { lengthBytes: 0, digest: null }, undefined);
       file.append(Buffer.from('a page'));
-      file.commit();
+      file.markEnd();
       await file.close(await file.flush(), '</end>');
     });
     expect(seen).toEqual([`flush ${basename(folder)}`, 'flush out.xml', 'flush out.xml']);

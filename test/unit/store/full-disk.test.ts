@@ -111,12 +111,12 @@ describe.skipIf(!canLimitFiles && process.env['CI'] === undefined)('a disk that 
         const path = join(tempFolder(), 'harvest.jsonl');
         const file = await openAppendFile(path, { lengthBytes: 0, digest: null }, undefined);
         file.append(Buffer.from(OLD));
-        file.commit();
+        file.markEnd();
         let committed = await file.flush();
         const outcome = await withRoom(committed.lengthBytes + room, async () => {
           for (const piece of pieces) {
             file.append(Buffer.from(piece));
-            file.commit();
+            file.markEnd();
             committed = await file.flush();
           }
           await file.close(committed, tail);

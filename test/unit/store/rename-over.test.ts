@@ -8,7 +8,7 @@ function disk(platform: NodeJS.Platform, code: string, refusals: number) {
     tries.push(`${from} ${to}`);
     if (tries.length <= refusals) throw Object.assign(new Error(code), { code });
   };
-  return { tries, pausesMs, system: { platform, rename, pause: (ms: number) => void pausesMs.push(ms) } };
+  return { tries, pausesMs, system: { platform, rename, blockFor: (ms: number) => void pausesMs.push(ms) } };
 }
 
 test.each(['EACCES', 'EBUSY', 'EPERM'])('on Windows %s is tried again, each time after a longer pause', (code) => {

@@ -7,8 +7,8 @@ import {
   type Keyring,
   KeyringError,
   openSecrets,
+  openSystemKeyring,
   type SecretStore,
-  systemKeyring,
 } from '../../../src/store/secrets.ts';
 
 const SECRETS = { password: 'planted-password', token: 'planted-token' };
@@ -185,14 +185,14 @@ test('secrets are an account’s of a service: neither another account nor anoth
 
 describe('a keyring of the system is looked for', () => {
   test('only where there is a session bus', () => {
-    expect(systemKeyring({}, 'linux')).toBeUndefined();
-    expect(systemKeyring({ XDG_RUNTIME_DIR: join(tmpdir(), 'no-such-folder') }, 'linux')).toBeUndefined();
-    expect(systemKeyring({ DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nowhere' }, 'linux')).toBeDefined();
+    expect(openSystemKeyring({}, 'linux')).toBeUndefined();
+    expect(openSystemKeyring({ XDG_RUNTIME_DIR: join(tmpdir(), 'no-such-folder') }, 'linux')).toBeUndefined();
+    expect(openSystemKeyring({ DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nowhere' }, 'linux')).toBeDefined();
   });
 
   test('and not when it is not wanted', () => {
-    expect(systemKeyring({ PAS_KEYRING: 'off', DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nowhere' }, 'linux')).toBeUndefined();
-    expect(systemKeyring({ PAS_KEYRING: 'off' }, 'darwin')).toBeUndefined();
+    expect(openSystemKeyring({ PAS_KEYRING: 'off', DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nowhere' }, 'linux')).toBeUndefined();
+    expect(openSystemKeyring({ PAS_KEYRING: 'off' }, 'darwin')).toBeUndefined();
   });
 });
 

@@ -203,9 +203,9 @@ describe('whatever stands in the cells', () => {
     const ends = fc.constantFrom('\n', '\r\n', '\r');
     const lines = fc.array(fc.tuple(line, ends, fc.boolean()), { minLength: 1, maxLength: 30 });
     fc.assert(
-      fc.property(lines, fc.constantFrom(',', ';', '\t'), fc.boolean(), (given, delimiter, isEnded) => {
+      fc.property(lines, fc.constantFrom(',', ';', '\t'), fc.boolean(), (rows, delimiter, isEnded) => {
         const written = (mark: string): string => {
-          const body = given.map(([cells, end, marked]) => `${[...cells, marked ? mark : 'x'].join(delimiter)}${end}`).join('');
+          const body = rows.map(([cells, end, marked]) => `${[...cells, marked ? mark : 'x'].join(delimiter)}${end}`).join('');
           const content = `h${delimiter}i${delimiter}j\n${body}`;
           return isEnded ? content : content.trimEnd();
         };

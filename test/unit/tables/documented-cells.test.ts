@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { withoutOtherRows } from '../../../src/columns/map-table.ts';
 import { getField } from '../../../src/find/fields.ts';
 import { rememberReferences } from '../../../src/find/resolve-finder.ts';
-import { photoResolver } from '../../../src/photo/photograph.ts';
+import { makePhotoResolver } from '../../../src/photo/photograph.ts';
 import { parseTableBytes } from '../../../src/tables/readers.ts';
 import { makeWorkbook, type WorkbookCell, workbookParts } from '../../support/make-workbook.ts';
 import { makeZip } from '../../support/make-zip.ts';
@@ -134,7 +134,7 @@ const CASES: Readonly<Record<string, () => Promise<void> | void>> = {
     const folder = join(tempFolder(), 'photos');
     mkdirSync(folder);
     writeFileSync(join(folder, 'a.png'), 'x');
-    expect(photoResolver(folder)('C:\\elsewhere\\a.png')).toHaveProperty('value');
+    expect(makePhotoResolver(folder)('C:\\elsewhere\\a.png')).toHaveProperty('value');
   },
 };
 

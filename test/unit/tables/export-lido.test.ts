@@ -69,10 +69,10 @@ describe('a record for portals', () => {
   test('is LIDO, whatever a find says and leaves out', () => {
     const accessibility = fc.constantFrom(OPEN, 'HES-000867', undefined);
     fc.assert(
-      fc.property(fc.array(fc.tuple(find, accessibility), { minLength: 1, maxLength: 3 }), (made) => {
-        const document = renderLido(made.map(([each, level]) => findMade(each, level)));
+      fc.property(fc.array(fc.tuple(find, accessibility), { minLength: 1, maxLength: 3 }), (cases) => {
+        const document = renderLido(cases.map(([each, level]) => findMade(each, level)));
         expect(faults(validator, document)).toEqual([]);
-        expect(document.split('<lido:lido>')).toHaveLength(made.length + 1);
+        expect(document.split('<lido:lido>')).toHaveLength(cases.length + 1);
       }),
     );
   });
@@ -84,9 +84,9 @@ describe('a record for portals', () => {
         place,
         photos,
         fc.constantFrom('HES-000866', 'HES-000867', 'HES-000868', '', undefined),
-        (made, elsewhere, names, level) => {
-          expect(renderLido([findMade(made, level)])).toBe(
-            renderLido([findMade({ ...made, place: elsewhere, photos: names }, level)]),
+        (content, elsewhere, names, level) => {
+          expect(renderLido([findMade(content, level)])).toBe(
+            renderLido([findMade({ ...content, place: elsewhere, photos: names }, level)]),
           );
         },
       ),
@@ -95,10 +95,12 @@ describe('a record for portals', () => {
 
   test('keeps a place that the service keeps by now, or does not show', () => {
     const open = { geom_system: '4326', geom_wkt: 'POINT (14.4123 50.0876)', lokalizace: 'pole' } as const;
-    const made = findMade({ elements: {}, place: open, photos: [], identCely: 'C-202400101-N00001' }, OPEN);
+    const exported = findMade({ elements: {}, place: open, photos: [], identCely: 'C-202400101-N00001' }, OPEN);
     const shownAs = (id?: string): string =>
-      renderLido([{ ...made, accessibilities: [made.elements.pristupnost, id === undefined ? undefined : { id, text: '' }] }]);
-    expect(shownAs(OPEN)).toBe(renderLido([made]));
+      renderLido([
+        { ...exported, accessibilities: [exported.elements.pristupnost, id === undefined ? undefined : { id, text: '' }] },
+      ]);
+    expect(shownAs(OPEN)).toBe(renderLido([exported]));
     for (const keptText of [shownAs('HES-000867'), shownAs()]) expect(keptText).not.toMatch(/14\.4123|pole/);
   });
 

@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { csvCell, withMarkKept, withoutFormulaMark } from '../../../src/text/csv.ts';
+import { formatCsvCell, withMarkKept, withoutFormulaMark } from '../../../src/text/csv.ts';
 
 const SEPARATORS = [',', ';', '\t'] as const;
 const FORMULA = /^[=+\-@]\S/;
@@ -24,7 +24,7 @@ test('what is written with one separator holds no formula for a spreadsheet that
   for (const text of ['x;=cmd', 'x,=cmd', 'x\t=cmd', 'x;"=cmd', 'x\n=cmd', ';@a', 'a;;+b']) {
     for (const written of SEPARATORS) {
       for (const read of SEPARATORS) {
-        const line = ['first', csvCell(text, written), 'last'].join(written);
+        const line = ['first', formatCsvCell(text, written), 'last'].join(written);
         expect([line, read, splitCells(line, read).filter((cell) => FORMULA.test(cell.replace(/^"+/, '')))]).toEqual([
           line,
           read,
@@ -38,7 +38,7 @@ test('what is written with one separator holds no formula for a spreadsheet that
 test('whatever a text holds, it reads back as it was written', () => {
   fc.assert(
     fc.property(hostile, fc.constantFrom(...SEPARATORS), (text, separator) => {
-      const [cell = ''] = splitCells(`${csvCell(text, separator)}${separator}end`, separator);
+      const [cell = ''] = splitCells(`${formatCsvCell(text, separator)}${separator}end`, separator);
       expect(withoutFormulaMark(cell)).toBe(text);
       expect(withoutFormulaMark(withMarkKept(text))).toBe(text);
     }),
@@ -47,5 +47,5 @@ test('whatever a text holds, it reads back as it was written', () => {
 
 test('texts that people write are left as they are', () => {
   for (const text of ['Kč 15,-', 'hrdlo; 3 ks', 'a, -3', 'x = y', 'N50.1, E14.2', 'e-mail a@b.cz'])
-    expect(csvCell(text, '\t')).toBe(text);
+    expect(formatCsvCell(text, '\t')).toBe(text);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { FileError } from '../../../src/base/errors.ts';
 import { parseTableBytes } from '../../../src/tables/readers.ts';
-import { shownText } from '../../../src/tables/table.ts';
+import { getDisplayedText } from '../../../src/tables/table.ts';
 import { makeOds, type OdsSheet } from '../../support/make-ods.ts';
 import { makeZip } from '../../support/make-zip.ts';
 
@@ -229,6 +229,6 @@ describe('what a number of an OpenDocument sheet shows has no marks between thou
     const xml = `<table:table-cell office:value-type="float" office:value="${value}"><text:p>${shown}</text:p></table:table-cell>`;
     const table = await parseTableBytes('season.ods', sheet(cell(xml)));
     const [row] = [...table.rows];
-    expect(row && shownText(row, 1)).toBe(text);
+    expect(row && getDisplayedText(row, 1)).toBe(text);
   });
 });

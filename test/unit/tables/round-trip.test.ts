@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { FindElements } from '../../../src/find/fields.ts';
-import { databaseImage } from '../../../src/store/database.ts';
+import { makeDatabaseImage } from '../../../src/store/database.ts';
 import { exportCsv, exportGeoJson, exportXml } from '../../../src/tables/export-text.ts';
 import type { ExportedFind } from '../../../src/tables/exported-find.ts';
 import { exportGeoPackage } from '../../../src/tables/gpkg-layers.ts';
@@ -85,7 +85,7 @@ const FORMATS: Readonly<Record<string, (finds: readonly ExportedFind[]) => Promi
   'tabs.csv': (list) => Buffer.from([...exportCsv(list, 'tab')].join('')),
   'finds.geojson': (list) => Buffer.from([...exportGeoJson(list)].join('')),
   'finds.xml': (list) => Buffer.from([...exportXml(list, PROFILE)].join('')),
-  'finds.gpkg': (list) => databaseImage((database) => exportGeoPackage(database, list, '2024-06-01T00:00:00.000Z')),
+  'finds.gpkg': (list) => makeDatabaseImage((database) => exportGeoPackage(database, list, '2024-06-01T00:00:00.000Z')),
   'finds.xlsx': (list) => exportXlsx(list),
 };
 
@@ -123,9 +123,9 @@ describe('an exported table', () => {
   });
 
   test('with an identifier of the service is not imported as a new find elsewhere', async () => {
-    const sent = [{ localId: 'A-1', identCely: 'C-202400101-N00001', elements: {}, photos: [] }];
+    const sentFinds = [{ localId: 'A-1', identCely: 'C-202400101-N00001', elements: {}, photos: [] }];
     for (const [file, write] of Object.entries(FORMATS)) {
-      const { finds: none, issues } = await readFinds(file, await write(sent));
+      const { finds: none, issues } = await readFinds(file, await write(sentFinds));
       expect(none).toEqual([]);
       expect(issues.map(({ rule }) => rule)).toContain('already-recorded');
     }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import stringWidth from 'string-width';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { cutTo, displayWidth, learnWidths, wrapText } from '../../../src/text/characters.ts';
-import { makeBar, makeTerminal, table } from '../../../src/ui/terminal.ts';
+import { formatTable, makeBar, makeTerminal } from '../../../src/ui/terminal.ts';
 
 beforeAll(() => learnWidths());
 
@@ -44,7 +44,7 @@ describe('a table', () => {
   ];
 
   test('aligns by what is seen', async () => {
-    expect(await table(header, rows)).toEqual([
+    expect(await formatTable(header, rows)).toEqual([
       'FIND   OBJECT                                IDENTIFIER',
       'K-1    zlomek nádoby z mladší doby bronzové  C-202400101-N00001',
       `K-002  ${'přeslen'.normalize('NFD')}`,
@@ -52,13 +52,13 @@ describe('a table', () => {
   });
 
   test('cuts words, and no code, to fit the terminal', async () => {
-    const lines = await table(header, rows, 44);
+    const lines = await formatTable(header, rows, 44);
     expect(Math.max(...lines.map(displayWidth))).toBeLessThanOrEqual(44);
     expect(lines[1]).toBe('K-1    zlomek nádoby z…   C-202400101-N00001');
   });
 
   test('becomes a paragraph a row where the terminal is too narrow for its columns', async () => {
-    expect(await table(header, rows, 30)).toEqual([
+    expect(await formatTable(header, rows, 30)).toEqual([
       'FIND        K-1',
       'OBJECT      zlomek nádoby z mladší doby bronzové',
       'IDENTIFIER  C-202400101-N00001',

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { listAreasBelow } from '../../../src/vocabulary/term-lookup.ts';
-import { listInferiors, termsOfSet } from '../../../src/vocabulary/terms.ts';
+import { iterateTermsOfSet, listInferiors } from '../../../src/vocabulary/terms.ts';
 import { aTerm, fill, tempVocabulary } from '../../support/temp-vocabulary.ts';
 
 const NAMES = ['Zeman', 'Čapek', 'Chalupa', 'Hora', 'Říha', 'Šimek', 'Suk', 'Cyril', 'Rada', 'Žák', 'Novák'];
@@ -9,7 +9,7 @@ const IN_ORDER = ['Cyril', 'Čapek', 'Hora', 'Chalupa', 'Novák', 'Rada', 'Říh
 test('people stand in the order of the Czech alphabet', () => {
   using store = tempVocabulary();
   const vocabulary = fill(store, ...NAMES.map((name, index) => aTerm(`OS-00000${index}`, name, { setSpec: 'osoba' })));
-  expect([...termsOfSet(vocabulary, 'osoba')].map(({ label }) => label)).toEqual(IN_ORDER);
+  expect([...iterateTermsOfSet(vocabulary, 'osoba')].map(({ label }) => label)).toEqual(IN_ORDER);
 });
 
 test('terms with an order of their own keep it, and those without stand by the alphabet', () => {
@@ -22,7 +22,13 @@ test('terms with an order of their own keep it, and those without stand by the a
     aTerm('HES-000004', 'cep', { sortOrder: 2 }),
     aTerm('HES-000005', 'dýka', { sortOrder: 2 }),
   );
-  expect([...termsOfSet(vocabulary, 'heslo')].map(({ label }) => label)).toEqual(['Žebrák', 'cep', 'čepel', 'dýka', 'ahoj']);
+  expect([...iterateTermsOfSet(vocabulary, 'heslo')].map(({ label }) => label)).toEqual([
+    'Žebrák',
+    'cep',
+    'čepel',
+    'dýka',
+    'ahoj',
+  ]);
 });
 
 test('what stands below an entry, and areas below a district, stand by the alphabet', () => {

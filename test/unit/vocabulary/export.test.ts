@@ -1,6 +1,6 @@
 import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
-import { type ExportedTerm, termCsvLines, turtleLines } from '../../../src/vocabulary/export-terms.ts';
+import { type ExportedTerm, formatTermCsv, formatTurtle } from '../../../src/vocabulary/export-terms.ts';
 
 const TERM: ExportedTerm = {
   ident: 'HES-000253',
@@ -27,7 +27,7 @@ const TERM: ExportedTerm = {
 
 describe('a table', () => {
   const rows = (...terms: ExportedTerm[]): Record<string, string>[] =>
-    parse([...termCsvLines(terms)].join('\n'), { columns: true, bom: true });
+    parse([...formatTermCsv(terms)].join('\n'), { columns: true, bom: true });
 
   test('holds every cell as it was, quotes and line breaks included', () => {
     expect(rows(TERM)).toEqual([
@@ -50,7 +50,7 @@ describe('a table', () => {
 });
 
 describe('SKOS', () => {
-  const turtle = [...turtleLines([TERM, { ...TERM, ident: 'HES-000254', gone: 'deleted' }], 'https://x.example')].join('\n');
+  const turtle = [...formatTurtle([TERM, { ...TERM, ident: 'HES-000254', gone: 'deleted' }], 'https://x.example')].join('\n');
 
   test('names the scheme once and each concept with its labels, place and links', () => {
     expect(turtle.match(/a skos:ConceptScheme/g)).toHaveLength(1);

@@ -62,7 +62,7 @@ describe('a cell is looked up in its own set', () => {
 describe('before a set was harvested to its end', () => {
   test('nothing is called unknown', () => {
     using store = tempVocabulary();
-    const lookup = makeTermLookup(store.source('https://harvest.example.org'));
+    const lookup = makeTermLookup(store.openSource('https://harvest.example.org'));
     expect([lookup(TYPE, 'spona').kind, lookup(TYPE, 'HES-000001').kind]).toEqual(['not-harvested', 'not-harvested']);
   });
 
@@ -74,7 +74,7 @@ describe('before a set was harvested to its end', () => {
 
   test('a part of a family does not stand for the whole', () => {
     using store = tempVocabulary();
-    const vocabulary = markHarvested(store.source('https://harvest.example.org'), 'heslo:obdobi');
+    const vocabulary = markHarvested(store.openSource('https://harvest.example.org'), 'heslo:obdobi');
     const lookup = makeTermLookup(vocabulary);
     expect([lookup('heslo:obdobi', 'x').kind, lookup(TYPE, 'x').kind, lookup('heslo', 'x').kind]).toEqual([
       'unknown',

@@ -30,7 +30,7 @@ test('a project is known as a survey by its type', () => {
 
 test('what is not shown, deleted, out of sight or nowhere is told apart', () => {
   using store = tempVocabulary();
-  const vocabulary = store.source('https://harvest.example.org');
+  const vocabulary = store.openSource('https://harvest.example.org');
   const survey = '<typ_projektu id="HES-001138" xml:lang="cs">průzkum</typ_projektu>';
   vocabulary.change(() => {
     saveHidden(vocabulary, 'C-202400101', 'projekt', 1);

@@ -79,7 +79,7 @@ test.each(['', '   ', '–', 'qqqqqqqq', '%_*"\'', 'x'.repeat(500)])('"%s" finds
 
 test('among thousands of terms the one that is meant still comes first', () => {
   using store = tempVocabulary();
-  const vocabulary = store.source('https://harvest.example.org');
+  const vocabulary = store.openSource('https://harvest.example.org');
   const syllables = [
     'spo',
     'na',
@@ -120,7 +120,7 @@ test('among thousands of terms the one that is meant still comes first', () => {
 
 test('a rare word finds its term among thousands that share the others', () => {
   using store = tempVocabulary();
-  const vocabulary = store.source('https://harvest.example.org');
+  const vocabulary = store.openSource('https://harvest.example.org');
   vocabulary.change(() => {
     for (let n = 10_000; n < 14_000; n++)
       saveTerm(vocabulary, aTerm(`HES-${n}`, `přezka spona ${n}`, { labelEn: `brooch ${n}` }), 1);

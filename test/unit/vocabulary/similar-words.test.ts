@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { splitTrigrams } from '../../../src/text/names.ts';
-import { similarWords } from '../../../src/vocabulary/similar-words.ts';
+import { findSimilarWords } from '../../../src/vocabulary/similar-words.ts';
 import { SLOW_RUNS } from '../../support/property-runs.ts';
 import { aTerm, fill, tempVocabulary } from '../../support/temp-vocabulary.ts';
 
@@ -20,7 +20,7 @@ test('the words that share the most grams are found, as if each word of the voca
         .sort((a, b) => b.shared - a.shared)
         .slice(0, most)
         .map(({ stored }) => stored);
-      expect(similarWords(vocabulary, typed, most)).toEqual(expected);
+      expect(findSimilarWords(vocabulary, typed, most)).toEqual(expected);
     }),
     SLOW_RUNS,
   );
@@ -30,13 +30,13 @@ test('long lists are left out without a change of what is found', () => {
   using store = tempVocabulary();
   const otherNames = Array.from({ length: 900 }, (_, n) => `b${n}na`);
   const vocabulary = fill(store, aTerm('HES-1', 'spona'), aTerm('HES-2', otherNames.join(' ')));
-  expect(similarWords(vocabulary, 'spona', 1).map(({ text }) => text)).toEqual(['spona']);
-  expect(similarWords(vocabulary, 'sponka', 1).map(({ text }) => text)).toEqual(['spona']);
+  expect(findSimilarWords(vocabulary, 'spona', 1).map(({ text }) => text)).toEqual(['spona']);
+  expect(findSimilarWords(vocabulary, 'sponka', 1).map(({ text }) => text)).toEqual(['spona']);
 });
 
 test('a word that shares nothing is like none', () => {
   using store = tempVocabulary();
-  expect(similarWords(fill(store, aTerm('HES-1', 'spona')), 'xyz', 5)).toEqual([]);
+  expect(findSimilarWords(fill(store, aTerm('HES-1', 'spona')), 'xyz', 5)).toEqual([]);
   using empty = tempVocabulary();
-  expect(similarWords(fill(empty), 'spona', 5)).toEqual([]);
+  expect(findSimilarWords(fill(empty), 'spona', 5)).toEqual([]);
 });

@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import {
   countBySet,
+  findTermByIdent,
+  findTermsByName,
   getPath,
+  iterateTermsOfSet,
   listInferiors,
   listSuperiors,
   saveHidden,
   saveTerm,
   saveTombstone,
-  termByIdent,
-  termsByName,
-  termsOfSet,
 } from '../../../src/vocabulary/terms.ts';
 import { aTerm, fill, tempVocabulary } from '../../support/temp-vocabulary.ts';
 
@@ -21,15 +21,15 @@ describe('a term that is met again', () => {
     using store = tempVocabulary();
     const vocabulary = fill(store, aTerm('HES-000001', 'spona', { labelEn: 'brooch' }));
     vocabulary.change(() => saveTerm(vocabulary, aTerm('HES-000001', 'fibule'), MARCH));
-    expect(termByIdent(vocabulary, 'HES-000001')).toMatchObject({ label: 'fibule', labelEn: null, datestampMs: MARCH });
-    expect([termsByName(vocabulary, 'SPÓNA'), termsByName(vocabulary, 'Fibule').length]).toEqual([[], 1]);
+    expect(findTermByIdent(vocabulary, 'HES-000001')).toMatchObject({ label: 'fibule', labelEn: null, datestampMs: MARCH });
+    expect([findTermsByName(vocabulary, 'SPÓNA'), findTermsByName(vocabulary, 'Fibule').length]).toEqual([[], 1]);
   });
 
   test('is as it was before where the service put that back', () => {
     using store = tempVocabulary();
     const vocabulary = fill(store, aTerm('HES-000001', 'spona'));
     vocabulary.change(() => saveTerm(vocabulary, aTerm('HES-000001', 'stará spona'), JANUARY - 1));
-    expect(termByIdent(vocabulary, 'HES-000001')).toMatchObject({ label: 'stará spona', datestampMs: JANUARY - 1 });
+    expect(findTermByIdent(vocabulary, 'HES-000001')).toMatchObject({ label: 'stará spona', datestampMs: JANUARY - 1 });
   });
 
   test('moves to the set that it is in now', () => {
@@ -47,14 +47,14 @@ describe('a term that is deleted', () => {
     vocabulary.change(() =>
       saveTombstone(vocabulary, { ident: 'HES-000001', setSpec: 'heslo', goneAtMs: MARCH, why: 'deleted' }),
     );
-    expect(termByIdent(vocabulary, 'HES-000001')).toMatchObject({
+    expect(findTermByIdent(vocabulary, 'HES-000001')).toMatchObject({
       label: 'spona',
       setSpec: 'heslo:predmet_druh',
       gone: 'deleted',
       goneAtMs: MARCH,
     });
-    expect([...termsOfSet(vocabulary, 'heslo')]).toEqual([]);
-    expect([...termsOfSet(vocabulary, 'heslo', 'with-gone')]).toHaveLength(1);
+    expect([...iterateTermsOfSet(vocabulary, 'heslo')]).toEqual([]);
+    expect([...iterateTermsOfSet(vocabulary, 'heslo', 'with-gone')]).toHaveLength(1);
   });
 
   test.each([
@@ -63,7 +63,7 @@ describe('a term that is deleted', () => {
     ['hidden', JANUARY],
   ])('comes back when it is listed again, %s, whatever its datestamp', (how, datestampMs) => {
     using store = tempVocabulary();
-    const vocabulary = store.source('https://harvest.example.org');
+    const vocabulary = store.openSource('https://harvest.example.org');
     vocabulary.change(() =>
       saveTombstone(vocabulary, { ident: 'HES-000001', setSpec: 'heslo', goneAtMs: MARCH, why: 'deleted' }),
     );
@@ -71,7 +71,7 @@ describe('a term that is deleted', () => {
       if (how === 'shown') saveTerm(vocabulary, aTerm('HES-000001', 'spona'), datestampMs);
       else saveHidden(vocabulary, 'HES-000001', 'heslo', datestampMs);
     });
-    expect(termByIdent(vocabulary, 'HES-000001')).toMatchObject({ gone: null, goneAtMs: null });
+    expect(findTermByIdent(vocabulary, 'HES-000001')).toMatchObject({ gone: null, goneAtMs: null });
   });
 });
 
@@ -84,7 +84,7 @@ test('a set is listed with its subsets in its own order, and not with sets that 
     aTerm('HES-000002', 'b', { setSpec: 'heslo:obdobi_kat', sortOrder: 1 }),
     aTerm('OS-000001', 'd', { setSpec: 'osoba' }),
   );
-  const listed = (set: string): string[] => [...termsOfSet(vocabulary, set)].map(({ label }) => label);
+  const listed = (set: string): string[] => [...iterateTermsOfSet(vocabulary, set)].map(({ label }) => label);
   expect([listed('heslo:obdobi'), listed('heslo'), listed('osoba'), listed('hesl')]).toEqual([
     ['c', 'a'],
     ['c', 'a', 'b'],
@@ -131,10 +131,10 @@ test('the way down to a term is told from the top, and a circle in the data ends
 test('what two services say is never mixed', () => {
   using store = tempVocabulary();
   const here = fill(store, aTerm('HES-000001', 'spona'));
-  const there = store.source('https://elsewhere.example.org');
+  const there = store.openSource('https://elsewhere.example.org');
   there.change(() => saveTerm(there, aTerm('HES-000001', 'jehlice'), JANUARY));
-  expect([termByIdent(here, 'HES-000001')?.label, termByIdent(there, 'HES-000001')?.label]).toEqual(['spona', 'jehlice']);
-  expect(termsByName(here, 'jehlice')).toEqual([]);
+  expect([findTermByIdent(here, 'HES-000001')?.label, findTermByIdent(there, 'HES-000001')?.label]).toEqual(['spona', 'jehlice']);
+  expect(findTermsByName(here, 'jehlice')).toEqual([]);
 });
 
 test('a change that fails leaves nothing behind', () => {
@@ -145,5 +145,5 @@ test('a change that fails leaves nothing behind', () => {
     throw new Error('cut off');
   };
   expect(() => vocabulary.change(failing)).toThrow('cut off');
-  expect(termByIdent(vocabulary, 'HES-000002')).toBeUndefined();
+  expect(findTermByIdent(vocabulary, 'HES-000002')).toBeUndefined();
 });

@@ -1,18 +1,18 @@
-import { localDate } from '../base/clock.ts';
+import { formatLocalDate } from '../base/clock.ts';
 import { isReadable } from '../base/issue.ts';
+import { CENTIMETRES, isRealDate, parseBothReadings } from '../find/parse-cell.ts';
 import { detectNameOrder, listReadings, type NameOrder, parseName } from '../find/person-name.ts';
-import { CENTIMETRES, isRealDate, twoReadings } from '../find/read-cell.ts';
 import { formatPoint } from '../place/geometry.ts';
 import { parsePosition } from '../place/read-position.ts';
 import { joinNames } from '../text/csv.ts';
 import { type DepthUnit, OPEN_UNIT, type ReadColumn } from './column-rule.ts';
-import { keyForm } from './columns.ts';
+import { normalizeKey } from './columns.ts';
 
 /**
  * Converts a cell to the form that pas reads: centimetres, YYYY-MM-DD, surname first and others. A cell that does not have the
  * form of the rule stays unchanged, so that the report quotes the museum's text.
  */
-export function convertCell(cell: string, rule: ReadColumn): string {
+export function applyColumnRule(cell: string, rule: ReadColumn): string {
   const text = replaceText(cell.trim(), rule.values);
   if (text === '') return '';
   if (rule.prefix !== undefined) return rule.prefix + text;
@@ -20,13 +20,13 @@ export function convertCell(cell: string, rule: ReadColumn): string {
   if (rule.date !== undefined) return parseDateForm(text, rule.date) ?? text;
   if (rule.name !== undefined) return reorderName(text, rule.name);
   if (rule.sign === 'minus') return withMinus(text);
-  if (rule.form === 'position') return pointText(text);
+  if (rule.form === 'position') return formatPointCell(text);
   return rule.separator === undefined ? text : joinNames(text.split(rule.separator).map((name) => name.trim()));
 }
 
 function replaceText(text: string, values: ReadColumn['values']): string {
   if (values === undefined) return text;
-  const replacement = Object.entries(values).find(([from]) => keyForm(from) === keyForm(text));
+  const replacement = Object.entries(values).find(([from]) => normalizeKey(from) === normalizeKey(text));
   return replacement === undefined ? text : replacement[1];
 }
 
@@ -42,7 +42,7 @@ function toCentimetres(text: string, unit: DepthUnit | typeof OPEN_UNIT): string
   const measured = (ownUnit?.toLowerCase() as DepthUnit | undefined) ?? unit;
   if (measured === OPEN_UNIT) return `${text} ${OPEN_UNIT}`;
   const factor: number = CENTIMETRES[measured];
-  if (factor <= 1 && twoReadings(digits) !== undefined) return undefined;
+  if (factor <= 1 && parseBothReadings(digits) !== undefined) return undefined;
   // Rounding to 12 digits removes the error of the multiplication: 0.285 m are 28.5 cm.
   const centimetres = Number((Number(digits.replace(',', '.')) * factor).toPrecision(12));
   return Math.round(centimetres) === 0 && centimetres !== 0 ? `${digits} ${measured}` : String(Math.round(centimetres));
@@ -60,7 +60,7 @@ function withMinus(text: string): string {
   return /^\d/.test(text) && Number.parseFloat(text.replace(/\s/g, '').replace(',', '.')) !== 0 ? `-${text}` : text;
 }
 
-function pointText(text: string): string {
+function formatPointCell(text: string): string {
   const position = parsePosition(text);
   return isReadable(position) && position.value.isTurned !== true ? formatPoint(position.value.point) : text;
 }
@@ -97,7 +97,7 @@ const MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:Z|[+-]\d
 export function parseDateForm(text: string, form: string): string | undefined {
   if (MOMENT.test(text.trim())) {
     const ms = Date.parse(text.trim().replace(',', '.'));
-    return form !== 'yyyy-mm-dd' || Number.isNaN(ms) ? undefined : localDate(ms);
+    return form !== 'yyyy-mm-dd' || Number.isNaN(ms) ? undefined : formatLocalDate(ms);
   }
   const day = text.trim().replace(/(?:T|(?<!\s) )\s*\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?$/, '');
   if (form === DAY_NUMBER) return toDay(day);

@@ -1,5 +1,5 @@
-import { seededRandom } from '../base/random.ts';
-import type { FaultEndpoint, FaultRule } from './fault-rules.ts';
+import { makeSeededRandom } from '../base/random.ts';
+import type { FaultEndpoint, FaultRule } from './parse-fault-rules.ts';
 
 type LiveRule = { readonly id: number; rule: FaultRule; readonly random: () => number; seen: number; struck: number };
 
@@ -14,7 +14,7 @@ export class Faults {
   }
 
   add(rule: FaultRule): void {
-    this.#rules.push({ id: this.#nextId++, rule, random: seededRandom(rule.when?.seed ?? 1), seen: 0, struck: 0 });
+    this.#rules.push({ id: this.#nextId++, rule, random: makeSeededRandom(rule.when?.seed ?? 1), seen: 0, struck: 0 });
   }
 
   /** @returns false where there is no such rule; so does {@link remove} */
@@ -31,7 +31,7 @@ export class Faults {
   }
 
   /** As they were set. */
-  rules(): readonly FaultRule[] {
+  listRules(): readonly FaultRule[] {
     return this.#rules.map(({ rule }) => rule);
   }
 
@@ -45,7 +45,7 @@ export class Faults {
    * condition holds strikes.
    * @param ident the record in the path, or what a harvesting request asks for
    */
-  take(endpoint: FaultEndpoint, ident?: string): FaultRule | undefined {
+  chooseFault(endpoint: FaultEndpoint, ident?: string): FaultRule | undefined {
     let triggered: LiveRule | undefined;
     for (const live of this.#rules) {
       if (live.rule.endpoint !== endpoint || live.rule.active === false) continue;

@@ -1,12 +1,12 @@
-import { localDate } from '../base/clock.ts';
-import { type Reading, unreadable } from '../base/issue.ts';
+import { formatLocalDate } from '../base/clock.ts';
+import { makeUnreadable, type Reading } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
 import type { GeomSystem } from '../place/geometry.ts';
-import { alternatives, foldName } from '../text/names.ts';
+import { foldName, joinAlternatives } from '../text/names.ts';
 import type { TargetState } from './field.ts';
 
 /** Returns both meanings of a number like `1,000`: decimals in Czech, thousands in English. Undefined for any other text. */
-export function twoReadings(cell: string): readonly [decimals: string, thousands: string] | undefined {
+export function parseBothReadings(cell: string): readonly [decimals: string, thousands: string] | undefined {
   const [, whole, digits = ''] = /^([+-]?[1-9]\d{0,2})[.,](\d{3})$/.exec(cell) ?? [];
   return whole === undefined ? undefined : [String(Number(`${whole}.${digits}`)), whole + digits];
 }
@@ -18,10 +18,10 @@ export const CENTIMETRES = { mm: 0.1, cm: 1, dm: 10, m: 100 } as const;
 export function parseInteger(cell: string): Reading<number> {
   const unit = /(?<!\s)\s*(mm|cm|dm|m)\.?$/i.exec(cell);
   const digits = cell.slice(0, unit?.index);
-  const readings = twoReadings(digits);
+  const readings = parseBothReadings(digits);
   if (readings !== undefined) {
-    const meant = alternatives(readings);
-    return unreadable(
+    const meant = joinAlternatives(readings);
+    return makeUnreadable(
       'integer',
       msg`"${cell}" is ambiguous: it can mean ${meant}, decimals or thousands. Write only the digits.`,
     );
@@ -29,17 +29,17 @@ export function parseInteger(cell: string): Reading<number> {
   if (/^[+-]?\d{1,15}([.,]0+)?$/.test(cell)) return { value: Number.parseInt(cell, 10) };
   if (/^[+-]?\d{1,15}(?:[.,]\d+)?$/.test(digits)) {
     if (unit === null)
-      return unreadable('integer', msg`"${cell}" is not a whole number. Depth is in whole centimetres: 1.5 m is 150.`);
+      return makeUnreadable('integer', msg`"${cell}" is not a whole number. Depth is in whole centimetres: 1.5 m is 150.`);
     const advice = getDepthAdvice(digits, CENTIMETRES[unit[1]?.toLowerCase() as keyof typeof CENTIMETRES]);
-    return unreadable('integer', msg`"${cell}" has a unit. Depth is in whole centimetres, without a unit: write ${advice}.`);
+    return makeUnreadable('integer', msg`"${cell}" has a unit. Depth is in whole centimetres, without a unit: write ${advice}.`);
   }
-  return unreadable('integer', msg`"${cell}" is not a whole number. Write digits only, without a unit.`);
+  return makeUnreadable('integer', msg`"${cell}" is not a whole number. Write digits only, without a unit.`);
 }
 
 /** Returns the depth in centimetres, or the two nearest whole ones. */
 function getDepthAdvice(digits: string, factor: number): Message | string {
   const depth = Number((Number(digits.replace(',', '.')) * factor).toPrecision(12));
-  return Number.isInteger(depth) ? String(depth) : alternatives([String(Math.floor(depth)), String(Math.ceil(depth))]);
+  return Number.isInteger(depth) ? String(depth) : joinAlternatives([String(Math.floor(depth)), String(Math.ceil(depth))]);
 }
 
 /** Includes the words of spreadsheets in Czech and German. */
@@ -49,14 +49,17 @@ const NO = ['ne', 'no', 'false', '0', 'nepravda', 'falsch'];
 export function parseBoolean(cell: string): Reading<boolean> {
   const word = cell.toLowerCase();
   if (YES.includes(word) || NO.includes(word)) return { value: YES.includes(word) };
-  return unreadable('boolean', msg`"${cell}" is neither yes nor no. Write ano or ne, yes or no, true or false, 1 or 0.`);
+  return makeUnreadable('boolean', msg`"${cell}" is neither yes nor no. Write ano or ne, yes or no, true or false, 1 or 0.`);
 }
 
 export function parseTargetState(cell: string): Reading<TargetState> {
   const state = ([1, 2, 3] as const).find((each) => String(each) === cell);
   if (state !== undefined) return { value: state };
-  if (cell === '4') return unreadable('target-state', msg`An import cannot reach state 4 (archived). Write at most 3.`);
-  return unreadable('target-state', msg`"${cell}" is not a target state. Write 1 (registered), 2 (submitted) or 3 (confirmed).`);
+  if (cell === '4') return makeUnreadable('target-state', msg`An import cannot reach state 4 (archived). Write at most 3.`);
+  return makeUnreadable(
+    'target-state',
+    msg`"${cell}" is not a target state. Write 1 (registered), 2 (submitted) or 3 (confirmed).`,
+  );
 }
 
 export function parseGeomSystem(cell: string): Reading<GeomSystem> {
@@ -67,7 +70,7 @@ export function parseGeomSystem(cell: string): Reading<GeomSystem> {
   if (['4326', 'wgs84'].includes(name)) return { value: '4326' };
   if (['5514', '102067', 'sjtsk', 'sjtskkrovakeastnorth'].includes(name)) return { value: '5514' };
   const alike = ['5513', '2065'].includes(name) ? msg` It differs from 5514 in the order or the signs of its axes.` : '';
-  return unreadable(
+  return makeUnreadable(
     'coordinate-system',
     msg`"${cell}" is not a known coordinate system.${alike} Write 4326 (WGS 84) or 5514 (S-JTSK).`,
   );
@@ -106,12 +109,12 @@ const FORMS: readonly Form[] = [
 ];
 
 /**
- * Parses a day into YYYY-MM-DD, after the form of a column map, if any (columns/convert-cell.ts). It reads that form, also with
+ * Parses a day into YYYY-MM-DD, after the form of a column map, if any (columns/apply-column-rule.ts). It reads that form, also with
  * slashes (as GDAL writes it), the Czech one with dots (`3. 4. 2024`, `03.04.2024`), a month in Roman numerals or by name, each with
  * an optional midnight. A moment with a zone (`2024-05-31T22:00:00Z`) is the local day.
  */
 export function parseDateCell(cell: string): Reading<string> {
-  const moment = dayOfMoment(cell);
+  const moment = parseDayOfMoment(cell);
   if (moment !== undefined) return { value: moment };
   const day = cell.replace(MIDNIGHT, '').trim();
   for (const [pattern, parts] of FORMS) {
@@ -119,19 +122,19 @@ export function parseDateCell(cell: string): Reading<string> {
     if (match === null) continue;
     const [year, month, of] = parts(match);
     if (month === NO_MONTH) break;
-    const text = isoText(year, month, of);
+    const text = formatIsoDay(year, month, of);
     if (isRealDate(text)) return { value: text };
-    return unreadable('date', msg`"${cell}" does not exist in the calendar. Write the right date as YYYY-MM-DD.`);
+    return makeUnreadable('date', msg`"${cell}" does not exist in the calendar. Write the right date as YYYY-MM-DD.`);
   }
   const why = explainNoDate(cell);
-  return unreadable('date', msg`"${cell}" ${why}`);
+  return makeUnreadable('date', msg`"${cell}" ${why}`);
 }
 
 /** Returns the local day of a moment with a UTC offset; undefined for any other text. */
-export function dayOfMoment(text: string): string | undefined {
+export function parseDayOfMoment(text: string): string | undefined {
   if (!/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})$/.test(text)) return undefined;
   const ms = Date.parse(text);
-  return Number.isNaN(ms) ? undefined : localDate(ms);
+  return Number.isNaN(ms) ? undefined : formatLocalDate(ms);
 }
 
 export function isRealDate(isoDate: string): boolean {
@@ -158,8 +161,8 @@ function explainNoDate(cell: string): Message {
   const slashes = /^(\d{1,2})[/-](\d{1,2})[/-](\d{4})$/.exec(cell);
   if (slashes !== null) {
     const [, first = '', second = '', year = ''] = slashes;
-    const readings = new Set([isoText(year, second, first), isoText(year, first, second)].filter(isRealDate));
-    const days = alternatives([...readings]);
+    const readings = new Set([formatIsoDay(year, second, first), formatIsoDay(year, first, second)].filter(isRealDate));
+    const days = joinAlternatives([...readings]);
     if (readings.size === 2) return msg`can be two different days. Write ${days}.`;
     if (readings.size === 1) return msg`is not in a known form. Write ${days}.`;
   }
@@ -200,7 +203,7 @@ function getNextDay(zeroMs: number, days: number): string {
   return new Date(zeroMs + days * 86_400_000).toISOString().slice(0, 10);
 }
 
-function isoText(year: string, month: string, day: string): string {
+function formatIsoDay(year: string, month: string, day: string): string {
   return [year, month.padStart(2, '0'), day.padStart(2, '0')].join('-');
 }
 

@@ -1,5 +1,6 @@
 import { ControlRefusal } from '../base/http-message.ts';
 import { flag, object } from '../base/shape.ts';
+import type { Mock } from '../state/mock.ts';
 import {
   FAULTS,
   type FaultEndpoint,
@@ -7,8 +8,7 @@ import {
   type FaultRule,
   readFaultRule,
   readFaultRules,
-} from '../state/fault-rules.ts';
-import type { Mock } from '../state/mock.ts';
+} from '../state/parse-fault-rules.ts';
 
 type Call = { readonly body: unknown; readonly segment: string };
 /** Members of a fault beside its condition. */
@@ -48,7 +48,7 @@ const OPTIONS: Readonly<Partial<Record<FaultName, readonly FaultOption[]>>> = {
 };
 
 /** Every fault there is: what it does, where it makes sense, what more it takes. */
-export function faultCatalogue(): ReadonlyArray<{
+export function listFaultCatalogue(): ReadonlyArray<{
   readonly fault: string;
   readonly meaning: string;
   readonly endpoints: readonly FaultEndpoint[];

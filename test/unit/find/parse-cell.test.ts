@@ -7,7 +7,7 @@ import {
   parseGeomSystem,
   parseInteger,
   parseTargetState,
-} from '../../../src/find/read-cell.ts';
+} from '../../../src/find/parse-cell.ts';
 import { inWords } from '../../support/in-words.ts';
 
 const getProblem = (reading: object): string => ('problem' in reading ? String(reading.problem) : 'none');
