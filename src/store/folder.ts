@@ -6,7 +6,7 @@ export function makeFolder(folder: string): void {
   const first = makeFolders(folder);
   if (first === undefined) return;
   const topmost = dirname(resolve(first));
-  for (let above = dirname(resolve(folder)); above.length >= topmost.length; above = dirname(above)) flushFolder(above);
+  for (let path = resolve(folder); path.length > topmost.length; path = dirname(path)) flushFolder(dirname(path));
 }
 
 /** Makes the folders and returns the topmost new one; undefined where none was missing. */

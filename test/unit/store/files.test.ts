@@ -1,4 +1,4 @@
-import {
+import fs, {
   chmodSync,
   existsSync,
   mkdirSync,
@@ -9,9 +9,10 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { DatabaseError, FileError } from '../../../src/base/errors.ts';
 import { backUpOutbox } from '../../../src/outbox/backup-copy.ts';
 import { openAppendFile } from '../../../src/store/append-file.ts';
@@ -19,6 +20,7 @@ import { openContentStore } from '../../../src/store/content-store.ts';
 import { replaceUnusable } from '../../../src/store/database-file.ts';
 import { flushFiles, writeFiles } from '../../../src/store/file-folder.ts';
 import { writePrivateFile } from '../../../src/store/files.ts';
+import { makeFolder } from '../../../src/store/folder.ts';
 import { writeOutputFile } from '../../../src/store/output-file.ts';
 import { tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
 import { canWatchDisk, watchDisk } from '../../support/watched-disk.ts';
@@ -145,6 +147,20 @@ describe.runIf(canWatchDisk)('a power cut at any moment', () => {
     expect(readFileSync(path, 'utf8')).toBe('new');
     const broken = watchDisk(() => writePrivateFile(path, 'newer'), onFolder(failing('EIO')));
     await expect(broken).rejects.toThrow(/config\.toml: the disk reported an error/);
+  });
+
+  test('a folder directly below the top of a drive is flushed with the top, once', async () => {
+    const make = vi.spyOn(fs, 'mkdirSync').mockReturnValue('/new');
+    const flushed: string[] = [];
+    await watchDisk(
+      () => makeFolder('/new'),
+      (path) => {
+        flushed.push(path);
+        if (flushed.length > 1) throw new Error('flushed again');
+      },
+    ).finally(() => make.mockRestore());
+    syncBuiltinESMExports();
+    expect(flushed).toEqual(['/']);
   });
 });
 
