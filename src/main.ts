@@ -13,7 +13,7 @@ import { addToCommands } from './base/message.ts';
 import { getPackageVersion } from './base/package-root.ts';
 import type { Runner } from './commands/command.ts';
 import { translateCommanderText } from './commands/commander-texts.ts';
-import { buildProgram, withoutHelpWord } from './commands/program.ts';
+import { buildProgram, indentText, withoutHelpWord } from './commands/program.ts';
 import type { Runtime } from './context/context.ts';
 import { toPrintable, wrapText } from './text/characters.ts';
 
@@ -89,7 +89,7 @@ function fail(thrown: unknown, json: boolean, world: Runtime): number {
   if (error === 'help-or-version') return 0;
   const { code, message, hint } = error;
   if (!error.printed) writeError(world, `pas: ${toPrintable(message)}`);
-  if (hint !== undefined && !error.printed) writeError(world, `     ${toPrintable(hint).replaceAll('\n', '\n     ')}`);
+  if (hint !== undefined && !error.printed) writeError(world, indentText(toPrintable(hint), '     ', 5));
   if (json) writeError(world, JSON.stringify({ type: 'exit', code, message, hint: hint ?? null }));
   return code;
 }

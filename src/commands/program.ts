@@ -97,7 +97,8 @@ function formatHelpItem(term: string, termWidth: number, description: string, he
   return `  ${term}\n${indentText(wrapText(description, Math.max(columns - 6, 12)), ' '.repeat(6), 6)}`;
 }
 
-function indentText(text: string, head: string, indent: number): string {
+/** Puts `head` before the first line, and so many blanks before the others. */
+export function indentText(text: string, head: string, indent: number): string {
   return head + text.replaceAll('\n', `\n${' '.repeat(indent)}`);
 }
 

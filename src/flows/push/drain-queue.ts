@@ -167,7 +167,7 @@ async function launch(session: PushSession, entry: Entry): Promise<void> {
 
   const claimedOn = readClock(context.clock);
   const claimed = claim(outbox, entry.id, (current) => {
-    // What was changed during the wait passes the gate first.
+    // An entry that changed during the wait passes the gate first.
     if (getContentKey(current) !== getContentKey(entry)) return undefined;
     const { method, url } = buildRequest(context, current);
     return { method, path: new URL(url).pathname, account, settleMs, ...estimateDeparture(context, current) };
