@@ -102,7 +102,7 @@ type Form = readonly [pattern: RegExp, parts: (match: readonly string[]) => read
 /** Forms with one meaning; a date with slashes is ambiguous unless it begins with the year. */
 const FORMS: readonly Form[] = [
   [/^((?:1[789]|20)\d\d)(\d\d)(\d\d)$/, ([, year = '', month = '', day = '']) => [year, month, day]],
-  [/^(\d{4})([-/])(\d{2})\2(\d{2})$/, ([, year = '', , month = '', day = '']) => [year, month, day]],
+  [/^(\d{4})([-/])(\d{1,2})\2(\d{1,2})$/, ([, year = '', , month = '', day = '']) => [year, month, day]],
   [/^(\d{1,2})\.\s*(\d{1,2})\.\s*(\d{4})$/, ([, day = '', month = '', year = '']) => [year, month, day]],
   [/^(\d{1,2})\.?\s*(\p{L}+)\.?\s*(\d{4})$/u, ([, day = '', month = '', year = '']) => [year, parseMonth(month), day]],
   [/^([A-Z][a-z]+)\s+(\d{1,2}),?\s+(\d{4})$/, ([, month = '', day = '', year = '']) => [year, parseMonth(month), day]],

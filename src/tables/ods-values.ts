@@ -72,7 +72,8 @@ function withoutGroups(shown: string, stored: string): string {
 function parseDateValue(stored: string, shown: string | undefined): CellValue {
   const text = parseDay(stored);
   if (shown === undefined) return { text, shown: { text, isDate: true } };
-  return { text: isWholeDayShown(stored, shown) ? text : shown, shown: { text: shown, isDate: true } };
+  const day = /\d:\d/.test(shown) ? text : text.slice(0, 'YYYY-MM-DD'.length);
+  return { text: isWholeDayShown(stored, shown) ? day : shown, shown: { text: shown, isDate: true } };
 }
 
 /** Tells if the numbers of a text are year, month and day of this date; a month may be a word. */

@@ -183,7 +183,9 @@ function parseNumberValue(raw: string, format: CellFormat, from1904: boolean): C
   if (shown === undefined) return { text: formatSpreadsheetNumber(number) };
   if (!format.isDate) return makeShownValue(formatSpreadsheetNumber(number), shown);
   // A spreadsheet rounds to what it shows: a moment less than a millisecond before midnight is shown as the day that begins.
-  const day = format.isWholeDay ? formatDay(new Date(Math.round((days - DAYS_BEFORE_1970) * DAY_MS))) : undefined;
+  const ms = Math.round((days - DAYS_BEFORE_1970) * DAY_MS);
+  const shownMs = format.isTime ? ms : Math.floor(ms / DAY_MS) * DAY_MS;
+  const day = format.isWholeDay ? formatDay(new Date(shownMs)) : undefined;
   return { text: day ?? shown, shown: { text: shown, isDate: true } };
 }
 

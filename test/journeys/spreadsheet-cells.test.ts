@@ -53,6 +53,7 @@ describe('texts are what a cell shows, numbers and days what it stores', () => {
         ['R-5', 'A 2', 'x', 25, styled(5, 31_778)],
         ['R-6', 'A 3', 'x', styled(5, 31_778), styled(1, 45_443.999_999_999_9)],
         ['R-7', 'A 4', 'x', 25, styled(1, 45_443.999_999_999_9)],
+        ['R-9', 'A 6', 'x', 25, styled(1, 45_444.6)],
         ['R-8', 'A 5', { xml: '<c r="@"><f>A1</f><v></v></c>' }, 25, null],
       ),
     );
@@ -64,8 +65,9 @@ describe('texts are what a cell shows, numbers and days what it stores', () => {
       datum_nalezu: '2024-06-01',
     });
     expect(finds.get('R-7')).toMatchObject({ datum_nalezu: '2024-06-01' });
+    expect(finds.get('R-9')).toMatchObject({ datum_nalezu: '2024-06-01' });
     expect(named).toEqual([
-      ['table-formula', 8, 'poznamka'],
+      ['table-formula', 9, 'poznamka'],
       ['cell-date', 3, 'evidencni_cislo'],
       ['date', 4, 'datum_nalezu'],
       ['date', 5, 'datum_nalezu'],

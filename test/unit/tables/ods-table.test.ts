@@ -42,6 +42,11 @@ describe('a cell of an OpenDocument sheet', () => {
       '<table:table-cell office:value-type="date" office:date-value="2024-05-01T00:00:00"/>',
       '2024-05-01',
     ],
+    [
+      'the day of a moment whose time is not shown',
+      '<table:table-cell office:value-type="date" office:date-value="2024-05-01T14:30:00"><text:p>1.5.24</text:p></table:table-cell>',
+      '2024-05-01',
+    ],
     ['a moment', '<table:table-cell office:value-type="date" office:date-value="2024-05-01T14:30:12.5"/>', '2024-05-01 14:30'],
     [
       'a number that is shown in groups',
