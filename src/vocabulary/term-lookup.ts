@@ -47,8 +47,7 @@ export function makeTermLookup(vocabulary: Vocabulary): LookupTerm {
 }
 
 function lookUpByIdentifier(vocabulary: Vocabulary, setSpec: string, cell: string): TermLookup {
-  const ident = /^ruian/i.test(cell) ? cell.toLowerCase() : cell.toUpperCase();
-  const term = findTermByIdent(vocabulary, ident);
+  const term = findTermByIdent(vocabulary, cell);
   if (term === undefined) return isHarvested(vocabulary, setSpec) ? { kind: 'unknown', nearest: [] } : { kind: 'not-harvested' };
   if (!isInSet(term.setSpec, setSpec)) return { kind: 'wrong-set', term: toCandidate(term) };
   return { kind: term.gone === null ? 'found' : 'deleted', term: toCandidate(term) };

@@ -20,8 +20,11 @@ const TERM = {
 const parseTermRow = createRowParser(TERM);
 type TermRow = ReturnType<typeof parseTermRow>;
 
-export function findTermByIdent(vocabulary: Vocabulary, ident: string): Term | undefined {
-  const row = vocabulary.sql(`select ${COLUMNS} from terms where source = ? and ident = ?`).get(vocabulary.source, ident);
+/** @param ident in any letter case */
+export function findTermByIdent({ sql, source }: Vocabulary, ident: string): Term | undefined {
+  const row = sql(`select ${COLUMNS} from terms where source = ? and ident in (?, ?, ?)`).get(
+    ...[source, ident, ident.toUpperCase(), ident.toLowerCase()],
+  );
   return row === undefined ? undefined : toTerm(parseTermRow(row));
 }
 

@@ -142,7 +142,7 @@ describe('harvested vocabularies', () => {
     const [spona] = await home.json<Entry[]>('vocab', 'search', 'spona');
     const shown = await home.json<{ path: { label: string }[]; above: { label: string }[] }>('vocab', 'show', spona?.id ?? '');
     expect(shown.above).toHaveLength(1);
-    const { stdout } = await expectDone(home.pas('vocab', 'show', spona?.id ?? ''));
+    const { stdout } = await expectDone(home.pas('vocab', 'show', spona?.id.toLowerCase() ?? ''));
     expect(stdout).toContain([...shown.path.map(({ label }) => label), 'spona'].join(' > '));
   });
 
