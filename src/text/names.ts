@@ -134,3 +134,15 @@ export function splitTrigrams(word: string): string[] {
   const letters = [...markWord(word)];
   return [...new Set(letters.slice(2).map((letter, index) => `${letters[index]}${letters[index + 1]}${letter}`))];
 }
+
+const MAX_TYPING_ERRORS = 2;
+
+/** Returns a set whose name, or its part behind the colon, is similar to the typed text. */
+export function findNearestSet(sets: readonly string[], typed: string): string | undefined {
+  const getOwnPart = (set: string): string => set.slice(set.indexOf(':') + 1);
+  const ownText = getOwnPart(typed).toLowerCase();
+  return sets
+    .map((set) => ({ set, errors: editDistance(ownText, getOwnPart(set), MAX_TYPING_ERRORS) }))
+    .filter(({ errors }) => errors <= MAX_TYPING_ERRORS)
+    .sort((one, other) => one.errors - other.errors)[0]?.set;
+}

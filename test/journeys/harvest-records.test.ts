@@ -165,6 +165,7 @@ describe('what is given on the command line', () => {
 
   test.each([
     [2, /no set nonsense/, ['nonsense', '--out', 'x.jsonl']],
+    [2, /no set obdobi\.\s+Did you mean heslo:obdobi\?/, ['obdobi', '--out', 'x.jsonl']],
     [2, /not a date/, ['heslo', '--from', 'yesterday', '--out', 'x.jsonl']],
     [2, /does not name an output format/, ['heslo', '--out', 'x.csv']],
     [2, /needs a file or folder/, ['heslo', '--to', 'sqlite']],

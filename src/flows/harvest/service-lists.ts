@@ -3,6 +3,7 @@ import { OaiError, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { isRefusedToken, listPages, type OaiClient, type OaiSet } from '../../oai/client.ts';
 import type { Granularity } from '../../oai/protocol.ts';
+import { findNearestSet } from '../../text/names.ts';
 
 /** Sets and clock of a harvesting service. */
 
@@ -31,7 +32,9 @@ export async function assertKnownSets(service: ListedService, sets: readonly str
   const stray = sets.find((set) => !setSpecs.has(set));
   if (stray === undefined) return;
   const names = [...setSpecs].sort().join(', ');
-  throw new UsageError(t`The service has no set ${stray}.`, { hint: t`Its sets are: ${names}.` });
+  const nearest = findNearestSet([...setSpecs], stray);
+  const hint = nearest === undefined ? t`Its sets are: ${names}.` : t`Did you mean ${nearest}?`;
+  throw new UsageError(t`The service has no set ${stray}.`, { hint });
 }
 
 async function fetchSetSpecs({ client, clock, signal }: ListedService): Promise<ReadonlySet<string>> {

@@ -1,7 +1,7 @@
 import { UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
-import { editDistance } from '../../text/names.ts';
+import { findNearestSet } from '../../text/names.ts';
 import { type ExportedTerm, formatTermCsv, formatTurtle } from '../../vocabulary/export-terms.ts';
 import { type SearchHit, type SearchOptions, searchTerms } from '../../vocabulary/search.ts';
 import type { Term, Vocabulary } from '../../vocabulary/term.ts';
@@ -135,16 +135,4 @@ function requireSet(vocabulary: Vocabulary, set: string): void {
         ? t`\`${cmd`pas vocab sets`}\` lists what is here; \`${cmd`pas harvest-vocab`}\` harvests the rest.`
         : t`Did you mean ${nearest}?`,
   });
-}
-
-const MAX_TYPING_ERRORS = 2;
-
-/** Returns a set whose name, or its part behind the colon, is similar to the typed text. */
-function findNearestSet(sets: readonly string[], typed: string): string | undefined {
-  const getOwnPart = (set: string): string => set.slice(set.indexOf(':') + 1);
-  const ownText = getOwnPart(typed).toLowerCase();
-  return sets
-    .map((set) => ({ set, errors: editDistance(ownText, getOwnPart(set), MAX_TYPING_ERRORS) }))
-    .filter(({ errors }) => errors <= MAX_TYPING_ERRORS)
-    .sort((one, other) => one.errors - other.errors)[0]?.set;
 }
