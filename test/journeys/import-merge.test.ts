@@ -283,6 +283,7 @@ test('what differs from sent finds is listed for the curator, and numbers are qu
   const { run, report } = await imports(path, '--same', '--as-correction', 'corrections.csv');
   expect(run.code).toBe(3);
   expect(report).toMatchObject({ already_sent: 1, numbers: 1 });
+  expect(JSON.stringify(report)).not.toContain('--as-correction');
   const lines = readFileSync(join(home.folder, 'corrections.csv'), 'utf8').replace('\ufeff', '').trim().split('\r\n');
   expect(lines[0]).toBe('find;record;element;sent;table');
   expect(lines.slice(1)).toEqual([expect.stringMatching(/^K-1;C-202400101-N\d+;lokalizace;pole 1;les 1$/)]);

@@ -350,7 +350,7 @@ function storeSent(prepared: PreparedFind, plan: Plan, existing: Existing, merge
   const corrections = merge.merged.differences.filter(({ element }) => !(numberQueued && element === 'evidencni_cislo'));
   const remaining = { ...merge, merged: { ...merge.merged, differences: corrections } };
   const change = corrections.length === 0 ? 'kept' : 'sent';
-  const issues = corrections.length === 0 ? [] : mergeIssues(remaining, find, existing);
+  const issues = corrections.length === 0 ? [] : mergeIssues(remaining, find, existing, context.queueNumbers);
   const { enqueued } = toStoredIssues(prepared, plan, change, followed);
   const identified =
     entry?.identCely == null || corrections.length === 0

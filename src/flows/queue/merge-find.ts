@@ -111,7 +111,9 @@ export function isMerged({ stored }: Existing, { merged }: Merge): boolean {
   return isSameFind(stored.elements as FindElements, merged.elements);
 }
 
-export function mergeIssues({ kind, merged }: Merge, find: Find, { stored, entry, elements }: Existing): Issue[] {
+/** @param areListed the import writes the corrections to a file */
+export function mergeIssues({ kind, merged }: Merge, find: Find, existing: Existing, areListed = false): Issue[] {
+  const { stored, entry, elements } = existing;
   const { localId } = find;
   const where = { find: localId, ...find.source };
   switch (kind) {
@@ -120,7 +122,7 @@ export function mergeIssues({ kind, merged }: Merge, find: Find, { stored, entry
     case 'conflict':
       return merged.conflicts.map((conflict) => makeConflictIssue(conflict, find));
     case 'sent':
-      return [makeWarningIssue('already-sent', makeSentMessage(entry, merged.differences), where)];
+      return [makeWarningIssue('already-sent', makeSentMessage(entry, merged.differences, areListed), where)];
     case 'another': {
       const [here, row] = [summarizeFind(elements), summarizeFind(find.elements)];
       const message = msg`${localId} is ${here} here, but ${row} in the table. Nothing was changed. If they are two finds, add --id-prefix P: the finds of this table are then called P${localId} and so on. If it is one find, corrected: --same`;
@@ -146,10 +148,12 @@ function makeConflictIssue({ element, base, ours, theirs }: Difference, find: Fi
   });
 }
 
-function makeSentMessage(entry: ImportEntry | undefined, differences: readonly Difference[]): Message {
+function makeSentMessage(entry: ImportEntry | undefined, differences: readonly Difference[], areListed: boolean): Message {
   const word = entry === undefined ? msg`sent` : STATE_WORDS[entry.state];
   const [identCely, changes] = [entry?.identCely ?? null, formatDifferences(differences)];
-  const list = msg`Correct it at the service; --as-correction FILE lists such corrections.`;
+  const list = areListed
+    ? msg`Correct it at the service.`
+    : msg`Correct it at the service; --as-correction FILE lists such corrections.`;
   return identCely === null
     ? msg`The row differs from the find that is ${word}: ${changes}. The find was not changed. ${list}`
     : msg`The row differs from the find that was sent as ${identCely}: ${changes}. The find was not changed. ${list}`;
