@@ -59,9 +59,9 @@ export async function readFormFolder(
   const tables: Table[] = [];
   for (const name of files.sort()) {
     const path = join(folder, name);
-    if (!statSync(path).isFile() || !(await mayBeForms(path))) continue;
-    const table = await read(path);
-    if (table.formExport !== undefined) tables.push(table);
+    if (!statSync(path).isFile()) continue;
+    const table = await readForms(path, read);
+    if (table?.formExport !== undefined) tables.push(table);
   }
   const [table, another] = tables;
   if (another !== undefined)
@@ -73,9 +73,16 @@ export async function readFormFolder(
   return { ...table, formExport: { ...table.formExport, attachments: findAttachments(photoFolder ?? folder) } };
 }
 
-async function mayBeForms(path: string): Promise<boolean> {
-  if (extname(path).toLowerCase() !== '.csv') return true;
-  return isFormTable(parseTable(path, await readInputFile(path), FIRST_ROW));
+/** Reads a table that may have forms; undefined where it has none, or is not readable. */
+async function readForms(path: string, read: (path: string) => Promise<Table>): Promise<Table | undefined> {
+  try {
+    const isCsv = extname(path).toLowerCase() === '.csv';
+    if (isCsv && !isFormTable(parseTable(path, await readInputFile(path), FIRST_ROW))) return undefined;
+    return await read(path);
+  } catch (thrown) {
+    if (thrown instanceof FileError) return undefined;
+    throw thrown;
+  }
 }
 
 /** Adds the repeated groups to a CSV table: those of `FORM.csv` are in `FORM-GROUP.csv` beside it. */

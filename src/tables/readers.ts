@@ -322,10 +322,21 @@ async function readFolder(folder: string, options: ReadOptions): Promise<Table> 
   if (collected !== undefined) return readTable(collected, options);
   const table = await readFormFolder(folder, options.photoFolder, (path) => readTable(path, options));
   if (table !== undefined) return table;
+  const tables = listNames(folder)
+    .filter((name) => TABLE_NAME.test(name))
+    .sort();
+  const names = tables.slice(0, MAX_NAMED_TABLES).join(', ') + (tables.length > MAX_NAMED_TABLES ? ', …' : '');
   throw new FileError(folder, msg`${folder} is a folder without a table of submitted forms.`, {
-    hint: msg`Name the file of the table itself, or the folder into which an export of ODK Central or KoboToolbox was unpacked.`,
+    hint:
+      tables.length === 0
+        ? msg`Name the file of the table itself, or the folder into which an export of ODK Central or KoboToolbox was unpacked.`
+        : msg`Name a file. Tables in the folder: ${names}`,
   });
 }
+
+const MAX_NAMED_TABLES = 10;
+const EXTENSIONS = TABLE_KINDS.flatMap((kind) => TABLE_READERS[kind].extensions).join('|');
+const TABLE_NAME = new RegExp(`^[^.~].*\\.(?:${EXTENSIONS})$`, 'i');
 
 /** Adds the uncommitted journal beside a GeoPackage that another program has open. */
 function withJournal(path: string, bytes: Buffer): Buffer {

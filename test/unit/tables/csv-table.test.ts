@@ -125,6 +125,12 @@ describe('reading from disk', () => {
     writeFileSync(file, 'a\n1\n');
     await expect(readTable(join(folder, 'none.csv'))).rejects.toThrow('There is no file');
     await expect(readTable(folder)).rejects.toThrow('is a folder');
+    writeFileSync(join(folder, 'finds.csv'), 'local_id\u0000');
+    writeFileSync(join(folder, 'more.xlsx'), 'local_id');
+    await expect(readTable(folder)).rejects.toMatchObject({
+      message: expect.stringContaining('is a folder'),
+      hint: 'Name a file. Tables in the folder: finds.csv, more.xlsx, plain.csv',
+    });
     await expect(readTable(join(file, 'x.csv'))).rejects.toThrow('There is no file');
     await expect(readTable('/dev/zero')).rejects.toThrow('not a regular file');
   });
