@@ -13,7 +13,7 @@ import { addToCommands } from './base/message.ts';
 import { getPackageVersion } from './base/package-root.ts';
 import type { Runner } from './commands/command.ts';
 import { translateCommanderText } from './commands/commander-texts.ts';
-import { buildProgram, indentText, withoutHelpWord } from './commands/program.ts';
+import { buildProgram, indentText, moveGlobalFlags, withoutHelpWord } from './commands/program.ts';
 import type { Runtime } from './context/context.ts';
 import { toPrintable, wrapText } from './text/characters.ts';
 
@@ -50,8 +50,9 @@ export async function runMain(args: readonly string[], world: Runtime): Promise<
       world.streams.stdout.write(`${JSON.stringify(readProgramFacts())}\n`);
       return 0;
     }
-    const program = await buildProgram(run, world.streams, getLanguage(), args);
-    await program.parseAsync([...withoutHelpWord(program, args)], { from: 'user' });
+    const ordered = moveGlobalFlags(args);
+    const program = await buildProgram(run, world.streams, getLanguage(), ordered);
+    await program.parseAsync([...withoutHelpWord(program, ordered)], { from: 'user' });
   } catch (thrown) {
     return fail(thrown, json, world);
   }

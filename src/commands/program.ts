@@ -194,3 +194,15 @@ export function withoutHelpWord(program: Command, args: readonly string[]): read
   }
   return isHelp ? [...flags, ...names, '--help'] : args;
 }
+
+/** Moves global flags in front of the command behind its words: commander reads them only there. */
+export function moveGlobalFlags(args: readonly string[]): readonly string[] {
+  const isGlobal = (arg: string): boolean => /^--(?:json|quiet|verbose|no-color|(?:profile|lang)(?:=.*)?)$/s.test(arg);
+  let start = 0;
+  while (isGlobal(args[start] ?? '')) start += /^--(?:profile|lang)$/.test(args[start] ?? '') ? 2 : 1;
+  const rest = args.slice(start);
+  if (rest[0] === undefined || rest[0].startsWith('-')) return args;
+  const flag = rest.findIndex((arg) => arg.startsWith('-'));
+  const at = flag === -1 ? rest.length : flag;
+  return [...rest.slice(0, at), ...args.slice(0, start), ...rest.slice(at)];
+}

@@ -160,6 +160,17 @@ describe('harvested vocabularies', () => {
     expect(await home.pas('vocab', 'export', '--out', 'no/such/folder.csv')).toMatchObject({ code: 2 });
   });
 
+  test('global flags may precede the command', async () => {
+    const [before, after] = [
+      await home.pas('--json', '--lang', 'cs', 'vocab', 'sets'),
+      await home.pas('vocab', 'sets', '--json'),
+    ];
+    expect(before).toMatchObject({ code: 0, stdout: after.stdout });
+    expect(await home.pas('--profile', 'nowhere', 'vocab', 'sets')).toEqual(
+      await home.pas('vocab', 'sets', '--profile', 'nowhere'),
+    );
+  });
+
   test('the sets are listed with their figures', async () => {
     const { sets, harvests } = await home.json<{
       sets: { set: string; entries: number }[];
