@@ -163,6 +163,11 @@ describe('what is given on the command line', () => {
     expect(summary.records).toBe(size);
   });
 
+  test('a set of finds is refused as a vocabulary', async () => {
+    const { code, stderr } = await home.pas('harvest-vocab', 'samostatny_nalez');
+    expect([code, stderr]).toEqual([2, expect.stringContaining('pas harvest samostatny_nalez --out records.jsonl')]);
+  });
+
   test.each([
     [2, /no set nonsense/, ['nonsense', '--out', 'x.jsonl']],
     [2, /no set obdobi\.\s+Did you mean heslo:obdobi\?/, ['obdobi', '--out', 'x.jsonl']],

@@ -1,5 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
+import { UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
+import { cmd } from '../../base/message.ts';
 import { FIELDS } from '../../find/fields.ts';
 import type { OaiClient } from '../../oai/client.ts';
 import { type Disbelief, harvest } from '../../oai/harvest-engine.ts';
@@ -86,6 +88,12 @@ export type SetHarvest = {
  */
 export async function harvestVocabulary(options: HarvestVocabularyOptions): Promise<SetHarvest[]> {
   await assertKnownSets(options, options.sets);
+  const stray = options.sets.find((set) => !DEFAULT_SETS.some((family) => isInSet(set, family)));
+  if (stray !== undefined) {
+    throw new UsageError(t`${stray} is not a vocabulary.`, {
+      hint: t`Harvest it to a file: ${cmd`pas harvest ${stray} --out records.jsonl`}`,
+    });
+  }
   const service = await fetchServiceClock(options);
   const results: SetHarvest[] = [];
   for (const setSpec of options.sets) results.push(await harvestSet(options, service, setSpec));
