@@ -28,7 +28,7 @@ create table outputs (
   length_bytes integer not null default 0,
   digest text check (json_valid(digest)),
   -- state of a growing file, or a folder, at the end of the last run; null while a run writes, and after one that was killed
-  seal text check (json_valid(seal)),
+  checkpoint text check (json_valid(checkpoint)),
   -- of the table `records`: pas itself is writing; another program has written
   writing integer not null default 0 check (writing in (0, 1)),
   edited integer not null default 0 check (edited in (0, 1)),

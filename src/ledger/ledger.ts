@@ -112,12 +112,12 @@ export function saveExtent(ledger: Ledger, { lengthBytes, digest }: Extent): voi
 
 /** Returns the checkpoint that the last run saved; undefined where it did not finish. */
 export function readCheckpoint(ledger: Ledger): unknown {
-  const text = ledger.sql('select seal from outputs').pluck().get();
+  const text = ledger.sql('select checkpoint from outputs').pluck().get();
   return typeof text === 'string' ? JSON.parse(text) : undefined;
 }
 
 export function saveCheckpoint(ledger: Ledger, checkpoint: unknown): void {
-  ledger.sql('update outputs set seal = ?').run(JSON.stringify(checkpoint));
+  ledger.sql('update outputs set checkpoint = ?').run(JSON.stringify(checkpoint));
 }
 
 /**
@@ -125,7 +125,7 @@ export function saveCheckpoint(ledger: Ledger, checkpoint: unknown): void {
  * power cut, which loses the last commits. Must run outside {@link Ledger.change}.
  */
 export function deleteCheckpoint(ledger: Ledger): void {
-  ledger.change(() => ledger.sql('update outputs set seal = null').run());
+  ledger.change(() => ledger.sql('update outputs set checkpoint = null').run());
   ledger.sql('pragma wal_checkpoint(full)').all();
 }
 
@@ -134,7 +134,7 @@ export function resetOutput(ledger: Ledger): void {
   ledger.sql('delete from files').run();
   invalidateWatermarks(ledger);
   withTrackingSuspended(ledger, () => ledger.sql('delete from records').run());
-  ledger.sql('update outputs set length_bytes = 0, digest = null, seal = null, edited = 0').run();
+  ledger.sql('update outputs set length_bytes = 0, digest = null, checkpoint = null, edited = 0').run();
 }
 
 /** Makes the next pass of each set a complete one. */

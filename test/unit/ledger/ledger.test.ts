@@ -54,18 +54,6 @@ describe('the notes of a harvest', () => {
     openLedger(path).close();
   });
 
-  test('have the columns of those that exist already', () => {
-    const ledger = openLedger(aPath());
-    const columns = (table: string): unknown =>
-      ledger.sql("select group_concat(name, ' ') from pragma_table_info(?)").pluck().get(table);
-    expect(['outputs', 'harvests', 'met_records'].map(columns)).toEqual([
-      'id oai_base version sets verb format from_bound until_bound account form length_bytes digest seal writing edited verifying rights',
-      'id set_spec watermark_at completed_at pass looks full_look doubt by_day',
-      'identifier harvest datestamp_at digest look skipped',
-    ]);
-    ledger.close();
-  });
-
   test('are not written into another program’s database', () => {
     const path = aPath();
     const other = openSqlite(path);
