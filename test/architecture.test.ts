@@ -172,7 +172,7 @@ describe('the layers of src', () => {
     expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
   });
 
-  test('say at the door of each folder in three lines what lives there, and what may not', () => {
+  test('have three lines at the top of each folder about what belongs there, and what does not', () => {
     const folders = new Set(ours.filter(({ path }) => /^src\/.+\/.+\.ts$/.test(path)).map(({ path }) => dirname(path)));
     expect(folders.size).toBeGreaterThan(30);
     const silent = [...folders].filter((folder) => {
@@ -182,7 +182,7 @@ describe('the layers of src', () => {
     expect(silent).toEqual([]);
   });
 
-  test('let a command do what flows and its context offer, and nothing by itself', () => {
+  test('let a command use flows and their context, and nothing else directly', () => {
     const astray = ours
       .filter(({ path }) => path.startsWith('src/commands/'))
       .flatMap(({ path, values }) =>
@@ -196,7 +196,7 @@ describe('the layers of src', () => {
     expect(astray).toEqual([]);
   });
 
-  test('are seen whole: no file imports what is only named at run time', () => {
+  test('are complete: no file imports a module that is named at run time only', () => {
     const hidden = sources
       .filter(({ text }) =>
         /(?:\bimport|(?<![\w-])require(?:\.resolve)?|createRequire\([^()]*\))\((?!\s*['"`][^'"`$]+['"`])/.test(text),
@@ -244,7 +244,7 @@ test('client and mock server share no code', () => {
   expect(crossing).toEqual([]);
 });
 
-test('the tables of this test name nothing that is gone', () => {
+test('the tables of this test name existing files', () => {
   expect(Object.keys(LAYER_OF_FOLDER).filter((name) => !existsSync(join(ROOT, 'src', name)))).toEqual([]);
   expect(DOORS_TO_THE_MOCK.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
   const unused = Object.entries(HOME_OF_PACKAGE).filter(
@@ -253,7 +253,7 @@ test('the tables of this test name nothing that is gone', () => {
   expect(unused.map(([name]) => name)).toEqual([]);
 });
 
-test('the page on the architecture names files and folders that there are', () => {
+test('the page on the architecture names existing files and folders', () => {
   const page = readFileSync(join(ROOT, 'docs/architecture.md'), 'utf8');
   const named = [...page.matchAll(/(?<![\w/.-])[\w-]+(?:\/[\w-]+)*\.(?:ts|js)\b/g)].map(([name]) => name);
   const folders = [...page.matchAll(/^\| \d \| (.+?) \|/gm)].flatMap(([, cell = '']) =>
@@ -264,7 +264,7 @@ test('the page on the architecture names files and folders that there are', () =
   expect(gone).toEqual([]);
 });
 
-test('no two files import one another, in however many steps, not even for a type', () => {
+test('no two files import one another, even indirectly, not even for a type', () => {
   const graph = new Map(sources.map(({ path, imports }) => [path, imports]));
   const done = new Set<string>();
   const cycles: string[] = [];
@@ -281,14 +281,14 @@ test('no two files import one another, in however many steps, not even for a typ
   expect(cycles).toEqual([]);
 });
 
-test('no file is too long to be read in one go, unless its head says why', () => {
+test('no file is longer than the limit, unless its head says why', () => {
   const long = sources
     .filter(({ text }) => text.split('\n').length > MAX_LINES && !/^\/\*\*? Long because /m.test(text.slice(0, 400)))
     .map(({ path, text }) => `${path}: ${text.split('\n').length}`);
   expect(long).toEqual([]);
 });
 
-test('no file is called after nothing in particular', () => {
+test('no file has a meaningless name', () => {
   const vague = sources
     .filter(({ path }) => /\/(utils?|helpers?|common|lib|types|interfaces|index|misc)\.ts$/.test(path))
     .map(({ path }) => path);

@@ -25,7 +25,7 @@ const CLAUSES = PAGES.flatMap((path) => clausesIn(readText(path)));
 const CITING = ['src', 'mock-server', 'test', 'docs', 'scripts'].flatMap(filesBelow).filter((path) => !PAGES.includes(path));
 const [TESTED = '', UNTESTED = ''] = readText(TABLE_OF_TESTS).split('\n## Not tested\n');
 
-test('each clause has an id of its own, and each area stands on the page that the index names', () => {
+test('each clause has its own id, and each area is on the page that the index names', () => {
   expect(CLAUSES.length).toBeGreaterThan(300);
   expect(CLAUSES.filter((id, at) => CLAUSES.indexOf(id) !== at)).toEqual([]);
   const rows = [...readText('docs/contract/README.md').matchAll(/^\| \[[^\]]+\]\((\S+)\) \| (.+) \|$/gm)];
@@ -34,13 +34,13 @@ test('each clause has an id of its own, and each area stands on the page that th
   expect(indexed).toEqual(Object.fromEntries(there));
 });
 
-test('each id that is cited is that of a clause', () => {
+test('each cited id is that of a clause', () => {
   const cited = [...CITING, ...PAGES].flatMap((path) => idsIn(readText(path)).map((id) => ({ path, id })));
   expect(cited.length).toBeGreaterThan(CLAUSES.length);
   expect(cited.filter(({ id }) => !CLAUSES.includes(id))).toEqual([]);
 });
 
-test('each clause is cited by a test, or said not to be tested and why', () => {
+test('each clause is cited by a test, or has a reason why it is not tested', () => {
   const tests = CITING.filter((path) => /^test\/.*\.test\.ts$|^test\/conformance\/checks\//.test(path));
   const tested = new Set([TESTED, ...tests.map(readText)].flatMap(idsIn));
   const left = new Map(

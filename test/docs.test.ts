@@ -31,7 +31,7 @@ describe.each(['SECURITY.md', 'docs/reliability.md', MOCK_PAGE])('%s', (page) =>
     expect(missing.map(({ file, title }) => `${file}: ${title}`)).toEqual([]);
   });
 
-  test('has evidence for each promise, and for nothing that it does not say', () => {
+  test('has evidence for each promise, and for nothing else', () => {
     const isProven = (text: string): boolean => evidence.some(({ promise }) => text.includes(promise));
     const [, ...sections] = readText(page).split(/^##+ /m);
     const unproven = sections.flatMap((section) => {
@@ -78,14 +78,14 @@ test('the documentation and the man page together stay under 18,000 words', () =
   expect(words.length).toBeLessThanOrEqual(18_000);
 });
 
-test('the page of exit codes says what the program does', () => {
+test('the page of exit codes matches the program', () => {
   const page = readText('docs/exit-codes.md');
   const rows = [...page.matchAll(/^\| (\d+) \| (.+) \|$/gm)].map(([, code, meaning]) => [Number(code), meaning]);
   expect(rows).toEqual(Object.values(EXIT_CODES).map(([code, meaning]) => [code, String(meaning)]));
 });
 
-describe('the pages that a reader types along', () => {
-  test('every block of commands of README is run, but for those that install', () => {
+describe('the pages with commands to type', () => {
+  test('every command block of README is run, except installations', () => {
     const text = readText('README.md');
     const [before = '', after = ''] = text.split('\n## The first push\n');
     const elsewhere = `${before}${after.slice(after.search(/^## /m))}`;
@@ -93,7 +93,7 @@ describe('the pages that a reader types along', () => {
     expect(left.filter((commands) => !/^npm ci\b/.test(commands))).toEqual([]);
   });
 
-  test('each of them has a data home and a file of the mock for itself, so that another can be typed after it', () => {
+  test('each page has its own data home and mock data file, so that another page can be typed after it', () => {
     const pages = ['README.md', 'docs/tutorial-field.md', 'docs/tutorial-museum.md', 'docs/tutorial-phone.md'];
     const own = pages.flatMap((page) => {
       const text = readText(page);
@@ -154,7 +154,7 @@ function listCommands(block: string): string[] {
     );
 }
 
-test('what is shown for PowerShell types the same commands as what is shown for other shells', () => {
+test('the PowerShell examples type the same commands as the examples for other shells', () => {
   const pages = ['README.md', ...readdirSync(join(ROOT, 'docs')).map((name) => join('docs', name))].filter((name) =>
     name.endsWith('.md'),
   );

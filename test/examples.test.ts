@@ -67,7 +67,7 @@ describe('the example table', () => {
     expect(finds.filter((find) => find.elements.poznamka?.includes('\n')).length).toBeGreaterThanOrEqual(1);
   });
 
-  test('has no find that the service would refuse, and none that the schema would', () => {
+  test('contains no find that the service or the schema would refuse', () => {
     for (const find of finds) {
       const { document, issues } = validateFind(find, context());
       expect(issues).toEqual([]);
@@ -112,7 +112,7 @@ describe('the example photographs', () => {
   });
 });
 
-test('the example numbers are for finds of the table that have none yet, and no number is given twice', async () => {
+test('the example numbers are for finds of the table without a number, and no number is repeated', async () => {
   const { header, issues, ...table } = await readTable('examples/numbers.csv');
   const rows = [...table.rows];
   expect(header).toEqual(['local_id', 'evidencni_cislo']);

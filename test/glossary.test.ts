@@ -51,6 +51,17 @@ test('a comment begins with a noun or a verb', () => {
   expect(comments.filter(({ text }) => /^(What|Whether|Of|How|Who|Whoever|Which) /.test(text))).toEqual([]);
 });
 
+/** The titles of all tests. */
+const TITLE = /(?:\b(?:describe|test)(?:\.\w+)*\(|\)\()\s*(['"`])((?:\\.|(?!\1).)*)\1\s*,\s*(?:async )?(?:\(|\w+ =>)/gs;
+const titles = readdirSync('test', { recursive: true, encoding: 'utf8' })
+  .filter((path) => path.endsWith('.test.ts'))
+  .flatMap((path) => [...readFileSync(join('test', path), 'utf8').matchAll(TITLE)].map(([, , text = '']) => ({ path, text })));
+
+test('a test title names the role that acts, and says what it does', () => {
+  expect(titles.length).toBeGreaterThan(3000);
+  expect(titles.filter(({ text }) => /\b(nobody|somebody|whoever|anybody|everybody|(is|are|be) said)\b/i.test(text))).toEqual([]);
+});
+
 describe('the glossary and the names in the code', () => {
   test.each(rows.flatMap(({ words }) => words))('have the word %s in common', (word) => {
     expect(everywhere).toContain(word);
@@ -61,7 +72,7 @@ describe('the glossary and the names in the code', () => {
     (_, other) => {
       const pattern = new RegExp(`\\b${other}(?:s|ed|ing)?\\b`);
       expect(exported.filter(({ name, path }) => pattern.test(name) || pattern.test(path))).toEqual([]);
-      expect([...comments, ...messages].filter(({ text }) => pattern.test(text.toLowerCase()))).toEqual([]);
+      expect([...comments, ...messages, ...titles].filter(({ text }) => pattern.test(text.toLowerCase()))).toEqual([]);
     },
   );
 });

@@ -62,15 +62,15 @@ const translated = (of: (translation: Translation) => boolean): string[] =>
   translations.filter(of).map(({ file, english }) => `${file}: ${english}`);
 
 describe('a text in the sources', () => {
-  test('has its Czech', () => {
+  test('has a Czech translation', () => {
     expect(listPlaces(({ one }) => !keys.has(templateKey(one)))).toEqual([]);
   });
 
-  test('holds plain variables and members only, which a translator can name', () => {
+  test('contains plain variables and members only, which a translator can name', () => {
     expect(listPlaces(({ one, many }) => !one.plain || many?.plain === false)).toEqual([]);
   });
 
-  test('of a number has the same values in singular and plural', () => {
+  test('with a number has the same values in singular and plural', () => {
     expect(
       listPlaces(
         ({ one, many }) =>
@@ -79,12 +79,12 @@ describe('a text in the sources', () => {
     ).toEqual([]);
   });
 
-  test('has three Czech forms where a number decides, else one', () => {
+  test('has three Czech forms if it depends on a number, else one', () => {
     const plurals = new Set(translations.filter(({ plural }) => plural).map(({ english }) => getKey(english)));
     expect(listPlaces(({ one, many }) => (many !== undefined) !== plurals.has(templateKey(one)))).toEqual([]);
   });
 
-  test('is put into words when it is shown, not while its module loads', () => {
+  test('is translated when it is shown, not while its module loads', () => {
     expect(listPlaces(({ frozen }) => frozen)).toEqual([]);
   });
 
@@ -94,12 +94,12 @@ describe('a text in the sources', () => {
 });
 
 describe('a Czech text', () => {
-  test('is said somewhere', () => {
+  test('is used somewhere', () => {
     const used = new Set(texts.map(({ one }) => templateKey(one)));
     expect(translated(({ english }) => !used.has(getKey(english)))).toEqual([]);
   });
 
-  test('stands in one file, once', () => {
+  test('is in one file, once', () => {
     const seen = new Map<Key, string>();
     const twice = translations.flatMap(({ file, english }) => {
       const before = seen.get(getKey(english));
@@ -109,16 +109,16 @@ describe('a Czech text', () => {
     expect(twice).toEqual([]);
   });
 
-  test('names the values of the English one, each of them', () => {
+  test('contains each value of the English text', () => {
     const differs = (english: string, czech: string): boolean => `${listPlaceholders(english)}` !== `${listPlaceholders(czech)}`;
     expect(translated(({ english, forms }) => forms.some((form) => differs(english, form)))).toEqual([]);
   });
 
-  test('has all the forms that Czech has: one, two to four, and others', () => {
+  test('has all Czech plural forms: one, two to four, and others', () => {
     expect(translated(({ plural, forms }) => forms.length !== (plural ? 3 : 1))).toEqual([]);
   });
 
-  test('is there, is not the English one, and waits for nobody', () => {
+  test('is translated, differs from the English text, and is not marked for review', () => {
     const same = (english: string, form: string): boolean =>
       form === english && /\p{L}\S* +\p{L}/u.test(english.replace(/\$\{[^}]*\}/g, ''));
     expect(
@@ -184,7 +184,7 @@ function isSentence({ text, givenTo }: Literal): boolean {
   return /\p{L}{2,}[,;:]? +\p{L}{2,}/u.test(text) || (givenTo.includes('table') && /\p{L}{2,}/u.test(text));
 }
 
-test('nothing of several words, and no heading of a table, is said past the translation', () => {
+test('no text of several words, and no heading of a table, bypasses the translation', () => {
   const past = sources.flatMap(({ path, literals }) =>
     literals
       .filter(isSentence)
@@ -215,7 +215,7 @@ const OTHER_WORDS: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/(?<!\p{L})(ze|ve|ke) \$\{(count|all|finds|sent|queued|looked)\}/u, 'z, v, k: what stands before a number is made to fit it'],
 ];
 
-test('one thing has one Czech name', () => {
+test('each thing has one Czech name', () => {
   const matches = translations.flatMap(({ file, forms }) =>
     forms.flatMap((form) =>
       OTHER_WORDS.filter(([pattern]) => pattern.test(form)).map(([, instead]) => `${file}: ${form} (${instead})`),

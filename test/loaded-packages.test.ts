@@ -33,7 +33,7 @@ test('help, status and list load only the packages that they need', async () => 
   for (const [args, packages] of MAY_LOAD) expect([args, loadedBy(args, home.env)]).toEqual([args, [...packages].sort()]);
 });
 
-test('where SQLite was not installed with pas, status says what to do', async () => {
+test('if SQLite was not installed with pas, status says what to do', async () => {
   const home = await homeWithProfile();
   const hiding = join(mkdtempSync(join(tmpdir(), 'pas-hiding-')), 'hide.cjs');
   writeFileSync(
@@ -53,7 +53,7 @@ test('where SQLite was not installed with pas, status says what to do', async ()
   expect(status).toBe(12);
 });
 
-test.skipIf(!('enableCompileCache' in Module))('compiled code is kept in the state folder once there is one', async () => {
+test.skipIf(!('enableCompileCache' in Module))('compiled code is cached in the state folder once that exists', async () => {
   const home = makeHome();
   const compiled = join(home.env['XDG_STATE_HOME'] ?? '', 'pas', 'compiled');
   execFileSync(process.execPath, [PAS, '--help'], { env: home.env, stdio: 'ignore' });

@@ -42,7 +42,7 @@ test('an exported accessor begins with a verb, unless programs know it by its na
   expect(files.map(([name]) => name).filter((name) => /^[a-z]\w*(?<!One)Of$/.test(name))).toEqual(['questionOf']);
 });
 
-test('a name that two files of a program declare has a reason', () => {
+test('a name declared in two files of a program has a reason', () => {
   const twice = files.filter(([, paths]) =>
     ['src/', 'mock-server/'].some((program) => paths.filter((path) => path.startsWith(program)).length > 1),
   );

@@ -54,7 +54,7 @@ test('every page of docs is listed on its first page', () => {
   expect(pages.filter((name) => !listed.includes(`(${name})`))).toEqual([]);
 });
 
-test('man finds the page of an installed pas: npm links what a list names, and nothing else', () => {
+test('man finds the page of an installed pas: npm links the listed pages, and nothing else', () => {
   expect(manifest.man).toEqual(readdirSync(join(ROOT, 'man')).map((name) => `./man/${name}`));
 });
 
@@ -97,7 +97,7 @@ test('each Node that the package asks for is one that every dependency takes, an
   expect(['18.20.0', '20.16.0', '21.7.0', '22.13.1', '23.4.0'].map((old) => checkNode(old).level)).not.toContain('ok');
 });
 
-test('npm ci compiles SQLite on Node 20 alone: the lock says so in two lines that npm leaves out whenever it writes it', () => {
+test('npm ci compiles SQLite on Node 20 alone: two lines in the lock, which npm omits when it rewrites the lock, say so', () => {
   const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as { packages: Record<string, object> };
   expect(packages['node_modules/better-sqlite3']).toMatchObject({ gypfile: false });
   expect(packages['node_modules/better-sqlite3-12']).toMatchObject({ engines: { node: '20.x' } });

@@ -132,11 +132,11 @@ test.each([
   'const why = ({ message }: Error) => PATTERN.exec(message);',
   'switch (String(issue.says)) { default: stop(); }',
   'if (KNOWN.includes(t`closed`)) stop();',
-])('a decision by words would be noticed: %s', (code) => {
+])('a decision based on message text would be noticed: %s', (code) => {
   expect(placesIn(code)).toHaveLength(1);
 });
 
-test('nothing is decided by what is said, but where others say it in no other way', () => {
+test('no decision depends on message text, except on texts from outside that offer nothing else', () => {
   const found = readdirSync(join(PROJECT, 'src'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
     .map((name) => ({ path: `src/${name}`, places: placesIn(readFileSync(join(PROJECT, 'src', name), 'utf8')) }))

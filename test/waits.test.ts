@@ -22,15 +22,15 @@ const files = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf
 
 const thatHold = (pattern: RegExp): string[] => files.filter(({ text }) => pattern.test(text)).map(({ name }) => name);
 
-test('no test lets time pass until something will probably have happened', () => {
+test('no test waits a fixed time for something that will probably have happened', () => {
   expect(thatHold(/\bsetTimeout\(|timers\/promises/).sort()).toEqual(MOMENTS);
 });
 
-test('what another process does is waited for by the one helper, with its one deadline', () => {
+test('a wait for another process uses the one helper, with its one deadline', () => {
   expect(thatHold(/\bexpect\s*\.poll\(|\bvi\s*\.wait(For|Until)\(/)).toEqual([SUPPORT]);
 });
 
-test('what a page shows while it is used is looked at until it is there, not once', () => {
+test('a page is observed until the expected state, not once', () => {
   const pages = files.filter(({ name }) => /programs\/mock-page/.test(name));
   const once = /expect\(\s*await [^;]*\.(count|textContent|innerText|allInnerTexts|getAttribute|isVisible)\(/;
   expect(pages.length).toBeGreaterThan(2);

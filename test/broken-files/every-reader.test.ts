@@ -161,16 +161,16 @@ describe.each(Object.entries(READERS))('a table as %s', (extension, { second, is
   const ofPlaces = async (bytes: Buffer) =>
     (await read(bytes)).issues.filter(({ rule }) => /^(geometry|local-id|table)-/.test(rule));
 
-  test('is read where it is right', async () => {
+  test('is read where it is valid', async () => {
     expect(await ofPlaces(withSecond({}))).toEqual([]);
     expect((await read(withSecond({}))).finds.map(({ localId }) => localId)).toEqual(['A-1', 'A-2']);
   });
 
-  test.each(MISTAKES)('with %s says it with its place', async (_, changes, rule, message) => {
+  test.each(MISTAKES)('with %s is reported with its place', async (_, changes, rule, message) => {
     expect(await ofPlaces(withSecond(changes))).toEqual(issueOfSecond(rule, message));
   });
 
-  test('with a control character says where it is', async () => {
+  test('with a control character is reported with its place', async () => {
     const bytes = withSecond({ note: 'zvonek\u0007' });
     if (isXml) await expect(read(bytes)).rejects.toThrow(/line \d+/);
     else expect(await ofPlaces(bytes)).toEqual(issueOfSecond('table-control-character', /U\+0007/));

@@ -10,7 +10,7 @@ import { readFinds } from '../support/read-finds.ts';
 const find = (id: string) => ({ local_id: id, projekt: 'C-1', stav: 1 });
 
 describe('a layer of a GeoPackage', () => {
-  test('points in every form that programs write are read, and a feature without one', async () => {
+  test('has points in every form that programs write, and features without one', async () => {
     const bytes = makeGeoPackage([
       {
         name: 'nalezy',
@@ -35,7 +35,7 @@ describe('a layer of a GeoPackage', () => {
     expect(finds[0]?.source).toEqual({ file: 'season.gpkg', sheet: 'nalezy', unit: 'feature', row: 1 });
   });
 
-  test('other geometries and damaged ones are said with the number of the feature', async () => {
+  test('has other geometries and damaged ones reported with the number of the feature', async () => {
     const line = pointBlob(15, 49);
     line.writeUInt32LE(2, 9);
     const bytes = makeGeoPackage([
@@ -61,7 +61,7 @@ describe('a layer of a GeoPackage', () => {
     );
   });
 
-  test('the first of points that has features is read, another by its name', async () => {
+  test('is the first one of points with features, or the named one', async () => {
     const bytes = makeGeoPackage([
       { name: 'plochy', type: 'POLYGON', features: [[null, find('P-1')]] },
       { name: 'prazdna', features: [] },
@@ -90,7 +90,7 @@ describe('a GeoPackage that cannot be read as a whole', () => {
   });
 });
 
-test('a log beside a GeoPackage that is none is not read, and stays', async () => {
+test('an invalid write-ahead log beside a GeoPackage is ignored, and stays', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'pas-gpkg-'));
   const path = join(folder, 'season.gpkg');
   writeFileSync(path, makeGeoPackage([{ name: 'nalezy', features: [[pointBlob(15, 49), find('A-1')]] }]));

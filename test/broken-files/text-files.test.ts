@@ -16,7 +16,7 @@ async function listErrors(name: string): Promise<string[]> {
   );
 }
 
-describe('a mistake in a row is said with its place, and the other rows are read', () => {
+describe('an error in a row is reported with its place, and the other rows are read', () => {
   test.each([
     ['csv/duplicate-ids.csv', ['local-id-twice 4 local_id'], ['A-1']],
     ['csv/control-characters.csv', ['table-control-character 3 poznamka'], ['A-1']],
@@ -55,7 +55,7 @@ describe('a mistake in a row is said with its place, and the other rows are read
     else expect(read.finds.map(({ localId }) => localId)).toEqual(finds);
   });
 
-  test('a wrong sign of degrees is said, and never repaired', async () => {
+  test('a wrong degree sign is reported, and never corrected', async () => {
     const { issues, finds } = await readFinds(join(import.meta.dirname, 'csv/wrong-signs.csv'), undefined, { checked: true });
     expect(issues.filter(({ rule }) => rule === 'geometry-range').map(({ message }) => message)).toEqual([
       expect.stringMatching(/^-15\.1712 49\.8405 has a wrong minus sign, or S or W/),
@@ -65,7 +65,7 @@ describe('a mistake in a row is said with its place, and the other rows are read
     expect(finds[1]?.elements.geom_wkt).toBe('POINT (-15.1712 49.8405)');
   });
 
-  test('a point outside the country is said, and what it probably is', async () => {
+  test('a point outside the country is reported, with its probable meaning', async () => {
     const { issues } = await readFinds(join(import.meta.dirname, 'csv/abroad.csv'), undefined, { checked: true });
     expect(issues).toMatchObject([{ rule: 'geometry-area', row: 3, message: expect.stringContaining('outside Czechia') }]);
     const swapped = await readFinds(join(import.meta.dirname, 'csv/krovak-without-signs.csv'), undefined, { checked: true });
@@ -80,13 +80,13 @@ describe('a mistake in a row is said with its place, and the other rows are read
 test.each([
   ['csv/windows-1250.csv', 'Windows-1250'],
   ['csv/utf-16.csv', 'UTF-16'],
-])('%s is read, with a word on how', async (name, encoding) => {
+])('%s is read, with a message', async (name, encoding) => {
   const { finds, issues } = await readFinds(join(import.meta.dirname, name));
   expect(finds.length).toBeGreaterThan(0);
   expect(issues).toMatchObject([{ rule: 'table-encoding', severity: 'warning', message: expect.stringContaining(encoding) }]);
 });
 
-describe('a file that cannot be read as a whole is one error that says what to do', () => {
+describe('an unreadable file is one error with advice', () => {
   test.each([
     ['csv/empty.csv', 'is empty'],
     ['csv/named.xlsx', 'is not a workbook'],

@@ -50,7 +50,7 @@ describe('the cells of a workbook', () => {
     expect(finds[1]?.source).toEqual({ file: 'season.xlsx', sheet: 'Nálezy', row: 3 });
   });
 
-  test('a day number without the format of a date, a time, an error and a formula without a result are said with their cells', async () => {
+  test('a day number without a date format, a time, an error and a formula without a result are reported with their cells', async () => {
     const { finds, issues } = await read(
       makeSheet([
         row('A-1'),
@@ -71,7 +71,7 @@ describe('the cells of a workbook', () => {
     ]);
   });
 
-  test('what is merged over rows counts in each of them, what is merged over columns is an error of its rows', async () => {
+  test('cells merged over rows count in each row, cells merged over columns are an error of their rows', async () => {
     const { finds, issues } = await read(
       makeSheet([row('A-1', { projekt: 'C-7' }), row('A-2', { projekt: null }), row('A-3', { pocet: null }), row('A-4')], {
         merged: ['B2:B3', 'E4:F4', 'B5:B9'],
@@ -85,7 +85,7 @@ describe('the cells of a workbook', () => {
     expect(issues).toMatchObject([{ rule: 'table-merged', row: 4, sheet: 'Nálezy', message: expect.stringContaining('E4:F4') }]);
   });
 
-  test('hidden rows are read and said; a value beyond the header and a local id that stands twice are errors', async () => {
+  test('hidden rows are read with a message; a value beyond the header and a repeated local id are errors', async () => {
     const { finds, issues } = await read(
       makeSheet([row('A-1'), row('A-2'), row('A-3'), row('A-3'), [...row('A-4'), 'navíc']], { hiddenRows: [3] }),
     );
@@ -98,7 +98,7 @@ describe('the cells of a workbook', () => {
   });
 });
 
-describe('what the cells of a workbook refer to', () => {
+describe('the parts of a workbook that cells refer to', () => {
   const STYLES = `<styleSheet><numFmts><numFmt numFmtId="164" formatCode="[$-405]d\\. mmmm yyyy;@"/><numFmt numFmtId="165" formatCode="0.00&quot; m&quot;"/></numFmts>
 <cellStyleXfs><xf numFmtId="0"/><xf numFmtId="15"/></cellStyleXfs>
 <cellXfs><xf numFmtId="0"/><xf numFmtId="164"/><xf numFmtId="165"/><xf xfId="1"/><xf numFmtId="22"/></cellXfs></styleSheet>`;
@@ -116,20 +116,20 @@ describe('what the cells of a workbook refer to', () => {
   };
   const notes = async (properties: string, ...cells: readonly string[]) => [...(await noted(properties, ...cells)).rows].map((each) => each.cells[4]);
 
-  test('texts, be they in pieces, spoken or escaped', async () => {
+  test('are texts, including rich, phonetic and escaped ones', async () => {
     const cells = [0, 1, 2].map((shared) => `<c r="@" t="s"><v>${shared}</v></c>`);
     expect(await notes('', ...cells, '<c r="@" t="inlineStr"><is><r><t>a</t></r><r><t>b </t></r></is></c>', '<c r="@" t="b"><v>1</v></c>')).toEqual([
       ...['nález', 'tupý', 'a\nb', 'ab', 'true'],
     ]);
   });
 
-  test('formats of dates, own ones and those of a named style among them', async () => {
+  test('are date formats, including custom ones and those of named styles', async () => {
     const cells = [0, 1, 2, 3, 4].map((style) => `<c r="@" s="${style}"><v>45444.5</v></c>`);
     expect(await notes('', ...cells)).toEqual(['45444.5', '2024-06-01 12:00', '45444.5', '2024-06-01 12:00', '2024-06-01 12:00']);
     expect(await notes('date1904="1"', ...cells.slice(1, 2))).toEqual(['2028-06-02 12:00']);
   });
 
-  test('and a text that is not there, a cell before the one in front of it, or of no known kind is no cell of a spreadsheet', async () => {
+  test('cause an error if a text is missing, or a cell is out of order or of an unknown kind', async () => {
     for (const cell of ['<c r="@" t="s"><v>7</v></c>', '<c r="A2"><v>1</v></c>', '<c r="@" t="x"><v>1</v></c>', '<c r="@"><v>x</v></c>'])
       await expect(noted('', cell)).rejects.toThrow('that no spreadsheet program writes');
   });
@@ -143,13 +143,13 @@ describe('the sheets of a workbook', () => {
     { name: '2023', rows: [HEADER, row('B-1')] },
   ];
 
-  test('the first visible one that holds something is read, another by its name', async () => {
+  test('the first visible one with content is read, or the named one', async () => {
     expect((await read(sheets)).finds.map(({ localId }) => localId)).toEqual(['A-1']);
     expect((await read(sheets, '2023')).finds.map(({ localId }) => localId)).toEqual(['B-1']);
     expect((await read(sheets, 'Skrytý')).finds.map(({ localId }) => localId)).toEqual(['S-1']);
   });
 
-  test('one that is empty, or is not there, is said', async () => {
+  test('one that is empty or missing is reported', async () => {
     expect((await read(sheets, 'Prázdný')).issues).toMatchObject([{ rule: 'table-no-rows', sheet: 'Prázdný' }]);
     await expect(read(sheets, 'Nic')).rejects.toThrow('has no sheet "Nic"');
     await expect(read([{ name: 'Prázdný' }])).rejects.toThrow('All visible sheets');

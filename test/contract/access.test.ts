@@ -20,7 +20,7 @@ describe('Access modes and lists (A-GATE-1, A-GATE-8, A-GATE-9)', () => {
     expectDetail(await send(smallestFind(), { token: await fetchToken(mock(), 'blocked') }), 403);
   });
 
-  test('in open mode white lists are ignored and black lists apply', async () => {
+  test('in open mode, ignores white lists and applies black lists', async () => {
     await settings({ access_rules: [rule('user_whitelist', 'nobody@example.org'), rule('ip_whitelist', '10.0.0.1')] });
     expect((await send(smallestFind())).status).toBe(201);
     await settings({ access_rules: [rule('user_blacklist', ME.toUpperCase())] });
@@ -32,7 +32,7 @@ describe('Access modes and lists (A-GATE-1, A-GATE-8, A-GATE-9)', () => {
     expect((await send(smallestFind())).status).toBe(201);
   });
 
-  test('whitelist_only without any white list refuses everybody', async () => {
+  test('whitelist_only without a white list refuses every account', async () => {
     await settings({ access_mode: 'whitelist_only', access_rules: [] });
     expectDetail(await send(smallestFind()), 403);
   });
@@ -82,12 +82,12 @@ describe('Access modes and lists (A-GATE-1, A-GATE-8, A-GATE-9)', () => {
 describe('The client address behind proxies (A-GATE-10)', () => {
   const BLOCKED = [rule('ip_blacklist', '203.0.113.7')];
 
-  test('without a trusted proxy X-Forwarded-For is not believed', async () => {
+  test('X-Forwarded-For is ignored without a trusted proxy', async () => {
     await settings({ access_rules: BLOCKED });
     expect((await sendFrom('203.0.113.7')).status).toBe(201);
   });
 
-  test('the right-most entry that is no trusted proxy counts; forged entries further left do not', async () => {
+  test('the right-most entry that is not a trusted proxy counts; forged entries further left do not', async () => {
     await settings({ trusted_proxies: ['127.0.0.1', '10.0.0.0/8'], access_rules: BLOCKED });
     expectDetail(await sendFrom('203.0.113.7'), 403);
     expectDetail(await sendFrom('198.51.100.1, 203.0.113.7, 10.1.2.3'), 403);
@@ -95,7 +95,7 @@ describe('The client address behind proxies (A-GATE-10)', () => {
     expect((await sendFrom('203.0.113.7, 198.51.100.1, 10.1.2.3')).status).toBe(201);
   });
 
-  test('where every entry is a trusted proxy, nobody else is named: the connection’s own address counts', async () => {
+  test('if every entry is a trusted proxy, the connection’s own address counts', async () => {
     await settings({ trusted_proxies: ['127.0.0.1', '10.0.0.0/8'], access_rules: [rule('ip_blacklist', '10.1.2.3')] });
     expect((await sendFrom('10.1.2.3, 10.9.9.9')).status).toBe(201);
     await settings({ access_rules: [rule('ip_blacklist', '127.0.0.1')] });
@@ -153,7 +153,7 @@ describe('Order of the gates (A-GATE-4, A-GATE-6, A-GATE-13)', () => {
     }
   });
 
-  test('write paths with a final slash do not exist', async () => {
+  test('a write path with a trailing slash does not exist', async () => {
     for (const path of ['/api/pas/import-xml/', '/api/pas/nalez/X/upload-foto/', '/api/pas/nalez/X/evidencni-cislo/']) {
       expect((await fetch(mock().url + path, { method: 'POST', headers: signed() })).status).toBe(404);
     }
@@ -162,7 +162,7 @@ describe('Order of the gates (A-GATE-4, A-GATE-6, A-GATE-13)', () => {
 
 describe('The Accept header (A-GATE-7)', () => {
   test.each(['*/*', 'application/*', 'application/json', 'application/xml, application/json;q=0.1', 'text/html'])(
-    '%s is served, and success is XML all the same',
+    '%s is served, and a success is XML all the same',
     async (accept) => {
       const answer = await send(smallestFind(), { headers: { accept } });
       expect(answer.status).toBe(201);
@@ -177,7 +177,7 @@ describe('The Accept header (A-GATE-7)', () => {
     },
   );
 
-  test('who prefers a page gets errors as one', async () => {
+  test('a client that prefers HTML gets errors as an HTML page', async () => {
     const answer = await setNumber(mock(), 'X', '', token());
     expect(answer.headers.get('content-type')).toBe('application/json');
     const page = await send('', { headers: { accept: 'text/html' } });
@@ -187,7 +187,7 @@ describe('The Accept header (A-GATE-7)', () => {
 });
 
 describe('Language of details (A-GATE-15)', () => {
-  test('Czech is the default, English is given when preferred', async () => {
+  test('Czech is the default; English is sent when preferred', async () => {
     const texts = await Promise.all(
       [undefined, 'cs', 'en', 'de, en;q=0.5', 'en;q=0.3, cs'].map(async (language) => {
         const headers: Record<string, string> = language === undefined ? {} : { 'accept-language': language };

@@ -12,7 +12,7 @@ const sendImport = async (mock: TestMock, xml: string) =>
 const listed = async (url: string) => (await fetch(`${url}/2.2/oai?verb=ListIdentifiers&metadataPrefix=oai_dc&set=heslo`)).text();
 
 describe('Addresses that stay', () => {
-  test.each(['/schema/svc/2.2/svc.xsd', '/openapi.json'])('%s can be read and nothing else', async (path) => {
+  test.each(['/schema/svc/2.2/svc.xsd', '/openapi.json'])('%s can be read, but not written', async (path) => {
     await using mock = await startMock();
     const fetchBy = (method: string) => fetch(mock.url + path, { method });
     expect([(await fetchBy('GET')).status, (await fetchBy('HEAD')).status]).toEqual([200, 200]);
@@ -22,7 +22,7 @@ describe('Addresses that stay', () => {
     }
   });
 
-  test('a document with a namespace that the operator gave is taken on any port, and its schema is to be had here', async () => {
+  test('accepts a document with the operator’s namespace on any port, and serves its schema', async () => {
     await using mock = await startMock({ schemaBase: 'https://finds.example.org/schema/svc' });
     expect(mock.server.schema_base).toBe('https://finds.example.org/schema/svc');
     const fixed = makeDocument({ server: { schema_base: 'https://finds.example.org/schema/svc' } }, smallestFind());
@@ -38,7 +38,7 @@ describe('Addresses that stay', () => {
     [{ schemaBase: 'https://finds.example.org/ns/finds' }, ['/ns/finds/2.2/svc.xsd', '/schema/svc/2.2/svc.xsd']],
     [{ publicUrl: 'https://mock.example.org/finds' }, ['/finds/schema/svc/2.1/svc.xsd', '/schema/svc/2.1/svc.xsd']],
     [{ serviceNames: true }, ['/schema/amcr/2.2/amcr.xsd', '/schema/amcr/xml.xsd']],
-  ])('with %j the schema is to be had here, by its own path as well', async (options, paths) => {
+  ])('with %j serves the schema by its own path as well', async (options, paths) => {
     await using mock = await startMock(options);
     for (const path of paths) {
       const answer = await fetch(`http://127.0.0.1:${mock.server.port}${path}`);
@@ -46,7 +46,7 @@ describe('Addresses that stay', () => {
     }
   });
 
-  test('with the names of the deployed service its documents are taken and given, and photographs stay here', async () => {
+  test('with the names of the deployed service accepts and returns its documents, and serves photographs itself', async () => {
     await using mock = await startMock({ serviceNames: true });
     const answer = await sendImport(mock, inService(makeDocument({ server: { schema_base: NAMESPACE } }, smallestFind())));
     expect([answer.status, answer.headers.get('location')]).toEqual([
@@ -63,7 +63,7 @@ describe('Addresses that stay', () => {
     expect(finds).toContain(`${mock.url}/id/`);
   });
 
-  test('behind a proxy everything is said under the address that clients know, whatever Host arrives', async () => {
+  test('behind a proxy shows only the address that clients know, whatever Host header arrives', async () => {
     await using mock = await startMock({ publicUrl: 'https://mock.example.org/finds' });
     expect(mock.server).toMatchObject({
       base_url: 'https://mock.example.org/finds',

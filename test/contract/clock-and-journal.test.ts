@@ -6,7 +6,7 @@ import { useMock } from './contract-import.ts';
 const { mock, control, record, send, token } = useMock();
 
 describe('Clock', () => {
-  test('it is advanced, set and stopped; the Date header and datestamps follow', async () => {
+  test('can be advanced, set and stopped; the Date header and datestamps follow', async () => {
     await control('POST', '/clock', { set: '2031-02-03T04:05:06.789Z', frozen: true });
     expect((await control('GET', '/clock')).value).toMatchObject({ now: '2031-02-03T04:05:06.789Z', frozen: true });
     await control('POST', '/clock', { advance_ms: 1000 });
@@ -16,7 +16,7 @@ describe('Clock', () => {
     expect((await record(answer.headers.get('x-record-id') ?? '')).datestamp).toBe('2031-02-03T04:05:07.789Z');
   });
 
-  test('two changes in one moment still have different datestamps', async () => {
+  test('gives two changes in one moment different datestamps', async () => {
     await control('POST', '/clock', { frozen: true });
     const first = (await record('HES-000253')).datestamp;
     await control('POST', '/records', { ident: 'HES-000253', changes: { zkratka: { '@lang': 'cs', '#': 'pal' } } });
@@ -47,7 +47,7 @@ describe('Journal', () => {
   };
   const journal = async () => (await control('GET', '/journal')).value as Entry[];
 
-  test('it holds every request with user, status and the gaps since the same user’s and address’s last write', async () => {
+  test('holds every request with user, status and the gaps since the last write of the same user and address', async () => {
     await control('DELETE', '/journal');
     await control('POST', '/clock', { frozen: true });
     const archivist = await fetchToken(mock(), 'archivist');
@@ -74,7 +74,7 @@ describe('Journal', () => {
     ]);
   });
 
-  test('real requests a few milliseconds apart are measured in fractions', async () => {
+  test('measures real requests that are a few milliseconds apart in fractions', async () => {
     await control('DELETE', '/journal');
     for (let count = 0; count < 3; count += 1) await setNumber(mock(), 'X', '', token());
     const gaps = (await journal()).slice(1).map((entry) => entry.gap_ms ?? 0);
@@ -82,7 +82,7 @@ describe('Journal', () => {
     expect(gaps.some((gap) => !Number.isInteger(gap))).toBe(true);
   });
 
-  test('refused and unanswered requests are there too; the control interface’s are not', async () => {
+  test('holds refused and unanswered requests too, but none of the control interface', async () => {
     await control('DELETE', '/journal');
     await control('PUT', '/faults', [{ endpoint: 'number', fault: 'reset-before-save' }]);
     await setNumber(mock(), 'C-202400101-N00007', '?evidencni_cislo=Z', token()).catch(() => {});

@@ -13,14 +13,14 @@ import { PROJECT } from '../support/run-pas.ts';
 const IN_PROJECT = ['--project', 'C-202400101', '--interval-ms', '0', '--pause-ms', '20'];
 
 describe('The clauses', () => {
-  test('have a check each, or a reason why there is none', () => {
+  test('each have a check, or a reason why there is none', () => {
     const checked = new Set<string>(CHECKS.map(({ clause }) => clause));
     const bare = Object.entries(CLAUSES).filter(([clause, [, why]]) => checked.has(clause) === (why !== undefined));
     expect(bare).toEqual([]);
     expect(new Set(CHECKS.map(({ id }) => id)).size).toBe(CHECKS.length);
   });
 
-  test('are called in words as the mock server calls them in its journal', () => {
+  test('are described in the same words as in the mock server’s journal', () => {
     const source = readFileSync(join(PROJECT, 'mock-server/state/contract-references.ts'), 'utf8');
     const called = [...source.matchAll(/^ {2}'([^']+)': \{/gm)].map(([, name = '']) => name);
     const names = Object.values(CLAUSES).map(([name]) => name);
@@ -40,7 +40,7 @@ test('The suite shares no code with the client or the mock server', () => {
 });
 
 describe('The conformance suite', () => {
-  test('finds nothing broken in the mock server, and has no answer that it needs left out', async () => {
+  test('finds nothing broken in the mock server, and every answer is checked', async () => {
     await using mock = await serveMock('--min-interval', '0');
     const run = await conform(listEverything(mock));
     expect(run.results.filter(({ result }) => result === 'break' || result === 'outage')).toEqual([]);
@@ -54,7 +54,7 @@ describe('The conformance suite', () => {
 });
 
 describe('An outage', () => {
-  test('is told where nobody listens, and soon', async () => {
+  test('is reported soon when no server listens', async () => {
     const nowhere = `http://127.0.0.1:${await freePort()}`;
     const run = await conform(['--base-url', nowhere, '--oai-base', nowhere, '--interval-ms', '0', '--pause-ms', '1'], {});
     expect({ broken: run.broken, code: run.code }).toEqual({ broken: [], code: 5 });
@@ -63,7 +63,7 @@ describe('An outage', () => {
 });
 
 describe('Writing', () => {
-  test('is refused where the host is not named', async () => {
+  test('is refused if the host is not named', async () => {
     await using mock = await serveMock();
     const run = await conform([...listReading(mock), ...IN_PROJECT, '--write', 'training.example.org']);
     expect({ code: run.code, results: run.results, requests: (await mock.journal()).length }).toEqual({
@@ -89,7 +89,7 @@ describe('Writing', () => {
     expect([run.code, run.last['message']]).toEqual([2, expect.stringContaining('harvests, too')]);
   });
 
-  test('stops after the first record where that can be harvested: it was no training instance', async () => {
+  test('stops after the first record if that can be harvested, because then it is not a training instance', async () => {
     await using mock = await serveMock('--min-interval', '0');
     await using production = await startOuterFace(mock);
     const { finds } = await mock.state();
@@ -110,12 +110,12 @@ describe('Wrong usage', () => {
     expect((await conform(flags, {})).code).toBe(2);
   });
 
-  test('a password for a line that is not encrypted: 2, and it is not sent', async () => {
+  test('a password for an unencrypted connection: 2, and it is not sent', async () => {
     const run = await conform(['--base-url', 'http://finds.example.org']);
     expect([run.code, run.last['message']]).toEqual([2, expect.stringContaining('not encrypted')]);
   });
 
-  test('an account that is not let in: 4', async () => {
+  test('an account that is refused: 4', async () => {
     await using mock = await serveMock('--min-interval', '0');
     const run = await conform(listReading(mock), { PAS_USERNAME: 'archaeologist', PAS_PASSWORD: 'wrong' });
     expect({ code: run.code, results: run.results }).toEqual({ code: 4, results: [] });

@@ -32,8 +32,8 @@ describe.each([
     ask(mock, `verb=GetRecord&metadataPrefix=oai_svc&identifier=${mock.server.oai_base}/id/${ident}`, { as });
   const getReason = (value: unknown) => (value as { error: string }).error;
 
-  describe('a datestamp by hand', () => {
-    test('stands where a record is made, replaced or changed, however old it is', async () => {
+  describe('a datestamp set by hand', () => {
+    test('is used when a record is made, replaced or changed, however old it is', async () => {
       await mock.control('POST', '/records', { ...person('OS-990001', 'Nová'), datestamp: OLD });
       expect((await getHeader('OS-990001'))?.datestamp).toBe('2019-03-04T05:06:07Z');
       const change = { ident: 'OS-001533', changes: { rok_narozeni: '1950' }, datestamp: Date.parse(OLD) + 1000 };
@@ -42,12 +42,12 @@ describe.each([
       expect((await shown('OS-001533')).text).toContain('<svc:rok_narozeni>1950</svc:rok_narozeni>');
     });
 
-    test('stands where a record is deleted', async () => {
+    test('is used when a record is deleted', async () => {
       await mock.control('POST', '/records/OS-001533/delete', { datestamp: OLD });
       expect(await getHeader('OS-001533')).toMatchObject({ deleted: true, datestamp: '2019-03-04T05:06:07Z' });
     });
 
-    test('that is no time is refused, and nothing changes', async () => {
+    test('that is not a time is refused, and nothing changes', async () => {
       const before = await list();
       for (const datestamp of ['yesterday', '-000001-01-01T00:00:00Z', 1e16, null, {}]) {
         expect((await mock.control('POST', '/records', { ...person('OS-990001', 'Nová'), datestamp })).status).toBe(400);
@@ -57,7 +57,7 @@ describe.each([
     });
   });
 
-  test('a record that is deleted for good leaves no trace', async () => {
+  test('a record that is purged leaves no trace', async () => {
     const before = await list();
     expect((await mock.control('POST', '/records/OS-001533/delete', { permanent: true })).status).toBe(200);
     expect(await list()).toEqual(before.filter((header) => header.ident !== 'OS-001533'));
@@ -69,7 +69,7 @@ describe.each([
     expect((await mock.control('POST', '/records/OS-001507/delete', both)).status).toBe(400);
   });
 
-  test('so does a record that was deleted before, and a project forgets its find', async () => {
+  test('purging a record that was deleted before leaves no trace either, and its project no longer lists the find', async () => {
     await mock.control('POST', '/records/C-202400101-N00009/delete', { permanent: true });
     await mock.control('POST', '/records/C-202400101-N00001/delete', { permanent: true });
     const finds = await listAll(mock, 'verb=ListIdentifiers&metadataPrefix=oai_dc&set=samostatny_nalez', { as: 'archivist' });
@@ -77,7 +77,7 @@ describe.each([
     expect((await shown('C-202400101', 'archivist')).text).not.toContain('C-202400101-N00001');
   });
 
-  test('a deleted record comes back as it was, under the time of its return or an old datestamp', async () => {
+  test('a restored record is unchanged, with the time of its return or an old datestamp', async () => {
     const before = (await shown('OS-001533')).text;
     await mock.control('POST', '/records/OS-001533/delete');
     expect((await mock.control('POST', '/records/OS-001533/restore', { datestamp: OLD })).status).toBe(200);
@@ -91,7 +91,7 @@ describe.each([
     expect((await getHeader('OS-001533'))?.datestamp).toBe('2027-05-05T05:06:05Z');
   });
 
-  test('responseDate is off as far as the settings say, in turn; datestamps and tokens are not', async () => {
+  test('responseDate is offset by the configured amounts in turn; datestamps and tokens are not', async () => {
     await mock.control('PUT', '/settings', { response_date_shifts_ms: [3_600_000, 0, -86_400_000], page_size: 2 });
     const dates: Array<string | undefined> = [];
     for (let requestCount = 0; requestCount < 4; requestCount += 1) {
@@ -109,7 +109,7 @@ describe.each([
     beforeEach(() => mock.control('PUT', '/settings', { index_delay_ms: 60_000 }));
     const later = (ms: number) => mock.control('POST', '/clock', { advance_ms: ms });
 
-    test('shows what a change replaced, then the change under the time of its writing', async () => {
+    test('shows the old record at first, then the change with the time of its writing', async () => {
       const before = { list: await list(), record: (await shown('OS-001533')).text };
       await mock.control('POST', '/records', { ident: 'OS-001533', changes: { rok_narozeni: '1950' } });
       expect(await list()).toEqual(before.list);
@@ -120,7 +120,7 @@ describe.each([
       expect((await shown('OS-001533')).text).toContain('<svc:rok_narozeni>1950<');
     });
 
-    test('goes on listing what was deleted, and does not list what came back', async () => {
+    test('still lists what was deleted, and does not yet list what was restored', async () => {
       const before = await list();
       await mock.control('POST', '/records/OS-001533/delete');
       await mock.control('POST', '/records/OS-001507/delete', { permanent: true });
@@ -135,7 +135,7 @@ describe.each([
       expect((await getHeader('OS-001533'))?.deleted).toBe(false);
     });
 
-    test('counts what it lists, on every page', async () => {
+    test('states the size of what it lists on every page', async () => {
       await mock.control('PUT', '/settings', { page_size: 3 });
       const before = await list();
       for (const ident of ['OS-001533', 'OS-001507']) await mock.control('POST', `/records/${ident}/delete`, { permanent: true });
@@ -160,7 +160,7 @@ describe.each([
     }
   });
 
-  test('the newest write that is indexed counts, though an older one is still on its way', async () => {
+  test('the newest indexed write counts, even if an older one is still pending', async () => {
     await mock.control('PUT', '/settings', { index_delay_ms: [60_000, 0] });
     const name = (prijmeni: string) => mock.control('POST', '/records', { ident: 'OS-001533', changes: { prijmeni } });
     await name('Stará');
@@ -173,7 +173,7 @@ describe.each([
   describe('rights of an account', () => {
     const isRefused = async (as: string) => (await shown('M-202400202-N00001', as)).text.includes('HTTP/1.1 403');
 
-    test('change while it is signed in', async () => {
+    test('change while the account is signed in', async () => {
       expect(await isRefused('outsider')).toBe(true);
       const raised = await mock.control('PUT', '/accounts/outsider', { role: 'archivist' });
       expect(raised.value).toMatchObject({ username: 'outsider', role: 'archivist', active: true });
@@ -182,7 +182,7 @@ describe.each([
       expect(await isRefused('outsider')).toBe(true);
     });
 
-    test('go with the organisation, and end with the account', async () => {
+    test('come from the organisation, and end with the account', async () => {
       const { organisation } = (await mock.control('PUT', '/accounts/archaeologist', {})).value as { organisation: string };
       expect((await mock.control('PUT', '/accounts/outsider', { organisation })).value).toMatchObject({ organisation });
       await mock.control('PUT', '/accounts/outsider', { active: false });

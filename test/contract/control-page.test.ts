@@ -48,7 +48,7 @@ function statusOfRawPath(path: string): Promise<number> {
 }
 
 describe('the page of the control interface', () => {
-  test('is served at the control address, which gets its slash', async () => {
+  test('is served at the control address, which redirects to its trailing slash', async () => {
     const redirect = await fetch(mock.server.control_url, { redirect: 'manual' });
     expect([redirect.status, redirect.headers.get('location')]).toEqual([308, '/__mock__/']);
     const page = await get('/');
@@ -58,7 +58,7 @@ describe('the page of the control interface', () => {
     expect(page.headers.get('x-content-type-options')).toBe('nosniff');
   });
 
-  test.each(['page', 'docs'])('comes with every file that it names, and names none from elsewhere: %s', async (name) => {
+  test.each(['page', 'docs'])('serves every file that it names, and names none from elsewhere: %s', async (name) => {
     const html = await (await get(name === 'page' ? '/' : `/${name}`)).text();
     const named = [...html.matchAll(/(?:src|href)="([^"#][^"]*\.\w+)"/g)].map(([, address = '']) => address);
     expect(html).not.toMatch(/(?:src|href)="(?:\w+:|\/)/);
@@ -88,13 +88,13 @@ describe('the page of the control interface', () => {
     expect(await statusOfRawPath(path)).toBe(404);
   });
 
-  test('leaves no trace in the journal', async () => {
+  test('does not appear in the journal', async () => {
     await get('/');
     await get('/finds');
     expect((await mock.control('GET', '/journal')).value).toEqual([]);
   });
 
-  test('is not for pages of other origins', async () => {
+  test('cannot be used by pages of other origins', async () => {
     const foreign = await fetch(`${mock.server.control_url}/reset`, {
       method: 'POST',
       headers: { origin: 'http://example.org' },
@@ -105,7 +105,7 @@ describe('the page of the control interface', () => {
   });
 });
 
-describe('a web page whose name was pointed at this machine', () => {
+describe('a web page whose host name points at this machine', () => {
   /** `fetch` sends the host that it connects to; a browser sends the name that it was given. */
   const fetchStatus = (method: string, host: string, origin?: string): Promise<number> => {
     const { hostname, port } = new URL(mock.url);
@@ -129,7 +129,7 @@ describe('a web page whose name was pointed at this machine', () => {
   );
 
   test.each(['127.0.0.1', '127.0.0.1:9', 'localhost:8099', 'LOCALHOST', '[::1]:8099', '127.8.8.8'])(
-    'is none as "%s", also through a forwarded port',
+    'is refused as "%s", even through a forwarded port',
     async (host) => {
       expect(await fetchStatus('GET', host)).toBe(200);
       expect(await fetchStatus('PUT', host, `http://${host}`)).toBe(200);
@@ -154,7 +154,7 @@ describe('GET /finds', () => {
     expect(Buffer.from(await bytes.arrayBuffer())).toEqual(tinyPng(7));
   });
 
-  test('has a revision that stands still until a find changes', async () => {
+  test('has a revision that stays the same until a find changes', async () => {
     const { revision } = await finds();
     expect((await finds()).revision).toBe(revision);
     const ident = await importFind();
@@ -166,7 +166,7 @@ describe('GET /finds', () => {
     expect(left.map((find) => find.ident)).not.toContain(ident);
   });
 
-  test('filters and limits, and counts what it leaves out', async () => {
+  test('filters and limits, and counts what is left out', async () => {
     const all = await finds();
     const archived = await finds('?state=4');
     expect(new Set(archived.finds.map((find) => find.state))).toEqual(new Set([4]));
@@ -205,7 +205,7 @@ describe('single fault rules', () => {
   });
 });
 
-test('The journal answers from an entry on, and to the newest so many', async () => {
+test('The journal answers from a given entry on, and limits the answer to the newest entries', async () => {
   for (const _ of [1, 2, 3]) await importFind();
   const entries = (await mock.control('GET', '/journal')).value as { id: number }[];
   const after = entries.at(-3)?.id;

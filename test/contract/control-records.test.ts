@@ -9,7 +9,7 @@ const { mock, control, record, send, token } = useMock();
 const getError = (value: unknown) => (value as { error: string }).error;
 
 describe('Records', () => {
-  test('a change moves the datestamp and keeps the schema’s order', async () => {
+  test('a change moves the datestamp and keeps the order of the schema', async () => {
     const before = await record('HES-000253');
     const { status } = await control('POST', '/records', {
       ident: 'HES-000253',
@@ -21,7 +21,7 @@ describe('Records', () => {
     expect(after.datestamp > before.datestamp).toBe(true);
   });
 
-  test('a new record can be made, and is used at once', async () => {
+  test('a new record can be created and used at once', async () => {
     const text = (value: string) => ({ '@lang': 'cs', '#': value });
     const body = {
       ident_cely: 'HES-777777',
@@ -34,7 +34,7 @@ describe('Records', () => {
     expect((await send(findLines(2, { obdobi }))).text).toContain('id="HES-777777">novověk<');
   });
 
-  test('a deleted record is gone for writers and keeps its header', async () => {
+  test('a deleted record is gone for writers but keeps its header', async () => {
     await control('POST', '/records/HES-000253/delete');
     expect((await send(findLines(2))).status).toBe(422);
     expect((await record('HES-000253')).deleted).toBe(true);
@@ -66,7 +66,7 @@ describe('Moves outside the write interface (A-STATE-6, A-STATE-8, A-HISTORY-3)'
       { token: token() },
     );
 
-  test('a find goes all the way to the archive and back; it needs a photograph to be archived', async () => {
+  test('a find passes through all states to the archive and back; it needs a photograph to be archived', async () => {
     const ident = (await send(findLines(3).replace('<svc:stav>3<', '<svc:stav>1<'))).headers.get('x-record-id') ?? '';
     for (const name of ['submit', 'confirm']) expect((await move(ident, name)).status).toBe(200);
     const early = await move(ident, 'archive');
@@ -100,7 +100,7 @@ describe('Moves outside the write interface (A-STATE-6, A-STATE-8, A-HISTORY-3)'
     expect((await move(ident, name, user)).status).toBe(403);
   });
 
-  test('wrong moves are refused with the reason', async () => {
+  test('invalid moves are refused with the reason', async () => {
     expect((await move('C-202400101-N00006', 'submit')).status).toBe(409);
     expect((await move('C-202400101-N00999', 'submit')).status).toBe(404);
     expect((await move('C-202400101-N00001', 'jump')).status).toBe(400);

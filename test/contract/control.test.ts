@@ -25,7 +25,7 @@ describe('Health, state and reset', () => {
     expect((await control('GET', '/health')).value).toEqual({ status: 'ok' });
   });
 
-  test('what can be read can be asked for without its body, as programs do that wait for a server', async () => {
+  test('whatever can be read with GET also answers HEAD', async () => {
     for (const path of ['/health', '/state', '/', '/openapi.json']) {
       const head = await fetch(`${mock().server.control_url}${path}`, { method: 'HEAD' });
       expect([path, head.status, await head.text()]).toEqual([path, 200, '']);
@@ -33,7 +33,7 @@ describe('Health, state and reset', () => {
     expect((await fetch(`${mock().server.control_url}/reset`, { method: 'HEAD' })).status).toBe(405);
   });
 
-  test('state counts finds, numbers, photographs and says who may import where', async () => {
+  test('state counts finds, numbers and photographs, and lists who may import where', async () => {
     await send(findLines(3));
     const { value } = await control('GET', '/state');
     expect(value).toMatchObject({
@@ -56,7 +56,7 @@ describe('Health, state and reset', () => {
     expect(accounts.find((account) => account.username === 'archivist')?.role).toBe('archivist');
   });
 
-  test('reset restores the seed, faults, settings, clock and tokens included', async () => {
+  test('reset restores the seed and clears faults, settings, clock and tokens', async () => {
     await send(smallestFind());
     await control('PUT', '/faults', [{ endpoint: 'import', fault: '503' }]);
     await control('PUT', '/settings', { access_mode: 'closed' });
@@ -79,7 +79,7 @@ describe('Health, state and reset', () => {
     expect([status, getError(value)]).toEqual([400, 'the body: must be empty']);
   });
 
-  test('after a reset every record is the seed’s again, whatever was made, changed, deleted or put in place of another', async () => {
+  test('a reset restores every record of the seed, whatever was created, changed, deleted or replaced', async () => {
     const before = await allRecords();
     const writes = [
       [
@@ -98,13 +98,13 @@ describe('Health, state and reset', () => {
     }
   });
 
-  test('unknown paths and methods say what there is', async () => {
+  test('unknown paths and methods are answered with those that exist', async () => {
     expect(await control('GET', '/nothing')).toMatchObject({ status: 404 });
     const { status, value } = await control('DELETE', '/clock');
     expect([status, getError(value)]).toEqual([405, expect.stringMatching(/GET, POST/)]);
   });
 
-  test('it answers on loopback only', async () => {
+  test('listens on loopback only', async () => {
     const outside = Object.values(networkInterfaces())
       .flat()
       .find((address) => address?.family === 'IPv4' && !address.internal);
@@ -139,7 +139,7 @@ describe('Settings', () => {
     expect((await control('GET', '/settings')).value).toEqual(before);
   });
 
-  test('latency delays what passes the gates; refusals are immediate', async () => {
+  test('latency delays requests that pass the gates; refusals are immediate', async () => {
     await control('PUT', '/settings', { latency_ms: 150 });
     const startedMs = performance.now();
     expect((await send(smallestFind())).status).toBe(201);
@@ -153,7 +153,7 @@ describe('Settings', () => {
     expect((await control('PUT', '/settings', settings)).status).toBe(400);
   });
 
-  test('a body that is no JSON is refused', async () => {
+  test('a body that is not JSON is refused', async () => {
     const response = await fetch(`${mock().server.control_url}/settings`, { method: 'PUT', body: '{' });
     expect(response.status).toBe(400);
   });

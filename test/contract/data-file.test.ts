@@ -56,7 +56,7 @@ describe('The data file', () => {
     expect(Buffer.from(await photo.arrayBuffer()).equals(jpeg(undefined))).toBe(true);
   });
 
-  test('a restart ends what was set: clock, settings and faults; a date ahead moves no clock', async () => {
+  test('a restart resets the clock, settings and faults; a future datestamp does not move the clock', async () => {
     const first = await startMock({ data });
     await first.control('POST', '/records', {
       ident: 'HES-000253',
@@ -75,7 +75,7 @@ describe('The data file', () => {
     expect((await second.control('GET', '/records/HES-000253')).value).toMatchObject({ datestamp: '2090-01-01T00:00:00.000Z' });
   });
 
-  test('has one server at a time; the second is told so, and may have it when the first has ended', async () => {
+  test('can be used by one server at a time; the second server is refused until the first has ended', async () => {
     await using other = await startMock({ data: join(folder, 'other.sqlite') });
     const first = await startMock({ data });
     await expect(startMock({ data })).rejects.toThrow(`${data} is in use by another server: end that one, or name another file`);
@@ -90,7 +90,7 @@ describe('The data file', () => {
     expect(await counts(again)).toEqual(await counts(other));
   });
 
-  test('keeps what was written from whatever seed it was filled, without accounts too', async () => {
+  test('keeps what was written whatever seed filled it, even without accounts', async () => {
     const seed = join(folder, 'seed');
     cpSync(join(PROJECT, 'mock-server', 'seed', 'empty'), seed, { recursive: true });
     rmSync(join(seed, 'accounts.json'));
@@ -117,7 +117,7 @@ describe('The data file', () => {
     expect(await counts(moved)).toMatchObject({ finds: 0 });
   });
 
-  test('is filled anew where the first filling was cut short, and loses what no record names', async () => {
+  test('is filled again if the first filling was cut short, and photographs without a record are removed', async () => {
     const first = await startMock({ data });
     await first.close();
     const database = openState(data);
@@ -137,7 +137,7 @@ describe('The data file', () => {
     expect(photographs()).toBe(9);
   });
 
-  test('reset goes back to the seed and takes the photographs away', async () => {
+  test('reset restores the seed and removes the photographs', async () => {
     await using mock = await startMock({ data });
     const token = await fetchToken(mock, 'archaeologist');
     const photos = () => readdirSync(`${data}.photographs`).filter((name) => name !== 'incoming').length;
@@ -153,7 +153,7 @@ describe('The data file', () => {
     expect(await counts(mock)).toMatchObject({ finds: 21, photos: 9 });
   });
 
-  test('a file that is no database is refused with the reason', async () => {
+  test('a file that is not a database is refused with the reason', async () => {
     const file = join(folder, 'notes.txt');
     writeFileSync(file, 'not a database, and long enough to be looked at as one'.repeat(40));
     await expect(startMock({ data: file })).rejects.toThrow(/notes\.txt/);
@@ -170,7 +170,7 @@ describe.skipIf(!canMountDisks)('A full disk', () => {
     ...['sh', `${kilobytes}`, folder, process.execPath, join(PROJECT, 'bin', 'pas-mock-server.js')],
   ];
 
-  test.each([16, 1000])('of %d kB takes no start, which says so', (kilobytes) => {
+  test.each([16, 1000])('of %d kB prevents the start, with a clear error', (kilobytes) => {
     const { status, stderr } = spawnSync('unshare', makeFilesOnDisk(kilobytes), { encoding: 'utf8' });
     expect(stderr).toMatch(/^pas-mock-server: .*state\.sqlite cannot be (written|used as a data file): /);
     expect(stderr).not.toMatch(/\n\s+at /);
@@ -185,7 +185,7 @@ describe.skipIf(!canMountDisks)('A full disk', () => {
     return { url: base_url, disk: join('/proc', `${child.pid}`, 'root', folder), child };
   }
 
-  test('refuses a photograph that has no room with JSON, and keeps no part of it', async () => {
+  test('refuses with JSON a photograph for which there is no space, and keeps no part of it', async () => {
     const { url, disk, child } = await onSmallDisk();
     const token = await fetchToken({ url }, 'archaeologist');
     const post = (bytes: Buffer) =>
@@ -202,7 +202,7 @@ describe.skipIf(!canMountDisks)('A full disk', () => {
     child.kill('SIGKILL');
   });
 
-  test('refuses imports with JSON until there is room, and a photograph that cannot be noted is not kept', async () => {
+  test('refuses imports with JSON until there is space, and keeps no photograph that cannot be recorded', async () => {
     const { url, disk, child } = await onSmallDisk();
     const served = { url, server: { schema_base: `${url}/schema/svc` } };
     const token = await fetchToken(served, 'archaeologist');
@@ -229,7 +229,7 @@ describe.skipIf(!canMountDisks)('A full disk', () => {
 });
 
 describe('SIGKILL at any moment', () => {
-  test('every acknowledged write is there when the server comes back, and no half of another', async () => {
+  test('every acknowledged write is there after a restart, and no write is there in part', async () => {
     const server = await startMockProcess('--data', data, '--min-interval', '0');
     const mock = { url: server.base_url, server };
     const token = await fetchToken(mock, 'archaeologist');

@@ -30,7 +30,7 @@ const sendRaw = async (signal?: AbortSignal) => {
   });
 };
 
-describe('When a fault strikes', () => {
+describe('When a fault applies', () => {
   test('nth, every, times', async () => {
     await faults({ endpoint: 'import', fault: '503', when: { nth: 2 } });
     expect(await statuses(4)).toEqual([201, 503, 201, 201]);
@@ -53,7 +53,7 @@ describe('When a fault strikes', () => {
     expect(new Set(first)).toEqual(new Set([422, 503]));
   });
 
-  test('ident picks one record', async () => {
+  test('ident limits a fault to one record', async () => {
     await faults({ endpoint: 'number', fault: '503', when: { ident: MINE } });
     expect((await setNumber(mock(), 'C-202400101-N00006', '?evidencni_cislo=Z1', token())).status).toBe(200);
     expect((await number('Z1')).status).toBe(503);
@@ -65,7 +65,7 @@ describe('When a fault strikes', () => {
     expect(await statuses(2)).toEqual([503, 201]);
   });
 
-  test('GET /faults tells how often a rule has met a request and struck', async () => {
+  test('GET /faults shows how often a rule matched and applied', async () => {
     await faults({ endpoint: 'import', fault: '503', when: { every: 2 } });
     await statuses(3);
     expect((await mock().control('GET', '/faults')).value).toMatchObject([{ fault: '503', seen: 3, struck: 1 }]);
@@ -156,14 +156,14 @@ describe('What faults do', () => {
     }
   });
 
-  test('slow answers late', async () => {
+  test('slow delays the answer', async () => {
     await faults({ endpoint: 'import', fault: 'slow', ms: 120 });
     const startedMs = performance.now();
     expect((await send(smallestFind())).status).toBe(201);
     expect(performance.now() - startedMs).toBeGreaterThanOrEqual(115);
   });
 
-  test('token-expired refuses the token for good; a new one works', async () => {
+  test('token-expired invalidates the token permanently; a new one works', async () => {
     await faults({ endpoint: 'import', fault: 'token-expired', times: 1 });
     expectDetail(await send(smallestFind()), 401);
     expectDetail(await send(smallestFind()), 401);
@@ -172,24 +172,24 @@ describe('What faults do', () => {
     expect((await send(smallestFind(), { token: renewed })).status).toBe(201);
   });
 
-  test('token-expired at the token endpoint hands out a token that is over', async () => {
+  test('token-expired at the token endpoint issues a token that has already expired', async () => {
     await faults({ endpoint: 'token', fault: 'token-expired', times: 1 });
     const stale = await fetchToken(mock(), 'archaeologist');
     expectDetail(await importXml(mock(), makeDocument(mock(), smallestFind()), { token: stale }), 401);
   });
 
-  test('a number that was saved before the connection was cut is the current one', async () => {
+  test('a number that was saved before the connection was cut is stored', async () => {
     await faults({ endpoint: 'number', fault: 'reset-after-save', times: 1 });
     await expect(number('Z1')).rejects.toThrow();
     expectDetail(await number('Z1'), 422);
   });
 
-  test('a refused request never reaches its save: only faults before it strike', async () => {
+  test('a refused request is never saved: only faults before the save apply', async () => {
     await faults({ endpoint: 'import', fault: '500-after-save' });
     expect((await send('')).status).toBe(400);
   });
 
-  test('token and user-info endpoints fail in pages', async () => {
+  test('the token and user-info endpoints fail with HTML pages', async () => {
     await faults({ endpoint: 'user-info', fault: '500-before-save' }, { endpoint: 'token', fault: '503' });
     const info = await rawAnswer(
       await fetch(`${mock().url}/api/uzivatel-info/`, { headers: { authorization: `Bearer ${token()}` } }),
@@ -213,7 +213,7 @@ describe('A fault', () => {
     expect(czech).not.toBe(english);
   });
 
-  test('strikes the download of a photograph', async () => {
+  test('also applies to the download of a photograph', async () => {
     const address = `${mock().url}/2.2/oai?verb=GetRecord&metadataPrefix=oai_svc&identifier=${mock().url}/id/C-202400101-N00005`;
     const url = /<svc:url>(.*?)<\/svc:url>/.exec(await (await fetch(address)).text())?.[1] ?? '';
     const whole = await (await fetch(url)).arrayBuffer();
@@ -235,7 +235,7 @@ describe('A fault', () => {
   });
 });
 
-describe('Fault rules that make no sense are refused with the reason', () => {
+describe('Invalid fault rules are refused with the reason', () => {
   test.each([
     [{}, /list/],
     [[{ endpoint: 'import' }], /fault/],

@@ -32,18 +32,18 @@ describe('from and until', () => {
     ['&from=2024-05-06T11:31:07Z&until=2024-05-06T11:31:07Z', (datestamp) => datestamp === '2024-05-06T11:31:07Z'],
   ];
 
-  test.each(windows)('%s holds exactly the records that say so, both bounds included', async (window, isWithin) => {
+  test.each(windows)('%s lists exactly the matching records, with both bounds inclusive', async (window, isWithin) => {
     const all = await listAll(mock, ALL, asArchivist);
     const expected = all.filter((header) => isWithin(header.datestamp));
     expect(expected.length).toBeGreaterThan(0);
     expect(await within(window)).toEqual(expected);
   });
 
-  test('days without any change match nothing', async () => {
+  test('days without a change match nothing', async () => {
     expect(await within('&from=2023-02-01&until=2023-02-02')).toEqual([]);
   });
 
-  test('two windows that meet share no record and lose none', async () => {
+  test('two adjacent windows share no record and lose none', async () => {
     const all = await listAll(mock, ALL, asArchivist);
     const parts = [...(await within('&from=2024-11-01')), ...(await within('&until=2024-10-31'))];
     expect(parts).toEqual(all);
@@ -51,7 +51,7 @@ describe('from and until', () => {
 });
 
 describe('every change moves the datestamp', () => {
-  test('a changed record comes first, under the time of its change', async () => {
+  test('a changed record comes first, with the time of its change', async () => {
     await mock.control('POST', '/clock', { set: '2027-01-02T03:04:05.678Z', frozen: true });
     await mock.control('POST', '/records', { ident: 'HES-000253', changes: { razeni: '77' } });
     const { text } = await ask(mock, 'verb=ListRecords&metadataPrefix=oai_svc&set=heslo:obdobi&from=2027-01-02');
@@ -82,7 +82,7 @@ describe('a deleted record', () => {
     }
   });
 
-  test('of the seed is listed to everybody', async () => {
+  test('of the seed is listed for every account', async () => {
     const idents = async (as: string): Promise<string[]> =>
       (await listAll(mock, `${ALL}&set=samostatny_nalez`, { as }))
         .filter((header) => header.deleted)
@@ -93,7 +93,7 @@ describe('a deleted record', () => {
   });
 });
 
-describe('a new record, where the harvest index lags behind (index_delay_ms)', () => {
+describe('a new record, if the harvest index lags behind (index_delay_ms)', () => {
   const mine = `${ALL}&set=osoba&from=2027-05-05`;
   const listKnown = async (): Promise<Array<string | undefined>> => {
     const identifier = `${mock.server.oai_base}/id/OS-990001`;
@@ -101,7 +101,7 @@ describe('a new record, where the harvest index lags behind (index_delay_ms)', (
     return [parseError((await ask(mock, mine)).text), one];
   };
 
-  test('appears late, under the time of its change', async () => {
+  test('appears late, with the time of its change', async () => {
     await mock.control('POST', '/clock', { set: '2027-05-05T05:05:05Z', frozen: true });
     await mock.control('PUT', '/settings', { index_delay_ms: 60_000 });
     const body = { ident_cely: 'OS-990001', jmeno: 'Eva', prijmeni: 'Nová', vypis: 'Nová, E.', vypis_cely: 'Nová, Eva' };

@@ -168,7 +168,7 @@ test.each(Object.entries(QUIRK_TESTS))('%s', async (_quirk, run) => {
   await run();
 });
 
-test('a harvest of everything ends, and has every record once', async () => {
+test('a harvest of all records ends, and has every record once', async () => {
   const all = await listAll(mock, 'verb=ListIdentifiers&metadataPrefix=oai_svc');
   expect(new Set(all.map((header) => header.ident)).size).toBe(all.length);
   expect(all.length).toBe(parseToken(await askDeployed('verb=ListIdentifiers&metadataPrefix=oai_svc'))?.size);

@@ -134,7 +134,7 @@ describe('badResumptionToken, when', () => {
     expect(parseError(text)).toBe('badResumptionToken');
   });
 
-  test('there are blanks or other strange letters round it', async () => {
+  test('it is surrounded by blanks or other characters', async () => {
     const good = await token(LIST);
     for (const odd of [`%20${good}`, `${good}%20`, `%0A${good}`, `${good}=`, `${good.slice(0, 9)}%20${good.slice(9)}`]) {
       expect(parseError((await ask(mock, `verb=ListRecords&resumptionToken=${odd}`)).text)).toBe('badResumptionToken');
@@ -161,7 +161,7 @@ describe('badResumptionToken, when', () => {
     await mock.reset();
   });
 
-  test('a fault says so', async () => {
+  test('a fault rule makes it invalid', async () => {
     const good = await token(LIST);
     await mock.control('PUT', '/faults', [{ endpoint: 'oai', fault: 'bad-resumption-token', times: 1 }]);
     expect(parseError((await ask(mock, `verb=ListRecords&resumptionToken=${good}`)).text)).toBe('badResumptionToken');
@@ -169,7 +169,7 @@ describe('badResumptionToken, when', () => {
   });
 });
 
-describe('whatever is asked', () => {
+describe('every answer', () => {
   const ODD = [
     '%',
     '%zz',
@@ -207,7 +207,7 @@ describe('whatever is asked', () => {
       return [`verb=${verb}`, ...needed, ...query].join('&');
     });
 
-  test('the answer is valid by the schema of the protocol', async () => {
+  test('is valid by the schema of the protocol', async () => {
     const validator = await answerValidator('2.2');
     await mock.control('PUT', '/settings', { page_size: 2 });
     await fc.assert(

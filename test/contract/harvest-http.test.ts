@@ -22,7 +22,7 @@ describe('addresses', () => {
     expect([status, headers.get('location')]).toEqual([302, `${mock.server.oai_base}/2.2/oai?${query}`]);
   });
 
-  test('a form that is posted there is not lost', async () => {
+  test('a posted form is not lost in the redirect', async () => {
     const response = await fetch(`${mock.server.oai_base}/oai`, {
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
@@ -32,14 +32,11 @@ describe('addresses', () => {
     expect(await response.text()).toContain('<Identify>');
   });
 
-  test.each(['/2.3/oai', '/v2.2/oai', '/2.2/oai/', '/2.2', '/id/', '/id/HES-000253/x'])(
-    'there is nothing at %s',
-    async (path) => {
-      expect((await fetch(`${mock.server.oai_base}${path}?verb=Identify`)).status).toBe(404);
-    },
-  );
+  test.each(['/2.3/oai', '/v2.2/oai', '/2.2/oai/', '/2.2', '/id/', '/id/HES-000253/x'])('%s does not exist', async (path) => {
+    expect((await fetch(`${mock.server.oai_base}${path}?verb=Identify`)).status).toBe(404);
+  });
 
-  test('a training instance has no harvesting interface, and its records’ addresses lead nowhere', async () => {
+  test('a training instance has no harvesting interface, and the addresses of its records do not resolve', async () => {
     await using training = await startMock({ training: true });
     for (const path of ['/oai', '/2.2/oai', '/id/HES-000253']) {
       expect((await fetch(`${training.server.oai_base}${path}?verb=Identify`, { redirect: 'manual' })).status).toBe(404);
@@ -73,7 +70,7 @@ describe('methods', () => {
     expect(parseError(await post('?verb=Identify', 'verb=Identify'))).toBe('badVerb');
   });
 
-  test('another kind of body, and an endless one, are refused', async () => {
+  test('other kinds of body, and an endless one, are refused', async () => {
     const post = (type: string, body: string): Promise<number> =>
       fetch(`${mock.server.oai_base}/2.2/oai`, { method: 'POST', headers: { 'content-type': type }, body }).then(
         (response) => response.status,
@@ -82,7 +79,7 @@ describe('methods', () => {
     expect(await post('application/x-www-form-urlencoded', `verb=Identify&x=${'y'.repeat(100_000)}`)).toBe(413);
   });
 
-  test('PUT and DELETE are not taken', async () => {
+  test('PUT and DELETE are refused', async () => {
     for (const method of ['PUT', 'DELETE', 'PATCH']) {
       const response = await fetch(`${mock.server.oai_base}/2.2/oai?verb=Identify`, { method });
       expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD, POST']);
@@ -108,7 +105,7 @@ describe('credentials', () => {
     }
   });
 
-  test('may hold a colon in the password, and are matched whatever the case of the scheme', async () => {
+  test('may contain a colon in the password, and the scheme is matched in any case', async () => {
     const { status } = await ask(mock, USERS, { headers: { authorization: basic('archaeologist', 'archae:ologist') } });
     expect(status).toBe(401);
     const lower = basic('archaeologist', 'archaeologist').replace('Basic', 'bAsIc');
@@ -177,14 +174,14 @@ describe('gzip', () => {
 });
 
 describe('faults', () => {
-  test('strike the set or the record that is asked for', async () => {
+  test('apply to the set or the record that is requested', async () => {
     await mock.control('PUT', '/faults', [{ endpoint: 'oai', fault: 'oai-503', when: { ident: 'osoba' }, retry_after: 3 }]);
     expect((await ask(mock, 'verb=Identify')).status).toBe(200);
     const { status, headers } = await ask(mock, 'verb=ListIdentifiers&metadataPrefix=oai_dc&set=osoba');
     expect([status, headers.get('retry-after')]).toEqual([503, '3']);
   });
 
-  test('can cut an answer short or replace it by something else', async () => {
+  test('can cut an answer short or replace it', async () => {
     await mock.control('PUT', '/faults', [{ endpoint: 'oai', fault: 'truncate', times: 1 }]);
     await expect(ask(mock, 'verb=ListSets')).rejects.toThrow();
     await mock.control('PUT', '/faults', [{ endpoint: 'oai', fault: 'malformed', times: 1 }]);
@@ -192,7 +189,7 @@ describe('faults', () => {
     expect((await ask(mock, 'verb=ListSets')).text).toContain('OAI-PMH');
   });
 
-  test('a page that was cut can be asked for again with the same token', async () => {
+  test('a truncated page can be requested again with the same token', async () => {
     const first = await ask(mock, 'verb=ListIdentifiers&metadataPrefix=oai_dc');
     const next = `verb=ListIdentifiers&resumptionToken=${encodeURIComponent(parseToken(first.text)?.text ?? '')}`;
     await mock.control('PUT', '/faults', [{ endpoint: 'oai', fault: 'reset-after-save', times: 1 }]);

@@ -59,7 +59,7 @@ describe('the native format', () => {
     }
   });
 
-  test.each(['2.0', '2.1'] as const)('has in %s what its schema knows, and nothing else that a record may hold', (version) => {
+  test.each(['2.0', '2.1'] as const)('has in %s what its schema defines, and nothing else', (version) => {
     const entry = { '@id': 'HES-000253', '@lang': 'cs', '#': 'paleolit' };
     const point = { 'gml:Point': { '@srsName': 'EPSG:4326' } };
     const guarded = { lokalizace: 'Pole', geom_gml: point, later: 'x' };
@@ -181,7 +181,7 @@ describe('Dublin Core', () => {
   });
 
   test.each(['projekt C-202400101', 'dokument C-TX-202100311', 'let C-LET-01988', 'osoba OS-001507', 'pian P-1334-100021'])(
-    'of %s has a title, its identifier, its source and something more',
+    'of %s has a title, its identifier, its source and further elements',
     async (entry) => {
       const ident = entry.split(' ')[1] ?? '';
       const titles = await elements(ident);

@@ -16,7 +16,7 @@ afterAll(() => mock.close());
 const ALL = 'verb=ListIdentifiers&metadataPrefix=oai_dc';
 
 describe('a list in pages', () => {
-  test('tells its size, the position of each page and when the token expires', async () => {
+  test('states its size, the position of each page and the expiry of the token', async () => {
     await mock.control('POST', '/clock', { frozen: true });
     const pages = await fetchPages(mock, ALL);
     const tokens = pages.map(parseToken);
@@ -47,7 +47,7 @@ describe('a list in pages', () => {
     expect(parseToken(second)).toMatchObject({ text: '', size: 77, cursor: 76 });
   });
 
-  test('a token may be used again while it lives', async () => {
+  test('a token can be reused until it expires', async () => {
     const first = await ask(mock, ALL);
     const next = `verb=ListIdentifiers&resumptionToken=${encodeURIComponent(parseToken(first.text)?.text ?? '')}`;
     expect(parseHeaders((await ask(mock, next)).text)).toEqual(parseHeaders((await ask(mock, next)).text));
@@ -75,7 +75,7 @@ describe('the union of the pages is the list', () => {
 });
 
 describe('while records change during a harvest', () => {
-  test('no unchanged record is lost and none is given twice', async () => {
+  test('no unchanged record is lost or returned twice', async () => {
     await mock.reset({ page_size: 20 });
     const before = await listAll(mock, `${ALL}&set=heslo`);
     const [first = ''] = [(await ask(mock, `${ALL}&set=heslo`)).text];
@@ -100,7 +100,7 @@ describe('while records change during a harvest', () => {
 });
 
 describe('a token is opaque', () => {
-  test('its spelling differs between seed numbers, and some need escaping', async () => {
+  test('its form differs between seed numbers, and some need escaping', async () => {
     const spellings = await Promise.all(
       [0, 1, 2, 3].map(async (seedNumber) => {
         await using other = await startMock({ seedNumber, pageSize: 50 });

@@ -24,11 +24,11 @@ afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
 const listBodies = (entity: Entity) => demo.records.filter((record) => record.entity === entity).map((record) => record.body);
 
-describe('a seed folder of one’s own', () => {
+describe('a custom seed folder', () => {
   test.each([
     ['find.json', /find\.json.*nothing that a seed has; known are .*finds\.json/],
     ['vocabularies/obdobi.csv', /obdobi\.csv.*no JSON file/],
-  ])('with %s, which nobody would read, is refused', async (name, reason) => {
+  ])('with %s, which no reader expects, is refused', async (name, reason) => {
     const folder = mkdtempSync(join(scratch, 'seed-'));
     cpSync(DEMO, folder, { recursive: true });
     writeFileSync(join(folder, '.DS_Store'), '');
@@ -56,11 +56,11 @@ describe('the demo seed', () => {
     for (const name of vocabularies) expect([name, terms.filter((one) => one === name).length > 1]).toEqual([name, true]);
   });
 
-  test('says the same at every start', async () => {
+  test('is the same at every start', async () => {
     expect(await loadSeed('demo')).toEqual(demo);
   });
 
-  test('lets each account sign in by its name and its address', async () => {
+  test('lets each account sign in by user name and by e-mail address', async () => {
     await using mock = await startMock();
     for (const { username } of demo.accounts) {
       for (const name of [username, `${username}@example.org`]) {
@@ -74,7 +74,7 @@ describe('the demo seed', () => {
     }
   });
 
-  test('its cadastral areas cover every place of the country exactly once', () => {
+  test('its cadastral areas cover the whole country without overlap', () => {
     const areas = listBodies('ruian_katastr').map((body) => parseRings(getText(body['hranice_wkt']) ?? ''));
     const regions = listBodies('ruian_kraj').map((body) => parseRings(getText(body['hranice_wkt']) ?? ''));
     let inside = 0;
@@ -231,7 +231,7 @@ describe('a folder', () => {
     expect(await loadSeed(folder)).toEqual(demo);
   });
 
-  test('may leave any file out', async () => {
+  test('may omit any file', async () => {
     const folder = mkdtempSync(join(scratch, 'nothing-'));
     expect(await loadSeed(folder)).toEqual({ accounts: [], records: [], photographs: [], settings: {} });
   });
@@ -256,7 +256,7 @@ describe('a folder', () => {
 });
 
 describe('synthetic finds', () => {
-  test('are as many as asked for, each valid and after its project, and the same for the same seed number', async () => {
+  test('are as many as requested, each valid and consistent with its project, and the same for the same seed number', async () => {
     const rows = [...syntheticFinds(250, 7, demo)];
     expect(rows.filter((row) => row.entity === 'samostatny_nalez')).toHaveLength(250);
     expect(rows).toEqual([...syntheticFinds(250, 7, demo)]);
@@ -271,7 +271,7 @@ describe('synthetic finds', () => {
     }
   });
 
-  test('stand in a running mock beside the seed', async () => {
+  test('are added to the seed in a running mock', async () => {
     await using mock = await startMock({ records: 1000 });
     const { value } = await mock.control('GET', '/state');
     expect(JSON.stringify(value)).toContain('"finds":1021');

@@ -19,7 +19,7 @@ const DESCRIBED: ReadonlyArray<readonly [element: string, value: () => string]> 
 ];
 
 describe('Identify', () => {
-  test('describes the repository at the address that was used', async () => {
+  test('describes the repository at the address that the client used', async () => {
     const { status, headers, text } = await ask(mock, 'verb=Identify');
     expect(status).toBe(200);
     expect(headers.get('content-type')).toMatch(/^text\/xml/);
@@ -28,21 +28,21 @@ describe('Identify', () => {
     expect(text).toMatch(/<adminEmail>[^<@\s]+@[^<@\s]+\.[^<@\s]+<\/adminEmail>/);
   });
 
-  test('answers to another name of the same host under that name', async () => {
+  test('answers to another name of the same host with that name', async () => {
     const { port } = new URL(mock.server.oai_base);
     const response = await fetch(`http://localhost:${port}/2.1/oai?verb=Identify`).catch(() => undefined);
     if (response === undefined) throw new Error('localhost does not resolve to the address of the mock');
     expect(await response.text()).toContain(`<baseURL>http://localhost:${port}/2.1/oai</baseURL>`);
   });
 
-  test('announces an earliest datestamp, in whole seconds, that some record has and none precedes', async () => {
+  test('announces an earliest datestamp, in whole seconds, that some record has and no record precedes', async () => {
     const earliest = /<earliestDatestamp>([^<]+)</.exec((await ask(mock, 'verb=Identify')).text)?.[1] ?? '';
     expect(earliest).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
     const all = await listAll(mock, 'verb=ListIdentifiers&metadataPrefix=oai_dc', { as: 'archivist' });
     expect(all.map((header) => header.datestamp).sort()[0]).toBe(earliest);
   });
 
-  test('points to a non-commercial attribution licence and names itself in Czech and English', async () => {
+  test('links to a non-commercial attribution licence and gives its name in Czech and English', async () => {
     const { text } = await ask(mock, 'verb=Identify');
     expect(text).toContain('<rightsReference ref="https://creativecommons.org/licenses/by-nc/4.0/"/>');
     for (const language of ['cs', 'en']) {
@@ -67,7 +67,7 @@ describe('ListMetadataFormats', () => {
     }
   });
 
-  test('says the same of every single record', async () => {
+  test('gives the same answer for every single record', async () => {
     const identifier = `${mock.server.oai_base}/id/HES-000253`;
     const { text } = await ask(mock, `verb=ListMetadataFormats&identifier=${identifier}`);
     expect(text.match(/<metadataPrefix>/g)).toHaveLength(2);
@@ -100,7 +100,7 @@ describe('ListSets', () => {
     expect(text).not.toContain('<setSpec>dokument:3d</setSpec>');
   });
 
-  test('comes in pages where the pages are small', async () => {
+  test('is paged if the page size is small', async () => {
     await mock.reset({ page_size: 25 });
     const pages: string[] = [];
     let query = 'verb=ListSets';
@@ -131,7 +131,7 @@ describe('GetRecord', () => {
     expect(text).not.toContain('<metadata>');
   });
 
-  test('the record’s own address is short for it in the native format', async () => {
+  test('the record’s own address is a shortcut to it in the native format', async () => {
     const response = await fetch(`${mock.server.oai_base}/id/HES-000253`);
     const text = await response.text();
     expect(response.status).toBe(200);
@@ -141,7 +141,7 @@ describe('GetRecord', () => {
 });
 
 describe('ListRecords and ListIdentifiers', () => {
-  test('give the same headers in the same order, bare in one and with metadata in the other', async () => {
+  test('return the same headers in the same order, without or with metadata', async () => {
     const records = (await ask(mock, 'verb=ListRecords&metadataPrefix=oai_svc&set=heslo:pristupnost')).text;
     const identifiers = (await ask(mock, 'verb=ListIdentifiers&metadataPrefix=oai_svc&set=heslo:pristupnost')).text;
     expect(parseHeaders(records)).toEqual(parseHeaders(identifiers));
@@ -150,7 +150,7 @@ describe('ListRecords and ListIdentifiers', () => {
     expect(identifiers).not.toMatch(/<record>|<metadata>/);
   });
 
-  test('a set holds its subsets', async () => {
+  test('a set includes its subsets', async () => {
     const setsIn = async (set: string): Promise<Set<string>> =>
       new Set(
         (await listAll(mock, `verb=ListIdentifiers&metadataPrefix=oai_dc&set=${set}`, { as: 'archivist' })).flatMap((header) => [
@@ -163,7 +163,7 @@ describe('ListRecords and ListIdentifiers', () => {
     expect((await setsIn('heslo')).size).toBe(50);
   });
 
-  test('each header of version 2.0 names a set that version 2.0 has', async () => {
+  test('each header in version 2.0 names a set that version 2.0 has', async () => {
     const listed = new Set(CONTRACT_SETS.filter((set) => set.versions.includes('2.0')).map((set) => set.setSpec));
     const all = await listAll(mock, 'verb=ListIdentifiers&metadataPrefix=oai_dc', { as: 'archivist', version: '2.0' });
     expect(all.length).toBeGreaterThan(900);

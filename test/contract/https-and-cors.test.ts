@@ -23,7 +23,7 @@ function asked(url: string, options: RequestOptions = {}, body = ''): Promise<{ 
 }
 
 describe('HTTPS', () => {
-  test('is what a server with a certificate speaks, and what its addresses say', async () => {
+  test('is spoken by a server with a certificate, and its addresses use it', async () => {
     await using mock = await startMock(TLS);
     expect(mock.server.base_url).toMatch(/^https:/);
     const { text } = await asked(`${mock.server.oai_base}/2.2/oai?verb=ListIdentifiers&metadataPrefix=oai_dc&set=heslo`);
@@ -36,7 +36,7 @@ describe('HTTPS', () => {
     await expect(fetch(base_url.replace('https', 'http'))).rejects.toThrow();
   });
 
-  test('has faults that cut the connection', async () => {
+  test('supports faults that cut the connection', async () => {
     await using mock = await startMock(TLS);
     const rules = JSON.stringify([{ endpoint: 'token', fault: 'reset-before-save' }]);
     await asked(`${mock.server.control_url}/faults`, { method: 'PUT' }, rules);
@@ -58,7 +58,7 @@ describe('A web page of another origin', () => {
     url,
   });
 
-  test('may use the service where the operator lets it, and may not else', async () => {
+  test('may use the service if the operator allows its origin, otherwise not', async () => {
     await using mock = await startMock({ cors: `${PAGE},http://other.example` });
     const url = `${mock.url}/api/pas/import-xml`;
     const before = await fetch(url, preflight(url, PAGE));
@@ -71,7 +71,7 @@ describe('A web page of another origin', () => {
     expect([elsewhere.status, elsewhere.headers.get('access-control-allow-origin')]).toEqual([401, null]);
   });
 
-  test('may with * from everywhere, but never use the control interface', async () => {
+  test('may use the service if * is allowed, but never the control interface', async () => {
     await using mock = await startMock({ cors: '*' });
     const harvested = await fetch(`${mock.url}/2.2/oai?verb=Identify`, { headers: { origin: PAGE } });
     expect(harvested.headers.get('access-control-allow-origin')).toBe('*');
@@ -79,7 +79,7 @@ describe('A web page of another origin', () => {
     expect([control.status, control.headers.get('access-control-allow-origin')]).toEqual([403, null]);
   });
 
-  test('may not where nothing was said of it', async () => {
+  test('may not use the service by default', async () => {
     await using mock = await startMock();
     const { headers } = await fetch(`${mock.url}/2.2/oai?verb=Identify`, { headers: { origin: PAGE } });
     expect(headers.get('access-control-allow-origin')).toBe(null);

@@ -29,7 +29,7 @@ describe('A finder :tba (A-FIELD-16, A-FINDER-1 to A-FINDER-5)', () => {
     expect((await record(ident ?? '')).body).toMatchObject({ vypis: 'Petit, J.-P.' });
   });
 
-  test('the same name is the same person the next time', async () => {
+  test('the same name refers to the same person the next time', async () => {
     const before = await persons();
     const first = getFinder(await send(findLines(2, { nalezce: finder('Hrdličková, Marie') })));
     const second = getFinder(await send(findLines(2, { nalezce: finder('  Hrdličková  ,   Marie ') })));
@@ -48,7 +48,7 @@ describe('A finder :tba (A-FIELD-16, A-FINDER-1 to A-FINDER-5)', () => {
     expect(text).toBe('Novák, Jan, ml.');
   });
 
-  test('a refused find creates nobody', async () => {
+  test('a refused find creates no person', async () => {
     const before = await persons();
     await send(findLines(2, { nalezce: finder('Hrdličková, Marie'), hloubka: undefined }));
     expect(await persons()).toBe(before);
@@ -59,7 +59,7 @@ describe('A finder :tba (A-FIELD-16, A-FINDER-1 to A-FINDER-5)', () => {
     expect((await send(findLines(2, { nalezce: finder(`${'N'.repeat(100)}, Jan`) }))).status).toBe(201);
   });
 
-  test('with a known identifier the text is not read', async () => {
+  test('with a known identifier the text is ignored', async () => {
     expect(getFinder(await send(findLines(2, { nalezce: '<svc:nalezce id="OS-001507">Nobody</svc:nalezce>' })))?.[1]).not.toBe(
       'Nobody',
     );
@@ -108,7 +108,7 @@ describe('The project record (A-HISTORY-4, S-ACCESS-3)', () => {
 });
 
 describe('Identifiers (A-ASSIGN-2, A-ASSIGN-3)', () => {
-  test('the number after the highest is given; a deleted highest one is given again, a hole is not filled', async () => {
+  test('the number after the highest is assigned; a deleted highest number is reassigned, a gap is not filled', async () => {
     const first = (await send(smallestFind())).headers.get('x-record-id');
     const second = (await send(smallestFind())).headers.get('x-record-id');
     await mock().control('POST', `/records/${second}/delete`);
@@ -117,7 +117,7 @@ describe('Identifiers (A-ASSIGN-2, A-ASSIGN-3)', () => {
     expect((await send(smallestFind())).headers.get('x-record-id')).toBe('C-202400101-N00011');
   });
 
-  test('a number that is given again belongs to who imported it last', async () => {
+  test('a reassigned number belongs to the account that imported it last', async () => {
     const ident = (await send(smallestFind())).headers.get('x-record-id');
     await mock().control('POST', `/records/${ident}/delete`);
     await send(smallestFind(), { token: await fetchToken(mock(), 'researcher') });

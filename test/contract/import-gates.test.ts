@@ -72,7 +72,7 @@ describe('Import: bodies made to exhaust', () => {
     expectDetail(await importXml(mock(), makeDocument(mock(), smallestFind()), { token: token(), parts }), 400);
   });
 
-  test('two million blanks in a geometry are refused at once', async () => {
+  test('a geometry with two million blanks is refused at once', async () => {
     const geom_wkt = `<svc:geom_wkt EPSG="4326">POINT${' '.repeat(2_000_000)}x</svc:geom_wkt>`;
     const answer = await importXml(mock(), makeDocument(mock(), smallestFind({ geom_wkt })), { token: token() });
     expect([answer.status, answer.text]).toEqual([422, expect.stringContaining('geom_wkt: ')]);
@@ -86,7 +86,7 @@ describe('Import: file and digest (A-DIGEST-1 to A-DIGEST-3, A-IMPORT-7, A-IMPOR
     expectDetail(await importXml(mock(), bytes.toString(), { token: token(), parts }), 400);
   });
 
-  test('a part named file that names no file is a field, whatever type it claims', async () => {
+  test('a part named file without a file name is a field, whatever type it declares', async () => {
     const bytes = Buffer.from(makeDocument(mock(), smallestFind()));
     const parts = [{ name: 'file', type: 'application/octet-stream', bytes }];
     expectDetail(await importXml(mock(), bytes.toString(), { token: token(), parts }), 400);
@@ -94,7 +94,7 @@ describe('Import: file and digest (A-DIGEST-1 to A-DIGEST-3, A-IMPORT-7, A-IMPOR
     expect((await importXml(mock(), bytes.toString(), { token: token(), parts: beside })).status).toBe(201);
   });
 
-  test('a field named file that is no file answers 400', async () => {
+  test('a field named file that is not a file answers 400', async () => {
     const xml = makeDocument(mock(), smallestFind());
     const response = await fetch(`${mock().url}/api/pas/import-xml`, {
       method: 'POST',
@@ -119,7 +119,7 @@ describe('Import: file and digest (A-DIGEST-1 to A-DIGEST-3, A-IMPORT-7, A-IMPOR
     expectDetail(await importXml(mock(), xml, { token: token(), digest: spoil(xml) }), 400);
   });
 
-  test('a Content-Digest that is no Base64 answers 400', async () => {
+  test('a Content-Digest that is not Base64 answers 400', async () => {
     for (const digest of ['sha-512=:A:', 'sha-512=::', 'sha-512=:']) {
       expectDetail(await importXml(mock(), makeDocument(mock(), smallestFind()), { token: token(), digest }), 400);
     }

@@ -63,7 +63,7 @@ describe('Import: schema and root (A-DECLARE-5, A-IMPORT-2, A-IMPORT-9, A-IMPORT
     expect(entry?.line).toBeGreaterThan(1);
   });
 
-  test.each(['"x"', 'SYSTEM "file:///etc/hostname"'])('a reference to an entity (%s) is not read', async (entity) => {
+  test.each(['"x"', 'SYSTEM "file:///etc/hostname"'])('a reference to an entity (%s) is not resolved', async (entity) => {
     const content = smallestFind({ poznamka: '<svc:poznamka>&e;</svc:poznamka>' });
     const xml = makeDocument(mock(), content).replace('?>', `?><!DOCTYPE svc [<!ENTITY e ${entity}>]>`);
     expectAgainstSchema(await importXml(mock(), xml, { token: token() }));

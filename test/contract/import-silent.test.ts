@@ -22,7 +22,7 @@ async function sendBody(body: Buffer, digestText: string) {
 }
 
 describe('A document', () => {
-  test('that names the namespace twice is judged by the last pair', async () => {
+  test('that declares the namespace twice is judged by the last declaration', async () => {
     const xml = makeDocument(mock(), smallestFind());
     const pair = /xsi:schemaLocation="(\S+) (\S+)"/;
     const twice = (first: string, last: string) =>
@@ -31,13 +31,13 @@ describe('A document', () => {
     expect((await twice('$2', 'http://else.test/x.xsd')).status).toBe(422);
   });
 
-  test('may have blanks between its elements as CDATA', async () => {
+  test('may have blanks between its elements in CDATA', async () => {
     const answer = await send(smallestFind().replace('<svc:projekt', '<![CDATA[ \n]]><svc:projekt'));
     expect(answer.status, answer.text).toBe(201);
     expect((await send(smallestFind().replace('<svc:projekt', '<![CDATA[x]]><svc:projekt'))).status).toBe(422);
   });
 
-  test('with a depth of a thousand digits gets 422, and with as many zeros in front its depth counts', async () => {
+  test('answers 422 to a depth of a thousand digits, and ignores as many leading zeros', async () => {
     const depth = (digits: string) => send(findLines(1, { hloubka: `<svc:hloubka>${digits}</svc:hloubka>` }));
     for (const digits of ['9'.repeat(1000), `-${'9'.repeat(1000)}`]) {
       const answer = await depth(digits);
@@ -49,13 +49,13 @@ describe('A document', () => {
 });
 
 describe('A part of a form', () => {
-  test.each(['', '.', '..', '/', 'a/..', 'C:\\', '\u200b', '..\u0085'])('named %j is no file', async (fileName) => {
+  test.each(['', '.', '..', '/', 'a/..', 'C:\\', '\u200b', '..\u0085'])('named %j is not a file', async (fileName) => {
     const xml = makeDocument(mock(), smallestFind());
     const answer = await send('', { parts: [{ name: 'file', fileName, bytes: xml }], digest: contentDigest(xml) });
     expect(answer.status, answer.text).toBe(400);
   });
 
-  test('is taken as it stands, in Base64 or under a long head', async () => {
+  test('is accepted as it is, in Base64 or with a long header', async () => {
     const xml = makeDocument(mock(), smallestFind());
     const withHead = (line: string, text: string) =>
       Buffer.from(
@@ -69,7 +69,7 @@ describe('A part of a form', () => {
   });
 });
 
-describe('The other questions of the write interface', () => {
+describe('The other requests of the write interface', () => {
   test('an empty list of schema versions allows what no list allows', async () => {
     await control('PUT', '/settings', { allowed_schema_versions: [] });
     expect((await send(smallestFind())).status).toBe(201);
@@ -77,7 +77,7 @@ describe('The other questions of the write interface', () => {
     expect((await send(smallestFind())).status).toBe(422);
   });
 
-  test('blanks round a user name do not count, but a password is taken as it is', async () => {
+  test('blanks around a user name are ignored, but those of a password count', async () => {
     const signIn = async (username: string, password: string) =>
       (
         await fetch(`${mock().url}/api/token-auth/`, {
@@ -91,7 +91,7 @@ describe('The other questions of the write interface', () => {
     expect(await signIn(' ', 'archaeologist')).toBe(400);
   });
 
-  test('user information is for GET alone', async () => {
+  test('user information is available by GET alone', async () => {
     const headers = { authorization: `Bearer ${await fetchToken(mock(), 'researcher')}` };
     const { status, headers: answerHeaders } = await fetch(`${mock().url}/api/uzivatel-info/`, { method: 'HEAD', headers });
     expect([status, answerHeaders.get('allow')]).toEqual([405, 'GET']);

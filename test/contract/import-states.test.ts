@@ -9,7 +9,7 @@ describe('Import: what the states require (A-POINT-1, A-POINT-10, A-POINT-11, A-
     expectInvalid(await send(findLines(stav, { geom_wkt: undefined })));
   });
 
-  test('a geometry in the other element only counts as none', async () => {
+  test('a geometry in the other element only counts as missing', async () => {
     expectInvalid(await send(findLines(2, { geom_system: '<svc:geom_system>5514</svc:geom_system>' })));
   });
 
@@ -41,7 +41,7 @@ describe('Import: what the states require (A-POINT-1, A-POINT-10, A-POINT-11, A-
     },
   );
 
-  test('all reasons stand in one entry, joined by semicolons in the order of the list', async () => {
+  test('all reasons are in one entry, joined by semicolons in the order of the list', async () => {
     const entries = expectInvalid(await send(findLines(2, { hloubka: undefined, obdobi: undefined, nalezce: undefined })));
     expect(entries).toHaveLength(1);
     expect(entries[0]?.message.split('; ')).toHaveLength(3);
@@ -54,7 +54,7 @@ describe('Import: what the states require (A-POINT-1, A-POINT-10, A-POINT-11, A-
 });
 
 describe('Import: saving (A-ASSIGN-3, A-ASSIGN-4, A-IMPORT-16, A-IMPORT-18, A-IMPORT-20)', () => {
-  test('two imports that are given the same number: the loser answers 422 and stores nothing', async () => {
+  test('if two imports get the same number, the loser answers 422 and stores nothing', async () => {
     await mock().control('PUT', '/faults', [{ endpoint: 'import', fault: 'slow', ms: 1000, at: 'save' }]);
     const answers = await Promise.all([send(smallestFind()), send(smallestFind())]);
     const [won, lost] = answers.sort((a, b) => a.status - b.status);
@@ -63,7 +63,7 @@ describe('Import: saving (A-ASSIGN-3, A-ASSIGN-4, A-IMPORT-16, A-IMPORT-18, A-IM
     expect(await finds()).toBe(22);
   });
 
-  test('two imports that create the same person: the loser answers 422', async () => {
+  test('if two imports create the same person, the loser answers 422', async () => {
     await mock().control('PUT', '/faults', [{ endpoint: 'import', fault: 'slow', ms: 1000, at: 'save' }]);
     const nalezce = '<svc:nalezce id=":tba">Souběžná, Anna</svc:nalezce>';
     const other = '<svc:projekt id="M-202400202">x</svc:projekt>';
@@ -71,7 +71,7 @@ describe('Import: saving (A-ASSIGN-3, A-ASSIGN-4, A-IMPORT-16, A-IMPORT-18, A-IM
     expect(answers.map((answer) => answer.status).sort()).toEqual([201, 422]);
   });
 
-  test('without a fault, imports that arrive together get numbers of their own', async () => {
+  test('without a fault, simultaneous imports get different numbers', async () => {
     const answers = await Promise.all(Array.from({ length: 12 }, () => send(smallestFind())));
     expect(new Set(answers.map((answer) => answer.headers.get('x-record-id'))).size).toBe(12);
     expect(answers.every((answer) => answer.status === 201)).toBe(true);

@@ -18,7 +18,7 @@ describe('Import answer (A-ANSWER-1 to A-ANSWER-8)', () => {
     expect(text).toContain(`xsi:schemaLocation="${base}/2.2/ ${base}/2.2/svc.xsd"`);
   });
 
-  test('values come back in schema order, with the labels of the service', async () => {
+  test('values are returned in schema order, with the labels of the service', async () => {
     const { text } = await send(findLines(3));
     expect(flat(text)).toContain(
       '<svc:samostatny_nalez><svc:ident_cely>C-202400101-N00009</svc:ident_cely>' +
@@ -38,7 +38,7 @@ describe('Import answer (A-ANSWER-1 to A-ANSWER-8)', () => {
     );
   });
 
-  test('what is absent is left out, and a find without a place has an empty chranene_udaje', async () => {
+  test('absent elements are omitted, and a find without a place has an empty chranene_udaje', async () => {
     const { text } = await send(smallestFind());
     for (const name of ['evidencni_cislo', 'okres', 'hloubka', 'obdobi', 'nalezce', 'soubor', 'lokalizace', 'geom_wkt']) {
       expect(text).not.toContain(`<svc:${name}`);
@@ -47,7 +47,7 @@ describe('Import answer (A-ANSWER-1 to A-ANSWER-8)', () => {
     expect(elementText(text, 'predano')).toBe('false');
   });
 
-  test('the protected part is shown to the caller in full, whatever its accessibility', async () => {
+  test('the caller sees the protected part in full, whatever its accessibility', async () => {
     const researcher = await fetchToken(mock(), 'researcher');
     const { text, status } = await send(findLines(1), { token: researcher });
     expect(status).toBe(201);
@@ -55,14 +55,14 @@ describe('Import answer (A-ANSWER-1 to A-ANSWER-8)', () => {
     expect(text).not.toContain('403 Forbidden');
   });
 
-  test('special characters survive the way there and back', async () => {
+  test('special characters survive a round trip', async () => {
     const { text } = await send(findLines(1, { poznamka: '<svc:poznamka>ž &lt;5 &amp; "x" \u{1F3FA}</svc:poznamka>' }));
     expect(elementText(text, 'poznamka')).toBe('ž &lt;5 &amp; "x" \u{1F3FA}');
   });
 });
 
 describe('Derived place and geometry (A-POINT-2, A-POINT-7 to A-POINT-9)', () => {
-  test('from WGS 84, the area, the district and S-JTSK follow', async () => {
+  test('the area, the district and S-JTSK are derived from WGS 84', async () => {
     const { text } = await send(findLines(2));
     expect(text).toMatch(/<svc:katastr xml:lang="cs" id="ruian-672424">Všesoky<\/svc:katastr>/);
     expect(text).toMatch(/<svc:okres xml:lang="cs" id="ruian-3205">/);
@@ -83,7 +83,7 @@ describe('Derived place and geometry (A-POINT-2, A-POINT-7 to A-POINT-9)', () =>
     { lon: 16.7494989, lat: 49.2941092, x: -586746.29, y: -1150904.89, offM: 1.09 },
     { lon: 15.1700002, lat: 49.84, x: -693174.81, y: -1077354.27, offM: 1.01 },
   ])(
-    'the pair of the deployed service at $lon $lat is met within $offM m in both directions',
+    'the reference pair of the deployed service at $lon $lat is reproduced within $offM m in both directions',
     async ({ lon, lat, x, y, offM }) => {
       const fromDegrees = await send(
         smallestFind({ geom_wkt: `<svc:geom_wkt EPSG="4326">POINT (${lon} ${lat})</svc:geom_wkt>` }),
@@ -101,7 +101,7 @@ describe('Derived place and geometry (A-POINT-2, A-POINT-7 to A-POINT-9)', () =>
     },
   );
 
-  test('from S-JTSK, WGS 84 follows to seven places', async () => {
+  test('WGS 84 is derived from S-JTSK to seven decimal places', async () => {
     const { text, status } = await send(
       findLines(2, {
         geom_system: '<svc:geom_system>5514</svc:geom_system>',
@@ -117,7 +117,7 @@ describe('Derived place and geometry (A-POINT-2, A-POINT-7 to A-POINT-9)', () =>
   });
 
   test.each(['point(15.17 49.84)', 'POINT(15.17   49.84)', ' POINT  ( 15.17 49.84 ) ', 'POINT (+15.17 4.984e1)'])(
-    'the spelling "%s" is understood',
+    'the spelling "%s" is accepted',
     async (wkt) => {
       const { text, status } = await send(findLines(2, { geom_wkt: `<svc:geom_wkt EPSG="4326">${wkt}</svc:geom_wkt>` }));
       expect(status, text).toBe(201);
@@ -126,7 +126,7 @@ describe('Derived place and geometry (A-POINT-2, A-POINT-7 to A-POINT-9)', () =>
     },
   );
 
-  test('elements that the service makes itself are ignored (A-FIELD-4)', async () => {
+  test('elements that the service sets itself are ignored (A-FIELD-4)', async () => {
     const history =
       '<svc:historie><svc:id>hist-1</svc:id><svc:datum_zmeny>2001-01-01T00:00:00Z</svc:datum_zmeny><svc:uzivatel id="U-000001">x</svc:uzivatel><svc:typ_zmeny>SN34</svc:typ_zmeny></svc:historie>';
     const { text, status } = await send(
@@ -159,7 +159,7 @@ describe('Values (A-VALUE-1, A-VALUE-5, A-VALUE-7, A-STATE-13)', () => {
     expect(elementText(text, 'lokalizace')).toBe('U  lesa');
   });
 
-  test('a depth of 0 is a depth', async () => {
+  test('a depth of 0 is stored', async () => {
     expect((await send(findLines(2, { hloubka: '<svc:hloubka>0</svc:hloubka>' }))).status).toBe(201);
   });
 
@@ -168,11 +168,11 @@ describe('Values (A-VALUE-1, A-VALUE-5, A-VALUE-7, A-STATE-13)', () => {
     expect(elementText(text, 'lokalizace')).toBe('Pole');
   });
 
-  test('state 2 accepts a find that is not handed over', async () => {
+  test('state 2 accepts a find that was not handed over', async () => {
     expect((await send(findLines(2, { predano: '<svc:predano>false</svc:predano>' }))).status).toBe(201);
   });
 
-  test('another language than cs is accepted and ignored', async () => {
+  test('a language other than cs is accepted and ignored', async () => {
     const { text } = await send(findLines(2, { obdobi: '<svc:obdobi id="HES-000253" xml:lang="en">Bronze Age</svc:obdobi>' }));
     expect(elementText(text, 'obdobi')).toBe('paleolit');
   });
@@ -185,7 +185,7 @@ describe('Values (A-VALUE-1, A-VALUE-5, A-VALUE-7, A-STATE-13)', () => {
 });
 
 describe('No deduplication (A-IMPORT-6)', () => {
-  test('the same document sent twice makes two finds with following numbers', async () => {
+  test('sending one document twice creates two finds with consecutive numbers', async () => {
     const first = await send(findLines(2));
     const second = await send(findLines(2));
     expect([first, second].map((answer) => answer.headers.get('x-record-id'))).toEqual([

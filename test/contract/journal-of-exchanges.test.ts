@@ -24,8 +24,8 @@ async function newest(): Promise<Whole> {
   return (await control('GET', `/journal/${id}`)).value as Whole;
 }
 
-describe('An entry of the journal, asked for by its id', () => {
-  test('shows the document that was sent, the answer, and that the find was made', async () => {
+describe('An entry of the journal, requested by its id', () => {
+  test('shows the document that was sent, the answer, and that the find was created', async () => {
     const answer = await send(smallestFind());
     const { request, answer: shown, change, rules } = await newest();
     expect(request.body).toContain('samostatny_nalez');
@@ -34,7 +34,7 @@ describe('An entry of the journal, asked for by its id', () => {
     expect([change, rules]).toEqual([{ kind: 'find-created', ident: answer.headers.get('x-record-id') }, []]);
   });
 
-  test('names the rule that refused a request, and the clause of the contract, by its id and in words', async () => {
+  test('names the rule that refused a request, and the clause of the contract by id and text', async () => {
     await setNumber(mock(), 'M-202400202-N00003', '', token());
     expect((await newest()).rules).toEqual([
       { rule: 'number-missing', clause: 'Endpoints, PATCH evidencni-cislo, 2', clause_id: 'A-NUMBER-8' },
@@ -45,14 +45,14 @@ describe('An entry of the journal, asked for by its id', () => {
     ]);
   });
 
-  test('says what was changed also where the client was told of a failure', async () => {
+  test('records a change even if the client received a failure', async () => {
     await control('PUT', '/faults', [{ endpoint: 'import', fault: '500-after-save' }]);
     await send(smallestFind());
     expect(await newest()).toMatchObject({ status: 500, fault: '500-after-save', change: { kind: 'find-created' } });
     await control('DELETE', '/faults');
   });
 
-  test('holds no password and no token', async () => {
+  test('contains no password and no token', async () => {
     const credentials = { username: 'archaeologist', password: 'archaeologist' };
     const address = `${mock().server.base_url}/api/token-auth/`;
     const headers = { 'content-type': 'application/json', cookie: 'sessionid=secret' };
@@ -75,7 +75,7 @@ describe('An entry of the journal, asked for by its id', () => {
     expect(JSON.stringify(await newest())).not.toContain(token());
   });
 
-  test('shows the beginning of a harvested page as text, however it was compressed', async () => {
+  test('shows the beginning of a harvested page as text, whatever its compression', async () => {
     const address = `${mock().server.oai_base}/2.2/oai?verb=ListRecords&metadataPrefix=oai_dc`;
     await (await fetch(address, { headers: { 'accept-encoding': 'gzip' } })).text();
     const { answer } = await newest();
@@ -86,7 +86,7 @@ describe('An entry of the journal, asked for by its id', () => {
     expect((await newest()).rules).toEqual([{ rule: 'badVerb', clause: 'OAI-PMH 2.0, 3.6', clause_id: 'B-ERROR-2' }]);
   });
 
-  test('shows a body as it came that only says that it is compressed', async () => {
+  test('shows a body as received if it is only declared as compressed', async () => {
     const address = `${mock().server.base_url}/api/pas/import-xml`;
     const headers = {
       authorization: `Bearer ${token()}`,
@@ -97,7 +97,7 @@ describe('An entry of the journal, asked for by its id', () => {
     expect((await newest()).request.body).toBe('no gzip');
   });
 
-  test('is refused by name where there is none', async () => {
+  test('answers an unknown id with a named error', async () => {
     expect(await control('GET', '/journal/999999')).toMatchObject({
       status: 404,
       value: { error: expect.stringContaining('999999') },
@@ -106,7 +106,7 @@ describe('An entry of the journal, asked for by its id', () => {
 });
 
 describe('The journal, filtered', () => {
-  test('lists what concerns a find, was answered with a status, or was refused by a rule', async () => {
+  test('lists entries by find, by status, or by the rule that refused them', async () => {
     await control('DELETE', '/journal');
     const ident = (await send(smallestFind())).headers.get('x-record-id') ?? '';
     await setNumber(mock(), ident, '?evidencni_cislo=A1', token());
@@ -122,16 +122,13 @@ describe('The journal, filtered', () => {
     expect(await statuses('?rule=badVerb')).toEqual([]);
   });
 
-  test.each(['status=many', 'state=201', 'status=200&status=201', 'rule=number-absent'])(
-    'does not guess what %s is',
-    async (query) => {
-      const { status, value } = await control('GET', `/journal?${query}`);
-      const [name] = query.split('=');
-      expect([status, value]).toEqual([400, { error: expect.stringMatching(`^${name}: `) }]);
-    },
-  );
+  test.each(['status=many', 'state=201', 'status=200&status=201', 'rule=number-absent'])('does not decode %s', async (query) => {
+    const { status, value } = await control('GET', `/journal?${query}`);
+    const [name] = query.split('=');
+    expect([status, value]).toEqual([400, { error: expect.stringMatching(`^${name}: `) }]);
+  });
 
-  test('bodies take a bounded part of the memory: the oldest are let go of', () => {
+  test('limits the memory for bodies: the oldest are dropped', () => {
     const journal = new Journal(32 * 1024 * 1024);
     const body = Buffer.alloc(64 * 1024, 'x');
     const ids = Array.from({ length: 3000 }, () => {

@@ -8,7 +8,7 @@ const drawn = (seed: number, count = 10_000) => {
 };
 
 describe('Latency', () => {
-  test('half of the requests take the median at most, and 99 of 100 the other', () => {
+  test('half of the requests take the median at most, and 99 of 100 the given maximum', () => {
     const delays = drawn(7);
     expect(delays[5000]).toBeGreaterThan(36);
     expect(delays[5000]).toBeLessThan(44);
@@ -17,7 +17,7 @@ describe('Latency', () => {
     expect(delays[0]).toBeGreaterThan(0);
   });
 
-  test('is the same for the same seed, another for another, and one number where one was given', () => {
+  test('is the same for the same seed, differs for another, and is constant if one number is given', () => {
     expect(drawn(1, 50)).toEqual(drawn(1, 50));
     expect(drawn(1, 50)).not.toEqual(drawn(2, 50));
     expect(new Latency(1).drawNext(25)).toBe(25);

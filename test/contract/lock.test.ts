@@ -42,7 +42,7 @@ describe('Record lock (A-LOCK-1 to A-LOCK-6)', () => {
     expect((await set('A1')).json?.['detail']).not.toBe(locked);
   });
 
-  test('a lock that is given back while the server waits lets the request through', async () => {
+  test('a lock that is released while the server waits lets the request through', async () => {
     await waitLong();
     await lock(60_000);
     const answer = set('A1');
@@ -51,19 +51,19 @@ describe('Record lock (A-LOCK-1 to A-LOCK-6)', () => {
     expect((await answer).status).toBe(200);
   });
 
-  test('it expires by itself on the mock’s clock', async () => {
+  test('expires by itself on the mock’s clock', async () => {
     await lock(300_000);
     await mock().control('POST', '/clock', { advance_ms: 300_000 });
     const signedInAgain = await fetchToken(mock(), 'archaeologist');
     expect((await setNumber(mock(), FIND, '?evidencni_cislo=A1', signedInAgain)).status).toBe(200);
   });
 
-  test('other records are not touched', async () => {
+  test('other records are not affected', async () => {
     await lock(60_000);
     expect((await set('A1', 'C-202400101-N00006')).status).toBe(200);
   });
 
-  test('what is refused by an earlier check never meets the lock', async () => {
+  test('a request refused by an earlier check never reaches the lock', async () => {
     await lock(60_000);
     expect((await set('')).status).toBe(422);
     expect((await setNumber(mock(), FIND, '', token())).status).toBe(400);
@@ -76,7 +76,7 @@ describe('Record lock (A-LOCK-1 to A-LOCK-6)', () => {
     expect(answers.map((answer) => answer.status)).toEqual([200, 200]);
   });
 
-  test('one that takes too long makes the other fail', async () => {
+  test('a request that takes too long makes the other fail', async () => {
     await mock().control('PUT', '/faults', [{ endpoint: 'number', fault: 'slow', ms: 2000, at: 'save', when: { nth: 1 } }]);
     const answers = await Promise.all([set('A1'), set('A2')]);
     expect(answers.map((answer) => answer.status).sort()).toEqual([200, 429]);
@@ -89,13 +89,13 @@ describe('Record lock (A-LOCK-1 to A-LOCK-6)', () => {
     expect(answers.map((answer) => answer.status)).toEqual([200, 200]);
   });
 
-  test('a refused or failed operation gives the lock back', async () => {
+  test('a refused or failed operation releases the lock', async () => {
     await mock().control('PUT', '/faults', [{ endpoint: 'number', fault: '500-before-save', when: { nth: 1 } }]);
     expect((await set('A1')).status).toBe(500);
     expect((await set('A1')).status).toBe(200);
   });
 
-  test('the fault "lock" acts as a lock that somebody keeps', async () => {
+  test('the fault "lock" holds a lock', async () => {
     await mock().control('PUT', '/faults', [{ endpoint: 'number', fault: 'lock', when: { ident: FIND }, times: 1 }]);
     const answer = await set('A1');
     expectDetail(answer, 429);

@@ -77,7 +77,7 @@ describe('pas-mock-server', () => {
     expect(await server.end('SIGTERM')).toBe(0);
   });
 
-  test('prints a line for people without --json', async () => {
+  test('prints a plain line without --json', async () => {
     const server = await start();
     expect(server.line).toMatch(/ready at http:\/\/127\.0\.0\.1:\d+ /);
     expect(await server.end('SIGINT')).toBe(0);
@@ -149,14 +149,14 @@ describe('pas-mock-server', () => {
     expect(text).not.toMatch(/\n\s+at /);
   });
 
-  test('a fault file with a rule that makes no sense names file, place and reason', async () => {
+  test('names file, place and reason of an invalid rule in a fault file', async () => {
     const faults = join(folder, 'bad.json');
     writeFileSync(faults, JSON.stringify([{ endpoint: 'import', fault: 'lock' }]));
     const { text } = await failure('--faults', faults);
     expect(text).toMatch(/bad\.json has a rule.*\[0\].*lock/);
   });
 
-  test('a port that is taken is refused with the reason', async () => {
+  test('refuses a port in use, with the reason', async () => {
     const server = await start('--json');
     const { base_url } = JSON.parse(server.line) as { base_url: string };
     const { code, text } = await failure('--port', new URL(base_url).port);
@@ -164,7 +164,7 @@ describe('pas-mock-server', () => {
     await server.end('SIGTERM');
   });
 
-  test('a flag that is not given is taken from its variable', async () => {
+  test('takes a missing flag from its environment variable', async () => {
     const variables = {
       PAS_MOCK_MIN_INTERVAL: '7',
       PAS_MOCK_TRAINING: 'yes',

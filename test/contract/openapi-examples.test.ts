@@ -59,12 +59,12 @@ async function sent(mock: TestMock, type: string, url: string, method: string, v
   });
 }
 
-describe('Every body that a description shows', () => {
+describe('Every request body in a description', () => {
   test.each([
     ['service', '/openapi.json', {}],
     ['service with another prefix', '/openapi.json', { prefix: 'abc' }],
     ['control interface', '/__mock__/openapi.json', {}],
-  ])('of the %s is taken on whatever port it is', async (_, path, options) => {
+  ])('of the %s is accepted on any port', async (_, path, options) => {
     await using mock = await startMock(options);
     const description = await described(mock.url + path);
     const [server] = description.servers;
@@ -93,7 +93,7 @@ describe('Every body that a description shows', () => {
     }
   });
 
-  test('stands beside the digest that belongs to it', async () => {
+  test('is shown with its own digest', async () => {
     await using mock = await startMock();
     const { components } = await described(`${mock.url}/openapi.json`);
     const of = (name: string) => components.examples?.[name]?.value;

@@ -14,14 +14,14 @@ const PATHS_OF_THE_CONTRACT = { 'no-path-trailing-slash': 'off' } as const;
 const DESCRIPTIONS = ['service', 'control'] as const;
 
 describe.each(DESCRIPTIONS)('the description of the %s', (of) => {
-  test('is OpenAPI 3.1 without a complaint of the linter', async () => {
+  test('is OpenAPI 3.1 without a linter complaint', async () => {
     const source = readFileSync(join(packageRoot, 'mock-server', 'openapi', `${of}.json`), 'utf8');
     const config = await createConfig({ extends: ['recommended'], rules: PATHS_OF_THE_CONTRACT });
     const problems = await lintFromString({ source, config });
     expect(problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer])).toEqual([]);
   });
 
-  test('is served with the address that it describes, of each tenant its own', async () => {
+  test('is served with the address that it describes, for each tenant its own', async () => {
     await using mock = await startMock();
     await mock.control('POST', '/tenants', { name: 'other' });
     const described = (base: string) => (of === 'service' ? `${base}/openapi.json` : `${base}/__mock__/openapi.json`);
@@ -33,7 +33,7 @@ describe.each(DESCRIPTIONS)('the description of the %s', (of) => {
   });
 });
 
-describe('every status that is described of the service can be met', () => {
+describe('every documented status of the service occurs', () => {
   const service = new Described('service');
   const PATHS = {
     token: '/api/token-auth/',
@@ -77,7 +77,7 @@ describe('every status that is described of the service can be met', () => {
     body: multipart(part === undefined ? [] : [part]),
   });
 
-  test('by a client, an operator or a gateway, and each is as described', async () => {
+  test('for a client, an operator or a gateway, and matches its description', async () => {
     await using mock = await startMock();
     const bearer = { authorization: `Bearer ${await fetchToken(mock, 'archaeologist')}` };
     const researcher = { authorization: `Bearer ${await fetchToken(mock, 'researcher')}` };

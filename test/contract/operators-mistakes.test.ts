@@ -71,7 +71,7 @@ describe('flags of the program', () => {
 });
 
 test.each(['two words', 'žluťoučký kůň', 'a:b'])(
-  'a control token "%s" is known as Bearer and as a password',
+  'a control token "%s" is accepted as Bearer and as a password',
   async (controlToken) => {
     await using mock = await startMock({ controlToken });
     const state = `${mock.server.control_url}/state`;
@@ -105,7 +105,7 @@ describe('files with a byte order mark', () => {
 describe('the control interface', () => {
   const { mock, control, send } = useMock();
 
-  test.each(['constructor', 'toString', 'hasOwnProperty', '__proto__'])('knows no key "%s"', async (key) => {
+  test.each(['constructor', 'toString', 'hasOwnProperty', '__proto__'])('refuses the key "%s"', async (key) => {
     const body = `{${JSON.stringify(key)}: 1}`;
     for (const path of ['/settings', '/clock', '/verify', '/tenants']) {
       const answer = await fetch(mock().server.control_url + path, { method: path === '/settings' ? 'PUT' : 'POST', body });
@@ -119,7 +119,7 @@ describe('the control interface', () => {
     expect([answer.status, await answer.text()]).toEqual([422, expect.stringContaining(name)]);
   });
 
-  test('says that there is no record whose lock it could hold', async () => {
+  test('reports that there is no record to lock', async () => {
     expect(await control('POST', '/records/C-202400101-N99999/lock', { ms: 1000 })).toEqual({
       status: 404,
       value: { error: 'there is no record C-202400101-N99999' },
@@ -128,7 +128,7 @@ describe('the control interface', () => {
 
   const imported = async (name: string) => (await send(smallestFind(), { token: await fetchToken(mock(), name) })).status;
 
-  test('takes a user name in rules as it takes an e-mail address', async () => {
+  test('accepts a user name in rules as well as an e-mail address', async () => {
     for (const value of ['Archaeologist', 'archaeologist@example.org']) {
       await mock().reset({ access_rules: [{ rule_type: 'user_blacklist', value }] });
       expect([await imported('archaeologist'), await imported('archivist')]).toEqual([403, 201]);
@@ -140,10 +140,10 @@ describe('the control interface', () => {
   });
 });
 
-describe('a clock that is put back', () => {
+describe('a clock that is set back', () => {
   const DAY_MS = 86_400_000;
 
-  test('lengthens no interval, no window and no lock', async () => {
+  test('does not lengthen intervals, windows or locks', async () => {
     await using mock = await startMock({ minIntervalMs: 1000 });
     const token = await fetchToken(mock, 'archaeologist');
     await mock.control('PUT', '/settings', {
@@ -168,7 +168,7 @@ describe('a clock that is put back', () => {
     expect((value as { gap_ms: number | null }[]).map(({ gap_ms }) => gap_ms)).toEqual([null, null, 0, 1000, 1000, 1000]);
   });
 
-  test('leaves a lock as long as it was', async () => {
+  test('leaves the duration of a lock unchanged', async () => {
     await using mock = await startMock();
     await mock.control('PUT', '/settings', { record_lock_params: { retry_delay_ms: 1, max_retries: 1 } });
     const lock = '/records/C-202400101-N00001/lock';

@@ -35,7 +35,7 @@ describe('GPS of photographs (A-FILE-3)', () => {
     ['PNG', png(tiff(withGps))],
     ['TIFF', tiff(withGps)],
     ['TIFF of several pages', tiff({ order: 'MM', gps: true, pages: 3 })],
-  ])('%s: the GPS block is gone from the stored bytes, other EXIF stays', async (_, uploaded) => {
+  ])('%s: the GPS block is removed from the stored bytes, other EXIF stays', async (_, uploaded) => {
     expect(uploaded.includes(GPS_VALUE)).toBe(true);
     const { bytes, sha512 } = await stored(uploaded);
     expect(bytes.includes(GPS_VALUE)).toBe(false);
@@ -47,14 +47,14 @@ describe('GPS of photographs (A-FILE-3)', () => {
     expect(sha512).not.toBe(createHash('sha512').update(uploaded).digest('hex'));
   });
 
-  test('the directory that held the pointer is still well formed', async () => {
+  test('the directory that held the pointer stays well formed', async () => {
     const { bytes } = await stored(tiff(withGps));
     expect(bytes.readUInt16LE(8)).toBe(2);
     expect([bytes.readUInt16LE(10), bytes.readUInt16LE(22)]).toEqual([0x0100, 0x9003]);
     expect(bytes.readUInt32LE(34)).toBe(0);
   });
 
-  test('a PNG’s checksum is right again', async () => {
+  test('the checksum of a PNG is corrected', async () => {
     const { bytes } = await stored(png(tiff(withGps)));
     const at = bytes.indexOf('eXIf');
     const length = bytes.readUInt32BE(at - 4);
@@ -68,7 +68,7 @@ describe('GPS of photographs (A-FILE-3)', () => {
       'a segment longer than the file',
       Buffer.concat([Buffer.from('ffd8ffe1ffff', 'hex'), Buffer.from('Exif\0\0II*\0\x08\0\0\0')]),
     ],
-  ])('%s is stored and hurts nobody', async (_, bytes) => {
+  ])('%s is stored without harm', async (_, bytes) => {
     expect((await stored(bytes)).bytes.length).toBe(bytes.length);
     expect((await rawAnswer(await fetch(`${mock().server.control_url}/health`))).status).toBe(200);
   });

@@ -27,12 +27,12 @@ describe('Upload: refusals before the file is looked at (A-PHOTO-9 to A-PHOTO-11
     expectDetail(await upload(PHOTO), 503);
   });
 
-  test('404: the find does not exist; this wins over a missing file', async () => {
+  test('404: the find does not exist; checked before a missing file', async () => {
     expectDetail(await upload(PHOTO, { find: 'C-202400101-N00999' }), 404);
     expectDetail(await upload(PHOTO, { find: 'C-202400101-N00999', parts: [] }), 404);
   });
 
-  test('403: no permission; this wins over a missing file', async () => {
+  test('403: no permission; checked before a missing file', async () => {
     expectDetail(await upload(PHOTO, { find: 'M-202300316-N00003', parts: [] }), 403);
   });
 
@@ -67,7 +67,7 @@ describe('Upload: refusals before the file is looked at (A-PHOTO-9 to A-PHOTO-11
 });
 
 describe('Upload: the file (A-PHOTO-2, A-PHOTO-12, A-PHOTO-19)', () => {
-  test('422: larger than the limit, before type and digest are looked at', async () => {
+  test('422: larger than the limit, checked before type and digest', async () => {
     await mock().control('PUT', '/settings', { photo_max_bytes: 1000 });
     expect((await upload(jpeg(undefined, 'x'.repeat(1000 - PHOTO.length + 'picture'.length)))).status).toBe(201);
     expectDetail(await upload(Buffer.alloc(1001), { digest: null }), 422);
@@ -94,12 +94,12 @@ describe('Upload: the file (A-PHOTO-2, A-PHOTO-12, A-PHOTO-19)', () => {
     ['text', Buffer.from('not a picture\n')],
     ['unrecognisable bytes', Buffer.from([0, 1, 2, 3, 4, 250])],
     ['nothing', Buffer.alloc(0)],
-  ])('422: %s, whatever the part calls itself', async (_, bytes) => {
+  ])('422: %s, whatever type the part declares', async (_, bytes) => {
     expectDetail(await upload(bytes), 422);
     expect(await photos()).toBe(9);
   });
 
-  test('a wrong type is told before a missing digest, unrecognisable bytes only behind it', async () => {
+  test('a wrong type is reported before a missing digest, unrecognisable bytes after it', async () => {
     expectDetail(await upload(Buffer.from('GIF89a'), { digest: null }), 422);
     expectDetail(await upload(Buffer.from([0, 1, 2, 250]), { digest: null }), 400);
   });
@@ -114,7 +114,7 @@ describe('Upload: the file (A-PHOTO-2, A-PHOTO-12, A-PHOTO-19)', () => {
     expectDetail(await upload(PHOTO, { digest }), status);
   });
 
-  test('422: the antivirus test string, wherever it stands; not with the scanner off', async () => {
+  test('422: the antivirus test string at any position; accepted with the scanner off', async () => {
     const infected = jpeg(undefined, `${'x'.repeat(1_048_560)}${EICAR}`);
     expectDetail(await upload(infected), 422);
     await mock().control('PUT', '/settings', { antivirus: false });
@@ -127,7 +127,7 @@ describe('Upload: the file (A-PHOTO-2, A-PHOTO-12, A-PHOTO-19)', () => {
     expect(await photos()).toBe(9);
   });
 
-  test('422: the scanner finds something', async () => {
+  test('422: the scanner reports malware', async () => {
     await mock().control('PUT', '/faults', [{ endpoint: 'photo', fault: 'virus', times: 1 }]);
     expectDetail(await upload(PHOTO), 422);
   });
@@ -192,7 +192,7 @@ describe('Upload: success (A-PHOTO-8, A-FILE-1, A-FILE-5)', () => {
     expect(elementText(file, 'poznamka')).toBe('Fotka č. 1.JPG');
   });
 
-  test('a repeated upload adds a second file; numbers rise, holes are not filled, files are listed by name', async () => {
+  test('a repeated upload adds a second file; numbers rise, gaps are not filled, files are listed by name', async () => {
     for (let count = 0; count < 2; count += 1) await upload(PHOTO);
     expect(names((await upload(PHOTO, { name: 'x.png' })).text)).toEqual([
       'C202400101N00007F01.jpg',
@@ -201,7 +201,7 @@ describe('Upload: success (A-PHOTO-8, A-FILE-1, A-FILE-5)', () => {
     ]);
   });
 
-  test('a name without an extension stays without one', async () => {
+  test('a name without an extension keeps none', async () => {
     expect(names((await upload(PHOTO, { name: 'IMG' })).text)).toEqual(['C202400101N00007F01']);
   });
 
@@ -224,7 +224,7 @@ describe('Upload: success (A-PHOTO-8, A-FILE-1, A-FILE-5)', () => {
     expect(elementText(answer.text, 'rozsah')).toBe('3');
   });
 
-  test('an archived find takes a photograph and is archived again', async () => {
+  test('an archived find accepts a photograph and is archived again', async () => {
     const answer = await upload(PHOTO, { find: ARCHIVED });
     expect(answer.status, answer.text).toBe(201);
     expect(elementText(answer.text, 'stav')).toBe('4');

@@ -34,7 +34,7 @@ describe('a deployment with a prefix of its own', () => {
     }
   });
 
-  test('takes finds, numbers and photographs in it, and refuses another', async () => {
+  test('accepts finds, numbers and photographs with it, and refuses another prefix', async () => {
     const token = await fetchToken(mock, 'archaeologist');
     const typed = makeDocument(mock, findLines(2));
     const refused = await importXml(mock, typed, { token });
@@ -50,7 +50,7 @@ describe('a deployment with a prefix of its own', () => {
     expect(await info.text()).toContain('<amcr:uzivatel>');
   });
 
-  test('harvests in a format of that name, valid by its own schema in every version', async () => {
+  test('is harvested in a format of that name, valid by its own schema in every version', async () => {
     expect(parseError((await ask(mock, 'verb=ListRecords&metadataPrefix=oai_svc')).text)).toBe('cannotDisseminateFormat');
     for (const version of SCHEMA_VERSIONS) {
       const formats = (await ask(mock, 'verb=ListMetadataFormats', { version })).text;

@@ -40,7 +40,7 @@ async function work(mock: TestMock): Promise<string> {
 }
 
 describe('a recording', () => {
-  test('is answered by another server as it was, by users who sign in anew', async () => {
+  test('is answered by another server as before, by users who sign in again', async () => {
     const record = join(folder, 'whole.jsonl');
     const first = await startMock({ ...options, record });
     const token = await work(first);
@@ -77,7 +77,7 @@ describe('a recording', () => {
     ]);
   });
 
-  test('what is too long to be asked again, or was answered by a fault, is left out', async () => {
+  test('omits what is too long to repeat, or was answered by a fault', async () => {
     const record = join(folder, 'long.jsonl');
     const first = await startMock({ ...options, record });
     const token = await fetchToken(first, 'archaeologist');
@@ -90,7 +90,7 @@ describe('a recording', () => {
     expect(await replay(record, second.url)).toEqual({ same: 0, skipped: 3, others: [] });
   });
 
-  test('survives a kill -9 at any time; half a last line is ignored, and the program replays it', async () => {
+  test('survives kill -9 at any time; a partial last line is ignored, and the program replays the rest', async () => {
     const record = join(folder, 'killed.jsonl');
     const flags = ['--json', '--min-interval', '0', '--schema-base', SCHEMA_BASE, '--record', record];
     const child = tied(spawn(process.execPath, [COMMAND, ...flags], { stdio: ['ignore', 'pipe', 'inherit'] }));
@@ -130,7 +130,7 @@ describe('a recording', () => {
     ]);
   });
 
-  test('holds requests of any method, scheme, upgrade and path, and all are asked again', async () => {
+  test('holds requests of any method, scheme, upgrade and path, and all are repeated', async () => {
     const record = join(folder, 'odd.jsonl');
     const first = await startMock({ ...options, record });
     const { port, host } = new URL(first.url);
@@ -171,7 +171,7 @@ describe('a recording', () => {
     await expect(replay(record, nobody)).rejects.toThrow(`${nobody}/api/pas/import-xml does not answer: connect ECONNREFUSED`);
   });
 
-  test('that is there already is not written over, and a line that is none is named', async () => {
+  test('is not overwritten if it exists, and an invalid line is named', async () => {
     const record = join(folder, 'there.jsonl');
     writeFileSync(record, '{}\n');
     const run = (...flags: string[]) => spawnSync(process.execPath, [COMMAND, ...flags], { encoding: 'utf8' });
@@ -186,7 +186,7 @@ describe('a recording', () => {
     expect(readFileSync(record, 'utf8')).toBe('{}\n');
   });
 
-  test.skipIf(!existsSync('/dev/full'))('on a full disk the server goes on without it', async () => {
+  test.skipIf(!existsSync('/dev/full'))('on a full disk the server continues without it', async () => {
     await using mock = await startMock({ ...options, record: '/dev/full' });
     await work(mock);
   });

@@ -12,7 +12,7 @@ const set = (ident: string, value: string, as = token()) =>
 const histories = (xml: string) => [...xml.matchAll(/<svc:historie>([\s\S]*?)<\/svc:historie>/g)].map((match) => match[1] ?? '');
 
 describe('PATCH evidencni-cislo: refusals (A-NUMBER-8 to A-NUMBER-16)', () => {
-  test('400: the query parameter is absent; a body is not read', async () => {
+  test('400: the query parameter is missing; a body is not read', async () => {
     expectDetail(await setNumber(mock(), MINE, '', token()), 400);
     const response = await fetch(`${mock().url}/api/pas/nalez/${MINE}/evidencni-cislo`, {
       method: 'PATCH',
@@ -26,20 +26,20 @@ describe('PATCH evidencni-cislo: refusals (A-NUMBER-8 to A-NUMBER-16)', () => {
     expectDetail(await set(MINE, value), 422);
   });
 
-  test('422: more than 255 characters after trimming; 255 pass, blanks around them do not count', async () => {
+  test('422: more than 255 characters after trimming; 255 pass, surrounding blanks do not count', async () => {
     expectDetail(await set(MINE, 'č'.repeat(256)), 422);
     const answer = await set(MINE, `  ${'č'.repeat(255)}  `);
     expect(answer.status, answer.text).toBe(200);
   });
 
-  test('404: the find does not exist; length and emptiness are looked at before', async () => {
+  test('404: the find does not exist; length and emptiness are checked before', async () => {
     expectDetail(await set('C-202400101-N00999', 'A 1'), 404);
     expectDetail(await set('C-202400101', 'A 1'), 404);
     expectDetail(await set('C-202400101-N00009', 'A 1'), 404);
     expectDetail(await set('C-202400101-N00999', ' '), 422);
   });
 
-  test('403: a Researcher never, not even for an own find', async () => {
+  test('403: a Researcher never, even for an own find', async () => {
     expectDetail(await set('C-202400101-N00001', 'A 1', await fetchToken(mock(), 'researcher')), 403);
   });
 
@@ -62,7 +62,7 @@ describe('PATCH evidencni-cislo: refusals (A-NUMBER-8 to A-NUMBER-16)', () => {
     expectDetail(await set(MINE, 'A 1'), 503);
   });
 
-  test('500: nothing is changed when saving fails, and all is when only the answer fails', async () => {
+  test('500: nothing changes when saving fails, and everything is saved when only the answer fails', async () => {
     await mock().control('PUT', '/faults', [{ endpoint: 'number', fault: '500-before-save', times: 1 }]);
     expectDetail(await set(MINE, 'A 1'), 500);
     await mock().control('PUT', '/faults', [{ endpoint: 'number', fault: '500-after-save', times: 1 }]);
@@ -71,7 +71,7 @@ describe('PATCH evidencni-cislo: refusals (A-NUMBER-8 to A-NUMBER-16)', () => {
   });
 
   test.each(['A\u00001', 'A\u00071', 'A\u001b1', 'A\ufffe1', 'A\uffff1'])(
-    '500: no record can be written of %j, and none is changed',
+    '500: a record cannot contain %j, and none is changed',
     async (value) => {
       const before = (await record(MINE)).body;
       expectDetail(await set(MINE, value), 500);
@@ -91,12 +91,12 @@ describe('PATCH evidencni-cislo: success (A-NUMBER-2, A-NUMBER-3, A-NUMBER-7, A-
     expect(elementText(answer.text, 'stav')).toBe('1');
   });
 
-  test('repeated, the last value counts; plus signs and Czech letters are decoded', async () => {
+  test('when repeated, the last value counts; plus signs and Czech letters are decoded', async () => {
     const answer = await setNumber(mock(), MINE, '?evidencni_cislo=x&evidencni_cislo=P%C5%99+1%2B2', token());
     expect(elementText(answer.text, 'evidencni_cislo')).toBe('Př 1+2');
   });
 
-  test('the history says what it was and what it became', async () => {
+  test('the history has the old and the new number', async () => {
     await set(MINE, 'A 1');
     const latest = histories((await set(MINE, 'A 2')).text);
     expect(latest.slice(-2).map((entry) => elementText(entry, 'typ_zmeny'))).toEqual(['SN-UPD', 'SN-UPD']);
@@ -131,7 +131,7 @@ describe('PATCH evidencni-cislo: success (A-NUMBER-2, A-NUMBER-3, A-NUMBER-7, A-
     expect((await set('M-202300316-N00003', 'A 1')).status).toBe(200);
   });
 
-  test('every state takes a number', async () => {
+  test('every state accepts a number', async () => {
     for (const stav of [1, 2, 3] as const) {
       const ident = (await send(findLines(stav))).headers.get('x-record-id') ?? '';
       expect((await set(ident, `N ${stav}`)).status).toBe(200);

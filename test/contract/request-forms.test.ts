@@ -27,7 +27,7 @@ async function exchange(head: readonly string[], more?: Buffer): Promise<string>
 const parseStatuses = (text: string) => [...text.matchAll(/^HTTP\/1\.1 (\d+)/gm)].map(([, status]) => Number(status));
 
 describe('A request target', () => {
-  test('in absolute form is answered as any other, and its host is the one that the client used', async () => {
+  test('in absolute form is answered like any other, with its host as the one that the client used', async () => {
     const { port } = new URL(mock().url);
     const used = `http://localhost:${port}`;
     const text = await exchange([`GET ${used}/2.2/oai?verb=Identify HTTP/1.1`, 'Host: other.example', 'Connection: close']);
@@ -35,7 +35,7 @@ describe('A request target', () => {
     expect(parseStatuses(await exchange([`GET ${used} HTTP/1.1`, 'Host: x', 'Connection: close']))).toEqual([404]);
   });
 
-  test('with percent signs that it needs not is the same path', async () => {
+  test('with unnecessary percent encoding is the same path', async () => {
     const number = '/api/pas/nalez/C%2D202400101%2dN00007/evidencni%2Dcislo?evidencni_cislo=A%2D1';
     const head = [`PATCH ${number} HTTP/1.1`, 'Host: x', `Authorization: Bearer ${token()}`, 'Connection: close'];
     expect(parseStatuses(await exchange(head))).toEqual([200]);
@@ -49,7 +49,7 @@ describe('A request target', () => {
   });
 });
 
-describe('A body that waits to be asked for (Expect: 100-continue)', () => {
+describe('A body announced with Expect: 100-continue', () => {
   const head = (changes: { method?: string; path?: string; bearer?: string; length?: number } = {}) => [
     `${changes.method ?? 'POST'} ${changes.path ?? '/api/pas/import-xml'} HTTP/1.1`,
     'Host: x',
@@ -62,7 +62,7 @@ describe('A body that waits to be asked for (Expect: 100-continue)', () => {
   const document = () => makeDocument(mock(), smallestFind());
   const body = () => multipart([{ name: 'file', fileName: 'find.xml', bytes: document() }]);
 
-  test('is asked for where nothing in the head speaks against it', async () => {
+  test('is requested if nothing in the head forbids it', async () => {
     expect(parseStatuses(await exchange([...head()], body()))).toEqual([100, 201]);
   });
 
@@ -71,7 +71,7 @@ describe('A body that waits to be asked for (Expect: 100-continue)', () => {
     ['a path that is not there', { path: '/api/pas/elsewhere' }, 404],
     ['a token that is not known', { bearer: 'x' }, 401],
     ['a length that is too large', { length: 20_000_000 }, 413],
-  ])('is not asked for with %s', async (_, changes, status) => {
+  ])('is not requested with %s', async (_, changes, status) => {
     const text = await exchange(head(changes), body());
     expect([parseStatuses(text), /^connection: close\r$/im.test(text)]).toEqual([[status], true]);
   });
@@ -97,7 +97,7 @@ describe('The addresses that a client gets', () => {
     return [parseStatuses(answer)[0], location, /xmlns:svc="(.*?)\/2\.2\/"/.exec(answer)?.[1]];
   };
 
-  test('are below the host that it used, and a document may name the schema there or where the server listens', async () => {
+  test('use the host of the request, and a document may name the schema there or at the listening address', async () => {
     const used = 'http://finds.test:32768';
     const schema = `${used}/schema/svc`;
     expect(await importedAt([], 'finds.test:32768', schema)).toEqual([201, used, schema]);
@@ -110,7 +110,7 @@ describe('The addresses that a client gets', () => {
     expect(state).toContain('"schema_base":"http://localhost:32768/schema/svc"');
   });
 
-  test('are those that a proxy reports, where it is a trusted one', async () => {
+  test('are those that a trusted proxy reports', async () => {
     const reported = ['X-Forwarded-Host: finds.example.org', 'X-Forwarded-Proto: https'];
     const schemaBase = mock().server.schema_base;
     expect((await importedAt(reported, 'inner:8080', schemaBase))[1]).toBe('http://inner:8080');
@@ -118,7 +118,7 @@ describe('The addresses that a client gets', () => {
     expect((await importedAt(reported, 'inner:8080', schemaBase))[1]).toBe('https://finds.example.org');
   });
 
-  test('are the server’s own where a host is none', async () => {
+  test('are the server’s own if the Host header is invalid', async () => {
     const schemaBase = mock().server.schema_base;
     expect((await importedAt([], '"><x', schemaBase))[1]).toBe(mock().url);
   });

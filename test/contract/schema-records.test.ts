@@ -17,7 +17,7 @@ describe.each(CASES)('$name in $version', ({ name, version }) => {
     expect(faults(lines)).toEqual([]);
   });
 
-  test('can do without its optional elements, and only without these', () => {
+  test('is valid without its optional elements, and only without these', () => {
     for (const { path, parentStart, shape } of elements) {
       const siblings = elements.filter((other) => other.path === path && other.parentStart === parentStart);
       const rest = siblings.reduceRight((keptElements, { start, end }) => keptElements.toSpliced(start, end - start + 1), lines);
@@ -53,7 +53,7 @@ describe.each(CASES)('$name in $version', ({ name, version }) => {
     }
   });
 
-  test('refuses an element that nobody knows, wherever it stands', () => {
+  test('refuses an unknown element in any position', () => {
     for (const { path, start } of elements) {
       expect(faults(lines.toSpliced(start, 0, '<svc:neznamy/>')), `before ${path}`).not.toEqual([]);
     }
@@ -61,7 +61,7 @@ describe.each(CASES)('$name in $version', ({ name, version }) => {
   });
 });
 
-test('every element that an entity may have stands in one of the records', () => {
+test('every element that an entity may have is in one of the records', () => {
   const seen = new Set(RECORDS.flatMap((name) => parseElements(record(name)).map(({ shape }) => shape)));
   const missing = allShapes.filter((shape) => shape.until === undefined && !seen.has(shape));
   expect(missing.map(({ name }) => name)).toEqual([]);

@@ -14,7 +14,7 @@ test.each([
   ['adb', 1],
   ['pian', 1],
   ['samostatny_nalez', 1],
-] as const)('%s may say it in %i places', (name, places) => {
+] as const)('%s may contain it in %i places', (name, places) => {
   for (const version of SCHEMA_VERSIONS) {
     const document = record(name, version).join('\n');
     const hidden = document.replaceAll(PROTECTED, `<svc:$2>${REFUSAL}</svc:$2>`);
@@ -24,11 +24,11 @@ test.each([
   }
 });
 
-test.each(SCHEMA_VERSIONS)('a whole record of %s may say it', (version) => {
+test.each(SCHEMA_VERSIONS)('a whole record of %s may contain the refusal', (version) => {
   expect(check(`<svc:svc xmlns:svc="https://schemas.example/svc/2.2/"> ${REFUSAL} </svc:svc>`, version)).toEqual([]);
 });
 
-test('nothing else may', () => {
+test('no other part may contain it', () => {
   const project = record('projekt').join('\n');
   expect(check(project.replace(/<svc:datum_zahajeni>[^<]*/, `<svc:datum_zahajeni>${REFUSAL}`))).not.toEqual([]);
   expect(check(project.replace(/<svc:historie>.*<\/svc:historie>/s, `<svc:historie>${REFUSAL}</svc:historie>`))).not.toEqual([]);

@@ -14,13 +14,13 @@ test('the root holds at most one entity', () => {
   expect(check(root(''))).toEqual([]);
 });
 
-test('the root holds nothing that the service does not know', () => {
+test('the root holds nothing unknown to the service', () => {
   expect(check(root('<svc:nalez/>'))).not.toEqual([]);
   expect(check(root(find.replaceAll('svc:samostatny_nalez', 'svc:Samostatny_nalez')))).not.toEqual([]);
   expect(check('<svc:samostatny_nalez xmlns:svc="https://schemas.example/svc/2.2/"/>')).not.toEqual([]);
 });
 
-test('the root may say 403 instead, and so may chranene_udaje, but nothing else in a find', () => {
+test('the root may be 403 instead, and so may chranene_udaje, but nothing else in a find', () => {
   const refusal = 'HTTP/1.1 403 Forbidden';
   expect(check(root(`\n ${refusal} \n`))).toEqual([]);
   const masked = `${lines.slice(0, getLine('chranene_udaje')).join('\n')}<svc:chranene_udaje>${refusal}</svc:chranene_udaje>`;
@@ -36,7 +36,7 @@ test('the root belongs to one version: a document of another version is refused 
   validator[Symbol.dispose]();
 });
 
-test('the root is found by its namespace, whatever prefix the document gives it', () => {
+test('the root is recognised by its namespace, whatever the prefix', () => {
   expect(check(SMALLEST_FIND.replaceAll('<svc:', '<p:').replaceAll('</svc:', '</p:').replace('xmlns:svc', 'xmlns:p'))).toEqual(
     [],
   );

@@ -8,7 +8,7 @@ const ADDED = RECORDS.flatMap((name) =>
   parseElements(record(name)).flatMap(({ path, shape }) => (shape.since === '2.0' ? [] : [{ name, path, since: shape.since }])),
 );
 
-test('2.1 and 2.2 added what the service says they did', () => {
+test('2.1 and 2.2 added what the service documents', () => {
   const added = (version: SchemaVersion) => ADDED.filter(({ since }) => since === version).map(({ path }) => path);
   expect(added('2.1')).toEqual([
     'projekt/geom_system',
@@ -47,12 +47,12 @@ describe.each(['pian', 'samostatny_nalez'] as const)('%s', (name) => {
   const wgs = '<svc:geom_updated_at>2024-05-06T07:08:09Z</svc:geom_updated_at>';
   const sjtsk = wgs.replaceAll('geom_', 'geom_sjtsk_');
 
-  test('could say in 2.0 when its geometry was last changed', () => {
+  test('has the time of the last change of geometry in 2.0', () => {
     for (const times of [wgs, sjtsk, wgs + sjtsk]) expect(timed('2.0', times)).toEqual([]);
     for (const times of [sjtsk + wgs, wgs + wgs, wgs.replace('T07:08:09Z', '')]) expect(timed('2.0', times)).not.toEqual([]);
   });
 
-  test.each(['2.1', '2.2'] as const)('can say so no more in %s', (version) => {
+  test.each(['2.1', '2.2'] as const)('can no longer have it in %s', (version) => {
     for (const times of [wgs, sjtsk]) expect(timed(version, times).join()).toContain('_updated_at');
   });
 });
@@ -62,7 +62,7 @@ test.each([
   ['osoba', 'orcid'],
   ['osoba', 'wikidata'],
   ['samostatny_nalez', 'url'],
-] as const)('%s: %s must be an address since 2.2, and was any text before', (name, element) => {
+] as const)('%s: %s must be an address since 2.2, and could be any text before', (name, element) => {
   const spoilt = (version: SchemaVersion) =>
     check(
       record(name, version)

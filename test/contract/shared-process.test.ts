@@ -12,7 +12,7 @@ async function statusOfImport(): Promise<number> {
   return (await importXml(mock, makeDocument(mock, smallestFind()), { token })).status;
 }
 
-test('mock servers take finds also where a client in their process compiles schemas of its own', async () => {
+test('mock servers accept finds even if a client in the same process compiles schemas of its own', async () => {
   expect(await statusOfImport()).toBe(201);
   (await compileSchema({ url: 'nothing.xsd', bytes: Buffer.from(NOTHING) }, []))[Symbol.dispose]();
   expect(await statusOfImport()).toBe(201);

@@ -60,7 +60,7 @@ describe('Tenants', () => {
     expect((await mock.control('GET', '/journal')).value).toEqual([]);
   });
 
-  test('are harvested at addresses of their own, and share the namespace of documents', async () => {
+  test('are harvested at their own addresses, and share the namespace of documents', async () => {
     await using mock = await startMock();
     const tenant = await makeTenant(mock, { name: 'harvested' });
     const text = await (await fetch(`${tenant.base_url}/2.2/oai?verb=Identify`)).text();
@@ -73,7 +73,7 @@ describe('Tenants', () => {
     expect(await record.text()).toContain('<GetRecord>');
   });
 
-  test('are made with what they ask for, listed, and removed with all that they have', async () => {
+  test('are created with the requested options, listed, and removed with all their data', async () => {
     await using mock = await startMock();
     const named = await makeTenant(mock, { name: 'small', seed: 'empty', training: true, settings: { page_size: 7 } });
     expect((await ask(named, 'GET', '/settings')).value).toMatchObject({ page_size: 7 });
@@ -93,13 +93,13 @@ describe('Tenants', () => {
     [{ data: 'x.sqlite' }, 400],
     [{ settings: { page_size: 0 } }, 400],
     [{ faults: [{ endpoint: 'import', fault: 'nonsense' }] }, 400],
-  ])('%j is refused, and nothing is made', async (wanted, status) => {
+  ])('%j is refused, and no tenant is created', async (wanted, status) => {
     await using mock = await startMock();
     expect((await mock.control('POST', '/tenants', wanted)).status).toBe(status);
     expect((await mock.control('GET', '/tenants')).value).toEqual([]);
   });
 
-  test('are bounded, have names of their own, and have no tenants', async () => {
+  test('are limited in number, have names of their own, and cannot contain tenants', async () => {
     await using mock = await startMock({ seed: 'empty' });
     for (let tenantCount = 0; tenantCount < 100; tenantCount += 1) await makeTenant(mock, { name: `t-${tenantCount}` });
     expect((await mock.control('POST', '/tenants', {})).status).toBe(409);
@@ -116,7 +116,7 @@ describe('Snapshots', () => {
       .map(({ ident, registration_number }) => `${ident} ${registration_number}`)
       .sort();
 
-  test('bring back records, accounts, settings, faults and the clock as they were, as often as one likes', async () => {
+  test('restore records, accounts, settings, faults and the clock, any number of times', async () => {
     await using mock = await startMock();
     const tenant = { name: '', base_url: mock.url, schema_base: mock.server.schema_base, control_url: mock.server.control_url };
     expect(await send(tenant, 'before')).toBe(201);
@@ -145,7 +145,7 @@ describe('Snapshots', () => {
     expect(await send(tenant, 'again')).toBe(201);
   });
 
-  test('stand beside one another, each with its own state, and are gone after a reset', async () => {
+  test('exist beside one another, each with its own state, and are gone after a reset', async () => {
     await using mock = await startMock();
     const tenant = { name: '', base_url: mock.url, schema_base: mock.server.schema_base, control_url: mock.server.control_url };
     await mock.control('PUT', '/snapshots/none');

@@ -14,7 +14,7 @@ const knock = (as = token()) => setNumber(mock(), FIND, '', as);
 const intervals = (user_ms: number, ip_ms: number) => settings({ min_request_intervals: { user_ms, ip_ms } });
 
 describe('Minimum interval (A-RATE-1 to A-RATE-3, A-RATE-7 to A-RATE-11, A-RATE-19)', () => {
-  test('the default is 100 ms for the user and for the address', async () => {
+  test('the default is 100 ms per user and per address', async () => {
     const { startMock } = await import('../support/start-mock.ts');
     await using fresh = await startMock({ minIntervalMs: 100 });
     const { value } = await fresh.control('GET', '/settings');
@@ -31,7 +31,7 @@ describe('Minimum interval (A-RATE-1 to A-RATE-3, A-RATE-7 to A-RATE-11, A-RATE-
     expect((await knock()).status).toBe(400);
   });
 
-  test('a refused request does not start the interval anew', async () => {
+  test('a refused request does not restart the interval', async () => {
     await freeze();
     await intervals(100, 0);
     await knock();
@@ -52,7 +52,7 @@ describe('Minimum interval (A-RATE-1 to A-RATE-3, A-RATE-7 to A-RATE-11, A-RATE-
     expect((await knock()).headers.get('retry-after')).toBe('1');
   });
 
-  test('the address is shared by all accounts', async () => {
+  test('all accounts share the clock of their address', async () => {
     await freeze();
     await intervals(0, 100);
     await knock();
@@ -67,7 +67,7 @@ describe('Minimum interval (A-RATE-1 to A-RATE-3, A-RATE-7 to A-RATE-11, A-RATE-
     expect((await knock()).status).toBe(429);
   });
 
-  test('a request that the address refuses has already reset the user’s clock', async () => {
+  test('a request that the address clock refuses has already reset the user’s clock', async () => {
     await freeze();
     await intervals(100, 300);
     await knock();
@@ -80,7 +80,7 @@ describe('Minimum interval (A-RATE-1 to A-RATE-3, A-RATE-7 to A-RATE-11, A-RATE-
     expect((await knock()).status).toBe(400);
   });
 
-  test('a request that the user’s clock refuses does not touch the address’s', async () => {
+  test('a request that the user’s clock refuses does not change the address’s clock', async () => {
     await freeze();
     await intervals(300, 100);
     await knock();
@@ -97,7 +97,7 @@ describe('Minimum interval (A-RATE-1 to A-RATE-3, A-RATE-7 to A-RATE-11, A-RATE-
     expect((await knock()).status).toBe(429);
   });
 
-  test('0 switches a scope off', async () => {
+  test('0 disables a scope', async () => {
     await freeze();
     await intervals(0, 0);
     for (let count = 0; count < 5; count += 1) expect((await knock()).status).toBe(400);
@@ -108,7 +108,7 @@ describe('Rate limits (A-RATE-4, A-RATE-13 to A-RATE-18)', () => {
   const limit = (...rate_limits: Record<string, unknown>[]) => settings({ rate_limits });
   const ME = 'archaeologist@example.org';
 
-  test('N in a window pass, the next gets 429 with the rest of the window', async () => {
+  test('N requests in a window pass, the next gets 429 with the rest of the window', async () => {
     await freeze();
     await limit({ scope: 'user', value: ME, rate: '2/m' });
     expect([(await knock()).status, (await knock()).status]).toEqual([400, 400]);
@@ -139,7 +139,7 @@ describe('Rate limits (A-RATE-4, A-RATE-13 to A-RATE-18)', () => {
     expect((await knock(await fetchToken(mock(), 'archivist'))).status).toBe(400);
   });
 
-  test('an address rule counts each address of its block alone', async () => {
+  test('an address rule counts each address of its block separately', async () => {
     await settings({ trusted_proxies: ['127.0.0.1'], rate_limits: [{ scope: 'ip', value: '203.0.113.0/24', rate: '1/d' }] });
     const from = (address: string) => send(smallestFind(), { headers: { 'x-forwarded-for': address } });
     expect((await from('203.0.113.1')).status).toBe(201);
@@ -149,7 +149,7 @@ describe('Rate limits (A-RATE-4, A-RATE-13 to A-RATE-18)', () => {
     expect((await from('198.51.100.1')).status).toBe(201);
   });
 
-  test('a record rule is shared by all callers of PATCH and upload, and leaves import alone', async () => {
+  test('a record rule is shared by all callers of PATCH and upload, and does not apply to import', async () => {
     await limit({ scope: 'record', rate: '1/m' });
     await knock();
     expect((await knock(await fetchToken(mock(), 'archivist'))).status).toBe(429);

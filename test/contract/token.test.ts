@@ -48,7 +48,7 @@ describe('POST /api/token-auth/ (A-AUTH-2 to A-AUTH-13)', () => {
     expect(Object.keys(answer.json ?? {})).toEqual(fields);
   });
 
-  test('a body that is no JSON answers 400, another type 415', async () => {
+  test('a body that is not JSON answers 400, another type 415', async () => {
     expect((await askJson('{')).status).toBe(400);
     expect((await askJson('[1]')).status).toBe(400);
     expect((await ask({ headers: { 'content-type': 'text/plain' }, body: 'x' })).status).toBe(415);
@@ -58,13 +58,13 @@ describe('POST /api/token-auth/ (A-AUTH-2 to A-AUTH-13)', () => {
     expectDetail(await rawAnswer(await fetch(`${mock().url}/api/token-auth/`)), 405);
   });
 
-  test('without its final slash the path is redirected, so that the body is lost', async () => {
+  test('the path without its trailing slash is redirected, so that the body is lost', async () => {
     const answer = await ask({ body: '{}' }, '/api/token-auth');
     expect(answer.status).toBe(301);
     expect(answer.headers.get('location')).toBe(`${mock().url}/api/token-auth/`);
   });
 
-  test('one token per account: asked again it is the same, with its old age', async () => {
+  test('an account has one token: requested again, it is the same, with its old age', async () => {
     const first = await fetchToken(mock(), 'researcher');
     await mock().control('POST', '/clock', { advance_ms: 23 * HOUR_MS });
     expect(await fetchToken(mock(), 'researcher')).toBe(first);
@@ -82,7 +82,7 @@ describe('POST /api/token-auth/ (A-AUTH-2 to A-AUTH-13)', () => {
     expectDetail(await send(smallestFind(), { token }), 401);
   });
 
-  test('neither lists, closing nor throttling apply', async () => {
+  test('lists, closing and throttling do not apply', async () => {
     const settings = { access_mode: 'closed', min_request_intervals: { user_ms: 60_000, ip_ms: 60_000 } };
     await mock().control('PUT', '/settings', settings);
     for (let count = 0; count < 3; count += 1)
@@ -99,7 +99,7 @@ describe('POST /api/token-auth/ (A-AUTH-2 to A-AUTH-13)', () => {
 });
 
 describe('Bearer use (A-AUTH-1, A-AUTH-14)', () => {
-  test.each(['Bearer', 'bearer', 'BEARER'])('the scheme word %s is understood', async (scheme) => {
+  test.each(['Bearer', 'bearer', 'BEARER'])('the scheme %s is accepted', async (scheme) => {
     const token = await fetchToken(mock(), 'archaeologist');
     expect((await userInfo({ authorization: `${scheme} ${token}` })).status).toBe(200);
   });
@@ -121,7 +121,7 @@ describe('GET /api/uzivatel-info/ (A-USER-1 to A-USER-4)', () => {
     ['archaeologist', 'U-000408', 'Archeolog'],
     ['archivist', 'U-000020', 'Archivář'],
     ['admin', 'U-000001', 'Administrátor'],
-  ])('%s sees who the account is', async (username, ident, group) => {
+  ])('%s receives its account', async (username, ident, group) => {
     const answer = await userInfo({ authorization: `Bearer ${await fetchToken(mock(), username)}` });
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-type')).toBe('application/xml; charset=utf-8');
@@ -132,7 +132,7 @@ describe('GET /api/uzivatel-info/ (A-USER-1 to A-USER-4)', () => {
     expect(answer.text).toMatch(/<svc:organizace xml:lang="cs" id="ORG-\d{6}">/);
   });
 
-  test('it offers XML only, and its errors are JSON', async () => {
+  test('it returns XML only, and its errors are JSON', async () => {
     const authorization = `Bearer ${await fetchToken(mock(), 'archivist')}`;
     expectDetail(await userInfo({ authorization, accept: 'application/json' }), 406);
     expect((await userInfo({ authorization, accept: 'application/xml' })).status).toBe(200);

@@ -5,7 +5,7 @@ import { useMock } from './contract-import.ts';
 describe('Training instance (S-SERVICE-7)', () => {
   const { mock, send } = useMock({ training: true });
 
-  test('the write interface works as elsewhere', async () => {
+  test('the write interface works as on production', async () => {
     expect((await send(smallestFind())).status).toBe(201);
   });
 
@@ -16,7 +16,7 @@ describe('Training instance (S-SERVICE-7)', () => {
     expect((await mock().control('GET', '/state')).value).toMatchObject({ training: true, addresses: { oai_base: null } });
   });
 
-  test('Location is given and does not resolve', async () => {
+  test('Location is sent and does not resolve', async () => {
     const location = (await send(smallestFind())).headers.get('location') ?? '';
     expect(location).toMatch(/\/id\/C-202400101-N00009$/);
     expect((await fetch(location)).status).toBe(404);

@@ -50,7 +50,7 @@ const expectPage = (answer: RawAnswer) => {
 };
 
 describe('Bodies that are too large (A-WIRE-2)', () => {
-  test('413 with a page: a body above the proxy’s limit', async () => {
+  test('413 with an HTML page: a body above the proxy’s limit', async () => {
     await mock().control('PUT', '/settings', { body_max_bytes: 5000 });
     expectPage(
       await postFile(
@@ -70,7 +70,7 @@ describe('Bodies that are too large (A-WIRE-2)', () => {
     socket.destroy();
   });
 
-  test('413 for a body without end, and the server lives on', async () => {
+  test('413 for an endless body, and the server keeps running', async () => {
     await mock().control('PUT', '/settings', { body_max_bytes: 1_000_000 });
     const { socket, answer } = await dial();
     socket.write(head(MINE, { 'Transfer-Encoding': 'chunked' }));
@@ -93,7 +93,7 @@ describe('Bodies that are too large (A-WIRE-2)', () => {
   });
 });
 
-describe('Bodies that stop half-way', () => {
+describe('Incomplete bodies', () => {
   test('a connection that breaks off saves nothing and leaves nothing on the disk', async () => {
     const bytes = multipart([{ name: 'file', fileName: 'find.xml', bytes: makeDocument(mock(), smallestFind()) }]);
     const { socket } = await dial();
@@ -146,13 +146,13 @@ describe('Bodies that stop half-way', () => {
 });
 
 describe('Malformed requests', () => {
-  test('what is no HTTP is refused with 400', async () => {
+  test('input that is not HTTP is refused with 400', async () => {
     const { socket, answer } = await dial();
     socket.write('HELLO\r\n\r\n');
     expect(await answer).toMatch(/^HTTP\/1\.1 400 /);
   });
 
-  test('percent signs that encode nothing are no crash', async () => {
+  test('invalid percent encoding does not crash the server', async () => {
     const response = await fetch(`${mock().url}/api/pas/nalez/%E0%A4%A/evidencni-cislo?evidencni_cislo=%E0%A4%A`, {
       method: 'PATCH',
       headers: { authorization: `Bearer ${token()}` },
@@ -199,7 +199,7 @@ function multipartStart(): string {
   return '--xYzZY\r\nContent-Disposition: form-data; name="file"; filename="a.jpg"\r\n\r\n';
 }
 
-test('a request whose client was cut off before it was read is over, and makes nothing', async () => {
+test('a request whose client disconnected before it was read ends, and creates nothing', async () => {
   await mock().control('PUT', '/settings', { latency_ms: 3000 });
   const before = await finds();
   const body = '--xYzZY\r\nContent-Disposition: form-data; name="file"; filename="find.xml"\r\n\r\nx\r\n--xYzZY--\r\n';

@@ -14,8 +14,8 @@ async function accidents(seedNumber: number) {
   return { detail: refused.json?.['detail'], ident: created.headers.get('x-record-id'), pageSize: settings.page_size };
 }
 
-describe('Where the contract is silent, seed numbers differ', () => {
-  test('number 0 is as the deployed service: page size 100, identifiers with -N', async () => {
+describe('Seed numbers differ where the contract is silent', () => {
+  test('number 0 is like the deployed service: page size 100, identifiers with -N', async () => {
     expect(await accidents(0)).toMatchObject({ pageSize: 100, ident: 'C-202400101-N00009' });
   });
 

@@ -19,8 +19,8 @@ const verify = async (question: unknown) => {
   return { status, ...(value as Verified) };
 };
 
-describe('An assertion about what was asked', () => {
-  test('counts requests by what they were, held and were answered', async () => {
+describe('An assertion about requests', () => {
+  test('counts requests by method, path, refusal and status', async () => {
     await control('DELETE', '/journal');
     const ident = (await send(find('first'))).headers.get('x-record-id') ?? '';
     await send(find('second'));
@@ -41,14 +41,14 @@ describe('An assertion about what was asked', () => {
     expect(await countMatches({ fault: '503' })).toBe(406);
   });
 
-  test('says what was met and why it does not hold', async () => {
+  test('reports what happened and why it does not hold', async () => {
     await control('DELETE', '/journal');
     await send(find('one'));
     const { ok, entries, reason } = await verify({ request: IMPORT, count: { at_least: 2 } });
     expect([ok, entries.length, reason]).toEqual([false, 1, 'expected at least 2 such requests, and there were 1']);
   });
 
-  test('holds the order: such requests, each after the one before', async () => {
+  test('checks the order: such requests, each after the previous one', async () => {
     await control('DELETE', '/journal');
     const ident = (await send(find('one'))).headers.get('x-record-id') ?? '';
     await setNumber(mock(), ident, '?evidencni_cislo=A1', token());
@@ -86,7 +86,7 @@ describe('An assertion about what was asked', () => {
     expect((await verify(question)).status).toBe(status);
   });
 
-  test('a body of which only the beginning is kept decides nothing', async () => {
+  test('a truncated body decides nothing', async () => {
     await control('DELETE', '/journal');
     await send(find('x'.repeat(20_000)));
     expect((await verify({ request: { ...IMPORT, request_body: [{ xpath: '//svc:poznamka' }] } })).status).toBe(422);
@@ -95,7 +95,7 @@ describe('An assertion about what was asked', () => {
 });
 
 describe('A failed assertion', () => {
-  test('shows the requests that were nearest, and what differs', async () => {
+  test('shows the nearest requests, and the differences', async () => {
     await control('DELETE', '/journal');
     await setNumber(mock(), 'X', '', token());
     await send(find('one'));
@@ -112,7 +112,7 @@ describe('A failed assertion', () => {
   });
 });
 
-describe('An assertion about what was sent', () => {
+describe('An assertion about bodies', () => {
   test('sees the body of a request that was refused before it was read', async () => {
     await control('DELETE', '/journal');
     await control('PUT', '/settings', { access_mode: 'closed' });
@@ -124,7 +124,7 @@ describe('An assertion about what was sent', () => {
     expect(await verify({ order })).toMatchObject({ ok: true, reason: null });
   });
 
-  test('counts what is no node as found where it is true', async () => {
+  test('treats a non-node result as found if it is true', async () => {
     await control('DELETE', '/journal');
     await send(find('one'));
     const isMatched = async (xpath: string) => (await verify({ request: { ...IMPORT, request_body: [{ xpath }] } })).ok;
@@ -148,7 +148,7 @@ describe('An assertion about what was sent', () => {
     expect([(await noted('žito')).ok, (await noted('zito')).ok]).toEqual([true, false]);
   });
 
-  test('reads of a sign-in who signs in, and no secret', async () => {
+  test('knows who signs in, but no secret', async () => {
     await control('DELETE', '/journal');
     await fetchToken(mock(), 'researcher');
     const signIn = { path: '/api/token-auth/' };
@@ -174,7 +174,7 @@ describe('An assertion about what was sent', () => {
     expect(await isMatched({ answer_headers: [{ name: 'retry-after' }] })).toBe(false);
   });
 
-  test('measures the time between one such request and the next', async () => {
+  test('measures the time between two such requests', async () => {
     await control('DELETE', '/journal');
     await control('POST', '/clock', { frozen: true });
     for (const ms of [0, 1500, 3000]) {
@@ -189,7 +189,7 @@ describe('An assertion about what was sent', () => {
     await control('POST', '/clock', { frozen: false });
   });
 
-  test('is answered although a client left before it sent the body of a refused request', async () => {
+  test('is answered although a client disconnected before it sent the body of a refused request', async () => {
     await control('DELETE', '/journal');
     const { hostname, port } = new URL(mock().server.base_url);
     const client = connect(Number(port), hostname);
@@ -199,7 +199,7 @@ describe('An assertion about what was sent', () => {
     expect(await verify({ request: { ...IMPORT, status: 401 } })).toMatchObject({ status: 200, ok: true });
   });
 
-  test('is refused where entries were dropped that it may have been about', async () => {
+  test('is refused if entries that it may concern were dropped', async () => {
     const journal = new Journal(1024 * 1024);
     const request = { method: 'GET', path: '/', address: '127.0.0.1', atMs: 0 };
     for (let importCount = 0; importCount < 20_000; importCount += 1) journal.open(request, true);
@@ -216,7 +216,7 @@ describe('An assertion about what was sent', () => {
 describe('A control token', () => {
   const fetchWith = async (url: string, headers: Record<string, string> = {}) => fetch(url, { headers });
 
-  test('is asked of everybody but for the sign of life, and lets others in', async () => {
+  test('is required for every path except the health check, and admits other machines', async () => {
     await using guarded = await startMock({ controlToken: 'open sesame' });
     const state = `${guarded.server.control_url}/state`;
     const basic = (password: string) => ({ authorization: `Basic ${Buffer.from(`me:${password}`).toString('base64')}` });
@@ -231,7 +231,7 @@ describe('A control token', () => {
     expect((await fetchWith(state, { ...basic('open sesame'), origin: new URL(state).origin })).status).toBe(200);
   });
 
-  test('is the token of each tenant as well', async () => {
+  test('also applies to each tenant', async () => {
     await using guarded = await startMock({ controlToken: 'secret' });
     const authorization = 'Bearer secret';
     const response = await fetch(`${guarded.server.control_url}/tenants`, {

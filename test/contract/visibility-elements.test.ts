@@ -70,7 +70,7 @@ describe('masking', () => {
     expect(await metadata('C-202100007-N00001', 'archivist', 'oai_dc')).toMatch(/štěrková lavice.*15\.1078,49\.7441/s);
   });
 
-  test('knows no exception for the owner: a researcher does not see the protected part of an own find marked C', async () => {
+  test('makes no exception for the owner: a researcher does not see the protected part of an own find marked C', async () => {
     expect(await metadata('C-202400101-N00001', 'researcher')).toContain(`<svc:chranene_udaje>${FORBIDDEN}</svc:chranene_udaje>`);
   });
 
@@ -89,7 +89,7 @@ describe('masking', () => {
     expect(await metadata('C-202400101-N00008', 'researcher')).toContain('<svc:chranene_udaje/>');
   });
 
-  test('follows the entry’s abbreviation, not its identifier', async () => {
+  test('follows the abbreviation of the entry, not its identifier', async () => {
     const changes = { zkratka: { '@lang': 'cs', '#': 'A' } };
     expect((await mock.control('POST', '/records', { ident: 'HES-000868', changes })).status).toBe(200);
     await govern('P-1334-100021', 'pristupnost_pom', 'HES-000868');
@@ -109,7 +109,7 @@ describe('projekt/oznamovatel', () => {
     return shownByRole;
   };
 
-  test('is left out for anonymous readers and researchers, from whom it is always hidden', async () => {
+  test('is left out for anonymous readers and researchers', async () => {
     for (const as of ['anonymous', 'researcher']) {
       expect([...(await announced(as))]).toEqual([]);
       const text = await metadata('C-202000033', as);
@@ -118,7 +118,7 @@ describe('projekt/oznamovatel', () => {
     }
   });
 
-  test('is shown to archaeologists in state 1, and of their own organisation’s records', async () => {
+  test('is shown to archaeologists in state 1, and for their own organisation’s records', async () => {
     expect(Object.fromEntries(await announced('archaeologist'))).toEqual({
       // State 1, another organisation.
       'C-202400411': true,
@@ -134,7 +134,7 @@ describe('projekt/oznamovatel', () => {
     });
   });
 
-  test('is shown to archivists always', async () => {
+  test('is always shown to archivists', async () => {
     const shown = await announced('archivist');
     expect(shown.size).toBe(4);
     expect([...shown.values()].every(Boolean)).toBe(true);

@@ -120,7 +120,7 @@ describe.each(ROLES)('%s', (role) => {
 });
 
 describe('a record that this reader may not see', () => {
-  test('is returned, when asked for by its identifier, with the refusal in place of its content', async () => {
+  test('is returned by GetRecord with the refusal in place of its content', async () => {
     const identifier = `${mock.server.oai_base}/id/C-202400101-N00001`;
     for (const format of ['oai_svc', 'oai_dc']) {
       const { text } = await ask(mock, `verb=GetRecord&metadataPrefix=${format}&identifier=${identifier}`);
@@ -131,7 +131,7 @@ describe('a record that this reader may not see', () => {
     }
   });
 
-  test('is whole again for its finder', async () => {
+  test('is complete for its finder', async () => {
     const identifier = `${mock.server.oai_base}/id/C-202400101-N00001`;
     const { text } = await ask(mock, `verb=GetRecord&metadataPrefix=oai_svc&identifier=${identifier}`, { as: 'researcher' });
     expect(text).toContain('<svc:ident_cely>C-202400101-N00001</svc:ident_cely>');
@@ -139,14 +139,14 @@ describe('a record that this reader may not see', () => {
 });
 
 describe('a record that is always hidden from a role', () => {
-  test('does not exist for it', async () => {
+  test('does not exist for that role', async () => {
     const identifier = `${mock.server.oai_base}/id/U-000102`;
     for (const query of ['verb=GetRecord&metadataPrefix=oai_svc', 'verb=ListMetadataFormats']) {
       expect(parseError((await ask(mock, `${query}&identifier=${identifier}`)).text)).toBe('idDoesNotExist');
     }
   });
 
-  test('is refused to somebody else whose role may see records of the kind', async () => {
+  test('is refused to another account whose role may see such records', async () => {
     const identifier = `${mock.server.oai_base}/id/U-000102`;
     const query = `verb=GetRecord&metadataPrefix=oai_svc&identifier=${identifier}`;
     expect((await ask(mock, query, { as: 'archaeologist' })).text).toMatch(/>HTTP\/1\.1 403 Forbidden</);
@@ -155,7 +155,7 @@ describe('a record that is always hidden from a role', () => {
 });
 
 describe('an account', () => {
-  test('without any role reads as anybody does', async () => {
+  test('without a role has the rights of an anonymous reader', async () => {
     const { value } = await mock.control('POST', '/records', {
       ident: 'U-000102',
       changes: { skupina: { '@lang': 'cs', '#': 'Zkušební skupina' } },

@@ -20,7 +20,7 @@ const NOT_A_DISKS = [1, 4, 11, 13, 14, 15, 130];
 test
   .skipIf(!canWatchCalls && process.env['CI'] === undefined)
   .each(SCENARIOS.filter(({ command }) => COMMANDS.includes(command)))(
-  'whichever call of pas $command on its files fails, nothing is lost and nothing is sent twice',
+  'whichever file operation of pas $command fails, nothing is lost and nothing is sent twice',
   async (scenario) => {
     const stage = await openStage();
     const home = await signedIn(stage, 'archaeologist', settledAfter(0, 0));

@@ -17,7 +17,7 @@ const GOES_ON_EVERY = 8;
 
 /** Continuous integration must have a compiler. */
 test.skipIf(!canWatchCalls && process.env['CI'] === undefined).each(CUT)(
-  'whatever a power cut leaves of pas $command, the same command goes on to the end',
+  'after a power cut at any moment of pas $command, the same command succeeds',
   async (scenario) => {
     const stage = await openStage();
     const home = await signedIn(stage, 'archaeologist', settledAfter(0, 0));

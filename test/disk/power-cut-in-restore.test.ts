@@ -42,7 +42,7 @@ const RESTORED = ['K-1 queued', 'K-2 queued'];
 
 /** Continuous integration must have a compiler. */
 test.skipIf(!canWatchCalls && process.env['CI'] === undefined).each(KINDS)(
-  'whatever a power cut leaves of a restore over $what, it is the old outbox or the new one, and the old one is kept',
+  'a power cut during a restore over $what leaves the old outbox or the new one, and the old one is kept',
   async ({ what, prepare, old }) => {
     const home = await homeWithBackup();
     prepare(home);

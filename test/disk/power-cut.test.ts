@@ -31,7 +31,7 @@ type Cut = { readonly image: Image; readonly known: Known };
 
 /** Continuous integration must have a compiler. */
 test.skipIf(!canWatchCalls && process.env['CI'] === undefined)(
-  'whatever a power cut leaves of an import and a push, nothing is lost and nothing is sent twice',
+  'after a power cut during an import and a push, nothing is lost and nothing is sent twice',
   async () => {
     let served = 0;
     const stage = await openStage((path) => {

@@ -4,7 +4,7 @@ import { serveMock } from '../support/mock-process.ts';
 import { startOuterFace } from '../support/reverse-proxy.ts';
 
 describe('The conformance suite', () => {
-  test('names what the deployed service does otherwise, and nothing else', async () => {
+  test('reports the known differences of the deployed service, and nothing else', async () => {
     await using mock = await serveMock('--min-interval', '0', '--deployed');
     const run = await conform(listEverything(mock));
     expect(run.broken).toEqual(['A-FIELD-24', 'A-FIELD-25', 'A-WIRE-1', 'B-SEE-12', 'B-SEE-4', 'B-SET-4']);
@@ -35,7 +35,7 @@ describe('The conformance suite', () => {
     expect(run.results.filter(({ result, seen }) => result === 'skipped' && !seen.startsWith('writes:'))).toEqual([]);
     expect(run.code).toBe(0);
   });
-  test('goes through on a training instance, where nothing tells that it is a mock server, with identifiers that another has, too', async () => {
+  test('passes on a training instance that does not identify itself as a mock server, even with identifiers of another instance', async () => {
     await using training = await serveMock('--min-interval', '0', '--training');
     await using production = await serveMock('--min-interval', '0');
     await using face = await startOuterFace(training);
@@ -67,7 +67,7 @@ describe('An outage', () => {
   test.each([
     ['the interface is closed', { access_mode: 'closed' }],
     ['pages of an outage', { outage: true }],
-  ])('is none of the contract’s breaks: %s', async (_, settings) => {
+  ])('is not reported as a breach of the contract: %s', async (_, settings) => {
     await using mock = await serveMock('--min-interval', '0');
     await mock.control('PUT', '/settings', settings);
     const run = await conform([...listReading(mock), '--pause-ms', '1']);
@@ -83,7 +83,7 @@ describe('An outage', () => {
     expect(run.code).toBe(5);
   });
 
-  test('is no excuse for a 500 to one request alone', async () => {
+  test('does not excuse a 500 to a single request', async () => {
     await using mock = await serveMock('--min-interval', '0');
     await mock.faults({ endpoint: 'import', fault: '500-before-save' });
     const run = await conform([...listEverything(mock), '--pause-ms', '1', '--only', 'import-state-1']);

@@ -29,7 +29,7 @@ const oddities = (seed: number) =>
   );
 
 describe('A mock server that keeps to the contract', () => {
-  test.each(Array.from({ length: RUNS }, (_, index) => index + 1))('run %i: nothing is called broken', async (seed) => {
+  test.each(Array.from({ length: RUNS }, (_, index) => index + 1))('run %i: nothing is reported as broken', async (seed) => {
     const variety = seed % 3 === 0 ? ['--seed-number', String(seed), '--page-size', '40'] : [];
     await using mock = await serveMock('--min-interval', '0', ...variety);
     if (seed % 2 === 0) await mock.faults(...oddities(seed));

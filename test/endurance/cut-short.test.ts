@@ -86,7 +86,7 @@ function expectClear(run: Run, words = /has reached the limit of its size|disk i
 const drafts = (): string[] => everythingIn(home.folder).filter((path) => path.includes('.tmp'));
 
 test.each(REWRITTEN)(
-  '$command that may not write all of its file leaves the one that was there, and works later',
+  '$command that cannot write its whole file keeps the old file, and works later',
   async ({ file, enlarge, args }) => {
     const path = join(home.folder, file);
     enlarge(path);
@@ -102,7 +102,7 @@ test.each(REWRITTEN)(
   },
 );
 
-test('a photograph of which the last bytes find no room is not queued, and not taken for whole', async () => {
+test('a photograph whose last bytes do not fit on the disk is not queued, and not accepted as complete', async () => {
   const bytes = Buffer.concat([tinyPng(1), Buffer.alloc(800_000)]);
   const photo = home.file('large.png', bytes);
   expectClear(pasWithFilesUpTo(home, Math.floor(bytes.length / 1024), 'photo', 'add', 'K-1', photo));
@@ -114,7 +114,7 @@ test('a photograph of which the last bytes find no room is not queued, and not t
 });
 
 test.each([['list'], ['vocab', 'export', 'heslo:obdobi']])(
-  'a list that goes into a file on a full disk (pas %s) is not taken for whole',
+  'a list written to a file on a full disk (pas %s) is reported as incomplete',
   (...args) => {
     const run = (redirected: string): Run => {
       const { status, signal, stderr } = spawnSync(
@@ -134,7 +134,7 @@ test.each([['list'], ['vocab', 'export', 'heslo:obdobi']])(
   },
 );
 
-test('an answer that cannot be kept for the operator is told nevertheless', async () => {
+test('an answer that cannot be stored for the operator is still reported', async () => {
   await mock.service.faults({ endpoint: 'oai', fault: 'malformed', when: { every: 1 } });
   pasAsOrdinaryUser(home, 'status');
   chmodSync(join(home.folder, 'pas'), 0o500);

@@ -34,10 +34,10 @@ function expectClear(run: Run, code: number, words: RegExp): void {
   expect(run.code).toBe(code);
 }
 
-describe('a disk without room', () => {
+describe('a full disk', () => {
   // Continuous integration must be able to mount; elsewhere the two tests after this one stand for it.
   test.skipIf(!canMountDisks && process.env['CI'] === undefined)(
-    'stops an import with a clear error, keeps what was there, and the import works once there is room',
+    'stops an import with a clear error, keeps what was stored, and the import works once there is space',
     async () => {
       await expectDone(home.pas('import', writeSeason(home, 5)));
       const { full, again, list } = pasOnFullDisk(home, 'import', writeSeason(home, 200));
@@ -57,7 +57,7 @@ describe('a disk without room', () => {
     },
   );
 
-  test('where files may not grow is said to be so, keeps what was there, and is sound', async () => {
+  test('stops growing files with a clear error, keeps what was stored, and leaves it intact', async () => {
     await expectDone(home.pas('import', writeSeason(home, 5)));
     const season = writeSeason(home, 400);
     expectClear(pasWithFilesUpTo(home, 300, 'import', season), 12, /the disk reported an error/);
@@ -67,7 +67,7 @@ describe('a disk without room', () => {
     expect((await home.pas('doctor', '--offline')).stdout).toMatch(/✓ outbox/);
   });
 
-  test('or a database that another program holds, is an error that passes, exit 5', async () => {
+  test('or a database locked by another program is a temporary error, exit 5', async () => {
     await expectDone(home.pas('import', writeSeason(home, 2)));
     const other = openSqlite(outbox);
     other.exec('begin exclusive');
@@ -86,7 +86,7 @@ describe('a disk without room', () => {
     await expectDone(home.pas('photo', 'add', 'K-1', photo));
   });
 
-  test('ends a push before anything leaves that could not be written down', async () => {
+  test('ends a push before a request departs that could not be recorded', async () => {
     await expectDone(home.pas('import', writeSeason(home, 10)));
     expectClear(pasWithFilesUpTo(home, 1, 'push'), 5, /the disk is full/);
     expect((await mock.service.state()).finds).toBe(findsBefore);
@@ -94,7 +94,7 @@ describe('a disk without room', () => {
     expect((await mock.service.state()).finds - findsBefore).toBe(10);
   });
 
-  test('in the middle of a push leaves in doubt what could not be written down, and nothing is made twice', async () => {
+  test('in the middle of a push leaves unrecorded answers uncertain, and nothing is created twice', async () => {
     await expectDone(home.pas('import', writeSeason(home, 30)));
     expectClear(pasWithFilesUpTo(home, 160, 'push'), 12, /the disk reported an error/);
     const count = (await mock.service.state()).finds - findsBefore;
@@ -109,7 +109,7 @@ describe('a disk without room', () => {
 });
 
 describe('a data folder', () => {
-  test('that may not be written stops every command that would, exit 12', async () => {
+  test('that is read-only stops every command that writes, exit 12', async () => {
     await expectDone(home.pas('import', writeSeason(home, 2)));
     pasAsOrdinaryUser(home, 'status');
     chmodSync(outbox, 0o400);
@@ -139,7 +139,7 @@ describe('a data folder', () => {
     for (const folder of [outboxFolder(home), join(home.folder, 'pas')]) chmodSync(folder, 0o700);
   });
 
-  test('and one of the shared pace that may not be written says where that is', async () => {
+  test('and a read-only folder of the shared pace is named', async () => {
     await expectDone(home.pas('import', writeSeason(home, 1)));
     const state = join(home.folder, 'state');
     mkdirSync(join(state, 'pas'), { recursive: true });
@@ -149,7 +149,7 @@ describe('a data folder', () => {
     expect(pasAsOrdinaryUser(home, 'status').code).toBe(0);
   });
 
-  test('that is gone, as a drive that is not connected, is not made anew and empty', async () => {
+  test('that is missing, such as a disconnected drive, is not created again and empty', async () => {
     await expectDone(home.pas('import', writeSeason(home, 2)));
     const pas = join(home.folder, 'pas');
     renameSync(pas, `${pas}-elsewhere`);
@@ -172,7 +172,7 @@ describe('a data folder', () => {
     );
   });
 
-  test('that vanishes in the middle of a push and comes back has lost nothing', async () => {
+  test('that vanishes in the middle of a push and returns has lost nothing', async () => {
     await expectDone(home.pas('import', writeSeason(home, 20)));
     const running = home.start('push', '--json');
     await running.until(({ stdout }) => jsonLines(stdout).length >= 4);
@@ -195,7 +195,7 @@ describe('a damaged outbox', () => {
     damage(outbox);
   });
 
-  test('is said to be damaged, exit 12, and is left as it is', async () => {
+  test('is reported as damaged, exit 12, and left as it is', async () => {
     const before = hashFile(outbox);
     for (const args of [['list'], ['push'], ['import', 'season.csv'], ['backup', 'other.sqlite']]) {
       expectClear(await home.pas(...args), 12, /damaged|not a database/);
@@ -205,7 +205,7 @@ describe('a damaged outbox', () => {
     expect((await mock.service.state()).finds).toBe(findsBefore);
   });
 
-  test('is found by the doctor, who says what to do, and the backup takes its place', async () => {
+  test('is found by doctor with advice, and the backup replaces it', async () => {
     const run = await home.pas('doctor', '--offline');
     expect(run.code).toBe(3);
     expect(run.stdout).toMatch(/✗ outbox .*damaged.*\n.*pas restore FILE --replace/);
@@ -213,7 +213,7 @@ describe('a damaged outbox', () => {
     expect(await home.json<unknown[]>('list')).toHaveLength(60);
   });
 
-  test('that is no database at all is named', async () => {
+  test('that is not a database is named', async () => {
     writeFileSync(outbox, 'a text, or what a broken drive returned for one. '.repeat(50));
     const before = hashFile(outbox);
     expectClear(await home.pas('status'), 12, /not a database/);
@@ -221,14 +221,14 @@ describe('a damaged outbox', () => {
   });
 });
 
-test('a damaged vocabulary is only a cache, and the doctor says so', async () => {
+test('a damaged vocabulary is reported by doctor as a cache that can be harvested again', async () => {
   writeFileSync(join(home.folder, 'pas', 'vocabulary.sqlite'), 'no database '.repeat(500));
   const run = await home.pas('doctor', '--offline');
   expect(run.code).toBe(12);
   expect(run.stdout).toMatch(/✗ vocabulary-file .*\n.*delete it and run `pas harvest-vocab`/);
 });
 
-test('a damaged secrets file is named and none of it is shown', async () => {
+test('a damaged secrets file is named and its content is not shown', async () => {
   mkdirSync(join(home.folder, 'pas'), { recursive: true });
   writeFileSync(join(home.folder, 'pas', 'secrets.json'), '{"mock":{"password":"archaeologist-planted"');
   const run = await makeHome({}, home.folder).pas('push', '--json', '--verbose');

@@ -23,7 +23,7 @@ const halves = ['import', 'push'].map((command, half) => ({
 }));
 
 test.concurrent.each(halves)(
-  'every file that the picture of the architecture has on the way of $command runs for it',
+  'every file that the architecture page shows on the path of $command runs for it',
   async ({ command, drawn }) => {
     expect(drawn.length).toBeGreaterThan(8);
     const ran = await filesThatRun(command);

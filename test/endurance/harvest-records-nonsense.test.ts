@@ -45,7 +45,7 @@ function idents(home: Home): string[] {
   return [...text.matchAll(/"identifier":"[^"]*\/([^"/]+)"/g)].map((match) => match[1] ?? '').sort();
 }
 
-describe.concurrent('nonsense in the middle of a list is one clear error, and what was stored is kept and gone on from:', () => {
+describe.concurrent('nonsense in the middle of a list is one clear error, and the harvest resumes from what was stored:', () => {
   test.each<readonly [string, number, RegExp, (response: ServerResponse) => void]>([
     ['a page of HTML', 14, /<html>|HTML/, (response) => send(response, '<html><body>Error</body></html>', 'text/html')],
     [
@@ -79,7 +79,7 @@ describe.concurrent('nonsense in the middle of a list is one clear error, and wh
   });
 });
 
-describe.concurrent('a list that does not end', () => {
+describe.concurrent('an endless list', () => {
   test.each<readonly [string, OddAnswer]>([
     [
       'shuffles the same few records',
@@ -92,7 +92,7 @@ describe.concurrent('a list that does not end', () => {
           ),
         ),
     ],
-  ])('since it %s fails with 14 and says how many are missing', async (_, odd) => {
+  ])('that %s fails with 14 and reports how many records are missing', async (_, odd) => {
     await using service = await startOddService();
     const home = await homeAt(service);
     service.odd(odd);
@@ -103,7 +103,7 @@ describe.concurrent('a list that does not end', () => {
     expect(new Set(idents(home))).toEqual(new Set([...idents(home), ...IDENTS]));
   });
 
-  test('but stops short fails with 14 and says how many are missing', async () => {
+  test('that stops short fails with 14 and reports how many records are missing', async () => {
     await using service = await startOddService();
     const home = await homeAt(service);
     service.odd((response, n) => send(response, n % 2 === 0 ? good(['A-1', 'A-2'], 'x') : good([], '')));
@@ -114,7 +114,7 @@ describe.concurrent('a list that does not end', () => {
   });
 });
 
-test('identifiers with path characters make files in the folder and nowhere else', async () => {
+test('identifiers with path characters create files inside the folder only', async () => {
   await using service = await startOddService();
   const home = await homeAt(service);
   const wicked = ['../../../escaped', '..', '.', '/tmp/escaped', 'a/../../../b', 'C:\\x', '.harvest', 'NUL', 'A-1'];
@@ -128,7 +128,7 @@ test('identifiers with path characters make files in the folder and nowhere else
   expect(existsSync('/tmp/escaped')).toBe(false);
 });
 
-test('a broken page is kept aside as it came, and can be skipped record by record', async () => {
+test('a broken page is stored as received, and can be skipped record by record', async () => {
   await using service = await startOddService();
   const home = await homeAt(service);
   const nothingSince = envelope('<error code="noRecordsMatch"/>');

@@ -44,7 +44,7 @@ async function pagesAsked(): Promise<number> {
 const oai = (fault: string, more: object = {}) => ({ endpoint: 'oai', fault, times: 1, when: { nth: 9 }, ...more });
 const slowly = (ms: number) => oai('slow', { ms, times: 100_000, when: { every: 1 } });
 
-describe('trouble that stays ends the harvest, and the next run goes on', () => {
+describe('a permanent fault ends the harvest, and the next run resumes', () => {
   test.each([
     [5, oai('oai-503', { times: 1000, when: undefined, retry_after: 3600 })],
     [5, oai('throttle', { times: 1000, when: undefined, retry_after: 3600 })],
@@ -79,7 +79,7 @@ describe.each([
   ['files', 'out', (folder: string) => identsInFiles(join(folder, 'out'))],
   ['an SQLite file', 'out.sqlite', (folder: string) => identsInDatabase(join(folder, 'out.sqlite'))],
 ])('a harvest into %s', (_, out, held) => {
-  test('that is killed again and again loses nothing, repeats nothing and does not begin anew', async () => {
+  test('that is killed repeatedly loses nothing, repeats nothing and does not start again', async () => {
     await service.faults(slowly(25));
     let kills = 0;
     for (let run = 0; run < 8; run++) {
@@ -102,7 +102,7 @@ describe.each([
 
   // Continuous integration must be able to mount; elsewhere the test of a file that may not grow stands for it.
   test.skipIf(!canMountDisks && process.env['CI'] === undefined)(
-    'onto a disk that becomes full ends with 5, and goes on when there is space',
+    'onto a disk that becomes full ends with 5, and resumes when there is space',
     () => {
       const { full, again } = pasOnSmallDisk(home, 400, 'harvest', SET, '--out', out);
       expect([full.code, full.stderr]).toEqual([5, expect.stringMatching(/the disk is full.*\n.*Free some space/)]);
@@ -113,7 +113,7 @@ describe.each([
     },
   );
 
-  test('that another process is filling is refused with 5, and the other is not disturbed', async () => {
+  test('that another process is writing is refused with 5, and the other process continues', async () => {
     await service.faults(slowly(250));
     const running = home.start('harvest', SET, '--out', out, '--quiet');
     await reaches(3);
@@ -137,7 +137,7 @@ function identsInDatabase(name: string): string[] {
   return idents;
 }
 
-test('Ctrl-C leaves whole records behind, and the next run goes on', async () => {
+test('Ctrl-C leaves whole records behind, and the next run resumes', async () => {
   await service.faults(slowly(25));
   const running = home.start('harvest', SET, '--out', 'out.xml');
   await reaches(5);
@@ -149,7 +149,7 @@ test('Ctrl-C leaves whole records behind, and the next run goes on', async () =>
   expect(identsIn(read('out.xml'))).toEqual(expected);
 });
 
-test('a file that may not become larger ends the harvest with 5, and it goes on when it may', async () => {
+test('a file size limit ends the harvest with 5, and it resumes without the limit', async () => {
   await service.control('PUT', '/settings', { page_size: 100 });
   const run = pasWithFilesUpTo(home, 200, 'harvest', SET, '--out', 'out.jsonl');
   await service.control('PUT', '/settings', { page_size: PAGE_SIZE });
@@ -167,7 +167,7 @@ test('a full disk behind stdout is a failure', () => {
   expect([status, stderr]).toEqual([5, expect.stringMatching(/the disk is full/)]);
 });
 
-test('a reader of stdout that has seen enough ends the harvest', () => {
+test('a reader of stdout that closes early ends the harvest', () => {
   const command = `${process.execPath} ${join(PROJECT, 'bin', 'pas.js')} harvest heslo | head -n 1; echo "\${PIPESTATUS[0]}"`;
   const { stdout } = spawnSync('bash', ['-c', command], { env: home.env, encoding: 'utf8' });
   expect(stdout.split('\n')).toEqual([expect.stringMatching(/^\{"identifier"/), '130', '']);

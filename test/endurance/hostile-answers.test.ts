@@ -26,7 +26,7 @@ async function homeAt(service: Service, more: NodeJS.ProcessEnv = {}): Promise<H
 const inList = (inner: string): string => envelope(`<ListRecords>${inner}</ListRecords>`);
 
 // A refused request is repeated after seconds in which nothing happens.
-describe.concurrent('an answer that was made to fill the memory is one clear error, in little room:', () => {
+describe.concurrent('an answer built to fill the memory is one clear error with little memory:', () => {
   test.each<readonly [string, RegExp, (response: ServerResponse) => void]>([
     ['a hundred megabytes of elements in a gzip', /gzip/, (to) => send(to, gzipSync(inList('<a/>'.repeat(25 * MEBI))))],
     ['a gzip that is a thousand times smaller', /gzip/, (to) => send(to, gzipSync(inList(`<a>${' '.repeat(20 * MEBI)}</a>`)))],
@@ -47,7 +47,7 @@ describe.concurrent('an answer that was made to fill the memory is one clear err
   });
 });
 
-test('of answers that could not be read, the newest twenty are kept, and 16 MiB of each', async () => {
+test('of unreadable answers the newest twenty are stored, with 16 MiB of each', async () => {
   await using service = await startOddService();
   const home = await homeAt(service);
   const folder = join(home.folder, 'pas');
@@ -65,7 +65,7 @@ test('of answers that could not be read, the newest twenty are kept, and 16 MiB 
   expect(readdirSync(folder)).toContain('malformed-answer-of-mine.xml');
 });
 
-test('doctor ends against a service that takes every question and answers none, and names what it could not look at', async () => {
+test('doctor ends against a service that accepts connections and never answers, and names what it could not check', async () => {
   const sockets = new Set<Socket>();
   const silent = createServer((socket) => {
     sockets.add(socket.on('error', () => {}));

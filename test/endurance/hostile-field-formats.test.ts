@@ -37,7 +37,7 @@ const dbf = (rows: number): Buffer =>
 const shapefile = (shapes: readonly Shape[]): Buffer =>
   zipShapefile({ '.shp': makeShp(shapes), '.dbf': dbf(shapes.length), '.prj': WGS_84 });
 
-describe.skipIf(!MEASURES_MEMORY)('a file that would fill the memory is one clear error, and takes little of it:', () => {
+describe.skipIf(!MEASURES_MEMORY)('a file built to fill the memory is one clear error with little memory:', () => {
   test.each<readonly [string, string, () => Buffer | string, RegExp]>([
     [
       'a line of ten million points in KML',
@@ -116,7 +116,7 @@ describe.skipIf(!MEASURES_MEMORY)('a file that would fill the memory is one clea
     expect(peakBytes).toBeLessThan(MAX_BYTES);
   });
 
-  test('a line of four million points between loose shapes costs its own row', async () => {
+  test('a line of four million points between single shapes affects its own row only', async () => {
     const home = await homeWithoutNetwork();
     const parts = { '.shp': makeShp([longLine(4_000_000), [15, 49]]), '.dbf': dbf(2), '.prj': WGS_84 };
     for (const [ending, bytes] of Object.entries(parts)) writeFileSync(join(home.folder, `walk${ending}`), bytes);

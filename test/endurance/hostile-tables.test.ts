@@ -29,7 +29,7 @@ const workbook = (...cells: readonly WorkbookCell[]): Buffer =>
 /** Markup between the rows of a sheet. */
 const rows = (xml: string): Buffer => workbook({ xml: `<c r="D2"><v>1</v></c></row>${xml}<row r="1048576">` });
 
-describe('a workbook that would fill the memory, or never end, is one clear error:', () => {
+describe('a workbook built to fill the memory, or to never end, is one clear error:', () => {
   test.each([
     ['a cell at the last place of a sheet', rows('<row r="1048575"><c r="XFD1048575"><v>1</v></c></row>'), 'columns'],
     ['the same in other quotes', rows("<row r='1048575'><c r='XFD1048575'><v>1</v></c></row>"), 'columns'],
@@ -66,7 +66,7 @@ describe('a workbook that would fill the memory, or never end, is one clear erro
     expect(await refusal('season.xlsx', bytes)).toContain(message);
   });
 
-  test('and tags that never end are looked at once', async () => {
+  test('unclosed tags are scanned once', async () => {
     const endless = ['<mergeCell ', '<c ', '<row ', '<c r="A1">'].map((tag) => tag.repeat(100_000)).join('');
     expect(await refusal('season.xlsx', rows(`<row r="3"><c r="A3"><f>${endless}`))).toContain(
       'damaged workbook: in xl/worksheets/sheet1.xml',
@@ -74,7 +74,7 @@ describe('a workbook that would fill the memory, or never end, is one clear erro
   });
 });
 
-describe('a GeoPackage that would never end is one clear error:', () => {
+describe('a GeoPackage built to never end is one clear error:', () => {
   const find = { local_id: 'A-1', projekt: 'C-1', stav: 1 };
   const changed = (sql: string): Buffer => {
     const database = openSqlite(makeGeoPackage([{ name: 'nalezy', features: [[pointBlob(15, 49), find]] }]));
@@ -100,7 +100,7 @@ describe('a GeoPackage that would never end is one clear error:', () => {
     expect(await refusal('season.gpkg', changed(sql))).toContain('is computed when it is read');
   });
 
-  test('whatever bytes of it are changed', async () => {
+  test('whichever bytes of it are changed', async () => {
     const good = makeGeoPackage([
       { name: 'nalezy', features: Array.from({ length: 40 }, () => [pointBlob(15, 49), find] as const) },
     ]);
@@ -116,8 +116,8 @@ describe('a GeoPackage that would never end is one clear error:', () => {
   });
 });
 
-describe('a table of text that no season has is one clear error:', () => {
-  test('a million rows, be they wrong', () => {
+describe('a text table beyond all real sizes is one clear error:', () => {
+  test('a million rows, even if they are wrong', () => {
     const bytes = Buffer.from(`${HEADER.join(';')}\n${'A;B\n'.repeat(1_000_000)}`);
     expect(() => parseTable('season.csv', bytes)).toThrow('more than 100000 rows');
   });
@@ -148,11 +148,11 @@ describe('a table of text that no season has is one clear error:', () => {
       JSON.stringify({ type: 'Feature', properties: { poznamka: 'x'.repeat(1_100_000) }, geometry: null }),
     ],
     ['an outline that is no feature', `{"type":"Polygon","coordinates":[[${'[15,49],'.repeat(200_000)}[15,49]]]}`],
-  ])('%s, of more than a find has', async (_, text) => {
+  ])('%s, with more than a find has', async (_, text) => {
     expect(await refusal('season.geojson', Buffer.from(text))).toContain('bytes outside any list of features');
   });
 
-  test('features of which each names other properties', async () => {
+  test('features with different property names each', async () => {
     const features = Array.from({ length: 20_000 }, (_, at) => ({
       type: 'Feature',
       geometry: null,
@@ -169,7 +169,7 @@ describe('a table of text that no season has is one clear error:', () => {
     ],
     ['a feature that goes ever deeper', '['.repeat(600_000) + ']'.repeat(600_000)],
     ['a text that is longer than any note', JSON.stringify({ type: 'Feature', properties: { poznamka: 'x'.repeat(1_100_000) } })],
-  ])('but %s is an error of its row, and the others are read', async (_, feature) => {
+  ])('but %s is an error of its row, and the other rows are read', async (_, feature) => {
     const sound = '{"type":"Feature","geometry":null,"properties":{"local_id":"A, ]} \\\\"}}';
     const table = await parseTableBytes(
       'season.geojson',
@@ -179,7 +179,7 @@ describe('a table of text that no season has is one clear error:', () => {
     expect(table.issues).toMatchObject([{ rule: 'feature', row: 2 }]);
   });
 
-  test('but a text that is longer than any cell of a spreadsheet is an error of its row, and the others are read', () => {
+  test('but a text longer than any spreadsheet cell is an error of its row, and the other rows are read', () => {
     const { rows, issues } = parseTable(
       'season.csv',
       Buffer.from(`${HEADER.join(';')}\nA;${'x'.repeat(32_768)};1\nB;${'x'.repeat(32_767)};1\n`),
@@ -188,7 +188,7 @@ describe('a table of text that no season has is one clear error:', () => {
     expect(issues).toMatchObject([{ rule: 'table-cell-length', row: 2, column: 'projekt' }]);
   });
 
-  test('a million cells with characters that no text needs', () => {
+  test('a million cells with invalid characters', () => {
     const bytes = Buffer.from(`${'a;'.repeat(999)}a\n${`${'\u0001;'.repeat(999)}\u0001\n`.repeat(1000)}`);
     expect(() => parseTable('season.csv', bytes)).toThrow('more than 100000 syntax errors');
   });
@@ -199,7 +199,7 @@ const LITTLE_ROOM = { NODE_OPTIONS: '--max-old-space-size=160' };
 const gpx = (inner: string): string => `<gpx version="1.1" xmlns="http://www.topografix.com/GPX/1/1">${inner}</gpx>`;
 const waypoint = (note: string): string => `<wpt lat="49" lon="15"><name>A</name><desc>${note}</desc></wpt>`;
 
-describe('a table that would fill the memory is one clear error, in little room:', () => {
+describe('a table built to fill the memory is one clear error with little memory:', () => {
   test.each<readonly [string, string, () => Buffer | string, RegExp]>([
     [
       'a million waypoints',
@@ -236,8 +236,8 @@ describe('a table that would fill the memory is one clear error, in little room:
   });
 });
 
-describe('a long document is walked with little of it held:', () => {
-  test('waypoints behind a track of a whole season', async () => {
+describe('a long document is read with little of it in memory:', () => {
+  test('waypoints after the track of a whole season', async () => {
     const track = `<trk><trkseg>${'<trkpt lat="49" lon="15"><ele>1</ele></trkpt>'.repeat(400_000)}</trkseg></trk>`;
     const table = await parseTableBytes(
       'season.gpx',
@@ -247,7 +247,7 @@ describe('a long document is walked with little of it held:', () => {
     expect([...table.rows]).toHaveLength(1);
   });
 
-  test('a document that breaks off behind its last waypoint', async () => {
+  test('a document that is cut off after its last waypoint', async () => {
     expect(await refusal('season.gpx', Buffer.from(gpx(waypoint('a')).replace('</gpx>', '<')))).toMatch(/is not valid XML/);
   });
 

@@ -24,7 +24,7 @@ async function homeOfKilledPush(): Promise<Home> {
   return home;
 }
 
-test('a find whose push was killed is neither edited nor removed, and both say how to go on', async () => {
+test('a find whose push was killed can be neither edited nor removed, and both commands say how to continue', async () => {
   const home = await homeOfKilledPush();
   const edited = await home.copy().pas('edit', 'K-1', '--set', 'hloubka=5');
   expect(edited.code).toBe(2);
@@ -42,7 +42,7 @@ test('a find whose push was killed can be settled without another push, by a per
   expect(reconciled).toMatchObject([{ find: 'K-1', verdict: 'found' }]);
 });
 
-test('a kept photograph that was damaged is mended by giving the file again', async () => {
+test('a damaged stored photograph is repaired by adding the file again', async () => {
   const home = await signedIn(mock.service, 'archaeologist', ['--min-interval-ms', '10']);
   await expectDone(home.pas('import', writeSeason(home, 1)));
   const photo = home.file('a.png', tinyPng(1));

@@ -5,7 +5,7 @@ import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock('--min-interval', '0');
 
-test('two thousand rows in columns of their own, with names and days in every way, are at the service as they were meant', async () => {
+test('two thousand rows with custom columns, name orders and date formats arrive at the service correctly', async () => {
   const home = await signedIn(mock.service, 'archaeologist', ['--min-interval-ms', '1']);
   await expectDone(home.pas('harvest-vocab'));
   await expectNothingChanged(home, 2000, 11);

@@ -95,7 +95,7 @@ describe('a regular expression takes time in proportion to the length of the tex
     ]);
   });
 
-  test('whatever the text is made of', () => {
+  test('for any text', () => {
     const slow = patterns.flatMap(({ source, flags, files }) => {
       const attack = within(() => slowAttack(source, flags));
       return attack === undefined ? [] : [{ pattern: `/${source}/${flags}`, files, attack }];

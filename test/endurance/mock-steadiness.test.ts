@@ -54,13 +54,13 @@ function isListening(port: number): Promise<boolean> {
 
 const ENDLESS = '^/(.*a)*a*(a|a)*(a+)+b$';
 
-describe('an assertion that would take for ever', () => {
+describe('an endless assertion', () => {
   const verify = async (mock: TestMock, request: unknown) => {
     const answer = await fetch(`${mock.server.control_url}/verify`, { method: 'POST', body: JSON.stringify({ request }) });
     return { status: answer.status, text: await answer.text() };
   };
 
-  test('in the expression of a path is refused in time, while others are answered', async () => {
+  test('in the expression of a path is refused in time, while other requests are answered', async () => {
     await using mock = await startMock();
     await fetch(`${mock.url}/${'a'.repeat(60)}`);
     const verification = verify(mock, { path_matches: ENDLESS });
@@ -99,8 +99,8 @@ describe('an assertion that would take for ever', () => {
   });
 });
 
-describe('large stocks', () => {
-  test('are filled in so that a signal ends the server meanwhile', async () => {
+describe('large data sets', () => {
+  test('are filled in steps, so that a signal can end the server meanwhile', async () => {
     const program = join(PROJECT, 'bin', 'pas-mock-server.js');
     const port = await freePort();
     const flags = ['--records', '10000000', '--port', `${port}`];
@@ -110,7 +110,7 @@ describe('large stocks', () => {
     await endsAtOnce(child);
   });
 
-  test('of a tenant are filled in while others are answered, and are bounded for all tenants together', async () => {
+  test('of a tenant are filled while other tenants are answered, and are limited for all tenants together', async () => {
     await using mock = await startMock();
     const make = (name: string, records: number) => mock.control('POST', '/tenants', { name, records });
     expect(await answersBefore(mock, make('first', 8000))).toBeGreaterThan(5);
@@ -137,7 +137,7 @@ describe('large stocks', () => {
   });
 });
 
-test('a data file of many records that was opened again is reset while other tenants are answered', async () => {
+test('a reopened data file with many records is reset while other tenants are answered', async () => {
   const data = join(mkdtempSync(join(tmpdir(), 'mock-reset-')), 'state.sqlite');
   const options = { data, records: 8000 };
   await (await startMock(options)).close();
@@ -165,7 +165,7 @@ test('a data file of many records that was opened again is reset while other ten
   expect([await listed, await countListed()]).toEqual([before, before]);
 });
 
-describe('a writer that keeps its pace', () => {
+describe('a writer that keeps the permitted pace', () => {
   /** @returns the answer, and the earliest and the latest moment at which the request left */
   const knock = (
     url: string,
@@ -183,7 +183,7 @@ describe('a writer that keeps its pace', () => {
       asking.once('error', failed).end();
     });
 
-  test('is not refused where the server computes a large page meanwhile', async () => {
+  test('is not refused while the server computes a large page', async () => {
     await using mock = await startMockProcess('--records', '20000', '--page-size', '1000', '--min-interval', '100');
     const token = await fetchToken({ url: mock.base_url }, 'archaeologist');
     let isOver = false;
@@ -205,7 +205,7 @@ describe('a writer that keeps its pace', () => {
     expect(answers.filter(({ status }) => status === 405).length).toBeGreaterThan(30);
   });
 
-  test('is refused where it does not keep it, however busy the server is', async () => {
+  test('is refused if it departs too early, however busy the server is', async () => {
     await using mock = await startMockProcess('--records', '5000', '--page-size', '1000', '--min-interval', '100');
     const token = await fetchToken({ url: mock.base_url }, 'archaeologist');
     const harvesting = fetch(`${mock.oai_base}/2.2/oai?verb=ListRecords&metadataPrefix=oai_svc`);
@@ -218,7 +218,7 @@ describe('a writer that keeps its pace', () => {
   });
 });
 
-test('the journal forgets its oldest entries earlier where their paths are long', async () => {
+test('the journal drops its oldest entries earlier if their paths are long', async () => {
   await using mock = await startMock();
   await mock.control('POST', '/tenants', { name: 'small' });
   const long = `/t/small/${'x'.repeat(12_000)}`;

@@ -17,8 +17,8 @@ async function homeAt(address: Service): Promise<Home> {
 
 const summary = (run: Run) => jsonLines(run.stdout).findLast(({ type }) => type === 'summary');
 
-describe('a wall of pages in place of the service', () => {
-  test('leaves one find in doubt and ends the push', async () => {
+describe('a portal whose pages replace the service’s answers', () => {
+  test('leaves one find uncertain and ends the push', async () => {
     await using portal = await startPageProxy(mock.service, {
       path: '/import-xml',
       status: 200,
@@ -38,7 +38,7 @@ describe('a wall of pages in place of the service', () => {
     ['a closed service', 503, 5, { queued: FINDS, uncertain: 0, refused: 0 }],
     // That all are refused alike is no fault of theirs.
     ['a proxy that takes no such request', 413, 5, { queued: FINDS, uncertain: 0, refused: 0 }],
-  ])('that stands for %s is taken at its status', async (_name, status, code, left) => {
+  ])('with the status of %s is judged by that status', async (_name, status, code, left) => {
     await using proxy = await startPageProxy(mock.service, {
       path: '/import-xml',
       status,
@@ -54,7 +54,7 @@ describe('a wall of pages in place of the service', () => {
   });
 });
 
-test('a number that is answered with another record is looked up at its own, and is there', async () => {
+test('a number answered with another record is looked up at its own record, and is found', async () => {
   const other =
     '<svc:svc xmlns:svc="urn:s"><svc:samostatny_nalez><svc:ident_cely>C-202400101-N99999</svc:ident_cely></svc:samostatny_nalez></svc:svc>';
   const rule = { path: '/evidencni-cislo', status: 200, body: other, contentType: 'application/xml', passOn: true, times: 1 };

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { startMock } from '../support/start-mock.ts';
 import { fuzzControl, fuzzService } from './fuzzed-answers.ts';
 
-test('10,000 requests made from the description of the service get no undocumented answer and no failure', async () => {
+test('10,000 requests generated from the description of the service get no undocumented answer and no failure', async () => {
   await using mock = await startMock();
   const { faults, statuses } = await fuzzService(mock, 10_000, 2);
   expect(faults).toEqual([]);
@@ -12,7 +12,7 @@ test('10,000 requests made from the description of the service get no undocument
   expect(Object.values(statuses).reduce((sum, count) => sum + count)).toBe(10_000);
 });
 
-test('nor do 2,000 made from the description of the control interface', async () => {
+test('2,000 requests generated from the description of the control interface get none either', async () => {
   await using mock = await startMock();
   const { faults, statuses } = await fuzzControl(mock, 2000, 2);
   expect(faults).toEqual([]);

@@ -17,7 +17,7 @@ async function countRequests(work: () => Promise<unknown>): Promise<number> {
   return (await mock.service.journal()).length;
 }
 
-test('What a push asks before it sends grows with what was sent and waits, and no faster.', async () => {
+test('The requests before a push grow linearly with the sent and waiting finds.', async () => {
   /** Sent finds, as many that wait, and one with a failed answer: it is looked for among all. */
   const countAsked = async (finds: number): Promise<number> => {
     const home = await signedIn(mock.service, 'archaeologist', ALL_IN_INDEX);
@@ -31,7 +31,7 @@ test('What a push asks before it sends grows with what was sent and waits, and n
   expect(await countAsked(300)).toBeLessThanOrEqual(3 * few);
 });
 
-test('A second laptop with the same finds asks once for all of them, and holds each.', async () => {
+test('A second laptop with the same finds looks them up in one request, and holds each.', async () => {
   const finds = 300;
   const first = await signedIn(mock.service, 'archaeologist', ALL_IN_INDEX);
   await expectDone(first.pas('import', writeSeason(first, finds)));
@@ -56,7 +56,7 @@ async function interrupted(home: Home, afterMs: number): Promise<number | string
   return code ?? signal;
 }
 
-test('A push that is interrupted at any moment finishes what is under way, and sends nothing twice.', async () => {
+test('A push interrupted at any moment finishes what is under way, and sends nothing twice.', async () => {
   const home = await signedIn(mock.service, 'archaeologist', ALL_IN_INDEX);
   await expectDone(home.pas('import', writeSeason(home, 1000)));
   await expectDone(home.pas('push', '--limit', '300'));

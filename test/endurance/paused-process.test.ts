@@ -37,7 +37,7 @@ const imports = async (): Promise<number> =>
   (await mock.service.journal()).filter(({ method, path }) => method === 'POST' && /import/.test(path)).length;
 
 test.skipIf(CANNOT_STOP)(
-  'a push that is stopped for longer than the answer timeout takes the answers that arrived meanwhile',
+  'a push that was suspended for longer than the answer timeout accepts the answers that arrived meanwhile',
   async () => {
     const home = await homeWithFinds();
     await mock.service.control('PUT', '/settings', { latency_ms: 800 });

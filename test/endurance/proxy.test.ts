@@ -25,7 +25,7 @@ async function finish(home: Home): Promise<void> {
   }
 }
 
-test('a photograph that is cut off in the middle goes back to the queue and arrives once', async () => {
+test('a photograph that is cut off returns to the queue and arrives once', async () => {
   await using wire = await startCuttingWire(mock.service, { head: '/upload-foto', afterBytes: 300_000, times: 2 });
   const home = await homeAt(wire.service);
   await expectDone(home.pas('push'));
@@ -40,7 +40,7 @@ test('a photograph that is cut off in the middle goes back to the queue and arri
   expect(await mock.made()).toEqual({ finds: FINDS, photos: 1 });
 });
 
-test('an import that is cut off in its middle may have arrived for all pas knows, and still is made once', async () => {
+test('an import that is cut off may have arrived, and is still created once', async () => {
   await using wire = await startCuttingWire(mock.service, { head: '/import-xml', afterBytes: 700, times: 2 });
   const home = await homeAt(wire.service);
   await home.pas('push');
@@ -49,7 +49,7 @@ test('an import that is cut off in its middle may have arrived for all pas knows
   expect(await mock.made()).toMatchObject({ finds: FINDS });
 });
 
-test('a proxy that answers an import with 413 refuses it, says why, and nothing was made', async () => {
+test('a proxy that answers an import with 413 refuses it, with the reason, and nothing is created', async () => {
   const rule = { path: '/import-xml', status: 413, body: '<html><h1>413 Request Entity Too Large</h1></html>', passOn: false };
   await using proxy = await startPageProxy(mock.service, { ...rule, times: FINDS });
   const home = await homeAt(proxy.service);

@@ -59,8 +59,8 @@ test('a closed service ends the push with 5 and keeps the queue', async () => {
   expect(await created()).toBe(FINDS);
 });
 
-describe('a find of which nobody knows whether the service has it', () => {
-  test('is named with the command that settles it, and a person can settle it either way', async () => {
+describe('an uncertain find', () => {
+  test('is named with the command that settles it, and a person can decide either way', async () => {
     await service.faults({ endpoint: 'import', when: { every: 4 }, times: 2, fault: '500-before-save' });
     expect((await push()).code).toBe(6);
     const { needs_person } = await home.json<Status>('status');
@@ -74,7 +74,7 @@ describe('a find of which nobody knows whether the service has it', () => {
   });
 });
 
-test('Ctrl-C lets what is under way finish, and the rest goes later', async () => {
+test('Ctrl-C lets requests under way finish, and the rest is sent later', async () => {
   home = await signedIn(service, 'archaeologist', ['--min-interval-ms', '20', '--max-in-flight', '2']);
   await expectDone(home.pas('import', writeSeason(home, FINDS)));
   await service.control('PUT', '/settings', { latency_ms: 300 });
@@ -92,7 +92,7 @@ test('Ctrl-C lets what is under way finish, and the rest goes later', async () =
   expect(await created()).toBe(FINDS);
 });
 
-test('a second Ctrl-C gives up what is under way and says so', async () => {
+test('a second Ctrl-C abandons the requests under way and says so', async () => {
   // The first is answered: until then no other is under way beside it.
   const otherNumbers = Array.from({ length: FINDS - 1 }, (_, index) => index + 2);
   await service.faults(...otherNumbers.map((nth) => ({ endpoint: 'import', when: { nth }, fault: 'hang-after-save' })));
@@ -107,7 +107,7 @@ test('a second Ctrl-C gives up what is under way and says so', async () => {
   await expectEachOnceOrUncertain();
 });
 
-test('kill -9 while sending leaves nothing that is sent twice', async () => {
+test('kill -9 while sending does not cause anything to be sent twice', async () => {
   await service.control('PUT', '/settings', { latency_ms: 400 });
   const running = home.start('push');
   await untilRequests(4);
@@ -119,7 +119,7 @@ test('kill -9 while sending leaves nothing that is sent twice', async () => {
   expect(code).toBe(((await imports())['uncertain'] ?? 0) > 0 ? 6 : 0);
 });
 
-test('a second push of the same outbox is refused with 11 and the holder’s number', async () => {
+test('a second push of the same outbox is refused with 11 and the process id of the first', async () => {
   await service.control('PUT', '/settings', { latency_ms: 4000 });
   const running = home.start('push');
   await untilRequests(1);

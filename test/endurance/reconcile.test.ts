@@ -21,7 +21,7 @@ test('an anonymous harvest cannot decide, and says why', async () => {
   expect(run.stdout).toMatch(/hidden.*pas resolve K-2/s);
 });
 
-test('what was decided, and from what, is shown with the find', async () => {
+test('the decision and its evidence are shown with the find', async () => {
   const home = await signedIn(mock.service, 'archaeologist', settledAfter(1000));
   await expectDone(home.pas('import', writeSeason(home, 2)));
   await mock.service.faults({ endpoint: 'import', when: { nth: 2 }, times: 1, fault: 'hang-after-save' });

@@ -6,7 +6,7 @@ import { everythingIn } from '../support/hostile-disk.ts';
 import { expectDone, homeWithoutNetwork } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 
-test('a restore that is killed at any moment leaves the old outbox or the new one, whole', async () => {
+test('a restore that is killed at any moment leaves either the old outbox or the new one, complete', async () => {
   const home = await homeWithoutNetwork();
   const copy = join(home.folder, 'copy.sqlite');
   await expectDone(home.pas('import', writeSeason(home, 40)));

@@ -73,7 +73,7 @@ function written(home: Home): string {
 describe('secrets', () => {
   const PASSWORD = 'archaeologist';
 
-  test('are in nothing that pas prints or writes, and in no process list', async () => {
+  test('are not in anything that pas prints or writes, and not in the process list', async () => {
     const home = await signedIn(mock.service);
     const secrets = JSON.parse(readFileSync(join(home.folder, 'pas', 'secrets.json'), 'utf8')) as Record<
       string,
@@ -118,7 +118,7 @@ describe('secrets', () => {
     expect(all).not.toMatch(/"?password"?\s*[:=]\s*"?archaeologist/);
   });
 
-  test('that the service repeats in its answers are struck out', async () => {
+  test('that the service repeats in its answers are removed', async () => {
     const planted = 'planted-Pa55word';
     const parrot = await serve((request, response) => {
       const chunks: Buffer[] = [];
@@ -156,7 +156,7 @@ describe('secrets', () => {
     expect(all).not.toContain(Buffer.from(`eva:${planted}`).toString('base64'));
   });
 
-  test('of any form that answers repeat are in nothing that pas prints or writes', async () => {
+  test('in any form that answers repeat are not in anything that pas prints or writes', async () => {
     let repeat: (response: ServerResponse) => void = () => {};
     const parrot = await serve((request, response) => {
       request.resume().on('end', () => repeat(response));
@@ -195,7 +195,7 @@ describe('secrets', () => {
     await fc.assert(property, SLOW_RUNS);
   });
 
-  test('that are short are in no answer that is kept', async () => {
+  test('that are short keep an answer from being stored', async () => {
     const password = 'Kz9#x';
     const parrot = await serve((_, response) =>
       response.end(`<a>${Buffer.from(`eva:${password}`).toString('base64')} ${password}`),
@@ -207,7 +207,7 @@ describe('secrets', () => {
     expect(stdout + stderr + written(home)).not.toContain(Buffer.from(`eva:${password}`).toString('base64'));
   });
 
-  test('fall back to a file that only its owner can read where the keyring hangs, and pas does not', async () => {
+  test('are stored in a file that only its owner can read if the keyring hangs, and pas does not hang', async () => {
     const home = makeHome({ PAS_PASSWORD: PASSWORD });
     const bus = join(home.folder, 'bus');
     const silent = createSocketServer(() => {}).listen(bus);
@@ -225,7 +225,7 @@ describe('secrets', () => {
   });
 });
 
-describe('a server that sends elsewhere', () => {
+describe('a server that redirects elsewhere', () => {
   async function thief(): Promise<{ address: string; requests: IncomingMessage[] }> {
     const requests: IncomingMessage[] = [];
     const address = await serve((request, response) => {
@@ -255,7 +255,7 @@ describe('a server that sends elsewhere', () => {
     expect(told.map(({ method, url }) => `${method} ${url}`)).toEqual([]);
   });
 
-  test('gets no credential with it from the harvesting interface', async () => {
+  test('gets no credential from the harvesting interface', async () => {
     const { address, requests } = await thief();
     const redirecting = await serve((request, response) => {
       response.writeHead(302, { location: `${address}${request.url}` }).end();
@@ -267,8 +267,8 @@ describe('a server that sends elsewhere', () => {
   });
 });
 
-describe('a server whose certificate nobody vouches for', () => {
-  test('is told nothing, and is spoken with once somebody does', async () => {
+describe('a server with an untrusted certificate', () => {
+  test('gets no credential, and is used once its certificate is trusted', async () => {
     const pem = (name: string): string => join(PROJECT, 'test', 'fixtures', 'tls', `${name}.pem`);
     const heard: string[] = [];
     const server = createSecureServer({ key: readFileSync(pem('key')), cert: readFileSync(pem('cert')) }, (request, response) => {
@@ -296,22 +296,22 @@ describe('a server whose certificate nobody vouches for', () => {
   });
 });
 
-describe('NODE_DEBUG, by which Node would print requests with their tokens', () => {
+describe('NODE_DEBUG, which makes Node print requests with their tokens', () => {
   test.each(['http', 'tls', 'fs,HTTPS', 'h*'])('%s ends each command before anything is read', async (value) => {
     const run = await makeHome({ NODE_DEBUG: value }).pas('whoami');
     expect([run.code, run.stdout]).toEqual([12, '']);
     expect(run.stderr).toContain('without NODE_DEBUG');
   });
 
-  test('is heard where it prints no request', async () => {
+  test('is honoured only for values that print no request', async () => {
     expect((await makeHome({ NODE_DEBUG: 'timer' }).pas('profile', 'list')).code).not.toBe(12);
   });
 });
 
-describe('what others wrote cannot steer the terminal', () => {
+describe('foreign text cannot control the terminal', () => {
   const STEERING = '\u001b]0;owned\u0007\u001b[2J\u009b31m\u202e';
 
-  test('whether the service says it, or a file is called so', async () => {
+  test('whether it comes from the service or from a file name', async () => {
     const hostile = await serve((request, response) => {
       request.resume();
       request.on('end', () => {
@@ -360,7 +360,7 @@ describe('what others wrote cannot steer the terminal', () => {
 });
 
 describe('a production profile', () => {
-  test('is not written to without a word, whatever is queued, and is with --yes', async () => {
+  test('is not written to without confirmation, whatever is queued, and is with --yes', async () => {
     const home = await signedIn(mock.service, 'archaeologist');
     await expectDone(
       home.pas('init', '--name', 'mock', '--kind', 'production', '--username', 'archaeologist', ...addressFlags(mock.service)),
@@ -381,7 +381,7 @@ describe('a production profile', () => {
   });
 });
 
-describe('a data folder or a file of secrets that others may read', () => {
+describe('a data folder or secrets file that other users can read', () => {
   const open = (home: Home): [folder: string, secrets: string] => {
     const folder = join(home.folder, 'pas');
     const secrets = join(folder, 'secrets.json');
@@ -390,7 +390,7 @@ describe('a data folder or a file of secrets that others may read', () => {
     return [folder, secrets];
   };
 
-  test('is its owner’s alone from the next use on, which says so once', async () => {
+  test('is restricted to its owner at the next use, with one message', async () => {
     const home = await signedIn(mock.service);
     const [folder, secrets] = open(home);
     const status = await expectDone(home.pas('status'));
@@ -399,7 +399,7 @@ describe('a data folder or a file of secrets that others may read', () => {
     expect((await expectDone(home.pas('status'))).stderr).not.toContain('Others');
   });
 
-  test('that keeps something else as well is left as it is', async () => {
+  test('that also contains other files is left as it is', async () => {
     const home = makeHome();
     mkdirSync(join(home.folder, 'pas'), { mode: 0o755 });
     chmodSync(join(home.folder, 'pas'), 0o755);
@@ -407,7 +407,7 @@ describe('a data folder or a file of secrets that others may read', () => {
     expect(getMode(join(home.folder, 'pas'))).toBe('755');
   });
 
-  test.skipIf(!isSuperuser)('and is not ours to narrow is named, and secrets in it are not used', async () => {
+  test.skipIf(!isSuperuser)('and whose mode cannot be changed is named, and its secrets are not used', async () => {
     const home = await signedIn(mock.service);
     const [folder, secrets] = open(home);
     chmodSync(home.folder, 0o777);

@@ -33,7 +33,7 @@ type Listed = { readonly local_id: string; readonly ident_cely: string | null }[
 const getIdent = async (find: string): Promise<string> =>
   (await home.json<Listed>('list')).find(({ local_id }) => local_id === find)?.ident_cely ?? '';
 
-describe('a service that was put back from a backup', () => {
+describe('a service restored from a backup', () => {
   let data: string;
   let start: () => Promise<MockProcess>;
   let restored: MockProcess;
@@ -62,7 +62,7 @@ describe('a service that was put back from a backup', () => {
   });
   afterEach(() => restored.stop());
 
-  test('gives a record’s identifier again, and no photograph goes to another find’s record', async () => {
+  test('assigns a record’s identifier again, and no photograph goes to another find’s record', async () => {
     await lose(() => pushed('B'));
     await queue('C');
     await expectDone(home.pas('photo', 'add', 'B', home.file('b.png', tinyPng(1))));
@@ -81,7 +81,7 @@ describe('a service that was put back from a backup', () => {
     expect(uploads.map(({ path }) => path.includes(again))).toEqual([true]);
   });
 
-  test('and gives it to a find of which no answer comes: that find is not sent again for it', async () => {
+  test('assigns it to a find without an answer: that find is not sent again for it', async () => {
     await lose(() => pushed('B'));
     const ident = await getIdent('B');
     await queue('C');

@@ -12,7 +12,7 @@ function runTraces(jobs: number, env: Readonly<Record<string, string>>): string 
   return digest;
 }
 
-test('a simulated scenario is the same to the byte, whoever plays it and wherever', () => {
+test('a simulated scenario is identical to the byte on every machine and in every process', () => {
   const here = runTraces(1, { TZ: 'UTC', LANG: 'C' });
   expect(runTraces(2, { TZ: 'Asia/Tokyo', LANG: 'cs_CZ.UTF-8', LC_ALL: 'cs_CZ.UTF-8', PAS_LANG: 'cs' })).toBe(here);
 });

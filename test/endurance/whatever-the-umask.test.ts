@@ -9,7 +9,7 @@ import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock('--min-interval', '10');
 
-test('every file and folder that pas makes is for its owner alone, whatever the umask', async () => {
+test('every file and folder that pas creates is for its owner alone, whatever the umask', async () => {
   const umask = process.umask(0);
   try {
     const home = await signedIn(mock.service);

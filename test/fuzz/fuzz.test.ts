@@ -7,7 +7,7 @@ import { TARGETS } from './targets.ts';
 const { FUZZ_TARGET, FUZZ_SECONDS = '2', FUZZ_SEED = '1', FUZZ_KEEP } = process.env;
 const targets = TARGETS.filter(({ name }) => FUZZ_TARGET === undefined || FUZZ_TARGET.split(',').includes(name));
 
-test.each(targets)('$name: whatever the bytes are, they are read or refused, soon and in little room', async (target) => {
+test.each(targets)('$name: any bytes are read or refused, quickly and with little memory', async (target) => {
   const milliseconds = Number(FUZZ_SECONDS) * 1000;
   const { kept, ...told } = await fuzz(target, { seed: Number(FUZZ_SEED), milliseconds, corpus: readCorpus(target.name) });
   if (FUZZ_KEEP === 'yes') writeCorpus(target.name, kept);
@@ -16,7 +16,7 @@ test.each(targets)('$name: whatever the bytes are, they are read or refused, soo
   expect(told.blocks).toBeGreaterThan(0);
 });
 
-test.runIf(FUZZ_TARGET === undefined).each(Object.entries(PLANTED))('%s that was planted is found', async (name, read) => {
+test.runIf(FUZZ_TARGET === undefined).each(Object.entries(PLANTED))('a planted fault is found: %s', async (name, read) => {
   const target = { name: `planted ${name}`, seeds: ['abc'], maxBytes: 64, read };
   await expect(fuzz(target, { seed: 1, milliseconds: 60_000, corpus: [] })).rejects.toThrow(/planted|took|MB/);
 });

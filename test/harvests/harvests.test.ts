@@ -5,7 +5,7 @@ const SCENARIOS = Number(process.env['HARVESTS_SCENARIOS'] ?? 8);
 const SEED = Number(process.env['HARVESTS_SEED'] ?? 1);
 const FROM = Number(process.env['HARVESTS_FROM'] ?? 0);
 
-test(`${SCENARIOS} scenarios of lists that are wrong for a while, failed requests and killed runs end with the list as it is`, async () => {
+test(`${SCENARIOS} scenarios of temporarily wrong lists, failed requests and killed runs end with the correct list`, async () => {
   const tally: Tally = { scenarios: 0, runs: 0, believed: 0, doubted: 0, failed: 0, killed: 0 };
   const broken: string[] = [];
   for (let nth = FROM; nth < FROM + SCENARIOS; nth += 1) {

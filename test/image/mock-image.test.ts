@@ -13,7 +13,7 @@ const TOKEN = 'a-token-of-the-test';
 
 const podman = (...args: readonly string[]): string => execFileSync('podman', args, { encoding: 'utf8' }).trim();
 
-test('the image is small, and says who runs it, where it listens and how it is', () => {
+test('the image is small, and its metadata state its user, port and health check', () => {
   expect(statSync(ARCHIVE).size).toBeLessThan(80e6);
   const { config } = JSON.parse(readFileSync(CONFIG, 'utf8')) as { config: Record<string, unknown> };
   expect(config).toMatchObject({ User: '65532:65532', ExposedPorts: { '8080/tcp': {} }, StopSignal: 'SIGTERM' });
@@ -24,7 +24,7 @@ describe('a container of the image', () => {
   let url = '';
   afterAll(() => podman('rm', '-f', '-t', '0', id));
 
-  test('is ready within seconds, with no right of root and nothing to write to but /tmp', async () => {
+  test('is ready within seconds, without root rights and with /tmp alone writable', async () => {
     const port = await freePort();
     url = `http://127.0.0.1:${port}`;
     const began = performance.now();
@@ -50,7 +50,7 @@ describe('a container of the image', () => {
     console.log(`ready ${(performance.now() - began).toFixed(0)} ms after it was started`);
   });
 
-  test('answers other machines, and its control interface whoever has the token', async () => {
+  test('answers other machines, and its control interface requires the token', async () => {
     const fetchState = (headers: Record<string, string>) => fetch(`${url}/__mock__/state`, { headers });
     expect((await fetchState({})).status).toBe(401);
     expect((await fetchState({ authorization: `Bearer ${TOKEN}` })).status).toBe(200);
@@ -62,7 +62,7 @@ describe('a container of the image', () => {
     expect(token.status).toBe(200);
   });
 
-  test('is run by nobody in particular, without a shell, and its own check finds it well', () => {
+  test('runs as an arbitrary user, without a shell, and its health check passes', () => {
     expect(
       podman('top', id, 'huser', 'pid')
         .split('\n')
@@ -75,7 +75,7 @@ describe('a container of the image', () => {
     podman('exec', id, ...healthCheck());
   });
 
-  test('its own check fails where nobody answers', () => {
+  test('its health check fails if no server answers', () => {
     const name = 'pas-mock-check';
     const [program = '', ...rest] = healthCheck();
     expect(() => podman('run', '--rm', '--name', name, '--entrypoint', program, IMAGE, ...rest)).toThrow();
@@ -104,7 +104,7 @@ function healthCheck(): string[] {
 }
 
 describe('Testcontainers', () => {
-  test('starts the image with flags and a token of its own, and ends it', async () => {
+  test('starts the image with given flags and a token, and stops it', async () => {
     const container = new MockServiceContainer(IMAGE).withFlags('--service-names').withFlags('--min-interval', '0');
     const service = await container.start();
     try {

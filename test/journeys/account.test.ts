@@ -15,7 +15,7 @@ afterAll(() => service.stop());
 
 type Who = { readonly role: string };
 
-test('the token of one account is not used for the account that PAS_USERNAME names, nor replaced by its token', async () => {
+test('the token of one account is not used for the account in PAS_USERNAME, nor replaced by that account’s token', async () => {
   const home = await signedIn(service, 'archaeologist');
   const without = home.with({ PAS_USERNAME: 'researcher', PAS_PASSWORD: undefined });
   expect((await without.pas('whoami')).code).toBe(4);
@@ -26,7 +26,7 @@ test('the token of one account is not used for the account that PAS_USERNAME nam
   expect((await without.json<Who>('whoami')).role).toBe('researcher');
 });
 
-test('signing out forgets the password and the token, and until then whoami and doctor say where they are', async () => {
+test('logout deletes the password and the token, and until then whoami and doctor say where they are', async () => {
   const home = (await signedIn(service, 'archaeologist')).with({ PAS_PASSWORD: undefined });
   const kept = (): string => readFileSync(join(home.folder, 'pas', 'secrets.json'), 'utf8');
   const place = async () =>
@@ -42,14 +42,14 @@ test('signing out forgets the password and the token, and until then whoami and 
   expect((await home.pas('whoami')).code).toBe(4);
 });
 
-test('a dry run of a push counts the finds that are named, and no others', async () => {
+test('a dry run of a push counts the named finds, and no others', async () => {
   const home = await signedIn(service, 'archaeologist');
   await expectDone(home.pas('import', writeSeason(home, 3, { photos: true })));
   expect(await home.json('push', '--dry-run')).toMatchObject({ queued: { import: 3, number: 0, photo: 3 } });
   expect(await home.json('push', 'K-1', '--only', 'import', '--dry-run')).toMatchObject({ queued: { import: 1 } });
 });
 
-test('with the token of another account nothing is sent, and both accounts and the ways out are named', async () => {
+test('with the token of another account nothing is sent; both accounts and the ways out are named', async () => {
   const home = await signedIn(service, 'archaeologist');
   await expectDone(home.pas('import', writeSeason(home, 2)));
   await expectDone(home.pas('push', 'K-1'));

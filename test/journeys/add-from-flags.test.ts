@@ -69,14 +69,14 @@ describe('a find is added from flags', () => {
     ).toBe('accepted');
   });
 
-  test('another one is like it but for its number, point, note and what is said anew', async () => {
+  test('the next one repeats all values except number, point, note and those given explicitly', async () => {
     home.file('b.jpg', photoWithGps(49.8406, 15.1713));
     const added = await home.json<Added>('add', '--same-as', 'K-017', '--set', 'depth_cm=40', '--point-from', 'b.jpg');
     expect(added).toMatchObject({ local_id: 'K-018', state: 'queued', photos: 0 });
     expect(added.elements).toMatchObject({ druh_nalezu: { id: 'HES-000605' }, hloubka: 40, geom_wkt: 'POINT (15.1713 49.8406)' });
   });
 
-  test('the same once more changes nothing, and something else under its number is refused', async () => {
+  test('the same find again changes nothing, and other values under its number are refused', async () => {
     const again = () => home.pas('add', ...sets({ local_id: 'K-020', ...COMPLETE }), '--point', '15.1712 49.8405');
     expect((await again()).code).toBe(0);
     expect((await again()).code).toBe(0);
@@ -86,7 +86,7 @@ describe('a find is added from flags', () => {
   });
 });
 
-describe('nothing is saved, and what is wrong is said, where', () => {
+describe('nothing is saved, and the error is reported, if', () => {
   test.each([
     [
       'values are none, and an element does not exist',
@@ -116,7 +116,7 @@ describe('nothing is saved, and what is wrong is said, where', () => {
     expect(run.stdout).toContain('Nothing was saved.');
   });
 
-  test('and the outbox has none of it', async () => {
+  test('and the outbox stays empty', async () => {
     expect((await home.json<{ local_id: string }[]>('list')).some((find) => find.local_id === 'K-099')).toBe(false);
   });
 });
@@ -141,7 +141,7 @@ test('of an element that is given twice nothing is kept, and the others are not 
   expect(elements).not.toHaveProperty('hloubka');
 });
 
-test('with --draft it is kept as far as it can be read, and finished later', async () => {
+test('with --draft an incomplete find is kept as far as it can be read, and completed later', async () => {
   const draft = await home.pas('add', ...sets({ local_id: 'D 1', ...COMPLETE, depth_cm: 'deep' }), '--draft');
   expect(draft.code).toBe(3);
   expect(draft.stdout).toMatch(/Depth \(hloubka\): "deep" is not a whole number/);
@@ -150,7 +150,7 @@ test('with --draft it is kept as far as it can be read, and finished later', asy
   expect(done).toMatchObject({ local_id: 'D 1', state: 'queued', elements: { hloubka: 12 } });
 });
 
-test('defaults of config.toml begin every find, those of the project before those of the profile, and outlive pas profile', async () => {
+test('defaults in config.toml apply to every find, project before profile, and survive pas profile', async () => {
   const config = join(home.folder, 'pas', 'config.toml');
   const { finder, context, project, accessibility, ...others } = COMPLETE;
   home.file(
@@ -175,13 +175,13 @@ pristupnost = "${accessibility}"
   home.file('pas/config.toml', readFileSync(config, 'utf8').replace('findre', 'finder'));
 });
 
-test('without a terminal and without flags it says how to say a find', async () => {
+test('without a terminal and without flags pas add explains how to describe a find', async () => {
   const run = await home.pas('add');
   expect(run.code).toBe(2);
   expect(run.stderr).toContain('--set element=value');
 });
 
-test('without harvested vocabularies identifiers are taken, with a warning, and names are not', async () => {
+test('without harvested vocabularies identifiers are accepted with a warning, and names are not', async () => {
   const bare = makeHome();
   await expectDone(bare.pas('init', '--kind', 'training', '--base-url', service.base_url, '--schema-base', service.schema_base));
   const {

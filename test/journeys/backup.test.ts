@@ -17,7 +17,7 @@ beforeEach(async () => {
   copy = join(home.folder, 'copy.sqlite');
 });
 
-test('a copy made while a push runs is whole, sound and private', async () => {
+test('a backup made during a push is complete, intact and private', async () => {
   await expectDone(home.pas('import', writeSeason(home, 25)));
   const running = home.start('push', '--json');
   for (let turn = 1; turn <= 3; turn += 1) {
@@ -33,7 +33,7 @@ test('a copy made while a push runs is whole, sound and private', async () => {
   expect(readdirSync(home.folder).filter((name) => name.endsWith('.tmp'))).toEqual([]);
 });
 
-test('a file that is there is not replaced without --force, and never the outbox itself', async () => {
+test('an existing file is not replaced without --force, and the outbox itself never', async () => {
   await expectDone(home.pas('import', writeSeason(home, 1)));
   writeFileSync(copy, 'my notes');
   const refused = await home.pas('backup', copy);
@@ -48,7 +48,7 @@ test('a file that is there is not replaced without --force, and never the outbox
   );
 });
 
-test('the photographs that wait are said to be left out, or are copied as well', async () => {
+test('waiting photographs are reported as left out, or copied as well', async () => {
   await expectDone(home.pas('import', writeSeason(home, 3, { photos: true })));
   await expectDone(home.pas('photo', 'add', 'K-1', home.file('linked.png', tinyPng(9)), '--link'));
   expect((await expectDone(home.pas('backup', copy))).stderr).toMatch(/4 photographs that are not sent yet/);
@@ -57,7 +57,7 @@ test('the photographs that wait are said to be left out, or are copied as well',
   expect(report).toMatchObject({ photos: 3, photos_left_out: 1 });
 });
 
-test('a home that is lost is put back from the copy, and everything is sent', async () => {
+test('a lost home is restored from the backup, and everything is sent', async () => {
   const before = await mock.service.state();
   await expectDone(home.pas('import', writeSeason(home, 3, { photos: true })));
   await expectDone(home.pas('backup', copy, '--photos'));
@@ -68,7 +68,7 @@ test('a home that is lost is put back from the copy, and everything is sent', as
   expect({ finds: after.finds - before.finds, photos: after.photos - before.photos }).toEqual({ finds: 3, photos: 3 });
 });
 
-test('a photograph that was damaged since is not copied as if it were sound', async () => {
+test('a photograph that was damaged since is not copied as intact', async () => {
   await expectDone(home.pas('import', writeSeason(home, 1, { photos: true })));
   const [stored = ''] = everythingIn(join(outboxFolder(home), 'photos')).filter((path) => /\/[0-9a-f]{128}$/.test(path));
   writeFileSync(stored, tinyPng(200));

@@ -61,7 +61,7 @@ describe('a path that cannot be used', () => {
     ['a map and a table from one standard input', /standard input is empty/, ['import', '-', '--map', '-']],
   ])('%s: one clear error', (_, words, args) => refused(2, words, ...args));
 
-  test('an empty document is an invalid one', async () => {
+  test('an empty document is invalid', async () => {
     const run = await home.pas('validate', home.file('empty.xml', ''));
     expect(run.stdout).toContain('empty.xml is empty.');
     expect(run.code).toBe(3);
@@ -75,19 +75,19 @@ describe('a table with a mistake', () => {
     return { code: run.code, issues: parsed?.issues ?? [] };
   }
 
-  test('in the name of a column says which one was meant', async () => {
+  test('in a column name suggests the intended one', async () => {
     const { code, issues } = await listIssues('local_id;hlubka', 'K-1;3');
     expect(code).toBe(3);
     expect(issues[0]?.message).toMatch(/hlubka.*hloubka/s);
   });
 
-  test('of two columns of one name says so', async () => {
+  test('with a repeated column name is reported', async () => {
     const { code, issues } = await listIssues('local_id;hloubka;hloubka', 'K-1;3;4');
     expect(code).toBe(3);
     expect(issues[0]?.message).toMatch(/hloubka/);
   });
 
-  test('of a row with too many cells names the row and imports the others', async () => {
+  test('in a row with too many cells names the row and imports the others', async () => {
     const path = writeSeason(home, 2);
     const lines = readFileSync(path, 'utf8').split('\n');
     const result = await listIssues(lines[0] ?? '', `${lines[1]};too;many`, lines[2] ?? '');
@@ -97,7 +97,7 @@ describe('a table with a mistake', () => {
   });
 });
 
-describe('a depth that can be two numbers is refused with both,', () => {
+describe('an ambiguous depth is refused with both readings,', () => {
   beforeEach(async () => {
     await expectDone(home.pas('import', writeSeason(home, 1)));
   });
@@ -122,14 +122,14 @@ describe('a depth that can be two numbers is refused with both,', () => {
   });
 });
 
-describe('a registration number with a character that nobody can see', () => {
+describe('a registration number with an invisible character', () => {
   beforeEach(async () => {
     await expectDone(home.pas('import', writeSeason(home, 1)));
   });
 
   test('is not set', () => refused(2, /the invisible character U\+0085/, 'number', 'set', 'K-1', 'A 12\u0085/2024'));
 
-  test('is not taken from a table', async () => {
+  test('is not accepted from a table', async () => {
     const table = home.file('numbers.csv', 'local_id;evidencni_cislo\nK-1;"A 12\u2028/2024"\n');
     const run = await home.pas('number', 'import', table, '--json');
     const { queued, issues } = JSON.parse(run.stdout) as { queued: number; issues: Imported['issues'] };
@@ -156,7 +156,7 @@ describe('a photograph', () => {
     await expectDone(home.pas('import', writeSeason(home, 1)));
   });
 
-  test('that is none is named before anything is sent', async () => {
+  test('that is not an image is named before anything is sent', async () => {
     home.file('notes.jpg', 'this is a text');
     expect(await photoIssue('notes.jpg')).toMatch(/notes\.jpg/);
   });
@@ -185,7 +185,7 @@ describe('a photograph', () => {
     }
   });
 
-  test('that was changed after it was queued is not sent, and says so', async () => {
+  test('that was changed after it was queued is not sent, and is reported', async () => {
     const path = home.file('linked.png', tinyPng(3));
     await expectDone(home.pas('photo', 'add', 'K-1', path, '--link'));
     writeFileSync(path, tinyPng(4));
@@ -196,7 +196,7 @@ describe('a photograph', () => {
     expect((await service.state()).photos).toBe(before);
   });
 
-  test('that was removed after it was queued is not sent, and says so', async () => {
+  test('that was removed after it was queued is not sent, and is reported', async () => {
     const path = home.file('linked.png', tinyPng(5));
     await expectDone(home.pas('photo', 'add', 'K-1', path, '--link'));
     rmSync(path);
@@ -207,7 +207,7 @@ describe('a photograph', () => {
 });
 
 describe('a configuration', () => {
-  test('without the profile that is asked for', () => refused(12, /no profile nobody/, 'status', '--profile', 'nobody'));
+  test('without the requested profile', () => refused(12, /no profile nobody/, 'status', '--profile', 'nobody'));
   test('that is not TOML', async () => {
     home.file('pas/config.toml', 'profiles = [');
     await refused(12, /config\.toml is not valid TOML/, 'status');
@@ -220,7 +220,7 @@ describe('a configuration', () => {
     ['the password', '--base-url', 'http://finds.example.org'],
     ['the password to a stranger whose name begins like an address of this machine', '--base-url', 'http://127.evil.example'],
     ['the same for harvesting', '--oai-base', 'http://127.0.0.1.evil.example/oai'],
-  ])('that would send %s in the open', async (_what, flag, address) => {
+  ])('that would send %s unencrypted', async (_what, flag, address) => {
     const settings = ['--kind', 'training', '--base-url', 'https://x.example', '--schema-base', 'https://x.example/s'];
     await refused(12, /unencrypted/, 'init', '--name', 'b', ...settings, flag, address);
   });
@@ -232,13 +232,13 @@ describe('a configuration', () => {
   });
 });
 
-test('a second login with a wrong password is refused with 4 and keeps the old one', async () => {
+test('a second login with a wrong password is refused with 4 and keeps the old password', async () => {
   const run = await home.with({ PAS_PASSWORD: 'wrong' }).pas('login');
   expect(run.code).toBe(4);
   await expectDone(home.pas('whoami'));
 });
 
-test('a production profile is not written to without a word', async () => {
+test('a production profile is not written to without confirmation', async () => {
   await expectDone(
     home.pas(
       'init',
@@ -255,22 +255,22 @@ test('a production profile is not written to without a word', async () => {
   await refused(2, /production.*\n.*--yes/, 'push', '--profile', 'real');
 });
 
-test('wrong usage is said in one line, with the command that was meant', async () => {
+test('wrong usage is reported in one line, with the probably intended command', async () => {
   const run = await home.pas('imprt', 'x.csv');
   expect(run.code).toBe(2);
   expect(run.stderr).toMatch(/Did you mean import/);
 });
 
-test('under --json the last line on stderr says how it ended', async () => {
+test('under --json the last line on stderr gives the result', async () => {
   const run = await home.pas('import', 'nowhere.csv', '--json');
   expect(jsonLines(run.stderr).at(-1)).toMatchObject({ type: 'exit', code: 2 });
 });
 
-describe('a server that is not the service', () => {
+describe('a server other than the service', () => {
   test.each([
     ['HTML', 200, '<html><body>Welcome to our museum</body></html>'],
     ['an error page', 404, '<html><body>Not Found</body></html>'],
-  ])('and answers with %s is refused at the sign-in, exit 15', async (_name, status, page) => {
+  ])('that answers with %s is refused at login, exit 15', async (_name, status, page) => {
     const server = createServer((_request, response) => {
       response.writeHead(status, { 'content-type': 'text/html' }).end(page);
     }).listen(0, '127.0.0.1');
@@ -284,7 +284,7 @@ describe('a server that is not the service', () => {
     expect(run.stderr).toMatch(/Check base_url/);
   });
 
-  test('and does not answer at all is out of reach, exit 5', async () => {
+  test('that does not answer is out of reach, exit 5', async () => {
     const stray = makeHome({ PAS_PASSWORD: 'x' });
     await expectDone(
       stray.pas(
@@ -303,7 +303,7 @@ describe('a server that is not the service', () => {
   });
 });
 
-test('the name of a file forges no line, whichever command names it', async () => {
+test('a file name cannot forge a line in the output of any command', async () => {
   const name = 'a\n29 finds accepted\u2028x\u061c';
   const table = home.file(`${name}.csv`, 'local_id;projekt;"a\n29 finds accepted"\nK-1;C-202400101;"\u0000"\n');
   const photo = home.file(`${name}.jpg`, 'none');

@@ -54,7 +54,7 @@ const PIECES = piecesOfTexts();
 test.each([
   ['en', 'cs'],
   ['cs', 'en'],
-] as const)('what went wrong under a pas that speaks %s is told in %s to whoever reads that', async (spoken, read) => {
+] as const)('an error stored by a pas in %s is shown in %s to a reader of that language', async (spoken, read) => {
   const home = await signedIn(mock.service, 'archaeologist', ['--min-interval-ms', '10', '--settle-ms', '600000']);
   await work(home.with({ PAS_LANG: spoken }));
   const text = await told(home.with({ PAS_LANG: read }));

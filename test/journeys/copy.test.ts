@@ -24,7 +24,7 @@ beforeEach(async () => {
   );
 });
 
-test('finds are copied with their photographs, and without numbers and states', async () => {
+test('finds are copied with their photographs, but without numbers and states', async () => {
   await expectDone(home.pas('import', writeSeason(home, 3, { photos: true })));
   await expectDone(home.pas('push', 'K-1'));
   await expectDone(home.pas('number', 'set', 'K-1', 'A 1'));
@@ -41,7 +41,7 @@ test('finds are copied with their photographs, and without numbers and states', 
   expect(await home.json('list')).toMatchObject([{ state: 'accepted' }, { state: 'queued' }, { state: 'queued' }]);
 });
 
-test('a local id that is taken there is not copied, and named', async () => {
+test('a local id that exists at the destination is not copied, and is named', async () => {
   await expectDone(home.pas('import', writeSeason(home, 2)));
   await expectDone(home.pas('copy', 'K-1', '--to', 'museum'));
   const again = await home.pas('copy', '--all', '--to', 'museum');
@@ -49,7 +49,7 @@ test('a local id that is taken there is not copied, and named', async () => {
   expect(await home.json('list', '--profile', 'museum')).toHaveLength(2);
 });
 
-test('all of an outbox from which nothing was sent is poured into another one of the same service', async () => {
+test('a whole unsent outbox is copied into another outbox of the same service', async () => {
   await expectDone(home.pas('import', writeSeason(home, 2, { photos: true })));
   await expectDone(home.pas('number', 'set', 'K-1', 'A 1'));
   await expectDone(
@@ -62,7 +62,7 @@ test('all of an outbox from which nothing was sent is poured into another one of
   });
 });
 
-test('a profile of the same outbox, and no find at all, are refused', async () => {
+test('a profile with the same outbox, and an empty selection, are refused', async () => {
   await expectDone(home.pas('import', writeSeason(home, 1)));
   expect((await home.pas('copy', 'K-1', '--to', 'mock')).code).toBe(2);
   expect((await home.pas('copy', '--to', 'museum')).code).toBe(2);

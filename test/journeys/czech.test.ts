@@ -73,14 +73,14 @@ describe('a Czech pas', () => {
     [1, '1 nález'],
     [3, '3 nálezy'],
     [8, '8 nálezů'],
-  ])('counts %i in Czech: %s', async (count, counted) => {
+  ])('uses the Czech form for %i: %s', async (count, counted) => {
     const counting = home.copy();
     const run = await counting.pas('import', counting.file('season.csv', season(1, count)));
     expect(run.stdout).toContain(`Importováno ${counted}: ${count} přidáno`);
     expect((await counting.pas('status')).stdout).toContain(`${counted}; profil muzeum, cvičná instance`);
   });
 
-  test('names states in Czech for people, and by their codes for programs', async () => {
+  test('translates states for people, and prints their codes for programs', async () => {
     const listing = home.copy();
     await listing.pas('import', listing.file('season.csv', season(1, 2)));
     const list = await listing.pas('list');
@@ -90,7 +90,7 @@ describe('a Czech pas', () => {
     expect(list.stdout).toContain('rozepsáno');
   });
 
-  test('says the same of data as the English one: other words, the same places, rules and keys', async () => {
+  test('reports data as the English one does: other words, but the same places, rules and keys', async () => {
     const table = home.file('wrong.csv', 'local_id,projekt,stav,hloubka\nX-1,C-202400101,9,mělká\nX-1,C-202400101,1,3\n');
     type Said = { readonly issues: readonly { readonly message: string }[] };
     const czech = await home.json<Said>('import', table, '--dry-run');
@@ -116,12 +116,12 @@ describe('a Czech pas', () => {
     });
   });
 
-  test('puts a name into a sentence as it is, whatever characters it is made of', async () => {
+  test('puts a name into a sentence unchanged, whatever its characters', async () => {
     const name = `K$&-\${0}-$1 „dýka“`;
     expect((await home.pas('show', name)).stderr).toContain(`Nález ${name} tu není.`);
   });
 
-  test('says in Czech what is wrong with a command line', async () => {
+  test('explains wrong command lines in Czech', async () => {
     const unknown = await home.pas('list', '--limti', '3');
     expect(unknown).toMatchObject({ code: 2, stdout: '' });
     expect(unknown.stderr).toBe('chyba: neznámý přepínač „--limti“\n(Neměli jste na mysli --limit?)\n(použití vypíše --help)\n');
@@ -152,7 +152,7 @@ describe('the language', () => {
     expect(openings).toEqual(['Použití:', 'Použití:', 'Použití:', 'Usage:', 'Usage:', 'Usage:']);
   });
 
-  test('that pas does not speak is wrong usage, and those that it speaks are named', async () => {
+  test('that pas does not have is wrong usage, and the available ones are named', async () => {
     const flag = await makeHome().pas('list', '--lang', 'xx');
     expect(flag.code).toBe(2);
     expect(flag.stderr).toContain('Allowed choices are en, cs.');

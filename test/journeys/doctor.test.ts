@@ -26,7 +26,7 @@ async function diagnose(
   return { code: run.code, report, levels: Object.fromEntries(report.checks.map(({ name, level }) => [name, level])) };
 }
 
-test('all is well: every line says so, and nothing was changed at the service', async () => {
+test('on a healthy system every line is positive, and nothing changes at the service', async () => {
   await expectDone(home.pas('harvest-vocab', 'organizace'));
   const before = await mock.service.state();
   const { code, levels, report } = await diagnose(home);
@@ -56,14 +56,14 @@ test('all is well: every line says so, and nothing was changed at the service', 
   expect({ finds: after.finds, photos: after.photos }).toEqual({ finds: before.finds, photos: before.photos });
 });
 
-test('every check has its place in the JSON, whether it could be made or not', async () => {
+test('every check is in the JSON, even if it could not be made', async () => {
   const names = async (...flags: string[]) => (await diagnose(home, ...flags)).report.checks.map(({ name }) => name);
   const online = await names();
   expect(await names('--offline')).toEqual(online);
   expect(new Set(online).size).toBe(online.length);
 });
 
-test('a schema version that the service took imports of is said to be accepted', async () => {
+test('a schema version that the service accepted in imports is reported as accepted', async () => {
   await expectDone(home.pas('harvest-vocab'));
   await expectDone(home.pas('import', writeSeason(home, 1)));
   const findCheckMessage = async () => (await diagnose(home)).report.checks.find(({ name }) => name === 'schema')?.message;
@@ -72,7 +72,7 @@ test('a schema version that the service took imports of is said to be accepted',
   expect(await findCheckMessage()).toMatch(/has accepted imports with it/);
 });
 
-test('what is wrong with the machine is named with what to do', async () => {
+test('a problem of the machine is named with advice', async () => {
   await expectDone(home.pas('import', writeSeason(home, 1)));
   const photo = home.file('p.png', tinyPng(1));
   await expectDone(home.pas('photo', 'add', 'K-1', photo, '--link'));
@@ -88,7 +88,7 @@ test('what is wrong with the machine is named with what to do', async () => {
 test.each([
   ['a closed interface', { access_mode: 'closed' }, 5],
   ['a refused address', { access_rules: [{ rule_type: 'ip_blacklist', value: '127.0.0.1' }] }, 4],
-])('%s is a problem of writing, while the account is fine', async (_name, settings, exitCode) => {
+])('%s is reported as a problem of writing, while the account is fine', async (_name, settings, exitCode) => {
   await mock.service.control('PUT', '/settings', settings);
   const { code, levels, report } = await diagnose(home);
   expect(levels).toMatchObject({ service: 'ok', account: 'ok', writing: 'problem' });
@@ -96,7 +96,7 @@ test.each([
   expect(code).toBe(exitCode);
 });
 
-test('a data folder that another program copies to other machines is named', async () => {
+test('a data folder that another program synchronises is named', async () => {
   const within = makeHome({}, join(home.folder, 'Nextcloud'));
   mkdirSync(within.env['PAS_HOME'] ?? '', { recursive: true });
   const { levels, report } = await diagnose(within, '--offline');
@@ -104,7 +104,7 @@ test('a data folder that another program copies to other machines is named', asy
   expect(report.checks.find(({ name }) => name === 'home')?.message).toContain('is in a synchronised folder');
 });
 
-test('a clock that is off, a role with limits and a wrong schema location are said', async () => {
+test('a wrong clock, a limited role and a wrong schema location are reported', async () => {
   await mock.service.control('POST', '/clock', { advance_ms: 3_600_000 });
   const researcher = await signedIn(mock.service, 'researcher', ['--schema-base', `${mock.service.base_url}/elsewhere`]);
   const { levels, report } = await diagnose(researcher);
@@ -113,7 +113,7 @@ test('a clock that is off, a role with limits and a wrong schema location are sa
   expect(report.checks.find(({ name }) => name === 'account')?.message).toMatch(/state 1 only/);
 });
 
-test('nobody signed in, a service out of reach, no profile: each is one problem and not the end of the check', async () => {
+test('a missing login, an unreachable service and a missing profile are each one problem, and the check continues', async () => {
   const stranger = makeHome();
   const empty = await diagnose(stranger);
   expect(empty.levels).toMatchObject({ profile: 'problem', node: 'ok', service: 'unchecked' });
@@ -144,7 +144,7 @@ test('nobody signed in, a service out of reach, no profile: each is one problem 
   expect(unknown.code).toBe(4);
 });
 
-test('a server that is not the service is told from one', async () => {
+test('a server that is not the service is recognised', async () => {
   const server = createServer((_request, response) => response.end('<html>Welcome</html>')).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

@@ -7,14 +7,14 @@ import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock();
 
-test('an account’s variable that is set to nothing is as good as none: what the profile says counts', async () => {
+test('an empty account variable counts as unset: the profile applies', async () => {
   const home = await signedIn(mock.service, 'archaeologist');
   const empty = { PAS_TOKEN: '', PAS_PASSWORD: '', PAS_USERNAME: '', PAS_PROFILE: '' };
   const run = await expectDone(home.with(empty).pas('push', '--dry-run'));
   expect(run.stderr).toContain('account archaeologist');
 });
 
-test('a place’s variable that is set to nothing writes nothing into the folder in which somebody stands', async () => {
+test('an empty folder variable writes nothing into the current folder', async () => {
   const { folder, pas } = makeHome({ PAS_HOME: '', XDG_DATA_HOME: '' });
   const flags = ['--kind', 'training', '--username', 'eva', '--oai-auth', 'none', ...addressFlags(mock.service)];
   await expectDone(pas('init', '--name', 'field', ...flags));
@@ -22,7 +22,7 @@ test('a place’s variable that is set to nothing writes nothing into the folder
   expect(existsSync(join(folder, '.local', 'share', 'pas', 'config.toml'))).toBe(true);
 });
 
-test('the pace lies in one place, also where the variable of its folder is empty or relative', () => {
+test('the pace is in one place, even if the variable of its folder is empty or relative', () => {
   const usual = makePlaces({ HOME: '/home/eva' });
   for (const value of ['', 'state', './state'])
     expect(makePlaces({ HOME: '/home/eva', XDG_STATE_HOME: value, XDG_DATA_HOME: value, PAS_HOME: '' })).toEqual(usual);

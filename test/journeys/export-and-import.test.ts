@@ -29,7 +29,7 @@ type Report = {
   issues: { rule: string; row: number | null }[];
 };
 
-test('sent or not, with photographs and numbers, finds that are exported and imported again are unchanged', async () => {
+test('exported finds that are imported again are unchanged, sent or not, with photographs and numbers', async () => {
   await expectDone(home.pas('import', writeSeason(home, 4, { photos: true, state: 2 })));
   await expectDone(home.pas('push', '--only', 'import', '--limit', '3', '--quiet'));
   await expectDone(home.pas('push', '--only', 'photo', '--limit', '1', '--quiet'));
@@ -45,7 +45,7 @@ test('sent or not, with photographs and numbers, finds that are exported and imp
   expect(readFileSync(join(home.folder, 'out/finds.csv'), 'utf8')).toContain(';MMK 4/2024;');
 });
 
-test('a table of finds that the service has makes no second record anywhere', async () => {
+test('a table of finds that the service has creates no second record', async () => {
   const other = await signedIn(service, 'archaeologist', ['--min-interval-ms', '0']);
   const run = await other.pas('import', join(home.folder, 'out/finds.csv'), '--json');
   expect(run.code).toBe(3);
@@ -55,7 +55,7 @@ test('a table of finds that the service has makes no second record anywhere', as
   expect(report.issues.filter(({ rule }) => rule === 'already-recorded').map(({ row }) => row)).toEqual([2, 3, 4]);
 });
 
-test('only the finds asked for are written, and no file is replaced without being told to', async () => {
+test('only the requested finds are written, and no file is replaced without --force', async () => {
   const out = join(home.folder, 'queued.csv');
   expect(await home.json('export', '--state', 'queued', '--out', out)).toMatchObject({ format: 'csv', finds: 1 });
   const before = readFileSync(out, 'utf8');
@@ -74,7 +74,7 @@ test('only the finds asked for are written, and no file is replaced without bein
   );
 });
 
-test('an export can be read by its owner alone, until a person says otherwise', async () => {
+test('an export is readable by its owner alone, unless a person says otherwise', async () => {
   const out = join(home.folder, 'private.csv');
   await expectDone(home.pas('export', '--out', out));
   expect(statSync(out).mode & 0o777).toBe(0o600);
@@ -83,7 +83,7 @@ test('an export can be read by its owner alone, until a person says otherwise', 
   expect(statSync(out).mode & 0o777).toBe(0o640);
 });
 
-test('every format is imported by its content, with what the table leaves out from the command line', async () => {
+test('every format is recognised by its content, and missing values come from the command line', async () => {
   const columns = ['local_id', 'datum_nalezu', 'geom_system', 'geom_x', 'geom_y'];
   const workbook = makeWorkbook([
     { name: 'Prázdný' },
@@ -119,7 +119,7 @@ test('every format is imported by its content, with what the table leaves out fr
   expect(JSON.parse(piped)).toMatchObject({ added: 1 });
 });
 
-test('a file that cannot be read at all ends with 2 and queues nothing', async () => {
+test('an unreadable file ends with 2 and queues nothing', async () => {
   const before = (await home.json<unknown[]>('list')).length;
   for (const [file, message] of [
     ['xml/billion-laughs.xml', 'DTD'],
@@ -133,7 +133,7 @@ test('a file that cannot be read at all ends with 2 and queues nothing', async (
   expect((await home.json<unknown[]>('list')).length).toBe(before);
 });
 
-test('an import that is killed has whole batches in the outbox, and goes on where it stopped', async () => {
+test('a killed import has whole batches in the outbox, and resumes where it stopped', async () => {
   const killed = await signedIn(service, 'archaeologist', ['--min-interval-ms', '0']);
   const table = writeSeason(killed, 3000);
   const { child, ended } = killed.start('import', table, '--quiet');
@@ -148,7 +148,7 @@ test('an import that is killed has whole batches in the outbox, and goes on wher
   expect(await killed.json<Report>('import', table)).toMatchObject({ added: 3000 - keptCount, updated: 0, unchanged: keptCount });
 });
 
-test('a table that Excel saved as CSV is imported as it reads there, and a person may say what it is written in', async () => {
+test('a table that Excel saved as CSV is imported as displayed, and a person may give its encoding', async () => {
   const field = makeHome();
   await expectDone(field.pas('init', '--name', 'field', '--kind', 'training', ...addressFlags(service)));
   const rows = 'local_id;poznamka\nS-1;střep ze Žďáru\nS-2;šedá hlína\n';

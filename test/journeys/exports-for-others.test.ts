@@ -34,7 +34,7 @@ const path = (name: string): string => join(home.folder, name);
 const read = (name: string): string => readFileSync(path(name), 'utf8');
 
 describe('pas export --for lido', () => {
-  test('is LIDO with a record a find, and says where only what anybody may see was found', async () => {
+  test('writes LIDO with one record per find, and gives a place only if it is public', async () => {
     expect(await home.json('export', '--for', 'lido', '--out', path('finds.xml'))).toMatchObject({ format: 'xml', finds: 3 });
     const document = read('finds.xml');
     using validator = await lidoValidator();
@@ -47,7 +47,7 @@ describe('pas export --for lido', () => {
     expect(document).toContain('<lido:term xml:lang="cs">paleolit</lido:term>');
   });
 
-  test('says of no find where it was found with --without-places', async () => {
+  test('gives no place at all with --without-places', async () => {
     const { stdout } = await expectDone(home.pas('export', '--for', 'lido', '--without-places'));
     expect(stdout).not.toMatch(/gml:pos|displayPlace|volné|otevřená|Čermáková|pole\.png/);
     using validator = await lidoValidator();
@@ -56,7 +56,7 @@ describe('pas export --for lido', () => {
     expect([other.code, other.stderr]).toEqual([2, expect.stringContaining('--for lido')]);
   });
 
-  test('keeps every place where accessibilities were not harvested', async () => {
+  test('withholds every place if accessibilities were not harvested', async () => {
     const field = makeHome();
     await expectDone(field.pas('init', '--name', 'field', '--kind', 'training', ...addressFlags(service)));
     field.file('pole.png', tinyPng(1));
@@ -66,7 +66,7 @@ describe('pas export --for lido', () => {
     expect(stdout).not.toMatch(/gml:pos|displayPlace/);
   });
 
-  test('keeps a place that the service keeps by now', async () => {
+  test('withholds a place that the service withholds by now', async () => {
     const exported = async (): Promise<string> => (await expectDone(home.pas('export', 'A-1', '--for', 'lido'))).stdout;
     await expectDone(home.pas('pull'));
     const before = await exported();
@@ -78,7 +78,7 @@ describe('pas export --for lido', () => {
     expect(await exported()).not.toMatch(/gml:pos|displayPlace/);
   });
 
-  test('writes no empty list, replaces nothing unasked, and is XML', async () => {
+  test('writes no empty list, replaces nothing without --force, and is valid XML', async () => {
     const none = await home.pas('export', '--for', 'lido', '--project', 'C-1', '--out', path('none.xml'));
     expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('There is no find to write.')]);
     expect(existsSync(path('none.xml'))).toBe(false);
@@ -123,7 +123,7 @@ describe('pas export --for museum', () => {
     expect(rows).toEqual([...(text?.rows ?? [])].map(({ cells }) => cells));
   });
 
-  test('is no map', async () => {
+  test('does not accept map formats', async () => {
     const map = await home.pas('export', '--for', 'museum', '--out', path('museum.gpkg'));
     expect([map.code, map.stderr]).toEqual([2, expect.stringContaining('.csv, .xlsx')]);
   });

@@ -35,7 +35,7 @@ async function imported(name: string, content: string | Buffer, ...more: string[
 
 const waypoint = (root: string): string => `${root}<wpt lat="49.84050" lon="15.17120"><name>A1</name></wpt></gpx>`;
 
-describe('read are', () => {
+describe('pas import reads', () => {
   test.each([
     ['GPX without a namespace', '<?xml version="1.0"?><gpx version="1.1" creator="a">'],
     ['GPX whose namespace begins with https', '<gpx xmlns="https://www.topografix.com/GPX/1/1">'],
@@ -49,7 +49,7 @@ describe('read are', () => {
     expect(finds).toMatchObject([{ local_id: 'A1', elements: { geom_wkt: 'POINT (15.17120 49.84050)' } }]);
   });
 
-  test('KML of Google My Maps, whose pictures are on the web and stay in the note', async () => {
+  test('KML of Google My Maps, whose online pictures stay in the note', async () => {
     const picture = 'https://mymaps.usercontent.google.com/hostedimage/m/x';
     const html = `<![CDATA[<img src="${picture}" height="200" width="auto" /><br><br>spona, 5 cm]]>`;
     const data = `<ExtendedData><Data name="gx_media_links"><value>${picture}</value></Data></ExtendedData>`;
@@ -59,7 +59,7 @@ describe('read are', () => {
     expect(finds).toMatchObject([{ local_id: 'K9', elements: { poznamka: `spona, 5 cm\n${picture}` } }]);
   });
 
-  test('ESRI:102067, which is S-JTSK, in every format that says its system', async () => {
+  test('ESRI:102067, which is S-JTSK, in every format that names its system', async () => {
     const [x, y] = [-693_922.37, -1_076_044.69];
     const wkt = `POINT (${x} ${y})`;
     const csv = await imported('a.csv', `local_id;geom_system;geom_x;geom_y\nC;ESRI:102067;${x};${y}\n`);
@@ -81,7 +81,7 @@ describe('read are', () => {
       expect(finds).toMatchObject([{ elements: { geom_system: '5514', geom_sjtsk_wkt: wkt } }]);
   });
 
-  test('a workbook whose parts are written in other letters', async () => {
+  test('a workbook whose parts use other letter cases', async () => {
     const parts = workbookParts([
       {
         name: 'A',
@@ -115,7 +115,7 @@ describe('read are', () => {
     expect((await imported('a.fods', document, '--sheet', 'B')).finds).toMatchObject([{ local_id: 'F-2' }]);
   });
 
-  test('an export of ODK Central that was packed again with its folder, and its photographs', async () => {
+  test('an export of ODK Central that was repacked with its folder, and its photographs', async () => {
     const archive = makeZip([
       { name: 'Nalezy/Nalezy.csv', content: 'SubmissionDate,druh_nalezu,photo,KEY\n2024-06-01T10:00:00Z,,a.png,uuid:1\n' },
       { name: 'Nalezy/media/a.png', content: tinyPng(1) },
@@ -124,7 +124,7 @@ describe('read are', () => {
     expect((await imported('Nalezy.zip', archive)).report).toMatchObject({ added: 1, photos: 1 });
   });
 
-  test('truths of spreadsheets in Czech, and moments of the whole world as the day where the computer is', async () => {
+  test('Czech truth values of spreadsheets, and UTC timestamps as the day in the local time zone', async () => {
     const rows = ['P;PRAVDA;2024-05-31T22:00:00.000Z', 'N;NEPRAVDA;20240601'];
     const { finds } = await imported('a.csv', ['local_id;predano;datum_nalezu', ...rows].join('\n'));
     const local = new Date('2024-05-31T22:00:00.000Z');
@@ -136,7 +136,7 @@ describe('read are', () => {
   });
 });
 
-test('a photograph with an absolute path is looked for by its name, and a find whose photograph is missing is taken', async () => {
+test('a photograph with an absolute path is looked up by its name, and a find whose photograph is missing is imported', async () => {
   const homeCopy = home.copy();
   homeCopy.file('IMG_1.png', tinyPng(1));
   const table = homeCopy.file('a.csv', 'local_id;photos\nA;C:\\Users\\eva\\IMG_1.png\nB;/storage/emulated/0/IMG_2.png\n');
@@ -152,7 +152,7 @@ test('a table that was saved as a web page is refused by name', async () => {
   expect([run.code, run.stderr]).toEqual([2, expect.stringMatching(/web page \(HTML\)[\s\S]*Save it as \.xlsx/)]);
 });
 
-test('the mark against formulas is taken away by every reader, whatever program it went through', async () => {
+test('every reader removes the formula mark, whatever program the file went through', async () => {
   const note = "'- okraj";
   const xlsx = makeZip(
     workbookParts([
@@ -196,7 +196,7 @@ test('the mark against formulas is taken away by every reader, whatever program 
   expect(mapped.stdout).not.toContain("'-pravěk");
 });
 
-test('a copy that was kept because two computers changed a file is said', async () => {
+test('a conflict copy of a synchronised file is reported', async () => {
   const homeCopy = home.copy();
   const [table, copy] = ['season.csv', "season (Eva's conflicted copy 2024-06-01).csv"].map((name) =>
     homeCopy.file(name, 'local_id\nA\n'),
@@ -215,7 +215,7 @@ test('a copy that was kept because two computers changed a file is said', async 
   expect([empty.code, empty.stderr]).toEqual([2, expect.stringContaining('is empty')]);
 });
 
-test('a position that lies elsewhere as it is written, and a link of a route, are named and never taken as places here', async () => {
+test('a position outside the country, and a route link, are named and never read as places here', async () => {
   const homeCopy = home.copy();
   const map = homeCopy.file(
     'map.toml',

@@ -24,7 +24,7 @@ async function makeSheet(path: string, name: string): Promise<Record<string, str
   return [...rows].map(({ cells }) => Object.fromEntries(header.map((column, index) => [column, cells[index] ?? ''])));
 }
 
-test('a form asks for every element of states 2 and 3, in Czech and English, and has its lists beside it', async () => {
+test('a form has every element of states 2 and 3, in Czech and English, and its lists beside it', async () => {
   home.file('first/.keep', '');
   const path = join(home.folder, 'first/finds.xlsx');
   const { files } = await home.json<{ files: string[] }>('field', 'make', path, '--for', 'odk');
@@ -63,14 +63,14 @@ function last(name: string): string {
   return `\${last-saved#${name}}`;
 }
 
-test.each(['odk', 'qfield'])('a form for %s is not made from a value that cannot be read', async (tool) => {
+test.each(['odk', 'qfield'])('a form for %s is not made with an unreadable default value', async (tool) => {
   const path = join(home.folder, tool === 'odk' ? 'unread.xlsx' : 'unread');
   const { code, stderr } = await home.pas('field', 'make', path, '--for', tool, '--set', 'depth_cm=deep');
   expect([code, existsSync(path)]).toEqual([2, false]);
   expect(stderr).toContain('deep');
 });
 
-test('what the profile says of every find, a form begins with', async () => {
+test('a form starts with the defaults of the profile', async () => {
   const other = home.copy();
   const config = join(other.folder, 'pas', 'config.toml');
   other.file(
@@ -100,7 +100,7 @@ test('what the profile says of every find, a form begins with', async () => {
   });
 });
 
-test('no file is replaced without being told to, and none is written where one of them may not be', async () => {
+test('no file is replaced without --force, and none is written if one of them cannot be', async () => {
   const other = home.copy();
   other.file('form/obdobi.csv', 'mine');
   const path = join(other.folder, 'form/finds.xlsx');
@@ -115,7 +115,7 @@ test('no file is replaced without being told to, and none is written where one o
   expect(readdirSync(join(other.folder, 'folder'))).toEqual(['obdobi.csv']);
 });
 
-test('without vocabularies, and with a name of another kind, it says so once', async () => {
+test('missing vocabularies, and a file name of another format, are reported once', async () => {
   const far = await homeWithoutNetwork();
   const run = await far.pas('field', 'make', join(far.folder, 'finds.xlsx'), '--for', 'odk');
   expect(run).toMatchObject({ code: 2, stderr: expect.stringContaining('heslo:obdobi') });

@@ -27,7 +27,7 @@ beforeAll(async () => {
 const listed = async (...flags: string[]): Promise<string[]> =>
   (await home.json<{ local_id: string }[]>('list', ...flags)).map(({ local_id }) => local_id);
 
-describe('of many finds the list shows', () => {
+describe('the list of finds shows', () => {
   test.each([
     [['--state', 'accepted'], ['K-2']],
     [
@@ -46,11 +46,11 @@ describe('of many finds the list shows', () => {
     expect(await listed(...flags)).toEqual(finds);
   });
 
-  test('the name by which a find is shown, as a shell takes it', async () => {
+  test('the name of a find quoted for the shell', async () => {
     expect((await home.pas('list', '--state', 'draft')).stdout).toMatch(/^'DR 1' /m);
   });
 
-  test('nothing for a day that is none', async () => {
+  test('nothing for a day that is not a date', async () => {
     expect(await home.pas('list', '--since', 'May')).toMatchObject({ code: 2, stderr: expect.stringContaining('YYYY-MM-DD') });
   });
 });
@@ -67,7 +67,7 @@ describe('an export', () => {
     return readFileSync(path, 'utf8');
   };
 
-  test('with labels has them in Czech and English beside the codes, and is imported again as it was', async () => {
+  test('with labels has them in Czech and English beside the codes, and can be imported again unchanged', async () => {
     const [header = '', first = ''] = (await exported('labels.csv', '--labels', 'K-1')).split('\r\n');
     const cell = (column: string) => first.split(';')[header.replace('\ufeff', '').split(';').indexOf(column)];
     expect(cell('obdobi')).toMatch(/^HES-\d+$/);
@@ -83,11 +83,11 @@ describe('an export', () => {
     }
   });
 
-  test('without them is as it was, for the programs that read it', async () => {
+  test('without labels is unchanged for programs', async () => {
     expect((await exported('plain.csv')).split('\r\n')[0]).not.toMatch(/_cs|_en/);
   });
 
-  test('for people has names and labels in their language, a line a find', async () => {
+  test('for people has names and labels in their language, one line per find', async () => {
     const lines = (await exported('people.csv', '--for', 'people')).split('\r\n');
     expect(lines).toHaveLength(6);
     expect(lines[0]).toMatch(/^\ufeffFind;Sending state;Identifier;.*;Object;.*;Coordinates;Photographs;Changed at the service$/);

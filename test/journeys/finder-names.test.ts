@@ -30,8 +30,8 @@ async function listFinders(column: string): Promise<(string | undefined)[]> {
   return NAMES.map((_, index) => listed.find(({ local_id }) => local_id === `${column}-${index}`)?.elements.nalezce?.text);
 }
 
-describe('names that stand one way here and another there', () => {
-  test('are read for what they are, and what is certain in no order is left to a person', async () => {
+describe('names in mixed orders', () => {
+  test('are read correctly, and an ambiguous order is left to a person', async () => {
     const run = await home.pas('import', home.file('season.csv', table('nalezce')), '--json');
     expect(run.code).toBe(3);
     const report = JSON.parse(run.stdout) as Report;
@@ -49,7 +49,7 @@ describe('names that stand one way here and another there', () => {
   test.each([
     ['surname-first', 'Kolář, Hrubý'],
     ['given-first', 'Hrubý, Kolář'],
-  ])('are so also where a map says %s, which decides what the names do not tell', async (order, undecided) => {
+  ])('are read correctly if a map says %s, which decides what the names do not show', async (order, undecided) => {
     const column = order.replace('-', '');
     const map = home.file(
       `${column}.toml`,

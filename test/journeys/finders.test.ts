@@ -65,8 +65,8 @@ async function typed(home: Home, message: string, command: RegExp) {
   return home.pas(...words.slice(1));
 }
 
-describe('finders of a table', () => {
-  test('are taken for the one known person whom they name in any writing, which is told by name and row', async () => {
+describe('finders in a table', () => {
+  test('are resolved to the one known person that they name in any spelling, reported by name and row', async () => {
     const home = started.copy();
     const { code, issues, new_people } = await importing(home, [
       ...['DVOŘÁKOVÁ, Eva', 'Dvorakova, Eva', 'novák, jan', 'Novak, Jan', 'Jan Novák', 'Mgr. et Mgr. Eva Dvořáková, Ph.D.'],
@@ -87,7 +87,7 @@ describe('finders of a table', () => {
     ]);
   });
 
-  test('that several people may be are left out, until a mapping says who is meant', async () => {
+  test('that match several people are left out, until a mapping says who is meant', async () => {
     const home = started.copy();
     const { code, issues } = await importing(home, ['Kučera, Pavel', 'J. Novák', 'Mgr. KUČERA Pavel', 'Jan Novák (ml.)']);
     expect([code, await readFinders(home)]).toEqual([3, {}]);
@@ -115,7 +115,7 @@ describe('finders of a table', () => {
     });
   });
 
-  test('who are not known are listed with the nearest people, and what is no person is an issue', async () => {
+  test('who are unknown are listed with the nearest people, and text that is not a person is an issue', async () => {
     const home = started.copy();
     const { code, issues, new_people } = await importing(home, [
       ...['Novak, Jam', 'P. J. Novák', 'Jana Nováková Svobodová', 'Petr Novák st.', 'Novák Jan, Eva Dvořáková', 'parta z Lhoty'],
@@ -131,7 +131,7 @@ describe('finders of a table', () => {
     expect(issues.map(({ row, rule }) => `${row} ${rule}`)).toEqual(['6 finder-name', '7 finder-name', '8 finder-name']);
   });
 
-  test('stay the same when the table is imported again after people were harvested, also where a find was sent', async () => {
+  test('stay the same if the table is imported again after people were harvested, even if a find was sent', async () => {
     const home = await signedIn(service, 'archaeologist', ['--min-interval-ms', '0']);
     await home.pas('harvest-vocab', 'heslo', 'organizace', 'ruian_katastr', '--quiet');
     expect((await importing(home, ['Jan Novák'])).code).toBe(0);
@@ -141,7 +141,7 @@ describe('finders of a table', () => {
   });
 });
 
-describe('one finder that is given by hand', () => {
+describe('a single finder', () => {
   const find = (finder: string): string[] => ['--set', `finder=${finder}`, '--set', 'project=C-202400101', '--set', 'crs=4326'];
 
   test('is matched by pas add as in a table', async () => {
@@ -158,7 +158,7 @@ describe('one finder that is given by hand', () => {
     });
   });
 
-  test('is matched by pas edit as in a table, and what was not touched stays', async () => {
+  test('is matched by pas edit as in a table, and untouched values stay', async () => {
     const home = started.copy();
     await importing(home, ['Novák, Jan']);
     const edited = await home.json<Reported>('edit', 'R0', '--set', 'nalezce=DVOŘÁKOVÁ Eva');
@@ -170,7 +170,7 @@ describe('one finder that is given by hand', () => {
     expect(await readFinders(home)).toEqual({ R0: 'OS-000305' });
   });
 
-  test('is left alone by an edit of something else, although it could not be read any more', async () => {
+  test('is not changed by an edit of another element, even if it can no longer be resolved', async () => {
     const home = await signedIn(service, 'archaeologist', ['--min-interval-ms', '0']);
     await home.pas('harvest-vocab', 'heslo', 'organizace', 'ruian_katastr', '--quiet');
     await importing(home, ['Kučera, Pavel']);
@@ -180,7 +180,7 @@ describe('one finder that is given by hand', () => {
   });
 });
 
-test('a finder of a form from a phone is matched as in a table', async () => {
+test('a finder from a phone form is matched as in a table', async () => {
   const home = started.copy();
   const rows = ['Kolář, Jan', 'novak, jan', 'Pavel Kučera'].map(
     (finder, index) => `2026-06-01,F-${index},C-202400101,1,archeolog,:tba,"${finder}",49.84,15.17,200,5,uuid:${index}`,
@@ -196,13 +196,13 @@ test('a finder of a form from a phone is matched as in a table', async () => {
   expect(new_people).toMatchObject([{ name: 'Kolář, Jan' }]);
 });
 
-describe('a push that would make new people', () => {
+describe('a push that would create new people', () => {
   const pushed = async (home: Home, ...flags: string[]) => {
     const run = await home.pas('push', '--json', ...flags);
     return { code: run.code, lines: jsonLines(run.stdout) };
   };
 
-  test('sends nothing before a person has said so, and names them with the nearest', async () => {
+  test('sends nothing before a person accepts them, and names them with the nearest known people', async () => {
     const home = started.copy();
     await importing(home, ['Novak, Jam', 'Novák, Jan', 'Novak, Jam']);
     const first = await pushed(home);
@@ -224,7 +224,7 @@ describe('a push that would make new people', () => {
     expect((await pushed(home, 'R0', 'R1', '--no-look')).lines.at(-1)).toMatchObject({ accepted: 2 });
   });
 
-  test('is said beforehand by push --dry-run, status and validate', async () => {
+  test('is announced by push --dry-run, status and validate', async () => {
     const home = started.copy();
     await importing(home, ['Kolář, Jan']);
     const people = [{ name: 'Kolář, Jan', finds: 1, accepted: false }];
@@ -238,7 +238,7 @@ describe('a push that would make new people', () => {
     }
   });
 
-  test('sends them once they were accepted, which is remembered for each of them', async () => {
+  test('sends them once they were accepted, and remembers each acceptance', async () => {
     const home = started.copy();
     await importing(home, ['Kolář, Jan', 'Horák, Petr']);
     expect((await pushed(home, '--accept-new-people', '--limit', '1')).lines.at(-1)).toMatchObject({ accepted: 1 });
@@ -250,14 +250,14 @@ describe('a push that would make new people', () => {
     expect(await pushed(home, 'M0')).toMatchObject({ code: 0 });
   });
 
-  test('is none where people were not harvested, since nobody can tell', async () => {
+  test('is not held if people were not harvested, since nothing can be compared', async () => {
     const home = await signedIn(service, 'archaeologist', ['--min-interval-ms', '0']);
     await home.pas('harvest-vocab', 'heslo', 'organizace', 'ruian_katastr', '--quiet');
     await importing(home, ['Dlouhý, Karel']);
     expect(await pushed(home)).toMatchObject({ code: 0 });
   });
 
-  test('names those who were entered before people were harvested, and are known in another writing', async () => {
+  test('names people entered before the harvest who are known in another spelling', async () => {
     const home = await signedIn(service, 'archaeologist', ['--min-interval-ms', '0']);
     await home.pas('harvest-vocab', 'heslo', 'organizace', 'ruian_katastr', '--quiet');
     await importing(home, ['DVOŘÁKOVÁ, Eva']);

@@ -66,18 +66,21 @@ const FILES: Readonly<Record<string, Buffer | string>> = {
 
 const SET = ['projekt=C-202400101', 'stav=1', 'pristupnost=archeolog'].flatMap((setting) => ['--set', setting]);
 
-test.each(Object.keys(FILES))('%s says what the others say: what one of them brought, another one only repeats', async (name) => {
-  const homeCopy = home.copy();
-  homeCopy.file('first.kml', kml());
-  homeCopy.file(name, FILES[name] ?? '');
-  expect(await homeCopy.json<Report>('import', name, ...SET, '--dry-run')).toMatchObject({ added: 1, invalid: 0 });
-  expect(await homeCopy.json<Report>('import', 'first.kml', ...SET)).toMatchObject({ added: 1 });
-  const again = await homeCopy.json<Report>('import', name, ...SET);
-  expect(again).toMatchObject({ added: 0, updated: 0, unchanged: 1, invalid: 0 });
-  expect(again.issues.filter(({ severity }) => severity === 'error')).toEqual([]);
-});
+test.each(Object.keys(FILES))(
+  '%s has the same content as the others: what one format imported, another repeats',
+  async (name) => {
+    const homeCopy = home.copy();
+    homeCopy.file('first.kml', kml());
+    homeCopy.file(name, FILES[name] ?? '');
+    expect(await homeCopy.json<Report>('import', name, ...SET, '--dry-run')).toMatchObject({ added: 1, invalid: 0 });
+    expect(await homeCopy.json<Report>('import', 'first.kml', ...SET)).toMatchObject({ added: 1 });
+    const again = await homeCopy.json<Report>('import', name, ...SET);
+    expect(again).toMatchObject({ added: 0, updated: 0, unchanged: 1, invalid: 0 });
+    expect(again.issues.filter(({ severity }) => severity === 'error')).toEqual([]);
+  },
+);
 
-test('the files of a shapefile are read together, whichever of them is named and however their endings are written', async () => {
+test('the files of a shapefile are read together, whichever is named and whatever the case of their extensions', async () => {
   const homeCopy = home.copy();
   for (const [ending, content] of [
     ['.SHP', shp],
@@ -93,12 +96,12 @@ test('the files of a shapefile are read together, whichever of them is named and
   expect([run.code, run.stderr]).toEqual([2, expect.stringContaining('has no .prj beside it')]);
 });
 
-describe('photographs of an archive of KML', () => {
+describe('photographs in a KML archive', () => {
   const parts = (...photographs: readonly ZipPart[]) =>
     makeZip([{ name: 'doc.kml', content: kml(NOTE, '&lt;img src="files/p 1.png"&gt;') }, ...photographs]);
   const photograph = { name: 'files/p 1.png', content: tinyPng(7) };
 
-  test('are queued with their find, once, and nothing is left of what was unpacked', async () => {
+  test('are queued with their find once, and no unpacked file remains', async () => {
     const homeCopy = home.copy();
     homeCopy.file('walk.kmz', parts(photograph));
     const left = () =>
@@ -110,7 +113,7 @@ describe('photographs of an archive of KML', () => {
     expect((await homeCopy.pas('show', 'T-1')).stdout).toContain('p 1.png');
   });
 
-  test('that are not in it are looked for beside it, and told of where they are nowhere', async () => {
+  test('that are not in it are looked for beside it, and reported if they are missing', async () => {
     const homeCopy = home.copy();
     homeCopy.file('walk.kmz', parts());
     const missing = await homeCopy.json<Report>('import', 'walk.kmz');
@@ -120,7 +123,7 @@ describe('photographs of an archive of KML', () => {
     expect(await homeCopy.json<Report>('import', 'walk.kmz')).toMatchObject({ unchanged: 1, photos: 1 });
   });
 
-  test('cannot be left where they lie', async () => {
+  test('cannot be linked to', async () => {
     const homeCopy = home.copy();
     homeCopy.file('walk.kmz', parts(photograph));
     const run = await homeCopy.pas('import', 'walk.kmz', '--link');

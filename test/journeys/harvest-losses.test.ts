@@ -24,7 +24,7 @@ async function eraseAll(set: string): Promise<number> {
 }
 
 describe('a set that is suddenly empty', () => {
-  test('keeps its entries, exits 3, and loses them where that is accepted', async () => {
+  test('keeps its entries, exits 3, and is emptied with --accept-losses', async () => {
     expect((await home.pas('harvest-vocab', SET)).code).toBe(0);
     const count = (await home.json<unknown[]>('vocab', 'list', SET)).length;
     const erased = await eraseAll(SET);
@@ -45,7 +45,7 @@ describe('a set that is suddenly empty', () => {
     expect(run).toMatchObject({ vanished: erased });
   });
 
-  test('is named at the first harvest, and is no success where documents need it', async () => {
+  test('is named at the first harvest, and is a failure if documents need it', async () => {
     await eraseAll(SET);
     const run = await home.pas('harvest-vocab', SET);
     expect([run.code, run.stderr]).toEqual([

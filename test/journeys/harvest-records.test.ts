@@ -23,7 +23,7 @@ describe.each([
 
   testWholeHarvests('2.2', () => ({ mock, home }));
 
-  test('is asked through its generic endpoint with one redirect per harvest', async () => {
+  test('is requested through its generic endpoint with one redirect per harvest', async () => {
     await mock.control('DELETE', '/journal');
     await home.json('harvest', 'heslo', '--schema-version', 'newest', '--out', 'newest.jsonl');
     const { value } = await mock.control('GET', '/journal');
@@ -45,7 +45,7 @@ describe('a harvest', () => {
   });
   afterAll(() => mock.close());
 
-  test('asks after some time only for what changed', async () => {
+  test('later asks only for changes', async () => {
     await home.json('harvest', 'heslo', '--out', 'kept.jsonl');
     await mock.control('POST', '/clock', { advance_ms: 3600_000 });
     await mock.control('POST', '/records', {
@@ -63,7 +63,7 @@ describe('a harvest', () => {
     expect(last.size).toBe(summary.held);
   });
 
-  test('gives the same records as files and as an SQLite file', async () => {
+  test('writes the same records as files and as an SQLite file', async () => {
     const expected = await served(mock, 'projekt', 'oai_svc', { as: 'archaeologist' });
     await home.json('harvest', 'projekt', '--out', 'projects');
     await home.json('harvest', 'projekt', '--out', 'projects.sqlite');
@@ -83,7 +83,7 @@ describe('a harvest', () => {
     expect(new Map(stored as [string, string][])).toEqual(expected);
   });
 
-  test('goes into a folder where a run was killed as it began, and into none with files of somebody else', async () => {
+  test('resumes in a folder where a run was killed at its start, and refuses a folder with other files', async () => {
     home.file('begun/.harvest', '');
     home.file('begun/.harvest-journal', '');
     expect(await home.json('harvest', 'projekt', '--out', 'begun')).toMatchObject({ written: expect.any(Number) });
@@ -93,7 +93,7 @@ describe('a harvest', () => {
     expect([run.code, run.stderr]).toEqual([2, expect.stringContaining('was not written by pas')]);
   });
 
-  test('shows an account what it may see since it has other rights, without being told to read in full', async () => {
+  test('shows new records after the rights of the account changed, without --full', async () => {
     const reader = await signedIn(mock.server, 'researcher', WITHOUT_PAUSES);
     const shown = async (): Promise<number> => {
       await reader.pas('harvest', 'samostatny_nalez', '--out', 'shown.jsonl');
@@ -111,7 +111,7 @@ describe('a harvest', () => {
     expect(quiet.stdout).toMatch(/changes.* 0 new or changed/);
   });
 
-  test('shows more to who is signed in, and the two are not mixed in one output', async () => {
+  test('shows more to a signed-in account, and the two views are not mixed in one output', async () => {
     const anonymous = makeHome({}, home.folder).with({ PAS_HOME: join(home.folder, 'anonymous') });
     await anonymous.pas('init', '--name', 'a', '--kind', 'training', ...addressFlags(mock.server));
     const masks = async (at: Home, out: string): Promise<number> => {
@@ -124,7 +124,7 @@ describe('a harvest', () => {
   });
 });
 
-describe('what is given on the command line', () => {
+describe('a command line', () => {
   let mock: TestMock;
   let home: Home;
   beforeAll(async () => {
@@ -134,20 +134,20 @@ describe('what is given on the command line', () => {
   afterAll(() => mock.close());
   afterEach(() => mock.control('PUT', '/faults', []));
 
-  test('without --out prints lines, and what is said beside them goes to stderr', async () => {
+  test('without --out prints lines, and messages go to stderr', async () => {
     const run = await home.pas('harvest', 'heslo:obdobi', '--json');
     expect(run.code, run.stderr).toBe(0);
     expect(lines(run.stdout).map(getIdent).sort()).toEqual([...(await served(mock, 'heslo:obdobi', 'oai_svc')).keys()].sort());
     expect(run.stderr).toMatch(/heslo:obdobi: \d+ records/);
   });
 
-  test('--to xml prints a document', async () => {
+  test('with --to xml prints a document', async () => {
     const run = await home.pas('harvest', 'let', '--to', 'xml');
     expect(parseRecords(run.stdout)).toEqual(await served(mock, 'let', 'oai_svc'));
     expect(run.stdout).toMatch(/^<\?xml .*<\/harvest>\n$/s);
   });
 
-  test('--from and --until bound what is harvested', async () => {
+  test('with --from and --until limits the harvest', async () => {
     const { text } = await ask(mock, 'verb=ListIdentifiers&metadataPrefix=oai_svc&set=heslo&from=2024-10-01&until=2024-12-31');
     const size = Number(/completeListSize="(\d+)"/.exec(text)?.[1] ?? (text.match(/<header>/g) ?? []).length);
     const summary = await home.json<HarvestSummary>(
@@ -179,7 +179,7 @@ describe('what is given on the command line', () => {
     [2, /was not written by pas/, ['heslo', '--out', '.']],
     [2, /database of another program/, ['heslo', '--out', 'the outbox']],
     [14, /cannotDisseminateFormat/, ['heslo', '--format', 'marc21', '--out', 'x.jsonl']],
-  ])('that cannot be ends with %i: %s', async (code, words, args) => {
+  ])('with wrong values ends with %i: %s', async (code, words, args) => {
     home.file('mine.jsonl', 'mine\n');
     await home.pas('status');
     const run = await home.pas('harvest', ...args.map((arg) => (arg === 'the outbox' ? outboxFile(home) : arg)));
@@ -192,7 +192,7 @@ describe('what is given on the command line', () => {
   test.each([
     ['harvest', ['heslo', '--out', 'in-time.jsonl']],
     ['harvest-vocab', ['heslo']],
-  ])('%s --deadline ends with what was read so far, and the next run goes on', async (command, args) => {
+  ])('with %s --deadline ends with what was read, and the next run resumes', async (command, args) => {
     await mock.control('PUT', '/faults', [{ endpoint: 'oai', fault: 'slow', ms: 600_000, times: 1, when: { nth: 5 } }]);
     const run = await home.pas(command, ...args, '--deadline', '3s');
     expect([run.code, run.stderr]).toEqual([5, expect.stringContaining('The deadline of 3s (--deadline) has passed.')]);
@@ -200,7 +200,7 @@ describe('what is given on the command line', () => {
     expect((await home.pas(command, ...args, '--deadline', '5m')).code).toBe(0);
   });
 
-  test('that was refused by the service leaves the place free for what is right', async () => {
+  test('that the service refused does not block the output for the corrected one', async () => {
     expect((await home.pas('harvest', 'let', '--format', 'marc21', '--out', 'free.jsonl')).code).toBe(14);
     expect((await home.pas('harvest', 'let', '--out', 'free.jsonl')).code).toBe(0);
   });

@@ -27,7 +27,7 @@ type Summary = HarvestSummary & {
 
 const idents = (name: string): string[] => readLines(home, name).map(getIdent).sort();
 
-test('everything that the service has is harvested without a set', async () => {
+test('everything at the service is harvested without a set', async () => {
   const pages = await fetchPages(mock, 'verb=ListRecords&metadataPrefix=oai_dc', { as: 'archaeologist' });
   const expected = new Map(pages.flatMap((page) => [...parseRecords(page)]));
   const summary = await home.json<Summary>('harvest', '--all', '--format', 'oai_dc', '--out', 'all.xml');
@@ -69,7 +69,7 @@ test('several sets are not mixed with one of them, nor with all', async () => {
   }
 });
 
-test('identifiers alone are harvested, and changes of them', async () => {
+test('identifiers alone are harvested, with their changes', async () => {
   const expected = await listAll(mock, 'verb=ListIdentifiers&metadataPrefix=oai_svc&set=samostatny_nalez', {
     as: 'archaeologist',
   });
@@ -102,7 +102,7 @@ test('identifiers alone are harvested, and changes of them', async () => {
   expect(readLines(home, 'ids.jsonl').at(-1)).toMatchObject({ deleted: true });
 });
 
-test('what the account could not see is taken anew by a full harvest once it may', async () => {
+test('records that were hidden from the account are harvested by --full after its rights grew', async () => {
   await using service = await startMock({ pageSize: 40 });
   home = await signedIn(service.server, 'archaeologist', WITHOUT_PAUSES);
   const harvest = (...flags: string[]) => home.json<Summary>('harvest', 'samostatny_nalez', '--out', 'finds.jsonl', ...flags);
@@ -129,7 +129,7 @@ test.each<readonly [RegExp, readonly string[]]>([
   [/is for whole records/, ['let', '--identifiers', '--out', 'folder']],
   [/cannot be used with option '--skip-broken'/, ['let', '--identifiers', '--skip-broken']],
   [/no set nonsense/, ['let', 'nonsense', '--out', 'x.jsonl']],
-])('that cannot be ends with 2: %s', async (words, args) => {
+])('wrong combinations end with 2: %s', async (words, args) => {
   const run = await home.pas('harvest', ...args);
   expect([run.code, run.stderr]).toEqual([2, expect.stringMatching(words)]);
 });

@@ -30,7 +30,7 @@ describe.each([
   });
   afterAll(() => service.stop());
 
-  test.each(['2.0', '2.2'])('is harvested whole in version %s, with and without an account', async (version) => {
+  test.each(['2.0', '2.2'])('is harvested completely in version %s, with and without an account', async (version) => {
     for (const auth of ['none', 'basic']) {
       const home = await signedIn(service, 'researcher', [...WITHOUT_PAUSES, '--schema-version', version, '--oai-auth', auth]);
       const { sets } = await harvest(home);
@@ -45,7 +45,7 @@ describe.each([
     }
   });
 
-  test('says which projects are surveys, to whoever may see them', async () => {
+  test('says which projects are surveys, for every account that sees them', async () => {
     const home = await signedIn(service, 'archivist', WITHOUT_PAUSES);
     const { sets } = await harvest(home, 'projekt');
     const { counts } = await service.control<ServerState>('GET', '/state');
@@ -84,7 +84,7 @@ describe('a service', () => {
     }
   });
 
-  test('has a mistyped project refused offline, and one that it does not show pointed out', async () => {
+  test('has a mistyped project refused offline, and a hidden one pointed out', async () => {
     const home = await signedIn(service, 'archaeologist', WITHOUT_PAUSES);
     await harvest(home);
     const table = readFileSync(writeSeason(home, 1), 'utf8').replace('C-202400101', 'C-202499999');
@@ -102,7 +102,7 @@ describe('a service', () => {
     expect(shown).toMatchObject([{ severity: 'warning' }]);
   });
 
-  test('is asked later only for what changed; deletions arrive', async () => {
+  test('is later asked only for changes; deletions arrive', async () => {
     const home = await signedIn(service, 'archaeologist', WITHOUT_PAUSES);
     await harvest(home);
     const [first, second] = await entries(home, 'heslo:predmet_druh');
@@ -133,12 +133,12 @@ describe('harvested vocabularies', () => {
   });
 
   // From here on there is no service any more.
-  test.each(['spona', 'SPÓNA', 'brooch', 'spna'])('"%s" finds the brooch without a network', async (typed) => {
+  test.each(['spona', 'SPÓNA', 'brooch', 'spna'])('"%s" finds the brooch offline', async (typed) => {
     const [first] = await home.json<Entry[]>('vocab', 'search', typed);
     expect(first).toMatchObject({ label: 'spona', label_en: 'brooch', set: 'heslo:predmet_druh' });
   });
 
-  test('an entry shows its place in the hierarchy', async () => {
+  test('an entry shows its position in the hierarchy', async () => {
     const [spona] = await home.json<Entry[]>('vocab', 'search', 'spona');
     const shown = await home.json<{ path: { label: string }[]; above: { label: string }[] }>('vocab', 'show', spona?.id ?? '');
     expect(shown.above).toHaveLength(1);
@@ -194,14 +194,14 @@ describe('harvested vocabularies', () => {
     ['a set that was not harvested', ['vocab', 'list', 'let'], /Nothing of the set/],
     ['a mistyped set', ['vocab', 'search', 'spona', '--set', 'heslo:obdoby'], /Nothing of the set/],
     ['a limit of nothing', ['vocab', 'search', 'spona', '--limit', '0'], /1 or more/],
-  ])('%s is refused with a word on what to do', async (_, args, words) => {
+  ])('%s is refused with advice', async (_, args, words) => {
     const run = await home.pas(...args);
     expect(run.code).toBe(2);
     expect(run.stderr).toMatch(words);
   });
 });
 
-test('of many records that are no terms the first are named, and JSON names all', async () => {
+test('of many records that are not terms the first are named, and JSON names all', async () => {
   await using service = await startOddService();
   const names = Array.from({ length: 45 }, (_, nth) => `A-${nth}`);
   service.sane(names);

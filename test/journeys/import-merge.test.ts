@@ -66,7 +66,7 @@ function listRules({ issues }: ImportReport): unknown[] {
 }
 
 describe('a table that is imported again', () => {
-  test('leaves an edit as it is where its row is the same', async () => {
+  test('keeps an edit if its row is unchanged', async () => {
     const season = table('season.csv', { id: 'R-1', note: 'spona' });
     await expectDone(home.pas('import', season));
     await expectDone(home.pas('edit', 'R-1', '--set', 'poznamka=spona, bronz', '--set', 'hloubka=30'));
@@ -74,7 +74,7 @@ describe('a table that is imported again', () => {
     expect(await readElements('R-1')).toMatchObject({ poznamka: 'spona, bronz', hloubka: 30 });
   });
 
-  test('changes what its row changed, and leaves an edit of another element', async () => {
+  test('applies the changes of its row, and keeps an edit of another element', async () => {
     const season = table('season.csv', { id: 'R-1', note: 'spona' });
     await expectDone(home.pas('import', season));
     await expectDone(home.pas('edit', 'R-1', '--set', 'hloubka=30'));
@@ -84,7 +84,7 @@ describe('a table that is imported again', () => {
     expect((await imports(season)).report).toMatchObject({ updated: 0, unchanged: 1 });
   });
 
-  test('names a conflict with its three values, changes nothing of that find, and a person decides for all or for one', async () => {
+  test('reports a conflict with its three values, changes nothing of that find, and a person decides for all or for one', async () => {
     const season = table('season.csv', { id: 'R-1', note: 'old' }, { id: 'R-2', note: 'old', place: 'les' });
     await expectDone(home.pas('import', season));
     for (const find of ['R-1', 'R-2']) await expectDone(home.pas('edit', find, '--set', 'poznamka=here'));
@@ -106,7 +106,7 @@ describe('a table that is imported again', () => {
     expect((await imports(season)).report).toMatchObject({ conflicts: 0, updated: 0, unchanged: 2 });
   });
 
-  test('takes its own values with --theirs, and keeps those here with --ours', async () => {
+  test('takes the values of the table with --theirs, and keeps those of the outbox with --ours', async () => {
     const season = table('season.csv', { id: 'R-1', note: 'old' });
     await expectDone(home.pas('import', season));
     await expectDone(home.pas('edit', 'R-1', '--set', 'poznamka=here'));
@@ -119,7 +119,7 @@ describe('a table that is imported again', () => {
     expect((await home.pas('import', season, '--ours', '--theirs')).code).toBe(2);
   });
 
-  test('says nothing by a column that it does not have, and empties only what the row had', async () => {
+  test('ignores elements without a column, and empties only what the row had', async () => {
     const season = table('season.csv', { id: 'R-1', note: 'spona', depth: '20' });
     await expectDone(home.pas('import', season));
     home.file('season.csv', 'local_id;hloubka\nR-1;35\n');
@@ -140,7 +140,7 @@ describe('a table that is imported again', () => {
     expect(await readElements('Č 1'.normalize('NFD'))).toMatchObject({ poznamka: 'nůž u cesty' });
   });
 
-  test('refuses both rows of a local id that stands twice', async () => {
+  test('refuses both rows of a repeated local id', async () => {
     const season = table('season.csv', { id: 'R-1', note: 'a' }, { id: 'R-2', note: 'b' });
     await expectDone(home.pas('import', season));
     table('season.csv', { id: 'R-1', note: 'c' }, { id: 'R-1', note: 'd' }, { id: 'R-2', note: 'b' });
@@ -152,7 +152,7 @@ describe('a table that is imported again', () => {
     expect(await readElements('R-1')).toMatchObject({ poznamka: 'a' });
   });
 
-  test('names the finds that are no longer in it, with a command that takes them away', async () => {
+  test('names the finds that are no longer in it, with a command that removes them', async () => {
     const season = table('season.csv', { id: 'S-l1', note: 'a' }, { id: 'S-2', note: 'b' }, { id: 'S-3', note: 'c' });
     await expectDone(home.pas('import', season));
     table('season.csv', { id: 'S-3', note: 'c' });
@@ -163,7 +163,7 @@ describe('a table that is imported again', () => {
     expect((await imports(season)).report.not_in_table).toEqual([]);
   });
 
-  test('holds a row that reads as a find under another local id, and renames that find with --rename', async () => {
+  test('holds a row that matches a find with another local id, and renames that find with --rename', async () => {
     const season = table('season.csv', { id: 'S-l1', note: 'přezka' }, { id: 'S-2', note: 'b' });
     await expectDone(home.pas('import', season));
     table('season.csv', { id: 'S-11', note: 'přezka' }, { id: 'S-2', note: 'b' });
@@ -178,7 +178,7 @@ describe('a table that is imported again', () => {
     expect((await imports(season)).report).toMatchObject({ unchanged: 2, not_in_table: [] });
   });
 
-  test('never sends a row twice that was sent under another local id, unless it is said to be another find', async () => {
+  test('never sends a row again under a new local id, unless it is declared another find', async () => {
     const season = table('season.csv', { id: 'S-l1', note: 'přezka' });
     await expectDone(home.pas('import', season));
     await expectDone(home.pas('push'));
@@ -191,7 +191,7 @@ describe('a table that is imported again', () => {
     expect((await imports(season, '--as-new')).report).toMatchObject({ added: 1 });
   });
 
-  test('takes two equal rows for two finds', async () => {
+  test('imports two equal rows as two finds', async () => {
     const season = table('season.csv', { id: 'R-1', note: 'střep' });
     await expectDone(home.pas('import', season));
     table('season.csv', { id: 'R-1', note: 'střep' }, { id: 'R-2', note: 'střep' });
@@ -200,7 +200,7 @@ describe('a table that is imported again', () => {
 });
 
 describe('another table with the same local ids', () => {
-  test('is refused as other finds, both named, and imported with a prefix, again and again', async () => {
+  test('is refused as other finds, with both tables named, and imported with a prefix, repeatedly', async () => {
     await expectDone(home.pas('import', table('vsesoky.csv', { id: '1', object: 'HES-000691', place: 'Všesoky' })));
     const other = table('petrovice.csv', { id: '1', object: 'HES-000693', place: 'Petrovice' });
     const { run, report } = await imports(other);
@@ -235,7 +235,7 @@ describe('another table with the same local ids', () => {
     expect((await imports(other, '--rename')).report).toMatchObject({ added: 0, updated: 3, not_in_table: [] });
   });
 
-  test('is refused whatever the file is called, and taken with --same', async () => {
+  test('is refused whatever the file name, and accepted with --same', async () => {
     const season = table('season.csv', { id: '1', object: 'HES-000691', day: '2024-06-01' });
     await expectDone(home.pas('import', season));
     table('season.csv', { id: '1', object: 'HES-000693', day: '2024-07-02' });
@@ -244,14 +244,14 @@ describe('another table with the same local ids', () => {
     expect(await readElements('1')).toMatchObject({ datum_nalezu: '2024-07-02' });
   });
 
-  test('is no other find where an empty element is filled', async () => {
+  test('is the same table if it fills an empty element', async () => {
     const season = table('season.csv', { id: '1', object: '', day: '', place: '' });
     await expectDone(home.pas('import', season));
     table('season.csv', { id: '1' });
     expect((await imports(season)).report).toMatchObject({ other_finds: 0, updated: 1 });
   });
 
-  test('with one difference is shown and needs an answer where there is no terminal', async () => {
+  test('with one difference is shown and needs an answer if there is no terminal', async () => {
     await expectDone(home.pas('import', table('a/season.csv', { id: '1', note: 'a' })));
     const copied = table('b/season.csv', { id: '1', note: 'b' });
     const { run, report } = await imports(copied);
@@ -265,14 +265,14 @@ describe('another table with the same local ids', () => {
     expect((await imports(copied)).report).toMatchObject({ updated: 1 });
   });
 
-  test('that only repeats what is here is taken without a question', async () => {
+  test('that only repeats existing finds is accepted without a question', async () => {
     await expectDone(home.pas('import', table('a.csv', { id: '1', note: 'a' })));
     await expectDone(home.pas('export', '--out', 'finds.csv'));
     expect((await imports(join(home.folder, 'finds.csv'))).report).toMatchObject({ unchanged: 1, other_table: 0 });
   });
 });
 
-test('what differs from sent finds is listed for the curator, and numbers are queued', async () => {
+test('differences to sent finds are listed for the curator, and numbers are queued', async () => {
   const season = writeSeason(home, 1, { state: 2 });
   await expectDone(home.pas('import', season));
   await expectDone(home.pas('push'));
@@ -293,7 +293,7 @@ test('what differs from sent finds is listed for the curator, and numbers are qu
   expect((await home.pas('import', path, '--as-correction', 'corrections.csv')).code).toBe(2);
 });
 
-test('a number that the account may not set is a correction like the others', async () => {
+test('a number that the account may not set is listed as a correction', async () => {
   const homeCopy = await signedIn(mock.service, 'researcher', WITHOUT_PAUSES);
   const season = writeSeason(homeCopy, 1, { state: 1 });
   await expectDone(homeCopy.pas('import', season));
@@ -311,7 +311,7 @@ describe('photographs', () => {
     return (exported.stdout.trim().split('\r\n')[1]?.split(';').at(-1) ?? '').split(',').filter((name) => name !== '');
   };
 
-  test('follow the rows that name them as long as they are not sent', async () => {
+  test('follow the rows that name them until they are sent', async () => {
     writeSeason(home, 2, { photos: true });
     const [first, second] = ['K-1', 'K-2'];
     const path = join(home.folder, 'season.csv');
@@ -341,7 +341,7 @@ describe('photographs', () => {
 });
 
 describe('an export with labels', () => {
-  test('is refused where a label contradicts its code, or stands without one', async () => {
+  test('is refused if a label contradicts its code, or has no code', async () => {
     await expectDone(home.pas('harvest-vocab'));
     const path = home.file(
       'finds.csv',
@@ -357,7 +357,7 @@ describe('an export with labels', () => {
     expect(listRules(report)).toEqual(['label-contradicts', 'label-alone']);
   });
 
-  test('whose codes were taken away is read by its labels, and says so', async () => {
+  test('whose codes were removed is read by its labels, with a message', async () => {
     await expectDone(home.pas('harvest-vocab'));
     const path = home.file(
       'finds.csv',

@@ -29,7 +29,7 @@ function edit(path: string, from: string, to: string): void {
   writeFileSync(path, text.replace(from, to));
 }
 
-test('the same table twice changes nothing', async () => {
+test('importing one table twice changes nothing', async () => {
   const table = writeSeason(home, 5, { photos: true });
   expect(await home.json<Report>('import', table)).toMatchObject({ added: 5, photos: 5 });
   expect(await home.json<Report>('import', table)).toMatchObject({ added: 0, updated: 0, unchanged: 5, photos: 0 });
@@ -44,7 +44,7 @@ test('an edited row replaces a find that was not sent', async () => {
   expect((await expectDone(home.pas('build', 'K-2'))).stdout).toContain('les 2');
 });
 
-test('an edited row never changes a find that was sent, and says so', async () => {
+test('an edited row never changes a sent find, and is reported', async () => {
   const table = writeSeason(home, 2);
   await home.json<Report>('import', table);
   await expectDone(home.pas('push'));
@@ -61,13 +61,13 @@ test('an edited row never changes a find that was sent, and says so', async () =
   expect((await home.json<Shown>('show', 'K-2')).elements['lokalizace']).toBe('pole 2');
 });
 
-test('a dry run says the same and changes nothing', async () => {
+test('a dry run reports the same and changes nothing', async () => {
   const table = writeSeason(home, 3, { photos: true });
   expect(await home.json<Report>('import', table, '--dry-run')).toMatchObject({ added: 3, photos: 3 });
   expect(await home.json<unknown[]>('list')).toHaveLength(0);
 });
 
-test('a find that is not complete is a draft, is never sent, and is queued once its row is mended', async () => {
+test('an incomplete find is a draft, is never sent, and is queued once its row is complete', async () => {
   const table = writeSeason(home, 1, { state: 2 });
   edit(table, ';HES-000253;', ';;');
   const run = await home.pas('import', table, '--json');
@@ -81,7 +81,7 @@ test('a find that is not complete is a draft, is never sent, and is queued once 
   expect((await home.json<Shown>('show', 'K-1')).entries).toMatchObject([{ state: 'accepted' }]);
 });
 
-test('a refused find shows the service’s words beside the element, and goes again once its row is mended', async () => {
+test('a refused find shows the service’s words beside the element, and is sent again once its row is corrected', async () => {
   const table = writeSeason(home, 1, { state: 2 });
   edit(table, 'HES-000691', 'HES-999999');
   await home.json<Report>('import', table);
@@ -124,7 +124,7 @@ test('commas, tabs, a byte order mark, quoted line breaks and decimal commas are
   });
 });
 
-test('labels are understood once the vocabularies are harvested, and a wrong one lists what is near', async () => {
+test('labels are understood after a harvest of vocabularies, and a wrong one lists similar labels', async () => {
   const table = writeSeason(home, 1, { state: 2 });
   edit(table, 'HES-000691', 'spona');
   expect((await home.pas('import', table)).code).toBe(3);
@@ -136,7 +136,7 @@ test('labels are understood once the vocabularies are harvested, and a wrong one
   expect(run.stdout).toMatch(/row 2, column druh_nalezu.*spona/s);
 });
 
-test('of a table with more errors than anybody reads the first are said, and the copy has them all', async () => {
+test('of a table with very many errors the first are shown, and the copy has all', async () => {
   const table = home.file('bad.csv', `local_id;projekt;stav\n${'A;B\n'.repeat(6)}${'A;B;9\n'.repeat(11_000)}`);
   const { issues } = await home.json<Report>('import', table, '--issues-to', 'to-mend.csv', '--only-bad');
   expect(issues.filter(({ rule }) => rule !== 'more-errors')).toHaveLength(10_000);

@@ -12,7 +12,7 @@ beforeEach(async () => {
   czech = home.with({ PAS_LANG: 'cs' });
 });
 
-test('a table with errors is told in Czech, with numbers and nouns in the right forms', async () => {
+test('a table with errors is reported in Czech, with numbers and nouns in the right forms', async () => {
   const table = czech.file(
     'bad.csv',
     [
@@ -41,7 +41,7 @@ test('a table with errors is told in Czech, with numbers and nouns in the right 
   expect(again).toContain('„snad“ není ano ani ne.');
 });
 
-test('a refusal keeps the words of the service inside a Czech frame', async () => {
+test('a refusal quotes the service inside a Czech sentence', async () => {
   await expectDone(home.pas('import', writeSeason(home, 1, { photos: true })));
   await mock.service.faults({ endpoint: 'photo', when: { nth: 1 }, times: 1, fault: 'virus' });
   const pushed = await czech.pas('push');
@@ -53,7 +53,7 @@ test('a refusal keeps the words of the service inside a Czech frame', async () =
   expect((await czech.pas('status')).stdout).toContain(`fotografie nálezu K-1: ${words}`);
 });
 
-test('evidence is told in the language of whoever asks, and is the same evidence in another one', async () => {
+test('evidence is shown in the language of the reader, and is the same in every language', async () => {
   await expectDone(home.pas('import', writeSeason(home, 1)));
   await mock.service.faults({ endpoint: 'import', fault: '500-before-save' });
   const pushed = await czech.pas('push');
@@ -66,7 +66,7 @@ test('evidence is told in the language of whoever asks, and is the same evidence
   expect(shown.entries[0]?.evidence[0]).toMatchObject({ verdict: 'undecided' });
 });
 
-test('what is no file and no find is refused in Czech, with what to do', async () => {
+test('missing files and finds are refused in Czech, with advice', async () => {
   const nowhere = await czech.pas('import', 'chybi.csv');
   expect(nowhere).toMatchObject({ code: 2 });
   expect(nowhere.stderr).toMatch(/Soubor .*chybi\.csv neexistuje\./);
@@ -75,7 +75,7 @@ test('what is no file and no find is refused in Czech, with what to do', async (
   expect(nobody.stderr).toContain('NÁLEZ je local_id');
 });
 
-test('every label is Czech: of the checks, of what would be sent, of what was validated and put back', async () => {
+test('every label is Czech: of checks, of the dry run, of validation and of restore', async () => {
   await expectDone(home.pas('import', writeSeason(home, 7)));
   const checks = (await czech.pas('doctor')).stdout.match(/^[✓!✗] \S+/gm)?.map((line) => line.slice(2)) ?? [];
   for (const label of ['složka', 'oprávnění', 'fronta', 'profil', 'hodiny', 'účet', 'zápis', 'schéma', 'sklizeň'])

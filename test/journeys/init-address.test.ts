@@ -45,7 +45,7 @@ describe('pas init with one address of the service', () => {
     ['of the schema', '/schema/svc/2.2/svc.xsd'],
     ['of a record', '/id/C-202400101'],
     ['of a page', '/some/page/of#it'],
-  ])('finds the other ones and shows them: %s', async (_, path) => {
+  ])('finds the others and shows them: %s', async (_, path) => {
     const { base_url, oai_base, schema_base } = mock.service;
     const home = makeHome();
     const run = await expectDone(home.pas('init', `${base_url}${path}`));
@@ -57,7 +57,7 @@ describe('pas init with one address of the service', () => {
     });
   });
 
-  test('takes a host of this machine without the scheme', async () => {
+  test('accepts a host of this machine without the scheme', async () => {
     const home = makeHome();
     await expectDone(home.pas('init', mock.service.base_url.replace('http://', '')));
     expect(await home.json('profile', 'show', 'default')).toMatchObject({ baseUrl: mock.service.base_url });
@@ -125,14 +125,14 @@ describe('pas init with one address of the service', () => {
     expect(new Set(requestUrls)).toEqual(new Set(['GET ']));
   });
 
-  test('asks nothing of an address that is not protected by TLS', async () => {
+  test('makes no request to an address without TLS', async () => {
     const home = makeHome();
     const run = await home.pas('init', 'http://finds.invalid/oai');
     expect([run.code, run.stderr]).toEqual([12, expect.stringContaining('https://finds.invalid does not answer')]);
     expect(run.stderr).not.toContain('http://finds.invalid');
   });
 
-  test('names the flags of what the service does not say', async () => {
+  test('names the flags for what the service does not publish', async () => {
     const address = await serve(asksForToken);
     const home = makeHome();
     const run = await home.pas('init', address);
@@ -143,7 +143,7 @@ describe('pas init with one address of the service', () => {
     expect(await home.json('profile', 'show', 'default')).toMatchObject({ baseUrl: address, kind: 'production' });
   });
 
-  test('takes a service that answers for harvesting at the same address for production', async () => {
+  test('treats a service that also harvests at that address as production', async () => {
     const { base_url } = mock.service;
     const address = await serve((request, response) => {
       void fetch(`${base_url}${request.url}`).then(async (answer) => {
@@ -160,7 +160,7 @@ describe('pas init with one address of the service', () => {
     });
   });
 
-  test('says that another server is no finds service', async () => {
+  test('reports a server that is not a finds service', async () => {
     const address = await serve((_, response) => {
       response.writeHead(200, { 'content-type': 'text/html' }).end('<html>Hello</html>');
     });
@@ -170,7 +170,7 @@ describe('pas init with one address of the service', () => {
     expect(await home.json('profile', 'list')).toEqual([]);
   });
 
-  test('gives up an address that says nothing', async () => {
+  test('gives up an address that does not answer', async () => {
     const address = await serve(() => {});
     const startedAt = performance.now();
     const run = await makeHome().pas('init', address);
@@ -178,13 +178,13 @@ describe('pas init with one address of the service', () => {
     expect(performance.now() - startedAt).toBeLessThan(20_000);
   });
 
-  test.each(['https://eva:planted@finds.invalid', 'finds', ''])('refuses what is no address: %s', async (text) => {
+  test.each(['https://eva:planted@finds.invalid', 'finds', ''])('refuses an invalid address: %s', async (text) => {
     const run = await makeHome().pas('init', text);
     expect([run.code, run.stderr]).toEqual([12, expect.stringContaining('This is not an address of a service')]);
     expect(run.stderr).not.toContain('planted');
   });
 
-  test('takes an address that ends with .toml, and a file, for a profile that an institution hands out', async () => {
+  test('reads a profile of an institution from a file or an address that ends with .toml', async () => {
     const { base_url, schema_base } = mock.service;
     const profile = `base_url = "${base_url}"\nschema_base = "${schema_base}"\nkind = "training"\n`;
     const address = await serve((_, response) => response.end(profile));

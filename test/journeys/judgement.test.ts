@@ -24,7 +24,7 @@ afterAll(() => service.stop());
 
 const getFile = (index: number) => `judged-${index}.xml`;
 
-describe('a document that somebody typed is judged without a network as the service judges it', () => {
+describe('a hand-written document is judged offline as the service judges it', () => {
   test.each(JUDGED_FINDS.map(({ title, status }, index) => [title, status, index] as const))(
     '%s, where the service answers %i',
     (_, status, index) => {
@@ -49,7 +49,7 @@ describe('a table for a project that takes no finds', () => {
       `local_id;projekt;stav;geom_system;pristupnost\nP-1;${project};1;4326;HES-000866\nP-2;${project};1;4326;HES-000866\n`,
     );
 
-  test('is kept as drafts where that is certain', async () => {
+  test('is kept as drafts if that is certain', async () => {
     const imported = await home.json<{ drafts: number; issues: object[] }>('import', rows('C-202300715'), '--dry-run');
     expect(imported).toMatchObject({
       drafts: 2,
@@ -60,7 +60,7 @@ describe('a table for a project that takes no finds', () => {
     });
   });
 
-  test('is told so once where it is not', async () => {
+  test('is reported once if that is uncertain', async () => {
     const imported = await home.json<{ drafts: number; issues: object[] }>('import', rows('M-202300316'), '--dry-run');
     expect(imported).toMatchObject({ drafts: 0, issues: [{ rule: 'project-organisation', severity: 'warning' }] });
   });
@@ -70,7 +70,7 @@ describe('a table for a project that takes no finds', () => {
   });
 });
 
-test('a find that is added from flags is not saved for a project that takes none', async () => {
+test('a find added from flags is not saved for a project that takes none', async () => {
   const run = await home.pas(
     'add',
     '--set',

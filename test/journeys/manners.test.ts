@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 
 test.skipIf(process.platform !== 'linux')(
-  'an export without a standard output fails and says so, and one into the null device does not',
+  'an export with a closed standard output fails with a message, and one to the null device does not',
   async () => {
     const text = await inBash(
       home.folder,
@@ -39,7 +39,7 @@ test.each([
   [['help', 'imprt'], /unknown command 'imprt'\n\(Did you mean import/],
   [['help', 'vocab', 'serch'], /Did you mean search/],
   [['vocab', 'help', 'map', 'sugest'], /Did you mean suggest/],
-])('a mistyped %j is answered with what was meant', async (args, suggestion) => {
+])('a mistyped %j suggests the intended one', async (args, suggestion) => {
   const run = await home.pas(...args);
   expect(run.stderr).toMatch(suggestion);
   expect(run.code).toBe(2);
@@ -50,25 +50,22 @@ test.each([
   [['vocab', 'help', 'map'], /^Usage: pas vocab map /],
   [['help', 'help'], /^Usage: pas \[options\] \[command\]/],
   [['--lang', 'cs', 'help', 'photo', 'add'], /^Použití: pas photo add /],
-])('%j shows the page of that command', async (args, page) => {
+])('%j shows the help of that command', async (args, page) => {
   const run = await home.pas(...args);
   expect(run.stdout).toMatch(page);
   expect(run.code).toBe(0);
 });
 
-test.each([[['--lang', 'en']], [['help']], [['--help']]])(
-  '%j shows few commands, in the order that leads to the first push',
-  async (args) => {
-    const run = await home.pas(...args);
-    const page = run.stdout + run.stderr;
-    expect(page.match(/^ {2}\S+(?= {2})/gm)?.map((name) => name.trim())).toEqual([
-      ...['demo', 'init', 'login', 'harvest-vocab', 'import', 'validate', 'push', 'status', 'add', 'report', 'doctor'],
-    ]);
-    expect(page).toMatch(/^Steps to the first push:\n {2}init [\s\S]+^ {2}push /m);
-    expect(page).toContain('`pas help --all`');
-    expect(page.split('\n').length).toBeLessThan(30);
-  },
-);
+test.each([[['--lang', 'en']], [['help']], [['--help']]])('%j shows few commands, in the order of a first push', async (args) => {
+  const run = await home.pas(...args);
+  const page = run.stdout + run.stderr;
+  expect(page.match(/^ {2}\S+(?= {2})/gm)?.map((name) => name.trim())).toEqual([
+    ...['demo', 'init', 'login', 'harvest-vocab', 'import', 'validate', 'push', 'status', 'add', 'report', 'doctor'],
+  ]);
+  expect(page).toMatch(/^Steps to the first push:\n {2}init [\s\S]+^ {2}push /m);
+  expect(page).toContain('`pas help --all`');
+  expect(page.split('\n').length).toBeLessThan(30);
+});
 
 test('`pas help --all` shows every command and the exit codes', async () => {
   const { code, stdout } = await home.pas('help', '--all');
@@ -77,12 +74,12 @@ test('`pas help --all` shows every command and the exit codes', async () => {
   expect((await home.pas('--lang', 'cs', '--help', '--all')).stdout).toMatch(/^Příkazy:\n {2}demo \[přepínače\] /m);
 });
 
-test('a profile is shown in the words of config.toml', async () => {
+test('a profile is shown with the keys of config.toml', async () => {
   const { stdout } = await home.pas('profile', 'show');
   expect(stdout).toMatch(/^base_url: http.*\n[\s\S]*^schema_base: [\s\S]*^min_interval_ms: 100$/m);
 });
 
-test('a watch with nothing queued says so, and nothing of a network that is not there', async () => {
+test('a watch with nothing queued says so, and does not mention a missing network', async () => {
   const watch = home.start('push', '--watch');
   await watch.until(({ stderr }) => stderr.includes('Waiting for new entries'));
   watch.child.kill('SIGINT');
@@ -92,12 +89,12 @@ test('a watch with nothing queued says so, and nothing of a network that is not 
   expect(code).toBe(0);
 });
 
-test('a reader that has seen enough ends nothing with an error', async () => {
+test('a reader that closes early causes no error', async () => {
   const text = await inBash(home.folder, `set -o pipefail; ${PAS} doctor --offline | head -1; ${PAS} --help | head -1`, home.env);
   expect(text).toMatch(/^✓ node .*\nUsage: pas /);
 });
 
-test('a reader that has seen enough of an export ends it without an error', async () => {
+test('a reader that closes early ends an export without an error', async () => {
   const many = makeHome();
   await expectDone(many.pas('init', '--name', 'field', '--kind', 'training', '--base-url', NOBODY, '--schema-base', NOBODY));
   await expectDone(many.pas('list'));
@@ -120,7 +117,7 @@ test('a document is validated from standard input', async () => {
   expect(run).toMatch(/^1 valid, 0 not\.\n✗ standard input, .*\n0 valid, 1 not\.\nended with 3\n$/m);
 });
 
-test('the language of config.toml is spoken where nothing else says one, and kept when pas writes the file', async () => {
+test('the language in config.toml applies if nothing else names one, and is kept when pas writes the file', async () => {
   const file = join(home.folder, 'pas', 'config.toml');
   const unsaid = home.with({ PAS_LANG: '', LANG: 'en_GB.UTF-8' });
   const before = readFileSync(file, 'utf8');
@@ -141,7 +138,7 @@ test('the language of config.toml is spoken where nothing else says one, and kep
   }
 });
 
-test('a narrow terminal without colours gets lines that fit, and commands and paths whole', async ({ skip }) => {
+test('a narrow terminal without colours gets lines that fit, with whole commands and paths', async ({ skip }) => {
   skip(whyNoTerminal !== undefined, whyNoTerminal);
   const plain = home.with({ NO_COLOR: '1', PAS_LANG: 'cs' });
   await using terminal = await startTerminal(['doctor', '--offline'], plain, { columns: 60, rows: 60 });

@@ -18,7 +18,7 @@ beforeAll(async () => {
 type Row = { set: string; term: string; id: string; label: string; note: string; confirmed: boolean };
 type Tally = { added: number; changed: number; unconfirmed: number; issues: { rule: string; message: string }[] };
 
-test('a list with one term a line begins with a term, and what was proposed of it can be imported', async () => {
+test('a list with one term per line starts with a term, and its proposals can be imported', async () => {
   const homeCopy = home.copy();
   homeCopy.file('terms.txt', 'fibule\nqqqxyzw\nsekyrka\n');
   const { proposals } = await homeCopy.json<{ proposals: { term: string }[] }>('vocab', 'map', 'suggest', 'terms.txt');
@@ -43,13 +43,13 @@ test('a list of a single term is a list', async () => {
   expect(proposals.map(({ term }) => term)).toEqual(['fibule']);
 });
 
-test('the name of a column stays one', async () => {
+test('the name of a column is not read as a term', async () => {
   home.file('named.csv', 'termín\nfibule\n');
   const { proposals } = await home.json<{ proposals: { term: string }[] }>('vocab', 'map', 'suggest', 'named.csv');
   expect(proposals.map(({ term }) => term)).toEqual(['fibule']);
 });
 
-test('four terms that are mapped at once are all mapped', async () => {
+test('four terms that are mapped in parallel are all mapped', async () => {
   const homeCopy = home.copy();
   const terms = ['bronz', 'laten', 'neo', 'stredovek'];
   const codes = await Promise.all(
@@ -60,7 +60,7 @@ test('four terms that are mapped at once are all mapped', async () => {
   expect(rows.map(({ term }) => term).sort()).toEqual(terms);
 });
 
-test('a note stays when a table without notes is imported, or the term is mapped again', async () => {
+test('a note stays if a table without notes is imported, or the term is mapped again', async () => {
   const homeCopy = home.copy();
   await expectDone(homeCopy.pas('vocab', 'map', 'set', 'druh_nalezu', 'fibule', 'spona', '--note', 'podle kartotéky'));
   homeCopy.file('again.csv', 'set;term;id;confirmed\ndruh_nalezu;fibule;HES-000605;yes\n');
@@ -70,7 +70,7 @@ test('a note stays when a table without notes is imported, or the term is mapped
   expect(rows).toMatchObject([{ term: 'fibule', label: 'mince', note: 'podle kartotéky' }]);
 });
 
-test('two rows of one table that contradict one another are named, and neither counts', async () => {
+test('two contradicting rows of one table are named, and neither counts', async () => {
   const homeCopy = home.copy();
   homeCopy.file('both.csv', 'set;term;id;label\ndruh_nalezu;fibule;;spona\nobject_type;FIBULE;;mince\n');
   const run = await homeCopy.pas('vocab', 'map', 'import', 'both.csv', '--confirmed', '--json');
@@ -88,7 +88,7 @@ test('a mapping that was saved in Windows-1250 is read', async () => {
   expect(readFileSync(file, 'utf8')).toContain('přeska');
 });
 
-test('a mapping that is no text stops no other command, and is told with what to do', async () => {
+test('an unreadable mapping stops no other command, and is reported with advice', async () => {
   const homeCopy = home.copy();
   writeFileSync(join(homeCopy.folder, 'pas', 'mapping.csv'), Buffer.from([0x50, 0x4b, 3, 4, 0, 0, 0xff, 0xfe, 0]));
   homeCopy.file('t.csv', 'local_id;projekt;stav;geom_system;pristupnost\nM-1;C-202400101;1;4326;archeolog\n');

@@ -49,7 +49,7 @@ describe('a museum’s list of terms, with abbreviations and typing errors', () 
     expect(proposals.filter(({ id, why }) => id !== null && why.length === 0)).toEqual([]);
   });
 
-  test('takes no wrong entry without a person’s word', async () => {
+  test('accepts no wrong entry without a person’s confirmation', async () => {
     const terms = [...readMuseumTerms(MUSEUM_TERMS), ...readMuseumTerms(UNSEEN_MUSEUM_TERMS)];
     const unconfirmed = join(home.folder, 'proposals.csv');
     await expectDone(home.pas('vocab', 'map', 'suggest', MUSEUM_TERMS, '--out', unconfirmed));
@@ -94,7 +94,7 @@ describe('a reviewed mapping', () => {
       `local_id;projekt;stav;geom_system;pristupnost;obdobi\nS-1;C-202400101;1;4326;HES-000867;${term}\nS-2;C-202400101;1;4326;HES-000867;HES-000253`,
     );
 
-  test('is used by the import, and its entries are watched afterwards', async () => {
+  test('is used by the import, and its entries are monitored afterwards', async () => {
     const proposals = join(home.folder, 'reviewed.csv');
     await expectDone(
       home.pas(
@@ -164,7 +164,7 @@ describe('a reviewed mapping', () => {
     expect(state).toBe('draft');
   }
 
-  test('refuses what a person cannot have meant, and keeps what was there', async () => {
+  test('refuses what a person cannot have meant, and keeps the old mapping', async () => {
     const before = readFileSync(join(home.folder, 'pas', 'mapping.csv'), 'utf8');
     const rows = [
       'obdobi;halštat;HES-000283;doba laténská;;yes',
@@ -191,7 +191,7 @@ describe('a reviewed mapping', () => {
     expect(readFileSync(join(home.folder, 'pas', 'mapping.csv'), 'utf8')).toBe(before);
   });
 
-  test('that was damaged by hand stops the import’s use of it loudly, and is not overwritten', async () => {
+  test('that was damaged by hand stops the import with an error, and is not overwritten', async () => {
     const path = join('pas', 'mapping.csv');
     const before = readFileSync(join(home.folder, path), 'utf8');
     const damaged = `${before}obdobi;halštat;HES-000283;doba halštatská;;perhaps\n`;
@@ -204,7 +204,7 @@ describe('a reviewed mapping', () => {
     home.file(path, before);
   });
 
-  test('goes out and comes back the same, and a term can be taken out', async () => {
+  test('survives an export and import unchanged, and a term can be removed', async () => {
     const exported = join(home.folder, 'exported.csv');
     home.file('exported.csv', 'somebody’s own');
     const refused = await home.pas('vocab', 'map', 'export', '--out', exported);
@@ -219,7 +219,7 @@ describe('a reviewed mapping', () => {
   });
 });
 
-test('nothing is proposed from vocabularies that were never harvested', async () => {
+test('nothing is proposed without harvested vocabularies', async () => {
   const fresh = await signedIn(service, 'archaeologist', WITHOUT_PAUSES);
   const run = await fresh.pas('vocab', 'map', 'suggest', MUSEUM_TERMS);
   expect(run.code).toBe(2);

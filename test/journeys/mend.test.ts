@@ -32,7 +32,7 @@ describe('a draft', () => {
     await home.pas('import', home.file('draft.csv', DRAFT));
   });
 
-  test('names its command, is completed by flags, and is queued when it is whole', async () => {
+  test('names its command, is completed by flags, and is queued once it is complete', async () => {
     const status = await expectDone(home.pas('status'));
     expect(status.stdout).toMatch(/Complete them.*import of D 1: \w+: .*\(and \d+ more\)\n {4}pas edit 'D 1'/s);
     const half = await home.pas('edit', 'D 1', '--set', 'depth_cm=20', '--set', 'okolnosti=HES-000560');
@@ -59,7 +59,7 @@ describe('a draft', () => {
     expect(await states()).toEqual({ 'D 1': 'accepted' });
   });
 
-  test('is edited in an editor, and what was not touched stays as it was', async () => {
+  test('is edited in an editor, and untouched values stay', async () => {
     const shown = join(home.folder, 'shown.txt');
     await home.with({ VISUAL: `sh -c 'cp "$0" ${shown}'` }).pas('edit', 'D 1');
     const text = readFileSync(shown, 'utf8');
@@ -92,7 +92,7 @@ describe('a draft', () => {
     expect(twice.stderr).toMatch(/hloubka is given twice\. Keep one\./);
   });
 
-  test('loses nothing that was typed when a value cannot be read, or the editor fails', async () => {
+  test('loses no typed text if a value cannot be read, or the editor fails', async () => {
     const wrong = await editor('s/^hloubka = .*/hloubka = deep/; s/^poznamka = .*/poznamka = new words/').pas('edit', 'D 1');
     expect(wrong.code).toBe(3);
     expect(wrong.stdout).toMatch(/Depth \(hloubka\): .*deep/);
@@ -108,7 +108,7 @@ describe('a draft', () => {
   });
 });
 
-test('what the service refused is shown beside its element, mended and sent', async () => {
+test('a refused find is shown with its element, corrected and sent', async () => {
   await expectDone(home.pas('import', writeSeason(home, 2)));
   await expectDone(home.pas('edit', 'K-2', '--set', 'lon=20.5', '--set', 'lat=50.1'));
   expect((await home.pas('push')).code).toBe(3);
@@ -129,7 +129,7 @@ test('what the service refused is shown beside its element, mended and sent', as
 describe('removing', () => {
   const copies = (): string[] => everythingIn(join(outboxFolder(home), 'photos')).filter((path) => /\/[0-9a-f]{128}$/.test(path));
 
-  test('takes finds that were never sent, with their photographs, and asks first', async () => {
+  test('deletes unsent finds with their photographs, after a confirmation', async () => {
     await expectDone(home.pas('import', writeSeason(home, 3, { photos: true })));
     await expectDone(home.pas('photo', 'add', 'K-2', home.file('same.png', tinyPng(0))));
     const firstRun = await home.pas('remove', 'K-1', 'K-2');
@@ -158,7 +158,7 @@ describe('removing', () => {
     expect(copies()).toHaveLength(1);
   });
 
-  test('leaves what the service has or may have, and says what to do', async () => {
+  test('keeps what the service has or may have, with advice', async () => {
     home = await signedIn(mock.service, 'archaeologist', settledAfter(600_000));
     await expectDone(home.pas('import', writeSeason(home, 3)));
     await mock.service.faults({ endpoint: 'import', when: { nth: 2 }, times: 1, fault: '500-before-save' });
@@ -171,7 +171,7 @@ describe('removing', () => {
   });
 });
 
-test('photographs of a find that was given up do not wait in silence', async () => {
+test('photographs of a dropped find are not left waiting silently', async () => {
   await expectDone(home.pas('import', writeSeason(home, 1, { photos: true })));
   const dropped = await expectDone(home.pas('resolve', 'K-1', '--drop'));
   expect(dropped.stdout).toMatch(/1 number or photograph of it waits/);
@@ -182,7 +182,7 @@ test('photographs of a find that was given up do not wait in silence', async () 
   expect(await states()).toEqual({ 'K-1': 'accepted' });
 });
 
-test('a record that is no find here is shown, pushed and reconciled by its identifier, or said to be untouched', async () => {
+test('a record that is not a find here can be shown, pushed and reconciled by its identifier, or is reported as untouched', async () => {
   const ident = 'C-202400101-N00005';
   const untouched = await home.pas('push', ident);
   expect([untouched.code, untouched.stderr]).toEqual([
@@ -201,7 +201,7 @@ test('a record that is no find here is shown, pushed and reconciled by its ident
   await expectDone(home.pas('reconcile', ident));
 });
 
-test('a profile with unsent entries is removed only when that is meant', async () => {
+test('a profile with unsent entries is removed only with confirmation', async () => {
   await expectDone(home.pas('import', writeSeason(home, 2)));
   const firstRun = await home.pas('profile', 'remove', 'mock');
   expect([firstRun.code, firstRun.stderr]).toEqual([

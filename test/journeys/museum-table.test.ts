@@ -40,7 +40,7 @@ describe('the example of a museum', () => {
     expect((await home.pas(...args)).code).toBe(2);
   });
 
-  test('is not needed to see degrees, minutes and seconds that belong together', async () => {
+  test('needs no map for degrees, minutes and seconds that belong together', async () => {
     home.file('gps.csv', 'inv. č.;zs_st;zs_min;zs_vt;zd_st;zd_min;zd_vt\nG 1;49;27;25,8;16;38;4,5\n');
     const flags = ['--set', 'projekt=C-202400101', '--set', 'pristupnost=archeolog'];
     expect((await home.pas('import', 'gps.csv', '--wizard', '--yes', ...flags)).code).toBe(0);
@@ -53,7 +53,7 @@ describe('the example of a museum', () => {
     expect(find?.elements).toMatchObject({ geom_wkt: 'POINT (16.6345833 49.4571667)' });
   });
 
-  test('without what every find needs the map is written, and the exit code says that it is not done', async () => {
+  test('without required elements writes the map, and the exit code says that it is incomplete', async () => {
     const run = await home.pas('import', 'nalezy.csv', '--wizard', '--yes', '--map', 'open.toml', '--json');
     expect(run.code).toBe(3);
     expect(JSON.parse(run.stdout)).toMatchObject({ map: 'open.toml', undecided: ['projekt', 'pristupnost'] });
@@ -61,7 +61,7 @@ describe('the example of a museum', () => {
     expect((await home.pas('import', 'nalezy.csv', '--wizard')).stderr).toContain('--wizard --yes');
   });
 
-  test('is imported, mended by the copy that says what is wrong, sent, and gets its numbers later', async () => {
+  test('is imported, corrected by means of the copy with issues, sent, and numbered later', async () => {
     await expectDone(home.pas('vocab', 'map', 'import', 'own-terms.csv'));
     const map = ['--map', 'nalezy.map.toml'];
     const dry = await home.pas('import', 'nalezy.csv', ...map, '--dry-run', '--issues-to', 'mend.xlsx', '--json');
@@ -96,7 +96,7 @@ describe('the example of a museum', () => {
     expect(status.entries.number).toMatchObject({ accepted: 12 });
   });
 
-  test('a table of numbers says by its rows what is wrong, and queues the rest', async () => {
+  test('a table of numbers reports errors by row, and queues the rest', async () => {
     home.file(
       'odd-numbers.csv',
       [
@@ -136,7 +136,7 @@ describe('the example of a museum', () => {
   });
 });
 
-test('what looks like a formula is text in the copy, and reads back as it was', async () => {
+test('text that looks like a formula stays text in the copy, and is read back unchanged', async () => {
   const rows = ['č.;popis;Y', '1;=HYPERLINK("http://x");-694201,69', '1;+420 1;-5'];
   home.file('formula.csv', rows.join('\n'));
   home.file('formula.toml', 'version = 1\n[columns]\n"č." = "local_id"\npopis = "poznamka"\nY = "ignore"\n');
@@ -147,7 +147,7 @@ test('what looks like a formula is text in the copy, and reads back as it was', 
   expect(second).toMatch(/^"✗ Rows 2 and 3 .*;1;'\+420 1;-5$/);
 });
 
-test('a broken map, or a copy that cannot be made, stops before anything is done', async () => {
+test('a broken map, or a copy that cannot be written, stops before anything is changed', async () => {
   home.file('broken.toml', 'version = 1\n[columns]\n"inv. č." = "lokal_id"\n[fixed]\nstav = "9"\nprojekt = "a b"\n');
   const run = await home.pas('import', 'nalezy.csv', '--map', 'broken.toml');
   expect(run.code).toBe(2);
@@ -163,7 +163,7 @@ test('a broken map, or a copy that cannot be made, stops before anything is done
   expect(existsSync(join(home.folder, 'x.csv'))).toBe(false);
 });
 
-test('a copy of what is no spreadsheet is refused before any find is queued', async () => {
+test('a copy of a file that is not a spreadsheet is refused before any find is queued', async () => {
   const properties = { local_id: 'W-1', projekt: 'C-202400101', stav: 1, poznamka: 'on the walk' };
   const walk = { type: 'Feature', geometry: { type: 'Point', coordinates: [15.1712, 49.8405] }, properties };
   home.file('walk.geojson', JSON.stringify({ type: 'FeatureCollection', features: [walk] }));

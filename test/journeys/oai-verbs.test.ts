@@ -19,7 +19,7 @@ const oai = (...args: string[]) => home.pas('oai', ...args);
 const timeless = (text: string): string =>
   text.replace(/<responseDate>[^<]*/, '').replace(/<resumptionToken[^>]*>[^<]*/, '<resumptionToken>');
 
-describe('each verb prints the answer as it came', () => {
+describe('each verb prints the answer as received', () => {
   test.each([
     [['identify'], 'verb=Identify'],
     [['formats'], 'verb=ListMetadataFormats'],
@@ -106,7 +106,7 @@ describe('each verb prints its answer for people', () => {
     expect(run.stdout).toMatch(words);
   });
 
-  test('which says how to go on, and marks what this account may not see', async () => {
+  test('which says how to continue, and marks what this account may not see', async () => {
     const anonymous = home.with({ PAS_HOME: `${home.folder}/anonymous` });
     await anonymous.pas('init', '--name', 'a', '--kind', 'training', ...addressFlags(mock.server));
     const run = await anonymous.pas('oai', 'get', '--identifier', 'M-202400202-N00003');
@@ -117,12 +117,12 @@ describe('each verb prints its answer for people', () => {
   });
 });
 
-test('another schema version, and the newest behind the generic endpoint', async () => {
+test('another schema version, and the newest through the generic endpoint', async () => {
   expect(await home.json('oai', 'identify', '--schema-version', '2.0')).toMatchObject({ base_url: `${base()}/2.0/oai` });
   expect(await home.json('oai', 'identify', '--schema-version', 'newest')).toMatchObject({ base_url: `${base()}/2.2/oai` });
 });
 
-describe('what cannot be asked is refused', () => {
+describe('an invalid request is refused', () => {
   test.each([
     [2, /no argument|token alone/, ['records', '--resumption-token', 'T', '--set', 'pian']],
     [2, /not a date/, ['identifiers', '--from', 'yesterday']],

@@ -22,7 +22,7 @@ const odd = (name: string): string => join(PROJECT, 'test/fixtures/odd-tables', 
 type Issue = { rule: string; row: number | null; severity: string; message: string };
 type Report = { added: number; invalid: number; drafts: number; photos: number; issues: Issue[] };
 
-test('a table with a title and a header of two lines is imported, and its rows keep the numbers of the file', async () => {
+test('a table with a title and a header of two lines is imported, and its rows keep their numbers in the file', async () => {
   const homeCopy = home.copy();
   const table = odd('title-and-two-lines.csv');
   const run = await homeCopy.pas('import', table, '--dry-run');
@@ -40,7 +40,7 @@ test('a table with a title and a header of two lines is imported, and its rows k
   });
 });
 
-test('a photograph that is missing is told of its row, which is imported without it; --strict leaves the row out', async () => {
+test('a missing photograph is reported with its row, which is imported without it; --strict leaves the row out', async () => {
   const homeCopy = home.copy();
   homeCopy.file('season.csv', readFileSync(odd('missing-photographs.csv'), 'utf8'));
   homeCopy.file('IMG_0002.jpg', tinyPng(2));
@@ -56,7 +56,7 @@ test('a photograph that is missing is told of its row, which is imported without
   expect(await homeCopy.json<Report>('import', 'season.csv')).toMatchObject({ added: 0, photos: 1 });
 });
 
-test('many errors are counted by their kind, with the first rows of each, and --issues-to has all', async () => {
+test('many errors are counted by kind, with the first rows of each, and --issues-to has all', async () => {
   const homeCopy = home.copy();
   const rows = Array.from(
     { length: 60 },
@@ -75,7 +75,7 @@ test('many errors are counted by their kind, with the first rows of each, and --
   expect(readFileSync(join(homeCopy.folder, 'mend.csv'), 'utf8').trimEnd().split('\r\n')).toHaveLength(61);
 });
 
-test('the workbook of rows to mend keeps days as days, and its columns are as wide as what they hold', async () => {
+test('the workbook with issues keeps days as days, and its columns fit their content', async () => {
   const homeCopy = home.copy();
   const rows = [
     ['local_id', 'datum_nalezu', 'hloubka', 'poznamka'],
@@ -92,7 +92,7 @@ test('the workbook of rows to mend keeps days as days, and its columns are as wi
   expect(widths[4]).toBe(50);
 });
 
-test('days as people write them are read where they are one day, and explained where they are none', async () => {
+test('common date formats are read if they mean one day, and explained otherwise', async () => {
   const homeCopy = home.copy();
   const run = await homeCopy.pas('import', odd('dates-of-people.csv'), '--json');
   const report = JSON.parse(run.stdout) as Report;
@@ -117,7 +117,7 @@ test('days as people write them are read where they are one day, and explained w
   ]);
 });
 
-test('links of maps and full plus codes are points, in tables, in pas add and in pas edit', async () => {
+test('map links and full plus codes are points, in tables, in pas add and in pas edit', async () => {
   const homeCopy = home.copy();
   const run = await homeCopy.pas('import', odd('links-of-maps.csv'), '--json');
   const report = JSON.parse(run.stdout) as Report;
@@ -145,7 +145,7 @@ test('links of maps and full plus codes are points, in tables, in pas add and in
   });
 });
 
-test('the numbers of a register are imported by a column map, which the wizard writes', async () => {
+test('the numbers of a register are imported by a column map that the wizard writes', async () => {
   const homeCopy = home.copy();
   homeCopy.file('season.csv', readFileSync(odd('missing-photographs.csv'), 'utf8'));
   await homeCopy.json<Report>('import', 'season.csv');

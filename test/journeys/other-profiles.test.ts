@@ -28,8 +28,8 @@ beforeAll(async () => {
   ident = first?.ident_cely ?? '';
 });
 
-describe('commands that are advised', () => {
-  test('name the profile wherever it is not the one that is used anyway', async () => {
+describe('advised commands', () => {
+  test('name the profile if it is not the default one', async () => {
     const draft = home.file('draft.csv', 'local_id;projekt;hloubka\nDR 1;C-202400101;5\n');
     const imported = await home.pas('import', draft, writeSeason(home, 1), '--profile', MUSEUM);
     expect(imported.stderr).not.toContain('`pas push`');
@@ -48,14 +48,14 @@ describe('commands that are advised', () => {
     expect(own).toContain('`pas push --only number`');
   });
 
-  test('are listed with what they are, in the language of the reader', async () => {
+  test('are listed with their purpose, in the language of the reader', async () => {
     expect((await home.pas('profile', 'list', '--lang', 'cs')).stdout).toMatch(
       /mock +cvičná instance[\s\S]*the\.museum +ostrá instance/,
     );
     expect(await home.json('profile', 'list')).toMatchObject([{ kind: 'training' }, { kind: 'production' }]);
   });
 
-  test('name it as well where the text was made far from the command line, and for programs', async () => {
+  test('name the profile in texts made far from the command line too, and for programs', async () => {
     const unknown = await home.pas('show', 'NOPE', '--profile', MUSEUM, '--json');
     const list = `\`pas list --profile ${MUSEUM}\` shows`;
     const hint = `FIND is a local id (${list} them) or the identifier given by the service.`;
@@ -68,7 +68,7 @@ describe('commands that are advised', () => {
     expect(checked.checks.find(({ name }) => name === 'vocabulary-age')?.todo).toContain(`pas harvest-vocab --profile ${MUSEUM}`);
   });
 
-  test('name the configured profile too where PAS_PROFILE says another one', async () => {
+  test('name the configured profile if PAS_PROFILE names another one', async () => {
     const elsewhere = home.with({ PAS_PROFILE: MUSEUM });
     const run = await elsewhere.pas('number', 'set', 'K-1', 'A 2', '--profile', 'mock');
     expect(run.code).toBe(0);
@@ -76,7 +76,7 @@ describe('commands that are advised', () => {
   });
 });
 
-test('an identifier that a training instance gave has no link in a report where harvesting is production’s', async () => {
+test('an identifier from a training instance has no link in a report if harvesting is production’s', async () => {
   const text = async (): Promise<string> => {
     await expectDone(home.pas('report', join(home.folder, 'page.html')));
     return readFileSync(join(home.folder, 'page.html'), 'utf8');

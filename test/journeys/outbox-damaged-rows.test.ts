@@ -44,7 +44,7 @@ async function expectNoticed(...commands: readonly string[]): Promise<void> {
   }
 }
 
-test('Where the drive changed a row, the commands that read it say so, and a backup that is put back helps.', async () => {
+test('If the drive changed a row, the commands that read it say so, and restoring a backup helps.', async () => {
   const changes = {
     'an element of a find': `update finds set elements = replace(elements, 'pole 1', 'qole 1')`,
     'the local id of a find': `update finds set local_id = 'K-0' where local_id = 'K-1'`,
@@ -81,7 +81,7 @@ const HEADERS = [
   ['whole row', `delete from header`],
 ] as const;
 
-test('Where the drive changed the header, each command says so, and a backup that is put back helps.', async () => {
+test('If the drive changed the header, each command says so, and restoring a backup helps.', async () => {
   for (const [what, sql] of HEADERS) {
     damage(sql);
     await expectNoticed(...(what === 'whole row' ? [...COMMANDS, `import ${writeSeason(home, 3)}`] : ['list', 'push']));
@@ -93,7 +93,7 @@ test('Where the drive changed the header, each command says so, and a backup tha
 });
 
 test.each(HEADERS)(
-  'Where the drive changed the %s in the header, it is written anew where there is no backup, and nothing is sent twice.',
+  'If the drive changed the %s in the header and there is no backup, it is rebuilt, and nothing is sent twice.',
   async (_what, sql) => {
     damage(sql);
     const { stderr } = await home.pas('push');

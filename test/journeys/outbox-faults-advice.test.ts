@@ -247,7 +247,7 @@ const tried = new Set<string>();
 /** Questions on a terminal that a person answers with yes. */
 const ASKS: readonly RegExp[] = [/^remove /, /^resolve .*--created /, /^restore /, /^outbox adopt/];
 
-describe('Each command that is advised works when it is typed, for', () => {
+describe('Each advised command works when typed, for', () => {
   test.each(Object.keys(SCENES).map((name) => [name] as const))('%s.', async (name) => {
     const { home, find, state, basis } = await made(name);
     const status = await home.json<{ needs_person: { find: string; state: string; held?: { basis: string } }[] }>('status');

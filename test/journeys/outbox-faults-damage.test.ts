@@ -58,7 +58,7 @@ describe('A profile', () => {
   });
 });
 
-describe('What a newer pas has written is left as it is:', () => {
+describe('Data of a newer pas are left as they are:', () => {
   beforeEach(async () => {
     await expectDone(home.pas('import', writeSeason(home, 2)));
     await expectDone(home.pas('push', 'K-1'));
@@ -81,7 +81,7 @@ describe('What a newer pas has written is left as it is:', () => {
     expect(await findStates(home)).toEqual({ 'K-1': 'accepted', 'K-2': 'queued' });
   });
 
-  test('with a newer journal nothing is sent, and all else goes on.', async () => {
+  test('a newer journal stops sending, and other commands work.', async () => {
     changeDatabase(journalFile(home), 'pragma user_version = 99');
     expect((await home.pas('push')).code).toBe(13);
     for (const words of [
@@ -113,7 +113,7 @@ async function mounted(of: Home, mounting: string, ...commands: readonly string[
   return commands.map((_, index) => numberedRuns(of.folder)(index + 1));
 }
 
-describe.skipIf(!canMount)('Where the journal', () => {
+describe.skipIf(!canMount)('If the journal', () => {
   const state = (): string => join(home.folder, 'state');
 
   beforeEach(async () => {
@@ -136,7 +136,7 @@ describe.skipIf(!canMount)('Where the journal', () => {
       `mkdir elsewhere && mv state/pas/pace.sqlite* elsewhere && ln -s "$PWD/elsewhere/pace.sqlite" state/pas/pace.sqlite`,
     ],
     ['with the pace that all pas share', ''],
-  ])('is on a full disk, %s, nothing is sent, and everything is once there is room.', async (_, except) => {
+  ])('is on a full disk, %s, nothing is sent, and everything is once there is space.', async (_, except) => {
     const full = `mkdir kept && cp -a state/. kept && mount -t tmpfs -o size=4m none state && cp -a kept/. state
       ${except}
       dd if=/dev/zero of=state/filling bs=4k 2>/dev/null`;
@@ -167,14 +167,14 @@ describe('Two homes with one outbox', () => {
     await mock.service.control('PUT', '/settings', { latency_ms: 100 });
   });
 
-  test('and the journal beside it, pushed at the same time: one has to wait, and nothing is sent twice.', async () => {
+  test('and the journal beside it, pushed at the same time: one waits, and nothing is sent twice.', async () => {
     const second = beside('beside');
     const runs = await Promise.all([home, second].map((each) => each.start('push').ended));
     expect(runs.map(({ code }) => code).sort(), runs.map(({ stderr }) => stderr).join()).toEqual([0, 11]);
     expect(await mock.made()).toMatchObject({ finds: 6 });
   });
 
-  test('and a journal each: only the one that pushed it first may, and nothing is sent twice.', async () => {
+  test('and a journal each: only the home that pushed first may push, and nothing is sent twice.', async () => {
     const second = beside('state');
     await expectDone(home.pas('push', 'K-1'));
     const runs = await Promise.all([home, second].map((each) => each.start('push').ended));
@@ -186,7 +186,7 @@ describe('Two homes with one outbox', () => {
     expect(await mock.made()).toMatchObject({ finds: 6 });
   });
 
-  test('and a journal each, pushed at the same time for the first time: nothing is sent twice.', async () => {
+  test('and a journal each, both pushed for the first time at once: nothing is sent twice.', async () => {
     const second = beside('state');
     const runs = await Promise.all([home, second].map((each) => each.start('push').ended));
     expect(await mock.made(), runs.map(({ stderr }) => stderr).join()).toMatchObject({ finds: 6 });

@@ -32,7 +32,7 @@ async function readIdent(home: Home, find: string): Promise<string> {
 const numbersSent = async (service: RunningMock): Promise<number> =>
   (await service.journal()).filter(({ method }) => method === 'PATCH').length;
 
-test('A number that was tried at the training instance does not follow the find to the real service.', async () => {
+test('A number that was tried at the training instance does not follow the find to production.', async () => {
   // A training instance has no harvesting.
   const { base_url, schema_base } = training.service;
   const { oai_base } = production.service;
@@ -81,7 +81,7 @@ async function killedDuringNumber(
 test.each<[string, readonly string[], NodeJS.ProcessEnv]>([
   ['the service no longer takes the password for harvesting', settledAfter(0, 0), { PAS_PASSWORD: 'changed-meanwhile' }],
   ['the profile does not sign in for harvesting', [...settledAfter(0, 0), '--oai-auth', 'none'], {}],
-])('A number of unknown end is not sent again over the number of a curator where %s.', async (_, flags, env) => {
+])('An uncertain number is not sent again over a curator’s number if %s.', async (_, flags, env) => {
   const { service } = production;
   const { home, ident } = await killedDuringNumber(service, flags);
   const sentNumbers = await numbersSent(service);
@@ -94,7 +94,7 @@ test.each<[string, readonly string[], NodeJS.ProcessEnv]>([
   expect(needs_person).toMatchObject([{ find: 'K-1', kind: 'number', state: 'uncertain' }]);
 });
 
-test('A number that a curator has changed is set back only after the change was shown.', async () => {
+test('A number that a curator changed is overwritten only after the change was shown.', async () => {
   const { service } = production;
   const home = await signedIn(service, 'archaeologist', settledAfter(0, 0));
   await expectDone(home.pas('import', writeSeason(home, 1)));

@@ -48,7 +48,7 @@ async function listed(home: Home, find: string, ...flags: string[]): Promise<Lis
 }
 
 describe('While a push runs,', () => {
-  test('no backup is put in the place of its outbox.', async () => {
+  test('no backup is restored over its outbox.', async () => {
     const home = await homeOfTwo();
     const own = join(home.folder, 'own.sqlite');
     await expectDone(home.pas('import', writeSeason(home, 8)));
@@ -62,7 +62,7 @@ describe('While a push runs,', () => {
     expect(await training.made()).toMatchObject({ finds: 8 });
   });
 
-  test('or watches for new finds, what is put back meanwhile is sent to its own service, and only once.', async () => {
+  test('or watches for new finds, restored entries are sent to their own service, and only once.', async () => {
     const [home, office] = [await homeOfTwo(), await homeOfTwo()];
     const [own, ofMuseum] = [join(home.folder, 'own.sqlite'), join(office.folder, 'museum.sqlite')];
     await expectDone(home.pas('import', writeSeason(home, 1)));
@@ -86,7 +86,7 @@ describe('While a push runs,', () => {
   });
 });
 
-test('A find that is corrected under one profile is sent corrected under the other profile of the same outbox.', async () => {
+test('A find corrected under one profile is sent corrected under another profile of the same outbox.', async () => {
   const home = await homeOfOne();
   await expectDone(
     home.pas('init', '--name', 'twin', '--kind', 'training', '--username', 'archaeologist', ...addressFlags(production.service)),
@@ -101,7 +101,7 @@ test('A find that is corrected under one profile is sent corrected under the oth
   expect(await shownAt(ident_cely ?? '')).toContain('<svc:hloubka>35<');
 });
 
-test('What is corrected after a rehearsal is sent as it is corrected.', async () => {
+test('A correction after a rehearsal is sent.', async () => {
   const home = await homeOfTwo();
   await expectDone(home.pas('import', writeSeason(home, 1), ...MUSEUM));
   expect(await home.json('rehearse', '--to', 'mock', '--yes', ...MUSEUM)).toMatchObject({ sent: 1, accepted: 1 });
@@ -111,7 +111,7 @@ test('What is corrected after a rehearsal is sent as it is corrected.', async ()
   expect(await shownAt(ident_cely ?? '')).toContain('<svc:hloubka>35<');
 });
 
-test('A photograph is added to a find only in the outbox that has the find, and then goes there once.', async () => {
+test('A photograph is added only to the outbox that has the find, and is sent there once.', async () => {
   const home = await homeOfTwo();
   const photo = home.file('K-1.png', tinyPng(1));
   await expectDone(home.pas('import', writeSeason(home, 1)));
@@ -124,7 +124,7 @@ test('A photograph is added to a find only in the outbox that has the find, and 
   expect(await production.made()).toMatchObject({ finds: 1, photos: 1 });
 });
 
-test('A find that is corrected while all finds are checked stays as it was corrected, and is sent so.', async () => {
+test('A find that is corrected during validation keeps the correction, and is sent with it.', async () => {
   const home = await homeOfOne();
   await expectDone(home.pas('import', writeSeason(home, 600)));
   const checking = home.start('validate');
@@ -143,7 +143,7 @@ test('A find that is corrected while all finds are checked stays as it was corre
   for (const { ident_cely } of sentFinds) expect(await shownAt(ident_cely ?? '')).toContain('<svc:hloubka>77<');
 });
 
-test('A photograph that was given up and added again is still one photograph when giving it up is taken back.', async () => {
+test('A photograph that was dropped and added again is still one photograph when the drop is undone.', async () => {
   const home = await homeOfOne();
   const photo = home.file('p.png', tinyPng(1));
   await expectDone(home.pas('import', writeSeason(home, 1)));
@@ -166,7 +166,7 @@ test('A photograph that was given up and added again is still one photograph whe
 });
 
 describe('A draft with a photograph and a number', () => {
-  test.each([[['K-1']], [[]]])('is named by pas push %s, which sends nothing and ends with 3.', async (names) => {
+  test.each([[['K-1']], [[]]])('is reported by pas push %s, which sends nothing and ends with 3.', async (names) => {
     const home = await homeOfOne();
     const table = readFileSync(writeSeason(home, 1, { state: 2 }), 'utf8').replaceAll('2024-06-01', '');
     const imported = await home.pas('import', home.file('draft.csv', table), '--json');
@@ -180,7 +180,7 @@ describe('A draft with a photograph and a number', () => {
   });
 });
 
-test('Photographs are matched to finds also where the folder holds links to them.', async () => {
+test('Photographs are matched to finds even if the folder contains links to them.', async () => {
   const home = await homeOfOne();
   await expectDone(home.pas('import', writeSeason(home, 1)));
   const [real, links] = [home.file('camera/DSC_1.png', tinyPng(1)), join(home.folder, 'links')];

@@ -17,7 +17,7 @@ beforeEach(async () => {
 
 type Shown = { readonly outbox: string; readonly belongs_to: string; readonly finds: number; readonly unsent: number };
 
-test('an outbox says what it is for, and becomes this machine’s with the first push', async () => {
+test('an outbox shows its service and account, and is assigned to this machine by the first push', async () => {
   await expectDone(home.pas('import', writeSeason(home, 2)));
   const before = await home.json<Shown>('outbox', 'show');
   expect(before).toMatchObject({
@@ -33,7 +33,7 @@ test('an outbox says what it is for, and becomes this machine’s with the first
   expect((await expectDone(home.pas('outbox', 'show'))).stdout).toContain(outboxFile(home));
 });
 
-test('what is shown of entries is corrected by their events, and damage is exit 12', async () => {
+test('shown entries are corrected by their events, and damage is exit 12', async () => {
   await expectDone(home.pas('import', writeSeason(home, 2)));
   await expectDone(home.pas('push'));
   const change = (sql: string): void => {
@@ -78,7 +78,7 @@ test('an outbox from another machine is not pushed before it is adopted, and sen
   expect(await mock.made()).toMatchObject({ finds: 3 });
 });
 
-test('a data home that is lost is filled from the journal, and new finds of the account continue the earlier outbox', async () => {
+test('a lost data home is filled from the journal, and new finds of the account continue the earlier outbox', async () => {
   await expectDone(home.pas('import', writeSeason(home, 3)));
   await expectDone(home.pas('push', 'K-1', 'K-2'));
   const earlier = getOutboxId(home);
@@ -114,7 +114,7 @@ test('a data home that is lost is filled from the journal, and new finds of the 
   expect(await mock.made()).toMatchObject({ finds: 3 });
 });
 
-test('an outbox that is to be separate is asked about once', async () => {
+test('an outbox that is to be separate causes one question', async () => {
   await expectDone(home.pas('import', writeSeason(home, 1)));
   await expectDone(home.pas('push'));
   await expectDone(
@@ -143,7 +143,7 @@ test('an outbox that is to be separate is asked about once', async () => {
 });
 
 describe('a profile', () => {
-  test('that comes to name another service is refused with both ways out, and nothing is changed', async () => {
+  test('whose service was changed is refused with both ways out, and nothing changes', async () => {
     await expectDone(home.pas('import', writeSeason(home, 1)));
     const other = 'http://127.0.0.1:9';
     const args = ['init', '--name', 'mock', '--kind', 'training', '--base-url', other, '--schema-base', `${other}/schema`];
@@ -158,7 +158,7 @@ describe('a profile', () => {
     expect(await home.json('list')).toMatchObject([{ local_id: 'K-1' }]);
   });
 
-  test('whose outbox holds nothing gets another one', async () => {
+  test('whose outbox is empty gets another one', async () => {
     await expectDone(home.pas('list'));
     const before = getOutboxId(home);
     const other = 'http://127.0.0.1:9';
@@ -169,7 +169,7 @@ describe('a profile', () => {
     expect(getOutboxId(home)).not.toBe(before);
   });
 
-  test('that names the service and account of another one shares its outbox', async () => {
+  test('that names the service and account of another profile shares its outbox', async () => {
     const run = await expectDone(
       home.pas('init', '--name', 'twin', '--kind', 'training', '--username', 'archaeologist', ...addressFlags(mock.service)),
     );
@@ -189,7 +189,7 @@ describe('a profile', () => {
   });
 });
 
-test('two commands at once give the profile one outbox', async () => {
+test('two parallel commands give the profile one outbox', async () => {
   await Promise.all([1, 2, 3, 4].map(() => expectDone(home.start('list').ended)));
   const all = await home.json<Shown[]>('outbox', 'show', '--all');
   expect(all.map(({ outbox }) => outbox)).toEqual([getOutboxId(home)]);

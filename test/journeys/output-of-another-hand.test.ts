@@ -101,13 +101,13 @@ function changeInTheMiddle(path: string): void {
   writeFileSync(path, text);
 }
 
-describe('a file of lines', () => {
+describe('a JSON lines file', () => {
   beginWith('out.jsonl');
 
   test.each<readonly [string, (path: string) => void]>([
     ['was deleted', (path) => rmSync(path)],
     ['was emptied', (path) => truncateSync(path)],
-  ])('that %s between two runs is written anew, which is said', async (_, change) => {
+  ])('that %s between two runs is written again in full, with a message', async (_, change) => {
     change(at('out.jsonl'));
     const run = await harvest('out.jsonl');
     expect([run.code, run.stderr]).toEqual([0, expect.stringMatching(/out\.jsonl is missing or empty.*again/)]);
@@ -137,7 +137,7 @@ describe('a file of lines', () => {
         symlinkSync(`${path}.copy`, path);
       },
     ],
-  ])('that %s is refused as it is, and mended by --verify', async (_, words, change) => {
+  ])('that %s is refused unchanged, and repaired by --verify', async (_, words, change) => {
     change(at('out.jsonl'));
     const changed = readFileSync(at('out.jsonl'));
     const run = await harvest('out.jsonl');
@@ -151,13 +151,13 @@ describe('a file of lines', () => {
     expect(await harvest('out.jsonl')).toMatchObject({ code: 0, stderr: '' });
   });
 
-  test('without its notes is not written into', async () => {
+  test('without its state file is not written to', async () => {
     rmSync(at('out.jsonl.harvest'));
     expectRefusal(await harvest('out.jsonl'), /was not written by pas/);
     expectWholeLines('out.jsonl');
   });
 
-  test('that was copied with its notes, moved, linked or given another time goes on without a word', async () => {
+  test('that was copied with its state file, moved, linked or given another time is continued silently', async () => {
     for (const name of ['out.jsonl', 'out.jsonl.harvest']) copyFileSync(at(name), at(name.replace('out', 'copy')));
     utimesSync(at('copy.jsonl'), 0, 0);
     renameSync(at('copy.jsonl'), at('elsewhere'));
@@ -167,7 +167,7 @@ describe('a file of lines', () => {
   });
 
   // The last one: its record changes at the service.
-  test('that is newer than its notes is not cut', async () => {
+  test('that is newer than its state file is not truncated', async () => {
     copyFileSync(at('out.jsonl.harvest'), at('old-notes'));
     await mock.control('POST', '/clock', { advance_ms: 3600_000 });
     await mock.control('POST', '/records', { ident: 'HES-000253', changes: { heslo: { '@lang': 'cs', '#': 'paleolit' } } });
@@ -180,7 +180,7 @@ describe('a file of lines', () => {
   });
 });
 
-describe('while a file of lines is written,', () => {
+describe('while a JSON lines file is written,', () => {
   test.each<readonly [string, RegExp, (path: string) => void]>([
     ['its deletion', /removed or replaced/, (path) => rmSync(path)],
     ['a change in its middle', /the harvested data was changed/, changeInTheMiddle],
@@ -200,7 +200,7 @@ describe('while a file of lines is written,', () => {
   });
 });
 
-test('a document that lost its end is refused', async () => {
+test('a document without its end is refused', async () => {
   expect((await harvest('out.xml')).code).toBe(0);
   truncateSync(at('out.xml'), statSync(at('out.xml')).size - 11);
   expectRefusal(await harvest('out.xml'), /shorter/);
@@ -211,7 +211,7 @@ describe('a folder of records', () => {
   const oldest = (): string => `${[...expected.keys()].at(-1)}.xml`;
   beginWith('out');
 
-  test('from which files were removed gets them again, which is said', async () => {
+  test('with missing files gets them again, with a message', async () => {
     rmSync(join(at('out'), oldest()));
     const run = await harvest('out');
     expect([run.code, run.stderr]).toEqual([0, expect.stringMatching(/out: 1 file.*missing.*again/)]);
@@ -219,7 +219,7 @@ describe('a folder of records', () => {
     expect((await harvest('out')).stderr).toBe('');
   });
 
-  test('that was emptied is written anew', async () => {
+  test('that was emptied is written again in full', async () => {
     for (const name of readdirSync(at('out')).filter((one) => one.endsWith('.xml'))) rmSync(join(at('out'), name));
     const run = await harvest('out');
     expect([run.code, run.stderr]).toEqual([0, expect.stringMatching(/out is missing or empty.*again/)]);
@@ -228,7 +228,7 @@ describe('a folder of records', () => {
 
   test.each<readonly [string, RegExp, (folder: string) => void]>([
     ['a file was edited', /another program changed/, (folder) => appendFileSync(join(folder, oldest()), '<!-- mine -->')],
-  ])('in which %s is refused as it is, and mended by --verify', async (_, words, change) => {
+  ])('in which %s is refused unchanged, and repaired by --verify', async (_, words, change) => {
     change(at('out'));
     const changed = readFileSync(join(at('out'), oldest()));
     expectRefusal(await harvest('out'), words);
@@ -239,14 +239,14 @@ describe('a folder of records', () => {
     expect(await harvest('out')).toMatchObject({ code: 0, stderr: '' });
   });
 
-  test('to which a record was added by another hand is refused until it is moved away', async () => {
+  test('with a foreign record is refused until the record is moved away', async () => {
     writeFileSync(join(at('out'), 'HES-9.xml'), '<mine/>');
     for (const flags of [[], ['--verify']]) expectRefusal(await harvest('out', ...flags), /HES-9\.xml/);
     rmSync(join(at('out'), 'HES-9.xml'));
     expect(await harvest('out')).toMatchObject({ code: 0, stderr: '' });
   });
 
-  test('with notes of a person’s own beside the records goes on without a word', async () => {
+  test('with other files of a person beside the records is continued silently', async () => {
     writeFileSync(join(at('out'), 'README.txt'), 'mine');
     expect(await harvest('out')).toMatchObject({ code: 0, stderr: '' });
   });
@@ -266,7 +266,7 @@ describe('an SQLite file', () => {
       'a record was added',
       `insert into records (identifier, datestamp, sets, deleted, masked, xml) values ('x', '2020', '[]', 0, 0, '<x/>')`,
     ],
-  ])('in which %s by another program is refused, and mended by --verify', async (_, sql) => {
+  ])('in which %s by another program is refused, and repaired by --verify', async (_, sql) => {
     change(sql);
     expectRefusal(await harvest('out.sqlite'), /was modified/);
     const mended = await harvest('out.sqlite', '--verify');
@@ -275,7 +275,7 @@ describe('an SQLite file', () => {
     expect(await harvest('out.sqlite')).toMatchObject({ code: 0, stderr: '' });
   });
 
-  test('whose table another program made again is refused, and can only be deleted', async () => {
+  test('whose table another program recreated is refused, and can only be deleted', async () => {
     change('create table less as select * from records limit 3; drop table records; alter table less rename to records');
     for (const flags of [[], ['--verify']])
       expectRefusal(await harvest('out.sqlite', ...flags), /recreated its table of records/);
@@ -284,19 +284,19 @@ describe('an SQLite file', () => {
     expect(held('out.sqlite')).toEqual(expected);
   });
 
-  test('that was emptied by another program is written anew', async () => {
+  test('that was emptied by another program is written again in full', async () => {
     change('delete from records');
     const run = await harvest('out.sqlite');
     expect([run.code, run.stderr]).toEqual([0, expect.stringMatching(/out\.sqlite is missing or empty.*again/)]);
     expect(held('out.sqlite')).toEqual(expected);
   });
 
-  test('that another program only read, or gave an index, goes on without a word', async () => {
+  test('that another program only read, or gave an index, is continued silently', async () => {
     change('create index by_time on records (datestamp); vacuum; select count(*) from records');
     expect(await harvest('out.sqlite')).toMatchObject({ code: 0, stderr: '' });
   });
 
-  test('that is deleted while it is written is no success', async () => {
+  test('that is deleted while it is written is a failure', async () => {
     rmSync(at('out.sqlite'));
     await mock.control('DELETE', '/journal');
     await mock.control('PUT', '/faults', BUSY_AFTER_SOME_PAGES);

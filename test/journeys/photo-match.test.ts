@@ -69,7 +69,7 @@ function digest(bytes: Buffer): string {
   return createHash('sha512').update(bytes).digest('hex');
 }
 
-test('a card is matched, pushed, and lies under the right records without its places', async () => {
+test('a card is matched and pushed, and its photographs are attached to the right records without their places', async () => {
   await expectDone(home.pas('import', writeSeason(home, 4)));
   const card = await writeCard();
   const original = readFileSync(join(card, 'K-02 detail (2).jpg'));
@@ -112,7 +112,7 @@ test('a card is matched, pushed, and lies under the right records without its pl
   });
 });
 
-test('a stripped photograph whose answer was lost is found by its digest, since the service stores just these bytes', async () => {
+test('a stripped photograph whose answer was lost is found by its checksum, since the service stores exactly these bytes', async () => {
   await expectDone(home.pas('import', writeSeason(home, 1)));
   const photograph = home.file('a.jpg', await placedPhotograph('jpeg', { place: NEAR_K3 }));
   await expectDone(home.pas('photo', 'add', 'K-1', photograph, '--strip-gps'));
@@ -131,7 +131,7 @@ describe('one photograph with and without its place', () => {
     home.file('a.jpg', await placedPhotograph('jpeg', { place: NEAR_K3 }));
   });
 
-  test('is queued once: the one without replaces the one that waits, and is not replaced by it', async () => {
+  test('is queued once: the stripped one replaces the waiting one, and is not replaced by it', async () => {
     const withPlace = await add();
     expect(withPlace.stdout).toContain('contains the place where it was taken (GPS)');
     const without = await add('--strip-gps');
@@ -144,7 +144,7 @@ describe('one photograph with and without its place', () => {
     expect(files?.[0]?.sha512).not.toBe(digest(readFileSync(join(home.folder, 'a.jpg'))));
   });
 
-  test('is not sent a second time once it was sent', async () => {
+  test('is not sent again after it was sent', async () => {
     await add();
     await expectDone(home.pas('push'));
     expect((await add('--strip-gps')).stdout).toContain('0 of 1 photograph queued');
@@ -161,7 +161,7 @@ describe('one photograph with and without its place', () => {
     expect(files?.[0]?.sha512).not.toBe(digest(readFileSync(join(home.folder, 'a.jpg'))));
   });
 
-  test('is one for tables, too', async () => {
+  test('is one photograph for tables too', async () => {
     const table = home.file('more.csv', 'local_id;photos\nK-1;a.jpg\n');
     const photos = async (...flags: string[]) => (await home.json<{ photos: number }>('import', table, ...flags)).photos;
     expect(await photos('--strip-gps')).toBe(1);
@@ -169,7 +169,7 @@ describe('one photograph with and without its place', () => {
   });
 });
 
-test('what cameras number, and words before a number, are surely no find, whatever the finds are called', async () => {
+test('camera numbers, and words before a number, never count as certain, whatever the names of finds', async () => {
   const numbers = ['101', '104', '105', '1040123', 'E-17', 'WA-17', 'V-01', 'V-02', 'V-03', 'K-7'];
   await importFinds(numbers);
   const names = [
@@ -188,7 +188,7 @@ test('what cameras number, and words before a number, are surely no find, whatev
   expect(matched).toMatchObject({ queued: 1, not_searched: [] });
 });
 
-test('folders of a camera are looked into, also through a link, and others are named', async () => {
+test('camera folders are searched, also through a link, and other folders are named', async () => {
   await expectDone(home.pas('import', writeSeason(home, 3)));
   home.file('real/K-1.jpg', await placedPhotograph('jpeg', { shade: 1, taken: TAKEN }));
   home.file('card/DCIM/100CANON/K-2.jpg', await placedPhotograph('jpeg', { shade: 2, taken: TAKEN }));
@@ -202,7 +202,7 @@ test('folders of a camera are looked into, also through a link, and others are n
   expect(inside.not_searched).toEqual([]);
 });
 
-test('a photograph is found under another ending and letter case, where one file alone fits, and that is said', async () => {
+test('a photograph with another extension or letter case is found if one file alone fits, with a message', async () => {
   await importFinds(['K-1', 'K-2']);
   home.file('IMG_0001.JPG', await placedPhotograph('jpeg', { shade: 1 }));
   home.file('IMG_0002.jpeg', await placedPhotograph('jpeg', { shade: 2 }));
@@ -218,7 +218,7 @@ test('a photograph is found under another ending and letter case, where one file
   expect(imported.issues.map(({ rule }) => rule)).toContain('photo-spelling');
 });
 
-test('a photograph whose name has a semicolon goes through export and import as one', async () => {
+test('a photograph with a semicolon in its name survives export and import', async () => {
   home.file('a;b.jpg', await placedPhotograph('jpeg', { shade: 1 }));
   home.file('c.jpg', await placedPhotograph('jpeg', { shade: 2 }));
   await importFinds(['K-1'], '"""a;b.jpg"";c.jpg"');
@@ -238,14 +238,14 @@ async function importFinds(ids: readonly string[], photos = ''): Promise<void> {
   await expectDone(home.pas('import', home.file('named.csv', `${named.join('\n')}\n`)));
 }
 
-test('a folder without photographs, and no folder, are told', async () => {
+test('a folder without photographs, and a path that is not a folder, are reported', async () => {
   mkdirSync(join(home.folder, 'empty'));
   const empty = await home.pas('photo', 'match', 'empty');
   expect(empty).toMatchObject({ code: 0, stdout: expect.stringContaining('There are no files in this folder.') });
   expect(await home.pas('photo', 'match', 'nowhere')).toMatchObject({ code: 2 });
 });
 
-test('what is cut off, empty or too large is named, and the others are queued', async () => {
+test('truncated, empty and too large photographs are named, and the others are queued', async () => {
   await expectDone(home.pas('import', writeSeason(home, 2)));
   const whole = await placedPhotograph('jpeg', { place: NEAR_K3, taken: TAKEN });
   home.file('card/K-1.jpg', whole.subarray(0, 300));

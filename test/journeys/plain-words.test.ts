@@ -5,7 +5,7 @@ import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock('--min-interval', '10');
 
-test('of a find in doubt one sentence is said, and its evidence where it is asked for', async () => {
+test('an uncertain find has a one-sentence summary, and its evidence on request', async () => {
   const home = await signedIn(mock.service, 'archaeologist', settledAfter(3_600_000));
   await expectDone(home.pas('import', writeSeason(home, 2)));
   await mock.service.faults({ endpoint: 'import', when: { nth: 2 }, times: 1, fault: '500-before-save' });
@@ -30,7 +30,7 @@ test('of a find in doubt one sentence is said, and its evidence where it is aske
 test.each([
   ['http://127.0.0.1:9', /the connection was refused: nothing answers there/],
   ['https://nowhere.invalid', /there is no host with this name|the name of the host cannot be resolved now/],
-])('that nothing answers at %s is said in words', async (address, words) => {
+])('no answer at %s is reported in plain words', async (address, words) => {
   const home = makeHome({ PAS_USERNAME: 'archaeologist', PAS_PASSWORD: 'archaeologist' });
   const addresses = { base_url: address, oai_base: address, schema_base: address };
   await expectDone(home.pas('init', '--kind', 'training', ...addressFlags(addresses)));
@@ -40,7 +40,7 @@ test.each([
   }
 });
 
-test('a refused sign-in says what to look at, and not to sign in', async () => {
+test('a refused sign-in says what to check, and does not advise to sign in', async () => {
   const home = makeHome({ PAS_USERNAME: 'archaeologist', PAS_PASSWORD: 'mistyped' });
   await expectDone(home.pas('init', '--kind', 'training', ...addressFlags(mock.service)));
   const run = await home.pas('login');
@@ -48,7 +48,7 @@ test('a refused sign-in says what to look at, and not to sign in', async () => {
   expect(run.stderr).not.toContain('pas login');
 });
 
-test('what was sent cannot be removed, and that is said before anything is asked', async () => {
+test('a sent find cannot be removed, and the message comes before any question', async () => {
   const home = await signedIn(mock.service, 'archaeologist', settledAfter(0));
   await expectDone(home.pas('import', writeSeason(home, 1)));
   await expectDone(home.pas('push'));
@@ -57,7 +57,7 @@ test('what was sent cannot be removed, and that is said before anything is asked
   expect(run.stderr).not.toContain('--yes');
 });
 
-test('nobody is told to send what cannot be sent yet', async () => {
+test('no message advises to send what cannot be sent yet', async () => {
   const home = await signedIn(mock.service, 'archaeologist', settledAfter(0));
   await expectDone(home.pas('import', writeSeason(home, 1, { photos: true })));
   expect((await home.pas('status')).stdout).toContain('Send what is queued:');
@@ -68,7 +68,7 @@ test('nobody is told to send what cannot be sent yet', async () => {
   expect(stdout).not.toContain('Send what is queued:');
 });
 
-test('a find is shown by the names of its fields, in the language of the reader and in local time', async () => {
+test('a find is shown by its field names, in the language of the reader and in local time', async () => {
   const home = await signedIn(mock.service, 'archaeologist', settledAfter(0));
   await expectDone(home.pas('import', writeSeason(home, 1)));
   await expectDone(home.pas('push'));

@@ -48,7 +48,7 @@ function withoutContent(ident: string): (xml: string) => string {
     );
 }
 
-test('a pull that gets a record without its content exits 3, names the find and keeps what was known', async () => {
+test('a pull that gets a record without its content exits 3, names the find and keeps the old copy', async () => {
   const [first] = (await pull()).finds;
   const ident = first?.ident_cely ?? '';
   await mock.service.control('POST', '/records', { ident, changes: { poznamka: 'changed' } });
@@ -60,7 +60,7 @@ test('a pull that gets a record without its content exits 3, names the find and 
   expect((await pull()).finds.filter(({ news }) => news).map(({ find }) => find)).toEqual(['K-1']);
 });
 
-test('a harvest that gets a record without its content exits 3, keeps its copy, and takes it when it comes', async () => {
+test('a harvest that gets a record without its content exits 3, keeps its copy, and replaces it when the content returns', async () => {
   const [first] = (await pull()).finds;
   const ident = first?.ident_cely ?? '';
   const harvest = (...flags: string[]) => home.pas('harvest', SET, '--out', 'finds.sqlite', ...flags);
@@ -76,7 +76,7 @@ test('a harvest that gets a record without its content exits 3, keeps its copy, 
   expect(JSON.parse(run.stdout)).toMatchObject({ written: 1 });
 });
 
-test('a pull asks by day where datestamps are days, so that nothing of that day is missed', async () => {
+test('a pull asks by day if datestamps are days, so that nothing of that day is missed', async () => {
   rewrite = (xml) => xml.replaceAll(/(<datestamp>\d{4}-\d\d-\d\d)T[^<]*/g, '$1');
   await pull();
   queries = [];
@@ -100,12 +100,15 @@ function withClockAhead(aheadMs: number): { readonly NODE_OPTIONS: string } {
 test.each([
   ['ahead of', DAY_MS],
   ['behind', -DAY_MS],
-])('a laptop whose clock is a day %s the service’s pulls from where the last pull began by the service’s', async (_, aheadMs) => {
-  const wrong = home.with(withClockAhead(aheadMs));
-  await pull(wrong);
-  const beganMs = Date.now();
-  expect(Math.abs(Date.parse((await pull(wrong)).from) + 15 * 60_000 - beganMs)).toBeLessThan(120_000);
-  const ident = (await pull(wrong)).finds[1]?.ident_cely ?? '';
-  await mock.service.control('POST', '/records', { ident, changes: { poznamka: 'changed' } });
-  expect((await pull(wrong)).finds.filter(({ news }) => news).map(({ find }) => find)).toEqual(['K-2']);
-});
+])(
+  'a laptop whose clock is a day %s the service’s pulls from the start of the last pull by the service’s clock',
+  async (_, aheadMs) => {
+    const wrong = home.with(withClockAhead(aheadMs));
+    await pull(wrong);
+    const beganMs = Date.now();
+    expect(Math.abs(Date.parse((await pull(wrong)).from) + 15 * 60_000 - beganMs)).toBeLessThan(120_000);
+    const ident = (await pull(wrong)).finds[1]?.ident_cely ?? '';
+    await mock.service.control('POST', '/records', { ident, changes: { poznamka: 'changed' } });
+    expect((await pull(wrong)).finds.filter(({ news }) => news).map(({ find }) => find)).toEqual(['K-2']);
+  },
+);

@@ -75,10 +75,10 @@ const move = (find: number, step: string): Promise<unknown> =>
 const change = (find: number, changes: Record<string, unknown>): Promise<unknown> =>
   service.control('POST', '/records', { ident: idents[find - 1], changes });
 
-describe('an archaeologist’s finds', () => {
+describe('finds that an archaeologist sent', () => {
   beforeEach(() => start('archaeologist', 5));
 
-  test('come back as they are now, with what the service added to them', async () => {
+  test('are pulled as they are now, with the service’s additions', async () => {
     expect((await home.json<{ at_service: unknown }[]>('list')).map(({ at_service }) => at_service)).toEqual([
       null,
       null,
@@ -97,7 +97,7 @@ describe('an archaeologist’s finds', () => {
     expect(await news()).toEqual([]);
   });
 
-  test('are all looked at again since the account has other rights', async () => {
+  test('are all checked again after the rights of the account changed', async () => {
     const first = await pull();
     expect((await pull()).from).not.toBe(first.from);
     await service.control('PUT', '/accounts/archaeologist', { role: 'archivist' });
@@ -140,7 +140,7 @@ describe('an archaeologist’s finds', () => {
     ]);
   });
 
-  test('are told to others as the service has them, with what differs from what was sent', async () => {
+  test('are reported to programs as the service has them, with the differences to what was sent', async () => {
     await expectDone(home.pas('number', 'set', 'K-2', 'MB 7/2025'));
     await expectDone(home.pas('push'));
     await move(1, 'submit');
@@ -170,7 +170,7 @@ describe('an archaeologist’s finds', () => {
     expect((await expectDone(home.pas('export', 'K-2', '--format', 'csv'))).stdout).toContain('MB 7/2025');
   });
 
-  test('take a photograph again that the last pull shows to be gone, and nothing while their record is deleted', async () => {
+  test('can get a photograph again that the last pull shows as removed, but nothing while their record is deleted', async () => {
     await pull();
     const photograph = join(home.folder, 'photo-1.png');
     expect((await home.pas('photo', 'add', 'K-1', photograph)).stdout).toContain('0 of 1 photograph queued');
@@ -188,7 +188,7 @@ describe('an archaeologist’s finds', () => {
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining(`${idents[1]} was deleted at the service`) });
   });
 
-  test('that were deleted at the service are said to be, and keep what was last known', async () => {
+  test('that were deleted at the service are reported, and keep their last known content', async () => {
     await pull();
     await service.control('POST', `/records/${idents[2]}/delete`);
     const run = await expectDone(home.pas('pull'));
@@ -200,7 +200,7 @@ describe('an archaeologist’s finds', () => {
   });
 
   test.each([[[]], [['--full']]])(
-    'that are gone without a trace are named by pull %j, and keep what was last known',
+    'that vanished without a trace are named by pull %j, and keep their last known content',
     async (flags) => {
       await pull();
       await service.control('POST', `/records/${idents[2]}/delete`, { permanent: true });
@@ -213,7 +213,7 @@ describe('an archaeologist’s finds', () => {
     },
   );
 
-  test('are asked for from where the last pull began, by the server’s clock, with a margin', async () => {
+  test('are requested from the start of the last pull, by the server’s clock, with a margin', async () => {
     await service.control('POST', '/clock', { advance_ms: 7 * 24 * 3600 * 1000 });
     await move(1, 'submit');
     const first = await pull();
@@ -227,7 +227,7 @@ describe('an archaeologist’s finds', () => {
     expect(Date.parse((await pull('--full')).from ?? '')).toBeLessThan(Date.now());
   });
 
-  test('are kept as they were when the time of --deadline is over', async () => {
+  test('stay as they were when the time of --deadline is over', async () => {
     await pull();
     await move(1, 'submit');
     await service.faults({ endpoint: 'oai', when: { every: 1 }, fault: 'slow', ms: 600_000, times: 100 });
@@ -237,7 +237,7 @@ describe('an archaeologist’s finds', () => {
     expect((await news()).map(({ find }) => find)).toEqual(['K-1']);
   });
 
-  test('are all looked at again, and that is said, where the clock of the service turns out to have been ahead', async () => {
+  test('are all checked again, with a message, if the service’s clock turns out to have been ahead', async () => {
     const all = await pull('--full');
     await service.control('PUT', '/settings', { response_date_shifts_ms: [86_400_000] });
     await pull();
@@ -247,7 +247,7 @@ describe('an archaeologist’s finds', () => {
     expect(JSON.parse(run.stdout)).toMatchObject({ from: all.from });
   });
 
-  test('that a person settled as created are found, however long ago that was', async () => {
+  test('that a person settled as created are found, however old they are', async () => {
     await pull();
     await service.control('POST', '/clock', { advance_ms: 30 * 24 * 3600 * 1000 });
     await pull();
@@ -263,7 +263,7 @@ describe('an archaeologist’s finds', () => {
     expect(only?.standing).not.toBe('missing');
   });
 
-  test('are shown and listed with what was pulled, also without a network', async () => {
+  test('are shown and listed with the pulled content, even offline', async () => {
     await move(1, 'submit');
     await expectDone(home.pas('pull'));
     await service.stop();
@@ -284,8 +284,8 @@ describe('an archaeologist’s finds', () => {
   });
 });
 
-describe('what the account may not see', () => {
-  test('is said to be withheld, part by part', async () => {
+describe('content that the account may not see', () => {
+  test('is reported as withheld, part by part', async () => {
     await start('researcher', 2);
     const run = await expectDone(home.pas('pull'));
     // The finds say "archaeologist" as to who may see their place.
@@ -294,7 +294,7 @@ describe('what the account may not see', () => {
     expect(run.stdout).toMatch(/hidden/);
   });
 
-  test('is said to be withheld as a whole, and what was last shown is kept', async () => {
+  test('is reported as withheld as a whole, and the last shown content is kept', async () => {
     await start('researcher', 2, '--deployed');
     await pull();
     await move(1, 'submit');
@@ -304,7 +304,7 @@ describe('what the account may not see', () => {
     expect((await home.pas('list')).stdout).toMatch(/K-1 +accepted +not shown \(last 1 registered\)/);
   });
 
-  test('anonymously is all but the archived, and why is said', async () => {
+  test('is everything but archived records for an anonymous pull, which says why', async () => {
     await start('archaeologist', 2, '--deployed');
     await become('production', 'none');
     const run = await expectDone(home.pas('pull'));
@@ -318,7 +318,7 @@ describe('a training instance', () => {
     ...['--base-url', service.base_url, '--schema-base', service.schema_base, '--oai-auth', 'basic', ...oaiBase],
   ];
 
-  test('without a harvesting address has none to pull from', async () => {
+  test('without a harvesting address has nothing to pull from', async () => {
     await useService('--training');
     home = makeHome({ PAS_PASSWORD: 'archaeologist' });
     await expectDone(home.pas(...trainingProfile([])));
@@ -326,7 +326,7 @@ describe('a training instance', () => {
     expect([run.code, run.stderr]).toEqual([12, expect.stringMatching(/training instance without harvesting/)]);
   });
 
-  test('with the harvesting of production shows none of its finds, not even one that has their identifier', async () => {
+  test('with production’s harvesting address shows none of its finds, not even one with the same identifier', async () => {
     const production = await serveMock();
     await useService('--training');
     try {
@@ -356,7 +356,7 @@ describe('a training instance', () => {
   });
 });
 
-test('before anything was sent there is nothing to pull', async () => {
+test('a pull before anything was sent has nothing to do', async () => {
   await useService();
   home = await signedIn(service, 'archaeologist', ['--min-interval-ms', '0']);
   expect(await pull()).toEqual({ from: null, finds: [] });

@@ -73,8 +73,8 @@ async function readElements(localId: string): Promise<Readonly<Record<string, un
   return found?.elements ?? {};
 }
 
-describe('the folder of a form', () => {
-  test('holds the project, the finds, the lists and a place for photographs, and nothing of how it was made', () => {
+describe('the folder of a QField form', () => {
+  test('contains the project, the finds, the lists and a place for photographs, and no build data', () => {
     expect(readdirSync(empty).sort()).toEqual(['DCIM', 'finds.gpkg', 'finds.qgs', 'lists.gpkg']);
     expect(readdirSync(home.folder).filter((name) => name.endsWith('.tmp'))).toEqual([]);
     const project = readFileSync(join(empty, 'finds.qgs'), 'utf8');
@@ -85,7 +85,7 @@ describe('the folder of a form', () => {
     expect(sources.filter((source) => !/^\.\/(?:finds|lists)\.gpkg\|layername=\w+$/.test(source))).toEqual([]);
   });
 
-  test('is refused where one is, unless it is to be replaced and nothing was collected in it', async () => {
+  test('is refused if it exists, unless --force is given and nothing was collected in it', async () => {
     const make = (name: string, ...more: string[]) =>
       home.pas('field', 'make', join(home.folder, name), '--for', 'qfield', ...more);
     expect((await make('empty')).stderr).toContain('--force');
@@ -103,7 +103,7 @@ describe('the folder of a form', () => {
     expect(await make('a-file', '--force')).toMatchObject({ code: 2 });
   });
 
-  test('cannot be made without vocabularies, and says which command has them', async () => {
+  test('cannot be made without vocabularies, and names the command that harvests them', async () => {
     const bare = makeHome();
     await expectDone(
       bare.pas('init', '--name', 'bare', '--kind', 'training', '--username', 'archaeologist', ...addressFlags(service)),
@@ -114,7 +114,7 @@ describe('the folder of a form', () => {
     expect(existsSync(join(bare.folder, 'form'))).toBe(false);
   });
 
-  test('cannot be made with a value that no find could begin with', async () => {
+  test('cannot be made with an invalid default value', async () => {
     const run = await home.pas('field', 'make', join(home.folder, 'odd'), '--for', 'qfield', '--set', 'obdobi=no such period');
     expect(run.code).toBe(2);
     expect(run.stderr).toContain('no such period');
@@ -122,8 +122,8 @@ describe('the folder of a form', () => {
   });
 });
 
-describe('what comes back in a form', () => {
-  test('is imported with the photographs that its rows name, and again with nothing changed', async () => {
+describe('a returned QField form', () => {
+  test('is imported with the photographs that its rows name, and a second import changes nothing', async () => {
     const { folder, database } = collect('back', { b1: {}, b2: { stav: 1 } }, [
       ['b1', 'DCIM/b1_1.png'],
       ['b1', 'DCIM/b1_2.png'],
@@ -135,7 +135,7 @@ describe('what comes back in a form', () => {
     expect(await readElements('b1')).toMatchObject({ geom_system: '4326', geom_wkt: 'POINT (15.1700002 49.84)', hloubka: 20 });
   });
 
-  test('updates what was corrected and not sent', async () => {
+  test('updates corrected finds that were not sent', async () => {
     const { folder, database } = collect('corrected', { c1: { hloubka: 21 } }, []);
     expect(await imported(folder)).toMatchObject({ added: 1 });
     database.prepare(`update finds set hloubka = 35 where local_id = 'c1'`).run();
@@ -144,7 +144,7 @@ describe('what comes back in a form', () => {
     expect(await readElements('c1')).toMatchObject({ hloubka: 35 });
   });
 
-  test('is named where it is missing, belongs to nothing, or was added by hand', async () => {
+  test('reports photographs that are missing, belong to no find, or were added by hand', async () => {
     const { folder, database } = collect('odd-return', { o1: {}, o2: { nalezce: null, nalezce_jmeno: 'Nová, Eva' } }, [
       ['o1', 'DCIM/lost.png'],
       ['nobody', 'DCIM/astray.png'],
@@ -173,7 +173,7 @@ describe('what comes back in a form', () => {
     expect({ ...again, issues: [] }).toMatchObject({ added: 0, updated: 0, unchanged: 2, photos: 0 });
   });
 
-  test('has the point as it was measured, near the one that was drawn', async () => {
+  test('has the measured point if it is near the drawn one', async () => {
     const measured = { geom_system: '5514', geom_x: '-693174,81', geom_y: '-1077354.270' };
     const { folder, database } = collect('measured', { m1: measured, m2: { ...measured, geom_x: '-683174.81' } }, []);
     database.close();
@@ -183,7 +183,7 @@ describe('what comes back in a form', () => {
     expect(issues.map(({ rule, find }) => `${rule} ${find}`)).toEqual(['point-twice m2']);
   });
 
-  test('is read with what stands in the log only, which stays as it is', async () => {
+  test('is read together with its write-ahead log, which stays unchanged', async () => {
     const { folder, database } = collect('logged', { w1: { hloubka: 41 } }, []);
     database.pragma('journal_mode = wal');
     database.pragma('wal_autocheckpoint = 0');
@@ -203,7 +203,7 @@ describe('what comes back in a form', () => {
     chmodSync(copy, 0o755);
   });
 
-  test('is read as it was before a change that was cut off', async () => {
+  test('is read in its state before an interrupted transaction', async () => {
     const { folder, database } = collect('cut', { j1: { poznamka: 'whole' } }, []);
     database.pragma('cache_size = 1');
     database.exec('begin');
@@ -224,7 +224,7 @@ describe('what comes back in a form', () => {
     rmSync(copy, { recursive: true });
   });
 
-  test('is no form where its own table is gone, and then read as any layer', async () => {
+  test('without its own table is read as an ordinary layer', async () => {
     const { folder, database } = collect('bare', { p1: {} }, []);
     database.exec('drop table pas_form');
     database.close();

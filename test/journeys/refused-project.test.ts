@@ -6,7 +6,7 @@ import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock('--min-interval', '0');
 
-test('a push that queues refused finds again says so of each, and counts none of them as refused', async () => {
+test('a push that queues refused finds again reports each, and counts none of them as refused', async () => {
   const home = await signedIn(mock.service, 'archaeologist', settledAfter(0));
   const table = readFileSync(writeSeason(home, 12), 'utf8').replaceAll('C-202400101', 'C-202200058');
   await expectDone(home.pas('import', home.file('closed.csv', table)));

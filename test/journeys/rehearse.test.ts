@@ -35,7 +35,7 @@ type Result = {
   readonly not_tested: { local_id: string }[];
 };
 
-test('copies of what is queued are tried at the training instance, as often as is wanted', async () => {
+test('copies of queued finds are tried at the training instance, any number of times', async () => {
   await expectDone(home.pas('import', writeSeason(home, 2, { photos: true })));
   const firstRun = await home.pas('rehearse');
   expect([firstRun.code, firstRun.stderr]).toEqual([
@@ -52,7 +52,7 @@ test('copies of what is queued are tried at the training instance, as often as i
   expect(await home.json('outbox', 'show', '--all')).toHaveLength(2);
 });
 
-test('a project that the training instance does not know is not tested, until it is translated', async () => {
+test('a project unknown to the training instance is not tested until it is mapped', async () => {
   const table = readFileSync(writeSeason(home, 1), 'utf8').replaceAll(/C-20\d+/g, 'C-209900999');
   await expectDone(home.pas('import', home.file('other.csv', table)));
   const result = await home.json<Result>('rehearse', '--yes');

@@ -33,7 +33,7 @@ type Imported = {
 };
 
 describe('a number that the service has', () => {
-  test('is replaced by the advised command alone, and the old one is said with the new one', async () => {
+  test('is replaced by the advised command alone, which shows the old and the new number', async () => {
     const refused = await home.pas('number', 'set', 'K-1', 'B 2');
     expect([refused.code, refused.stderr]).toEqual([2, expect.stringMatching(/K-1 has the number A 1, which B 2 would replace/)]);
     expect(await home.json('status')).toMatchObject({ entries: { number: { queued: 0 } } });
@@ -44,13 +44,13 @@ describe('a number that the service has', () => {
     expect(sentChanges).toHaveLength(2);
   });
 
-  test('needs no flag where it stays, or where there was none', async () => {
+  test('needs no flag if it stays the same, or if there was none', async () => {
     expect(await home.json('number', 'set', 'K-1', 'A 1')).toMatchObject({ change: 'kept', replaces: null });
     expect(await home.json('number', 'set', 'K-2', 'A 2')).toMatchObject({ change: 'queued', replaces: null });
     expect(await home.json('number', 'set', 'K-2', 'A 3')).toMatchObject({ change: 'replaced', replaces: null });
   });
 
-  test('is left by a table without --replace, which takes the other rows and names the command', async () => {
+  test('is kept by a table without --replace, which imports the other rows and names the command', async () => {
     const file = table('K-1;B 1\nK-2;B 2');
     const run = await home.pas('number', 'import', file);
     expect([run.code, run.stderr, run.stdout]).toEqual([
@@ -71,7 +71,7 @@ describe('a number that the service has', () => {
     expect(await home.json('status')).toMatchObject({ entries: { number: { queued: 0 } } });
   });
 
-  test('as the last pull shows it is asked about, too', async () => {
+  test('as the last pull shows it needs --replace as well', async () => {
     const { base_url } = mock.service;
     const answer = await fetch(`${base_url}/api/pas/nalez/${idents[1]}/evidencni-cislo?evidencni_cislo=CURATOR`, {
       method: 'PATCH',
@@ -84,7 +84,7 @@ describe('a number that the service has', () => {
   });
 });
 
-describe('a row of a table of numbers', () => {
+describe('a row in a table of numbers', () => {
   test('names its find by local id or identifier, in any letter case', async () => {
     const [, second = '', third = ''] = idents;
     const file = table(`k-1;A 1\n${second};B 2\n${third.toLowerCase()};B 3\nc-202400102-n00009;B 9`);
@@ -94,7 +94,7 @@ describe('a row of a table of numbers', () => {
     expect(await home.json('number', 'set', 'k-2', 'B 2')).toMatchObject({ change: 'kept' });
   });
 
-  test('that may mean several finds is refused, and so is one command line', async () => {
+  test('that matches several finds is refused, as is a command line', async () => {
     const other = home.file('other.csv', 'local_id;projekt;hloubka\nk-1;C-202400101;5\n');
     await home.pas('import', other);
     const run = await home.pas('number', 'import', table('K-1;A 1\nk-1;A 7'), '--json');
@@ -111,7 +111,7 @@ describe('a row of a table of numbers', () => {
   });
 });
 
-test('a researcher is told offline that the service takes no number of that account, and nothing is queued', async () => {
+test('a researcher is told offline that the service refuses numbers from that role, and nothing is queued', async () => {
   const homeCopy = await signedIn(mock.service, 'researcher', WITHOUT_PAUSES);
   await expectDone(homeCopy.pas('import', writeSeason(homeCopy, 1)));
   const file = homeCopy.file('numbers.csv', 'local_id;evidencni_cislo\nK-1;A 1\n');
@@ -126,7 +126,7 @@ test('a researcher is told offline that the service takes no number of that acco
   expect(await homeCopy.json('status')).toMatchObject({ entries: { number: { queued: 0 } } });
 });
 
-test('nothing is queued for a record that a pull has shown to be deleted', async () => {
+test('nothing is queued for a record that a pull has shown as deleted', async () => {
   const [first = ''] = idents;
   await mock.service.control('POST', `/records/${first}/delete`);
   await expectDone(home.pas('pull'));

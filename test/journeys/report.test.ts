@@ -31,7 +31,7 @@ const path = (name: string): string => join(home.folder, name);
 const text = (name: string): string => readFileSync(path(name), 'utf8');
 
 describe('a report', () => {
-  test('is one file that only its owner can read, and says its size', async () => {
+  test('is one file that only its owner can read, with its size printed', async () => {
     const report = await home.json<Made>('report', path('season.html'));
     expect(report).toMatchObject({ file: path('season.html'), finds: 29, photos: 19, photos_missing: 0 });
     expect(report.size_bytes).toBe(statSync(path('season.html')).size);
@@ -40,7 +40,7 @@ describe('a report', () => {
     expect(readdirSync(home.folder).filter((name) => name.endsWith('.tmp'))).toEqual([]);
   });
 
-  test('to be handed on tells no place, in no element, picture or finding', async () => {
+  test('for publication contains no place, in no element, picture or issue', async () => {
     await expectDone(home.pas('report', path('share.html'), '--without-places'));
     const page = text('share.html')
       .replace(/<(style|script)>[\s\S]*?<\/\1>/g, '')
@@ -52,14 +52,14 @@ describe('a report', () => {
     expect(page).toContain('data:image/jpeg;base64,');
   });
 
-  test('leaves photographs out where they are not wanted, and takes only the finds that are named', async () => {
+  test('leaves out photographs on request, and contains only the named finds', async () => {
     const report = await home.json<Made>('report', path('two.html'), 'KH24-001', 'KR24-014', 'KH24-001', '--no-photos');
     expect(report).toMatchObject({ finds: 2, photos: 0 });
     expect(text('two.html')).not.toContain('data:image');
     expect(text('two.html').match(/<article /g)?.length).toBe(2);
   });
 
-  test('goes to stdout as it would to a file', async () => {
+  test('is the same on stdout as in a file', async () => {
     const { stdout, code } = await home.pas('report', '-', 'KH24-001', '--lang', 'cs');
     expect(code).toBe(0);
     expect(stdout).toMatch(/^<!doctype html>\n<!-- pas report -->\n<html lang="cs">/);
@@ -68,7 +68,7 @@ describe('a report', () => {
     expect((await home.pas('report', '-', '--json')).code).toBe(2);
   });
 
-  test('shows what a photograph lacks, and is made all the same', async () => {
+  test('names missing photographs, and is written all the same', async () => {
     const table = home.file(
       'lost.csv',
       'local_id,projekt,stav,geom_system,pristupnost,photos\nL-1,C-202400101,1,4326,HES-000865,lost.png\n',
@@ -82,8 +82,8 @@ describe('a report', () => {
   });
 });
 
-describe('what is there already', () => {
-  test('is replaced where it is a report, kept where it is anything else, and replaced by force', async () => {
+describe('an existing file', () => {
+  test('is replaced if it is a report, kept if it is anything else, and replaced with --force', async () => {
     writeFileSync(path('other.html'), '<!doctype html>\n<title>Mine</title>');
     const refused = await home.pas('report', path('other.html'));
     expect(refused.code).toBe(2);
@@ -95,7 +95,7 @@ describe('what is there already', () => {
     expect(text('other.html')).toContain('KH24-002');
   });
 
-  test('is never a file of pas itself, a folder, or in a folder that is not there', async () => {
+  test('is never replaced if it is a file of pas or a folder, and no folder is created', async () => {
     const outbox = outboxFile(home);
     const before = statSync(outbox).size;
     for (const [target, words] of [
@@ -109,7 +109,7 @@ describe('what is there already', () => {
     expect(statSync(outbox).size).toBe(before);
   });
 
-  test.skipIf(!canMountDisks && process.env['CI'] === undefined)('a full disk is said so, and leaves no half page', () => {
+  test.skipIf(!canMountDisks && process.env['CI'] === undefined)('a full disk is reported, and leaves no partial page', () => {
     const { full, again } = pasOnSmallDisk(home, 32, 'report', 'page.html');
     expect(full.stderr).toContain('the disk is full');
     expect(full.code).toBe(5);
@@ -119,7 +119,7 @@ describe('what is there already', () => {
   });
 });
 
-test('a find that is not there, and a size that makes no sense, are refused before anything is written', async () => {
+test('an unknown find and an invalid size are refused before anything is written', async () => {
   expect((await home.pas('report', path('none.html'), 'NOBODY')).stderr).toContain('NOBODY');
   expect((await home.pas('report', path('none.html'), '--photo-size', '9')).code).toBe(2);
   expect(existsSync(path('none.html'))).toBe(false);

@@ -42,19 +42,19 @@ async function stateOfFind(): Promise<string | undefined> {
 const next = (ident: string, by = 1): string =>
   ident.replace(/\d+$/, (digits) => String(Number(digits) + by).padStart(digits.length, '0'));
 
-describe('what a person takes for the record of a find', () => {
+describe('a record that a person names for a find', () => {
   beforeEach(() => doubt('500-before-save'));
 
   test.each([
     ['hello', 'is not an identifier of a find'],
     ['C-209900101-N00001', 'is a find of another project'],
-  ])('is none that is written %s', async (ident, output) => {
+  ])('is refused if it is written %s', async (ident, output) => {
     const run = await home.pas('resolve', 'K-2', '--created', ident, '--yes');
     expect([run.code, run.stderr]).toEqual([2, expect.stringContaining(output)]);
     expect((await findStates(home))['K-2']).toBe('uncertain');
   });
 
-  test('is none that the service does not have', async () => {
+  test('is refused if the service does not have it', async () => {
     const run = await home.pas('resolve', 'K-2', '--created', next(await newest(), 40), '--yes');
     expect([run.code, run.stderr]).toEqual([2, expect.stringContaining('The service does not list')]);
     expect((await findStates(home))['K-2']).toBe('uncertain');
@@ -71,7 +71,7 @@ describe('what a person takes for the record of a find', () => {
     expect((await findStates(home))['K-2']).toBe('uncertain');
   });
 
-  test('is taken as it is said where nothing can be looked up', async () => {
+  test('is accepted as given if the service cannot be queried', async () => {
     await mock.service.faults({ endpoint: 'oai', when: { every: 1 }, fault: 'malformed' });
     const run = await expectDone(home.pas('resolve', 'K-2', '--created', next(await newest()), '--yes'));
     expect(run.stderr).toContain('The record could not be looked up');
@@ -85,7 +85,7 @@ describe('a decision', () => {
     await expectDone(home.pas('photo', 'add', 'K-2', home.file('a.png', tinyPng(7))));
   });
 
-  test('is taken back, and the find is in doubt as before', async () => {
+  test('can be taken back, and the find is uncertain again', async () => {
     const before = await home.json<Record<string, unknown>>('show', 'K-2');
     await mock.service.faults({ endpoint: 'oai', when: { every: 1 }, fault: 'malformed' });
     await expectDone(home.pas('resolve', 'K-2', '--created', next(await newest()), '--yes'));
@@ -104,7 +104,7 @@ describe('a decision', () => {
     });
   });
 
-  test('stands once something was sent on its account, and says what to do then', async () => {
+  test('stays once something was sent because of it, with advice', async () => {
     await mock.service.faults();
     await expectDone(home.pas('resolve', 'K-2', '--resend'));
     await expectDone(home.pas('push'));
@@ -118,7 +118,7 @@ describe('a decision', () => {
   });
 });
 
-test('a command that is shown can be typed as it stands', async () => {
+test('a displayed command can be typed as it is', async () => {
   await doubt('500-before-save');
   type Status = { needs_person: { find: string; command: string }[] };
   const { needs_person } = await home.json<Status>('status');
@@ -131,7 +131,7 @@ test('a command that is shown can be typed as it stands', async () => {
   expect((await findStates(home))['K-2']).toBe('uncertain');
 });
 
-test.skipIf(whyNoTerminal !== undefined)('on a terminal a person chooses, sees both, and can still say no', async () => {
+test.skipIf(whyNoTerminal !== undefined)('on a terminal a person chooses, sees both sides, and can still decline', async () => {
   await doubt('500-before-save');
   const ident = await anothers();
   await using terminal = await startTerminal(['resolve', 'K-2'], home, { columns: 110, rows: 50 });

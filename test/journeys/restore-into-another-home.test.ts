@@ -21,7 +21,7 @@ beforeEach(async () => {
 
 const asides = (folder: string): string[] => readdirSync(folder).filter((name) => name.startsWith('outbox-replaced-'));
 
-test('a backup that is put back knows from the journal what was sent since', async () => {
+test('a restored backup learns from the journal what was sent since', async () => {
   await expectDone(home.pas('import', writeSeason(home, 3)));
   await expectDone(home.pas('backup', copy));
   await expectDone(home.pas('import', writeSeason(home, 4)));
@@ -40,7 +40,7 @@ test('a backup that is put back knows from the journal what was sent since', asy
   expect(asides(outboxFolder(home))).toHaveLength(1);
 });
 
-test('a backup of another home is put back there under its own identifier, and the outbox of before stays', async () => {
+test('a backup of another home is restored under its own identifier, and the previous outbox stays', async () => {
   await expectDone(home.pas('import', writeSeason(home, 2)));
   await expectDone(home.pas('backup', copy));
   const other = await signedIn(mock.service, 'archaeologist', [...WITHOUT_PAUSES, '--max-in-flight', '3']);
@@ -72,7 +72,7 @@ test('a damaged backup is refused each time, and leaves nothing behind', async (
   expect(await home.json('list')).toHaveLength(1);
 });
 
-test('what is no backup of this service is refused', async () => {
+test('a file that is not a backup of this service is refused', async () => {
   await expectDone(home.pas('import', writeSeason(home, 1)));
   expect((await home.pas('restore', home.file('notes.txt', 'my notes'))).stderr).toMatch(/not a database/);
   expect((await home.pas('restore', outboxFile(home))).stderr).toMatch(/is the outbox itself/);
@@ -95,7 +95,7 @@ test('what is no backup of this service is refused', async () => {
   expect([refused.code, refused.stderr]).toEqual([12, expect.stringMatching(/is from an outbox for .*pas service moved/s)]);
 });
 
-test('nothing is put back, adopted or moved while a push holds the outbox', async () => {
+test('nothing is restored, adopted or moved while a push holds the outbox', async () => {
   await expectDone(home.pas('import', writeSeason(home, 2)));
   await expectDone(home.pas('backup', copy));
   const lock = acquirePushLock({

@@ -19,7 +19,7 @@ const SET = ['projekt=C-202400101', 'stav=1', 'pristupnost=archeolog', 'geom_sys
 const FINDS = ['Z-1;spona;2024-06-01;5;', 'Z-2;nůž;2024-06-01;12;'];
 const season = (...rows: readonly string[]): string => ['local_id;druh_nalezu;datum_nalezu;hloubka;poznamka', ...rows].join('\n');
 
-test('totals, lines, repeated names and remarks are named with their rows and left out; the import is done', async () => {
+test('totals, rules, repeated headers and remarks are named with their rows and left out; the import succeeds', async () => {
   const homeCopy = home.copy();
   const otherNames = [
     'Celkem:;;;17;',
@@ -47,7 +47,7 @@ test('totals, lines, repeated names and remarks are named with their rows and le
   expect(JSON.parse(run.stdout)).toMatchObject({ added: 5, invalid: 2 });
 });
 
-test('a find that only has a number and a remark stays, as do tables in which nothing tells finds from remarks', async () => {
+test('a find with only a number and a remark stays, as do tables in which finds and remarks cannot be told apart', async () => {
   const homeCopy = home.copy();
   const rows = [...FINDS, 'Z-3;;;;ztraceno', 'Z-4;;;;'];
   expect(await homeCopy.json<Report>('import', homeCopy.file('season.csv', season(...rows)), ...SET)).toMatchObject({
@@ -64,7 +64,7 @@ test('a find that only has a number and a remark stays, as do tables in which no
   expect(few).toMatchObject({ added: 2 });
 });
 
-test('also through the map that the wizard proposes, in workbooks, and among registration numbers', async () => {
+test('the same holds through the proposed map, in workbooks, and for registration numbers', async () => {
   const homeCopy = home.copy();
   const rows = [
     ['č.', 'Předmět', 'Ks', 'X', 'Y'],

@@ -24,7 +24,7 @@ beforeEach(() => {
   base = mock.service.schema_base;
 });
 
-test('a prefix that is not the service’s is said before anything is sent', async () => {
+test('a wrong prefix is reported before anything is sent', async () => {
   const home = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
   const message = `The service refuses every import of this profile: it names its schema amcr at ${base}, and the profile svc at ${base}.`;
   const todo = `Set prefix = "amcr" and schema_base = "${base}" in the profile.`;
@@ -35,7 +35,7 @@ test('a prefix that is not the service’s is said before anything is sent', asy
   expect((await mock.service.journal()).filter(({ method, path }) => method === 'POST' && path.includes('import'))).toEqual([]);
 });
 
-test('a schema version that the service does not use itself is pointed out', async () => {
+test('a schema version other than the service’s own is pointed out', async () => {
   const home = await signedIn(mock.service, 'archaeologist', [...WITHOUT_PAUSES, '--prefix', 'amcr', '--schema-version', '2.1']);
   const message = 'The service may refuse every import of this profile: it uses schema version 2.2, and the profile 2.1.';
   const todo = 'Ask the operator which schema_version imports need.';
@@ -45,7 +45,7 @@ test('a schema version that the service does not use itself is pointed out', asy
   });
 });
 
-test('names that are the service’s own are no issue', async () => {
+test('names that match the service are no issue', async () => {
   const home = await signedIn(mock.service, 'archaeologist', [...WITHOUT_PAUSES, '--prefix', 'amcr']);
   expect(await judge(home, 'schema')).toEqual({
     doctor: [0, expect.objectContaining({ level: 'ok' })],
@@ -53,7 +53,7 @@ test('names that are the service’s own are no issue', async () => {
   });
 });
 
-test('entries that the role may not send are counted where it was not known when they were queued', async () => {
+test('entries that the role may not send are counted even if the role was unknown when they were queued', async () => {
   const home = await signedIn(mock.service, 'archaeologist', [...WITHOUT_PAUSES, '--prefix', 'amcr']);
   await expectDone(home.pas('harvest-vocab'));
   await expectDone(home.pas('import', writeSeason(home, 3, { state: 2 })));

@@ -28,7 +28,7 @@ function homeWithProfile(): Home {
 const shell = (home: Home, script: string) =>
   spawnSync('bash', ['-c', script, process.execPath, BIN], { env: home.env, cwd: home.folder, encoding: 'utf8' });
 
-test('where a process may open few files, pas says so and how to allow more, with 5', () => {
+test('if a process may open few files, pas says so and how to allow more, with 5', () => {
   // Node itself fails below some limit, and pas has enough a little above it.
   const script = `
     for limit in $(seq 16 40); do
@@ -65,19 +65,19 @@ describe.skipIf(!canMountDisks && process.env['CI'] === undefined)('on a disk th
       'pas',
       ['init', '--name', 'b', '--kind', 'training', '--base-url', ADDRESS, '--oai-base', ADDRESS, '--schema-base', ADDRESS],
     ],
-  ] as const)('%s ends with 5 and says that the disk is full', (_, folder, args) => {
+  ] as const)('%s ends with 5 and reports the full disk', (_, folder, args) => {
     const run = onFullDisk(folder, ...args);
     expect(run.stdout + run.stderr).toContain('disk is full');
     expect(run.status).toBe(5);
   });
 
-  test('the vocabularies are searched all the same', () => {
+  test('the vocabularies can still be searched', () => {
     const run = onFullDisk('pas', 'vocab', 'search', 'hrnec');
     expect(run.stdout + run.stderr).toContain('Nothing resembles "hrnec"');
   });
 });
 
-test('an archive whose photographs unpack to far more than it has is refused before they fill the disk', async () => {
+test('an archive whose photographs unpack to far more than its size is refused before they fill the disk', async () => {
   const folder = tempFolder();
   const file = join(folder, 'season.zip');
   const photograph = Buffer.alloc(30_000_000, 0xff);

@@ -85,7 +85,7 @@ async function accepts(element: string): Promise<boolean> {
 }
 
 describe('the deployment’s own schema', () => {
-  test('is fetched, told apart from the bundled one, and used from then on without a network', async () => {
+  test('is fetched, distinguished from the bundled one, and used offline from then on', async () => {
     expect(await home.json<Shown>('schema', 'show')).toMatchObject({ in_use: 'bundled', file: null, same_as_bundled: true });
     expect([await accepts('poznamka'), await accepts('nove')]).toEqual([true, false]);
 
@@ -98,7 +98,7 @@ describe('the deployment’s own schema', () => {
     expect(await home.json('schema', 'show')).toEqual(shown);
   });
 
-  test('is fetched anew when it changes, and only then', async () => {
+  test('is fetched again only if it changes', async () => {
     const first = await home.json<Shown>('schema', 'update');
     expect(await home.json('schema', 'update')).toMatchObject({ change: 'unchanged', fetched_at: first.fetched_at });
     answer = (response) => response.end(deployed((text) => text.replaceAll('nove', 'novejsi')));
@@ -106,7 +106,7 @@ describe('the deployment’s own schema', () => {
     expect([await accepts('nove'), await accepts('novejsi')]).toEqual([false, true]);
   });
 
-  test('can be given up for the bundled one', async () => {
+  test('can be dropped in favour of the bundled one', async () => {
     home = updatedHome.copy();
     expect(await home.json('schema', 'update', '--bundled')).toMatchObject({ change: 'forgotten', in_use: 'bundled' });
     expect(await accepts('poznamka')).toBe(true);
@@ -132,7 +132,7 @@ describe('the deployment’s own schema', () => {
     expect(await home.json('schema', 'show', '--profile', 'here')).toMatchObject({ in_use: 'own' });
   });
 
-  test('is followed where it moved to at its service, but to no other, be it a program of this machine', async () => {
+  test('is followed to a new address of its service, but to no other host, not even on this machine', async () => {
     answer = (response) => response.writeHead(302, { location: '/moved.xsd' }).end();
     expect(await home.json('schema', 'update')).toMatchObject({ change: 'fetched' });
     let askedCount = 0;
@@ -155,7 +155,7 @@ describe('the deployment’s own schema', () => {
   });
 });
 
-describe('what is no schema is refused, and the one before stays', () => {
+describe('an invalid schema is refused, and the old one stays:', () => {
   const redirect = (response: ServerResponse) => response.writeHead(302, { location: `${schemaBase}/2.2/svc.xsd` }).end();
 
   test.each<[string, (response: ServerResponse) => void, number, RegExp]>([
@@ -194,7 +194,7 @@ describe('what is no schema is refused, and the one before stays', () => {
     expect(await home.json('schema', 'show')).toMatchObject({ in_use: 'bundled' });
   });
 
-  test('changed on this disk: the bundled one is used, that is said, and the next update mends it', async () => {
+  test('changed on this disk: the bundled one is used with a message, and the next update repairs it', async () => {
     const { file } = await home.json<Shown>('schema', 'update');
     writeFileSync(
       file ?? '',
@@ -216,13 +216,10 @@ describe('against the mock server', () => {
   });
   afterAll(() => service.stop());
 
-  test.each(['2.0', '2.1', '2.2'])(
-    'its schema %s says the same as the bundled one, and finds are validated with it',
-    async (version) => {
-      const signed = await signedIn(service, 'archaeologist', ['--schema-version', version]);
-      expect(await signed.json('schema', 'update')).toMatchObject({ change: 'fetched', same_as_bundled: true });
-      await expectDone(signed.pas('import', writeSeason(signed, 2)));
-      expect(await signed.json('validate')).toMatchObject({ valid: 2, invalid: 0 });
-    },
-  );
+  test.each(['2.0', '2.1', '2.2'])('its schema %s equals the bundled one, and finds are validated with it', async (version) => {
+    const signed = await signedIn(service, 'archaeologist', ['--schema-version', version]);
+    expect(await signed.json('schema', 'update')).toMatchObject({ change: 'fetched', same_as_bundled: true });
+    await expectDone(signed.pas('import', writeSeason(signed, 2)));
+    expect(await signed.json('validate')).toMatchObject({ valid: 2, invalid: 0 });
+  });
 });

@@ -84,7 +84,7 @@ test.each<[string, readonly string[], (url: string) => boolean, number]>([
   expect(minutes).toBeLessThan(5.5);
 });
 
-test('a push whose imports hang after the first is given up before five minutes, with those in doubt', async () => {
+test('a push whose imports hang after the first is given up within five minutes, with those uncertain', async () => {
   const { code, minutes } = await runUntilGivenUp(['push'], isImport, 1);
   expect(code).toBe(6);
   expect(minutes).toBeLessThan(5);

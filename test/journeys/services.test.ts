@@ -30,8 +30,8 @@ const pointAt = (service: Service, name = 'mock', user = 'archaeologist') =>
 const journal = async (mock: RunningMock): Promise<Seen[]> => (await mock.control('GET', '/journal')) as unknown as Seen[];
 const secretsFile = (): string => join(home.folder, 'pas', 'secrets.json');
 
-describe('one service', () => {
-  test('may be spelt in many ways', async () => {
+describe('a service', () => {
+  test('can be written in several spellings', async () => {
     await expectDone(home.pas('import', writeSeason(home, 1)));
     await expectDone(home.pas('push'));
     const { port } = new URL(first.base_url);
@@ -42,7 +42,7 @@ describe('one service', () => {
     expect((await journal(first)).filter(({ path }) => path.endsWith('/import-xml'))).toHaveLength(1);
   });
 
-  test('is not moved to an address with a password in it, which is not repeated', async () => {
+  test('is not moved to an address with a password, which is not repeated', async () => {
     await expectDone(home.pas('import', writeSeason(home, 1)));
     for (const args of [
       [first.base_url, 'https://eva:kladivo-42@finds.example.org'],
@@ -53,7 +53,7 @@ describe('one service', () => {
     }
   });
 
-  test('that has moved keeps its records under its new address, and its password', async () => {
+  test('that has moved keeps its records and its password under the new address', async () => {
     await expectDone(home.pas('import', writeSeason(home, 1)));
     await expectDone(home.pas('push'));
     const firstRun = await home.pas('service', 'moved', first.base_url, second.base_url);
@@ -68,7 +68,7 @@ describe('one service', () => {
     expect((await journal(second)).filter(({ path }) => path.endsWith('/import-xml'))).toEqual([]);
   });
 
-  test('that takes other documents has them made anew', async () => {
+  test('whose documents change gets them rebuilt', async () => {
     await expectDone(home.pas('import', writeSeason(home, 1)));
     const config = configFile(home);
     writeFileSync(config, readFileSync(config, 'utf8').replace('[profiles.mock]', '[profiles.mock]\nschema_version = "2.1"'));
@@ -80,7 +80,7 @@ describe('one service', () => {
     expect((await expectDone(home.pas('build', 'K-1'))).stdout).toContain('2.1');
   });
 
-  test('is known here where no profile names it any more', async () => {
+  test('stays known after its last profile is gone', async () => {
     await expectDone(home.pas('import', writeSeason(home, 1)));
     await expectDone(home.pas('profile', 'remove', 'mock', '--yes'));
     await expectDone(home.pas('service', 'moved', first.base_url, second.base_url, '--yes'));
@@ -90,7 +90,7 @@ describe('one service', () => {
   });
 });
 
-test('a profile of another account has an outbox of its own', async () => {
+test('a profile of another account has its own outbox', async () => {
   await expectDone(pointAt(first, 'other', 'archivist'));
   await expectDone(home.pas('import', writeSeason(home, 1)));
   expect(await home.json<Listed>('list', '--profile', 'other')).toEqual([]);
@@ -99,7 +99,7 @@ test('a profile of another account has an outbox of its own', async () => {
   expect(run.code).not.toBe(1);
 });
 
-test('a password that an earlier pas kept under the name of a profile is kept for its account', async () => {
+test('a password stored by an earlier pas under a profile name is kept for its account', async () => {
   const kept = JSON.parse(readFileSync(secretsFile(), 'utf8')) as Record<string, unknown>;
   writeFileSync(secretsFile(), JSON.stringify({ mock: Object.values(kept)[0] }));
   await expectDone(home.with({ PAS_PASSWORD: undefined }).pas('whoami'));

@@ -25,7 +25,7 @@ async function throttledFor(seconds: number): Promise<{ readonly stderr: string 
   return ended;
 }
 
-test('a pause that the service asked for is seen in status, doctor and pace, and ended by a person', async () => {
+test('a pause requested by the service is shown by status, doctor and pace, and can be ended by a person', async () => {
   const { finds } = await service.state();
   await throttledFor(1800);
   const status = await home.pas('status');
@@ -42,7 +42,7 @@ test('a pause that the service asked for is seen in status, doctor and pace, and
   expect(await service.state()).toMatchObject({ finds: finds + 2 });
 });
 
-test('a pause of more than an hour is kept for an hour, shown, and kept as a whole where a person says so', async () => {
+test('a pause of more than an hour is kept for an hour, shown, and kept in full if a person says so', async () => {
   const before = Date.now();
   const { stderr } = await throttledFor(86_400);
   expect(stderr).toMatch(/asked for a pause until \d{4}-\d\d-\d\d \d\d:\d\d; only `pas pace --keep` waits longer than an hour/);
@@ -59,7 +59,7 @@ test('a pause of more than an hour is kept for an hour, shown, and kept as a who
   expect(await home.json('pace', '--clear')).toMatchObject({ cleared: true, paused_until: null, asked_until: null });
 });
 
-test('without a pause, pace says how far apart requests are, also before the first push', async () => {
+test('without a pause, pas pace shows the interval between requests, even before the first push', async () => {
   const fresh = makeHome();
   const flags = ['--base-url', service.base_url, '--schema-base', service.schema_base];
   await expectDone(fresh.pas('init', '--name', 'x', '--kind', 'training', ...flags));

@@ -41,7 +41,7 @@ async function imported(homeCopy: Home, name: string, bytes: Buffer | string, ..
 describe('texts are what a cell shows, numbers and days what it stores', () => {
   const header = ['local_id', 'evidencni_cislo', 'poznamka', 'hloubka', 'datum_nalezu'];
 
-  test('in a workbook, where a date among texts and a month among days are errors with the value as shown', async () => {
+  test('in a workbook, where a date among texts and a month among days are errors with the displayed value', async () => {
     const { finds, issues, named, code } = await imported(
       home.copy(),
       'season.xlsx',
@@ -79,7 +79,7 @@ describe('texts are what a cell shows, numbers and days what it stores', () => {
     expect(year).toMatch(/"1987" is a year, not a day/);
   });
 
-  test('also through a column map, where a day may stand in the note under the name of its own column', async () => {
+  test('also through a column map, where a day may go to the note under its column name', async () => {
     const homeCopy = home.copy();
     homeCopy.file(
       'map.toml',
@@ -110,7 +110,7 @@ describe('texts are what a cell shows, numbers and days what it stores', () => {
     expect(await homeCopy.json<Listed[]>('list')).toMatchObject([{ local_id: '000012', elements: { poznamka: '12.10' } }]);
   });
 
-  test('also of registration numbers, own terms and a copy with issues', async () => {
+  test('also for registration numbers, own terms and a copy with issues', async () => {
     const homeCopy = home.copy();
     await imported(homeCopy, 'finds.csv', 'local_id;druh_nalezu\n00012;\nR-3;\n');
     const numbers = homeCopy.file(
@@ -148,8 +148,8 @@ describe('texts are what a cell shows, numbers and days what it stores', () => {
   });
 });
 
-describe('a cell that is not what was typed is named', () => {
-  test('errors of spreadsheets in any language, columns that were too narrow and letters that were lost, in CSV', async () => {
+describe('a cell changed by a spreadsheet is named:', () => {
+  test('spreadsheet errors in any language, columns that were too narrow and lost letters, in CSV', async () => {
     const errors = [
       '#N/A',
       '#HODNOTA!',
@@ -174,7 +174,7 @@ describe('a cell that is not what was typed is named', () => {
     ]);
   });
 
-  test('ids that a spreadsheet shortened or took for a day are warned of', async () => {
+  test('ids that a spreadsheet shortened or converted to a day cause a warning', async () => {
     const ids = ['1,23E+11', '2.led', 'čvn-24', '1-Feb', '01.05.2024'];
     const { issues, added } = await imported(home.copy(), 'ids.csv', ['local_id', ...ids, '12/2024', '2.1'].join('\n'));
     expect(added).toBe(ids.length + 2);
@@ -183,7 +183,7 @@ describe('a cell that is not what was typed is named', () => {
     );
   });
 
-  test('a number of more digits than programs keep', async () => {
+  test('a number with more digits than programs keep', async () => {
     const homeCopy = home.copy();
     const feature = '{"type":"Feature","geometry":null,"properties":{"local_id":"G","poznamka":12345678901234567890}}';
     const geojson = await imported(homeCopy, 'a.geojson', `{"type":"FeatureCollection","features":[${feature}]}`);
@@ -198,7 +198,7 @@ describe('a cell that is not what was typed is named', () => {
     expect((await imported(homeCopy, 'a.xlsx', xlsx)).named).toEqual([['table-number', 2, 'poznamka']]);
   });
 
-  test('days of clocks that had none, and HTML in a description', async () => {
+  test('days of unset clocks, and HTML in a description', async () => {
     const days = ['1970-01-01', '1980-01-01', '1904-01-01', '1899-12-30', '1989-12-31'];
     const rows = days.map((day, index) => `D-${index};${day};`);
     const { issues, finds } = await imported(
@@ -218,7 +218,7 @@ describe('a cell that is not what was typed is named', () => {
   });
 });
 
-test('what a person sees in a sheet and no column says is counted with its place', async () => {
+test('cell formatting that carries meaning is counted with its place', async () => {
   const fonts = '<fonts><font/><font><strike/></font></fonts>';
   const styles = `<styleSheet>${fonts}<cellStyleXfs><xf/></cellStyleXfs><cellXfs><xf fontId="0"/><xf fontId="1"/></cellXfs></styleSheet>`;
   const struck = (text: string): WorkbookCell => ({ xml: `<c r="@" s="1" t="inlineStr"><is><t>${text}</t></is></c>` });

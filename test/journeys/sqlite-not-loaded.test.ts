@@ -51,7 +51,7 @@ describe.each([
   ['was left out of the installation', 'no package'],
   ['has no machine code, as on a computer without a compiler', undefined],
   ['has machine code that does not load', 'of another machine'],
-])('where SQLite %s', (_, code) => {
+])('without a working SQLite (%s)', (_, code) => {
   beforeAll(() => {
     rmSync(join(installed, 'node_modules', SQLITE), { recursive: true, force: true });
     if (code !== 'no package') layPackage(code);
@@ -65,14 +65,14 @@ describe.each([
     expect(ended).toBe(12);
   });
 
-  test('pas-mock-server does, too', () => {
+  test('pas-mock-server does so too', () => {
     const { code: ended, stderr } = run('pas-mock-server.js');
     expect(stderr).toMatch(/^pas-mock-server: SQLite cannot be loaded by Node v\S+: .+\nInstall /);
     expect(ended).toBe(12);
   });
 });
 
-test('where SQLite is missing, pas --help still works, and commands without a profile say what is missing', () => {
+test('without SQLite, pas --help still works, and commands without a profile say what is missing', () => {
   expect(run('pas.js', '--help')).toMatchObject({ code: 0, stderr: '' });
   for (const command of ['demo', 'mock-server'])
     expect(run('pas.js', command)).toMatchObject({ code: 12, stderr: expect.stringMatching(/^pas: SQLite cannot be loaded/) });

@@ -20,11 +20,11 @@ function splitWords(command: string): string[] {
   return [...command.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '').slice(1);
 }
 
-describe('pas status says what comes next, with commands that work as they are typed', () => {
+describe('pas status advises the next step with working commands', () => {
   const mock = useMock();
   const readNext = async (home: Home): Promise<string[]> => (await home.json<{ next: string[] }>('status')).next;
 
-  test('from nothing to all is sent', async () => {
+  test('from an empty outbox until everything is sent', async () => {
     const home = makeHome();
     const nothing = await home.pas('status');
     expect([nothing.code, nothing.stderr]).toEqual([12, expect.stringContaining('pas init ADDRESS')]);
@@ -47,7 +47,7 @@ describe('pas status says what comes next, with commands that work as they are t
     for (const command of done) await expectDone(home.pas(...splitWords(command)));
   });
 
-  test('a known finder is not announced, and a draft is completed before anything is sent', async () => {
+  test('does not announce a known finder, and completes a draft before a push', async () => {
     const home = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
     await expectDone(home.pas('harvest-vocab', '--quiet'));
     await expectDone(home.pas('import', table(home, ['K-1'], '"Dvořáková, Eva"')));
@@ -57,7 +57,7 @@ describe('pas status says what comes next, with commands that work as they are t
   });
 });
 
-test('finds whose records a restarted service gave to others are one line, in a push and in the status', async () => {
+test('finds whose records a restarted service assigned to others are one line, in a push and in the status', async () => {
   const port = String(await freePort());
   const start = () => startMockProcess('--min-interval', '0', '--port', port);
   const first = await start();

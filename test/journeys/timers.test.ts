@@ -40,7 +40,7 @@ test.each([...new Set(COMMANDS)])('`pas %s` from the page of timers sends what i
   expect(await mock.made()).toMatchObject({ finds: 1 });
 });
 
-test.skipIf(process.platform === 'win32')('the line for cron runs in the shell of cron and keeps what pas prints', async () => {
+test.skipIf(process.platform === 'win32')('the line for cron runs in the shell of cron and keeps the output of pas', async () => {
   const home = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
   await expectDone(home.pas('import', writeSeason(home, 1)));
   linkProgram(home);
@@ -58,7 +58,7 @@ test.skipIf(process.platform === 'win32')('the line for cron runs in the shell o
 
 const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
 
-test.skipIf(!hasSystemd)('systemd finds nothing wrong in the units on the page of timers', async () => {
+test.skipIf(!hasSystemd)('systemd accepts the units on the page of timers', async () => {
   const home = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
   linkProgram(home);
   const units = ['pas-push.service', 'pas-push.timer'].map((name) => home.file(join('units', name), shownFile(name)));

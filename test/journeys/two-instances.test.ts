@@ -35,7 +35,7 @@ beforeEach(async () => {
 type Listed = { local_id: string; state: string | null; ident_cely: string | null }[];
 const listed = async (...flags: string[]): Promise<Listed> => home.json<Listed>('list', ...flags);
 
-test('the same finds go to the training instance and then to production, each as records of their own', async () => {
+test('the same finds go to the training instance and then to production, as separate records', async () => {
   const [before, practised] = [await production.state(), await training.state()];
   await expectDone(home.pas('import', writeSeason(home, 3, { photos: true })));
   await expectDone(home.pas('copy', '--all', '--to', 'mock'));
@@ -52,7 +52,7 @@ test('the same finds go to the training instance and then to production, each as
   expect(await training.state()).toMatchObject({ finds: practised.finds + 3 });
 });
 
-test('a table that was exported from the training instance names the command that takes its finds to production', async () => {
+test('a table exported from the training instance names the command that copies its finds to production', async () => {
   const training = ['--profile', 'mock'];
   await expectDone(home.pas('import', writeSeason(home, 2), ...training));
   await expectDone(home.pas('push', ...training));
@@ -92,7 +92,7 @@ describe('a push that watches', () => {
     expect(jsonLines(run.stdout).at(-1)).toMatchObject({ type: 'summary', accepted: 3, queued: 0 });
   });
 
-  test('that is stopped with something queued ends with 130', async () => {
+  test('ends with 130 if it is stopped with something queued', async () => {
     await production.control('PUT', '/settings', { access_mode: 'closed' });
     await expectDone(home.pas('import', writeSeason(home, 1)));
     const closed = await home.pas('push', '--yes');

@@ -53,7 +53,7 @@ describe('pas undo', () => {
     expect((await home.pas('undo')).code).toBe(2);
   });
 
-  test('leaves what was attempted since, and names it', async () => {
+  test('keeps and names what was attempted since', async () => {
     const season = writeSeason(home, 2);
     await expectDone(home.pas('import', season));
     await expectDone(home.pas('push', 'K-1'));
@@ -70,7 +70,7 @@ describe('pas undo', () => {
     expect([run.code, run.stdout]).toEqual([3, expect.stringMatching(/^Nothing of pas import of .* could be undone\.$/m)]);
   });
 
-  test('of the last import leaves what was edited after it', async () => {
+  test('of the last import keeps later edits', async () => {
     const season = writeSeason(home, 2);
     await expectDone(home.pas('import', season));
     await expectDone(home.pas('edit', 'K-1', '--set', 'poznamka=mine'));
@@ -79,7 +79,7 @@ describe('pas undo', () => {
     expect(await list()).toMatchObject([{ local_id: 'K-1', elements: { poznamka: 'mine' } }]);
   });
 
-  test('takes back what an import had done before it was killed', async () => {
+  test('takes back what a killed import had written', async () => {
     const running = home.start('import', writeSeason(home, 3000));
     for (;;) {
       const { finds } = await home.json<{ finds: number }>('status');
@@ -97,7 +97,7 @@ describe('pas undo', () => {
   });
 });
 
-test('pas log says what each command changed, the newest first', async () => {
+test('pas log lists what each command changed, the newest first', async () => {
   const season = writeSeason(home, 1);
   await expectDone(home.pas('import', season));
   await expectDone(home.pas('edit', 'K-1', '--set', 'poznamka=mine'));
@@ -116,7 +116,7 @@ test('pas log says what each command changed, the newest first', async () => {
 });
 
 describe('pas edit of several finds', () => {
-  test('changes those that are named, or for which a filter is so, once it is told to', async () => {
+  test('changes the named finds, or those that match a filter, after a confirmation', async () => {
     const season = writeSeason(home, 3);
     await expectDone(home.pas('import', season));
     const firstRun = await home.pas('edit', 'K-1', 'K-2', '--set', 'pocet=2');
@@ -131,7 +131,7 @@ describe('pas edit of several finds', () => {
     expect((await list()).map(({ elements }) => elements['pocet'])).toEqual(['2', '5', undefined]);
   });
 
-  test('leaves a sent find as it is, and names it', async () => {
+  test('leaves a sent find unchanged, and names it', async () => {
     const season = writeSeason(home, 2);
     await expectDone(home.pas('import', season));
     await expectDone(home.pas('push', 'K-1'));
@@ -140,7 +140,7 @@ describe('pas edit of several finds', () => {
     expect(JSON.parse(run.stdout)).toMatchObject({ changed: [{ find: 'K-2' }], refused: [{ find: 'K-1' }] });
   });
 
-  test('refuses a filter that is none, and an edit of nothing', async () => {
+  test('refuses an invalid filter, and an edit without changes', async () => {
     for (const args of [
       ['--where', 'nonsense=1', '--set', 'pocet=2'],
       ['--where', 'state=lost', '--set', 'pocet=2'],

@@ -10,7 +10,7 @@ test('pas --version prints the version alone', async () => {
 });
 
 test.each([[['--version', '--json']], [['--json', '--version']]])(
-  'pas %j says what runs, for a report of what went wrong',
+  'pas %j describes the installation for a bug report',
   async (args) => {
     const { code, stdout } = await makeHome().pas(...args);
     expect(code).toBe(0);

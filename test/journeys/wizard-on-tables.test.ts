@@ -31,7 +31,7 @@ async function look(homeCopy: Home, file: string, text: string) {
   return { code: run.code, stderr: run.stderr, value: JSON.parse(run.stdout) as Looked };
 }
 
-test('two tables that both count from 1 come in beside one another', async () => {
+test('two tables that both count from 1 are imported side by side', async () => {
   const homeCopy = home.copy();
   for (const [file, east] of [
     ['vsesoky.csv', '-693922,37'],
@@ -57,7 +57,7 @@ test('a find of which only number and object are known is counted as it is impor
   expect(await homeCopy.json('import', 'bare.csv', '--map', 'bare.map.toml')).toMatchObject({ added: 3 });
 });
 
-test('a number that stands twice is named with its rows, in both languages', async () => {
+test('a repeated number is named with its rows, in both languages', async () => {
   const homeCopy = home.copy();
   const { value } = await look(homeCopy, 'twice.csv', 'č.;Předmět\n1;spona\n2;mince\n2;nůž\n');
   expect(value.columns[0]).toMatchObject({ element: 'local_id', doubt: expect.stringContaining('"2" in rows 3, 4') });
@@ -67,7 +67,7 @@ test('a number that stands twice is named with its rows, in both languages', asy
   expect(czech.stderr).toContain('„2“ na řádcích 3, 4');
 });
 
-test('depths in two units are a question, and the map is refused until it is answered', async () => {
+test('depths in two units cause a question, and the map is refused until it is answered', async () => {
   const homeCopy = home.copy();
   const { code, stderr } = await look(homeCopy, 'deep.csv', 'č.;hloubka\nA1;"0,3"\nA2;"0,45"\nA3;35\n');
   expect([code, stderr]).toEqual([3, expect.stringContaining('Which unit are they in?')]);
@@ -78,7 +78,7 @@ test('depths in two units are a question, and the map is refused until it is ans
   expect(await homeCopy.json('import', 'deep.csv', '--map', 'deep.map.toml')).toMatchObject({ added: 3 });
 });
 
-test('what no element is like is counted, and stands in the note of the find', async () => {
+test('a column like no element is counted, and goes to the note of the find', async () => {
   const homeCopy = home.copy();
   const { value } = await look(homeCopy, 'scale.csv', 'č.;váha (g);Popis místa\nA1;12,5;U brodu\nA2;;Pod hradem\n');
   expect(value.columns[1]).toMatchObject({

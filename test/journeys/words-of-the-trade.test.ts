@@ -19,20 +19,20 @@ describe.each([
   ['fibuly', 'spona'],
   ['střep', 'zlomek nádoby'],
   ['STREPY', 'zlomek nádoby'],
-])('%s is another word for %s', (own, label) => {
+])('%s is a synonym of %s', (own, label) => {
   test('in the search', async () => {
     const hits = await home.json<{ label: string }[]>('vocab', 'search', own, '--set', 'heslo:predmet_druh');
     expect(hits[0]?.label).toBe(label);
   });
 
-  test('in what a table is told', async () => {
+  test('in the issues of a table', async () => {
     home.file('other.csv', `${TABLE}Z-1;C-202400101;1;4326;archeolog;${own}\n`);
     const run = await home.pas('import', 'other.csv', '--dry-run');
     expect(run.stdout).toMatch(new RegExp(`Nearest: ${label} \\(HES-\\d+\\)`));
   });
 });
 
-test('an error in a vocabulary that is read at a glance names all of it', async () => {
+test('an error in a short vocabulary lists all of its entries', async () => {
   home.file('access.csv', 'local_id;projekt;stav;geom_system;pristupnost\nZ-1;C-202400101;1;4326;vsichni\n');
   const run = await home.pas('import', 'access.csv', '--dry-run');
   const all = await home.json<{ id: string; label: string }[]>('vocab', 'list', 'heslo:pristupnost');
@@ -40,7 +40,7 @@ test('an error in a vocabulary that is read at a glance names all of it', async 
   for (const { id, label } of all) expect(run.stdout).toContain(`${label} (${id})`);
 });
 
-test('a term of another vocabulary is found there by the command that is advised', async () => {
+test('a term of another vocabulary is found there by the advised command', async () => {
   const run = await home.pas('vocab', 'search', 'keramika', '--set', 'heslo:predmet_druh');
   expect(run.stderr).toContain('"keramika" is in heslo:predmet_specifikace');
   const [, command = ''] = /(pas vocab search keramika --set \S+)/.exec(run.stderr) ?? [];
@@ -61,7 +61,7 @@ test('an entry of another vocabulary cannot be mapped to, and the command that i
   await expectDone(home.pas('vocab', 'map', 'set', 'predmet_druh', 'hrnec', entries[0]?.id ?? ''));
 });
 
-test('a table of another form is told in one line, with the command that reads it', async () => {
+test('a table of another form is reported in one line, with the command that reads it', async () => {
   const header = ['kód', 'věc', 'hmota', 'kdy', 'kdo', 'kde', 'váha', 'šířka', 'délka', 'regál', 'skříň'];
   home.file('cizí tabulka.csv', `${header.join(';')}\nK1${';x'.repeat(10)}\n`);
   const run = await home.pas('import', 'cizí tabulka.csv');
@@ -84,13 +84,13 @@ test('a table of another form is told in one line, with the command that reads i
   );
 });
 
-test('a mistyped column among good ones is told by itself', async () => {
+test('a single mistyped column among good ones is reported by itself', async () => {
   home.file('typo.csv', 'local_id;hlubka\nZ-1;3\n');
   const run = await home.pas('import', 'typo.csv');
   expect(run.stdout).toContain('Did you mean hloubka');
 });
 
-test('errors call an element as pas show does, with its name in brackets', async () => {
+test('errors name an element as pas show does, with its name in brackets', async () => {
   home.file('depth.csv', 'local_id;hloubka\nZ-1;mělko\n');
   const [english, czech] = await Promise.all(
     ['en', 'cs'].map((language) => home.with({ PAS_LANG: language }).pas('import', 'depth.csv', '--dry-run')),

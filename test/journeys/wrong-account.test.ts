@@ -50,8 +50,8 @@ async function expectUntouched(): Promise<void> {
   expect(await mock.made()).toMatchObject({ finds: 0 });
 }
 
-describe('an outbox from which nothing was sent is not bound to another user than the profile names', () => {
-  test('that PAS_USERNAME names', async () => {
+describe('an unsent outbox is not bound to a user other than the profile’s', () => {
+  test('named by PAS_USERNAME', async () => {
     const other = home.with(OTHER);
     const refused = await other.pas('push');
     expect([refused.code, refused.stderr]).toEqual([12, expect.stringMatching(/is for the user archaeologist.*PAS_USERNAME/s)]);
@@ -64,7 +64,7 @@ describe('an outbox from which nothing was sent is not bound to another user tha
   test.each([
     ['before the user of the profile has signed in', false],
     ['after that', true],
-  ])('whose token PAS_TOKEN has, %s', async (_when, hasSignedIn) => {
+  ])('whose token is in PAS_TOKEN, %s', async (_when, hasSignedIn) => {
     if (!hasSignedIn) {
       home = makeHome({ PAS_PASSWORD: 'archaeologist' });
       await expectDone(home.pas(...initFlags('mock', 'archaeologist'), '--oai-auth', 'none'));
@@ -80,7 +80,7 @@ describe('an outbox from which nothing was sent is not bound to another user tha
     await expectDone(home.with({ PAS_PASSWORD: undefined, PAS_TOKEN: own }).pas('push'));
   });
 
-  test('and who that other one is can be asked without harm', async () => {
+  test('and the other account can be queried without side effects', async () => {
     const other = home.with(OTHER);
     const whoamiRun = await expectDone(other.pas('whoami'));
     expect(whoamiRun.stderr).toMatch(/is for the user archaeologist/);
@@ -88,13 +88,13 @@ describe('an outbox from which nothing was sent is not bound to another user tha
   });
 });
 
-describe('an outbox that sends as one account', () => {
+describe('an outbox bound to one account', () => {
   beforeEach(() => expectDone(home.pas('push', 'K-1')));
 
   test.each([
     ['PAS_USERNAME', async () => home.with(OTHER)],
     ['PAS_TOKEN', tokenOfOther],
-  ])('is not pushed with another one of %s, which gets a profile and an outbox by the advice', async (_name, make) => {
+  ])('is not pushed with another one of %s, which gets its own profile and outbox as advised', async (_name, make) => {
     const other = await make();
     const refused = await other.pas('push');
     expect(refused.code).toBe(12);
@@ -113,7 +113,7 @@ describe('an outbox that sends as one account', () => {
     await expectDone(home.pas('push'));
   });
 
-  test('is pushed by neither way out of a profile whose user was changed in config.toml, until one is taken', async () => {
+  test('of a profile whose user was changed in config.toml is not pushed until one way out is taken', async () => {
     const file = configFile(home);
     writeFileSync(file, readFileSync(file, 'utf8').replace('username = "archaeologist"', 'username = "archivist"'));
     const other = home.with({ PAS_PASSWORD: 'archivist' });
@@ -130,7 +130,7 @@ describe('an outbox that sends as one account', () => {
     await expectDone(home.pas('push'));
   });
 
-  test('is named by the profiles of one user only', async () => {
+  test('is shared by profiles of one user only', async () => {
     const file = configFile(home);
     const text = readFileSync(file, 'utf8');
     const copied = text.slice(text.indexOf('[profiles.mock]')).replace('[profiles.mock]', '[profiles.copied]');
@@ -147,7 +147,7 @@ describe('an outbox that sends as one account', () => {
   });
 });
 
-test('a sign-in as another account leaves a profile without a user name as it was', async () => {
+test('a sign-in as another account leaves a profile without a user name unchanged', async () => {
   const file = configFile(home);
   writeFileSync(file, readFileSync(file, 'utf8').replace(/^username = .*\n/m, ''));
   await expectDone(home.with({ PAS_USERNAME: 'archaeologist' }).pas('push', 'K-1'));
@@ -155,7 +155,7 @@ test('a sign-in as another account leaves a profile without a user name as it wa
   expect([refused.code, readFileSync(file, 'utf8')]).toEqual([12, expect.not.stringContaining('username')]);
 });
 
-test('a way to sign in for harvesting that the profile gives is kept by a sign-in', async () => {
+test('a sign-in keeps the harvesting sign-in that the profile names', async () => {
   const fetchOaiAuth = async (): Promise<unknown> => (await home.json<{ oaiAuth: string }>('profile', 'show')).oaiAuth;
   await expectDone(home.pas(...initFlags('mock', 'archaeologist'), '--oai-auth', 'none'));
   await expectDone(home.pas('login'));

@@ -25,7 +25,7 @@ afterAll(async () => {
 const document = () =>
   readFileSync(join(PROJECT, 'examples', 'find-state-2.xml'), 'utf8').replaceAll('http://127.0.0.1:8099', mock.url);
 
-test('a find is made, numbered and photographed, each request in its slot', async () => {
+test('a find is created, numbered and photographed, each request in its slot', async () => {
   expect(await client.account()).toMatchObject({ role: 'archaeologist' });
   const outcome = await client.importFind(Buffer.from(document()));
   if (outcome.kind !== 'accepted') throw new Error(`not accepted: ${outcome.kind}`);
@@ -40,7 +40,7 @@ test('a find is made, numbered and photographed, each request in its slot', asyn
   expect((value as { status: number }[]).filter(({ status }) => status === 429)).toEqual([]);
 });
 
-test('a token that ran out is renewed, and the request is sent with the new one', async () => {
+test('an expired token is renewed, and the request is repeated with the new one', async () => {
   await mock.control('POST', '/clock', { advance_ms: 25 * 3600 * 1000 });
   expect(await client.importFind(Buffer.from(document()))).toMatchObject({ kind: 'accepted' });
 });
@@ -53,7 +53,7 @@ test('an error that may hide a success is uncertain, and nothing is repeated', a
   expect(value).toHaveLength(1);
 });
 
-test('what is no photograph, an empty number and an open address are refused before anything is sent', async () => {
+test('an invalid photograph, an empty number and an unencrypted address are refused before anything is sent', async () => {
   await mock.control('DELETE', '/journal');
   await expect(client.addPhoto('C-202400101-N00001', join(PROJECT, 'README.md'))).rejects.toThrow(/no known image/);
   await expect(client.setNumber('C-202400101-N00001', ' ')).rejects.toThrow(/empty/);
@@ -62,7 +62,7 @@ test('what is no photograph, an empty number and an open address are refused bef
   expect((await mock.control('GET', '/journal')).value).toEqual([]);
 });
 
-test('the checks make the document that the service takes, and say what it would refuse', async () => {
+test('the checks build the document that the service accepts, and report what it would refuse', async () => {
   using finds = await checkFinds({ schemaBase: mock.server.schema_base });
   const { issues } = await finds.readTable(join(PROJECT, 'examples', 'finds.csv'));
   expect(issues.map(({ rule, column }) => `${rule} ${column}`)).toContain('term-not-harvested obdobi');

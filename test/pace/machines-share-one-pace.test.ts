@@ -16,7 +16,7 @@ async function machines(service: MockProcess, redis: RedisProcess, accounts: rea
   );
 }
 
-test.skipIf(!HAS_REDIS)('four machines with two accounts share the pace of one address by a Redis', async () => {
+test.skipIf(!HAS_REDIS)('four machines with two accounts share the pace of one address through Redis', async () => {
   await using service = await startMockProcess('--latency', '40');
   await using redis = await startRedis();
   await warmUp(service);

@@ -7,7 +7,7 @@ import { FINDS_EACH, measurePushes, warmUp } from './measure-pushes.ts';
 
 const ACCOUNTS = ['researcher', 'archaeologist', 'archivist', 'admin'];
 
-test('four processes with homes and accounts of their own share the pace of the address', async () => {
+test('four processes with their own homes and accounts share the pace of the address', async () => {
   await using service = await startMockProcess('--latency', '40');
   await warmUp(service);
   const state = { XDG_STATE_HOME: tempFolder() };

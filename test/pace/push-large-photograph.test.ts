@@ -9,7 +9,7 @@ const MIB = 1024 * 1024;
 /** As large as it may be once the form's own bytes are added. */
 const LARGE_BYTES = 250 * MIB - 1000;
 
-test('a photograph of 250 MiB goes out whole, and takes less than 64 MiB of memory more than a small one', async () => {
+test('a photograph of 250 MiB is sent whole, and takes less than 64 MiB of memory more than a small one', async () => {
   await using service = await startMockProcess();
   const home = await signedIn(service);
   await expectDone(home.pas('import', writeSeason(home, 2)));

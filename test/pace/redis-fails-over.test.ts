@@ -15,7 +15,7 @@ function arrived(service: MockProcess, count: number): Promise<void> {
 const FINDS = 10;
 
 test.skipIf(!HAS_REDIS)(
-  'a replica that is promoted with an older state and another clock, and a clock that jumps afterwards, let nobody leave too early',
+  'after failover to a replica with an older state and another clock, and after a clock jump, no request departs too early',
   async () => {
     await using service = await startMockProcess('--latency', '20');
     await using first = await startRedis();

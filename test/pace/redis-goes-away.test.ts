@@ -13,7 +13,7 @@ function arrived(service: MockProcess, count: number): Promise<void> {
 }
 
 test.skipIf(!HAS_REDIS)(
-  'a Redis that dies in the middle of a push slows it down and loses nothing; when it is back, so is the pace',
+  'a Redis that dies during a push slows it down and loses nothing; when it returns, so does the pace',
   async () => {
     await using service = await startMockProcess('--latency', '20');
     await using redis = await startRedis();
@@ -42,7 +42,7 @@ test.skipIf(!HAS_REDIS)(
   },
 );
 
-test.skipIf(!HAS_REDIS)('a Redis that is emptied in the middle of two pushes lets nobody leave too early', async () => {
+test.skipIf(!HAS_REDIS)('a Redis that is emptied during two pushes lets no request depart too early', async () => {
   await using service = await startMockProcess('--latency', '20');
   await using redis = await startRedis();
   await warmUp(service);

@@ -23,7 +23,7 @@ async function found(localId: string): Promise<Listed | undefined> {
 }
 
 describe('two finds are entered on a terminal', () => {
-  test('in English: search as one types, a wrong answer is mended, the next one needs few keys', async () => {
+  test('in English: terms are searched while typing, a wrong answer is corrected, the next find needs few keys', async () => {
     await using terminal = await startTerminal(['add'], home);
     await answer(terminal, 'Number of the find (001)', 'K-017');
     await answer(terminal, 'Project', 'C-202400101', '❯ C-202400101');
@@ -64,7 +64,7 @@ describe('two finds are entered on a terminal', () => {
     expect(await found('K-018')).toMatchObject({ state: 'queued', elements: { datum_nalezu: '2024-03-09', hloubka: 40 } });
   });
 
-  test('in Czech: Ctrl-C keeps a draft, and pas add --resume goes on with it', async () => {
+  test('in Czech: Ctrl-C keeps a draft, and pas add --resume continues it', async () => {
     const czech = home.with({ PAS_LANG: 'cs' });
     await using terminal = await startTerminal(['add', '--same-as', 'K-017'], czech);
     await answer(terminal, 'Číslo nálezu', 'C-1');
@@ -98,7 +98,7 @@ test('a power cut loses no answer, and an unfinished find is not sent', async ()
   expect(await found('P-1')).toMatchObject({ state: 'draft', elements: { hloubka: 35 } });
 });
 
-test('pas edit --ask asks the same questions with the values of today; Ctrl-C changes nothing', async () => {
+test('pas edit --ask asks the same questions with the current values; Ctrl-C changes nothing', async () => {
   const before = await found('K-018');
   await using left = await startTerminal(['edit', 'K-018', '--ask'], home);
   await answer(left, 'Project', '', '❯ C-202400101');

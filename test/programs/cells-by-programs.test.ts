@@ -59,7 +59,7 @@ for number, row in enumerate(rows, start=2):
 book.save(path)
 `;
 
-describe('a cell that another program wrote is queued as it is meant, or named in an issue', () => {
+describe('a cell that another program wrote is queued as intended, or named in an issue', () => {
   test('as Excel writes it', async () => {
     const rows = sample(1);
     expect(wrongCells(rows, await readFinds('season.xlsx', makeWorkbook(rows)))).toEqual([]);

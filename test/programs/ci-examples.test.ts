@@ -37,7 +37,7 @@ describe('the action', () => {
     return inBash(home.folder, script, { ...home.env, ...env, GITHUB_ENV: join(home.folder, 'set') });
   }
 
-  test('starts the mock with the flags that it is given, and tells the next steps where it is', async () => {
+  test('starts the mock with the given flags, and passes its address to the next steps', async () => {
     expect(runs.using).toBe('composite');
     const port = String(await freePort());
     const output = await run(
@@ -49,7 +49,7 @@ describe('the action', () => {
     expect(output.trim().split('\n').at(-1)).toMatch(`http://127.0.0.1:${port}/schema/svc`);
   });
 
-  test('fails at once where the mock does not start, and says why', async () => {
+  test('fails at once if the mock does not start, and says why', async () => {
     const port = String(await freePort());
     const began = performance.now();
     await expect(run({ port, flags: '--no-such-flag' }, 'true')).rejects.toThrow("unknown option '--no-such-flag'");
@@ -57,7 +57,7 @@ describe('the action', () => {
   });
 });
 
-test('the job with a service container is YAML, and its lines work on a mock that asks for a token', async () => {
+test('the job with a service container is YAML, and its lines work on a mock that requires a token', async () => {
   const { jobs } = example('service-container.yml') as {
     readonly jobs: {
       readonly client: {
@@ -89,7 +89,7 @@ test('the job with a service container is YAML, and its lines work on a mock tha
 test.each([
   ['the shell job', 'sh examples/ci/job.sh true'],
   ['the action', ''],
-])('%s does not take a server that was left over on its port for its own', async (_name, line) => {
+])('%s does not mistake a server left over on its port for its own', async (_name, line) => {
   const left = await startMockProcess();
   const home = makeHome();
   const port = new URL(left.base_url).port;
@@ -117,7 +117,7 @@ test('the shell job tests a client in shell', async () => {
 describe('the jobs for CI services', () => {
   const TESTS = 'curl -sf "$MOCK_URL/__mock__/state" -o state.json';
 
-  test('the shell job runs the tests against the mock, keeps the journal, and ends as they end', async () => {
+  test('the shell job runs the tests against the mock, keeps the journal, and ends with their exit code', async () => {
     const home = makeHome();
     const port = String(await freePort());
     layOut(home.folder, port);

@@ -117,7 +117,7 @@ printf ' %s' "$token"
 
 const clients = makeClientFolder();
 
-test('a generated client, curl, harvesters in Perl and Python, and a browser play the story of docs/ci.md', async (context) => {
+test('a generated client, curl, harvesters in Perl and Python, and a browser follow docs/ci.md', async (context) => {
   const lacking = missing();
   if (lacking !== undefined) context.skip(lacking);
   const folder = tempFolder();

@@ -66,7 +66,7 @@ const FREE_TEXT = [
   ...['time', 'outbox', 'from=to', 'origins'],
 ];
 
-test('every argument, and every value of a flag, is offered something or is known to be free text', () => {
+test('every argument, and every value of a flag, has completions or is known to be free text', () => {
   const outline = JSON.parse(readFileSync(join(PROJECT, 'dist', 'outline-en.json'), 'utf8')) as Outline;
   const offersNothing = (...typed: string[]): boolean => {
     const { candidates, names, paths } = listSuggestions(outline, [...typed, '']);
@@ -160,7 +160,7 @@ test.skipIf(!has('fish'))('in fish the completion offers names with their meanin
   expect(flags).toEqual([expect.stringMatching(/^--dry-run\tshow what/)]);
 });
 
-test('completion leaves no trace in the data home and is silent where there is none, or only rubbish', async () => {
+test('completion leaves no trace in the data home, and is silent if the home is missing or invalid', async () => {
   const data = join(home.folder, 'pas');
   const before = readdirSync(data);
   await expectDone(home.pas('__complete', '--', 'show', ''));
@@ -179,7 +179,7 @@ test('completion leaves no trace in the data home and is silent where there is n
   expect(await empty.pas('__complete', '--', 'push', '--profile', '')).toMatchObject({ code: 0, stdout: '', stderr: '' });
 });
 
-test('the script of each shell is printed; another shell is refused with those that there are', async () => {
+test('the script of each shell is printed; an unknown shell is refused with the known ones', async () => {
   expect((await expectDone(home.pas('completion', 'bash'))).stdout).toContain('complete -F _pas pas');
   expect(await home.pas('completion', 'tcsh')).toMatchObject({ code: 2, stderr: expect.stringContaining('bash, zsh, fish') });
   const czech = await home.with({ PAS_LANG: 'cs' }).pas('completion', 'tcsh');
@@ -191,7 +191,7 @@ test.each([
   [['vocab', 'serch', 'x'], /search/],
   [['vocab', 'map', 'sugest'], /suggest/],
   [['push', '--dryrun'], /--dry-run/],
-])('%j is refused with what was probably meant', async (args, meant) => {
+])('%j is refused with the probable intention', async (args, meant) => {
   const { code, stderr } = await home.pas(...args);
   expect([code, stderr]).toEqual([2, expect.stringMatching(meant)]);
 });
@@ -203,6 +203,6 @@ test.each([
   ['pas show "K 0', ['show', 'K 0']],
   ["pas show 'it''s' b", ['show', 'its', 'b']],
   ['pas', []],
-])('the words of %j are told apart as a shell does', (line, words) => {
+])('the words of %j are split as a shell does', (line, words) => {
   expect(splitCommandLine(line)).toEqual(words);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { expectDone, makeHome } from '../support/run-pas.ts';
 
-test('the demo ends with its counts, and says that the server has the same', async () => {
+test('the demo ends with its counts, which the server confirms', async () => {
   const { stdout } = await expectDone(makeHome().pas('demo'));
   const match = /^(\d+) finds: (\d+) accepted with (\d+) photographs and (\d+) numbers, (\d+) read back the same\.$/m.exec(
     stdout,

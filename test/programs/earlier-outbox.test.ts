@@ -53,7 +53,7 @@ test('a new outbox that continues an earlier one is asked about on a terminal, a
   expect((await mock.state()).finds).toBe(finds + 1);
 });
 
-test('one that is kept separate is asked about once, and holds what the earlier one has sent', async ({ skip }) => {
+test('a separate outbox is asked about once, and holds what the earlier one has sent', async ({ skip }) => {
   skip(whyNoTerminal !== undefined, whyNoTerminal);
   const { finds } = await mock.state();
   await using terminal = await startTerminal(['push', '--only', 'import'], home, { columns: 110 });
@@ -74,7 +74,7 @@ test('one that is kept separate is asked about once, and holds what the earlier 
   expect([again.code, again.stderr]).toEqual([6, expect.not.stringContaining('--separate')]);
 });
 
-test('one that is left open sends nothing, and names both commands', async ({ skip }) => {
+test('an undecided outbox sends nothing, and names both commands', async ({ skip }) => {
   skip(whyNoTerminal !== undefined, whyNoTerminal);
   await using terminal = await startTerminal(['push'], home, { columns: 200 });
   await terminal.expect('Does this outbox continue the other one?');

@@ -24,7 +24,7 @@ async function readFinders(home: Home): Promise<Record<string, string | undefine
   return Object.fromEntries(listed.map(({ local_id, elements: { nalezce } }) => [local_id, nalezce?.id]));
 }
 
-test('an import asks once who is meant where several people may be, and leaves out whom nobody is', async () => {
+test('an import asks once which of several people is meant, and leaves out unknown people', async () => {
   const home = started.copy();
   home.file('finds.csv', makeTable('Kučera, Pavel', 'J. Novák', 'Kučera, Pavel'));
   await using terminal = await startTerminal(['import', 'finds.csv'], home);
@@ -34,7 +34,7 @@ test('an import asks once who is meant where several people may be, and leaves o
   expect(await readFinders(home)).toEqual({ R0: 'OS-000305', R2: 'OS-000305' });
 });
 
-test('a push asks who each new person is, and does as it is told', async () => {
+test('a push asks about each new person, and follows the answers', async () => {
   const home = started.copy();
   await expectDone(home.pas('import', home.file('finds.csv', makeTable('Novak, Jam', 'Kolář, Jan', 'Novak, Jam'))));
   const getQuestion = (finder: string): string => `The service knows no finder "${finder}"`;

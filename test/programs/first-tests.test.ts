@@ -8,7 +8,7 @@ const PYTHON = '/usr/bin/python3';
 const hasPytest = spawnSync(PYTHON, ['-c', 'import pytest']).status === 0;
 
 test.skipIf(!hasPytest && process.env['CI'] === undefined)(
-  'pytest tests a client in Python with its fixtures (needs python3-pytest)',
+  'a Python client is tested by pytest with its fixtures (needs python3-pytest)',
   async () => {
     const stranger = asStranger('library');
     const bin = join(stranger.folder, 'bin');

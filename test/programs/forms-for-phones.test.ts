@@ -70,7 +70,7 @@ function plain(text: string): string {
   return String(Number(text)).replace('.', ',');
 }
 
-describe.skipIf(!hasPyxform())('a form for ODK, converted by pyxform and opened by the engine of ODK', () => {
+describe.skipIf(!hasPyxform())('a form for ODK, converted by pyxform and opened by the ODK engine', () => {
   let service: RunningMock;
   let prepared: Home;
   let madeForm: Awaited<ReturnType<typeof toXForm>>;
@@ -111,11 +111,11 @@ describe.skipIf(!hasPyxform())('a form for ODK, converted by pyxform and opened 
     }
   }
 
-  test('is taken without a word against it, but that photographs are not made smaller', () => {
+  test('is accepted without warnings, except that photographs are not resized', () => {
     expect(madeForm.warnings.filter((warning) => !warning.includes('max-pixels'))).toEqual([]);
   });
 
-  test('speaks Czech first and English, begins with the day and the state, and asks for what the state needs', async () => {
+  test('has Czech first and English, starts with the day and the state, and asks for what the state needs', async () => {
     const form = open();
     expect(form.root.languages.map(({ language }) => language)).toEqual(expect.arrayContaining(['Čeština (cs)', 'English (en)']));
     expect(form.question('find/hloubka').currentState.label?.asString).toBe('Hloubka (cm)');
@@ -143,7 +143,7 @@ describe.skipIf(!hasPyxform())('a form for ODK, converted by pyxform and opened 
     ['frame/projekt_cislo', 'C-202400101, Praha', 'C-202400101', /samotný identifikátor/],
     ['handing_over/predano', 'false', 'true', /musí být předán/],
     ['handing_over/evidencni_cislo', 'x'.repeat(256), 'x'.repeat(255), /255/],
-  ])('does not take %s = %s', async (path, wrong, right, says) => {
+  ])('refuses %s = %s', async (path, wrong, right, says) => {
     const form = open();
     form.answer('frame/stav', '3');
     form.answer('frame/nalezce', ':tba');
@@ -154,7 +154,7 @@ describe.skipIf(!hasPyxform())('a form for ODK, converted by pyxform and opened 
     expect(form.getViolation(path)).toBeUndefined();
   });
 
-  test('makes a long list short by its group, with both languages in each choice', async () => {
+  test('filters a long list by its group, with both languages in each choice', async () => {
     const form = open();
     const choices = () => form.question('find/druh_nalezu').currentState.valueOptions ?? [];
     const all = choices().length;
@@ -165,7 +165,7 @@ describe.skipIf(!hasPyxform())('a form for ODK, converted by pyxform and opened 
     expect(choices().map(({ value }) => value)).toContain('HES-000605');
   });
 
-  test('500 finds with 1000 photographs come back from ODK Central without an edit, and again without a change', async () => {
+  test('500 finds with 1000 photographs return from ODK Central unedited, and a second import changes nothing', async () => {
     const home = prepared.copy();
     const archive = home.file('finds.zip', centralExport(madeForm.xml, filled));
     const first = await home.json<Report>('import', archive);
@@ -196,7 +196,7 @@ describe.skipIf(!hasPyxform())('a form for ODK, converted by pyxform and opened 
     [10, 'names with groups', { groups: true }],
     [10, 'Czech labels', { labels: 'cs' }],
     [10, 'English labels with groups', { labels: 'en', groups: true }],
-  ] as const)('%i come back from KoboToolbox with %s, photographs beside', async (count, _, options) => {
+  ] as const)('%i return from KoboToolbox with %s, photographs beside', async (count, _, options) => {
     const home = prepared.copy();
     const submissions = filled.slice(0, count);
     const workbook = home.file('kobo/finds.xlsx', koboWorkbook(koboSheets(madeForm.xml, submissions, options)));
@@ -220,7 +220,7 @@ describe.skipIf(!hasPyxform())('a form for ODK, converted by pyxform and opened 
     });
   });
 
-  test('a correction updates what was not sent, and a missing photograph is named with its find', async () => {
+  test('a correction updates an unsent find, and a missing photograph is named with its find', async () => {
     const home = prepared.copy();
     const [one, two] = filled as [Submission, Submission];
     await expectDone(home.pas('import', home.file('finds.zip', centralExport(madeForm.xml, [one, two]))));

@@ -7,7 +7,7 @@ import { makeClientFolder, SERVICE_CLIENT, type ServiceClient } from './generate
 
 const folder = makeClientFolder();
 
-test('a client that is generated from the served description imports a find, sets its number and attaches a photograph', async () => {
+test('a client generated from the served description imports a find, sets its number and attaches a photograph', async () => {
   await using mock = await startMock();
   await folder.describe('service', `${mock.url}/openapi.json`);
   const { story } = await folder.load<ServiceClient>('client', SERVICE_CLIENT);

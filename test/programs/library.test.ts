@@ -22,7 +22,7 @@ afterAll(() => mock.stop());
 const service = () => ({ PAS_SERVICE: mock.base_url, PAS_SCHEMA_BASE: mock.schema_base, PAS_PASSWORD: 'archaeologist' });
 
 describe('the examples for programs', () => {
-  test('a few lines harvest a vocabulary', async () => {
+  test('harvest a vocabulary in a few lines', async () => {
     const { code, stdout } = await stranger.run('node', ['dist/harvest.js'], { OAI_BASE: mock.oai_base });
     expect(code).toBe(0);
     const records = stdout
@@ -33,7 +33,7 @@ describe('the examples for programs', () => {
     expect(records.every(({ sets }) => sets.includes('heslo:obdobi'))).toBe(true);
   });
 
-  test('a collection reports each find once, although it is killed in the middle', async () => {
+  test('report each find of a collection once, although the program is killed midway', async () => {
     const before = (await mock.state()).finds;
     // So that the kill meets requests that the service has, and has not answered; one of them it never would.
     await mock.faults(
@@ -63,13 +63,13 @@ describe('the examples for programs', () => {
     expect((await mock.state()).finds).toBe(before + COLLECTION_FINDS);
   });
 
-  test('a Vitest suite tests a client with the mock in its own process', async () => {
+  test('test a client with the mock in the Vitest process', async () => {
     const { code, stdout, stderr } = await stranger.run('vitest', ['run', 'client.test.ts', '--reporter=json']);
     expect(code, stderr).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ numPassedTests: 3, numTotalTests: 3 });
   });
 
-  test('Python needs nothing but its standard library', async () => {
+  test('need nothing but the standard library in Python', async () => {
     const document = join(PROJECT, 'examples', 'find-state-1.xml');
     const { code, stdout, stderr } = await stranger.run('python3', ['mock_client.py', mock.base_url, document]);
     expect(code, stderr).toBe(0);

@@ -31,7 +31,7 @@ function countOperations(of: 'service' | 'control'): number {
   return Object.values(new Described(of).description.paths).flatMap(Object.keys).length;
 }
 
-test('the page of the descriptions shows every operation of both, and asks nobody else', async () => {
+test('the page of the descriptions shows every operation of both, and loads nothing from elsewhere', async () => {
   const { page, requested, complaints } = await openDocs(mock.server.control_url);
   const operations = page.locator('summary .method');
   await eventually(() => operations.count()).toBe(countOperations('service'));
@@ -49,7 +49,7 @@ test('the page of the descriptions shows every operation of both, and asks nobod
   await page.close();
 });
 
-test('that of a tenant shows the addresses of the tenant', async () => {
+test('the page of a tenant shows the addresses of the tenant', async () => {
   const tenant = (await mock.control('POST', '/tenants', { name: 'docs' })).value as { control_url: string; base_url: string };
   const { page } = await openDocs(tenant.control_url);
   await page.getByText(tenant.base_url, { exact: true }).waitFor();

@@ -27,7 +27,7 @@ test('a row of the journal opens to the request, the answer and the reason of a 
   await eventually(() => page.locator('.whole').count()).toBe(1);
 });
 
-test.each([1400, 800, 390])('with a row open nothing collapses or runs out of the page at %i pixels', async (width) => {
+test.each([1400, 800, 390])('with a row open nothing collapses or overflows the page at %i pixels', async (width) => {
   const page = suite.page();
   await page.setViewportSize({ width, height: 900 });
   await setNumber(suite.mock(), 'M-202400202-N00003', '', suite.token());

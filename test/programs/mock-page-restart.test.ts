@@ -6,7 +6,7 @@ import { startMockProcess } from '../support/mock-process.ts';
 import { reasonWithoutBrowser, startBrowser } from './browser.ts';
 import { expectText } from './mock-page.ts';
 
-test('The page says when the server is gone, and starts afresh with the next one', async (context) => {
+test('The page reports a missing server, and starts afresh with the next one', async (context) => {
   const reason = reasonWithoutBrowser();
   if (reason !== undefined) context.skip(reason);
   const port = String(await freePort());

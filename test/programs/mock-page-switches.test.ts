@@ -22,7 +22,7 @@ test('The fault form offers for every endpoint exactly the faults that the serve
   }
 });
 
-test('A fault set on the page strikes, is switched off and on, and taken away', async () => {
+test('A fault set on the page applies, can be switched off and on, and removed', async () => {
   const page = suite.page();
   await page.locator('#fault-endpoint').selectOption('import');
   await page.locator('#fault-name').selectOption('503');
@@ -87,7 +87,7 @@ test('The clock advances by a day and stands still', async () => {
   expect(await now()).toBe(await now());
 });
 
-test('Everything goes back to the seed only after a second word', async () => {
+test('Everything is reset to the seed only after a confirmation', async () => {
   const page = suite.page();
   const seeded = (await suite.finds()).length;
   await suite.importFind();

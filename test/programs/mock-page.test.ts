@@ -64,7 +64,7 @@ describe('the map and the finds', () => {
     await page.locator('#find-list-view').waitFor({ state: 'visible' });
   });
 
-  test('enlarges a photograph and lets go of it again', async () => {
+  test('enlarges a photograph and closes it again', async () => {
     const page = suite.page();
     await page.locator('#photos button').first().click();
     const large = page.locator('#photo-large');
@@ -96,7 +96,7 @@ describe('the map and the finds', () => {
     await expectText(page.locator('#find-note'), 'No find.');
   });
 
-  test('opens a find that the filter leaves out', async () => {
+  test('opens a find that the filter hides', async () => {
     const page = suite.page();
     await page.locator('#count-state-1 button').click();
     await page.goto(`${suite.mock().server.control_url}/#${WITH_PHOTOGRAPHS}`);
@@ -104,7 +104,7 @@ describe('the map and the finds', () => {
     await eventually(() => getWidth(page.locator('#find-view .photos img').first())).toBeGreaterThan(1);
   });
 
-  test('offers a photograph that no browser draws as a file', async () => {
+  test('offers a photograph that browsers cannot draw as a file', async () => {
     const page = suite.page();
     const ident = (await suite.importFind()).headers.get('x-record-id') ?? '';
     const tiff = { name: 'file', fileName: 'nalez.tif', bytes: Buffer.from('49492a00080000000000000000000000', 'hex') };
@@ -117,7 +117,7 @@ describe('the map and the finds', () => {
     expect(readFileSync(await download.path())).toEqual(tiff.bytes);
   });
 
-  test('comes closer and goes back by keyboard', async () => {
+  test('zooms and returns by keyboard', async () => {
     const map = suite.page().locator('#map');
     const width = async () => Number((await map.getAttribute('viewBox'))?.split(' ')[2]);
     const whole = await width();
@@ -128,7 +128,7 @@ describe('the map and the finds', () => {
     await eventually(width).toBe(whole);
   });
 
-  test('moves a find on, or says why it may not', async () => {
+  test('moves a find to its next state, or says why this is refused', async () => {
     const page = suite.page();
     await page.goto(`${suite.mock().server.control_url}/#C-202400101-N00004`);
     await page.getByRole('button', { name: 'Archive', exact: true }).click();
@@ -172,7 +172,7 @@ describe('the journal', () => {
     await page.locator('#journal-none').waitFor();
   });
 
-  test('marks a request that came under the interval', async () => {
+  test('marks a request that came within the interval', async () => {
     await suite.mock().control('PUT', '/settings', { min_request_intervals: { user_ms: 60_000, ip_ms: 0 } });
     await suite.importFind();
     expect((await suite.importFind()).status).toBe(429);
@@ -183,14 +183,14 @@ describe('the journal', () => {
     await eventually(() => rows().count()).toBe(1);
   });
 
-  test('shows the work without the requests that only sign in', async () => {
+  test('can hide requests that only sign in', async () => {
     await suite.importFind();
     await rows().filter({ hasText: 'token-auth' }).first().waitFor();
     await suite.page().locator('#journal-filter').selectOption('work');
     await eventually(() => rows().allInnerTexts()).toEqual([expect.stringContaining('import-xml')]);
   });
 
-  test('fills in the answer of a request that was still at work', async () => {
+  test('fills in the answer of a request that was still in progress', async () => {
     const slow = request(`${suite.mock().url}/api/token-auth/`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'content-length': 2 },
@@ -205,7 +205,7 @@ describe('the journal', () => {
   });
 });
 
-describe('for everybody', () => {
+describe('for accessibility', () => {
   test('gives every control a name', async () => {
     await suite.page().locator('summary').click();
     await suite.page().locator('details[open]').waitFor();
@@ -229,7 +229,7 @@ describe('for everybody', () => {
     await eventually(overflow).toBe(0);
   });
 
-  test.each(['light', 'dark'] as const)('is readable on a %s ground', async (colorScheme) => {
+  test.each(['light', 'dark'] as const)('is readable on a %s background', async (colorScheme) => {
     await suite.page().emulateMedia({ colorScheme });
     await expectReadable(suite.page(), colorScheme, { texts: TEXTS, marks: MARKS });
   });

@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => service?.stop());
 beforeEach(({ skip }) => skip(whyNoTerminal !== undefined, whyNoTerminal));
 
-test('what is wrong with an answer breaks between words on a narrow terminal', async () => {
+test('an issue with an answer wraps between words on a narrow terminal', async () => {
   await using terminal = await startTerminal(['add'], home, { columns: 44, rows: 40 });
   await answer(terminal, 'Number of the find (001)', 'N-1');
   await answer(terminal, 'Project', 'C-202400101', '❯ C-202400101');
@@ -26,7 +26,7 @@ test('what is wrong with an answer breaks between words on a narrow terminal', a
   await terminal.press('C-c');
 });
 
-test('Enter on a word that nothing resembles says what to do, and the question is asked again', async () => {
+test('Enter on a word without a match gives advice, and the question is repeated', async () => {
   await using terminal = await startTerminal(['add'], home);
   await answer(terminal, 'Number of the find', 'N-2');
   await answer(terminal, 'Project', 'C-202400101', '❯ C-202400101');
@@ -41,7 +41,7 @@ test('Enter on a word that nothing resembles says what to do, and the question i
   await terminal.press('C-c');
 });
 
-test('the wizard asks for the unit of depths that contradict one another', async () => {
+test('the wizard asks for the unit of contradicting depths', async () => {
   home.file('deep.csv', 'č.;hloubka\nA1;"0,3"\nA2;35\n');
   await using terminal = await startTerminal(
     [

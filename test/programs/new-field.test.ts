@@ -42,7 +42,7 @@ const HEADER =
 const FIND =
   'C-202400101;2;4326;HES-000864;HES-000018;HES-000044;HES-000023;HES-000139;OS-001507;2024-04-03;35;Pole;POINT (14.4208 50.0871)';
 
-test('an element that is added to the list of fields is imported, entered, exported, reported and judged', () => {
+test('an element added to the list of fields is imported, entered, exported, reported and validated', () => {
   const { folder, pas } = programWithAnotherField();
   pas(...INIT_OFFLINE);
   const table = join(tempFolder(), 'finds.csv');

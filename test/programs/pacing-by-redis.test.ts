@@ -31,14 +31,14 @@ test('an address with a password is refused with 12, in a flag and in the file, 
   expect(nonsense).toMatchObject({ code: 12, stderr: expect.stringContaining('must be local or the address of a Redis') });
 });
 
-test('a password for a pacing that needs none is refused', async () => {
+test('a password for pacing without Redis is refused', async () => {
   const home = makeHome();
   await expectDone(home.pas('init', ...PLACES));
   const run = await home.with({ PAS_PACING_PASSWORD: SECRET }).pas('login', '--pacing-password');
   expect(run).toMatchObject({ code: 2, stderr: expect.stringContaining('local') });
 });
 
-describe.skipIf(!HAS_REDIS)('with a redis-server that wants a password', () => {
+describe.skipIf(!HAS_REDIS)('with a redis-server that requires a password', () => {
   let service: RunningMock;
   let redis: RedisProcess;
   let home: Home;
@@ -53,7 +53,7 @@ describe.skipIf(!HAS_REDIS)('with a redis-server that wants a password', () => {
     await redis[Symbol.asyncDispose]();
   });
 
-  test('a wrong one, or none, ends a push with 12 before anything is sent', async () => {
+  test('a wrong or missing one ends a push with 12 before anything is sent', async () => {
     const none = await home.pas('push');
     const wrong = await home.with({ PAS_PACING_PASSWORD: 'sesame-shut' }).pas('push', '--json', '--verbose');
     expect(none).toMatchObject({ code: 12, stderr: expect.stringContaining('NOAUTH') });
@@ -66,7 +66,7 @@ describe.skipIf(!HAS_REDIS)('with a redis-server that wants a password', () => {
     expect(await readPacing(home)).toMatchObject({ level: 'problem', message: expect.stringContaining('refuses') });
   });
 
-  test('the right one is kept where secrets are, outlives a new sign-in, and is printed nowhere', async () => {
+  test('the right one is kept with the secrets, survives a new sign-in, and is printed nowhere', async () => {
     const run = await expectDone(home.with({ PAS_PACING_PASSWORD: SECRET }).pas('login', '--pacing-password', '--json'));
     expect(JSON.parse(run.stdout)).toMatchObject({ checked: true, pacing: redis.url });
     await expectDone(home.pas('login'));
@@ -85,7 +85,7 @@ describe.skipIf(!HAS_REDIS)('with a redis-server that wants a password', () => {
     expect(await readPacing(home, '--offline')).toMatchObject({ level: 'unchecked' });
   });
 
-  test('is said by doctor to travel in the open, but on this machine', async () => {
+  test('doctor warns that it travels unencrypted, except on this machine', async () => {
     const far = await signedIn(service, 'archaeologist', ['--pacing', `redis://0.0.0.0:${redis.port}/0`]);
     expect(await readPacing(far.with({ PAS_PACING_PASSWORD: SECRET }))).toMatchObject({
       level: 'warning',
@@ -94,7 +94,7 @@ describe.skipIf(!HAS_REDIS)('with a redis-server that wants a password', () => {
     });
   });
 
-  test('one that hangs in the middle is given up after a second, and Ctrl-C still works', async () => {
+  test('a server that hangs during a push is given up after a second, and Ctrl-C still works', async () => {
     await expectDone(home.with({ PAS_PACING_PASSWORD: SECRET }).pas('login', '--pacing-password'));
     await expectDone(home.pas('import', writeSeason(home, 40)));
     const push = home.start('push', '--json');
@@ -109,7 +109,7 @@ describe.skipIf(!HAS_REDIS)('with a redis-server that wants a password', () => {
     await expectDone(home.pas('push'));
   });
 
-  test('where nothing answers, doctor says so, and a push that has nothing to send ends at once', async () => {
+  test('if no server answers, doctor says so, and a push with nothing to send ends at once', async () => {
     await redis.kill();
     expect(await readPacing(home)).toMatchObject({
       level: 'problem',

@@ -28,8 +28,8 @@ async function queued(): Promise<Record<string, string[]>> {
   return Object.fromEntries(await Promise.all(['K-1', 'K-2', 'K-3'].map(ofFind)));
 }
 
-describe.skipIf(whyNoTerminal !== undefined)('what is not sure is asked about', () => {
-  test('in English: the likely ones at once, then a find for each doubtful one', async () => {
+describe.skipIf(whyNoTerminal !== undefined)('uncertain matches are asked about', () => {
+  test('in English: all likely ones at once, then each doubtful one', async () => {
     await using terminal = await startTerminal(['photo', 'match', 'card'], home, { columns: 110 });
     await terminal.expect(
       /IMG_0003\.jpg +K-3 +likely +\d m from it, on its day/,

@@ -72,7 +72,7 @@ describe.skipIf(!hasQgis)('a form for QField in QGIS (Debian python3-qgis; skipp
     return folder;
   }
 
-  test.each(['en', 'cs'])('is read without a warning, in %s, and needs no network', async (language) => {
+  test.each(['en', 'cs'])('is read without a warning, in %s, and offline', async (language) => {
     const checked = await qgis<Checked>('check', await makeForm(`form-${language}`, '--lang', language));
     expect(checked).toMatchObject({ read: true, messages: [], error: '', network: [], broken: [], systems: ['EPSG:4326'] });
     // An empty find in the form of widgets, of which QGIS says so.
@@ -89,7 +89,7 @@ describe.skipIf(!hasQgis)('a form for QField in QGIS (Debian python3-qgis; skipp
     expect(checked.areas).toBeGreaterThan(0);
   });
 
-  test('has its lists resolved, its values to begin with and its constraints', async () => {
+  test('has its lists resolved, its default values and its constraints', async () => {
     const { values, beginning, missing, registered } = await qgis<Checked>('check', await makeForm('form'));
     expect(Object.keys(values).sort()).toEqual([
       ...['druh_nalezu', 'druh_nalezu_skupina', 'nalezce', 'obdobi', 'obdobi_skupina', 'okolnosti', 'predano_organizace'],
@@ -110,7 +110,7 @@ describe.skipIf(!hasQgis)('a form for QField in QGIS (Debian python3-qgis; skipp
     expect(registered).toEqual({});
   });
 
-  test('brings 500 finds with 1,000 photographs back exactly, and brings them again with nothing changed', async () => {
+  test('returns 500 finds with 1,000 photographs exactly, and a second import changes nothing', async () => {
     const folder = await makeForm('season');
     const collected = await qgis<Collected[]>('fill', folder, '500', '1000', '5');
     // As a program leaves it that was not closed.
@@ -146,7 +146,7 @@ describe.skipIf(!hasQgis)('a form for QField in QGIS (Debian python3-qgis; skipp
     expect((await home.json<Listed[]>('list')).map(({ local_id }) => local_id)).toContain(find?.local_id);
   });
 
-  test('is exported with a style that QGIS takes by itself, and changes nothing when it is imported', async () => {
+  test('is exported with a style that QGIS applies by itself, and reimported without a change', async () => {
     const out = join(home.folder, 'season.gpkg');
     await expectDone(home.pas('export', '--for', 'qgis', '--state', 'queued', '--out', out));
     const styled = await qgis<{ shown: string[][]; files: boolean[] }>('styled', out);

@@ -133,7 +133,7 @@ function runIn({ env, folder }: Home, ...args: readonly string[]): Promise<strin
 }
 
 test.each(Object.entries(RECIPES))(
-  'the recipe “%s” names the file and the list that the change takes, and no other source',
+  'the recipe “%s” names the file and the list to change, and no other source',
   (title, { file, list }) => {
     const [, section = ''] = readFileSync(join(PROJECT, 'CONTRIBUTING.md'), 'utf8').split(`\n## ${title}\n`);
     const [steps = ''] = section.split(/^## /m);
@@ -142,7 +142,7 @@ test.each(Object.entries(RECIPES))(
   },
 );
 
-test('a format of tables that is added by its recipe is imported', async () => {
+test('a table format added by its recipe is imported', async () => {
   const home = makeHome();
   await runIn(home, ...INIT_OFFLINE);
   await runIn(home, 'import', home.file('finds.tiny', 'TINY\nT-1\nT-2\n'), '--set', 'stav=1');
@@ -151,7 +151,7 @@ test('a format of tables that is added by its recipe is imported', async () => {
   expect(await runIn(home, 'export', '--for', 'tiny')).toBe('\uFEFFnumber\r\nT-1\r\nT-2\r\n');
 });
 
-test('a form and an output of harvests that are added by their recipes are written', async () => {
+test('a form and an output of harvests added by their recipes are written', async () => {
   const home = await signedIn(mock.service, 'archaeologist', ['--min-interval-ms', '0']);
   await expectDone(home.pas('harvest-vocab', 'heslo', 'organizace', 'osoba', '--quiet'));
   await runIn(home, 'field', 'make', 'form.tiny', '--for', 'tiny');

@@ -28,7 +28,7 @@ const names = (map: string): Promise<string[]> => page().locator(`${map} .labels
 describe.each([390, 800, 1400])('on a screen %i pixels wide', (width) => {
   beforeEach(() => page().setViewportSize({ width, height: 900 }));
 
-  test('nothing runs out of the page, neither of the cards nor of the table', async () => {
+  test('nothing overflows the page, neither the cards nor the table', async () => {
     for (const view of ['cards', 'table']) {
       await page().getByRole('radio', { name: view }).check();
       await page()
@@ -43,7 +43,7 @@ describe.each([390, 800, 1400])('on a screen %i pixels wide', (width) => {
     }
   });
 
-  test('no name on a map stands on a mark, another name or the scale, or is cut by the edge, from far and from near', async () => {
+  test('no name on a map overlaps a mark, another name or the scale, or is cut by the edge, at any zoom', async () => {
     for (const map of await maps()) {
       await eventually(() => evaluateScript<string[]>(page(), 'covered-names', map)).toEqual([]);
       for (let step = 0; step < 6; step += 1) {
@@ -56,7 +56,7 @@ describe.each([390, 800, 1400])('on a screen %i pixels wide', (width) => {
     }
   });
 
-  test('a photograph becomes as large as the screen lets it be', async () => {
+  test('a photograph is enlarged to the size of the screen', async () => {
     await page().locator('.photographs .picture').first().focus();
     await page().keyboard.press('Enter');
     await page().locator('dialog img').waitFor();
@@ -70,7 +70,7 @@ describe.each([390, 800, 1400])('on a screen %i pixels wide', (width) => {
   });
 });
 
-test('a find that the filter leaves out takes its name from the map as well', async () => {
+test('a find hidden by the filter has no name on the map either', async () => {
   const rowIsNamed = async (): Promise<boolean> =>
     (await Promise.all((await maps()).map(names))).flat().some((name) => name.startsWith('K-'));
   expect(await rowIsNamed()).toBe(true);
@@ -80,7 +80,7 @@ test('a find that the filter leaves out takes its name from the map as well', as
   await eventually(rowIsNamed).toBe(true);
 });
 
-test('a heading on paper is followed by what it heads', async () => {
+test('a printed heading stays with its content', async () => {
   await page().emulateMedia({ media: 'print' });
   const between =
     "document.querySelector('.finds, .brief').getBoundingClientRect().top - document.querySelector('#finds-title').getBoundingClientRect().bottom";

@@ -72,7 +72,7 @@ const overflow = (): Promise<number> =>
   page().evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
 
 describe('the page of a report', () => {
-  test('shows what others wrote as text, never as markup', async () => {
+  test('shows foreign text as text, never as markup', async () => {
     for (const [index, text] of NASTY.entries()) {
       expect(
         await page()
@@ -93,7 +93,7 @@ describe('the page of a report', () => {
     expect(await first.locator('a.ident').getAttribute('href')).toMatch(new RegExp(`^http://127\\.0\\.0\\.1:\\d+/id/${ident}$`));
   });
 
-  test('is narrowed down by state, period, object type and words, on the maps as well', async () => {
+  test('can be filtered by state, period, object type and words, on the maps as well', async () => {
     const all = await shown();
     await page().getByLabel('State').selectOption('confirmed');
     await eventually(shown).toBe(8);
@@ -109,14 +109,14 @@ describe('the page of a report', () => {
     await eventually(shown).toBe(all);
   });
 
-  test('is searched in the other language and in the museum’s own words', async () => {
+  test('can be searched in the other language and in the museum’s own terms', async () => {
     await page().getByLabel('Text').fill('sekera');
     await eventually(() => page().locator('form output').textContent()).toMatch(/^2 of /);
     await page().getByLabel('Text').fill('uvrtany kopytak');
     await eventually(() => page().locator('form output').textContent()).toMatch(/^2 of /);
   });
 
-  test('is a table as well, what needs somebody first, and leads back to the cards', async () => {
+  test('is also a table, with urgent finds first, and returns to the cards', async () => {
     const radio = (name: string) => page().getByRole('radio', { name });
     await radio('table').check();
     await eventually(shown).toBe(0);
@@ -139,7 +139,7 @@ describe('the page of a report', () => {
     await eventually(() => radio('table').isChecked()).toBe(true);
   });
 
-  test('enlarges a photograph, goes on by arrow keys, and gives the focus back', async () => {
+  test('enlarges a photograph, moves by arrow keys, and returns the focus', async () => {
     const pictures = page().locator('.photographs .picture');
     const source = (index: number) => pictures.nth(index).locator('img').getAttribute('src');
     const large = page().locator('dialog.large');
@@ -163,7 +163,7 @@ describe('the page of a report', () => {
     await eventually(() => page().evaluate<boolean>(isLastFocused)).toBe(true);
   });
 
-  test('names what there is room for when somebody comes closer, and nothing covers a name', async () => {
+  test('shows more names when zoomed in, and nothing covers a name', async () => {
     const map = page().locator('#map-2');
     const before = await map.locator('.labels text').allTextContents();
     for (let step = 0; step < 5; step += 1) await map.getByRole('button', { name: 'Zoom in' }).click();
@@ -173,7 +173,7 @@ describe('the page of a report', () => {
     await eventually(() => map.locator('.labels text').allTextContents()).toEqual(before);
   });
 
-  test('leads from a mark to its find, and opens a ring of several first', async () => {
+  test('leads from a mark to its find, and opens a cluster first', async () => {
     const map = page().locator('#map-2');
     const ring = map.locator('.stack').first();
     await ring.dispatchEvent('click');
@@ -184,7 +184,7 @@ describe('the page of a report', () => {
     await eventually(() => new URL(page().url()).hash).toBe(`#find-${number}`);
   });
 
-  test('has maps that come closer, move and go back by keyboard', async () => {
+  test('has maps that zoom, move and return by keyboard', async () => {
     const frame = page().locator('#map-2 .map-window');
     const base = frame.locator('[data-base]');
     await frame.focus();
@@ -199,7 +199,7 @@ describe('the page of a report', () => {
     await eventually(() => base.getAttribute('transform')).toBe(whole);
   });
 
-  test('is reached by Tab in order: the way past, the maps, the filters, the records', async () => {
+  test('is reached by Tab in order: the skip link, the maps, the filters, the records', async () => {
     const reached: string[] = [];
     for (let step = 0; step < 40; step++) {
       await page().keyboard.press('Tab');
@@ -229,7 +229,7 @@ describe('the page of a report', () => {
     await expectAccessible(page());
   });
 
-  test('fits a telephone without scrolling sideways', async () => {
+  test('fits a phone without scrolling sideways', async () => {
     await page().setViewportSize({ width: 360, height: 740 });
     await eventually(overflow).toBe(0);
     const picture = page().locator('.photographs img').first();
@@ -238,7 +238,7 @@ describe('the page of a report', () => {
     await eventually(overflow).toBe(0);
   });
 
-  test.each(['light', 'dark'] as const)('is readable on a %s ground', async (colorScheme) => {
+  test.each(['light', 'dark'] as const)('is readable on a %s background', async (colorScheme) => {
     await page().emulateMedia({ colorScheme });
     await expectReadable(page(), colorScheme, { texts: TEXTS, marks: MARKS });
   });
@@ -253,7 +253,7 @@ describe('the page of a report', () => {
   });
 });
 
-test('two hundred finds with photographs take no more than thirty pages of paper, at least eight finds to a page', async () => {
+test('two hundred finds with photographs take at most thirty pages, with at least eight finds per page', async () => {
   await using mock = await startMock();
   const season = await signedIn(mock.server, 'archaeologist', WITHOUT_PAUSES);
   await expectDone(season.pas('harvest-vocab'));
@@ -275,7 +275,7 @@ test('two hundred finds with photographs take no more than thirty pages of paper
   expect((271 / 25.4) * 96).toBeGreaterThan(8 * Math.max(...heights));
 });
 
-test('a browser reads exactly the texts that were put in, whatever they are', async () => {
+test('a browser reads exactly the texts that were written', async () => {
   const texts = fc.sample(fc.string({ unit: 'binary', minLength: 1, maxLength: 30 }), 400);
   const { policy } = readAssets();
   const body = texts.map((text) => html`<p title="${text}">${text}</p>`);
@@ -289,7 +289,7 @@ test('a browser reads exactly the texts that were put in, whatever they are', as
   expect(await page().evaluate<number>('document.body.querySelectorAll("*").length')).toBe(texts.length);
 });
 
-test('without script the page says everything', async () => {
+test('without JavaScript the page shows everything', async () => {
   const markup = await page().evaluate<string>('document.documentElement.outerHTML');
   const source = markup.replace(/<script>[\s\S]*<\/script>/, '');
   expect(source).toContain('KR24-014');

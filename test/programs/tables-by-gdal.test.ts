@@ -215,7 +215,7 @@ function rounded(
 
 const run = promisify(execFile);
 
-describe.skipIf(!available())('files that GDAL wrote (Debian gdal-bin) say what it was told:', () => {
+describe.skipIf(!available())('files written by GDAL (Debian gdal-bin) are read correctly:', () => {
   test.each(Object.entries(FORMS))('%s', async (_, form) => {
     const folder = tempFolder();
     const seasons = fc.sample(arbitraryFeatures(form), { seed: SEED, numRuns: FILES_EACH });

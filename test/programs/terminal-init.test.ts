@@ -6,7 +6,7 @@ import { startMockProcess } from '../support/mock-process.ts';
 import { expectDone, makeHome } from '../support/run-pas.ts';
 import { answer, startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
 
-test('a profile is made by answering questions on a terminal, also without a network', async ({ skip }) => {
+test('a profile is made by answering questions on a terminal, even offline', async ({ skip }) => {
   skip(whyNoTerminal !== undefined, whyNoTerminal);
   await using terminal = await startTerminal(['init', '--name', 'asked'], makeHome());
   await answer(terminal, 'address of the service', 'https://finds.invalid');
@@ -25,7 +25,7 @@ test('a profile is made by answering questions on a terminal, also without a net
   expect(screen).toContain('Profile asked is in');
 });
 
-test('what the service shows of itself is not asked', async ({ skip }) => {
+test('values that the service publishes are not asked for', async ({ skip }) => {
   skip(whyNoTerminal !== undefined, whyNoTerminal);
   await using service = await startMockProcess();
   const home = makeHome();
@@ -57,7 +57,7 @@ test('each answer is checked at once', async ({ skip }) => {
   expect(await home.json('profile', 'show', 'asked')).toMatchObject({ kind: 'production', oaiAuth: 'none' });
 });
 
-describe('a profile that an institution hands out', () => {
+describe('a profile handed out by an institution', () => {
   const PROFILE =
     'base_url = "https://finds.example.org"\nschema_base = "https://api.example.org/schema/svc"\nkind = "training"\n';
 
@@ -74,7 +74,7 @@ describe('a profile that an institution hands out', () => {
     });
   });
 
-  test('is taken from an address, which must be protected and may not send on', async () => {
+  test('is read from an address, which must be encrypted and may not redirect', async () => {
     const server = createServer((request, response) => {
       if (request.url === '/moved') response.writeHead(302, { location: '/profile.toml' }).end();
       else response.end(PROFILE);
@@ -102,7 +102,7 @@ describe('a profile that an institution hands out', () => {
   });
 });
 
-test('Ctrl-C in the middle of the questions ends with 130 and makes no profile', async ({ skip }) => {
+test('Ctrl-C during the questions ends with 130 and makes no profile', async ({ skip }) => {
   skip(whyNoTerminal !== undefined, whyNoTerminal);
   await using terminal = await startTerminal(['init'], makeHome());
   await terminal.expect('? address of the service');

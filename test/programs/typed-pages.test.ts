@@ -14,7 +14,7 @@ test.concurrent.each([
   ['docs/tutorial-field.md', undefined],
   ['docs/tutorial-museum.md', undefined],
   ['docs/tutorial-phone.md', undefined],
-])('%s says what happens', async (page, heading) => {
+])('%s prints what happens', async (page, heading) => {
   const blocks = await runPage(page, heading);
   expect(blocks.length).toBeGreaterThan(0);
   for (const { shown, printed } of blocks) if (shown !== undefined) expect(printed.trim()).toMatch(whereShown(shown));

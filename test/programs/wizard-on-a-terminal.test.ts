@@ -19,7 +19,7 @@ beforeEach(({ skip }) => skip(whyNoTerminal !== undefined, whyNoTerminal));
 
 const TALL = { columns: 100, rows: 60 };
 
-test('in English: a column is changed, what is missing is asked, the map is written and the table imported', async () => {
+test('in English: a column is changed, a missing value is asked for, the map is written and the table imported', async () => {
   home.file('bags.csv', 'bag;what;made of;depth;weight\n1;brooch;bronze;0.15;12\n2;coin;silver;0.3;3\n3;odd thing;iron;0.4;7\n');
   await using terminal = await startTerminal(['import', 'bags.csv', '--wizard'], home, TALL);
   await answer(terminal, 'Accept all', 'weight', '❯ weight → poznamka');
@@ -44,7 +44,7 @@ test('in English: a column is changed, what is missing is asked, the map is writ
   expect(await home.json<unknown[]>('list')).toHaveLength(2);
 });
 
-test('in Czech: everything is taken by Enter', async () => {
+test('in Czech: every proposal is accepted with Enter', async () => {
   home.file('nalezy.csv', 'inv. č.;předmět;X;Y;pozn.\n7;spona;1076185,62;694201,69;\n8;mince;1076190,10;694198,12;zlomek\n');
   await using terminal = await startTerminal(['import', 'nalezy.csv', '--wizard'], home.with({ PAS_LANG: 'cs' }), TALL);
   await answer(terminal, 'Převzít všechno', '', '❯ Převzít všechno');
@@ -61,7 +61,7 @@ test('in Czech: everything is taken by Enter', async () => {
   expect(map).toContain('pristupnost = ');
 });
 
-test('of a table under a title the row of names is found and shown, and another one can be named', async () => {
+test('the header row below a title is found and shown, and another row can be chosen', async () => {
   home.file('titled.csv', 'Sezóna 2024;\nVýkop u brodu;\nsáček;předmět\n7;spona\n8;mince\n');
   await using found = await startTerminal(['import', 'titled.csv', '--wizard'], home, TALL);
   await found.expect('Row 3 is read as the names of the columns (sáček, předmět');
@@ -73,7 +73,7 @@ test('of a table under a title the row of names is found and shown, and another 
   expect((await named.ended()).code).toBe(130);
 });
 
-test('numbers of a museum under a title are looked at, shown and queued', async () => {
+test('numbers of a museum below a title are checked, shown and queued', async () => {
   await expectDone(
     home.pas(
       'import',
@@ -94,7 +94,7 @@ test('numbers of a museum under a title are looked at, shown and queued', async 
   expect(queued.stdout).toContain('2 numbers: 2 queued');
 });
 
-test('stopped, interrupted or killed in the middle, nothing is written', async () => {
+test('stopped, interrupted or killed midway, nothing is written', async () => {
   home.file('third.csv', 'inv. č.;předmět\n7;spona\n');
   const before = readdirSync(home.folder);
   await using stopped = await startTerminal(['import', 'third.csv', '--wizard'], home, TALL);

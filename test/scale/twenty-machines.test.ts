@@ -26,7 +26,7 @@ async function laptops(service: MockProcess, account: string, pacing: string): P
 // An institution: twenty laptops, four accounts, one outward address. Departures held in every round measured; the rate also
 // depends on twenty processes getting their turn on the cores of one machine, so such a round may be repeated.
 test.skipIf(!HAS_REDIS)(
-  'twenty machines with four accounts share one address, and nobody is left behind',
+  'twenty machines with four accounts share one address, and none is starved',
   {
     retry: 2,
     timeout: 300_000,

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isLoopback, normalizeAddress } from '../../../src/context/config.ts';
 
-describe('one service has one spelling', () => {
+describe('a service address', () => {
   const ADDRESS = 'https://finds.example.org';
 
   test.each([
@@ -28,7 +28,7 @@ describe('one service has one spelling', () => {
     ['with a port of its own', 'http://LOCALHOST:08080/', 'http://localhost:8080'],
     ['by its number', 'http://127.1:80', 'http://127.0.0.1'],
     ['by its long number', 'http://[0:0:0:0:0:0:0:1]/', 'http://[::1]'],
-  ])('%s', (_name, text, expected) => {
+  ])('has one canonical form: %s', (_name, text, expected) => {
     expect(normalizeAddress(text)).toBe(expected);
   });
 
@@ -38,7 +38,7 @@ describe('one service has one spelling', () => {
     ['its port', 'https://finds.example.org:8443'],
     ['its path', 'https://finds.example.org/training'],
     ['the case of its path', 'https://finds.example.org/Training'],
-  ])('and another service differs from it in %s', (_name, text) => {
+  ])('differs from one with another %s', (_name, text) => {
     expect(normalizeAddress(text)).toBe(text);
     expect(normalizeAddress(text)).not.toBe(ADDRESS);
   });
@@ -61,11 +61,11 @@ test.each([
   ['a blank in its host', 'https://finds example.org'],
   ['a port that there is not', 'https://finds.example.org:65536'],
   ['nothing', ''],
-])('a text with %s is no address of a service', (_name, text) => {
+])('with %s is refused', (_name, text) => {
   expect(normalizeAddress(text)).toBeUndefined();
 });
 
-describe('whatever is typed', () => {
+describe('for any input', () => {
   const label = fc.stringMatching(/^[a-z]([a-z0-9-]{0,8}[a-z0-9])?$/);
   const host = fc.oneof(
     fc.tuple(label, label).map((labels) => labels.join('.')),
@@ -104,7 +104,7 @@ describe('whatever is typed', () => {
       return { plain: plainly(given), text };
     });
 
-  test('spellings of one address meet', () => {
+  test('spellings of one address become equal', () => {
     fc.assert(
       fc.property(spelled, ({ plain, text }) => {
         expect(normalizeAddress(text)).toBe(normalizeAddress(plain));
@@ -113,7 +113,7 @@ describe('whatever is typed', () => {
     );
   });
 
-  test('addresses that differ in a host, a port of their own or a path do not', () => {
+  test('addresses that differ in host, port or path stay different', () => {
     const marked = address.map((parts) => ({
       ...parts,
       host: 'a.example.org',
@@ -127,7 +127,7 @@ describe('whatever is typed', () => {
     );
   });
 
-  test('the one spelling is its own spelling', () => {
+  test('the canonical form is stable', () => {
     const parts = fc.array(fc.constantFrom('a', '1', '.', '-', '0x7f', '%2e', ':', '/', '@', '?', '#', '\\', ' '), {
       maxLength: 8,
     });
@@ -146,7 +146,7 @@ describe('whatever is typed', () => {
   });
 });
 
-describe('this machine is known by its address', () => {
+describe('this machine is recognised by its address', () => {
   test.each(['localhost', '127.0.0.1', '127.8.9.10', '[::1]', '::1'])('%s', (host) => {
     expect(isLoopback(host)).toBe(true);
   });
@@ -159,7 +159,7 @@ describe('this machine is known by its address', () => {
     '10.127.0.1',
     '[::2]',
     '::1.example',
-  ])('but not %s, which only looks like it', (host) => {
+  ])('but %s is not, which only looks like it', (host) => {
     expect(isLoopback(host)).toBe(false);
   });
 });

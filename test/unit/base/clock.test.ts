@@ -9,7 +9,7 @@ test.each([0.5, 60_000, 2 ** 31 + 1_000_000])('a sleep of %d ms ends with the re
   await expect(sleep).rejects.toBe(reason);
 });
 
-test('a wait for work that hears no signal ends with the reason of the signal, and what the work gives later is handed on', async () => {
+test('a wait for work that ignores the signal ends with the reason of the signal, and the late result is handed on', async () => {
   const stop = new AbortController();
   const reason = new Error('stopped');
   const unwanted: string[] = [];
@@ -30,7 +30,7 @@ test('a wait for work that hears no signal ends with the reason of the signal, a
   expect(unwanted).toEqual(['late']);
 });
 
-test('work is not begun after the signal', async () => {
+test('work does not start after the signal', async () => {
   let begun = 0;
   const wait = rejectOnAbort(AbortSignal.abort(new Error('stopped')), async () => {
     begun += 1;

@@ -5,7 +5,7 @@ import { buildWholeProgram } from '../../../src/commands/program.ts';
 
 afterEach(() => addToCommands(() => ''));
 
-test('a command in a text is typed as it stands: its values quoted, with the profile where it takes one', () => {
+test('a command in a text can be typed as it is: with quoted values, and with the profile if it takes one', () => {
   const [find, own] = ["K 1's", 'a'];
   const text = msg`Run \`${cmd`pas login`}\`, or ${cmd`pas vocab map set heslar ${own} HES-1`}; ${cmd`pas show ${find}`}.`;
   expect(String(text)).toBe("Run `pas login`, or pas vocab map set heslar a HES-1; pas show 'K 1'\\''s'.");
@@ -23,7 +23,7 @@ test('a command in a text is typed as it stands: its values quoted, with the pro
 /** They act on the whole home, or on none. */
 const WITHOUT_PROFILE = /^pas (demo|init|profile|service|mock-server|completion|__complete)\b/;
 
-test('every command of the program is known as one that acts on a profile or not', async () => {
+test('for every command it is known if it acts on a profile', async () => {
   addToCommands(() => ' --profile b');
   const nowhere = { write: () => true };
   const program = await buildWholeProgram({ stdout: { ...nowhere, columns: 80 }, stderr: nowhere });

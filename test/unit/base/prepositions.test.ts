@@ -32,14 +32,14 @@ test.each([
   [7001, 'se 7001', 'v 7001'],
   [100_000, 'se 100000', 've 100000'],
   [1_000_000, 's 1000000', 'v 1000000'],
-])('%i is said as it is spoken: %s, %s', (count, withIt, inIt) => {
+])('%i gets the preposition of its pronunciation: %s, %s', (count, withIt, inIt) => {
   expect(formatWith('s #', String(count))).toBe(withIt);
   expect(formatWith('v #', String(count))).toBe(inIt);
   expect(formatWith('Z #', String(count))).toBe(withIt.replace('s', 'Z'));
   expect(formatWith('(k #', String(count))).toBe(inIt.replace('v', '(k'));
 });
 
-test('nothing but a number changes a preposition, and no other word is one', () => {
+test('only a number changes a preposition, and no other word is one', () => {
   expect(formatWith('z #', '7 nálezů')).toBe('ze 7 nálezů');
   for (const place of ['127.0.0.1:8099', '7.csv', '3D-model', '/tmp/x', 'K-7'])
     expect(formatWith('z #', place)).toBe(`z ${place}`);

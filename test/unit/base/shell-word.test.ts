@@ -9,7 +9,7 @@ test.each([
   ['50%', '50%'],
   ["a\n29\u2028'", String.raw`$'a\x0a29\U00002028\''`],
   ['', "''"],
-])('of %j a shell of Linux and macOS takes %s for one word', (word, written) => {
+])('from %j a shell of Linux and macOS reads %s as one word', (word, written) => {
   expect(quoteShellWord(word, 'linux')).toBe(written);
   expect(quoteShellWord(word, 'darwin')).toBe(written);
 });
@@ -24,6 +24,6 @@ test.each([
   ['a;b', '"a;b"'],
   ['5 $ a piece', "'5 $ a piece'"],
   ['', '""'],
-])('of %j cmd and PowerShell take %s for one word', (word, written) => {
+])('from %j cmd and PowerShell read %s as one word', (word, written) => {
   expect(quoteShellWord(word, 'win32')).toBe(written);
 });

@@ -8,7 +8,7 @@ const isWhite = (letter: string): boolean => /[\p{White_Space}\u001c-\u001f]/u.t
 test.each([
   ['pas', trimText, collapseText],
   ['the mock server', trimOfMock, collapseOfMock],
-])('%s takes for white space what the service does, letter by letter', (_, trim, collapse) => {
+])('%s has the service’s white space, character by character', (_, trim, collapse) => {
   for (let code = 0; code <= 0xffff; code += 1) {
     const letter = String.fromCharCode(code);
     const name = code.toString(16);
@@ -22,7 +22,7 @@ test.each([
   expect(trim(' \u0085\t')).toBe('');
 });
 
-test('a text is kept without what the service would trim, and without marks that nobody sees', () => {
+test('a text is stored without what the service would trim, and without invisible marks', () => {
   expect(normalizeText('\u0085K-1\u001f')).toBe('K-1');
   expect(normalizeText('\ufeffK-1\ufeff')).toBe('K-1');
   expect(normalizeText('\u0085\ufeff\u0085')).toBe('');

@@ -28,7 +28,7 @@ function splitCells(map: string, csv: string): Record<string, string> {
   return Object.fromEntries(names.map((name, index) => [name, row?.cells[index] ?? '']).filter(([name]) => name !== ''));
 }
 
-describe('a column map that is wrong says where and what to do:', () => {
+describe('a wrong column map is refused with the place and advice:', () => {
   test.each([
     ['an open quotation mark', 'version = 1\n[columns]\n"hl = "hloubka"\n', ['map-toml 3']],
     ['nothing at all', '', ['map-version']],
@@ -67,7 +67,7 @@ describe('a column map that is wrong says where and what to do:', () => {
     expect(listFaults(text)).toEqual(faults);
   });
 
-  test('a column that the table does not have keeps all of it out', () => {
+  test('a column that is missing from the table refuses the whole table', () => {
     const mapped = mapTable(withColumnMap(table('hl.;č.\n1;2\n'), parseMap('[columns]\n"hl" = "hloubka"\n"č." = "local_id"\n')), {
       lookupTerm: () => ({ kind: 'not-harvested' }),
       resolvePhoto: () => ({ value: '' }),
@@ -78,7 +78,7 @@ describe('a column map that is wrong says where and what to do:', () => {
     ]);
   });
 
-  test('a column that the map does not know is named, not passed over', () => {
+  test('a column that is missing from the map is named, not ignored', () => {
     const mapped = mapTable(withColumnMap(table('č.;nové\n1;2\n'), parseMap('[columns]\n"č." = "local_id"\n')), {
       lookupTerm: () => ({ kind: 'not-harvested' }),
       resolvePhoto: () => ({ value: '' }),
@@ -87,7 +87,7 @@ describe('a column map that is wrong says where and what to do:', () => {
   });
 });
 
-describe('a cell is read by what the map says of its column:', () => {
+describe('a cell is read as the map says:', () => {
   test.each([
     ['m', '0,35', '35'],
     ['m', '0.285', '29'],
@@ -118,13 +118,13 @@ describe('a cell is read by what the map says of its column:', () => {
     ['day-number', '43558', '2019-04-03'],
     ['d.m.yyyy', '31.2.2019', '31.2.2019'],
     ['d/m/yyyy', 'jaro 2019', 'jaro 2019'],
-  ])('a day of the form %s: %s', (form, cell, read) => {
+  ])('a day in the form %s: %s', (form, cell, read) => {
     expect(splitCells(`[columns]\nd = { element = "datum_nalezu", date = "${form}" }`, `d;č\n${cell};1\n`)['datum_nalezu']).toBe(
       read,
     );
   });
 
-  test('a year alone is kept in the note, behind what stands there', () => {
+  test('a year alone goes to the note, after the existing text', () => {
     const map = '[columns]\n"dat." = { element = "datum_nalezu", date = "d.m.yyyy", year_only = "note" }\npozn = "poznamka"';
     expect(splitCells(map, 'dat.;pozn\n1987;ze sbírky\n')).toEqual({ datum_nalezu: '', poznamka: 'ze sbírky; dat.: 1987' });
   });
@@ -139,18 +139,18 @@ describe('a cell is read by what the map says of its column:', () => {
     ['given-first', 'Novák, Jan', 'Novák, Jan'],
     ['given-first', 'Novák a Svoboda', 'Novák a Svoboda'],
     ['given-first', 'OS-001507', 'OS-001507'],
-  ])('a person is turned only where the name does not tell the order, %s: %s', (order, cell, read) => {
+  ])('a name is reordered only if it does not show its order, %s: %s', (order, cell, read) => {
     expect(splitCells(`[columns]\nn = { element = "nalezce", name = "${order}" }`, `n;č\n"${cell}";1\n`)['nalezce']).toBe(read);
   });
 
-  test('coordinates get the sign that they lack, and a pair in one cell becomes a point', () => {
+  test('coordinates get their missing sign, and a pair in one cell becomes a point', () => {
     const signs = '[columns]\nY = { element = "geom_x", sign = "minus" }\nX = { element = "geom_y", sign = "minus" }';
     expect(splitCells(signs, 'X;Y\n1076185,62;-694201,69\n')).toEqual({ geom_x: '-694201,69', geom_y: '-1076185,62' });
     const pair = '[columns]\ngps = { element = "wkt", form = "position" }';
     expect(splitCells(pair, 'gps;č\n49.84N 15.17E;1\n')['wkt']).toBe('POINT (15.17 49.84)');
   });
 
-  test('several columns make one text, words are replaced, a number is put together, empty cells get what is fixed', () => {
+  test('several columns are joined, words are replaced, a number is composed, empty cells get fixed values', () => {
     const map = `local_id = "{rok}/{č.}"
 [fixed]
 projekt = "C-202400101"
@@ -168,7 +168,7 @@ rok = "ignore"
     });
   });
 
-  test('columns of one name are told apart by #2, those without a name by their place', () => {
+  test('columns with equal names are distinguished by #2, those without a name by their position', () => {
     expect(splitCells('[columns]\np = "pocet"\n"p #2" = "poznamka"\n"#3" = "lokalizace"', 'p;p;\n1;2;3\n')).toEqual({
       pocet: '1',
       poznamka: '2',
@@ -177,7 +177,7 @@ rok = "ignore"
   });
 });
 
-test('whatever columns are called and hold, the map that is written is the map that is read', () => {
+test('a written map is read back unchanged, whatever the columns contain', () => {
   const word = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 }).map((text) => text.replace(/\p{Cs}/gu, 'x'));
   const key = word.filter((text) => text.trim() !== '' && text !== '__proto__');
   fc.assert(
@@ -241,18 +241,18 @@ describe('degrees, minutes and seconds in columns of their own', () => {
     ['49;x;25;15;10', /is not a number/],
     ['49;50;25;15;', /minutes of 15° are empty/],
     [';;;15;10', /Only one of/],
-  ])('%s is said to be wrong', (row, message) => {
+  ])('%s is reported as wrong', (row, message) => {
     expect(getPoint(row)).toEqual([expect.stringMatching(/^coordinate$/), expect.any(String), expect.stringMatching(message)]);
   });
 
-  test('the map is written as it was read', () => {
+  test('the map is read back as it was written', () => {
     const map = parseMap(MAP);
     const remarks = { table: 't', columns: new Map(), fixed: new Map(), undecided: [] };
     const again = parseColumnMap('museum.map.toml', formatColumnMap(map, remarks));
     expect(again.map?.columns).toEqual(map.columns);
   });
 
-  test('any angle comes back to a millimetre', () => {
+  test('any angle survives a round trip to a millimetre', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 48, max: 51 }),

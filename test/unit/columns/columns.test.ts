@@ -22,7 +22,7 @@ describe('column names', () => {
     }
   });
 
-  test('a column that the table lacks is an empty cell', () => {
+  test('a missing column is an empty cell', () => {
     const { columns } = parseColumns(makeTable(['hloubka']));
     expect(columns.has('obdobi')).toBe(false);
     expect(columns.getCell({ cells: ['25'] }, 'obdobi')).toBe('');
@@ -34,7 +34,7 @@ describe('column names', () => {
     ['druh_nalez', 'Did you mean druh_nalezu?'],
     ['objecttype', 'Did you mean object_type?'],
     ['barva', 'Rename it to one of the known columns'],
-  ])('the unknown column %s is one error with a way out', (header, advice) => {
+  ])('the unknown column %s is one error with advice', (header, advice) => {
     const { issues } = parseColumns(makeTable(['local_id', header], ['1', 'x']));
     expect(issues).toHaveLength(1);
     expect(issues[0]).toMatchObject({ rule: 'column-unknown', severity: 'error', column: header, row: 1, file: 'season.csv' });
@@ -50,14 +50,14 @@ describe('column names', () => {
     );
   });
 
-  test('a column without a name matters only when it has values', () => {
+  test('a column without a name matters only if it has values', () => {
     expect(parseColumns(makeTable(['hloubka', ''], ['1', ''])).issues).toEqual([]);
     expect(parseColumns(makeTable(['hloubka', ''], ['1', 'x'])).issues).toMatchObject([
       { rule: 'column-without-name', severity: 'error' },
     ]);
   });
 
-  test('what the service makes itself is passed over with a warning, and what pas wrote without one', () => {
+  test('a column that the service sets itself is ignored with a warning, and one that pas wrote without one', () => {
     const { issues } = parseColumns(makeTable(['hloubka', 'katastr', 'issues']));
     expect(issues).toMatchObject([{ rule: 'column-not-sent', severity: 'warning', column: 'katastr' }]);
   });

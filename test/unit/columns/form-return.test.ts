@@ -34,7 +34,7 @@ async function findsIn(path: string) {
   };
 }
 
-describe('what ODK Central gives out', () => {
+describe('an export of ODK Central', () => {
   const header = [
     'SubmissionDate',
     'grp-depth_cm',
@@ -63,7 +63,7 @@ describe('what ODK Central gives out', () => {
   );
   const media = { 'media/x 1.jpg': 'one', 'media/x2.jpg': 'two' };
 
-  test('is read from the archive, its folder or its table: groups, places, photographs, and what no element takes', async () => {
+  test('is read from the archive, its folder or its table: groups, places, photographs, and extra columns', async () => {
     const files = { 'walk.csv': csv(header, one, { KEY: 'uuid:a-2', note: 'sám' }), 'walk-photos.csv': photos, ...media };
     const folder = writeFolder(files);
     const archive = join(tempFolder(), 'walk.zip');
@@ -105,14 +105,14 @@ describe('what ODK Central gives out', () => {
     expect(issues[0]?.message).toContain('lost.jpg');
   });
 
-  test('names a point that is worse than the form asks for', async () => {
+  test('reports a point less accurate than the form requires', async () => {
     const folder = writeFolder({ 'walk.csv': csv(header, { ...one, 'grp-where-Accuracy': '35.5' }) });
     expect((await findsIn(folder)).issues).toMatchObject([
       { rule: 'point-accuracy', find: 'a-1', message: expect.stringContaining('35.5') },
     ]);
   });
 
-  test('of several places none is taken for the point', async () => {
+  test('with several places takes none as the point', async () => {
     const wide = [...header, 'camp-Latitude', 'camp-Longitude'];
     const folder = writeFolder({ 'walk.csv': csv(wide, { ...one, 'camp-Latitude': '50.1', 'camp-Longitude': '14.5' }) });
     const [find] = (await findsIn(folder)).finds;
@@ -121,7 +121,7 @@ describe('what ODK Central gives out', () => {
     expect(find?.['poznamka']).toContain('grp-where-Latitude: 50.0801234567');
   });
 
-  test('keeps for a column map what no element takes, and is no fault where nobody took a photograph', async () => {
+  test('keeps extra columns for a column map, and is fine without photographs', async () => {
     const folder = writeFolder({ 'walk.csv': csv(header, one), 'walk-photos.csv': csv(['pic', 'PARENT_KEY', 'KEY']) });
     const table = await convertFormRows(await readTable(folder), true);
     expect(table.issues).toEqual([]);
@@ -130,7 +130,7 @@ describe('what ODK Central gives out', () => {
     expect([...table.rows][0]?.cells).toContain('hrot');
   });
 
-  test('loses nothing that is called as what it is not', async () => {
+  test('loses no column whose name suggests something else', async () => {
     const wide = [...header, 'photos', 'point'];
     const folder = writeFolder({ 'walk.csv': csv(wide, { ...one, photos: '3 pieces', point: '50.1 14.5 200 3' }) });
     const [find] = (await findsIn(folder)).finds;
@@ -138,14 +138,14 @@ describe('what ODK Central gives out', () => {
     for (const text of ['photos: 3 pieces', 'grp-where-Latitude: 50.0801234567']) expect(find?.['poznamka']).toContain(text);
   });
 
-  test('holds one form at a time', async () => {
+  test('contains one form at a time', async () => {
     const folder = writeFolder({ 'a.csv': csv(CENTRAL, { KEY: 'uuid:1' }), 'b.csv': csv(CENTRAL, { KEY: 'uuid:2' }) });
     await expect(readTable(folder)).rejects.toThrow(/several forms: a\.csv, b\.csv/);
     await expect(readTable(tempFolder())).rejects.toThrow(/without a table of submitted forms/);
   });
 });
 
-describe('what KoboToolbox gives out', () => {
+describe('an export of KoboToolbox', () => {
   const header = [
     'local_id',
     'point',
@@ -172,7 +172,7 @@ describe('what KoboToolbox gives out', () => {
     'colour/red': '1',
   };
 
-  test('goes by the form that was corrected, whichever form the correction is', async () => {
+  test('follows the corrected form, whichever form the correction is', async () => {
     const folder = writeFolder({
       'k.csv': csv(
         header,
@@ -188,7 +188,7 @@ describe('what KoboToolbox gives out', () => {
     ]);
   });
 
-  test('has photographs of one name that nothing tells apart: none is guessed', async () => {
+  test('may have indistinguishable photographs: none is guessed', async () => {
     const folder = writeFolder({
       'k.csv': csv(header, { ...row, _id: '1', _uuid: 'u-1', _index: '1' }),
       'one/a.jpg': 'one',
@@ -199,7 +199,7 @@ describe('what KoboToolbox gives out', () => {
     expect(issues).toMatchObject([{ rule: 'photo-unclear', find: 'u-1', message: expect.stringContaining('a.jpg') }]);
   });
 
-  test('has names that KoboToolbox wrote in its own way, and repeated groups on sheets of their own', async () => {
+  test('has KoboToolbox’s own spelling of names, and repeated groups on separate sheets', async () => {
     const sheets = [
       {
         name: 'Finds',
@@ -223,7 +223,7 @@ describe('what KoboToolbox gives out', () => {
   });
 });
 
-test('a photograph in an archive that is damaged is not unpacked', async () => {
+test('a damaged photograph in an archive is not unpacked', async () => {
   const archive = join(tempFolder(), 'walk.zip');
   const bytes = makeZip([
     { name: 'walk.csv', content: csv(CENTRAL, { KEY: 'uuid:1' }) },

@@ -18,7 +18,7 @@ function map(csv: string, lookup = lookupTerm) {
 }
 
 describe('rows become finds', () => {
-  test('every element of a full row, by Czech columns', () => {
+  test('with every element of a full row, by Czech columns', () => {
     const { finds, issues } = map(
       'local_id;evidencni_cislo;projekt;hloubka;okolnosti;obdobi;presna_datace;druh_nalezu;specifikace;pocet;poznamka;nalezce;' +
         'datum_nalezu;stav;predano;predano_organizace;geom_system;pristupnost;lokalizace;geom_x;geom_y;photos\n' +
@@ -56,7 +56,7 @@ describe('rows become finds', () => {
     ]);
   });
 
-  test('English aliases and labels give the same', () => {
+  test('equally by English aliases and labels', () => {
     const { finds, issues } = map(
       'local_id,project,depth_cm,period,object_type,target_state,crs,lon,lat\nK-1,C-1,5,Palaeolithic,bottle,2,WGS84,14.42,50.08\n',
     );
@@ -72,7 +72,7 @@ describe('rows become finds', () => {
     });
   });
 
-  test('the header of each element is remembered for later issues, that of the point too', () => {
+  test('and the header of each element is remembered for later issues, including the point', () => {
     const { finds } = map('local_id,Depth cm,crs,geom_x,geom_y\nK-1,5,5514,-743011.72,-1043823.18\n');
     expect(finds[0]?.columns).toMatchObject({ hloubka: 'Depth cm', geom_system: 'crs', geom_sjtsk_wkt: 'geom_x, geom_y' });
   });
@@ -81,7 +81,7 @@ describe('rows become finds', () => {
 describe('points', () => {
   const point = (csv: string) => map(csv).finds.map(({ elements: e }) => [e.geom_system, e.geom_wkt ?? e.geom_sjtsk_wkt]);
 
-  test('both coordinate systems can stand in one file', () => {
+  test('both coordinate systems can be used in one file', () => {
     expect(
       point('local_id;crs;geom_x;geom_y\na;4326;14,42;50,08\nb;EPSG:5514;-743011,72;-1043823,18\nc;S-JTSK;-743012;-1043824\n'),
     ).toEqual([
@@ -91,7 +91,7 @@ describe('points', () => {
     ]);
   });
 
-  test('lon and lat say their system by their names, even in a row without a point', () => {
+  test('lon and lat imply their system, even in a row without a point', () => {
     expect(point('local_id,lon,lat\na,14.42,50.08\nb,,\n')).toEqual([
       ['4326', 'POINT (14.42 50.08)'],
       ['4326', undefined],
@@ -108,7 +108,7 @@ describe('points', () => {
     ]);
   });
 
-  test('where a row has the point in both systems, geom_system selects', () => {
+  test('if a row has the point in both systems, geom_system selects', () => {
     expect(point('local_id;crs;lon;lat;geom_x;geom_y\na;5514;14.42;50.08;-743011.72;-1043823.18\n')).toEqual([
       ['5514', 'POINT (-743011.72 -1043823.18)'],
     ]);
@@ -130,8 +130,8 @@ describe('points', () => {
   });
 });
 
-describe('cells that cannot be read', () => {
-  test('all of them are reported at once, the row is left out and the others are kept', () => {
+describe('unreadable cells', () => {
+  test('are all reported at once; the row is left out and the others are kept', () => {
     const { finds, issues } = map(
       'local_id;hloubka;obdobi;datum_nalezu;predano;stav;photos\n' +
         'bad;12,5;palelit;03/04/2024;snad;5;missing.jpg\n' +
@@ -149,13 +149,13 @@ describe('cells that cannot be read', () => {
     for (const issue of issues) expect(issue).toMatchObject({ file: 'season.csv', find: 'bad', severity: 'error' });
   });
 
-  test('the same photograph twice in a row is queued once, with a warning', () => {
+  test('include a photograph named twice in a row, which is queued once with a warning', () => {
     const { finds, issues } = map('local_id,photos\na,"a.jpg; a.jpg;"\n');
     expect(finds[0]?.photos).toEqual(['/season/a.jpg']);
     expect(issues).toMatchObject([{ rule: 'photo-twice', severity: 'warning' }]);
   });
 
-  test('a row that the service knows already would become a second record, so it is refused', () => {
+  test('a row that has a record would create a second one, so it is refused', () => {
     const { finds, issues } = map('local_id,ident_cely\na,C-202400101-N00001\nb,\nc,:tba\n');
     expect(finds.map((find) => find.localId)).toEqual(['b', 'c']);
     expect(issues).toMatchObject([{ rule: 'already-recorded', row: 2 }]);
@@ -169,13 +169,13 @@ describe('cells that cannot be read', () => {
 });
 
 describe('local ids', () => {
-  test('a column that is not understood leaves the whole table out', () => {
+  test('in an unrecognised column leave the whole table out', () => {
     const { finds, issues } = map('local_id,hlubka\na,5\n');
     expect(finds).toEqual([]);
     expect(issues).toMatchObject([{ rule: 'column-unknown', row: 1, column: 'hlubka' }]);
   });
 
-  test('a key that stands twice names both rows and keeps neither', () => {
+  test('that occur twice name both rows and keep neither', () => {
     const { finds, issues } = map('local_id,hloubka\nK-1,5\nK-2,6\nK-1,7\n');
     expect(finds.map((find) => find.localId)).toEqual(['K-2']);
     expect(issues).toMatchObject([
@@ -183,19 +183,19 @@ describe('local ids', () => {
     ]);
   });
 
-  test('a key that stands three times keeps none of the rows', () => {
+  test('that occur three times keep none of the rows', () => {
     const { finds, issues } = map('local_id,hloubka\nK-1,5\nK-1,6\nK-1,7\n');
     expect(finds).toEqual([]);
     expect(issues).toHaveLength(2);
   });
 
-  test('an empty, an endless and a broken key are refused', () => {
+  test('that are empty, endless or broken are refused', () => {
     const { finds, issues } = map(`local_id,hloubka\n,5\n${'x'.repeat(201)},6\n"a\nb",7\n`);
     expect(finds).toEqual([]);
     expect(issues.map((issue) => issue.rule)).toEqual(['local-id', 'local-id', 'local-id']);
   });
 
-  test('without the column the content is the key, whatever the order of the columns, and twins are numbered', () => {
+  test('without their column are derived from the content, independent of the column order, and equal rows are numbered', () => {
     const first = map('hloubka,poznamka\n5,x\n6,y\n5,x\n');
     const second = map('note;depth_cm\ny;6\nx;5\n');
     const [one, two, twin] = first.finds.map((find) => find.localId);

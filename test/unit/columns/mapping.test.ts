@@ -39,12 +39,12 @@ describe('a museum’s own term', () => {
   );
   const lookup = withMapping(lookupTerm, stored);
 
-  test('stands for the entry that it is mapped to, whatever its case and white space', () => {
+  test('stands for its mapped entry, whatever its case and white space', () => {
     for (const own of ['laten', 'LATEN', ' Laten ', 'pozdní doba'])
       expect(lookup('heslo:obdobi', own)).toMatchObject({ kind: 'found', term: { id: 'HES-000286' } });
   });
 
-  test('counts only once a person has confirmed it', () => {
+  test('counts only after a person has confirmed it', () => {
     expect(stored.rows.map(({ confirmed }) => confirmed)).toEqual([true, false, true]);
     expect(lookup('heslo:obdobi', 'halštat').kind).toBe('unknown');
   });
@@ -53,11 +53,11 @@ describe('a museum’s own term', () => {
     expect(lookup('heslo:predmet_druh', 'laten').kind).toBe('unknown');
   });
 
-  test('is another one where an accent differs', () => {
+  test('with another accent is another term', () => {
     expect(lookup('heslo:obdobi', 'latén').kind).toBe('unknown');
   });
 
-  test('leaves everything else as it was', () => {
+  test('leaves everything else unchanged', () => {
     expect(lookup('heslo:obdobi', 'doba laténská')).toMatchObject({ kind: 'found' });
     expect(lookup('heslo:obdobi', 'HES-000286')).toMatchObject({ kind: 'found' });
   });
@@ -70,12 +70,12 @@ describe('a museum’s own term', () => {
     ],
     ['moved', 'HES-000002', /which is now an entry of heslo:areal/],
     ['never there', 'HES-999999', /mapped to HES-999999, which is not an entry of periods \(heslo:obdobi\)/],
-  ])('whose entry was %s is refused with what to do', (_, id, message) => {
+  ])('whose entry was %s is refused with advice', (_, id, message) => {
     const reading = rememberReferences(withMapping(lookupTerm, mapping(`obdobi;moje;${id};;;yes`)))(getField('obdobi'), 'moje');
     expect(inWords(reading)).toMatchObject({ rule: 'term-mapped-astray', problem: expect.stringMatching(message) });
   });
 
-  test('is taken by its identifier where the vocabulary is not here to look it up', () => {
+  test('is accepted by its identifier if the vocabulary was not harvested', () => {
     const reading = rememberReferences(withMapping(lookupTerm, mapping('obdobi;moje;HES-000003;nová;;yes')))(
       getField('obdobi'),
       'moje',
@@ -104,11 +104,11 @@ describe('a mapping that a person has edited', () => {
     expect(issues).toMatchObject([{ rule, row, severity: 'error', file: 'mapping.csv' }]);
   });
 
-  test('the same thing said twice is no contradiction', () => {
+  test('repeating the same mapping is no contradiction', () => {
     expect(mapping('obdobi;a;HES-000286;;;yes', 'obdobi;a;HES-000286;;;yes')).toMatchObject({ issues: [] });
   });
 
-  test('lacks a column', () => {
+  test('without a required column is refused', () => {
     const table = parseTable('mapping.csv', Buffer.from('set;label\nobdobi;a\n'));
     expect(parseMapping(table).issues.map(({ message }) => message)).toEqual([
       expect.stringContaining('no column term'),
@@ -121,7 +121,7 @@ describe('a mapping that a person has edited', () => {
     expect(parseMapping(table).rows).toMatchObject([{ set: 'heslo:obdobi', term: 'laten', confirmed: true }]);
   });
 
-  test('comes back from its file as it was, formula-like and quoted terms included', () => {
+  test('is read back from its file unchanged, including formula-like and quoted terms', () => {
     const rows = ['=1+1', '-', '+', '@x', "'=x", 'a;b', 'he said "no"', 'řádek\ndva'].map((term) => ({
       ...{ set: 'heslo:obdobi', term, id: 'HES-000286', label: 'doba laténská', note: '', confirmed: true },
     }));
@@ -137,7 +137,7 @@ describe('a mapping that a person has edited', () => {
   });
 });
 
-describe('checking a mapping', () => {
+describe('a check of a mapping', () => {
   const listIssues = (line: string) => checkMapping(mapping(line), lookupTerm);
 
   test.each([
@@ -146,11 +146,11 @@ describe('checking a mapping', () => {
     ['unknown', 'obdobi;a;HES-999999;;;yes', 'mapping-unknown', 'error'],
     ['renamed', 'obdobi;a;HES-000286;laténské období;;yes', 'mapping-renamed', 'warning'],
     ['not to be looked up', 'obdobi;a;HES-000003;;;yes', 'mapping-unchecked', 'warning'],
-  ])('an entry that is %s is reported with its row', (_, line, rule, severity) => {
+  ])('reports an entry that is %s with its row', (_, line, rule, severity) => {
     expect(listIssues(line)).toMatchObject([{ rule, severity, file: 'mapping.csv', row: 2 }]);
   });
 
-  test('what is well, and what nobody confirmed, is not', () => {
+  test('does not report correct and unconfirmed entries', () => {
     expect(listIssues('obdobi;a;HES-000286;Doba laténská;;yes')).toEqual([]);
     expect(listIssues('obdobi;a;HES-000001;stará;;')).toEqual([]);
   });
@@ -159,7 +159,7 @@ describe('checking a mapping', () => {
 describe('a list of terms', () => {
   const listed = (...lines: string[]) => parseOwnTerms(parseTable('terms.csv', Buffer.from(lines.join('\n'))));
 
-  test('of one column begins with a term, unless the first line names a column', () => {
+  test('of one column starts with a term, unless the first line names a column', () => {
     expect(listed('Naše názvy', 'laten', 'halštat').terms.map(({ term }) => term)).toEqual(['Naše názvy', 'laten', 'halštat']);
     expect(listed('období', 'laten').terms.map(({ term }) => term)).toEqual(['laten']);
   });
@@ -173,11 +173,11 @@ describe('a list of terms', () => {
     ]);
   });
 
-  test('without a column of terms says so', () => {
+  test('without a column of terms is refused', () => {
     expect(listed('a;b', '1;2').issues).toMatchObject([{ rule: 'list-column' }]);
   });
 
-  test('with a set that is none says where', () => {
+  test('with an unknown set says where', () => {
     expect(listed('term;set', 'laten;Nesmysl!', 'br.;obdobi')).toMatchObject({
       terms: [{ term: 'br.' }],
       issues: [{ rule: 'list-set', row: 2 }],

@@ -37,7 +37,7 @@ function queue(outbox: Outbox, value: string): string {
   return enqueueNumber(outbox, { findId: null, identCely: 'C-202400101-N00001' }, value);
 }
 
-test('a number that holds a character which nobody can see is taken nowhere', () => {
+test('a number with an invisible character is accepted nowhere', () => {
   using outbox = tempOutbox();
   fc.assert(
     fc.property(spoilt, (value) => {
@@ -48,7 +48,7 @@ test('a number that holds a character which nobody can see is taken nowhere', ()
   );
 });
 
-test('any other number is taken everywhere', () => {
+test('any other number is accepted everywhere', () => {
   using outbox = tempOutbox();
   fc.assert(
     fc.property(sound, (value) => {
@@ -59,7 +59,7 @@ test('any other number is taken everywhere', () => {
   );
 });
 
-test('blanks around a number are none of it', () => {
+test('blanks around a number are removed', () => {
   using outbox = tempOutbox();
   expect(inTable('\tA 1\n')).toMatchObject({ rows: [{ value: 'A 1' }], issues: [] });
   expect(inFind('\tA 1\r\n')).toEqual([]);

@@ -67,7 +67,7 @@ describe('degrees, minutes and seconds in columns of their own', () => {
     expect(proposal.fixed).toContainEqual(expect.objectContaining({ element: 'geom_system', text: '4326' }));
   });
 
-  test('are looked up in areas, may lack seconds and carry marks', () => {
+  test('are compared with areas, may lack seconds and carry marks', () => {
     const proposal = propose(['lat deg;lat min;lon deg;lon min', "49°;27.43';16°;38.07'", "49°;28';16°;39,1'"]);
     expect(Object.values(listRules(proposal))).toEqual([
       part('lat', 'degrees'),
@@ -80,7 +80,7 @@ describe('degrees, minutes and seconds in columns of their own', () => {
     ]);
   });
 
-  test('are not proposed where a coordinate lacks its minutes, or the numbers do not fit', () => {
+  test('are not proposed if a coordinate lacks its minutes, or the numbers do not fit', () => {
     for (const lines of [
       ['lat_deg;lat_min;lon_deg', '49;27;16'],
       ['lat_deg;lat_min;lon_deg;lon_min', '49;75;16;38'],
@@ -90,7 +90,7 @@ describe('degrees, minutes and seconds in columns of their own', () => {
   });
 });
 
-describe('museum tables with columns of their own:', () => {
+describe('museum tables with custom columns:', () => {
   test('a Czech register with abbreviations, metres, and S-JTSK as geodesists write it', () => {
     const proposal = propose([
       'inv. č.;určení;mat.;obd.;lok.;k. ú.;X;Y;hl. (m);dat. nál.;nálezce;okol.;ks;uloženo;pozn.;váha (g)',
@@ -125,7 +125,7 @@ describe('museum tables with columns of their own:', () => {
     expect(listUnmappedTerms(proposal.columns, lookupTerm)).toMatchObject([{ element: 'specifikace', term: 'stř.', rows: 1 }]);
   });
 
-  test('an English one with degrees, American dates and depths that only their size tells', () => {
+  test('an English one with degrees, American dates and depths whose unit shows by their size', () => {
     expect(
       listRules(
         propose([
@@ -168,7 +168,7 @@ describe('museum tables with columns of their own:', () => {
     });
   });
 
-  test('one with coordinates under swapped names, without signs that lack, and days that may be months', () => {
+  test('one with swapped coordinate names, missing signs, and days that may be months', () => {
     const proposal = propose([
       'sáček;východ;sever;datum;foto',
       's1;-694201.69;-1076185.62;3/4/2019;IMG_1.jpg, IMG_2.jpg',
@@ -184,7 +184,7 @@ describe('museum tables with columns of their own:', () => {
     expect(String(proposal.columns[3]?.doubt)).toContain('nothing shows which is the day and which the month');
   });
 
-  test('one with both coordinates in a cell, numbers that repeat, day numbers and centimetres', () => {
+  test('one with both coordinates in a cell, repeated numbers, day numbers and centimetres', () => {
     const proposal = propose([
       'ID;GPS;hloubka;nalezeno dne;předáno',
       '7;49.8405N 15.1712E;15;43558;A',
@@ -201,7 +201,7 @@ describe('museum tables with columns of their own:', () => {
     expect(String(proposal.columns[0]?.doubt)).toContain('the same number appears twice: "7" in rows 2, 3;');
   });
 
-  test('one with two points: the fuller one is taken, and nothing is left of the other', () => {
+  test('one with two points: the more complete one is used, and the other is dropped entirely', () => {
     const rules = listRules(
       propose([
         'inv. c.;x;y;lon;lat',
@@ -214,7 +214,7 @@ describe('museum tables with columns of their own:', () => {
     expect(rules).toEqual({ 'inv. c.': { local_id: { prefix: 't-' } }, x: '–', y: '–', lon: 'geom_x', lat: 'geom_y' });
   });
 
-  test('one that says its states, systems and projects itself leaves nothing undecided', () => {
+  test('one that names its states, systems and projects leaves nothing undecided', () => {
     const proposal = propose([
       'č. nálezu;projekt;stav;systém;přístupnost;rok',
       '1;C-202400101;1;S-JTSK;archeolog;1987',
@@ -231,7 +231,7 @@ describe('museum tables with columns of their own:', () => {
     expect([proposal.fixed, proposal.undecided]).toEqual([[], []]);
   });
 
-  test('a state of preservation is no state, a shelf no museum, a description of the work no find date', () => {
+  test('a state of preservation is not the state, a shelf not the museum, a description of the work not the find date', () => {
     const proposal = propose(['č.;stav;uložení;kresba', '1;dobrý;R3/2;ano', '2;zlomek;R3/3;ne', '3;dobrý;R4/1;ne']);
     const inNote = (label: string) => ({ poznamka: { label } });
     expect(listRules(proposal)).toEqual({
@@ -243,14 +243,14 @@ describe('museum tables with columns of their own:', () => {
   });
 });
 
-describe('the columns of a table as a person calls them', () => {
+describe('everyday column names', () => {
   const lines = [
     'nalez-cislo;Datum;Jak nalezeno;Kdo našel',
     'N-1;1. 6. 2024 0:00;detektor kovů;Dvořáková, Eva',
     'N-2;3. VI. 2024;sběr;Novák, Jan',
   ];
 
-  test('are recognised by their names and values, with vocabularies and without', () => {
+  test('are recognised by name and values, with and without vocabularies', () => {
     const rules = {
       'nalez-cislo': 'local_id',
       Datum: { datum_nalezu: { date: 'd.m.yyyy' } },
@@ -267,7 +267,7 @@ describe('the columns of a table as a person calls them', () => {
     });
   });
 
-  test('of one row are not there twice', () => {
+  test('are recognised only once per row of names', () => {
     const [column] = propose(lines.slice(0, 2)).columns;
     expect([column?.rule, column?.doubt]).toEqual([{ kind: 'read', element: 'local_id' }, undefined]);
   });
@@ -279,7 +279,7 @@ test('the coordinate system of a file of points is decided', async () => {
   expect(proposal.undecided).toEqual(['projekt', 'pristupnost']);
 });
 
-test('without vocabularies the names and the forms still tell most of it', () => {
+test('without vocabularies names and value forms still decide most columns', () => {
   const proposal = propose(
     ['inv.č.;předmět;materiál;X;Y', '1;spona;bronz;1076185;694201', '2;mince;bronz;1076186;694202'],
     NOTHING,
@@ -294,6 +294,6 @@ test('without vocabularies the names and the forms still tell most of it', () =>
   ]);
 });
 
-test('an empty table, and one with nothing but names, have proposals too', () => {
+test('an empty table, and one with headers only, have proposals too', () => {
   expect(listRules(propose(['inv. č.;hl.']))).toEqual({ 'inv. č.': '–', 'hl.': '–' });
 });

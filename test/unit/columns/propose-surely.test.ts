@@ -41,20 +41,20 @@ function readAsProposed(table: Table) {
   return { finds: rows.flatMap(({ find }): Find[] => (find === undefined ? [] : [find])), rows, issues: mapped.issues };
 }
 
-describe('the number of the find', () => {
-  test('that repeats is named with its rows, gets no tick and is no count', () => {
+describe('the column of find numbers', () => {
+  test('with repeated values is named with its rows, is not preselected and is not a count', () => {
     const { 'č.': column } = getColumns(csv('č.;Předmět;X;Y\n1;spona;1;2\n2;mince;1;2\n2;nůž;1;2\n'));
     expect(getElement(column)).toBe('local_id');
     expect(String(column?.doubt)).toContain('"2" in rows 3, 4');
   });
 
-  test('that repeats behind thousands of other rows is found, too', () => {
+  test('with repeated values behind thousands of other rows is recognised, too', () => {
     const rows = Array.from({ length: 4000 }, (_, index) => `A-${index};spona`);
     const { 'inv. č.': column } = getColumns(csv(['inv. č.;předmět', ...rows, 'A-3999;mince'].join('\n')));
     expect(String(column?.doubt)).toContain('"A-3999" in rows 4001, 4002');
   });
 
-  test('that merely counts the rows gets the name of the table before it, so that two tables stay apart', () => {
+  test('that only counts the rows gets the name of the table as prefix, so that two tables stay separate', () => {
     const [one, other] = ['Všesoky 2024.csv', 'petrovice.csv'].map((file) =>
       readAsProposed(csv(`č.;Předmět\n1;spona\n2;mince\n`, file)).finds.map(({ localId }) => localId),
     );
@@ -66,12 +66,12 @@ describe('the number of the find', () => {
     expect(String(column?.doubt)).toContain('"sezona-"');
   });
 
-  test.each(['A-1', '2024/17', 'K1a'])('such as %s stands as it is, with a tick', (first) => {
+  test.each(['A-1', '2024/17', 'K1a'])('such as %s is used as it is, and preselected', (first) => {
     const { 'č.': column } = getColumns(csv(`č.;Předmět\n${first};spona\nQ-2;mince\n`));
     expect([column?.rule, column?.doubt]).toEqual([{ kind: 'read', element: 'local_id' }, undefined]);
   });
 
-  test('is not the weight, which is written with decimals', () => {
+  test('is not the weight, which has decimals', () => {
     const { váha: column } = getColumns(csv('váha;Předmět\n12,5;spona\n3,1;mince\n'));
     expect(getElement(column)).toBe('poznamka');
   });
@@ -88,8 +88,8 @@ describe('the number of the find', () => {
   });
 });
 
-describe('a column with a plain name', () => {
-  test('of days of which half cannot be read is read, and the rows of the others say so', () => {
+describe('a column with a clear name', () => {
+  test('of days is read even if half of them are unreadable, and their rows say so', () => {
     const rows = Array.from({ length: 10 }, (_, index) => `D${index};spona;${index < 5 ? `${index + 1}.5.2024` : 'květen 2024'}`);
     const table = csv(['č.;Předmět;Datum nálezu', ...rows].join('\n'));
     const column = getColumns(table)['Datum nálezu'];
@@ -101,7 +101,7 @@ describe('a column with a plain name', () => {
     );
   });
 
-  test('none of whose values can be read is read all the same', () => {
+  test('without readable values is read all the same', () => {
     const columns = getColumns(csv('č.;hloubka;předmět;nálezce\nA1;mělko;101;?\nA2;hluboko;102;?\n'));
     expect(['hloubka', 'předmět', 'nálezce'].map((key) => getElement(columns[key]))).toEqual([
       'hloubka',
@@ -146,7 +146,7 @@ test('a table with the names of a GPS device is read as its waypoints', () => {
   ]);
 });
 
-test('a field of KML beside the description is kept with it, and a link is no element', async () => {
+test('a KML field beside the description is kept with it, and a link is no element', async () => {
   const placemark =
     '<Placemark><name>K9</name><description>spona, 5 cm</description><ExtendedData><Data name="popis"><value>text</value></Data>' +
     '<Data name="odkaz"><value>https://example.org/x</value></Data></ExtendedData><Point><coordinates>15.17120,49.84050,0</coordinates></Point></Placemark>';
@@ -156,7 +156,7 @@ test('a field of KML beside the description is kept with it, and a link is no el
   for (const text of ['text', 'spona, 5 cm', 'odkaz: https://example.org/x']) expect(finds[0]?.elements.poznamka).toContain(text);
 });
 
-test('what no element is like is counted and kept in the note; a second pair of coordinates is counted and left out', () => {
+test('a column like no element is counted and kept in the note; a second pair of coordinates is counted and left out', () => {
   const table = csv('č.;váha (g);regál;k. ú.\nA1;12,5;R1;Všesoky\nA2;;R2;Všesoky\n');
   const columns = getColumns(table);
   expect(columns['váha (g)']?.reasons.map(String)).toEqual(['1 value, like no element: kept in the note']);
@@ -167,7 +167,7 @@ test('what no element is like is counted and kept in the note; a second pair of 
   ]);
 });
 
-test('two columns of photographs, and two of remarks, are put together', () => {
+test('two columns of photographs, and two of remarks, are joined', () => {
   const { finds } = readAsProposed(csv('č.;foto;obr;poznámka;popis\nA1;a.jpg;b.jpg;jedna;druhá\n'));
   expect(finds[0]?.photos).toEqual(['a.jpg', 'b.jpg']);
   expect(finds[0]?.elements.poznamka).toMatch(/jedna/);
@@ -192,7 +192,7 @@ describe('the unit of depths', () => {
     ['hloubka', ['2 m', '350 mm', '15 cm'], [200, 35, 15]],
     ['hloubka', ['12,5', '30'], [13, 30]],
     ['hloubka (cm)', ['2,5', '30'], [3, 30]],
-  ])('%s of %j is said', (header, values, centimetres) => {
+  ])('%s of %j is stated', (header, values, centimetres) => {
     const { column, read } = depths(header, values);
     expect([column && isOpen(column), read]).toEqual([false, centimetres]);
   });
@@ -208,18 +208,18 @@ describe('the unit of depths', () => {
     expect(read).toEqual([]);
   });
 
-  test('that was said to be millimetres rounds no depth to nothing: its row says so', () => {
+  test('given as millimetres rounds no depth to zero: its row reports it', () => {
     const rule = { kind: 'read', element: 'hloubka', unit: 'mm' } as const;
     expect(['3', '0,4 cm', '200', '0'].map((cell) => applyColumnRule(cell, rule))).toEqual(['3 mm', '0,4 cm', '20', '0']);
   });
 
-  test('that is open is refused in a map', () => {
+  test('left open in a map is refused', () => {
     const { issues } = parseColumnMap('m.toml', 'version = 1\n[columns]\nhl = { element = "hloubka", unit = "?" }\n');
     expect(issues.map(({ message }) => String(message))).toEqual([expect.stringContaining('Write "mm" or "cm" or "dm" or "m"')]);
   });
 });
 
-describe('whatever a table is like,', () => {
+describe('for any table,', () => {
   const header = fc.oneof(
     fc.constantFrom(...COLUMN_NAMES),
     fc.constantFrom(
@@ -252,7 +252,7 @@ describe('whatever a table is like,', () => {
   const makeTable = (names: readonly string[], rows: readonly (readonly string[])[]): Table =>
     csv([names, ...rows].map((cells) => cells.map((text) => `"${text}"`).join(';')).join('\n'));
 
-  test('no column with values goes unread without its number of values, and the map can be read', () => {
+  test('no column with values is ignored without its number of values, and the map can be read', () => {
     fc.assert(
       fc.property(tables, ({ names, rows }) => {
         const table = makeTable(names, rows);
@@ -268,7 +268,7 @@ describe('whatever a table is like,', () => {
     );
   });
 
-  test('no column of numbers that repeat, or that are lacking, has a tick', () => {
+  test('no column of repeated or missing numbers is preselected', () => {
     fc.assert(
       fc.property(tables, ({ names, rows }) => {
         for (const { profile, rule, doubt } of proposeColumns(makeTable(names, rows), [], KNOWN).columns) {

@@ -18,7 +18,7 @@ function read(...texts: readonly string[]) {
 }
 
 describe('element=value', () => {
-  test('is read as the cell of a table is, by the contract’s name or the English one', () => {
+  test('is read like a table cell, by the contract’s name or the English one', () => {
     expect(read('object_type=spona', 'hloubka=35', 'lon=14,42', 'lat=50,08', 'note=a = b')).toEqual({
       elements: {
         hloubka: 35,
@@ -32,13 +32,13 @@ describe('element=value', () => {
     });
   });
 
-  test('that cannot be read takes no other value with it', () => {
+  test('that cannot be read sets no other value either', () => {
     const { elements, issues } = read('depth_cm=deep', 'dating=early', 'lon=14.42');
     expect(elements).toEqual({ presna_datace: 'early' });
     expect(issues.map(({ rule }) => rule).sort()).toEqual(['coordinate', 'integer']);
   });
 
-  test('given twice is refused, also under its two names', () => {
+  test('given twice is refused, also under both names', () => {
     const { elements, issues } = read('depth_cm=3', 'dating=early', 'hloubka=4');
     expect(issues.map(({ rule, element }) => [rule, element])).toEqual([['setting-twice', 'hloubka']]);
     expect(elements).toEqual({ presna_datace: 'early' });
@@ -71,7 +71,7 @@ describe('defaults of config.toml', () => {
     expect(() => checkDefaults('config.toml', table)).toThrow(message);
   });
 
-  test('of a project win over those of the profile', () => {
+  test('of a project take precedence over those of the profile', () => {
     const file = {
       profiles: new Map([['museum', checkDefaults('', { context: 'sběr', finder: 'Novák, Jan' })]]),
       projects: new Map([['C-1', checkDefaults('', { okolnosti: 'výkop' })]]),

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseConstants, withConstants } from '../../../src/columns/settings.ts';
 
-test('constants fill the cells that a table leaves empty, and the columns that it does not have', () => {
+test('constants fill empty cells of a table, and missing columns', () => {
   const rows = [
     { row: 1, line: 2, cells: ['', 'a = b'] },
     { row: 2, line: 3, cells: ['C-1', ''] },
@@ -21,6 +21,6 @@ test.each([
   ['hlubka=1', /no element hlubka.*Did you mean hloubka/],
   ['local_id=K-1', /"local_id" cannot be set for all finds/],
   ['IDENT_CELY=C-1', /"IDENT_CELY" cannot be set for all finds/],
-])('"%s" is no constant', (text, message) => {
+])('"%s" is not a constant', (text, message) => {
   expect(() => parseConstants([text])).toThrow(message);
 });

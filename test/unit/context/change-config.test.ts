@@ -16,7 +16,7 @@ function scene(text: string) {
 }
 
 describe('the outbox of a profile', () => {
-  test('is the one of a profile of the same service and account, else a new one that both name', () => {
+  test('is that of a profile with the same service and account, else a new one that both name', () => {
     const { places, clock, read } = scene(
       `[profiles.one]\n${PROFILE}username = "eva"\n[profiles.two]\n${PROFILE}username = "eva"\nprefix = "svc"\n[profiles.jan]\n${PROFILE}username = "jan"\n`,
     );
@@ -28,7 +28,7 @@ describe('the outbox of a profile', () => {
     expect(assignOutbox(places, clock, 'one', id)).not.toBe(id);
   });
 
-  test('may be one that another command pointed it to', () => {
+  test('may be one that another command chose', () => {
     const { places, clock, read } = scene(`[profiles.one]\n${PROFILE}`);
     const id = assignOutbox(places, clock, 'one');
     const other = '0a1b2c3d-0000-4000-8000-000000000001';
@@ -36,14 +36,14 @@ describe('the outbox of a profile', () => {
     expect(read().profiles.get('one')).toMatchObject({ outbox: other, kind: 'training' });
   });
 
-  test.each(['../../etc', 'A0000000-0000-4000-8000-000000000000', ''])('is never called %j', (name) => {
+  test.each(['../../etc', 'A0000000-0000-4000-8000-000000000000', ''])('never gets the name %j', (name) => {
     const { places, read } = scene(`[profiles.one]\n${PROFILE}outbox = "${name}"\n`);
     expect(read).toThrow(/must be a UUID/);
     expect(() => makeOutboxPlaces(places, name)).toThrow(/must be a UUID/);
   });
 });
 
-test('a change leaves the rest of the configuration as it is', () => {
+test('a change keeps the rest of the configuration', () => {
   const text = `journal = "state"\nlang = "cs"\n[profiles.one]\n${PROFILE}[profiles.one.projects]\n"C-1" = "C-2"\n[profiles.one.defaults]\nnalezce = "x"\n`;
   const { places, clock, read } = scene(text);
   const before = read();
@@ -59,7 +59,7 @@ test.each(['journal = "nowhere"', `[profiles.one]\n${PROFILE}projects = "C-1"`])
   expect(scene(text).read).toThrow(/journal must be one of|projects must be a table/);
 });
 
-test('places of outboxes lie in the data home', () => {
+test('outboxes are stored in the data home', () => {
   const { places } = scene('');
   const id = '0a1b2c3d-0000-4000-8000-000000000001';
   expect(makeOutboxPlaces(places, id).photosFolder).toBe(join(places.home, 'outboxes', id, 'photos'));

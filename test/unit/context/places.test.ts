@@ -15,7 +15,7 @@ function lies(environment: Record<string, string>, on: UserSystem): readonly str
   return [home, paceFile, journalFile];
 }
 
-describe('data and state lie where the system has such things', () => {
+describe('data and state are stored in the standard places', () => {
   test('on Linux', () => {
     const state = '/home/eva/.local/state/pas';
     expect(lies({}, linux)).toEqual(['/home/eva/.local/share/pas', `${state}/pace.sqlite`, `${state}/journal.sqlite`]);
@@ -43,7 +43,7 @@ describe('data and state lie where the system has such things', () => {
   });
 });
 
-test.each([linux, macOs, windows])('their own variables decide on $platform', (on) => {
+test.each([linux, macOs, windows])('their own variables take precedence on $platform', (on) => {
   const [drive, slash] = on === windows ? ['E:', '\\'] : ['', '/'];
   const at = (...names: string[]): string => [drive, ...names].join(slash);
   const environment = {
@@ -64,14 +64,14 @@ test.each([
     'C:\\Users\\Eva Nováková\\.local\\state\\pas',
     'C:\\Users\\Eva Nováková\\AppData\\Local\\pas\\data',
   ],
-])('what an older version made is found on $platform, until there is something in the new place', (on, data, state, own) => {
+])('data of an older version are found on $platform, until the new place has content', (on, data, state, own) => {
   const before = { ...on, exists: (path: string) => [data, state].includes(path) };
   expect(lies({}, before)[0]).toBe(data);
   expect(lies({}, before)[1]?.startsWith(state)).toBe(true);
   expect(lies({}, { ...on, exists: () => true })[0]).toBe(own);
 });
 
-test('another HOME moves the data, and neither the pace nor the journal', () => {
+test('another HOME moves the data, but neither the pace nor the journal', () => {
   expect(lies({ HOME: '/tmp/other' }, linux)).toEqual([
     '/tmp/other/.local/share/pas',
     '/home/eva/.local/state/pas/pace.sqlite',

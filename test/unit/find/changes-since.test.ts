@@ -21,11 +21,11 @@ function harvested(elements: HarvestedFind['elements'], more: Partial<HarvestedF
   };
 }
 
-test('nothing changed', () => {
+test('an unchanged find has no changes', () => {
   expect(listChangesSince(SENT, harvested({}))).toEqual([]);
 });
 
-test('what changed is told in the order of the schema, in words', () => {
+test('changes are listed in the order of the schema, in words', () => {
   const { lokalizace: _gone, ...elements } = harvested({}).elements;
   const record = harvested(
     {},
@@ -50,14 +50,14 @@ test('what changed is told in the order of the schema, in words', () => {
   ]);
 });
 
-test('a finder who was sent by name alone is told by that name', () => {
+test('a finder sent by name alone is compared by name', () => {
   const record = harvested({ nalezce: { id: 'OS-000123', text: 'Nová, Eva' } });
   expect(listChangesSince({ ...SENT, nalezce: { id: ':tba', text: 'Novák, Jan' } }, record)).toEqual([
     { element: 'nalezce', sent: 'Novák, Jan', now: 'Nová, Eva (OS-000123)' },
   ]);
 });
 
-test('what is withheld is not said to be gone', () => {
+test('withheld content is not reported as removed', () => {
   const { lokalizace: _masked, ...elements } = harvested({}).elements;
   expect(listChangesSince(SENT, harvested({}, { elements, protectedWithheld: true }))).toEqual([]);
 });

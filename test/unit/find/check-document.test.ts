@@ -22,7 +22,7 @@ function checkChanged(...changes: (readonly [string, string])[]) {
   );
 }
 
-test('what pas builds is right', () => {
+test('a document built by pas is valid', () => {
   expect(check(GOOD)).toEqual([]);
 });
 
@@ -38,7 +38,7 @@ describe('documents that are not XML', () => {
   });
 });
 
-describe('the schema declaration is looked at as the service does', () => {
+describe('the schema declaration is judged as at the service', () => {
   test('another prefix for the same namespace is refused', () => {
     const issues = check(GOOD.replaceAll('svc:', 'x:').replace('xmlns:svc', 'xmlns:x'));
     expect(issues).toMatchObject([{ rule: 'schema-declaration', line: 2, message: expect.stringContaining('xmlns:svc=') }]);
@@ -75,13 +75,13 @@ describe('the root', () => {
     expect(check(document)).toMatchObject([{ rule: 'root-content', severity: 'error', line: 2 }]);
   });
 
-  test('a comment before the root, or inside the find between elements, is no matter', () => {
+  test('a comment before the root, or between elements of the find, is ignored', () => {
     expect(checkChanged(['?>\n', '?>\n<!-- ours -->\n'], ['<svc:hloubka>', '<!-- depth --><svc:hloubka>'])).toEqual([]);
   });
 });
 
 describe('text between elements', () => {
-  test('is said with its own line and its words, each piece of it', () => {
+  test('is reported with its own line and words, each piece of it', () => {
     const issues = checkChanged(
       ['<svc:hloubka>25</svc:hloubka>', '<svc:hloubka>25</svc:hloubka> omyl <!-- x -->'],
       ['<svc:pocet>', 'druhý\n  omyl &amp; <svc:pocet>'],
@@ -99,7 +99,7 @@ describe('text between elements', () => {
     ]);
   });
 
-  test('is found behind a start tag of several lines, a section and a comment', () => {
+  test('is found after a start tag of several lines, a CDATA section and a comment', () => {
     const issues = checkChanged([
       '<svc:samostatny_nalez>',
       '<svc:samostatny_nalez\n  xmlns:p="urn:p"\n>\n<!-- x\n--><?y?><![CDATA[ omyl ]]>',
@@ -107,7 +107,7 @@ describe('text between elements', () => {
     expect(issues).toMatchObject([{ rule: 'schema', line: 7, message: expect.stringContaining('"omyl"') }]);
   });
 
-  test('that the schema lets pass is pointed out: the service keeps none of it', () => {
+  test('that the schema accepts is pointed out: the service drops it', () => {
     const issues = checkChanged(
       ['<svc:chranene_udaje>', '<svc:chranene_udaje>\nza mlýnem'],
       ['<svc:samostatny_nalez>', 'ahoj <svc:samostatny_nalez>'],
@@ -166,15 +166,15 @@ describe('literal values', () => {
       'obdobi xml:lang is "", which is not a valid language. Correct the value.',
     ],
     ['EPSG="4326"', 'EPSG="5514"', 24, 'The attribute EPSG of geom_wkt is "5514", but the point is in 4326. Write 4326.'],
-  ])('%s made to %s is said in words, with its line', (from, to, line, message) => {
+  ])('%s changed to %s is explained, with its line', (from, to, line, message) => {
     expect(checkChanged([from, to])).toMatchObject([{ line, message }]);
   });
 
-  test('an empty ident_cely passes, as it does at the service', () => {
+  test('an empty ident_cely passes, as at the service', () => {
     expect(checkChanged(['>:tba</svc:ident_cely>', '></svc:ident_cely>'])).toEqual([]);
   });
 
-  test('the least that state 1 needs is right', () => {
+  test('the minimum for state 1 is valid', () => {
     const { projekt, geom_system, pristupnost } = aFind().elements;
     const least = buildDocument(
       aFind({
@@ -189,20 +189,20 @@ describe('literal values', () => {
     expect(check(least)).toEqual([]);
   });
 
-  test('what is missing for the state is said with the line of the find', () => {
+  test('a missing element for the state is reported with the line of the find', () => {
     expect(checkChanged(['    <svc:hloubka>25</svc:hloubka>\n', ''])).toMatchObject([
       { rule: 'required', element: 'hloubka', line: 3 },
     ]);
   });
 
-  test('what the schema refuses is not said twice', () => {
+  test('a schema violation is not reported twice', () => {
     expect(checkChanged(['<svc:hloubka>25<', '<svc:hloubka>hluboko<'])).toMatchObject([
       { rule: 'schema', element: 'hloubka', line: 7 },
     ]);
   });
 });
 
-describe('in words', () => {
+describe('in messages', () => {
   const NAMESPACE = 'https://schema.example.org/svc/2.2/';
   const DECLARATION = `The root must declare xmlns:svc="${NAMESPACE}". Another prefix or a default namespace is refused.`;
   const LOCATION = `xsi:schemaLocation of the root must pair ${NAMESPACE} with ${NAMESPACE}svc.xsd.`;
@@ -270,7 +270,7 @@ describe('in words', () => {
     expect(check(GOOD.replace('hrdlo odlomeno', text)).map(({ rule }) => rule)).toEqual(rules);
   });
 
-  test('a comment in a reference is no matter: the service reads its identifier alone', () => {
+  test('a comment in a reference is ignored: the service reads its identifier alone', () => {
     expect(checkChanged([/>[^<]*<\/svc:obdobi>/.exec(GOOD)?.[0] ?? '', '>a <!-- x --> b</svc:obdobi>'])).toEqual([]);
   });
 
@@ -281,7 +281,7 @@ describe('in words', () => {
     expect(blank).toMatchObject({ rule: 'required', element: 'lokalizace' });
   });
 
-  test('blanks around what is read do not count, but around an identifier they do', () => {
+  test('blanks around values are ignored, but around an identifier they count', () => {
     const issues = checkChanged(
       ['<svc:hloubka>25<', '<svc:hloubka> 25 <'],
       ['<svc:predano>true<', '<svc:predano> 1 <'],
@@ -290,13 +290,13 @@ describe('in words', () => {
     expect(issues.map(({ rule, element }) => [rule, element])).toEqual([['identifier-form', 'predano_organizace']]);
   });
 
-  test('the point of the other system is not looked at', () => {
+  test('the point of the other system is not checked', () => {
     expect(checkChanged(['</svc:geom_wkt>', '</svc:geom_wkt>\n<svc:geom_sjtsk_wkt EPSG="5514"> </svc:geom_sjtsk_wkt>'])).toEqual(
       [],
     );
   });
 
-  test('a point in the other system is right, and held to that system', () => {
+  test('a point in the other system is valid, and judged in that system', () => {
     const there = buildDocument(
       aFind({ geom_system: '5514', geom_wkt: undefined, geom_sjtsk_wkt: 'POINT (-743011.72 -1043823.18)' }),
       PROFILE,

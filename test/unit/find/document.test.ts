@@ -56,21 +56,21 @@ describe('the import document', () => {
     expect(text({ ...both, geom_system: undefined })).not.toContain('POINT');
   });
 
-  test('leaves out what is absent or blank, and the protected part where nothing is in it', () => {
+  test('omits absent or blank elements, and the protected part if it is empty', () => {
     const document = text({ poznamka: ' \n ', obdobi: { id: '', text: 'paleolit' }, lokalizace: undefined, geom_wkt: undefined });
     for (const name of ['poznamka', 'obdobi', 'chranene_udaje']) expect(document).not.toContain(name);
   });
 
-  test('false is written, and so is depth 0', () => {
+  test('contains false, and depth 0', () => {
     expect(text({ predano: false })).toContain('<svc:predano>false</svc:predano>');
     expect(text({ hloubka: 0 })).toContain('<svc:hloubka>0</svc:hloubka>');
   });
 
-  test('an identifier without a known label stands for itself', () => {
+  test('uses the identifier as label if no label is known', () => {
     expect(text({ obdobi: { id: 'HES-000253', text: '' } })).toContain('id="HES-000253">HES-000253<');
   });
 
-  test('markup in a text is escaped, and line ends are those that a parser gives back', () => {
+  test('escapes markup in a text, with line ends as a parser returns them', () => {
     const document = text({ poznamka: ' <b> & "x" ]]> \r\nnový\rřádek ', projekt: { id: 'a"<&', text: '' } });
     expect(document).toContain('<svc:poznamka>&lt;b&gt; &amp; "x" ]]&gt; \nnový\nřádek</svc:poznamka>');
     expect(document).toContain('id="a&quot;&lt;&amp;"');

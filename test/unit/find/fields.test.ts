@@ -28,7 +28,7 @@ test('every element has a column under its own name and under its English alias'
   for (const name of [...FIELDS.map((field) => field.name), ...aliases]) expect(COLUMN_NAMES).toContain(name);
 });
 
-test('what is needed in which state is what the contract says', () => {
+test('the states that need an element match the contract', () => {
   const from = (state: number) => FIELDS.filter((field) => field.requiredFrom === state).map((field) => field.name);
   expect(from(1)).toEqual(['projekt', 'stav', 'geom_system', 'pristupnost']);
   expect(from(3)).toEqual(['evidencni_cislo', 'predano', 'predano_organizace']);
@@ -39,7 +39,7 @@ test('what is needed in which state is what the contract says', () => {
   ]);
 });
 
-test('a name that is no element is told from one that is', () => {
+test('a name that is not an element is recognised', () => {
   expect(isElementName('hloubka')).toBe(true);
   expect(isElementName('toString')).toBe(false);
   expect(getField('hloubka').kind).toBe('integer');

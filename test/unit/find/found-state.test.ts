@@ -38,7 +38,7 @@ const HARVESTED: HarvestedElements = {
   ...{ geom_wkt: 'POINT(15.17120 49.8405)', geom_sjtsk_wkt: 'POINT (-700000 -1050000)' },
 };
 
-describe('the digest of a find as it was found', () => {
+describe('the digest of a found find', () => {
   test('is the same whatever the order of its elements', () => {
     fc.assert(
       fc.property(fc.shuffledSubarray(Object.entries(elements), { minLength: Object.keys(elements).length }), (entries) => {
@@ -48,35 +48,35 @@ describe('the digest of a find as it was found', () => {
     );
   });
 
-  test.each(Object.keys(OTHER))('depends on %s only where that was known when it was found', (name) => {
+  test.each(Object.keys(OTHER))('depends on %s only if that was known when it was found', (name) => {
     const other = { ...elements, [name]: OTHER[name] } as FindElements;
     const differs = (form: 'full' | 'open'): boolean => asFoundDigest(other, form) !== asFoundDigest(elements, form);
     expect(differs('full')).toBe(!LEFT_OUT.includes(name));
     expect(differs('open')).toBe(!LEFT_OUT.includes(name) && !PROTECTED.includes(name));
   });
 
-  test('is that of the record that was made of it', () => {
+  test('equals that of the record created from it', () => {
     for (const form of ['full', 'open'] as const) expect(asFoundDigest(HARVESTED, form)).toBe(asFoundDigest(elements, form));
   });
 
-  test('is that of the record by its finder’s name where the finder got an identifier there', () => {
+  test('equals that of the record by the finder’s name if the finder got an identifier there', () => {
     const record: HarvestedElements = { ...HARVESTED, nalezce: { id: 'OS-000001', text: 'Nováková,  Žofie' } };
     expect(asFoundDigest(record, 'full')).not.toBe(asFoundDigest(elements, 'full'));
     const byName: HarvestedElements = { ...record, nalezce: { id: ':tba', text: 'Nováková,  Žofie' } };
     expect(asFoundDigest(byName, 'full')).toBe(asFoundDigest(elements, 'full'));
   });
 
-  test('of the open form is that of a record whose place is withheld', () => {
+  test('in its open form equals that of a record whose place is withheld', () => {
     const open = Object.fromEntries(Object.entries(HARVESTED).filter(([name]) => !PROTECTED.includes(name)));
     expect(asFoundDigest(open, 'open')).toBe(asFoundDigest(elements, 'open'));
   });
 
-  test('takes what says nothing for absent', () => {
+  test('treats empty values as absent', () => {
     const { poznamka: _note, ...without } = elements;
     expect(asFoundDigest({ ...elements, poznamka: '  ' }, 'full')).toBe(asFoundDigest(without, 'full'));
   });
 
-  test('says something of each element of the contract', () => {
+  test('covers each element of the contract', () => {
     expect([...Object.keys(OTHER), 'geom_sjtsk_wkt'].sort()).toEqual(FIELDS.map(({ name }) => name).sort());
   });
 });

@@ -33,7 +33,7 @@ const side = fc.constantFrom('ours', 'theirs', undefined);
 const same = (one: FindElements, other: FindElements): boolean => isSameFind(one, other);
 
 describe('a row merged with its find and its last import', () => {
-  test('changes nothing where it is as it was last imported, whatever was edited', () => {
+  test('changes nothing if it equals its last import, whatever was edited', () => {
     fc.assert(
       fc.property(elements, elements, side, (base, find, taken) => {
         const merged = mergeRow(base, find, base, undefined, taken);
@@ -43,7 +43,7 @@ describe('a row merged with its find and its last import', () => {
     );
   });
 
-  test('is taken whole where the find was not changed since', () => {
+  test('is taken whole if the find was not changed since', () => {
     fc.assert(
       fc.property(elements, elements, side, (base, row, taken) => {
         const merged = mergeRow(base, base, row, undefined, taken);
@@ -64,7 +64,7 @@ describe('a row merged with its find and its last import', () => {
     );
   });
 
-  test('has each element from one of the two sides, and a conflict only where both changed it', () => {
+  test('has each element from one of the two sides, and a conflict only if both changed it', () => {
     fc.assert(
       fc.property(elements, elements, elements, (base, find, row) => {
         const merged = mergeRow(base, find, row);
@@ -81,7 +81,7 @@ describe('a row merged with its find and its last import', () => {
     );
   });
 
-  test('says nothing of elements that its table has no column for', () => {
+  test('ignores elements without a column in its table', () => {
     fc.assert(
       fc.property(elements, elements, elements, covered, side, (base, find, row, columns, taken) => {
         const merged = mergeRow(base, find, row, new Set(columns), taken);
@@ -94,7 +94,7 @@ describe('a row merged with its find and its last import', () => {
     );
   });
 
-  test('is the same in whatever order tables of different columns come', () => {
+  test('is the same whatever the order of tables with different columns', () => {
     fc.assert(
       fc.property(elements, elements, elements, elements, covered, (base, find, one, other, columns) => {
         const [first, rest] = [
@@ -114,7 +114,7 @@ describe('a row merged with its find and its last import', () => {
   });
 });
 
-describe('object, place and date tell finds apart', () => {
+describe('object, place and date distinguish finds', () => {
   const find: FindElements = {
     druh_nalezu: { id: 'HES-000605', text: '' },
     datum_nalezu: '2024-06-01',
@@ -129,11 +129,11 @@ describe('object, place and date tell finds apart', () => {
     ['the point', { ...find, geom_wkt: 'POINT (14.43 50.08)' }, ['geom_wkt']],
     ['the last digit of the point', { ...find, geom_wkt: 'POINT (14.42000001 50.08)' }, []],
     ['the words for one and the same point', { ...find, lokalizace: 'les' }, []],
-  ])('where the row has otherwise %s', (_what, row, expected) => {
+  ])('if the row has %s', (_what, row, expected) => {
     expect(listDifferingTraits(find, find, row)).toEqual(expected);
   });
 
-  test('what was not known before says nothing', () => {
+  test('and previously unknown values do not count', () => {
     expect(listDifferingTraits({}, {}, find)).toEqual([]);
   });
 });

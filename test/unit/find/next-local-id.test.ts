@@ -21,6 +21,6 @@ test.each([
   expect(makeNextLocalId(latest, (id) => latest.includes(id))).toBe(expected);
 });
 
-test('numbers that are taken are passed over', () => {
+test('used numbers are skipped', () => {
   expect(makeNextLocalId(['K-017'], (id) => ['K-017', 'K-018', 'K-019'].includes(id))).toBe('K-020');
 });

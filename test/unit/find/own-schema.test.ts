@@ -19,7 +19,7 @@ async function ownSchema(change: (text: string) => string = (text) => text) {
   return { url, bytes: Buffer.from(change(text)) };
 }
 
-test('a schema is used whose imports lie anywhere, since they are answered from copies', async () => {
+test('an own schema is used wherever its imports are, since they are read from local copies', async () => {
   const gml =
     '<xs:import namespace="http://www.opengis.net/gml/3.2" schemaLocation="https://schemas.opengis.net/gml/3.2.1/gml.xsd"/>';
   const own = await ownSchema((text) =>
@@ -30,19 +30,19 @@ test('a schema is used whose imports lie anywhere, since they are answered from 
   expect(schema.check(buildDocument(aFind(), PROFILE))).toEqual([]);
 });
 
-test('it is the bundled one wherever its imports lie and whatever its comments say', async () => {
+test('the bundled schema is recognised whatever its import addresses and comments', async () => {
   const own = await ownSchema((text) => text.replace('<!--', '<!-- of ours -->\n<!--'));
   expect(await isSameAsBundled(own.bytes, PROFILE)).toBe(true);
 });
 
-test('documents are judged by it', async () => {
+test('documents are validated with the own schema', async () => {
   const own = await ownSchema((text) => text.replace('name="hloubka" type="xs:integer"', 'name="hloubka" type="xs:date"'));
   using schema = await openFindSchema(PROFILE, async () => own);
   expect(schema.check(buildDocument(aFind(), PROFILE))).toMatchObject([{ rule: 'schema', element: 'hloubka' }]);
   expect(await isSameAsBundled(own.bytes, PROFILE)).toBe(false);
 });
 
-test('a version that pas does not have is judged by it', async () => {
+test('a schema version unknown to pas is validated with the own schema', async () => {
   const newer = { ...PROFILE, schemaVersion: '2.3' };
   await expect(openFindSchema(newer)).rejects.toThrow(ConfigError);
   const own = await ownSchema((text) =>
@@ -97,7 +97,7 @@ describe('refused as a schema', () => {
     expect(String(await findSchemaProblem(await ownSchema(change), PROFILE))).toMatch(problem);
   });
 
-  test('a damaged one that was kept is a matter of configuration, with the way out', async () => {
+  test('a damaged stored schema is a configuration error, with the way out', async () => {
     const opening = openFindSchema(PROFILE, async () => ({ url, bytes: Buffer.from('<x/') }));
     await expect(opening).rejects.toMatchObject({ exitReason: 'config', hint: expect.stringContaining('--bundled') });
   });

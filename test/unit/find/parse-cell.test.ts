@@ -56,11 +56,11 @@ describe('dates', () => {
     ['3. brambor 2024', 'Write YYYY-MM-DD'],
     ['31. června 2024', 'does not exist in the calendar'],
     ['13/2024', 'Write YYYY-MM-DD'],
-  ])('%s is not read, and the message says what to write', (cell, advice) => {
+  ])('%s is not read, and the message gives the format', (cell, advice) => {
     expect(getProblem(parseDateCell(cell))).toContain(advice);
   });
 
-  test('every day of the calendar is read from both forms', () => {
+  test('every calendar day is read in both formats', () => {
     const days = fc.date({ min: new Date('1700-01-01'), max: new Date('2100-12-31'), noInvalidDate: true });
     fc.assert(
       fc.property(days, (day) => {
@@ -95,14 +95,14 @@ describe('whole numbers', () => {
     ['125,000', '125 or 125000'],
     ['1,500', '1.5 or 1500'],
     ['1.250 cm', '1.25 or 1250'],
-  ])('%s can be two numbers, and both are said', (cell, readings) => {
+  ])('%s is ambiguous, and both readings are given', (cell, readings) => {
     expect(inWords(parseInteger(cell))).toMatchObject({
       rule: 'integer',
       problem: expect.stringContaining(`"${cell}" is ambiguous: it can mean ${readings}`),
     });
   });
 
-  test('three digits behind a separator are never read as thousands or as decimals by guess', () => {
+  test('three digits after a separator are never guessed as thousands or decimals', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 999 }),
@@ -128,7 +128,7 @@ describe('whole numbers', () => {
     ['0x19', 'digits only'],
     ['1e2', 'digits only'],
     ['9'.repeat(20), 'digits only'],
-  ])('%s is not', (cell, advice) => {
+  ])('%s is not read', (cell, advice) => {
     expect(getProblem(parseInteger(cell))).toContain(advice);
   });
 });
@@ -172,7 +172,7 @@ describe('coordinate systems', () => {
     expect(parseGeomSystem(cell)).toEqual({ value });
   });
 
-  test('others are refused, those that are alike with the reason', () => {
+  test('others are refused, similar ones with the reason', () => {
     expect(getProblem(parseGeomSystem('EPSG:5513'))).toContain('order or the signs');
     expect(getProblem(parseGeomSystem('32633'))).toBe(
       '"32633" is not a known coordinate system. Write 4326 (WGS 84) or 5514 (S-JTSK).',

@@ -16,16 +16,16 @@ function judge(project: ProjectLookup, account: Partial<RuleContext> = {}): stri
   );
 }
 
-test('a survey project is right', () => {
+test('a survey project is valid', () => {
   expect(judge(SURVEY)).toEqual([]);
 });
 
-test('a project of another type, or one that was deleted, is refused before anything is sent', () => {
+test('a project of another type, or a deleted one, is refused before anything is sent', () => {
   expect(judge({ ...SURVEY, survey: false, type: 'záchranný' })).toEqual([expect.stringMatching(/^error: .*záchranný/)]);
   expect(judge({ kind: 'deleted' })).toEqual([expect.stringMatching(/^error: .*deleted/)]);
 });
 
-test('the rules keep their names, and what they find is about the project', () => {
+test('the rules keep their names, and their issues concern the project', () => {
   expect(PROJECT_RULES.map(({ name }) => name)).toEqual(['survey-project', 'project-state', 'project-organisation']);
   const elements = { projekt: { id: 'C-202400101', text: '' } };
   const context: RuleContext = { today: '2024-06-01', lookupProject: () => ({ kind: 'unknown' }) };
@@ -39,37 +39,37 @@ test('the rules keep their names, and what they find is about the project', () =
   ]);
 });
 
-test('a project that the harvest does not show is only pointed out, since not everybody sees all', () => {
+test('a project that the harvest does not show is only pointed out, since not every account sees all', () => {
   expect(judge({ kind: 'unknown' })).toEqual([expect.stringMatching(/^warning: /)]);
   expect(judge({ kind: 'unknown', list: 'as-shown' }, { role: 'researcher' })).toEqual([expect.stringMatching(/^warning: /)]);
   expect(judge({ kind: 'hidden' })).toEqual([expect.stringMatching(/^warning: .*not shown to this account/)]);
 });
 
-test('a project that is in no whole list is refused, and in none that an archaeologist is shown', () => {
+test('a project missing from the whole list is refused, but not for an archaeologist, whose list is incomplete', () => {
   expect(judge({ kind: 'unknown', list: 'whole' })).toEqual([expect.stringMatching(/^error: /)]);
   expect(judge({ kind: 'unknown', list: 'as-shown' }, { role: 'archaeologist' })).toEqual([expect.stringMatching(/^error: /)]);
 });
 
-test('a project that only its small letters keep from being found is refused', () => {
+test('a project that differs only by small letters is refused', () => {
   const elements = { projekt: { id: 'c-202400101', text: '' } };
   const lookupProject = (ident: string): ProjectLookup => (ident === 'C-202400101' ? SURVEY : { kind: 'unknown' });
   const findings = PROJECT_RULES.flatMap((rule) => rule.judge(elements, { today: '2024-06-01', lookupProject }));
   expect(inWords(findings)).toEqual([{ element: 'projekt', message: expect.stringContaining('Write C-202400101.') }]);
 });
 
-test('nothing is said where nothing is known', () => {
+test('nothing is reported if nothing is known', () => {
   expect(judge({ kind: 'not-harvested' })).toEqual([]);
   expect(judge({ ...SURVEY, stav: null, organisation: '' }, { role: 'archaeologist', organisation: 'Muzeum' })).toEqual([]);
 });
 
-test('nothing is said of a find without a project, or where no project can be looked up', () => {
+test('nothing is reported about a find without a project, or if no project can be looked up', () => {
   const account = { today: '2024-06-01', role: 'archaeologist', organisation: 'Archeologický ústav' };
   const judged = (elements: FindElements, context: RuleContext) => PROJECT_RULES.flatMap((rule) => rule.judge(elements, context));
   expect(judged({}, { ...account, lookupProject: () => ({ ...SURVEY, stav: 5 }) })).toEqual([]);
   expect(judged({ projekt: { id: 'C-202400101', text: '' } }, account)).toEqual([]);
 });
 
-test('a project of another type is told nothing of its state and organisation', () => {
+test('a project of another type has no issue about its state and organisation', () => {
   const account = { role: 'archaeologist', organisation: 'Archeologický ústav' };
   expect(judge({ ...SURVEY, survey: false, stav: 5 }, account)).toEqual([expect.stringMatching(/^error: .*of the type/)]);
 });
@@ -81,7 +81,7 @@ describe('the state of a project', () => {
     [1, 'registered'],
     [2, 'signed up'],
     [7, 'proposed for cancellation'],
-  ])('%i is called %s', (stav, name) => {
+  ])('%i is named %s', (stav, name) => {
     expect(judge({ ...SURVEY, stav }, { role: 'archaeologist' })).toEqual([
       expect.stringContaining(`warning: C-202400101 is in the state "${name}".`),
     ]);
@@ -94,11 +94,11 @@ describe('the state of a project', () => {
     }
   });
 
-  test.each([3, 4])('%i takes finds', (stav) => {
+  test.each([3, 4])('%i accepts finds', (stav) => {
     for (const role of ['researcher', 'archaeologist', 'archivist']) expect(judge({ ...SURVEY, stav }, { role })).toEqual([]);
   });
 
-  test.each([-1, 0, 1, 2])('%i may have moved on since the harvest, so it is pointed out', (stav) => {
+  test.each([-1, 0, 1, 2])('%i may have advanced since the harvest, so it is pointed out', (stav) => {
     expect(judge({ ...SURVEY, stav }, { role: 'archaeologist' })).toEqual([expect.stringMatching(/^warning: .*harvest-vocab/)]);
   });
 
@@ -106,14 +106,14 @@ describe('the state of a project', () => {
     [5, 'closed'],
     [6, 'archived'],
     [8, 'cancelled'],
-  ])('%i is over: an archaeologist is refused, an archivist is not', (stav, name) => {
+  ])('%i is final: an archaeologist is refused, an archivist is not', (stav, name) => {
     for (const role of ['B', 'Researcher', 'archaeologist']) {
       expect(judge({ ...SURVEY, stav }, { role })).toEqual([expect.stringMatching(new RegExp(`^error: .*${name}`))]);
     }
     for (const role of ['D', 'archivist', 'Administrátor']) expect(judge({ ...SURVEY, stav }, { role })).toEqual([]);
   });
 
-  test('is only pointed out where the account has not said its role', () => {
+  test('is only pointed out if the role of the account is unknown', () => {
     expect(judge({ ...SURVEY, stav: 5 })).toEqual([expect.stringMatching(/^warning: /)]);
   });
 });
@@ -121,13 +121,13 @@ describe('the state of a project', () => {
 describe('the organisation of a project', () => {
   const elsewhere = { organisation: 'Archeologický ústav' };
 
-  test('that is another one than the archaeologist’s is pointed out: only cooperation opens it', () => {
+  test('that differs from the archaeologist’s is pointed out: only cooperation permits it', () => {
     const [finding, ...otherNames] = judge(SURVEY, { role: 'archaeologist', ...elsewhere });
     expect(finding).toMatch(/^warning: .*Muzeum Kutnohorska.*Archeologický ústav/);
     expect(otherNames).toEqual([]);
   });
 
-  test('is no matter to a researcher or an archivist, nor where it is the same', () => {
+  test('does not matter for a researcher or an archivist, or if it is the same', () => {
     for (const role of ['researcher', 'archivist', 'administrator']) expect(judge(SURVEY, { role, ...elsewhere })).toEqual([]);
     expect(judge(SURVEY, { role: 'archaeologist', organisation: 'Muzeum Kutnohorska' })).toEqual([]);
   });

@@ -86,8 +86,8 @@ const odd = Array.from({ length: CASES }, (_, seed) => oddName(seed));
 const terms = PEOPLE.map(({ id, surname, given }) => aTerm(id, `${surname}, ${given}`, { setSpec: 'osoba' }));
 const lookup = makeTermLookup(markHarvested(fill(tempVocabulary(), ...terms), 'osoba'));
 
-describe(`of ${CASES} odd names of known people`, () => {
-  test('none becomes a new person, and none another one', () => {
+describe(`${CASES} odd spellings of known people`, () => {
+  test('create no new person, and match no other one', () => {
     const wrong = odd.filter(({ text, person, suffix }) => {
       const read = resolveFinder(text, lookup);
       if (!('value' in read)) return suffix === '' || read.candidates?.some(({ id }) => id === person.id) !== true;
@@ -97,7 +97,7 @@ describe(`of ${CASES} odd names of known people`, () => {
     expect(wrong).toEqual([]);
   });
 
-  test('none is turned round where nobody is known yet', () => {
+  test('are not reordered if no person is known yet', () => {
     const wrong = odd.filter(({ text, person, suffix }) => {
       const read = resolveFinder(text, nothingHarvested);
       if (!('value' in read)) return false;
@@ -112,7 +112,7 @@ describe(`of ${CASES} odd names of known people`, () => {
     expect(wrong).toEqual([]);
   });
 
-  test('each new person is the same once more when it is read again', () => {
+  test('that are new people are read again as the same person', () => {
     const changed = odd.flatMap(({ text }) => {
       const read = resolveFinder(text, nothingHarvested);
       if (!('value' in read)) return [];

@@ -261,7 +261,7 @@ describe('a finder', () => {
     expect(outcome(cell)).toBe(expected);
   });
 
-  test('is told who is meant where the name is not written as the service knows it', () => {
+  test('is reported with the known person if the spelling differs', () => {
     expect(resolveFinder('novák, jan', lookup)).toMatchObject({
       remark: { rule: 'finder-matched' },
     });
@@ -270,7 +270,7 @@ describe('a finder', () => {
     expect(resolveFinder('Novák, Jan', lookup)).not.toHaveProperty('remark');
   });
 
-  test('that several people may be is refused with what tells them apart, and a command that settles it', () => {
+  test('that matches several people is refused with their differences, and a command that decides', () => {
     const read = resolveFinder('Kučera, Pavel', lookup);
     expect('problem' in read && String(read.problem)).toBe(
       '"Kučera, Pavel" can be several people: Kučera, Pavel (OS-000304, 1966), Kučera, Pavel (OS-000305, 1989). ' +
@@ -278,7 +278,7 @@ describe('a finder', () => {
     );
   });
 
-  test('who is not known is nobody where no person stands for that', () => {
+  test('without a known person stays unresolved', () => {
     const { 'OS-000001': _, ...others } = PEOPLE;
     expect(outcome('anonym', peopleLookup(others))).toBe('?finder-unknown');
     expect(outcome('?', nothingHarvested)).toBe('?finder-unknown');
@@ -291,12 +291,12 @@ describe('a finder', () => {
     ['J. Kolář', '=Kolář, J.'],
     ['Eva, Dvořáková', '?finder-name'],
     ['OS-001507', 'OS-001507'],
-  ])('before the first harvest is taken by name: %s', (cell, expected) => {
+  ])('before the first harvest is accepted by name: %s', (cell, expected) => {
     expect(outcome(cell, nothingHarvested)).toBe(expected);
   });
 });
 
-describe('a mapping of the user’s own', () => {
+describe('a user’s own mapping', () => {
   const HEADER = 'set;term;id;label;note;confirmed';
   const mapped = (...rows: string[]): LookupTerm =>
     withMapping(lookup, parseMapping(parseTable('mapping.csv', Buffer.from([HEADER, ...rows].join('\n')))));
@@ -328,11 +328,11 @@ describe('a mapping of the user’s own', () => {
     ['?', 'OS-001508'],
     ['parta z Lhoty', 'OS-000001'],
     ['Petr Horák', '?term-mapped-astray'],
-  ])('decides before anything else: %s', (cell, expected) => {
+  ])('takes precedence: %s', (cell, expected) => {
     expect(outcome(cell, own)).toBe(expected);
   });
 
-  test('that an accent alone tells apart from another is asked about where it is not written', () => {
+  test('of a name that differs from another by accents only is asked about if the accents are missing', () => {
     const two = mapped('osoba;Malý, Petr;OS-001507;;;yes', 'osoba;Maly, Petr;OS-001508;;;yes');
     expect([outcome('Malý, Petr', two), outcome('maly, petr', two), outcome('Petr Maly', two)]).toEqual([
       'OS-001507',

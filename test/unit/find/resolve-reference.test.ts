@@ -16,7 +16,7 @@ describe('a vocabulary cell', () => {
     ['paleolit', 'the Czech label'],
     ['Palaeolithic', 'the English label'],
     ['https://api.example.org/id/HES-000253', 'the address'],
-  ])('%s is taken as %s', (cell) => {
+  ])('%s is resolved to %s', (cell) => {
     expect(period(cell)).toEqual({ value: { id: 'HES-000253', text: 'paleolit' } });
   });
 
@@ -31,12 +31,12 @@ describe('a vocabulary cell', () => {
     );
   });
 
-  test('an entry of another vocabulary and a deleted one are told apart', () => {
+  test('an entry of another vocabulary and a deleted one are distinguished', () => {
     expect(getProblem(period('HES-000691'))).toContain('lahev (HES-000691) is an entry of object types (heslo:predmet_druh)');
     expect(getProblem(period(DELETED.id))).toContain('was deleted');
   });
 
-  test('before the first harvest an identifier is taken and a label is not', () => {
+  test('before the first harvest an identifier is accepted and a label is not', () => {
     expect(resolveTerm('obdobi', 'HES-000253', nothingHarvested)).toEqual({ value: { id: 'HES-000253', text: '' } });
     expect(getProblem(resolveTerm('obdobi', 'paleolit', nothingHarvested))).toContain('Run pas harvest-vocab');
   });

@@ -20,7 +20,7 @@ function getMessage(overrides: Overrides, context: Partial<RuleContext> = {}): s
     .join('\n');
 }
 
-test('nothing speaks against a complete find', () => {
+test('a complete find has no issues', () => {
   expect(judge({})).toEqual([]);
 });
 
@@ -59,21 +59,21 @@ describe('what a state needs', () => {
   const fromThree = ['evidencni_cislo', 'predano', 'predano_organizace'] as const;
   const never = ['presna_datace', 'pocet', 'poznamka'] as const;
 
-  test.each(always)('%s is needed in every state', (name) => {
+  test.each(always)('%s is required in every state', (name) => {
     for (const stav of [1, 2, 3] as const) expect(judge({ stav, [name]: undefined })).toContainEqual(['required', name, 'error']);
   });
 
-  test.each(fromTwo)('%s is needed from state 2 on', (name) => {
+  test.each(fromTwo)('%s is required from state 2 on', (name) => {
     expect(judge({ stav: 1, [name]: undefined })).toEqual([]);
     for (const stav of [2, 3] as const) expect(judge({ stav, [name]: undefined })).toEqual([['required', name, 'error']]);
   });
 
-  test.each(fromThree)('%s is needed in state 3', (name) => {
+  test.each(fromThree)('%s is required in state 3', (name) => {
     for (const stav of [1, 2] as const) expect(judge({ stav, [name]: undefined })).toEqual([]);
     expect(judge({ stav: 3, [name]: undefined })).toEqual([['required', name, 'error']]);
   });
 
-  test.each(never)('%s is never needed', (name) => {
+  test.each(never)('%s is never required', (name) => {
     expect(judge({ stav: 3, [name]: undefined })).toEqual([]);
   });
 
@@ -82,11 +82,11 @@ describe('what a state needs', () => {
     expect(judge({ obdobi: { id: ' ', text: 'paleolit' } })).toEqual([['required', 'obdobi', 'error']]);
   });
 
-  test('depth 0 is a depth', () => {
+  test('depth 0 is present', () => {
     expect(judge({ hloubka: 0 })).toEqual([]);
   });
 
-  test('everything that is missing is said at once', () => {
+  test('everything missing is reported at once', () => {
     expect(judge({ hloubka: undefined, obdobi: undefined, geom_wkt: undefined, evidencni_cislo: undefined })).toEqual([
       ['required', 'evidencni_cislo', 'error'],
       ['required', 'hloubka', 'error'],
@@ -100,7 +100,7 @@ describe('what a state needs', () => {
     expect(judge({ predano: false, stav: 2 })).toEqual([]);
   });
 
-  test('the point is needed from state 2 on, in the element that geom_system selects', () => {
+  test('the point is required from state 2 on, in the element that geom_system selects', () => {
     expect(judge({ stav: 1, geom_wkt: undefined })).toEqual([]);
     expect(judge({ stav: 2, geom_wkt: undefined })).toEqual([['geometry-required', 'geom_wkt', 'error']]);
     expect(judge({ stav: 2, geom_system: '5514' })).toEqual([['geometry-required', 'geom_sjtsk_wkt', 'error']]);
@@ -149,19 +149,19 @@ describe('values', () => {
     { datum_nalezu: '2024-02-29' },
     { nalezce: { id: 'OS-001507', text: '' } },
     { poznamka: 'tab\ta nový\r\nřádek, 🏺' },
-  ])('%j is fine', (overrides) => {
+  ])('%j is accepted', (overrides) => {
     expect(judge(overrides)).toEqual([]);
   });
 
-  test('a label is no identifier: the right one is named', () => {
+  test('a label is not an identifier: the right one is suggested', () => {
     expect(getMessage({ predano_organizace: { id: 'Muzeum', text: '' } })).toContain('Write ORG-000091 (Muzeum).');
   });
 
-  test('a second comma in a new finder’s name is doubted: the service makes a person of whatever stands behind the first', () => {
+  test('a second comma in a new finder’s name is a warning: the service makes a person of the rest', () => {
     expect(judge({ nalezce: { id: ':tba', text: 'Novák, Jan, ml.' } })).toEqual([['finder-name', 'nalezce', 'warning']]);
   });
 
-  test('a date in the future or in the deep past is doubted, not refused', () => {
+  test('a date in the future or in the distant past is a warning, not refused', () => {
     expect(judge({ datum_nalezu: '2024-11-20' })).toEqual([]);
     expect(judge({ datum_nalezu: '2024-11-21' })).toEqual([['date-plausible', 'datum_nalezu', 'warning']]);
     expect(judge({ datum_nalezu: '0204-06-17' })).toEqual([['date-plausible', 'datum_nalezu', 'warning']]);
@@ -189,7 +189,7 @@ describe('the point', () => {
     for (const stav of [1, 2, 3] as const) expect(judge({ stav, geom_wkt: wkt })).toEqual([[rule, 'geom_wkt', 'error']]);
   });
 
-  test('it is looked up in degrees, whichever system it came in', () => {
+  test('it is looked up in degrees, whatever its system', () => {
     const lookups: [number, number][] = [];
     const lookupArea = (lon: number, lat: number) => {
       lookups.push([lon, lat]);
@@ -215,7 +215,7 @@ describe('the point', () => {
     expect(getMessage({}, { lookupArea: () => outside() })).toContain('The nearest is Všesoky (ruian-672424).');
   });
 
-  test('without areas a point outside the country is doubted', () => {
+  test('without areas a point outside the country is a warning', () => {
     expect(judge({ geom_wkt: 'POINT (11.5 48.1)' })).toEqual([['geometry-area', 'geom_wkt', 'warning']]);
     expect(judge({ geom_wkt: 'POINT (11.5 48.1)' }, { lookupArea: () => ({ kind: 'not-harvested' }) })).toEqual([
       ['geometry-area', 'geom_wkt', 'warning'],
@@ -227,7 +227,7 @@ describe('the point', () => {
     [18.95, 49.5],
     [15, 48.5],
     [15, 51.1],
-  ])('without areas %f %f is still in the country', (lon, lat) => {
+  ])('without areas %f %f is inside the country', (lon, lat) => {
     expect(judge({ geom_wkt: `POINT (${lon} ${lat})` })).toEqual([]);
   });
 
@@ -236,13 +236,13 @@ describe('the point', () => {
     [18.96, 49.5],
     [15, 48.49],
     [15, 51.11],
-  ])('without areas %f %f is outside the country, whichever side of it', (lon, lat) => {
+  ])('without areas %f %f is outside the country, on any side', (lon, lat) => {
     expect(getMessage({ geom_wkt: `POINT (${lon} ${lat})` })).toBe(
       `The point ${lon.toFixed(5)} ${lat.toFixed(5)} is outside Czechia. Check the coordinates and their order.`,
     );
   });
 
-  test('near an area it is only doubted where the service converts it, by other means', () => {
+  test('near an area it is only a warning if the service converts it by other means', () => {
     const outside = (distanceM?: number) => ({
       lookupArea: (): AreaLookup => ({ kind: 'outside', ...(distanceM === undefined ? {} : { distanceM }) }),
     });
@@ -265,7 +265,7 @@ describe('the point', () => {
     );
   });
 
-  test('blanks around it do not count, and nothing but blanks is none', () => {
+  test('blanks around it do not count, and blanks alone are no point', () => {
     const lookups: number[] = [];
     const lookupArea = (lon: number) => {
       lookups.push(lon);
@@ -278,7 +278,7 @@ describe('the point', () => {
   });
 });
 
-test('what is said of a state names what to do', () => {
+test('an issue about a state gives advice', () => {
   expect(getMessage({ projekt: undefined })).toBe('Every find needs projekt (survey project). Fill it in.');
   expect(getMessage({ predano: false })).toBe('A find for state 3 must be handed over. Set predano to true, or choose state 2.');
   expect(getMessage({ stav: 2, geom_wkt: undefined })).toBe(
@@ -290,7 +290,7 @@ test('what is said of a state names what to do', () => {
   expect(getMessage({ stav: 2 }, { role: 'B' })).toMatch(/^Your role is Researcher, .* ask an archaeologist to import it\.$/);
 });
 
-test('a find without a state is held to the first', () => {
+test('a find without a state is validated for the first', () => {
   expect(judge({ stav: undefined, hloubka: undefined, geom_wkt: undefined }, { role: 'B' })).toEqual([
     ['required', 'stav', 'error'],
   ]);

@@ -16,7 +16,7 @@ function checkChanged(from: string, to: string) {
   return schema.check(Buffer.from(good.replace(from, to)));
 }
 
-describe('what the schema has against a document is said in words, with element and line', () => {
+describe('a schema violation is explained, with element and line', () => {
   test.each([
     [
       'an element out of order',
@@ -61,7 +61,7 @@ describe('what the schema has against a document is said in words, with element 
     ]);
   });
 
-  test('text that is no XML', () => {
+  test('text that is not XML', () => {
     expect(schema.check(Buffer.from('season.csv'))[0]).toMatchObject({ rule: 'xml-not-well-formed', severity: 'error' });
     expect(schema.check(Buffer.from('<!DOCTYPE x><x/>'))[0]).toMatchObject({ rule: 'xml-not-well-formed' });
   });
@@ -75,13 +75,13 @@ test('the schema follows the profile', async () => {
 });
 
 test.each(['9.9', '../2.2', ''])(
-  'a schema version that pas does not have, "%s", is a matter of configuration',
+  'a schema version that pas does not have, "%s", is a configuration error',
   async (schemaVersion) => {
     await expect(openFindSchema({ ...PROFILE, schemaVersion })).rejects.toThrow(ConfigError);
   },
 );
 
-test('a schema that is given back stays with whoever else has it, however many others come', async () => {
+test('a released schema stays available to its other users, however many others are loaded', async () => {
   const document = buildDocument(aFind(), PROFILE);
   const [first, second] = [await openFindSchema(PROFILE), await openFindSchema(PROFILE)];
   first[Symbol.dispose]();

@@ -16,14 +16,14 @@ afterAll(() => schema[Symbol.dispose]());
 const validate = (find: Find) => validateFind(find, { schema, today: '2024-11-20', lookupTerm });
 
 describe('a find and its document', () => {
-  test.each([1, 2, 3] as const)('a complete find for state %d has a document that the schema takes', (stav) => {
+  test.each([1, 2, 3] as const)('a complete find for state %d has a document that the schema accepts', (stav) => {
     const { document, issues } = validate(aFind({ stav }));
     expect(issues).toEqual([]);
     expect(schema.check(document)).toEqual([]);
     expect(document.toString()).toContain(`<svc:stav>${stav}</svc:stav>`);
   });
 
-  test('the least that state 1 needs is enough', () => {
+  test('the minimum for state 1 is enough', () => {
     const { projekt, geom_system, pristupnost } = aFind().elements;
     const find = { localId: 'a', elements: { projekt, geom_system, pristupnost, stav: 1 } as FindElements, photos: [] };
     const { document, issues } = validate(find);
@@ -31,18 +31,18 @@ describe('a find and its document', () => {
     expect(document.toString()).not.toContain('chranene_udaje');
   });
 
-  test('the schema is not asked about what the rules refuse, so nothing is said twice', () => {
+  test('the schema is not consulted about what the rules refuse, so nothing is reported twice', () => {
     const { issues } = validate(aFind({ projekt: undefined }));
     expect(issues).toMatchObject([{ rule: 'required', element: 'projekt' }]);
   });
 
-  test('a character that XML cannot hold is an issue, and the document can still be looked at', () => {
+  test('a character that XML cannot contain is an issue, and the document can still be checked', () => {
     const { document, issues } = validate(aFind({ poznamka: 'a\u0001b' }));
     expect(issues).toMatchObject([{ rule: 'text-characters', element: 'poznamka', severity: 'error' }]);
     expect(document.toString()).toContain('a\uFFFDb');
   });
 
-  test('any text that the rules let through gives a document that the schema takes and that holds the text', () => {
+  test('any text that the rules accept gives a document that the schema accepts and that contains the text', () => {
     const anyText = fc.oneof(fc.string({ unit: 'binary', maxLength: 30 }), fc.string({ unit: 'grapheme', maxLength: 30 }));
     fc.assert(
       fc.property(anyText, anyText, (note, place) => {

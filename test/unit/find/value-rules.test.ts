@@ -11,7 +11,7 @@ function said(overrides: Partial<FindElements>, context: Partial<RuleContext> = 
 }
 
 describe('a registration number', () => {
-  test('has at most as many characters as the service takes, whatever their bytes', () => {
+  test('has at most as many characters as the service accepts, whatever their bytes', () => {
     expect(findNumberProblem('🏺'.repeat(MAX_CHARACTERS))).toBeUndefined();
     expect(findNumberProblem('a'.repeat(256))).toMatchObject({ rule: 'number-length' });
     expect(String(findNumberProblem('a'.repeat(256))?.problem)).toBe(
@@ -19,7 +19,7 @@ describe('a registration number', () => {
     );
   });
 
-  test.each(['\n', '\r', '\t'])('is written in one line, so %j is refused', (character) => {
+  test.each(['\n', '\r', '\t'])('is a single line, so %j is refused', (character) => {
     const problem = 'The number has a line break or a tab in it. Write it in one line.';
     expect(findNumberProblem(`A${character}1`)).toMatchObject({ rule: 'number-form' });
     expect(String(findNumberProblem(`A${character}1`)?.problem)).toBe(problem);
@@ -28,7 +28,7 @@ describe('a registration number', () => {
     expect(said({ evidencni_cislo: ` A 1${character}` })).toEqual([]);
   });
 
-  test('holds nothing that nobody can see', () => {
+  test('contains no invisible character', () => {
     const problem = 'The number contains the invisible character U+0085. Remove it.';
     expect(String(findNumberProblem('A\u00851')?.problem)).toBe(problem);
     expect(findNumberProblem('A\u00851')).toMatchObject({ rule: 'number-form' });
@@ -36,19 +36,19 @@ describe('a registration number', () => {
     expect(findNumberProblem('A 1')).toBeUndefined();
   });
 
-  test('that XML cannot hold is said once', () => {
+  test('with characters that XML cannot contain has one issue', () => {
     expect(said({ evidencni_cislo: 'A\u00071' })).toEqual([
       'text-characters: evidencni_cislo contains the character U+0007, which XML does not allow. Remove it.',
     ]);
   });
 
-  test('need not be there', () => {
+  test('is optional', () => {
     const { evidencni_cislo: _, ...others } = aFind({ stav: 2 }).elements;
     expect(checkRules({ localId: 'K-1', elements: others, photos: [] }, { today: '2024-11-20', lookupTerm })).toEqual([]);
   });
 });
 
-describe('what is said of a value', () => {
+describe('an issue about a value', () => {
   test.each<[Partial<FindElements>, string]>([
     [{ poznamka: 'a\r\u0000' }, 'text-characters: poznamka contains the character U+0000, which XML does not allow. Remove it.'],
     [
@@ -92,21 +92,21 @@ describe('what is said of a value', () => {
     expect(otherNames.filter((other) => !other.startsWith('identifier-form'))).toEqual([]);
   });
 
-  test.each(['1700-01-01', '2024-11-20', ' ', ''])('%j passes as a day', (datum_nalezu) => {
+  test.each(['1700-01-01', '2024-11-20', ' ', ''])('%j is accepted as a day', (datum_nalezu) => {
     expect(said({ datum_nalezu, stav: 1 })).toEqual([]);
   });
 
-  test('a find without a day is held to none', () => {
+  test('a find without a date has no issue about it', () => {
     const { datum_nalezu: _, ...others } = aFind({ stav: 1 }).elements;
     expect(checkRules({ localId: 'K-1', elements: others, photos: [] }, { today: '2024-11-20' })).toEqual([]);
   });
 
-  test('blanks around an identifier of an organisation are none within it', () => {
+  test('blanks around an identifier of an organisation are ignored', () => {
     expect(said({ projekt: { id: ' C-202400101 ', text: '' } })).toEqual([]);
   });
 });
 
-describe('what a look into the vocabulary tells', () => {
+describe('a lookup in the vocabulary reports', () => {
   const found = (lookup: TermLookup, text = 'paleolit') =>
     said(
       { obdobi: { id: 'HES-000253', text } },
@@ -114,7 +114,7 @@ describe('what a look into the vocabulary tells', () => {
     );
   const term = (id: string, label: string) => ({ id, label, setSpec: 'heslo:obdobi' });
 
-  test('an entry that is called otherwise', () => {
+  test('an entry with another label', () => {
     expect(found({ kind: 'found', term: term('HES-000300', 'doba bronzová') })).toEqual([
       'vocabulary: The id of obdobi is "HES-000253", which the service does not know. Write HES-000300 (doba bronzová).',
     ]);
@@ -127,7 +127,7 @@ describe('what a look into the vocabulary tells', () => {
     ]);
   });
 
-  test('none, with what is near to its label, or else where all are shown', () => {
+  test('no entry, with similar labels, or else the command that lists all', () => {
     const nearest = [term('HES-000300', 'doba bronzová')];
     const text =
       'vocabulary: No entry of periods (heslo:obdobi) has the identifier HES-000253. Nearest: doba bronzová (HES-000300). If it is new, run pas harvest-vocab.';
@@ -136,13 +136,13 @@ describe('what a look into the vocabulary tells', () => {
     expect(none).toContain(' To list them all: pas vocab list heslo:obdobi.');
   });
 
-  test('a term that is mapped to none', () => {
+  test('a term that is mapped to no entry', () => {
     expect(found({ kind: 'mapping-conflict', ownTerm: 'starý', target: 'HES-7' })).toEqual([
       'vocabulary: "starý" is mapped to HES-7, which is not an entry of periods (heslo:obdobi). Choose another: pas vocab map set heslo:obdobi starý ID',
     ]);
   });
 
-  test('nothing, where it was not harvested', () => {
+  test('nothing, if the vocabulary was not harvested', () => {
     expect(said({}, { lookupTerm: nothingHarvested })).toContain(
       'not-harvested: HES-000253 in obdobi was not checked: periods (heslo:obdobi) was not harvested. Run pas harvest-vocab to check it.',
     );

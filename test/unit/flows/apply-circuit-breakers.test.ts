@@ -60,7 +60,7 @@ function answering() {
 }
 
 describe('five equal refusals', () => {
-  test('that name nothing in the entries open the circuit: what was refused is queued again, behind the rest', () => {
+  test('that name nothing in the entries open the circuit: the refused entries are queued again, behind the rest', () => {
     using push = answering();
     expect(push.refuse(4, 405, ['C-1', 'C-2'])).toEqual(['refused', 'refused', 'refused', 'refused']);
     expect(push.session.state.counts.refused).toBe(4);
@@ -82,7 +82,7 @@ describe('five equal refusals', () => {
     expect([push.told().length, push.entry(last).state]).toEqual([1, 'queued']);
   });
 
-  test('open the circuit in whatever way they are told, but for those that may be about a project', () => {
+  test('open the circuit whatever their form, except those that may concern a project', () => {
     using push = answering();
     for (const status of [405, 400, 415, 413]) push.refuse(1, status);
     push.refuse(1, 404);
@@ -93,7 +93,7 @@ describe('five equal refusals', () => {
     expect(push.leftOut()).toEqual(['import']);
   });
 
-  test('between which one was accepted are none', () => {
+  test('with an accepted entry between them do not', () => {
     using push = answering();
     push.refuse(4, 405);
     push.accept(push.aFind(), 'C-1-N00001');
@@ -101,7 +101,7 @@ describe('five equal refusals', () => {
     expect(push.leftOut()).toEqual([]);
   });
 
-  test('between which the service found something wrong in an entry are none, but for those about projects', () => {
+  test('with an error in an entry between them do not, except refusals for projects', () => {
     using push = answering();
     push.refuse(4, 405);
     expect(push.answered(push.aFind(), wrong, 422, REFUSED)).toEqual(REFUSED);
@@ -114,7 +114,7 @@ describe('five equal refusals', () => {
     expect(projects.leftOut()).toEqual(['import']);
   });
 
-  test('of a number with what its value is refused for are about the number', () => {
+  test('of a number that can be caused by its value concern the number', () => {
     using push = answering();
     for (let index = 0; index < 6; index += 1) {
       const id = push.aNumber('INV 1', `C-1-N0000${index}`);
@@ -123,7 +123,7 @@ describe('five equal refusals', () => {
     expect(push.leftOut()).toEqual([]);
   });
 
-  test('open it also where an answer between leaves open what became of an entry', () => {
+  test('open it even if an answer between them leaves an entry uncertain', () => {
     using push = answering();
     push.refuse(4, 404, ['C-1', 'C-2', 'C-3', 'C-4']);
     const uncertain: Outcome = { kind: 'uncertain', detail: 'said', outsideContract: false };
@@ -132,27 +132,27 @@ describe('five equal refusals', () => {
     expect(push.leftOut()).toEqual(['import']);
   });
 
-  test('of finds without a project are told once', () => {
+  test('of finds without a project are reported once', () => {
     using push = answering();
     const ids = Array.from({ length: 5 }, () => push.aFind(null));
     for (const id of ids) push.answered(id, forbidden, 403, REFUSED);
     expect(push.told()).toMatchObject([{ project: null, count: 5 }]);
   });
 
-  test('are none where the entries are to be sent again', () => {
+  test('do not if the entries are to be sent again', () => {
     using push = answering();
     for (let index = 0; index < 6; index += 1) expect(push.answered(push.aFind(), forbidden, 403, AGAIN)).toEqual(AGAIN);
     expect(push.leftOut()).toEqual([]);
   });
 
-  test('open it for numbers as for finds, but for the status that is about the number', () => {
+  test('open it for numbers as for finds, except the status that concerns the number', () => {
     using push = answering();
     for (let index = 0; index < 5; index += 1) push.answered(push.aNumber('INV 1', `C-1-N0000${index}`), refused, 405, REFUSED);
     push.refuse(5, 422);
     expect(push.leftOut()).toEqual(['number', 'import']);
   });
 
-  test('that a person took up meanwhile are left as they are', () => {
+  test('leave entries that a person changed meanwhile as they are', () => {
     using push = answering();
     const first = push.aFind();
     push.answered(first, refused, 405, REFUSED);
@@ -161,7 +161,7 @@ describe('five equal refusals', () => {
     expect([push.leftOut(), push.entry(first).state, push.session.state.counts.refused]).toEqual([['import'], 'draft', 1]);
   });
 
-  test('in a word are about the way as well, also where the finds were under way at once and are tried again', () => {
+  test('without a detail open it too, even if the finds were under way at once and are tried again', () => {
     using push = answering();
     push.refuse(5, 400, ['C-1'], { kind: 'refused-unspecified', detail: 'said' });
     expect(push.leftOut()).toEqual(['import']);
@@ -179,7 +179,7 @@ describe('five equal refusals', () => {
 });
 
 describe('a project', () => {
-  test('whose finds are all forbidden is left out alone, and whether the account has access is open again', () => {
+  test('whose finds are all forbidden is paused alone, and access of the account is unproven again', () => {
     using push = answering();
     push.session.apply({ settlement: AGAIN, state: { ...push.session.state, accessProven: true }, effects: [] });
     const waits = push.aFind('C-1');
@@ -197,7 +197,7 @@ describe('a project', () => {
     expect(push.leftOut()).toEqual([]);
   });
 
-  test('that is not there leaves access as it was, and five of them open the circuit', () => {
+  test('that does not exist leaves access proven, and five such projects open the circuit', () => {
     using push = answering();
     push.session.apply({ settlement: AGAIN, state: { ...push.session.state, accessProven: true }, effects: [] });
     push.refuse(4, 404, ['C-1', 'C-2', 'C-3', 'C-4']);
@@ -207,8 +207,8 @@ describe('a project', () => {
   });
 });
 
-describe('what is left out', () => {
-  test('is tried again after a minute, and left out for twice as long each time, an hour at most', async () => {
+describe('a paused part of the queue', () => {
+  test('is tried again after a minute, and paused for twice as long each time, an hour at most', async () => {
     using push = answering();
     const pauses: number[] = [];
     push.refuse(5, 405);
@@ -226,7 +226,7 @@ describe('what is left out', () => {
     expect(pauses).toEqual([1, 2, 4, 8, 16, 32, 60, 60]);
   });
 
-  test('is of its kind and its project', () => {
+  test('consists of its kind and its project', () => {
     using push = answering();
     push.refuse(5, 403, ['C-1'], forbidden);
     expect(push.refuse(1, 403, ['C-2'], forbidden)).toEqual(['refused']);
@@ -237,11 +237,11 @@ describe('what is left out', () => {
   });
 });
 
-describe('what is sent again by itself', () => {
+describe('an automatic repetition', () => {
   const busy: Outcome = { kind: 'busy' };
   const record = (index: number): string => `C-1-N0000${index}`;
 
-  test('opens the circuit where five records are answered so, and not where one is', async () => {
+  test('opens the circuit if five records are answered so, and not if one is', async () => {
     using push = answering();
     const one = push.aNumber('INV 1', record(9));
     for (let time = 0; time < 6; time += 1) {
@@ -256,20 +256,20 @@ describe('what is sent again by itself', () => {
     expect(push.leftOut()).toEqual(['number']);
   });
 
-  test('opens none together with what is refused', () => {
+  test('does not open it together with refusals', () => {
     using push = answering();
     for (let index = 0; index < 4; index += 1) push.answered(push.aNumber('INV 1', record(index)), busy, 429, AGAIN);
     push.answered(push.aNumber('INV 1', record(4)), refused, 405, REFUSED);
     expect(push.leftOut()).toEqual([]);
   });
 
-  test('counts where it left when the last one was answered', () => {
+  test('counts if it departed after the last answer', () => {
     using push = answering();
     for (let index = 0; index < 5; index += 1) push.answered(push.aNumber('INV 1', record(index)), busy, 429, AGAIN);
     expect(push.leftOut()).toEqual(['number']);
   });
 
-  test('counts once for all that were under way at the time', async () => {
+  test('counts once for all requests under way at the time', async () => {
     using push = answering();
     await push.clock.advance(10_000);
     const departedAtMs = push.clock.monotonicMs() - 1;
@@ -278,7 +278,7 @@ describe('what is sent again by itself', () => {
     expect(push.leftOut()).toEqual([]);
   });
 
-  test('opens the circuit where five uploads are cut, and none where nothing arrived at all', async () => {
+  test('opens the circuit after five cut uploads, but not if nothing arrived at all', async () => {
     for (const cut of [true, false]) {
       using push = answering();
       for (let index = 0; index < 5; index += 1) {
@@ -291,7 +291,7 @@ describe('what is sent again by itself', () => {
     }
   });
 
-  test('opens none where nobody knows what became of it', () => {
+  test('does not open it after uncertain answers', () => {
     using push = answering();
     const uncertain: Outcome = { kind: 'uncertain', detail: 'said', outsideContract: false };
     const settlement: Settlement = { state: 'uncertain', reason: 'said' };

@@ -20,7 +20,7 @@ function enclosed(home: string, unpack: Unpack = inOrder, path = 'media/1.png') 
 
 const unpackedIn = (home: string): string[] => readdirSync(home).filter((name) => name.startsWith('unpacked-'));
 
-test('a photograph lies unpacked only until it is kept, under its own name', async () => {
+test('an unpacked photograph is kept under its own name, and then removed', async () => {
   const home = tempFolder();
   mkdirSync(join(home, 'unpacked-999999999-killed'));
   const photographs = enclosed(home);
@@ -35,7 +35,7 @@ test('a photograph lies unpacked only until it is kept, under its own name', asy
   expect(unpackedIn(home)).toEqual([]);
 });
 
-test('a full disk stops it and is named, a damaged part costs its photograph only', async () => {
+test('a full disk stops the import with an error; a damaged part affects its photograph only', async () => {
   const home = tempFolder();
   const full = enclosed(home, async () => {
     throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
@@ -53,7 +53,7 @@ test('a full disk stops it and is named, a damaged part costs its photograph onl
   expect(unpackedIn(home)).toEqual([]);
 });
 
-test('a name that is too long for the disk costs its photograph only', async () => {
+test('a name that is too long for the disk affects its photograph only', async () => {
   const name = `${'n'.repeat(300)}.png`;
   const photographs = enclosed(tempFolder(), inOrder, name);
   expect((await photographs.inspectPhotograph(name)).issues).toMatchObject([
@@ -62,7 +62,7 @@ test('a name that is too long for the disk costs its photograph only', async () 
   await photographs.close();
 });
 
-test('what lies in an archive cannot be kept where it lies', () => {
+test('a photograph in an archive cannot be linked to', () => {
   const keeping = makePhotographKeeping(tempFolder(), { maxBytes: 1, link: true });
   expect(() => openEnclosedPhotographs('finds.zip', { paths: [] }, tempFolder(), { ...keeping, link: true })).toThrow(UsageError);
 });

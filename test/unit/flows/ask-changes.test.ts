@@ -64,14 +64,14 @@ async function edited(start: Find, ...answers: readonly string[]) {
 /** Enter, so many times. */
 const enter = (times: number): string[] => Array.from({ length: times }, () => '');
 
-test('Enter alone keeps every value, also a person whom the vocabulary does not know', async () => {
+test('Enter keeps every value, even a person unknown to the vocabulary', async () => {
   const { find, intent, prompt } = await edited(FIND, ...enter(16));
   expect(find).toEqual(FIND);
   expect(intent).toBe('send');
   expect(prompt.left).toEqual([]);
 });
 
-test('a term is searched as one types, a point is taken in any form, and a wrong depth is said at once', async () => {
+test('a term is searched while typing, a point is accepted in any form, and a wrong depth is reported at once', async () => {
   const { find, prompt } = await edited(
     FIND,
     ...enter(5),
@@ -89,14 +89,14 @@ test('a term is searched as one types, a point is taken in any form, and a wrong
   expect(prompt.transcript.join('\n')).toMatch(/deep ✗/);
 });
 
-test('a hyphen takes a value away, < goes back, > leaves the rest as it is', async () => {
+test('a hyphen removes a value, < goes back, > leaves the rest unchanged', async () => {
   const { find, intent } = await edited(FIND, '', '', '', '<', '', '', '', '', '', '', '', '', '-', '>', 'draft');
   const { lokalizace: _gone, ...rest } = ELEMENTS;
   expect(find.elements).toEqual(rest);
   expect(intent).toBe('draft');
 });
 
-test('neither the number nor photographs of the find are asked for, nor offered at the end', async () => {
+test('neither the number nor photographs are asked for, or offered at the end', async () => {
   const { prompt } = await edited(FIND, '>', '');
   expect(prompt.transcript.join('\n')).not.toMatch(/Number of the find|Photographs/);
 });

@@ -54,7 +54,7 @@ function story(aheadMs = 0) {
 
 const bounds = (fromMs: number, untilMs: number, settledMs: number) => ({ fromMs, untilMs, settledMs });
 
-test.each([0, -2 * DAY, 2 * DAY])('the wall clock decides nothing, though it is wrong by %s ms', (aheadMs) => {
+test.each([0, -2 * DAY, 2 * DAY])('the wall clock decides nothing, even if it is wrong by %s ms', (aheadMs) => {
   const { attempt, window } = story(aheadMs);
   attempt(NOON, NOON + 5000, UNCERTAIN);
   expect(window()).toEqual({
@@ -63,31 +63,31 @@ test.each([0, -2 * DAY, 2 * DAY])('the wall clock decides nothing, though it is 
   });
 });
 
-test('an attempt before which the service had not said the time has no bounds', () => {
+test('an attempt before the service first sent its time has no bounds', () => {
   const { attempt, earliest, window } = story();
   attempt(null, NOON, UNCERTAIN);
   expect([window().bounds, earliest()]).toEqual([undefined, undefined]);
 });
 
-test('what the service itself has called failed is not being made any more', () => {
+test('a write that the service itself reported as failed is over', () => {
   const { attempt, window } = story();
   attempt(NOON, NOON + 2000, UNCERTAIN, { status: 500 });
   expect(window().bounds).toEqual(bounds(NOON, NOON + 2000, NOON + 2000 + SETTLE));
 });
 
-test('what anything else than the service itself has called failed may still be made', () => {
+test('a write that another party reported as failed may still be made', () => {
   const { attempt, window } = story();
   attempt(NOON, NOON + 2000, UNCERTAIN, { status: 502 });
   expect(window().bounds?.untilMs).toBe(NOON + 2000 + SETTLE);
 });
 
-test('a service whose clock went back during the attempt is not done with it the sooner', () => {
+test('a service whose clock went back during the attempt needs no less time', () => {
   const { attempt, window } = story();
   attempt(NOON, NOON - DAY, UNCERTAIN);
   expect(window().bounds).toEqual(bounds(NOON, NOON + SETTLE, NOON + SETTLE));
 });
 
-test('an attempt of a push that was killed may have left late, and takes effect as long as the service may work on it', () => {
+test('an attempt of a killed push may have departed late, and takes effect as long as the service may work on it', () => {
   const { begin, kill, earliest, window } = story();
   begin(NOON);
   const open = bounds(NOON, NOON + SENT_BY + SETTLE, NOON + SENT_BY + SETTLE);
@@ -102,7 +102,7 @@ test('the bounds of an accepted attempt end at its answer', () => {
   expect(window().bounds).toEqual(bounds(NOON, NOON + 2000, NOON + 2000 + SETTLE));
 });
 
-test('an attempt that the service has not looked at bounds nothing', () => {
+test('an attempt that the service did not process has no bounds', () => {
   const { attempt, window } = story();
   attempt(NOON - DAY, NOON - DAY, { state: 'queued', reason: 'said', notBeforeAt: 0 }, { status: 429 });
   expect(window()).toEqual({ bounds: undefined, accounts: new Set() });

@@ -65,8 +65,8 @@ async function twoComputers(clock: ManualClock) {
   return { service, outbox, close };
 }
 
-describe('a find that reads like a record that another outbox of the account has made', () => {
-  test('is held, with the record to choose from, and stays held however often it is pushed', async () => {
+describe('a find that matches a record created from another outbox of the account', () => {
+  test('is held with the candidate record, however often it is pushed', async () => {
     const clock = manualClock();
     const { service, outbox, close } = await twoComputers(clock);
     for (let turn = 0; turn < 3; turn += 1) {
@@ -79,7 +79,7 @@ describe('a find that reads like a record that another outbox of the account has
     close();
   });
 
-  test('is that record where a person says so', async () => {
+  test('is that record if a person says so', async () => {
     const clock = manualClock();
     const { service, outbox, close } = await twoComputers(clock);
     await service.push(outbox);
@@ -89,7 +89,7 @@ describe('a find that reads like a record that another outbox of the account has
     close();
   });
 
-  test('is sent where a person says that it is another, and is not asked about again', async () => {
+  test('is sent if a person says that it is another, and is not asked about again', async () => {
     const clock = manualClock();
     const { service, outbox, close } = await twoComputers(clock);
     await service.push(outbox);
@@ -99,7 +99,7 @@ describe('a find that reads like a record that another outbox of the account has
     close();
   });
 
-  test('is sent with the push that says so beforehand, and nothing is decided about others than those that are named', async () => {
+  test('is sent by a push with that decision, which decides nothing about unnamed finds', async () => {
     const clock = manualClock();
     const { service, outbox, close } = await twoComputers(clock);
     queueFind(outbox, 'B-2', 'fibula');
@@ -113,7 +113,7 @@ describe('a find that reads like a record that another outbox of the account has
     close();
   });
 
-  test('is asked about where a person is there', async () => {
+  test('is asked about on a terminal', async () => {
     const clock = manualClock();
     const { service, outbox, close } = await twoComputers(clock);
     const askedProjects: (string | null)[] = [];
@@ -142,7 +142,7 @@ describe('a find that reads like a record that another outbox of the account has
     close();
   });
 
-  test('is freed where the record turns out to be another find’s of this outbox', async () => {
+  test('is released if the record turns out to belong to another find of this outbox', async () => {
     const clock = manualClock();
     const { service, outbox, close } = await twoComputers(clock);
     queueFind(outbox, 'B-2', 'fibula');
@@ -153,7 +153,7 @@ describe('a find that reads like a record that another outbox of the account has
     close();
   });
 
-  test('is held also where it was queued while the push was under way', async () => {
+  test('is held even if it was queued during the push', async () => {
     using setup = scene();
     const { service, outbox } = setup;
     service.make(getInnerText('fibula'));
@@ -181,7 +181,7 @@ describe('a find that reads like a record that another outbox of the account has
     expect([service.writes, states(outbox)]).toEqual([[], ['held: equal-record']]);
   });
 
-  test('is held also where it was queued long after the look that showed that record', async () => {
+  test('is held even if it was queued long after the scan that showed the record', async () => {
     using setup = scene();
     const { clock, service, outbox } = setup;
     service.make(getInnerText('fibula'));
@@ -193,7 +193,7 @@ describe('a find that reads like a record that another outbox of the account has
     expect([service.writes, states(outbox)]).toEqual([['K-1'], ['accepted', 'held: equal-record']]);
   });
 
-  test('is held also where it came while the service was looked at', async () => {
+  test('is held even if it was queued during the scan', async () => {
     using setup = scene();
     const { service, outbox } = setup;
     service.make(getInnerText('fibula'));
@@ -217,7 +217,7 @@ describe('equal notes in one outbox', () => {
     expect([states(outbox), service.writes]).toEqual([Array(3).fill('accepted'), Array(3).fill('sherd')]);
   });
 
-  test('are so also where one is uncertain and its record is shown', async () => {
+  test('are sent even if one is uncertain and its record is shown', async () => {
     using setup = scene();
     const { service, outbox } = setup;
     service.habits.tellsTime = false;
@@ -246,13 +246,13 @@ describe('a number', () => {
     return { ...setup, ident };
   };
 
-  test('is sent where the record shows what it expects', async () => {
+  test('is sent if the record shows the expected value', async () => {
     using setup = numbered('OLD');
     expect(await setup.service.push(setup.outbox)).toMatchObject({ accepted: 1 });
     expect(setup.service.records.get(setup.ident)?.number).toBe('INV 1');
   });
 
-  test('is held where a curator has changed it since, with the old and the new one, until a person decides', async () => {
+  test('is held if a curator has changed it since, with both numbers, until a person decides', async () => {
     using setup = numbered('OLD');
     const { clock, ident, outbox, service } = setup;
     service.setNumber(ident, 'CUR 7');
@@ -267,7 +267,7 @@ describe('a number', () => {
     expect(service.records.get(ident)?.number).toBe('INV 1');
   });
 
-  test('is freed where the curator puts the old one back', async () => {
+  test('is released if the curator restores the old one', async () => {
     using setup = numbered('OLD');
     const { ident, outbox, service } = setup;
     service.setNumber(ident, 'CUR 7');
@@ -276,7 +276,7 @@ describe('a number', () => {
     expect(await service.push(outbox)).toMatchObject({ accepted: 1 });
   });
 
-  test('is looked at again right before it leaves', async () => {
+  test('is checked again just before it departs', async () => {
     using setup = numbered('OLD');
     const { ident, outbox, service } = setup;
     service.habits.beforeHarvest = async ({ url }) => {
@@ -301,7 +301,7 @@ describe('a number', () => {
     expect(states(outbox)).toEqual(after);
   });
 
-  test('stays in the queue where the service cannot be looked at right before it leaves', async () => {
+  test('stays queued if the service cannot be checked just before it departs', async () => {
     using setup = numbered('OLD');
     setup.service.habits.beforeHarvest = async ({ url }) => {
       if (url.includes('GetRecord')) throw new UnavailableError('closed for the night');
@@ -322,7 +322,7 @@ describe('a photograph', () => {
   test.each([
     ['the same bytes', 'other.jpg'],
     ['the name that it was sent under', 'a.jpg'],
-  ])('is held where the record has a file with %s that nothing explains', async (_what, name) => {
+  ])('is held if the record has an unexplained file with %s', async (_what, name) => {
     using setup = withFile('a.jpg', 'picture');
     const { ident, outbox, service } = setup;
     using other = withFile('a.jpg', 'picture');
@@ -336,7 +336,7 @@ describe('a photograph', () => {
     expect(await service.push(outbox)).toMatchObject({ accepted: 1 });
   });
 
-  test('is sent where its files are others, or are explained', async () => {
+  test('is sent if the files of the record differ, or are explained', async () => {
     using setup = withFile('a.jpg', 'picture');
     const { ident, outbox, service } = setup;
     service.addFile(ident, 'b.jpg');
@@ -346,7 +346,7 @@ describe('a photograph', () => {
   });
 });
 
-describe('where another account harvests', () => {
+describe('if another account harvests', () => {
   const foreign = () => {
     const setup = scene();
     const { service } = setup;
@@ -358,7 +358,7 @@ describe('where another account harvests', () => {
     return { ...setup, push: () => service.push(setup.outbox, { service: lent, harvesting }) };
   };
 
-  test('records that are not shown are one question for the project, and the answer is remembered', async () => {
+  test('hidden records cause one question for the project, and the answer is remembered', async () => {
     using setup = foreign();
     const { outbox, service, push } = setup;
     for (const name of ['K-1', 'K-2']) queueFind(outbox, name);
@@ -371,7 +371,7 @@ describe('where another account harvests', () => {
     expect(service.writes).toEqual(['K-1', 'K-2', 'K-3']);
   });
 
-  test('records that an event explains are no question', async () => {
+  test('records explained by an event cause no question', async () => {
     using setup = foreign();
     acceptEntry(setup.outbox, queueFind(setup.outbox, 'K-0').entryId, N1);
     queueFind(setup.outbox, 'K-1');
@@ -379,14 +379,14 @@ describe('where another account harvests', () => {
   });
 });
 
-describe('the look', () => {
+describe('the scan before a push', () => {
   const pushing = async (setup: ReturnType<typeof scene>, more: { mayLook?: boolean } = {}) => {
     const notChecked: NotChecked[] = [];
     const result = await setup.service.push(setup.outbox, { ...more, onNotChecked: (why) => notChecked.push(why) });
     return { told: notChecked, result };
   };
 
-  test('is left out where a person says so, and is said to be', async () => {
+  test('can be skipped by a person, with a message', async () => {
     using setup = scene();
     setup.service.make(getInnerText('K-1'));
     queueFind(setup.outbox, 'K-1');
@@ -394,7 +394,7 @@ describe('the look', () => {
     expect(setup.service.asked).toEqual([]);
   });
 
-  test('that fails sends nothing', async () => {
+  test('sends nothing if it fails', async () => {
     using setup = scene();
     setup.service.habits.beforeHarvest = async () => {
       throw new UnavailableError('closed for the night');
@@ -404,7 +404,7 @@ describe('the look', () => {
     expect([setup.service.writes, states(setup.outbox)]).toEqual([[], ['queued']]);
   });
 
-  test('for which the service does not take the account is said to be missing, once, and everything is sent', async () => {
+  test('is reported once as missing if the service refuses the account, and everything is sent', async () => {
     using setup = scene();
     const { outbox, service } = setup;
     service.habits.beforeHarvest = async () => {
@@ -415,7 +415,7 @@ describe('the look', () => {
     expect(await pushing(setup)).toMatchObject({ told: ['not-signed-in'], result: { accepted: 2 } });
   });
 
-  test('begins some weeks before the oldest entry, then where the last one ended, and never later than a day before', async () => {
+  test('starts some weeks before the oldest entry, then where the last scan ended, and at least a day back', async () => {
     using setup = scene();
     const { clock, outbox, service } = setup;
     const froms = () => {
@@ -447,7 +447,7 @@ describe('the look', () => {
     expect(froms()).toBeGreaterThan(lastMs - 2 * DAY_MS);
   });
 
-  test('is that long also where the clock of this machine is weeks ahead', async () => {
+  test('is that long even if the clock of this machine is weeks ahead', async () => {
     using setup = scene();
     const { clock, service } = setup;
     const outbox = { ...setup.outbox, clock: { ...clock, now: () => asWallMs(clock.now() + 60 * DAY_MS) } };
@@ -458,7 +458,7 @@ describe('the look', () => {
   });
 });
 
-describe('a machine that was rolled back with outbox and journal', () => {
+describe('a machine rolled back with outbox and journal', () => {
   const rolledBack = async (clock: ManualClock) => {
     const service = findService(clock);
     const computer = aComputer(clock);
@@ -492,7 +492,7 @@ describe('a machine that was rolled back with outbox and journal', () => {
     computer[Symbol.dispose]();
   });
 
-  test('sends again what a person wants sent', async () => {
+  test('sends again what a person decides to send', async () => {
     const clock = manualClock();
     const { computer, outbox, service, writes } = await rolledBack(clock);
     await service.push(outbox);
@@ -558,7 +558,7 @@ describe('with thousands of records and entries', () => {
     return { context, run, stop, work, dispose: () => outbox[Symbol.dispose]() };
   }
 
-  test('the gate does as much more work as there are more of them, in short steps', async () => {
+  test('the work of the gate grows linearly, in short steps', async () => {
     const [small, big] = [await large(100), await large(400)];
     expect([await small.run(), await big.run()]).toEqual([[], []]);
     expect(big.work.statements).toBeLessThan(small.work.statements * 4.4);
@@ -566,7 +566,7 @@ describe('with thousands of records and entries', () => {
     for (const each of [small, big]) each.dispose();
   });
 
-  test('an interrupt is heard between two steps', async () => {
+  test('an interrupt is noticed between two steps', async () => {
     const { context, run, stop, dispose } = await large(200);
     const stopped = run(() => {
       if (context.judged.size > 0) stop.abort();

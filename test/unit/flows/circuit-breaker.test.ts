@@ -62,7 +62,7 @@ describe('a circuit', () => {
     );
   });
 
-  test('counts anew with a failure of another class', () => {
+  test('starts a new count with a failure of another class', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom('403', '404', 'transport'), { maxLength: 30 }), (classes) => {
         let breaker: CircuitBreaker | undefined;
@@ -76,7 +76,7 @@ describe('a circuit', () => {
     );
   });
 
-  test('is half-open after its pause, opens again with one failure, and for twice as long, an hour at most', () => {
+  test('is half-open after its pause, and one failure opens it again for twice as long, an hour at most', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 12 }), (times) => {
         let at = asMonotonicMs(1);
@@ -108,7 +108,7 @@ describe('a circuit', () => {
     );
   });
 
-  test('whose count starts again remembers how long it was open, and nothing of what it counted', () => {
+  test('with a new count remembers how long it was open, but nothing that it counted', () => {
     const counted = recordFailure(undefined, failure(7, 1));
     expect(counted).toMatchObject({ failures: 1, subjects: new Set(['7']), refused: new Set([7]), lastFailureAt: 1 });
     const opened = openCircuit(counted, PART, asMonotonicMs(1));
@@ -121,7 +121,7 @@ describe('a circuit', () => {
   });
 });
 
-test('circuits of kinds and projects are kept from push to push, and those that are open are told', () => {
+test('circuits of kinds and projects are kept from push to push, and open ones are reported', () => {
   const closed = recordFailure(undefined, failure(1, 1));
   const open = openCircuit(closed, PART, asMonotonicMs(1));
   const keys = [makeKindKey('import'), makeProjectKey('import', 'C-1'), makeRecordBreakerKey('photo', 'C-1-N1')];

@@ -30,7 +30,7 @@ async function sentFind(outbox: Outbox, folder: string): Promise<void> {
   addNumber(outbox, { findId, identCely: IDENT }, 'A 1', '');
 }
 
-test('finds are made anew in another outbox, with their photographs and without number, identifier and what became of them', async () => {
+test('finds are copied to another outbox with their photographs, but without number, identifier and history', async () => {
   using from = tempOutbox();
   using to = tempOutbox();
   const photosFolders = { from: tempFolder(), to: tempFolder() };
@@ -50,7 +50,7 @@ test('finds are made anew in another outbox, with their photographs and without 
   expect(photo?.kind === 'photo' && existsSync(openContentStore(photosFolders.to).getPath(photo.photograph.sha512))).toBe(true);
 });
 
-test('a find whose local id is taken is left out', async () => {
+test('a find whose local id is used is left out', async () => {
   using from = tempOutbox();
   using to = tempOutbox();
   const photosFolders = { from: tempFolder(), to: tempFolder() };

@@ -20,7 +20,7 @@ test.each<readonly [what: string, damage: string]>([
     'a byte of a document',
     `update entries set document = cast(replace(cast(document as text), 'K-3', 'K-8') as blob) where state = 'queued' and kind = 'import'`,
   ],
-])('a disk that changes %s stops the push, and nothing else than what was queued is sent', async (_what, damage) => {
+])('a disk that changes %s stops the push, and only what was queued is sent', async (_what, damage) => {
   const clock = manualClock();
   using outbox = tempOutbox(clock);
   const service = findService(clock);

@@ -79,7 +79,7 @@ function picture(state: PushState): string {
   return JSON.stringify(state, (_key, value: unknown) => (value instanceof Map || value instanceof Set ? [...value] : value));
 }
 
-test('decide settles every outcome of every kind of entry, and leaves none as it was', () => {
+test('decide settles every outcome of every kind of entry, and leaves none under way', () => {
   for (const outcome of KINDS)
     for (const kind of ENTRY_KINDS)
       for (const odd of [false, true]) {
@@ -102,7 +102,7 @@ test('decide settles every outcome of every kind of entry, and leaves none as it
       }
 });
 
-test('decide is pure: it changes nothing that it is given, and says the same twice', () => {
+test('decide is pure: it changes no argument, and repeats its result', () => {
   fc.assert(
     fc.property(fc.array(attempts, { maxLength: 30 }), (all) => {
       let state = makeInitialState(new Map());
@@ -119,7 +119,7 @@ test('decide is pure: it changes nothing that it is given, and says the same twi
   );
 });
 
-test('whatever comes back, what may have arrived is never queued, and only an acceptance is one', () => {
+test('for any answer, an entry that may have arrived is never queued, and only an acceptance accepts', () => {
   fc.assert(
     fc.property(fc.array(attempts, { maxLength: 60 }), (all) => {
       let state = makeInitialState(new Map());

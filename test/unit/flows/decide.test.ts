@@ -11,7 +11,7 @@ const NEVER_ARRIVED: Told = { kind: 'not-delivered', detail: 'no route' };
 const CUT: Told = { kind: 'cut', detail: 'reset' };
 
 describe('a throttle', () => {
-  test('slows everybody down for as long as the service asks, and sends the entry again at once', () => {
+  test('slows all requests for as long as the service asks, and sends the entry again at once', () => {
     using push = aPush();
     expect(push.settled(push.anImport(), THROTTLED, 42)).toEqual({
       state: 'queued',
@@ -44,7 +44,7 @@ describe('a throttle', () => {
 describe('a lock', () => {
   const WAITS = 'the service is already working on this record';
 
-  test('lets its entry wait, longer each time, and nobody else', () => {
+  test('makes its entry wait, longer each time, and no other', () => {
     using push = aPush();
     const id = push.aNumber();
     expect(push.settled(id, BUSY)).toEqual({ state: 'queued', reason: WAITS, notBeforeAt: push.now() + 1000 });
@@ -53,7 +53,7 @@ describe('a lock', () => {
     expect([push.slowed, push.session.state.counts]).toMatchObject([[], { locked: 2, throttled: 0 }]);
   });
 
-  test('that lasts may be a throttle that does not say so: everybody slows down from the fourth on', () => {
+  test('that lasts may be a throttle: from the fourth on all requests slow down', () => {
     using push = aPush();
     const id = push.aNumber();
     push.triedInVain(id, 3);
@@ -61,7 +61,7 @@ describe('a lock', () => {
     expect([push.slowed, push.session.state.counts]).toMatchObject([[[42, undefined]], { locked: 1, throttled: 0 }]);
   });
 
-  test('says how often the entry was tried once that is eight times', () => {
+  test('reports the number of tries from the eighth on', () => {
     using push = aPush();
     const id = push.aNumber();
     push.triedInVain(id, 6);
@@ -89,10 +89,10 @@ describe('a lock', () => {
   });
 });
 
-describe('a network that fails', () => {
+describe('a network failure', () => {
   const REASON = 'the request did not reach the service (no route)';
 
-  test('is tried again after growing pauses, ten seconds at most, and ends the push the fourth time in a row', () => {
+  test('is retried after growing pauses, ten seconds at most, and ends the push the fourth time in a row', () => {
     using push = aPush();
     const id = push.anImport();
     const pauses: number[] = [];
@@ -108,7 +108,7 @@ describe('a network that fails', () => {
   test.each([
     ['an answer', ACCEPTED],
     ['a request that was cut under way', CUT],
-  ])('is there again after %s', (_name, told) => {
+  ])('ends with %s', (_name, told) => {
     using push = aPush();
     const id = push.anImport();
     for (const each of [NEVER_ARRIVED, NEVER_ARRIVED, NEVER_ARRIVED, told, NEVER_ARRIVED]) push.settled(id, each);
@@ -116,7 +116,7 @@ describe('a network that fails', () => {
     expect(push.session.state.breakers.get('stop not-delivered')?.failures).toBe(1);
   });
 
-  test('does not tell how a service is that leaves entries in doubt, nor whether it throttles', () => {
+  test('does not reset the counts of uncertain answers and throttles', () => {
     using push = aPush();
     const id = push.anImport();
     for (const each of [UNCERTAIN, UNCERTAIN, NEVER_ARRIVED, UNCERTAIN, UNCERTAIN]) push.settled(id, each);
@@ -138,8 +138,8 @@ describe('a network that fails', () => {
   });
 });
 
-describe('an answer that leaves open what became of the entry', () => {
-  test('leaves a find, a photograph or a number in doubt, whatever was tried before', () => {
+describe('an inconclusive answer', () => {
+  test('leaves a find, a photograph or a number uncertain, whatever was tried before', () => {
     using push = aPush();
     const number = push.aNumber();
     push.triedInVain(number, 3);
@@ -151,7 +151,7 @@ describe('an answer that leaves open what became of the entry', () => {
     ['accepted', ACCEPTED],
     ['busy', BUSY],
     ['closed', { kind: 'closed', detail: 'night' }],
-  ] as const)('is forgotten with one that is clear: %s', (_name, clear) => {
+  ] as const)('ends with a conclusive one: %s', (_name, clear) => {
     using push = aPush();
     const id = push.anImport();
     for (let time = 0; time < 4; time += 1) push.settled(id, UNCERTAIN);
@@ -160,7 +160,7 @@ describe('an answer that leaves open what became of the entry', () => {
   });
 });
 
-test('the account is proven to have access by what is accepted, and by nothing else', () => {
+test('only an acceptance proves the access of the account', () => {
   using push = aPush();
   const id = push.anImport();
   for (const outcome of [BUSY, UNCERTAIN, CUT, THROTTLED]) push.settled(id, outcome);
@@ -169,7 +169,7 @@ test('the account is proven to have access by what is accepted, and by nothing e
   expect(push.session.state.accessProven).toBe(true);
 });
 
-test('a closed service ends the push, and the entry stays as it was', () => {
+test('a closed service ends the push, and the entry stays queued', () => {
   using push = aPush();
   expect(push.settled(push.anImport(), { kind: 'closed', detail: 'night' })).toEqual({
     state: 'queued',
@@ -191,17 +191,17 @@ describe('“already current”', () => {
     });
   });
 
-  test('is a refusal of a number that the service may refuse for something else, and of what is no number', () => {
+  test('is a refusal of a number that the service may refuse for another reason, and of other entries', () => {
     using push = aPush();
     for (const id of [push.aNumber('a\u0007b'), push.anImport()])
       expect(push.settled(id, outcome)).toEqual({ state: 'refused', reason: 'said', issues: [] });
   });
 });
 
-describe('a refusal in a word', () => {
+describe('a refusal without details', () => {
   const outcome: Told = { kind: 'refused-unspecified', detail: 'said' };
 
-  test('beside another import of its project lets it be tried again later and alone, four times', () => {
+  test('beside another import of its project lets it be retried later and alone, four times', () => {
     using push = aPush();
     const id = push.anImport();
     push.beside(id, push.anImport('K-2'));
@@ -225,7 +225,7 @@ describe('a refusal in a word', () => {
     expect([...push.session.state.serialProjects]).toEqual([]);
   });
 
-  test('is final for what is no import, or of no known project', () => {
+  test('is final for other kinds, and for an unknown project', () => {
     using push = aPush();
     for (const each of [push.anImport('K-1', null), push.aNumber(), push.aPhotograph()])
       expect(push.settled(each, outcome)).toEqual({ state: 'refused', reason: 'said', issues: [] });
@@ -233,7 +233,7 @@ describe('a refusal in a word', () => {
   });
 });
 
-test('a photograph that is no longer what it was is refused, with what to do', () => {
+test('a changed photograph is refused, with advice', () => {
   using push = aPush();
   expect(push.settled(push.aPhotograph(), { kind: 'content-changed' })).toEqual({
     state: 'refused',
@@ -242,7 +242,7 @@ test('a photograph that is no longer what it was is refused, with what to do', (
   });
 });
 
-describe('what the service finds wrong', () => {
+describe('a finding of the service', () => {
   const finding = (more: Partial<ServerFinding>): ServerFinding => ({
     ...{ line: undefined, column: undefined, message: 'hloubka: wrong', errorType: undefined },
     ...more,
@@ -258,14 +258,14 @@ describe('what the service finds wrong', () => {
     [3, 'service-permission'],
     [4, 'service-refusal'],
     [undefined, 'service-refusal'],
-  ])('of the type %s is the rule %s', (errorType, rule) => {
+  ])('of type %s is the rule %s', (errorType, rule) => {
     using push = aPush();
     expect(listIssues(push, push.anImport(), [finding({ errorType })])).toMatchObject([
       { rule, message: 'hloubka: wrong', find: 'K-1' },
     ]);
   });
 
-  test('stands beside the element on its line of the document', () => {
+  test('is shown with the element on its line of the document', () => {
     using push = aPush();
     const id = push.anImportOf([
       '<svc:svc>',
@@ -283,7 +283,7 @@ describe('what the service finds wrong', () => {
     expect(at(undefined)).toEqual([expect.not.objectContaining({ line: expect.anything() })]);
   });
 
-  test('in a change of a record names no find and no element', () => {
+  test('about a change of a record names no find and no element', () => {
     using push = aPush();
     for (const id of [push.aNumber(), push.aPhotograph()]) {
       const [issue] = listIssues(push, id, [finding({ line: 1 })]) ?? [];

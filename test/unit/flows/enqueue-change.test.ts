@@ -40,7 +40,7 @@ function drop(outbox: Outbox, id: number): void {
   recordEvents(outbox, [makeDecision(outbox, entry, { answer: 'abandon', by: 'person', group: 'test' }, 'dropped')]);
 }
 
-test('a photograph and a number that are queued just when the find was accepted do not wait for it for ever', () => {
+test('a photograph and a number queued at the moment of their find’s acceptance do not wait for it forever', () => {
   using outbox = tempOutbox();
   const { findId, entryId } = queueImport(outbox, 'K-1');
   const lookedUpBefore = findTarget(outbox, 'K-1');
@@ -52,7 +52,7 @@ test('a photograph and a number that are queued just when the find was accepted 
 });
 
 describe('a photograph', () => {
-  test('that was refused is queued again when it is added again, from where it lies now', () => {
+  test('that was refused is queued again when it is added again, from its new path', () => {
     using outbox = tempOutbox();
     const { entryId } = enqueuePhoto(outbox, RECORD, { ...PHOTOGRAPH, link: '/media/usb/a.jpg' });
     attemptEntry(outbox, entryId, { state: 'refused', reason: 'gone', issues: [] });
@@ -61,7 +61,7 @@ describe('a photograph', () => {
     expect(findEntryById(outbox, entryId)).not.toHaveProperty('photograph.link');
   });
 
-  test('of unknown end is not queued a second time', () => {
+  test('that is uncertain is not queued a second time', () => {
     using outbox = tempOutbox();
     const { entryId } = enqueuePhoto(outbox, RECORD, PHOTOGRAPH);
     attemptEntry(outbox, entryId, { state: 'uncertain', reason: 'no answer' });
@@ -69,7 +69,7 @@ describe('a photograph', () => {
     expect(getNext(outbox)).toBeUndefined();
   });
 
-  test('that was dropped is taken back when it is added again', () => {
+  test('that was dropped is restored when it is added again', () => {
     using outbox = tempOutbox();
     const { entryId } = enqueuePhoto(outbox, RECORD, PHOTOGRAPH);
     drop(outbox, entryId);
@@ -77,7 +77,7 @@ describe('a photograph', () => {
     expect(findEntryById(outbox, entryId)?.state).toBe('queued');
   });
 
-  test('that was dropped while its end was not known stays uncertain when it is added again', () => {
+  test('that was dropped while uncertain stays uncertain when it is added again', () => {
     using outbox = tempOutbox();
     const { entryId } = enqueuePhoto(outbox, RECORD, PHOTOGRAPH);
     attemptEntry(outbox, entryId, { state: 'uncertain', reason: 'no answer' });
@@ -86,7 +86,7 @@ describe('a photograph', () => {
     expect(findEntryById(outbox, entryId)?.state).toBe('uncertain');
   });
 
-  test('of other content takes the place of an unsent one of its file, unless that is wanted beside it', () => {
+  test('with other content replaces an unsent one of its file, unless both are wanted', () => {
     using outbox = tempOutbox();
     const [second, third] = [2, 3].map((byte) => ({ ...PHOTOGRAPH, sha512: Buffer.alloc(64, byte) })) as [Photograph, Photograph];
     const { entryId } = enqueuePhoto(outbox, RECORD, PHOTOGRAPH, () => false);
@@ -95,14 +95,14 @@ describe('a photograph', () => {
     expect(enqueuePhoto(outbox, RECORD, third, ({ id }) => id === entryId).change).toBe('queued');
   });
 
-  test('of other content is named where one of its file was sent', () => {
+  test('with other content is named if one of its file was sent', () => {
     using outbox = tempOutbox();
     acceptEntry(outbox, enqueuePhoto(outbox, RECORD, PHOTOGRAPH).entryId, IDENT);
     const other = { ...PHOTOGRAPH, sha512: Buffer.alloc(64, 2) };
     expect(enqueuePhoto(outbox, RECORD, other, () => false)).toMatchObject({ change: 'queued', sameFile: 'sent' });
   });
 
-  test('that was sent is queued again where a pull shows the record without it since', async () => {
+  test('that was sent is queued again if a later pull shows the record without it', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     const sentId = enqueuePhoto(outbox, RECORD, PHOTOGRAPH).entryId;
@@ -122,7 +122,7 @@ describe('a photograph', () => {
     expect(enqueuePhoto(outbox, RECORD, PHOTOGRAPH)).toMatchObject({ change: 'kept', entryId });
   });
 
-  test('is looked for among thousands of the same find by indexes alone', () => {
+  test('is looked up among thousands of the same find by indexes alone', () => {
     using outbox = tempOutbox();
     const plans: string[] = [];
     const sql: Outbox['sql'] = (text) => {
@@ -139,7 +139,7 @@ describe('a photograph', () => {
   });
 });
 
-describe('a number that is set', () => {
+describe('a new number', () => {
   const table = parseTable('numbers.csv', Buffer.from(`ident_cely;evidencni_cislo\n${IDENT};A 1`));
   const sendNext = (outbox: Outbox): void => acceptEntry(outbox, nextId(outbox), IDENT);
   const show = (outbox: Outbox, number: string | undefined): void =>
@@ -148,7 +148,7 @@ describe('a number that is set', () => {
       shown: { stav: 1, record: { elements: number === undefined ? {} : { evidencni_cislo: number } } },
     });
 
-  test('for a find is sent again where another one was set by its identifier since', () => {
+  test('for a find is sent again if another one was set by its identifier since', () => {
     using outbox = tempOutbox();
     acceptEntry(outbox, queueImport(outbox, 'K-1').entryId, IDENT);
     expect(enqueueNumber(outbox, findTarget(outbox, 'K-1'), 'A 1')).toBe('queued');
@@ -160,7 +160,7 @@ describe('a number that is set', () => {
     expect(getNext(outbox)).toMatchObject({ kind: 'number', value: 'A 1', expects: 'A 2' });
   });
 
-  test('to what it was before a curator changed it is sent', async () => {
+  test('with the value before a curator’s change is sent', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     enqueueNumber(outbox, RECORD, 'A 1');
@@ -171,7 +171,7 @@ describe('a number that is set', () => {
     expect(getNext(outbox)).toMatchObject({ value: 'A 1', expects: 'B 7' });
   });
 
-  test('expects what was sent last, not what an older pull has shown', async () => {
+  test('expects the last sent value, not that of an older pull', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     show(outbox, 'A 0');
@@ -191,7 +191,7 @@ describe('a number that is set', () => {
     expect(findKnownNumber(outbox, { findId, identCely: null })).toBe(expected);
   });
 
-  test('expects nothing of a record that is not kept here', () => {
+  test('expects nothing of an unknown record', () => {
     using outbox = tempOutbox();
     enqueueNumber(outbox, RECORD, 'A 1');
     expect(getNext(outbox)).toMatchObject({ expects: null });
@@ -204,7 +204,7 @@ describe('a number that is set', () => {
   });
 });
 
-test('the numbers of a large table are queued in small transactions, and once however often it is imported', () => {
+test('the numbers of a large table are queued in small transactions, and once for repeated imports', () => {
   using outbox = tempOutbox();
   let [most, now] = [0, 0];
   const counting: Outbox = {
@@ -228,10 +228,10 @@ test('the numbers of a large table are queued in small transactions, and once ho
   expect(again.every(({ change }) => change === 'current')).toBe(true);
 });
 
-describe('a find that was removed', () => {
+describe('a removed find', () => {
   const removeAll = (outbox: Outbox) => removeFinds(outbox, planRemoval(outbox, ['K-1']), tempFolder());
 
-  test('is gone where nothing was ever attempted', () => {
+  test('is deleted if nothing was attempted', () => {
     using outbox = tempOutbox();
     const { findId } = queueImport(outbox, 'K-1');
     addPhoto(outbox, { findId, identCely: null }, PHOTOGRAPH);
@@ -239,7 +239,7 @@ describe('a find that was removed', () => {
     expect(() => findTarget(outbox, 'K-1')).toThrow(/There is no find K-1/);
   });
 
-  test('is never sent and takes nothing where something was attempted', () => {
+  test('is never sent, and its attempted entries are kept', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
     attemptEntry(outbox, entryId, { state: 'queued', reason: 'throttled', notBeforeAt: 0 });

@@ -54,7 +54,7 @@ function importId(outbox: Outbox): number {
   return findImportOfFind(outbox, rowId(outbox))?.id ?? 0;
 }
 
-test('a find and a photograph that were given up stay so when the table is imported again', async () => {
+test('a dropped find and photograph stay dropped when the table is imported again', async () => {
   using outbox = tempOutbox();
   await enqueueFinds([FIND], context(outbox));
   for (const entry of listEntriesOfFind(outbox, rowId(outbox))) drop(outbox, entry);
@@ -79,7 +79,7 @@ test('a find that was sent, and that only the journal knows without its document
   expect(listEntriesOfFind(anew, rowId(anew)).map(({ identCely }) => identCely)).toEqual(['C-1-N00001', 'C-1-N00001']);
 });
 
-test('a photograph alone that was given up stays so, too', async () => {
+test('a dropped photograph stays dropped, too', async () => {
   using outbox = tempOutbox();
   await enqueueFinds([FIND], context(outbox));
   for (const entry of listEntriesOfFind(outbox, rowId(outbox))) {
@@ -89,7 +89,7 @@ test('a photograph alone that was given up stays so, too', async () => {
   expect(states(outbox)).toEqual(['import queued', 'photo dropped']);
 });
 
-test('a photograph that the table names only now is queued, although the find was sent and its row differs', async () => {
+test('a photograph that the table names later is queued, although the find was sent and its row differs', async () => {
   using outbox = tempOutbox();
   await enqueueFinds([FIND], context(outbox));
   acceptEntry(outbox, importId(outbox), 'C-1-N00001');
@@ -105,7 +105,7 @@ test('a photograph that the table names only now is queued, although the find wa
 test.each([
   ['dropped and removed, since its end was not known', true],
   ['removed after the service had refused it', false],
-])('a find that was %s is not made again by its table', async (_how, isUncertain) => {
+])('a find that was %s is not created again by its table', async (_how, isUncertain) => {
   using outbox = tempOutbox();
   await enqueueFinds([FIND], context(outbox));
   attemptEntry(
@@ -162,7 +162,7 @@ test('a waypoint never replaces a find of the same name from another file', asyn
   expect((await enqueue(waypoint('tuesday.gpx', 'přezka, bronz'))).issues).toEqual([]);
 });
 
-test('a find that was sent is the same when only the label of what it refers to is another', async () => {
+test('a sent find is unchanged if only the label of a reference differs', async () => {
   using outbox = tempOutbox();
   const referring = (text: string): Find => ({ ...FIND, elements: { obdobi: { id: 'HES-000274', text } }, photos: [] });
   await enqueueFinds([referring('')], context(outbox));
@@ -172,7 +172,7 @@ test('a find that was sent is the same when only the label of what it refers to 
   expect((await enqueueFinds([other], context(outbox))).finds).toMatchObject([{ change: 'sent' }]);
 });
 
-test('finds are taken as they are needed, and those of a batch are on disk before the next is read', async () => {
+test('finds are read in batches, and a batch is on disk before the next is read', async () => {
   using outbox = tempOutbox();
   const stored: number[] = [];
   const finds = function* (): Generator<Find> {
@@ -186,7 +186,7 @@ test('finds are taken as they are needed, and those of a batch are on disk befor
   expect(countFinds(outbox)).toBe(1001);
 });
 
-test('a find that a person enters again is as it was entered, whatever was edited before', async () => {
+test('a find that a person enters again has the entered values, whatever was edited before', async () => {
   using outbox = tempOutbox();
   const enter = (elements: Find['elements']) =>
     enqueueFinds([{ ...FIND, elements, photos: [] }], { ...context(outbox), answers: { replaces: true } });

@@ -44,7 +44,7 @@ describe('the fence', () => {
     expect(getFence(outbox, given.machine).kind).toBe(given.kind);
   });
 
-  test('lets a new outbox and one of a lost journal pass, and leaves a foreign one as it is', () => {
+  test('lets a new outbox and one with a lost journal pass, and leaves a foreign one unchanged', () => {
     using outbox = tempOutbox();
     const { id: journal } = outbox.journal;
     updateHeader(outbox, { journal: '' });
@@ -58,7 +58,7 @@ describe('the fence', () => {
   });
 });
 
-test('an outbox that is adopted brings all of its events along', () => {
+test('an adopted outbox keeps all of its events', () => {
   const path = join(tempFolder(), 'outbox.sqlite');
   {
     using outbox = openAt(path, join(tempFolder(), 'journal.sqlite'));
@@ -74,7 +74,7 @@ test('an outbox that is adopted brings all of its events along', () => {
   expect(moved.journal.listEventsSince(id, 0).map(({ event }) => event.kind)).toEqual(['bound', 'attempted']);
 });
 
-test('earlier outboxes of the account are told until a person has said that they are separate', () => {
+test('earlier outboxes of the account are reported until a person declares them separate', () => {
   using earlier = tempOutbox();
   attempt(earlier, 'K-1');
   using outbox = openAt(join(tempFolder(), 'outbox.sqlite'), earlier.journal.path);

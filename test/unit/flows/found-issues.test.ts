@@ -3,7 +3,7 @@ import { makeErrorIssue, makeWarningIssue } from '../../../src/base/issue.ts';
 import { msg } from '../../../src/base/message.ts';
 import { IssueCollector } from '../../../src/flows/queue/collapse-issues.ts';
 
-test('of more errors than anybody reads the first are kept, the others counted, and no warning is lost', () => {
+test('of very many errors the first are kept, the others counted, and no warning is lost', () => {
   const found = new IssueCollector();
   for (let row = 2; row < 300_002; row += 1) {
     found.add(makeErrorIssue('table-cells', 'The row has only 2 cells.', { file: 'season.csv', row }));
@@ -19,7 +19,7 @@ test('of more errors than anybody reads the first are kept, the others counted, 
   });
 });
 
-test('a table with as many errors as are kept has nothing more to say', () => {
+test('a table with exactly the maximum of errors reports no omission', () => {
   const found = new IssueCollector();
   for (let row = 2; row < 10_002; row += 1) found.add(makeErrorIssue('table-cells', 'The row has only 2 cells.', { row }));
   expect(found.listAll()).toHaveLength(10_000);

@@ -24,8 +24,8 @@ const service =
 const makeClient = (exchange: Exchange) => openOaiClient({ oaiBase: OAI_BASE, exchange, credentials: { kind: 'none' } });
 const RECORDS = { metadataPrefix: 'oai_svc' };
 
-describe('a service that breaks the protocol', () => {
-  test('by finding nothing behind its own token has not shown the whole list', async () => {
+describe('a service that violates the protocol', () => {
+  test('by an empty answer to its own token has not shown the whole list', async () => {
     const exchange = service((token) =>
       token === null ? listXml('ListRecords', [recordXml('A')], 'T') : oaiError('noRecordsMatch'),
     );
@@ -35,11 +35,11 @@ describe('a service that breaks the protocol', () => {
   test.each([
     ['outside of its list', oaiXml(`<ListRecords>${recordXml('A')}</ListRecords><resumptionToken>T</resumptionToken>`)],
     ['in no namespace', oaiXml(`<ListRecords>${recordXml('A')}<resumptionToken xmlns="">T</resumptionToken></ListRecords>`)],
-  ])('by a token %s is not taken to be at the end', async (_, page) => {
+  ])('by a token %s is not considered at the end', async (_, page) => {
     await expect(makeClient(scripted(page)).listRecords(RECORDS)).rejects.toThrow('put its resumption token outside of its list');
   });
 
-  test('by another spelling of deleted is understood, by another status is not', async () => {
+  test('by another spelling of deleted is understood, but not by another status', async () => {
     const withStatus = (status: string): string =>
       listXml('ListRecords', [recordXml('A').replace('<header>', `<header status="${status}">`)]);
     const page = await makeClient(scripted(withStatus('Deleted'))).listRecords(RECORDS);
@@ -47,7 +47,7 @@ describe('a service that breaks the protocol', () => {
     await expect(makeClient(scripted(withStatus('withdrawn'))).listRecords(RECORDS)).rejects.toThrow('an unknown status');
   });
 
-  test('by its namespace is told so', async () => {
+  test('by its namespace is reported', async () => {
     const foreign = oaiXml('<Identify/>').replace('OAI/2.0/"', 'OAI/1.1/"');
     await expect(makeClient(scripted(foreign)).identify()).rejects.toThrow(
       'in the namespace "http://www.openarchives.org/OAI/1.1/"',
@@ -70,22 +70,22 @@ describe('a service that breaks the protocol', () => {
   });
 });
 
-test('a service that wants to be left alone for a day is quoted', async () => {
+test('a service that asks for a day’s pause is quoted', async () => {
   const closed = answer('', { status: 503, headers: { 'retry-after': '86400' } });
   await expect(makeClient(scripted(closed)).identify()).rejects.toMatchObject({
     hint: expect.stringContaining('Retry-After 86400'),
   });
 });
 
-test('what a service says about a record is kept', async () => {
+test('a remark of the service about a record is kept', async () => {
   const place = harvestPlace();
   const about = '<about><provenance xmlns="urn:p"><origin>museum</origin></provenance></about></record>';
   await place.run(service(() => listXml('ListRecords', [recordXml('A').replace('</record>', about)])));
   expect(place.lines()).toMatchObject([{ about: [{ provenance: { origin: 'museum' } }] }]);
 });
 
-describe('the time that a person gives a harvest', () => {
-  test('ends it, with what was stored kept', async () => {
+describe('the deadline of a harvest', () => {
+  test('ends it, with everything read stored', async () => {
     const clock = manualClock();
     const signal = makeDeadlineSignal({ clock, onClose: () => {} }, new AbortController().signal, '30m');
     const silent: Exchange = (request) =>
@@ -124,7 +124,7 @@ test.each([
   ['no', 1],
   ['transient', 1],
   ['persistent', 0],
-])('a service whose deletedRecord is %s gives %i hint to read in full', async (keptText, hints) => {
+])('a service whose deletedRecord is %s causes %i hint to use --full', async (keptText, hints) => {
   const notes: string[] = [];
   const singlePage = service(() => listXml('ListRecords', [recordXml('A')]));
   const exchange: Exchange = async (request) =>

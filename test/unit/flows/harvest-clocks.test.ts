@@ -8,8 +8,8 @@ import { harvest, stored } from '../../support/vocabulary-harvest.ts';
 
 const HOUR_MS = 3_600_000;
 
-describe('a clock of the service that is ahead', () => {
-  test('for one answer only hides nothing that changes afterwards', async () => {
+describe('a service’s clock that is ahead', () => {
+  test('in one answer only hides no later change', async () => {
     using store = tempVocabulary();
     const [place, vocabulary] = [harvestPlace(), store.openSource(OAI_BASE)];
     const repository = aRepository(5);
@@ -29,7 +29,7 @@ describe('a clock of the service that is ahead', () => {
     expect(sorted(stored(vocabulary))).toEqual(sorted(repository.alive()));
   });
 
-  test('is said once it is right again, and everything is read anew', async () => {
+  test('is reported once it is right again, and everything is read again', async () => {
     using store = tempVocabulary();
     const [place, vocabulary] = [harvestPlace(), store.openSource(OAI_BASE)];
     const repository = aRepository(5);
@@ -51,7 +51,7 @@ describe('a clock of the service that is ahead', () => {
   });
 });
 
-test('the last second of a day that is asked for is harvested to its last millisecond', async () => {
+test('the last second of a requested day is harvested to its last millisecond', async () => {
   const place = harvestPlace();
   const repository = aRepository(2);
   repository.putBack(ident(3), 'poslední', Date.UTC(2025, 5, 1, 23, 59, 59, 700));
@@ -61,7 +61,7 @@ test('the last second of a day that is asked for is harvested to its last millis
   expect([...labels(place).keys()].sort()).toEqual([ident(1), ident(2), ident(3)]);
 });
 
-test('vocabularies that were harvested as somebody else are read anew', async () => {
+test('vocabularies harvested by another account are read again', async () => {
   using store = tempVocabulary();
   const vocabulary = store.openSource(OAI_BASE);
   const repository = aRepository(5);

@@ -40,7 +40,7 @@ describe.each([
     ['all', 407, 407],
     ['more than a tenth', 20, 3],
     ['more than fifty', 800, 51],
-  ])('keeps what is held where %s of it is not listed', async (_share, count, lost) => {
+  ])('keeps the records if %s of them are not listed', async (_share, count, lost) => {
     using scene = await harvested(count);
     forgetFirst(scene.repository, lost);
     const { records, terms } = await scene.run(flags);
@@ -61,7 +61,7 @@ describe.each([
 });
 
 describe('many losses', () => {
-  test('are believed by a second look with the same result an hour later, and not before', async () => {
+  test('are accepted by a second scan with the same result an hour later, and not before', async () => {
     using scene = await harvested(20);
     forgetFirst(scene.repository, 10);
     await scene.run();
@@ -73,7 +73,7 @@ describe('many losses', () => {
     expect(scene.held()).toEqual([10, 10]);
   });
 
-  test('are looked at again for an hour where the result is another', async () => {
+  test('are checked for another hour if the result differs', async () => {
     using scene = await harvested(20);
     forgetFirst(scene.repository, 10);
     await scene.run();
@@ -83,14 +83,14 @@ describe('many losses', () => {
     expect(scene.held()).toEqual([20, 20]);
   });
 
-  test('are believed at once where the caller accepts them', async () => {
+  test('are accepted at once on request', async () => {
     using scene = await harvested(20);
     forgetFirst(scene.repository, 10);
     await scene.run();
     expect(await scene.run({ acceptLosses: true })).toMatchObject({ records: { vanished: 10 }, terms: { vanished: 10 } });
   });
 
-  test('are made good by an ordinary run when the service is right again', async () => {
+  test('are reverted by an ordinary run when the service is right again', async () => {
     using scene = await harvested(20);
     const all = scene.repository.alive();
     const longAgoMs = scene.repository.nowMs - 24 * HOUR_MS;
@@ -104,7 +104,7 @@ describe('many losses', () => {
   });
 });
 
-test('one entry that finds use is not marked at once', async () => {
+test('an entry used by finds is not marked at once', async () => {
   using scene = await harvested(40);
   scene.repository.forget(ident(7));
   const { terms } = await scene.run({ inUse: [ident(7), ident(8)] });
@@ -120,7 +120,7 @@ test('a set that is empty at its first harvest stays due in full, and does not c
   expect(scene.held()).toEqual([1, 1]);
 });
 
-test('after an ordinary run the whole list is counted by one request', async () => {
+test('after an ordinary run one request counts the whole list', async () => {
   using scene = await harvested(100);
   scene.repository.requests.length = 0;
   await scene.place.run(scene.repository.exchange, CAUTIOUS);
@@ -128,7 +128,7 @@ test('after an ordinary run the whole list is counted by one request', async () 
   expect(counts).toEqual([expect.not.stringContaining('from=')]);
 });
 
-test('a deletion that an empty list of changes hid is found, also after an end before the count', async () => {
+test('a deletion hidden by an empty list of changes is found, even if a run was killed before the count', async () => {
   using scene = await harvested(100);
   scene.repository.remove(ident(3));
   scene.repository.nowMs += HOUR_MS;
@@ -144,7 +144,7 @@ test('a deletion that an empty list of changes hid is found, also after an end b
   expect(labels(scene.place).has(ident(3))).toBe(false);
 });
 
-test('a record that comes without content keeps the copy that is held, and is named', async () => {
+test('a record without content keeps the stored copy, and is named', async () => {
   using scene = await harvested(5);
   const emptied = ident(3);
   const exchange: typeof scene.repository.exchange = async (request) => {

@@ -11,7 +11,7 @@ const listRequests = (repository: FakeRepository): string[] =>
   repository.requests.filter((query) => query.includes('ListRecords'));
 
 describe.each(HABITS)('a service %s', (_, habits) => {
-  test.each([0, 1, 3, 4, 10])('of %i records is harvested whole, each once', async (count) => {
+  test.each([0, 1, 3, 4, 10])('of %i records is harvested completely, each once', async (count) => {
     const place = harvestPlace();
     const repository = aRepository(count, habits);
     const result = await place.run(repository.exchange);
@@ -20,7 +20,7 @@ describe.each(HABITS)('a service %s', (_, habits) => {
     expect(place.lines()).toHaveLength(count);
   });
 
-  test('that changes between two runs is asked only for what changed', async () => {
+  test('that changes between two runs is asked only for changes', async () => {
     const place = harvestPlace();
     const repository = aRepository(10, habits);
     repository.nowMs += 3600_000;
@@ -51,8 +51,8 @@ describe.each(HABITS)('a service %s', (_, habits) => {
   });
 });
 
-describe('a harvest that was cut off', () => {
-  test.each(['killed', 'ended'])('and %s goes on at the page where it was', async (how) => {
+describe('a harvest that was interrupted', () => {
+  test.each(['killed', 'ended'])('and %s resumes at its page', async (how) => {
     const place = harvestPlace();
     const repository = aRepository(12);
     const first = place.run(cutAfter(repository, 2), { killed: how === 'killed' });
@@ -64,7 +64,7 @@ describe('a harvest that was cut off', () => {
     expect(sorted(labels(place))).toEqual(sorted(repository.alive()));
   });
 
-  test('after its last page asks only for what it misses', async () => {
+  test('after its last page requests only what it misses', async () => {
     const place = harvestPlace();
     const repository = aRepository(4, { end: 'empty-token' });
     // Two pages, and the first count was too high: the list is read to its end, then the network goes.
@@ -83,7 +83,7 @@ describe('a harvest that was cut off', () => {
     expect(listRequests(repository)[0]).toContain('from=');
   });
 
-  test('asks in the end for what changed since it began', async () => {
+  test('requests what changed since its start at its end', async () => {
     const place = harvestPlace();
     const repository = aRepository(12);
     repository.nowMs += 3600_000;
@@ -98,8 +98,8 @@ describe('a harvest that was cut off', () => {
   });
 });
 
-describe('a token that the service no longer knows', () => {
-  test.each(['newest-first', 'oldest-first'] as const)('costs only the rest of a list that is ordered %s', async (order) => {
+describe('a token that the service has forgotten', () => {
+  test.each(['newest-first', 'oldest-first'] as const)('loses only the rest of a list that is ordered %s', async (order) => {
     const place = harvestPlace();
     const repository = aRepository(30, { order });
     repository.nowMs += 3600_000;
@@ -123,8 +123,8 @@ describe('a token that the service no longer knows', () => {
   });
 });
 
-describe('what is asked for', () => {
-  test('must be a set that the service has', async () => {
+describe('the requested set', () => {
+  test('must exist at the service', async () => {
     const place = harvestPlace();
     const exchange: Exchange = async () => answer(oaiXml('<ListSets><set><setSpec>projekt</setSpec></set></ListSets>'));
     await expect(place.run(exchange)).rejects.toBeInstanceOf(UsageError);
@@ -132,7 +132,7 @@ describe('what is asked for', () => {
   });
 });
 
-test('progress counts what was met against the whole', async () => {
+test('progress counts the records read against the whole', async () => {
   const place = harvestPlace();
   const seen: (readonly [number, number | undefined])[] = [];
   await place.run(aRepository(7).exchange, { onProgress: ({ done, total }) => seen.push([done, total]) });

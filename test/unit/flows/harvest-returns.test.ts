@@ -8,7 +8,7 @@ import { tempVocabulary } from '../../support/temp-vocabulary.ts';
 import { aRepository, ident, sorted } from '../../support/term-repository.ts';
 import { harvest, stored } from '../../support/vocabulary-harvest.ts';
 
-describe('what the service put back with its old datestamp', () => {
+describe('a record that the service restored with its old datestamp', () => {
   test.each(['vanished', 'deleted'] as const)('is a term again after it had %s', async (how) => {
     using store = tempVocabulary();
     const vocabulary = store.openSource(OAI_BASE);
@@ -25,7 +25,7 @@ describe('what the service put back with its old datestamp', () => {
     expect(findTermByIdent(vocabulary, ident(2))).toMatchObject({ label: 'věc 2', gone: null });
   });
 
-  test('is taken by a full harvest, into vocabularies and files alike', async () => {
+  test('is stored by a full harvest, in vocabularies and files alike', async () => {
     using store = tempVocabulary();
     const [place, vocabulary] = [harvestPlace(), store.openSource(OAI_BASE)];
     const repository = aRepository(5);
@@ -68,7 +68,7 @@ describe('of two copies of one record', () => {
   test.each([
     ['on one page', [[copy('nová', late), copy('stará', early)]]],
     ['on two pages', [[copy('nová', late)], [copy('stará', early)]]],
-  ])('%s the newer one is taken, wherever it stands', async (_, pages) => {
+  ])('%s the newer one is stored, whatever their order', async (_, pages) => {
     const place = harvestPlace();
     await place.run(service(pages));
     expect(labels(place).get('A')).toBe('nová');
@@ -77,7 +77,7 @@ describe('of two copies of one record', () => {
   test.each([
     ['on one page', [[copy('pravá', late), copy('jiná', late)]]],
     ['on two pages', [[copy('pravá', late)], [copy('jiná', late), copy('vedle', late, 'B')]]],
-  ])('%s with one datestamp the record itself decides', async (_, pages) => {
+  ])('%s with equal datestamps the single record decides', async (_, pages) => {
     const place = harvestPlace();
     await place.run(service(pages, copy('pravá', late)));
     expect(labels(place).get('A')).toBe('pravá');

@@ -49,7 +49,7 @@ describe('two sets that share records, in one output', () => {
   test.each([
     [0, 1],
     [1, 0],
-  ] as const)('keep what leaves set %i and stays in the other, until it leaves that as well', async (first, second) => {
+  ] as const)('keep a record that leaves set %i and stays in the other, until it leaves that as well', async (first, second) => {
     const place = harvestPlace();
     const { both, exchange, change } = sharing();
     await place.run(exchange, TWO);
@@ -65,7 +65,7 @@ describe('two sets that share records, in one output', () => {
     expect(labels(place).get(ident(5))).toBe('zase tam');
   });
 
-  test('lose at once what is in neither of them any more', async () => {
+  test('lose at once what is no longer in either of them', async () => {
     const place = harvestPlace();
     const { both, exchange } = sharing();
     await place.run(exchange, TWO);

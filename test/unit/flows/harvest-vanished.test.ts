@@ -32,7 +32,7 @@ function fromRow(path: string): object {
   return { ...row, sets: JSON.parse(row['sets'] ?? ''), deleted: row['deleted'] === (1 as unknown) };
 }
 
-describe('what the service no longer lists', () => {
+describe('a record that the service no longer lists', () => {
   test.each(FORMS)('is deleted in the output, once: %s', async (form, name, findRecord) => {
     const place = harvestPlace(name);
     const repository = aRepository(5);
@@ -49,7 +49,7 @@ describe('what the service no longer lists', () => {
     expect(findRecord(place)).toEqual(record);
   });
 
-  test('is there again when it comes back as it was', async () => {
+  test('is restored when it returns unchanged', async () => {
     const place = harvestPlace();
     const repository = aRepository(5);
     const madeMs = repository.nowMs - 3000;
@@ -63,7 +63,7 @@ describe('what the service no longer lists', () => {
     expect(sorted(labels(place))).toEqual(sorted(repository.alive()));
   });
 
-  test.each(HABITS)('is deleted also where it went while the first harvest ran, of a service %s', async (_, habits) => {
+  test.each(HABITS)('is deleted even if it vanished during the first harvest, of a service %s', async (_, habits) => {
     const place = harvestPlace();
     const repository = aRepository(12, habits);
     const met = habits.order === 'newest-first' ? 12 : 1;
@@ -74,7 +74,7 @@ describe('what the service no longer lists', () => {
     expect(repetitions(place)).toEqual([]);
   });
 
-  test('is left as it is where the harvest is bounded: it may have left the dates that were asked for', async () => {
+  test('is kept if the harvest has bounds: it may have left them', async () => {
     const place = harvestPlace();
     const repository = aRepository(5);
     const until = `${new Date(repository.nowMs).toISOString().slice(0, 19)}Z`;
@@ -85,7 +85,7 @@ describe('what the service no longer lists', () => {
     expect(labels(place).get(ident(2))).toBe('věc 2');
   });
 
-  test.each(['text', 'identifier'] as const)('is not what could not be read for its %s', async (where) => {
+  test.each(['text', 'identifier'] as const)('is not a record that was unreadable for its %s', async (where) => {
     const place = harvestPlace();
     const repository = aRepository(5);
     await place.run(repository.exchange);
@@ -98,7 +98,7 @@ describe('what the service no longer lists', () => {
     expect(sorted(labels(place))).toEqual(sorted(repository.alive()));
   });
 
-  test('is not what the service names in another way', async () => {
+  test('is kept if the service only spells it differently', async () => {
     const [place, notes] = [harvestPlace(), [] as string[]];
     const repository = aRepository(5);
     await place.run(repository.exchange);
@@ -133,7 +133,7 @@ function dyingAt(step: number): (output: RecordOutput) => RecordOutput {
   });
 }
 
-test('a harvest that is killed while it marks what has vanished marks each of it once', async () => {
+test('a harvest killed while it marks losses marks each of them once', async () => {
   const place = harvestPlace();
   const repository = aRepository(320, { pageSize: 80 });
   await place.run(repository.exchange);

@@ -5,13 +5,13 @@ import { cutAfter, labels } from '../../support/harvest-output.ts';
 import { harvestPlace } from '../../support/record-harvest.ts';
 import { aRepository, ident, sorted } from '../../support/term-repository.ts';
 
-describe('a harvest that compares', () => {
+describe('a verifying harvest', () => {
   test.each([
     ['jsonl', 'out.jsonl'],
     ['xml', 'out.xml'],
     ['files', 'out'],
     ['sqlite', 'out.sqlite'],
-  ] as const)('finds what changed in silence, and says how much: %s', async (form, name) => {
+  ] as const)('finds changes without a new datestamp, and counts them: %s', async (form, name) => {
     const place = harvestPlace(name);
     const repository = aRepository(8);
     const madeMs = repository.nowMs - 5000;
@@ -28,7 +28,7 @@ describe('a harvest that compares', () => {
     expect(await place.run(repository.exchange, { form, verify: true })).toMatchObject({ written: 0, mended: 0 });
   });
 
-  test('goes on where it was cut off, and begins anew where the pass under way did not compare', async () => {
+  test('resumes after an interruption, and starts again if the pass under way did not verify', async () => {
     const place = harvestPlace();
     const repository = aRepository(12);
     repository.nowMs += 3600_000;
@@ -43,7 +43,7 @@ describe('a harvest that compares', () => {
     expect(sorted(labels(place))).toEqual(sorted(repository.alive()));
   });
 
-  test('takes what is shown now to the account, though no date tells of it', async () => {
+  test('stores what the account may see by now, even without a new datestamp', async () => {
     const place = harvestPlace();
     const repository = aRepository(6);
     const masking: Exchange = async (request) => {

@@ -6,7 +6,7 @@ import { aRepository, ident } from '../../support/term-repository.ts';
 import { harvest } from '../../support/vocabulary-harvest.ts';
 
 describe('later harvests', () => {
-  test('find by the count what has vanished without a trace', async () => {
+  test('detect by the count what vanished without a trace', async () => {
     using store = tempVocabulary();
     const vocabulary = store.openSource(OAI_BASE);
     const repository = aRepository(5);
@@ -20,7 +20,7 @@ describe('later harvests', () => {
     expect(findTermByIdent(vocabulary, ident(1))).toMatchObject({ label: 'zase zde', gone: null });
   });
 
-  test('take nothing for vanished where a record was left out that nobody can name', async () => {
+  test('mark no loss if an unidentifiable record was left out', async () => {
     using store = tempVocabulary();
     const vocabulary = store.openSource(OAI_BASE);
     const repository = aRepository(5);

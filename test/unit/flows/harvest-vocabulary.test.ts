@@ -9,7 +9,7 @@ import { tempVocabulary } from '../../support/temp-vocabulary.ts';
 import { aRepository, ident, sorted } from '../../support/term-repository.ts';
 import { getState, harvest, SET, stored } from '../../support/vocabulary-harvest.ts';
 
-test.each([0, 1, 10])('a list of %i records is harvested whole', async (count) => {
+test.each([0, 1, 10])('a list of %i records is harvested completely', async (count) => {
   using store = tempVocabulary();
   const vocabulary = store.openSource(OAI_BASE);
   const repository = aRepository(count);
@@ -20,8 +20,8 @@ test.each([0, 1, 10])('a list of %i records is harvested whole', async (count) =
   expect(isHarvested(vocabulary, SET)).toBe(count > 0);
 });
 
-describe('a harvest that was cut off', () => {
-  test('goes on at the page where it was', async () => {
+describe('an interrupted harvest', () => {
+  test('resumes at its page', async () => {
     using store = tempVocabulary();
     const vocabulary = store.openSource(OAI_BASE);
     const repository = aRepository(12);
@@ -42,7 +42,7 @@ describe('a harvest that was cut off', () => {
     expect(followUp).toContain('from=2025-06-01T00%3A50%3A1');
   });
 
-  test('begins its list again when a token of its follow-up ran out', async () => {
+  test('starts its list again when a token of its follow-up expired', async () => {
     using store = tempVocabulary();
     const vocabulary = store.openSource(OAI_BASE);
     const repository = aRepository(12);
@@ -59,15 +59,15 @@ describe('a harvest that was cut off', () => {
   });
 });
 
-describe('a list that is not complete', () => {
-  test('because of a set that the service does not know is refused before it begins', async () => {
+describe('an incomplete list', () => {
+  test('because of an unknown set is refused before it starts', async () => {
     using store = tempVocabulary();
     const failure = harvest(aRepository(1), store.openSource(OAI_BASE), { sets: ['heslo:obdobi'] });
     await expect(failure).rejects.toBeInstanceOf(UsageError);
     await expect(failure).rejects.toThrow('heslo:obdobi');
   });
 
-  test('because of a broken record can be finished without it, by name', async () => {
+  test('because of a broken record can be finished without that record, which is named', async () => {
     using store = tempVocabulary();
     const vocabulary = store.openSource(OAI_BASE);
     const repository = aRepository(10);
@@ -81,7 +81,7 @@ describe('a list that is not complete', () => {
     expect(stored(vocabulary).size).toBe(9);
   });
 
-  test('a record that is no term is named, and the rest is stored', async () => {
+  test('with a record that is not a term names it, and the rest is stored', async () => {
     using store = tempVocabulary();
     const vocabulary = store.openSource(OAI_BASE);
     const repository = aRepository(4);
@@ -92,7 +92,7 @@ describe('a list that is not complete', () => {
   });
 });
 
-test('a full disk ends the harvest with the page before it kept', async () => {
+test('a full disk ends the harvest with the previous page stored', async () => {
   using store = tempVocabulary();
   const vocabulary = store.openSource(OAI_BASE);
   let changes = 0;
@@ -109,7 +109,7 @@ test('a full disk ends the harvest with the page before it kept', async () => {
   expect(stored(vocabulary).size).toBe(10);
 });
 
-test('a second harvest of the same set takes it over; the first one stops, and nothing is lost', async () => {
+test('a second harvest of the same set takes over; the first one stops, and nothing is lost', async () => {
   using store = tempVocabulary();
   const vocabulary = store.openSource(OAI_BASE);
   const repository = aRepository(12);

@@ -13,8 +13,8 @@ function unboundOutbox() {
   return outbox;
 }
 
-describe('the account that signs in', () => {
-  test('is the one that it was, and what the service says of it now is kept', async () => {
+describe('the signed-in account', () => {
+  test('is recognised, and its current data are stored', async () => {
     using outbox = tempOutbox();
     const promoted = { ...EVA_SAID, role: 'archivist' };
     const service = serviceSaying(promoted);
@@ -24,7 +24,7 @@ describe('the account that signs in', () => {
   });
 
   test.each([{}, { usesExternalToken: true }])(
-    'is refused where the outbox is another one’s, and nothing is kept of it: %j',
+    'is refused if the outbox belongs to another account, and nothing is stored: %j',
     async (token) => {
       using outbox = tempOutbox();
       const refused = resolveAccount(outbox, serviceSaying(JAN_SAID, token));
@@ -35,7 +35,7 @@ describe('the account that signs in', () => {
     },
   );
 
-  test('may be any before anything was sent: a wrong sign-in harms nothing', async () => {
+  test('may be any before anything was sent, so a wrong sign-in does no harm', async () => {
     using outbox = unboundOutbox();
     for (const account of [JAN_SAID, EVA_SAID]) {
       await resolveAccount(outbox, serviceSaying(account));
@@ -43,7 +43,7 @@ describe('the account that signs in', () => {
     }
   });
 
-  test('is that of a user name where its token came from outside only if it has signed in with that before', async () => {
+  test('with a token from outside has a user name only if it has signed in with that before', async () => {
     using outbox = unboundOutbox();
     const known = () => [findKnownAccount(outbox)?.identCely, findKnownUsername(outbox)];
     await resolveAccount(outbox, serviceSaying(EVA_SAID, { usesExternalToken: true }));
@@ -53,10 +53,10 @@ describe('the account that signs in', () => {
   });
 });
 
-describe('a service that does not say who the account is', () => {
+describe('a service that does not identify the account', () => {
   const answer = (status: number, body = '') => ({ status, headers: {}, body: Buffer.from(body) });
 
-  test.each([401, 403])('but refuses it (%s), is an account that may not go on', async (status) => {
+  test.each([401, 403])('but refuses it (%s) ends the push', async (status) => {
     using outbox = tempOutbox();
     await expect(resolveAccount(outbox, serviceSaying(answer(status)))).rejects.toThrow(AuthError);
   });
@@ -67,7 +67,7 @@ describe('a service that does not say who the account is', () => {
     ['is asked too often', answer(429)],
     ['fails', answer(500)],
     ['is behind something that fails', answer(502, '<html>Bad Gateway</html>')],
-  ])('since it %s, is asked again later, with the queue kept', async (_name, reply) => {
+  ])('because it %s is asked again later, with the queue kept', async (_name, reply) => {
     using outbox = tempOutbox();
     await expect(resolveAccount(outbox, serviceSaying(reply))).rejects.toThrow(UnavailableError);
   });
@@ -75,7 +75,7 @@ describe('a service that does not say who the account is', () => {
   test.each([
     ['a page', answer(200, '<html>Welcome</html>')],
     ['a record without an identifier', userInfo({ ...EVA_SAID, identCely: '' })],
-  ])('but %s, is none', async (_name, response) => {
+  ])('but %s is not accepted', async (_name, response) => {
     using outbox = tempOutbox();
     await expect(resolveAccount(outbox, serviceSaying(response))).rejects.toMatchObject({
       hint: expect.stringContaining('base_url'),
@@ -83,7 +83,7 @@ describe('a service that does not say who the account is', () => {
   });
 });
 
-describe('an account that signs in with a password', () => {
+describe('an account with a password', () => {
   const signing = (reply: Parameters<typeof serviceSaying>[0], outbox = unboundOutbox()) => {
     const { asked, send } = serviceSaying(reply);
     const keptNames: string[] = [];
@@ -102,7 +102,7 @@ describe('an account that signs in with a password', () => {
     return { outbox, asked, kept: keptNames, signedIn };
   };
 
-  test('is known by the user name, and the token is kept once both work', async () => {
+  test('is known by the user name, and the token is stored once both work', async () => {
     const { outbox, asked, kept: keptNames, signedIn } = signing(JAN_SAID);
     expect(await signedIn).toEqual(JAN_SAID);
     expect(keptNames).toEqual(['0123456789abcdef0123456789abcdef01234567']);
@@ -115,7 +115,7 @@ describe('an account that signs in with a password', () => {
     expect(asked[1]?.headers?.['authorization']).toContain('0123456789abcdef0123456789abcdef01234567');
   });
 
-  test('and is refused keeps no token', async () => {
+  test('that is refused stores no token', async () => {
     const { outbox, kept: keptNames, signedIn } = signing({ status: 403, headers: {}, body: Buffer.alloc(0) });
     await expect(signedIn).rejects.toThrow(AuthError);
     expect([keptNames, findKnownUsername(outbox)]).toEqual([[], USERNAME]);

@@ -85,8 +85,8 @@ async function tell(
   return { find, intent, kept, said: texts };
 }
 
-describe('a find is entered by answering', () => {
-  test('what is known already is confirmed with one key, and terms are found without accents and in English', async () => {
+describe('a find is entered by answering questions', () => {
+  test('a known value is confirmed with one key, and terms are found without accents and in English', async () => {
     const story = await tell(scriptedPrompt('', '', ...REST, ''));
     expect(story).toMatchObject({
       intent: 'send',
@@ -104,24 +104,24 @@ describe('a find is entered by answering', () => {
     expect(story.said[0]).toBe('C-202400101 · 2 submitted · Novák, Jan · 2024-06-01 · badatel');
   });
 
-  test('each answer is kept at once, so that nothing is lost', async () => {
+  test('each answer is saved at once', async () => {
     const { kept, find } = await tell(scriptedPrompt('', '', ...REST, ''));
     expect(kept).toHaveLength(2 + REST.length);
     expect(kept.at(-1)).toEqual(find);
   });
 
-  test('Ctrl-C stops at any question, and what was answered is kept', async () => {
+  test('Ctrl-C stops at any question, and all answers are kept', async () => {
     await expect(tell(scriptedPrompt('', '', 'brooch', '^C'))).rejects.toThrow(InterruptedError);
   });
 
-  test('Enter on a word that no entry resembles says what to do, and asks again', async () => {
+  test('Enter on a word without a match gives advice, and the question is repeated', async () => {
     const prompt = scriptedPrompt('', '', 'qqqqqq', ...REST, '');
     const { find, said } = await tell(prompt);
     expect(said.join('\n')).toContain('"qqqqqq" cannot be looked up');
     expect(find.elements.druh_nalezu?.id).toBe('HES-000605');
   });
 
-  test('another word of the trade is offered the entry that it means', async () => {
+  test('a synonym offers the entry that it means', async () => {
     const prompt = scriptedPrompt('', '', 'fibuly', ...REST.slice(1), '');
     await tell(prompt);
     expect(prompt.transcript.join('\n')).toContain('brooch (spona)');
@@ -139,13 +139,13 @@ describe('a find is entered by answering', () => {
     expect(find.elements.hloubka).toBe(centimetres);
   });
 
-  test('a depth that would come to nothing is refused', async () => {
+  test('a depth that would be rounded to zero is refused', async () => {
     const prompt = scriptedPrompt('', '', ...REST.slice(0, -1), '2 mm', '3', '');
     const { find } = await tell(prompt);
     expect([find.elements.hloubka, prompt.transcript.join('\n')]).toEqual([3, expect.stringContaining('2 mm ✗ ')]);
   });
 
-  test('< goes back to the question before', async () => {
+  test('< goes back to the previous question', async () => {
     const { find } = await tell(scriptedPrompt('', '', 'šperky', 'zelezo', '<', '<', 'brooch', ...REST.slice(1), ''));
     expect(find.elements.druh_nalezu?.id).toBe('HES-000605');
   });
@@ -157,7 +157,7 @@ describe('a find is entered by answering', () => {
     expect(find.elements.druh_nalezu?.id).toBe('HES-000605');
   });
 
-  test('what is wrong is said with the answer, and asked again', async () => {
+  test('a wrong answer is explained, and the question is repeated', async () => {
     const prompt = scriptedPrompt(
       'K-001',
       'K-3',
@@ -181,7 +181,7 @@ describe('a find is entered by answering', () => {
     expect(find.localId).toBe('K-3');
   });
 
-  test('swapped axes are said and have to be confirmed', async () => {
+  test('swapped axes are reported and must be confirmed', async () => {
     const { find, said } = await tell(
       scriptedPrompt('', '', ...REST.slice(0, 4), '50.0871 14.4208', 'n', '50.0872 14.4208', '', 'field', '35', ''),
     );
@@ -189,14 +189,14 @@ describe('a find is entered by answering', () => {
     expect(said).toContain('"50.0871 14.4208" has the latitude first.');
   });
 
-  test('a finder whom nobody knows goes by the name', async () => {
+  test('an unknown finder is stored by name', async () => {
     const { nalezce: _finder, ...others } = FRAME;
     const answers = ['', '', '2', 'Dvořák, Petr', '', '', ...REST, ''];
     const { find } = await tell(scriptedPrompt(...answers), { suggested: others });
     expect(find.elements.nalezce).toEqual({ id: ':tba', text: 'Dvořák, Petr' });
   });
 
-  test('without harvested vocabularies an identifier is taken as it is typed', async () => {
+  test('without harvested vocabularies an identifier is accepted as typed', async () => {
     const terms = ['HES-000605', 'hes-000964', 'HES-000286', 'HES-000563'];
     const prompt = scriptedPrompt('', '', ...terms, ...REST.slice(4), '');
     const { find } = await tell(prompt, { isEmpty: true });
@@ -206,24 +206,24 @@ describe('a find is entered by answering', () => {
 });
 
 describe('at the end', () => {
-  test('what keeps the find from its state is said, and leads back to the question', async () => {
+  test('the reason that prevents a state is shown, and leads back to its question', async () => {
     const { find, said, intent } = await tell(scriptedPrompt('', '', ...REST.slice(0, 6), '-', '', '35', ''));
     expect(said.join('\n')).toContain('✗ Missing: Depth (cm).');
     expect([find.elements.hloubka, intent]).toEqual([35, 'send']);
   });
 
-  test('> leaves the rest out, and the find is kept as a draft', async () => {
+  test('> skips the rest, and the find is kept as a draft', async () => {
     const { find, intent } = await tell(scriptedPrompt('', '', 'brooch', '>', 'keep as'));
     expect(intent).toBe('draft');
     expect(Object.keys(find.elements)).toEqual(expect.arrayContaining(['druh_nalezu', 'projekt']));
   });
 
-  test('optional elements are asked for only where somebody wants to say them', async () => {
+  test('optional elements are asked for on request only', async () => {
     const { find } = await tell(scriptedPrompt('', '', ...REST, 'note', 'rusty', 'number of items', '3 ks', ''));
     expect(find.elements).toMatchObject({ poznamka: 'rusty', pocet: '3 ks' });
   });
 
-  test('any answer can be changed, or taken away', async () => {
+  test('any answer can be changed or removed', async () => {
     const { find, intent } = await tell(
       scriptedPrompt('', '', ...REST, 'depth', '40', 'note', 'x', 'note', '-', 'target', '1', 'depth', '-', ''),
     );
@@ -235,7 +235,7 @@ describe('at the end', () => {
     ]);
   });
 
-  test('a photograph is looked at before it is taken, and gives no point where it has none', async () => {
+  test('a photograph is checked when it is added, and without a position it gives no point', async () => {
     const folder = tempFolder();
     writeFileSync(join(folder, 'IMG 1.png'), tinyPng(1));
     const answers = [
@@ -258,18 +258,18 @@ describe('at the end', () => {
   });
 });
 
-test('for state 1 everything may be left out but project and accessibility', async () => {
+test('for state 1 only project and accessibility are required', async () => {
   const { find, intent } = await tell(scriptedPrompt('', '', '>', ''), { suggested: { ...FRAME, stav: 1 } });
   expect([intent, find.elements]).toEqual(['send', { ...FRAME, stav: 1, geom_system: '4326' }]);
 });
 
-test('for state 3 the handing over is asked for too', async () => {
+test('for state 3 the handover is asked for too', async () => {
   const prompt = scriptedPrompt('', '', ...REST, 'yes', '-', 'A 12/2024', 'keep as');
   const { find } = await tell(prompt, { suggested: { ...FRAME, stav: 3 } });
   expect(find.elements).toMatchObject({ predano: true, evidencni_cislo: 'A 12/2024' });
 });
 
-test('what an unfinished find says already is not asked again', async () => {
+test('answers of an unfinished find are not asked for again', async () => {
   const start: Find = {
     localId: 'K-9',
     elements: { ...FRAME, hloubka: 12, druh_nalezu: { id: 'HES-000605', text: 'spona' } },

@@ -20,8 +20,8 @@ import {
   window,
 } from './doubt-scene.ts';
 
-describe('an import of unknown end', () => {
-  test('is found where one record appeared since that is the same', () => {
+describe('an uncertain import', () => {
+  test('is found if one equal record appeared since', () => {
     expect(judgeImports([doubt(1)], view([record('C-1-N00001')])).get(1)).toMatchObject({
       kind: 'found',
       identCely: 'C-1-N00001',
@@ -32,35 +32,35 @@ describe('an import of unknown end', () => {
     expect(kinds([doubt(1)], view([record('C-1-N00001', { masked: true })]))).toEqual({ 1: 'found' });
   });
 
-  test('is proven absent only where others would be seen, and the service can no longer be working on it', () => {
+  test('is proven absent only if its record would be visible, and the service can no longer be working on it', () => {
     expect(kinds([doubt(1)], view([]))).toEqual({ 1: 'absent' });
     expect(kinds([doubt(1)], view([], { shown: makeSights(SENT, 1) }))).toEqual({ 1: 'undecided' });
     expect(kinds([doubt(1)], view([], { nowMs: START + 9 * MINUTE }))).toEqual({ 1: 'undecided' });
   });
 
-  test('is not another entry’s record', () => {
+  test('is not the record of another entry', () => {
     expect(kinds([doubt(1)], view([record('C-1-N00001')], { owned: 'C-1-N00001' }))).toEqual({ 1: 'absent' });
   });
 
-  test('is left to a person where another entry’s record reads as this find and not as that one', () => {
+  test('is left to a person if the record of another entry matches this find and not that one', () => {
     const seen = view([record('C-1-N00001')], { owned: 'C-1-N00001', readsAsSent: () => false });
     expect(judgeImports([doubt(1)], seen).get(1)).toMatchObject({ kind: 'undecided', candidates: ['C-1-N00001'] });
     const other = view([record('C-1-N00001', { poznamka: 'přezka 2' })], { owned: 'C-1-N00001', readsAsSent: () => false });
     expect(kinds([doubt(1)], other)).toEqual({ 1: 'absent' });
   });
 
-  test('is left to a person where several records are the same', () => {
+  test('is left to a person if several records match', () => {
     expect(kinds([doubt(1)], view([record('C-1-N00001'), record('C-1-N00002')]))).toEqual({ 1: 'undecided' });
   });
 
   test.each([
     ['made long before', { atMs: START - 60 * MINUTE }],
     ['made by somebody else', { user: OTHER_USER }],
-  ])('is neither found nor absent where the same record was %s', (_name, more) => {
+  ])('is neither found nor absent if the matching record was %s', (_name, more) => {
     expect(kinds([doubt(1)], view([record('C-1-N00001', more)]))).toEqual({ 1: 'undecided' });
   });
 
-  test('is not proven absent by the kind of another project’s or another receiver’s records', () => {
+  test('is not proven absent by records of another project or receiver', () => {
     const elsewhere = { ...SENT, projekt: { id: 'C-2', text: '' } };
     const received = { ...SENT, predano_organizace: { id: 'ORG-000091', text: '' } };
     for (const seen of [elsewhere, received]) {
@@ -68,12 +68,12 @@ describe('an import of unknown end', () => {
     }
   });
 
-  test('is neither found nor absent where a record of that time and account may be it, corrected since', () => {
+  test('is neither found nor absent if a record of that time and account may be it, corrected since', () => {
     const seen = view([record('C-1-N00001', { poznamka: 'přezka 2' })]);
     expect(judgeImports([doubt(1)], seen).get(1)).toMatchObject({ kind: 'undecided', candidates: ['C-1-N00001'] });
   });
 
-  test('is absent where the records of that time are others’, or known to be other entries’', () => {
+  test('is absent if the records of that time belong to other accounts or entries', () => {
     const differs = { poznamka: 'přezka 2' };
     expect(kinds([doubt(1)], view([record('C-1-N00001', { ...differs, user: OTHER_USER })]))).toEqual({ 1: 'absent' });
     expect(kinds([doubt(1)], view([record('C-1-N00001', differs)], { owned: 'C-1-N00001' }))).toEqual({ 1: 'absent' });
@@ -81,7 +81,7 @@ describe('an import of unknown end', () => {
     expect(kinds([doubt(1), other], view([record('C-1-N00001', differs)]))).toEqual({ 1: 'absent', 2: 'found' });
   });
 
-  test('is not absent where a find of its project that changed since is withheld from this account', () => {
+  test('is not absent if a changed find of its project is withheld from this account', () => {
     const withheld = (identCely: string, atMs: number) => view([], { withheld: new Map([[identCely, atMs]]) });
     expect(kinds([doubt(1)], withheld('C-1-N00001', START + 1000))).toEqual({ 1: 'undecided' });
     expect(kinds([doubt(1)], withheld('C-1-N00001', START - MINUTE))).toEqual({ 1: 'absent' });
@@ -92,7 +92,7 @@ describe('an import of unknown end', () => {
 describe('an import that the harvest does not show', () => {
   const basis = (seen: View): string | undefined => judgeImports([doubt(1)], seen).get(1)?.basis;
 
-  test('may be shown later: the time that the index may take must be over, also where something newer is shown', () => {
+  test('may be shown later: the index delay must have passed, even if something newer is shown', () => {
     const newer = record('C-1-N00001', { atMs: START + 11 * MINUTE });
     for (const shown of [[], [newer]]) {
       expect(basis(view(shown, { owned: 'C-1-N00001', nowMs: START + 24 * MINUTE }))).toBe('index-may-lag');
@@ -100,13 +100,13 @@ describe('an import that the harvest does not show', () => {
     }
   });
 
-  test('is not absent as long as a record is missing that the service has accepted since', () => {
+  test('is not absent while a later accepted record is missing', () => {
     const unlisted = (atMs: number) => view([], { index: { unlisted: new Map([['C-1-N00009', atMs]]) } });
     expect(basis(unlisted(START + MINUTE))).toBe('index-behind');
     expect(basis(unlisted(START - MINUTE))).toBe('not-among-those-shown');
   });
 
-  test('is not absent where a record of its project was deleted since that no other find is known to have made', () => {
+  test('is not absent if a record of its project was deleted since that no other find created', () => {
     const deleted = new Map([['C-1-N00001', START + MINUTE]]);
     expect(basis(view([], { deleted }))).toBe('deleted-since');
     expect(basis(view([], { deleted, owned: 'C-1-N00001' }))).toBe('not-among-those-shown');
@@ -114,7 +114,7 @@ describe('an import that the harvest does not show', () => {
     expect(basis(view([], { deleted: new Map([['C-11-N00001', START + MINUTE]]) }))).toBe('not-among-those-shown');
   });
 
-  test('is not proven absent by the records of another account than the one it was sent with', () => {
+  test('is not proven absent by records of another account', () => {
     expect(basis(view([], { shown: makeSights(SENT, 2, OTHER_USER) }))).toBe('no-like-record-shown');
   });
 
@@ -130,20 +130,20 @@ describe('an import that the harvest does not show', () => {
   test.each([
     ['it was tried with two accounts, of which one harvest shows the records of one', new Set([USER, OTHER_USER])],
     ['no attempt of it is known', new Set<string>()],
-  ])('is not proven absent where %s', (_name, accounts) => {
+  ])('is not proven absent if %s', (_name, accounts) => {
     const shown = new Map([[getShownKind(SENT, 2), new Set([USER, OTHER_USER])]]);
     const sentImport = doubt(1, { window: window(START, { accounts }) });
     expect(judgeImports([sentImport], view([], { shown })).get(1)?.basis).toBe('no-like-record-shown');
   });
 
-  test('is not a record of the same account that was made after the service had said that this one failed', () => {
+  test('is not a record of the same account created after the service reported the failure', () => {
     const answered = doubt(1, { window: window(START, { untilMs: START + 2000 }) });
     const twin = (atMs: number) => view([record('C-1-N00001', { atMs })]);
     expect(judgeImports([answered], twin(START + MINUTE)).get(1)?.basis).toBe('same-but-made-otherwise');
     expect(judgeImports([answered], twin(START + 1000)).get(1)?.kind).toBe('found');
   });
 
-  test('is left to a person where a record of another project, or of another time, may be it', () => {
+  test('is left to a person if a record of another project or time may be it', () => {
     const elsewhere = (poznamka: string) => {
       const moved = record('C-2-N00001', { poznamka });
       return view([{ ...moved, elements: { ...moved.elements, projekt: { id: 'C-2', text: '' } } }]);
@@ -154,12 +154,12 @@ describe('an import that the harvest does not show', () => {
   });
 });
 
-describe('twins, both of unknown end', () => {
-  test('are left to a person where one record is there', () => {
+describe('two equal uncertain finds', () => {
+  test('are left to a person if one record exists', () => {
     expect(kinds([doubt(1), doubt(2)], view([record('C-1-N00001')]))).toEqual({ 1: 'undecided', 2: 'undecided' });
   });
 
-  test('are told apart where they were sent at different times', () => {
+  test('are distinguished if they were sent at different times', () => {
     const later = { window: window(START + 30 * MINUTE) };
     const seen = view([record('C-1-N00001'), record('C-1-N00002', { atMs: START + 31 * MINUTE })]);
     const verdicts = judgeImports([doubt(1), doubt(2, later)], seen);
@@ -167,12 +167,12 @@ describe('twins, both of unknown end', () => {
     expect(verdicts.get(2)).toMatchObject({ kind: 'found', identCely: 'C-1-N00002' });
   });
 
-  test('are both absent where nothing is there', () => {
+  test('are both absent if no record exists', () => {
     expect(kinds([doubt(1), doubt(2)], view([]))).toEqual({ 1: 'absent', 2: 'absent' });
   });
 });
 
-test('whatever the service’s clock, index and people do: a find that was made is never called absent, and another’s is never taken for it', () => {
+test('whatever the service’s clock, index and people do: a created find is never declared absent, and never confused with another', () => {
   const DAY = 24 * 60 * MINUTE;
   const creation = fc.record({
     isMade: fc.boolean(),
@@ -238,7 +238,7 @@ function getBasis(seen: View, more?: Partial<UncertainImport>): string | undefin
   return judged(seen, more)?.basis;
 }
 
-describe('a verdict names what it rests on, in words and with the records that were considered', () => {
+describe('a verdict names its evidence, in words and with the considered records', () => {
   const unlisted = new Map([['C-1-N00009', START]]);
   const timeUnknown = { window: TIME_UNKNOWN };
   test.each([
@@ -277,7 +277,7 @@ describe('a verdict names what it rests on, in words and with the records that w
 });
 
 describe('to the millisecond', () => {
-  test('the service is done with a write after the last moment that it may work on it, and its index by its own last one', () => {
+  test('a write can take effect until its last possible moment, and can be listed until the index delay after that', () => {
     const at = (nowMs: number) => getBasis(view([], { nowMs }));
     expect([SETTLED, SETTLED + 1, SHOWN_BY_THEN - 1, SHOWN_BY_THEN].map(at)).toEqual([
       'maybe-under-way',
@@ -287,7 +287,7 @@ describe('to the millisecond', () => {
     ]);
   });
 
-  test('a record is of the time of the attempts where the clocks agree but for their margin', () => {
+  test('a record is within the attempts if the clocks agree within their margin', () => {
     const madeAt = (atMs: number) => getBasis(view([record(MADE, { atMs })]));
     const bounds = [START - CLOCK_MARGIN_MS, SETTLED + CLOCK_MARGIN_MS];
     expect(bounds.map(madeAt)).toEqual(['same-and-new', 'same-and-new']);
@@ -297,7 +297,7 @@ describe('to the millisecond', () => {
     ]);
   });
 
-  test('so it is with what was accepted and is not listed, and with what is withheld', () => {
+  test('the same holds for accepted records that are not listed, and for withheld ones', () => {
     const unlisted = (atMs: number) => getBasis(view([], { index: { unlisted: new Map([['C-1-N00009', atMs]]) } }));
     const withheld = (atMs: number) => getBasis(view([], { withheld: new Map([[MADE, atMs]]) }));
     const [in_, out] = [START - CLOCK_MARGIN_MS, START - CLOCK_MARGIN_MS - 1];
@@ -311,11 +311,11 @@ describe('a record that differs', () => {
   const thrice: HarvestedElements = { ...twice, lokalizace: 'les' };
   const elsewhere = { projekt: { id: 'C-2', text: '' } };
 
-  test('may be the find, however much it differs, where it is of the same project, time and account', () => {
+  test('may be the find, however much it differs, if project, time and account are the same', () => {
     expect(getBasis(view([having(same, thrice)]))).toBe('alike-and-new');
   });
 
-  test('of another project or time may be it with two corrections, and not with three', () => {
+  test('of another project or time may be it with two corrections, but not with three', () => {
     const early = record(MADE, { atMs: START - 60 * MINUTE });
     const bases = (elements: HarvestedElements) => [
       getBasis(view([having(same, { ...elements, ...elsewhere })])),
@@ -326,16 +326,16 @@ describe('a record that differs', () => {
   });
 });
 
-describe('who made a record, and when,', () => {
+describe('the author and time of a record', () => {
   const [made] = same.history;
   if (made === undefined) throw new Error('a record has a history');
   const later = { ...made, at: new Date(START + 50 * MINUTE).toISOString(), user: OTHER_USER };
 
-  test('is said by the entry of its making, wherever that stands among the others', () => {
+  test('come from its creation entry, wherever that is in the history', () => {
     expect(getBasis(view([{ ...same, history: [{ ...later, type: 'SN12' }, made] }]))).toBe('same-and-new');
   });
 
-  test('is said by its first entry where none is that of its making', () => {
+  test('come from its first entry if it has no creation entry', () => {
     const history = [
       { ...made, type: 'SN12' },
       { ...later, type: 'SN23' },
@@ -343,7 +343,7 @@ describe('who made a record, and when,', () => {
     expect(getBasis(view([{ ...same, history }]))).toBe('same-and-new');
   });
 
-  test('is not known of a record without a history, which is nobody’s for certain', () => {
+  test('are unknown without a history', () => {
     expect(getBasis(view([{ ...same, history: [] }]))).toBe('same-but-made-otherwise');
     expect(getBasis(view([{ ...corrected, history: [] }]))).toBe('not-among-those-shown');
   });

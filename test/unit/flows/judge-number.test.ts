@@ -38,7 +38,7 @@ function judged({ current = '', known = [], changedMs = START - MINUTE, nowMs = 
 }
 
 describe('a number that may have been sent', () => {
-  test('is there where the record has it', () => {
+  test('has arrived if the record has it', () => {
     expect(judged({ current: 'INV 1' })).toEqual({
       kind: 'found',
       basis: 'same-number',
@@ -48,7 +48,7 @@ describe('a number that may have been sent', () => {
     });
   });
 
-  test('is not there where the record has one that this outbox knows of', () => {
+  test('has not arrived if the record has one that this outbox knows', () => {
     const absent = {
       kind: 'absent',
       basis: 'number-as-before',
@@ -60,7 +60,7 @@ describe('a number that may have been sent', () => {
     expect(judged({ current: '', known: [''], changedMs: START })).toEqual(absent);
   });
 
-  test('is left to a person where somebody else has set another, or taken it away', () => {
+  test('is left to a person if another account set another one, or removed it', () => {
     expect(judged({ current: 'CUR 7', known: ['OLD'] })).toEqual({
       kind: 'undecided',
       basis: 'other-number',
@@ -75,19 +75,19 @@ describe('a number that may have been sent', () => {
     });
   });
 
-  test('of a record of which nothing is known here is not there where that has none, or was not changed since', () => {
+  test('of an unknown record has not arrived if the record has none, or was not changed since', () => {
     expect(judged({ changedMs: START }).basis).toBe('number-as-before');
     expect(judged({ current: 'OLD', changedMs: START - CLOCK_MARGIN_MS - 1 }).basis).toBe('number-as-before');
     expect(judged({ current: 'OLD', changedMs: START - CLOCK_MARGIN_MS }).basis).toBe('other-number');
   });
 
-  test('may still arrive as long as the service may work on it, and may not be shown yet unless the record was changed after that', () => {
+  test('may still arrive while the service may work on it, and may still be hidden until a later change shows', () => {
     expect(judged({ nowMs: SETTLED }).basis).toBe('maybe-under-way');
     expect(judged({ nowMs: SETTLED + 1, changedMs: SETTLED - 1, known: [''] }).basis).toBe('index-may-lag');
     expect(judged({ nowMs: SETTLED + 1, changedMs: SETTLED, known: [''] }).basis).toBe('number-as-before');
   });
 
-  test('is shown to a person where the record has it and the service had not said the time before the attempt', () => {
+  test('is shown to a person if the record has it and the service’s time before the attempt is unknown', () => {
     const find = { ...record(IDENT), elements: { ...record(IDENT).elements, evidencni_cislo: 'INV 1' } };
     const doubt = { identCely: IDENT, value: 'INV 1', knownNumbers: new Set<string>(), window: TIME_UNKNOWN };
     expect(inWords(judgeNumber(doubt, { find, changedMs: START }, view([])))).toMatchObject({
@@ -95,7 +95,7 @@ describe('a number that may have been sent', () => {
     });
   });
 
-  test('is not known where the record is not shown', () => {
+  test('is unknown if the record is not shown', () => {
     const doubt = { identCely: IDENT, value: 'INV 1', knownNumbers: new Set(['OLD']), window: window(START) };
     expect(inWords(judgeNumber(doubt, undefined, view([])))).toEqual({
       kind: 'undecided',
@@ -106,7 +106,7 @@ describe('a number that may have been sent', () => {
   });
 });
 
-describe('what a record may have without anybody else having set it', () => {
+describe('the numbers that a record can have without a foreign change', () => {
   const story = () => {
     const scene = lookScene();
     const known = (id = scene.queueNumber('NEW', IDENT)) => {
@@ -125,12 +125,12 @@ describe('what a record may have without anybody else having set it', () => {
     return { ...scene, known, made: createRecord };
   };
 
-  test('is nothing where nothing is known of it', () => {
+  test('are none if nothing is known of it', () => {
     using scene = story();
     expect(scene.known()).toEqual([]);
   });
 
-  test('is the number that its import gave it, or none', async () => {
+  test('are that of its import, or none', async () => {
     using one = story();
     await one.end(one.queuePhoto('a.jpg', 1, IDENT), 'accepted', IDENT);
     await one.made('<evidencni_cislo>IMP</evidencni_cislo>');
@@ -143,7 +143,7 @@ describe('what a record may have without anybody else having set it', () => {
     expect(unreadable.known()).toEqual(['']);
   });
 
-  test('is the one that was accepted last, in place of that', async () => {
+  test('are the last accepted one instead', async () => {
     using scene = story();
     await scene.made('<evidencni_cislo>IMP</evidencni_cislo>');
     for (const value of ['ONE', 'TWO']) await scene.end(scene.queueNumber(value, IDENT), 'accepted', IDENT);
@@ -151,7 +151,7 @@ describe('what a record may have without anybody else having set it', () => {
     expect(scene.known()).toEqual(['TWO']);
   });
 
-  test('is also what may have arrived, but for the one that is judged', async () => {
+  test('include any that may have arrived, except the judged one', async () => {
     using scene = story();
     await scene.made('');
     await scene.end(scene.queuePhoto('a.jpg', 1, IDENT), 'uncertain');
@@ -162,8 +162,8 @@ describe('what a record may have without anybody else having set it', () => {
   });
 });
 
-describe('a record as it is now', () => {
-  test('is asked for by itself, and is none where the service has or shows none', async () => {
+describe('the current state of a record', () => {
+  test('is requested by itself, and is empty if the service has or shows none', async () => {
     const clock = manualClock();
     const { client, make, change } = findService(clock);
     const current = (ident: string) => fetchCurrentRecord({ client, format: 'oai_svc' }, ident);
@@ -179,7 +179,7 @@ describe('a record as it is now', () => {
     }
   });
 
-  test('is not known where the service says anything else', async () => {
+  test('is unknown for any other answer', async () => {
     const refused = fetchListedRecord({ client: makeClient(scripted(oaiError('badArgument'))), format: 'oai_svc' }, IDENT);
     await expect(refused).rejects.toMatchObject({ oaiCode: 'badArgument' });
     const closed = Object.assign(new UnavailableError('closed'), { oaiCode: 'idDoesNotExist' });

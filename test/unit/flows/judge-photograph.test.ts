@@ -19,32 +19,32 @@ const file = (name: string, sha512Hex: string, note: string, atMs = START + 1000
   history: [{ type: 'SBR0', at: new Date(atMs).toISOString(), user: USER, note }],
 });
 
-describe('a photograph of unknown end', () => {
+describe('an uncertain photograph', () => {
   const judge = (files: HarvestedFile[], settled: UncertainPhoto[] = [], doubts = [photo]) =>
     judgePhoto(photo, doubts, settled, { find: record('C-1-N00001', { files }), changedMs: START }, view([])).kind;
 
-  test('is found by its digest', () => {
+  test('is found by its checksum', () => {
     expect(judge([file('F01.jpg', 'aa', 'other name')])).toBe('found');
   });
 
-  test('is found by its name and time where the service changed its bytes', () => {
+  test('is found by its name and time if the service changed its bytes', () => {
     expect(judge([file('F01.jpg', 'bb', 'IMG_1.jpg')])).toBe('found');
   });
 
-  test('is not a file of the same name that was there before, or that another photograph is known to be', () => {
+  test('is not a file of the same name that was there before, or that belongs to another photograph', () => {
     expect(judge([file('F01.jpg', 'bb', 'IMG_1.jpg', START - 60 * MINUTE)])).toBe('absent');
     expect(judge([file('F01.jpg', 'bb', 'IMG_1.jpg')], [{ ...photo, entryId: 8, sha512Hex: 'bb' }])).toBe('absent');
   });
 
-  test('is left to a person where a file of another name was stored at that time, with other bytes', () => {
+  test('is left to a person if a file with another name and content was stored at that time', () => {
     expect(judge([file('F01.jpg', 'bb', 'renamed.jpg')])).toBe('undecided');
   });
 
-  test('is left to a person where two photographs of one name are uncertain', () => {
+  test('is left to a person if two photographs with one name are uncertain', () => {
     expect(judge([file('F01.jpg', 'bb', 'IMG_1.jpg')], [], [photo, { ...photo, entryId: 9, sha512Hex: 'cc' }])).toBe('undecided');
   });
 
-  test('is left to a person where its record is not shown', () => {
+  test('is left to a person if its record is not shown', () => {
     expect(judgePhoto(photo, [photo], [], undefined, view([])).kind).toBe('undecided');
   });
 
@@ -54,13 +54,13 @@ describe('a photograph of unknown end', () => {
       return judgePhoto(photo, [photo], settled, { find: record('C-1-N00001'), changedMs }, seen).basis;
     };
 
-    test('is not absent before its record is shown as it was after the attempt, or time enough is over', () => {
+    test('is not absent before its record is shown as of after the attempt, or the time limit has passed', () => {
       expect(basis(START, START + 24 * MINUTE)).toBe('index-may-lag');
       expect(basis(START, START + 26 * MINUTE)).toBe('not-among-those-shown');
       expect(basis(START + 11 * MINUTE, START + 12 * MINUTE)).toBe('not-among-those-shown');
     });
 
-    test('is not absent as long as another one is missing that was accepted since', () => {
+    test('is not absent while another one that was accepted since is missing', () => {
       expect(basis(START, START + 60 * MINUTE, [{ ...photo, entryId: 8, sha512Hex: 'bb', fileName: 'IMG_2.jpg' }])).toBe(
         'index-behind',
       );
@@ -83,7 +83,7 @@ function judged(
 const kept = file('F01.jpg', 'bb', 'IMG_1.jpg');
 const second = { ...photo, entryId: 8, fileName: 'IMG_2.jpg', sha512Hex: 'dd' };
 
-describe('a verdict on a photograph names what it rests on, in words and with the files that were considered', () => {
+describe('a verdict on a photograph names its evidence, in words and with the considered files', () => {
   const timeUnknown = { window: TIME_UNKNOWN };
   test.each([
     ['same-digest', ['F01.jpg'], 'F01.jpg has the same digest', [file('F01.jpg', 'aa', 'other name')], {}],
@@ -116,24 +116,24 @@ describe('a verdict on a photograph names what it rests on, in words and with th
 });
 
 describe('a file of the record', () => {
-  test('is another uncertain photograph’s where it can only be that one', () => {
+  test('belongs to another uncertain photograph if it can only be that one', () => {
     const files = [file('F02.jpg', 'ee', 'IMG_2.jpg')];
     expect(judged(files, {}, [], [second]).basis).toBe('not-among-those-shown');
     expect(judged(files).basis).toBe('other-name-and-new');
   });
 
-  test('is another photograph’s that is known to be there, by its digest, or by its name, time and account', () => {
+  test('belongs to another photograph known to be there, by its checksum, or by its name, time and account', () => {
     for (const theirs of [file('F02.jpg', 'dd', 'renamed.jpg'), file('F02.jpg', 'ee', 'IMG_2.jpg')])
       expect(judged([theirs], {}, [second]).basis).toBe('not-among-those-shown');
   });
 
-  test('is nobody’s for certain where another account stored it, or where it is not said who did', () => {
+  test('has no certain owner if another account stored it, or the account is unknown', () => {
     const byOther = { ...kept, history: kept.history.map((entry) => ({ ...entry, user: OTHER_USER })) };
     const unsaid = { ...kept, history: kept.history.map((entry) => ({ ...entry, type: 'SBR1' })) };
     expect([byOther, unsaid].map((each) => judged([each]).basis)).toEqual(['not-among-those-shown', 'not-among-those-shown']);
   });
 
-  test('was stored by the entry of its storing, wherever that stands among the others', () => {
+  test('was stored by its storing entry, wherever that is in the history', () => {
     const [stored] = kept.history;
     if (stored === undefined) throw new Error('a file has a history');
     const renamed = { ...stored, type: 'SBR1', note: 'x.jpg', at: new Date(START + 50 * MINUTE).toISOString() };
@@ -141,14 +141,14 @@ describe('a file of the record', () => {
   });
 });
 
-test('a photograph that was accepted before the attempt says nothing of how far the index has come', () => {
+test('a photograph accepted before the attempt does not show how current the index is', () => {
   const acceptedUntil = (untilMs: number) =>
     judged([], {}, [{ ...second, window: window(START - 60 * MINUTE, { untilMs }) }]).basis;
   expect(acceptedUntil(START - CLOCK_MARGIN_MS)).toBe('index-behind');
   expect(acceptedUntil(START - CLOCK_MARGIN_MS - 1)).toBe('not-among-those-shown');
 });
 
-test('one missing photograph does not stand in for another that is shown', () => {
+test('one missing photograph does not replace another that is shown', () => {
   const shown = file('F02.jpg', 'dd', 'IMG_2.jpg');
   const third = { ...second, entryId: 9, fileName: 'IMG_3.jpg', sha512Hex: 'ff' };
   expect(judged([shown], {}, [second]).basis).toBe('not-among-those-shown');

@@ -55,8 +55,8 @@ const day = (date: number): string => `2025-06-${String(date).padStart(2, '0')}T
 const several = (count: number): Map<string, Kept> =>
   new Map(Array.from({ length: count }, (_, index) => [`N-${index + 1}`, { stav: 1, at: day(index + 1) }]));
 
-describe('the wanted records among what changed', () => {
-  test('are told apart: shown, withheld, deleted; the others are passed over', async () => {
+describe('the requested records in the list of changes', () => {
+  test('are classified: shown, withheld, deleted; others are skipped', async () => {
     const records = several(2);
     records.set('W', { stav: 'refused', at: day(3) }).set('D', { stav: 'deleted', at: day(4) });
     const { options, asked } = service(records);
@@ -76,7 +76,7 @@ describe('the wanted records among what changed', () => {
     expect((await lookUpChanges(service(new Map()).options, new Set(['N-1']), FROM)).lookups.size).toBe(0);
   });
 
-  test('are asked for one by one where the list would take more requests', async () => {
+  test('are requested one by one if the list would take more requests', async () => {
     const { options, asked } = service(several(20));
     const { lookups } = await lookUpChanges(options, new Set(['N-20', 'N-1', 'gone']), FROM);
     expect([...lookups].map(([ident, { kind }]) => [ident, kind])).toEqual([
@@ -89,7 +89,7 @@ describe('the wanted records among what changed', () => {
     expect(asked.filter((line) => line.startsWith('GetRecord'))).toHaveLength(3);
   });
 
-  test('are not lost when one changes while the list is read, and are taken as they are last', async () => {
+  test('are not lost if one changes during the scan, and the last version counts', async () => {
     const records = several(6);
     const { options } = service(records, (request) => {
       // After the first page, the oldest record moves to the front, where this walk has passed already.
@@ -101,7 +101,7 @@ describe('the wanted records among what changed', () => {
     expect(lookups.get('N-1')).toMatchObject({ kind: 'shown', record: { stav: 2 } });
   });
 
-  test('are looked for again when the token runs out', async () => {
+  test('are requested again when the token expires', async () => {
     const records = several(6);
     let refused = false;
     const { options } = service(records, (_, query) => {
@@ -112,7 +112,7 @@ describe('the wanted records among what changed', () => {
     expect((await lookUpChanges(options, new Set(records.keys()), FROM)).lookups.size).toBe(6);
   });
 
-  test('a list that stays short of its own count is a failure', async () => {
+  test('fail if the list stays shorter than its count', async () => {
     const { options } = service(several(4), (_, query) =>
       query.get('verb') !== 'ListRecords'
         ? undefined
@@ -123,7 +123,7 @@ describe('the wanted records among what changed', () => {
     await expect(lookUpChanges(options, new Set(['N-1']), FROM)).rejects.toMatchObject({ oaiCode: 'incomplete' });
   });
 
-  test('a service that always refuses its own tokens is a failure', async () => {
+  test('fail if the service always refuses its own tokens', async () => {
     const { options } = service(several(4), (_, query) =>
       query.has('resumptionToken') ? oaiError('badResumptionToken') : undefined,
     );
@@ -131,7 +131,7 @@ describe('the wanted records among what changed', () => {
   });
 });
 
-test('one by one, what is no find that can be read is left out', async () => {
+test('a single record that is not a readable find is left out', async () => {
   const { options } = service(several(1), (_, query) =>
     query.get('identifier')?.endsWith('odd') === true
       ? oaiXml(`<GetRecord>${recordXml('odd', { stav: 1, at: day(1) }).replaceAll('samostatny_nalez', 'projekt')}</GetRecord>`)

@@ -6,7 +6,7 @@ import { makePhotographKeeping } from '../../../src/flows/queue/store-photograph
 import { tinyPng } from '../../support/season.ts';
 import { tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
 
-test('photographs are found behind symbolic links, and no link leads round in a circle', async () => {
+test('photographs are found behind symbolic links, and cycles of links end', async () => {
   using outbox = tempOutbox();
   const [card, folder] = [tempFolder(), tempFolder()];
   writeFileSync(join(card, 'a.png'), tinyPng(1));

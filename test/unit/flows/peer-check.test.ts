@@ -20,7 +20,7 @@ const UNREACHED: Outcome = { kind: 'not-delivered', detail: msg`nobody` };
 const CHANGED = { kind: 'content-changed', detail: msg`it changed` } as Outcome;
 const CLOSED = { kind: 'closed', detail: msg`shut` } as Outcome;
 
-describe('who answers', () => {
+describe('the identity of the peer', () => {
   test.each<[string, Outcome, number | undefined, PushState['peer'], PushState['peer']]>([
     ['what is decided', ACCEPTED, 201, 'unverified', 'verified'],
     ['what is decided after a question', ACCEPTED, 201, 'probing', 'verified'],
@@ -33,7 +33,7 @@ describe('who answers', () => {
     ['a line that is cut, where nothing has answered yet', uncertain(false), undefined, 'unverified', 'suspect'],
     ['an odd answer', uncertain(true), 200, 'verified', 'suspect'],
     ['an odd answer after a question', uncertain(true), 200, 'probing', 'suspect'],
-  ])('is told by %s', (_, outcome, status, before, after) => {
+  ])('is shown by %s', (_, outcome, status, before, after) => {
     const facts = (id: number, givenOutcome: Outcome): AttemptFacts =>
       ({ entry: { id } as Entry, outcome: givenOutcome, status: givenOutcome === outcome ? status : 200 }) as AttemptFacts;
     const state: PushState = { ...makeInitialState(new Map()), peer: before, nonConforming: new Set([7, 8]) };
@@ -50,7 +50,7 @@ describe('who answers', () => {
   });
 });
 
-describe('a find that is forbidden, where a question to the service comes to', () => {
+describe('a forbidden find, if the access probe results in', () => {
   const OPEN = 'refused, and it is unclear if the whole account is refused: said';
   test.each<[string, () => Reply, string, string, string]>([
     ['the same', () => answer(403), 'queued', 'the account is refused: said', 'not-allowed: said'],
@@ -93,7 +93,7 @@ test('a question that is throttled holds everything back for as long as the serv
   expect((next?.at ?? 0) - (question?.at ?? 0)).toBeGreaterThanOrEqual(30_000);
 });
 
-describe('one request', () => {
+describe('a request', () => {
   const REQUEST: HttpRequest = { method: 'POST', url: 'http://service/x' };
 
   /** @param takesMs until the answer, of which the slot is waited for `leavesMs` */
@@ -123,7 +123,7 @@ describe('one request', () => {
     return { clock, beganMs, slots, sent: sending };
   }
 
-  test('is timed from when it left, and gives its slot back', async () => {
+  test('is timed from its departure, and releases its slot', async () => {
     const { clock, beganMs, slots, sent } = sending(() =>
       answer(201, { 'x-record-id': 'C-1-N00001', date: 'Sat, 01 Jun 2024 00:00:07 GMT' }),
     );
@@ -135,27 +135,27 @@ describe('one request', () => {
     expect(slots).toEqual(['left', 'given back']);
   });
 
-  test.each([undefined, 'soon'])('has no date of the service where that says %j', async (date) => {
+  test.each([undefined, 'soon'])('has no date of the service if the header is %j', async (date) => {
     const { clock, sent } = sending(() => answer(500, date === undefined ? {} : { date }));
     await clock.advance(1000);
     expect((await sent).serverDateAt).toBeUndefined();
   });
 
-  test('without an answer says what is known, and gives its slot back', async () => {
+  test('without an answer says what is known, and releases its slot', async () => {
     const { clock, slots, sent } = sending(() => new TransportError('timeout', true, 'too slow'));
     await clock.advance(1000);
     expect(await sent).toMatchObject({ status: undefined, serverDateAt: undefined, outcome: { kind: 'uncertain' } });
     expect(slots.at(-1)).toBe('given back');
   });
 
-  test('that breaks for another reason breaks the push, and gives its slot back', async () => {
+  test('that fails for another reason ends the push, and releases its slot', async () => {
     const { clock, slots, sent } = sending(() => new RangeError('a fault'));
     await clock.advance(1000);
     await expect(sent).rejects.toThrow('a fault');
     expect(slots.at(-1)).toBe('given back');
   });
 
-  test('of a number or a photograph goes to a record, and an import makes its own', async () => {
+  test('for a number or a photograph goes to a record, and an import creates its own', async () => {
     await expect(sending(() => answer(201), null).sent).rejects.toThrow('a queued entry lacks what it is to send');
     const { clock, sent } = sending(() => answer(201, { 'x-record-id': 'C-1-N00007' }), 'C-1-N00001', 'import');
     await clock.advance(1000);
@@ -163,7 +163,7 @@ describe('one request', () => {
   });
 });
 
-describe('a question to the service', () => {
+describe('a probe of the service', () => {
   const askWith = async (step: Reply) => {
     const slots: string[] = [];
     const slot = { leave: () => void slots.push('left'), release: () => void slots.push('given back') } as unknown as Slot;
@@ -184,7 +184,7 @@ describe('a question to the service', () => {
     return answered;
   };
 
-  test('comes back with its answer, or with what came instead, and gives its slot back', async () => {
+  test('returns its answer or the failure, and releases its slot', async () => {
     const refusalAnswer = answer(405);
     expect(await askWith(refusalAnswer)).toEqual(refusalAnswer);
     const cut = new TransportError('reset', true, 'cut');

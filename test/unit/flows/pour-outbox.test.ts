@@ -26,7 +26,7 @@ const getContent = (outbox: Outbox) =>
     entry.held?.basis ?? '',
   ]);
 
-test('all of an outbox is added to another one, once, however often it is poured', async () => {
+test('a whole outbox is added to another one, once for repeated copies', async () => {
   using from = tempOutbox();
   using to = tempOutbox();
   const folders = { from: join(tempFolder(), 'photos'), to: join(tempFolder(), 'photos') };
@@ -56,7 +56,7 @@ test('all of an outbox is added to another one, once, however often it is poured
   expect(getContent(to)).toEqual(poured);
 });
 
-test('a find of another digest keeps its elements under another local id, and is held', async () => {
+test('a find with another digest keeps its elements under another local id, and is held', async () => {
   using from = tempOutbox();
   using to = tempOutbox();
   queueImport(from, 'K-1');

@@ -19,7 +19,7 @@ async function sent(clock: ManualClock, outbox: TempOutbox) {
   return service;
 }
 
-test('a record of the same identifier that somebody else made meanwhile is not taken for the one that was sent', async () => {
+test('a record with the same identifier that another account created meanwhile is not taken for the sent one', async () => {
   const clock = manualClock();
   using outbox = tempOutbox(clock);
   const service = await sent(clock, outbox);

@@ -45,7 +45,7 @@ const madeBy = (outbox: Outbox): (string | null)[] =>
   listAllEntries(outbox).flatMap((entry) => listAttempts(outbox, entry).map(({ account }) => account));
 
 describe('a push', () => {
-  test('asks who the account is, once and before its first write, and every attempt names it', async () => {
+  test('identifies the account once before its first write, and every attempt names it', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     for (const name of ['K-1', 'K-2']) queueImport(outbox, name);
@@ -55,7 +55,7 @@ describe('a push', () => {
     expect(madeBy(outbox)).toEqual([EVA_SAID.identCely, EVA_SAID.identCely]);
   });
 
-  test('binds the outbox to the account that sends from it first, also where its token came from outside', async () => {
+  test('binds the outbox to the first account that sends from it, even with a token from outside', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     updateHeader(outbox, { account: null });
@@ -65,7 +65,7 @@ describe('a push', () => {
     expect([madeBy(outbox), readHeader(outbox).account]).toEqual([[JAN_SAID.identCely], JAN_SAID.identCely]);
   });
 
-  test('without anything to send asks nobody anything', async () => {
+  test('with nothing to send makes no request', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     const service = serviceSaying(EVA_SAID);
@@ -73,7 +73,7 @@ describe('a push', () => {
     expect(service.asked).toEqual([]);
   });
 
-  test('sends nothing where the account is another than before, and lets the outbox go', async () => {
+  test('sends nothing if the account differs from before, and releases the outbox', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     queueImport(outbox, 'K-1');
@@ -90,7 +90,7 @@ describe('a push', () => {
     ['is behind a proxy that cannot reach it', { status: 502, headers: {}, body: Buffer.from('<html>') }, UnavailableError],
     ['is closed', { status: 503, headers: {}, body: Buffer.from('<html>') }, UnavailableError],
     ['is behind the portal of a guest network', { status: 200, headers: {}, body: Buffer.from('<html>') }, ContractError],
-  ])('to a service that %s sends nothing, and nothing is in doubt', async (_name, response, error) => {
+  ])('to a service that %s sends nothing, and nothing is uncertain', async (_name, response, error) => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     queueImport(outbox, 'K-1');
@@ -98,7 +98,7 @@ describe('a push', () => {
     expect(listAllEntries(outbox)).toMatchObject([{ state: 'queued' }]);
   });
 
-  test('that a person stops does not wait for who the account is', async () => {
+  test('that a person stops does not wait for the account', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     queueImport(outbox, 'K-1');
@@ -113,7 +113,7 @@ describe('a push', () => {
     expect(listAllEntries(outbox)).toMatchObject([{ state: 'queued' }]);
   });
 
-  test('is one at a time', async () => {
+  test('runs one at a time', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     queueImport(outbox, 'K-1');
@@ -122,7 +122,7 @@ describe('a push', () => {
     lock.release();
   });
 
-  test('leaves no number in the queue that a later one has overtaken', async () => {
+  test('leaves no superseded number in the queue', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     const target = { findId: null, identCely: 'C-202400101-N00001' };
@@ -138,8 +138,8 @@ describe('a push', () => {
   });
 });
 
-describe('the look at what is in doubt', () => {
-  test('ends at once when it is stopped, and what it was about stays in doubt', async () => {
+describe('the lookup of uncertain entries', () => {
+  test('ends at once when it is stopped, and they stay uncertain', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     const service = findService(clock);
@@ -156,8 +156,8 @@ describe('the look at what is in doubt', () => {
   });
 });
 
-describe('a push that finds what it did not know to be there', () => {
-  test('goes on with the number of that find', async () => {
+describe('a push that learns of a find it did not know of', () => {
+  test('continues with the number of that find', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     const service = findService(clock);
@@ -169,7 +169,7 @@ describe('a push that finds what it did not know to be there', () => {
     expect(listAllEntries(outbox).map(({ state }) => state)).toEqual(['accepted', 'accepted']);
   });
 
-  test('names what is left all the same, as a find that the service loses each time', async () => {
+  test('reports what is left all the same, as with a find that the service loses each time', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     const service = findService(clock);

@@ -27,7 +27,7 @@ describe('an attempt', () => {
   const journalled = (outbox: Outbox) =>
     (outbox.journal?.listEventsSince(readHeader(outbox).outbox, 0) ?? []).map(({ event }) => event.kind);
 
-  test('is on record in the journal and in the outbox before its request is begun, and its answer after it', async () => {
+  test('is recorded in the journal and in the outbox before its request starts, and its answer after it', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     const { entryId } = queueImport(outbox, 'K-1');
@@ -44,7 +44,7 @@ describe('an attempt', () => {
     ['full', { passing: true }, 5],
     ['read-only', {}, 12],
   ])(
-    'that the journal cannot take, since its disk is %s, stops the push, and nothing leaves',
+    'that the journal cannot record, because its disk is %s, stops the push, and nothing departs',
     async (_name, options, exitCode) => {
       const clock = manualClock();
       using outbox = tempOutbox(clock);
@@ -59,7 +59,7 @@ describe('an attempt', () => {
     },
   );
 
-  test('whose answer the journal cannot take stops the push, and is uncertain', async () => {
+  test('whose answer the journal cannot record stops the push, and is uncertain', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     for (const name of ['K-1', 'K-2', 'K-3']) queueImport(outbox, name);
@@ -80,7 +80,7 @@ describe('an attempt', () => {
     expect([count(outbox, 'uncertain'), count(outbox, 'accepted')]).toEqual([1, 2]);
   });
 
-  test('that is stopped between its record and its departure was not sent, and its entry stays in the queue', async () => {
+  test('that is stopped between its record and its departure was not sent, and its entry stays queued', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     const { entryId } = queueImport(outbox, 'K-1');
@@ -116,8 +116,8 @@ test('a photograph whose record is taken back while it waits for its time is not
   expect([asked.length, getEntry(outbox, photo).state]).toEqual([0, 'queued']);
 });
 
-describe('a record that the service names for an import', () => {
-  test('and that is one of another project leaves it uncertain', async () => {
+describe('a record returned for an import', () => {
+  test('that belongs to another project leaves it uncertain', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     queueImport(outbox, 'K-1', PROJECT);
@@ -129,7 +129,7 @@ describe('a record that the service names for an import', () => {
     expect(String(listAllEntries(outbox)[0]?.reason)).toMatch(/C-9-N00000, which is not a record of C-202400101/);
   });
 
-  test('and that another find has leaves both uncertain', async () => {
+  test('that belongs to another find leaves both uncertain', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     for (const name of ['K-1', 'K-2']) queueImport(outbox, name);
@@ -200,7 +200,7 @@ describe('the time of an attempt', () => {
   };
 
   test.each([0, -2 * DAY_MS, 2 * DAY_MS])(
-    'is bounded by the service’s clock, also where that of this machine is set by %s ms meanwhile',
+    'is bounded by the service’s clock, even if that of this machine is set by %s ms meanwhile',
     async (setByMs) => {
       const { entry, outbox, sentMs, push, close } = await story(setByMs, 'done-but-500');
       const [attempt] = listAttempts(outbox, entry());
@@ -211,7 +211,7 @@ describe('the time of an attempt', () => {
     },
   );
 
-  test('lets nothing be sent again before the service is done, though the clock of this machine was set ahead', async () => {
+  test('prevents a repetition before the service is done, although the clock of this machine was set ahead', async () => {
     const { entry, push, service, time, close } = await story(2 * DAY_MS, '500');
     expect(entry().state).toBe('uncertain');
     service.habits.fate = () => 'done';
@@ -220,7 +220,7 @@ describe('the time of an attempt', () => {
     close();
   });
 
-  test.each(['done-but-500', '500'] as const)('settles nothing by itself where the service does not say it: %s', async (fate) => {
+  test.each(['done-but-500', '500'] as const)('has no bounds if the service does not send its time: %s', async (fate) => {
     const { entry, outbox, push, service, time, close } = await story(0, fate, false);
     for (let turn = 0; turn < 3; turn += 1) {
       await time.advance(DAY_MS);

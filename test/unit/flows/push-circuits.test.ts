@@ -28,7 +28,7 @@ function queuePhotos(outbox: Outbox, records: number, ofProject = 'C-1'): void {
 const makeNameFilter = (name: string) => (request: Asked) => request.body.includes(`>${name}-`);
 const creates = (requests: readonly Asked[]): Asked[] => requests.filter(isCreate);
 
-describe('a record that takes no more photographs', () => {
+describe('a record that accepts no more photographs', () => {
   const queueFor = (outbox: Outbox, record: string, count: number): void => {
     for (let at = 1; at <= count; at += 1) {
       const photograph = { name: `${at}.jpg`, mediaType: 'image/jpeg', sha512: Buffer.alloc(64, at), sizeBytes: 3 };
@@ -43,7 +43,7 @@ describe('a record that takes no more photographs', () => {
     ['that the account has no right to it', 403, 'said', 1],
     ['the same twice, without saying what it is about', 422, 'said', 2],
   ])(
-    'is asked no more once the service says %s; the others stay queued and are reported, and go once it takes them',
+    'gets no more once the service says %s; the others stay queued and are reported, and are sent once it accepts them',
     async (_, status, detail, most) => {
       const clock = manualClock();
       using outbox = tempOutbox(clock);
@@ -72,7 +72,7 @@ describe('a record that takes no more photographs', () => {
     },
   );
 
-  test('is asked on where one photograph alone is refused', async () => {
+  test('gets more if one photograph alone is refused', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     queueFor(outbox, FULL, 6);
@@ -82,12 +82,12 @@ describe('a record that takes no more photographs', () => {
   });
 });
 
-describe('a project that the account has no right to', () => {
+describe('a project that the account may not use', () => {
   test.each([
     ['refused', 403],
     ['not there', 404],
   ])(
-    'and that is %s is left out after a few finds, none of which stays refused, and the other finds are sent',
+    'and that is %s is paused after a few finds, none of which stays refused, and the other finds are sent',
     async (_name, status) => {
       const clock = manualClock();
       using outbox = tempOutbox(clock);
@@ -103,7 +103,7 @@ describe('a project that the account has no right to', () => {
     },
   );
 
-  test('is tried again later by one find, and sent when the right was given meanwhile', async () => {
+  test('is tried again later with one find, and sent once the right was granted', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     queueFinds(outbox, 'A', 30, 'C-1');
@@ -121,7 +121,7 @@ describe('a project that the account has no right to', () => {
   });
 });
 
-test('an account that is blocked in the middle stops the push, and none of its finds stays refused', async () => {
+test('an account that is blocked midway stops the push, and none of its finds stays refused', async () => {
   const clock = manualClock();
   using outbox = tempOutbox(clock);
   for (const project of ['C-1', 'C-2', 'C-3', 'C-4', 'C-5', 'C-6']) queueFinds(outbox, project, 10, project);
@@ -134,14 +134,14 @@ test('an account that is blocked in the middle stops the push, and none of its f
   expect(count(outbox, 'queued')).toBe(52);
 });
 
-describe('what blocks the way', () => {
+describe('a refusal of everything', () => {
   const BLOCKS: readonly [string, () => Reply][] = [
     ['405', () => answer(405)],
     ['413 of a proxy', () => page(413)],
     ['a schema that the service takes no more', () => answer(422)],
   ];
 
-  test.each(BLOCKS)('(%s) leaves all finds queued and says so once', async (_name, reply) => {
+  test.each(BLOCKS)('(%s) leaves all finds queued and is reported once', async (_name, reply) => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     for (let index = 0; index < 40; index += 1) queueFinds(outbox, `A${index}`, 1, `C-${index % 7}`);
@@ -152,7 +152,7 @@ describe('what blocks the way', () => {
   });
 
   test.each(BLOCKS)(
-    '(%s) leaves all finds queued where answers come while another find is about to leave',
+    '(%s) leaves all finds queued if answers arrive while another find is about to depart',
     async (_name, reply) => {
       const clock = manualClock();
       using outbox = tempOutbox(clock);
@@ -173,7 +173,7 @@ describe('what blocks the way', () => {
     },
   );
 
-  test('for photographs alone lets the finds through', async () => {
+  test('of photographs alone lets the finds through', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     queuePhotos(outbox, 50);
@@ -186,7 +186,7 @@ describe('what blocks the way', () => {
     });
   });
 
-  test('does not keep from the rest what it met first: the next push begins with what was not tried', async () => {
+  test('does not block the rest: the next push starts with what was not tried', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     queuePhotos(outbox, 30);
@@ -197,7 +197,7 @@ describe('what blocks the way', () => {
   });
 });
 
-test('whatever refuses all there is, few entries stay refused, none is lost, and few requests are spent', async () => {
+test('for any refusal of everything few entries stay refused, none is lost, and few requests are spent', async () => {
   const kinds = fc.constantFrom<() => Reply>(
     () => answer(400),
     () => answer(403),
@@ -232,10 +232,10 @@ test('whatever refuses all there is, few entries stay refused, none is lost, and
   );
 });
 
-describe('what never gets through', () => {
+describe('a permanent failure', () => {
   const cut = () => new TransportError('reset', false, 'cut');
 
-  test('an upload that is cut each time waits after some tries, longer each time, while the others are sent', async () => {
+  test('of one upload makes it wait after some tries, longer each time, while the others are sent', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     queuePhotos(outbox, 3);
@@ -250,7 +250,7 @@ describe('what never gets through', () => {
     expect(tries()).toBeLessThan(22);
   });
 
-  test('a record that is locked for ever waits after some tries, slows everything down, and holds up no other', async () => {
+  test('of one locked record makes it wait after some tries, slows the push down, and holds up no other', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     queuePhotos(outbox, 3);
@@ -267,7 +267,7 @@ describe('what never gets through', () => {
     expect(slowed).toBeGreaterThan(3);
   });
 
-  test('a network that cuts all uploads is noticed, and one that fails for a moment is not taken for one', async () => {
+  test('of all uploads is detected, and a short failure of the network is not mistaken for one', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     queuePhotos(outbox, 100);
@@ -286,7 +286,7 @@ describe('what never gets through', () => {
     expect(await blip.run(other)).toMatchObject({ accepted: 100, leftOut: [], stopCause: undefined });
   });
 
-  test('a number that the service never answers is named, and tried ever more seldom', async () => {
+  test('of one number is reported, and it is tried less and less often', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     addNumber(outbox, { findId: null, identCely: 'C-1-N00001' }, 'A 1', null);

@@ -12,14 +12,14 @@ function queueMany(outbox: Parameters<typeof queueImport>[0], finds: number): vo
   for (let index = 0; index < finds; index += 1) queueImport(outbox, `K-${index}`);
 }
 
-describe('a wall in place of the service', () => {
+describe('a portal in place of the service', () => {
   test.each<[string, () => Reply]>([
     ['pages with status 200', () => page(200)],
     ['redirects to a sign-in page', () => answer(302, { location: 'http://portal.example/' }, '')],
     ['pages of a proxy without its service', () => page(502)],
     ['JSON that the contract does not know', () => answer(409)],
     ['cut connections', cut],
-  ])('of %s leaves one find in doubt and ends the push', async (_name, wall) => {
+  ])('of %s leaves one find uncertain and ends the push', async (_name, wall) => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     queueMany(outbox, 40);
@@ -29,7 +29,7 @@ describe('a wall in place of the service', () => {
     expect(asked.filter(isCreate)).toHaveLength(1);
   });
 
-  test('before everything that is written, though questions pass it, leaves one find in doubt', async () => {
+  test('before all writes, though probes pass it, leaves one find uncertain', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     queueMany(outbox, 40);
@@ -38,7 +38,7 @@ describe('a wall in place of the service', () => {
     expect(count(outbox, 'uncertain')).toBe(1);
   });
 
-  test('before finds alone leaves two: the second shows that it was no accident', async () => {
+  test('before finds alone leaves two uncertain: the second shows that the first was no accident', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     queueMany(outbox, 40);
@@ -47,7 +47,7 @@ describe('a wall in place of the service', () => {
     expect([count(outbox, 'uncertain'), count(outbox, 'queued')]).toEqual([2, 38]);
   });
 
-  test('that comes up in the middle leaves in doubt what was under way, and nothing more is started', async () => {
+  test('that appears midway leaves the requests under way uncertain, and no more are started', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     queueMany(outbox, 60);
@@ -75,7 +75,7 @@ describe('until the service has answered for the first time', () => {
     expect(Math.max(...gaps.slice(1))).toBeLessThan(120);
   });
 
-  test('a failure of the service is no reason to hurry', async () => {
+  test('a failure of the service does not raise the number of requests', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     queueMany(outbox, 20);
@@ -89,7 +89,7 @@ describe('until the service has answered for the first time', () => {
     ['a refusal by a page', () => page(413)],
     ['a throttle', () => answer(429, { 'retry-after': '1' })],
     ['a token that ran out', () => answer(401)],
-  ])('%s is an answer, too', async (_name, reply) => {
+  ])('%s counts as an answer', async (_name, reply) => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     queueMany(outbox, 10);
@@ -100,12 +100,12 @@ describe('until the service has answered for the first time', () => {
   });
 });
 
-describe('one odd answer', () => {
+describe('a single odd answer', () => {
   test.each<[string, number, () => Reply]>([
     ['at the beginning', 0, () => page(502)],
     ['in the middle', 12, () => page(502)],
     ['that is a cut connection at the beginning', 0, cut],
-  ])('%s costs one question, and the push goes on to its end', async (_name, at, odd) => {
+  ])('%s costs one probe, and the push continues to its end', async (_name, at, odd) => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     queueMany(outbox, 30);
@@ -120,7 +120,7 @@ describe('one odd answer', () => {
     expect((next[2]?.at ?? 0) - (next[1]?.at ?? 0)).toBeLessThan(120);
   });
 
-  test('to the last find is not asked about: nothing is left to send', async () => {
+  test('to the last find causes no probe, since nothing is left to send', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     queueMany(outbox, 3);
@@ -143,7 +143,7 @@ describe('one odd answer', () => {
   });
 });
 
-test('whatever comes back, at most one find is in doubt before something was answered by the service itself', async () => {
+test('for any answers, at most one find is uncertain before the service itself has answered', async () => {
   const replies = fc.constantFrom('odd', 'cut', 'failed', 'obeyed', 'refused');
   await fc.assert(
     fc.asyncProperty(fc.array(replies, { maxLength: 12 }), async (script) => {

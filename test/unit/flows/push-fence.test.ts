@@ -42,7 +42,7 @@ describe('an outbox that is pushed with another journal', () => {
     expect([service.writes, states(copy)]).toEqual([['K-1'], ['accepted', 'queued']]);
   });
 
-  test('is looked for at the service before it is sent from here, and what the other place sent is held', async () => {
+  test('is looked up at the service before it is sent from here, and what the other place sent is held', async () => {
     using setup = await copied();
     const { clock, copy, office, service } = setup;
     await service.push(office.open());
@@ -61,7 +61,7 @@ describe('an outbox that is pushed with another journal', () => {
     expect(readHeader(copy).mustLook).toBe(false);
   });
 
-  test('is not sent without the look that its adoption demands, whatever a person says of the look', async () => {
+  test('is not sent without the scan that its adoption requires, even if a person skips the scan', async () => {
     using setup = await copied();
     const { copy, office, service } = setup;
     await service.push(office.open());
@@ -79,7 +79,7 @@ describe('an outbox that is pushed with another journal', () => {
     ]);
   });
 
-  test('is held where it cannot be looked for, until a person answers or a look does; what is queued later is not', async () => {
+  test('is held if it cannot be looked up, until a person answers or a scan succeeds; later entries are not held', async () => {
     using setup = await copied();
     const { copy, office, service } = setup;
     await service.push(office.open());
@@ -99,7 +99,7 @@ describe('an outbox that is pushed with another journal', () => {
     expect(states(copy)).toEqual(['accepted', 'held: equal-record', 'accepted', 'accepted', 'accepted']);
   });
 
-  test('is adopted with the push where a person says so', async () => {
+  test('is adopted by the push on request', async () => {
     using setup = await copied();
     expect(await setup.service.push(setup.copy, { confirmAdoption: async () => true })).toMatchObject({ accepted: 1 });
     expect(await setup.service.push(setup.copy)).toMatchObject({ requests: 0 });
@@ -110,7 +110,7 @@ describe('an outbox that is pushed with another journal', () => {
   });
 });
 
-test('a journal that was lost on the machine that pushes is made anew by itself, and a person is told', async () => {
+test('a lost journal on the pushing machine is rebuilt automatically, with a message', async () => {
   const clock = manualClock();
   const service = findService(clock);
   using computer = aComputer(clock);
@@ -132,7 +132,7 @@ test('a journal that was lost on the machine that pushes is made anew by itself,
   expect(lines).toHaveLength(1);
 });
 
-describe('a new outbox on a machine that has sent for the account from another one', () => {
+describe('a new outbox on a machine with another outbox of the account', () => {
   const second = async () => {
     const clock = manualClock();
     const service = findService(clock);
@@ -144,7 +144,7 @@ describe('a new outbox on a machine that has sent for the account from another o
     return { clock, service, outbox, first: readHeader(first).outbox, [Symbol.dispose]: () => computer[Symbol.dispose]() };
   };
 
-  test('sends nothing before a person has said how the two stand, and names both commands', async () => {
+  test('sends nothing before a person has related the two, and names both commands', async () => {
     using scene = await second();
     queueFind(scene.outbox, 'L-1');
     const refused = scene.service.push(scene.outbox);
@@ -159,7 +159,7 @@ describe('a new outbox on a machine that has sent for the account from another o
   test.each([
     ['that reads the same', 'L-1', 'fibula', 'attempted-elsewhere'],
     ['of the same local id', 'K-1', 'spindle', 'local-id-sent-elsewhere'],
-  ])('asks about a find %s, also where nothing can be looked at', async (_what, localId, note, basis) => {
+  ])('asks about a find %s, even without a scan', async (_what, localId, note, basis) => {
     using scene = await second();
     const { outbox, service } = scene;
     storeSeparate(outbox, [scene.first]);

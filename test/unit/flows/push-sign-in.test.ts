@@ -38,8 +38,8 @@ function ranOut(request: { readonly token: string }): boolean {
   return request.token === 'Bearer old';
 }
 
-describe('a token that ran out', () => {
-  test('puts back what it was refused for before a new one is asked for, and holds the rest back until it is there', async () => {
+describe('an expired token', () => {
+  test('requeues the refused entry before a new one is requested, and holds the rest until it is there', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     for (let index = 0; index < 12; index += 1) queueImport(outbox, `K-${index}`);
@@ -67,7 +67,7 @@ describe('a token that ran out', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('whose renewal hangs does not hold up a person who stops the push', async () => {
+  test('whose renewal hangs does not delay a stop by a person', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     for (let index = 0; index < 12; index += 1) queueImport(outbox, `K-${index}`);
@@ -98,7 +98,7 @@ describe('a token that ran out', () => {
     expect([count(outbox, 'queued'), count(outbox, 'uncertain')]).toEqual([10, 0]);
   });
 
-  test('and that is given again is not asked for without end', async () => {
+  test('that is issued again unchanged is not requested endlessly', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     for (let index = 0; index < 3; index += 1) queueImport(outbox, `K-${index}`);
@@ -111,7 +111,7 @@ describe('a token that ran out', () => {
 });
 
 describe('the first sign-in of a push', () => {
-  test('that is refused, or gets no answer, is said as what it is', async () => {
+  test('that is refused, or gets no answer, is reported as such', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     queueImport(outbox, 'K-1');
@@ -122,7 +122,7 @@ describe('the first sign-in of a push', () => {
     expect(count(outbox, 'queued')).toBe(1);
   });
 
-  test('that hangs does not hold up a person who stops the push', async () => {
+  test('that hangs does not delay a stop by a person', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     queueImport(outbox, 'K-1');
@@ -137,7 +137,7 @@ describe('the first sign-in of a push', () => {
   });
 });
 
-test('a sign-in has half a minute, or less where less is agreed', async () => {
+test('a sign-in has half a minute, or less if the answer timeout is shorter', async () => {
   for (const [maxMs, limitMs] of [
     [120_000, 30_000],
     [2000, 2000],
@@ -148,7 +148,7 @@ test('a sign-in has half a minute, or less where less is agreed', async () => {
   }
 });
 
-test('a question whether the account is refused as a whole does not hold up a person who stops the push', async () => {
+test('a pending access probe does not delay a stop by a person', async () => {
   const clock = manualClock();
   using outbox = tempOutbox(clock);
   for (let index = 0; index < 4; index += 1) queueImport(outbox, `K-${index}`);
@@ -167,7 +167,7 @@ test('a question whether the account is refused as a whole does not hold up a pe
 describe('a pause of more than two minutes', () => {
   const hour = { 'retry-after': '3600' };
 
-  test('ends the push that is told of it, as soon as what is under way is answered, and says until when', async () => {
+  test('ends the push that gets it, as soon as the requests under way are answered, and says until when', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     for (let index = 0; index < 30; index += 1) queueImport(outbox, `K-${index}`);
@@ -205,7 +205,7 @@ describe('a pause of more than two minutes', () => {
     expect(count(outbox, 'sending')).toBe(0);
   });
 
-  test('does not keep an entry as being sent while others wait', async () => {
+  test('leaves no entry in the state of being sent', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     for (let index = 0; index < 30; index += 1) queueImport(outbox, `K-${index}`);

@@ -69,7 +69,7 @@ test.each(
   expect(count(outbox, 'queued')).toBe(FINDS);
 });
 
-test('imports that lost their number to one beside them open no circuit: each is sent again, and accepted', async () => {
+test('imports that lost their number to a parallel one open no circuit: each is sent again, and accepted', async () => {
   const clock = manualClock();
   using outbox = tempOutbox(clock);
   for (let at = 0; at < 10; at += 1) queueImport(outbox, `F-${at}`, 'C-1');

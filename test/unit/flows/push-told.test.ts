@@ -30,7 +30,7 @@ test.each<[string, string, (request: Asked) => Reply]>([
   ['is told to wait for an hour', 'waiting', () => answer(429, { 'retry-after': '3600' })],
   ['gets no other token', 'not-allowed', () => answer(401)],
   ['is cut at one find each time', 'not-yet', (request) => (request.body.includes('>K-1') ? CUT : obeyed(request))],
-])('a push that %s tells why it ends in the language of whoever reads it', async (_what, kind, reply) => {
+])('a push that %s reports the cause of its end in the language of the reader', async (_what, kind, reply) => {
   const clock = manualClock();
   using outbox = tempOutbox(clock);
   for (let index = 0; index < 8; index += 1) queueImport(outbox, `K-${index}`);

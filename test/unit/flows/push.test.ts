@@ -7,7 +7,7 @@ import { manualClock } from '../../support/manual-clock.ts';
 import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 import { answer, count, created, LATENCY_MS, obeyed, scene } from './push-scene.ts';
 
-test('a slow service does not slow the queue: requests leave every 100 ms while others wait for their answers', async () => {
+test('a slow service does not slow the queue: requests depart every 100 ms while others wait for their answers', async () => {
   const clock = manualClock();
   using outbox = tempOutbox(clock);
   for (let index = 0; index < 30; index += 1) queueImport(outbox, `K-${index}`);
@@ -20,7 +20,7 @@ test('a slow service does not slow the queue: requests leave every 100 ms while 
   expect(Math.max(...gaps.slice(1))).toBeLessThan(120);
 });
 
-test('what a request needs before its slot does not make it late: its claim is on record, and it connects', async () => {
+test('the preparation of a request does not make it late: it is claimed and connected before its slot', async () => {
   const clock = manualClock();
   using outbox = tempOutbox(clock);
   for (let index = 0; index < 60; index += 1) queueImport(outbox, `K-${index}`);
@@ -35,7 +35,7 @@ test('what a request needs before its slot does not make it late: its claim is o
   expect(claimed).toEqual(Array.from({ length: 60 }, (_, index) => index + 1));
 });
 
-test('no answer is written down while a request is about to leave, since the disk would make that one late', async () => {
+test('no answer is written while a request is about to depart, since the disk would delay it', async () => {
   const clock = manualClock();
   using outbox = tempOutbox(clock);
   for (let index = 0; index < 30; index += 1) queueImport(outbox, `K-${index}`);
@@ -47,7 +47,7 @@ test('no answer is written down while a request is about to leave, since the dis
   expect(untilNextMs.filter((ms) => ms > 1 && ms < 11)).toEqual([]);
 });
 
-test('entries of one record go one after the other, the photograph after its find', async () => {
+test('entries of one record are sent one after the other, the photograph after its find', async () => {
   const clock = manualClock();
   using outbox = tempOutbox(clock);
   const { findId } = queueImport(outbox, 'K-1');
@@ -60,7 +60,7 @@ test('entries of one record go one after the other, the photograph after its fin
   for (const [index, { at }] of asked.slice(1).entries()) expect(at - (asked[index]?.at ?? 0)).toBeGreaterThanOrEqual(LATENCY_MS);
 });
 
-describe('after an answer that leaves it open', () => {
+describe('after an inconclusive answer', () => {
   test.each([
     ['500', () => answer(500)],
     ['a page of HTML', () => ({ ...answer(502), body: Buffer.from('<html>Bad Gateway</html>') })],
@@ -90,7 +90,7 @@ describe('after an answer that leaves it open', () => {
 });
 
 describe('a throttle', () => {
-  test('holds everything back for as long as the service asks, and nothing is lost', async () => {
+  test('delays all requests for as long as the service asks, and nothing is lost', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     for (let index = 0; index < 10; index += 1) queueImport(outbox, `K-${index}`);
@@ -102,7 +102,7 @@ describe('a throttle', () => {
 });
 
 describe('a lock', () => {
-  test('holds back its own record alone', async () => {
+  test('delays its own record alone', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     addNumber(outbox, { findId: null, identCely: 'C-1-N00001' }, 'A 1', null);
@@ -119,7 +119,7 @@ describe('a lock', () => {
     expect((imports.at(-1)?.at ?? 0) - (imports[0]?.at ?? 0)).toBeLessThan(500);
   });
 
-  test('that seems to hold several records at once is taken for a throttle', async () => {
+  test('that seems to affect several records at once counts as a throttle', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     for (const ident of ['C-1-N00001', 'C-1-N00002', 'C-1-N00003'])
@@ -131,7 +131,7 @@ describe('a lock', () => {
   });
 });
 
-describe('a refusal in a word, as of an import beside another one of its project', () => {
+describe('a refusal without details beside another import of the project', () => {
   const collision = answer(422, {}, { detail: 'identifier taken' });
 
   test('is tried again alone', async () => {
@@ -143,7 +143,7 @@ describe('a refusal in a word, as of an import beside another one of its project
     expect(asked).toHaveLength(7);
   });
 
-  test('is tried again where a push that was killed may have left another import under way', async () => {
+  test('is tried again if a killed push may have left another import under way', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     const { entryId } = queueImport(outbox, 'K-1');
@@ -166,7 +166,7 @@ describe('the account', () => {
   });
 });
 
-test('a person who stops it gets what is under way settled and nothing more sent', async () => {
+test('after a stop by a person the requests under way are settled and no more are sent', async () => {
   const clock = manualClock();
   using outbox = tempOutbox(clock);
   for (let index = 0; index < 20; index += 1) queueImport(outbox, `K-${index}`);
@@ -179,7 +179,7 @@ test('a person who stops it gets what is under way settled and nothing more sent
   expect(count(outbox, 'sending')).toBe(0);
 });
 
-test('a limit is kept', async () => {
+test('a limit of requests is kept', async () => {
   const clock = manualClock();
   using outbox = tempOutbox(clock);
   for (let index = 0; index < 20; index += 1) queueImport(outbox, `K-${index}`);

@@ -30,7 +30,7 @@ async function ask(...answers: readonly HttpResponse[]) {
   return { account, asked: requests.map(({ headers }) => headers?.['authorization']), tokens, first: requests[0] };
 }
 
-test('an account is read as the service tells it, without the blanks around', async () => {
+test('an account is read from the answer, without surrounding blanks', async () => {
   const { account, asked, first } = await ask(
     user(`<u:ident_cely>U-000408</u:ident_cely><u:jmeno>Eva</u:jmeno><u:prijmeni>Nováková</u:prijmeni><u:email>eva@example.org</u:email>
       <u:organizace>Museum</u:organizace><u:skupina>Archeolog</u:skupina>`),
@@ -48,7 +48,7 @@ test('an account is read as the service tells it, without the blanks around', as
   expect(bare).toMatchObject({ name: 'Nováková', email: '', organisation: '' });
 });
 
-test('a token that ran out is renewed once', async () => {
+test('an expired token is renewed once', async () => {
   const { asked, tokens } = await ask(answerWith(401), user('<u:ident_cely>U-1</u:ident_cely>'));
   expect([new Set(asked).size, tokens]).toEqual([2, ['old']]);
   await expect(ask(answerWith(401), answerWith(401), user('<u:ident_cely>U-1</u:ident_cely>'))).rejects.toThrow(
@@ -58,7 +58,7 @@ test('a token that ran out is renewed once', async () => {
   await expect(ask(answerWith(403), user('<u:ident_cely>U-1</u:ident_cely>'))).rejects.toThrow('refuses this account');
 });
 
-describe('what is no account', () => {
+describe('an invalid account answer', () => {
   const SIGN_IN = 'Run `pas login`, or ask the operator of the service.';
   const ADDRESS = 'Check base_url in the profile.';
   const answered = (what: string): string => `${BASE} answered with ${what} when asked who the account is.`;
@@ -76,12 +76,12 @@ describe('what is no account', () => {
     expect([failure.message, String(failure.hint)]).toEqual([message, hint]);
   });
 
-  test('and a service that is closed is told as one', async () => {
+  test('of a closed service is reported as such', async () => {
     await expect(ask(answerWith(503))).rejects.toMatchObject({ name: 'UnavailableError' });
   });
 });
 
-test('each role has a word', () => {
+test('each role has a name', () => {
   expect(Object.entries(ROLE_WORDS).map(([role, word]) => [role, String(word)])).toEqual(
     ['researcher', 'archaeologist', 'archivist', 'administrator'].map((role) => [role, role]),
   );

@@ -4,8 +4,8 @@ import { settle } from '../../../src/outbox/claims.ts';
 import { releaseRecord } from '../../../src/outbox/ownership.ts';
 import { lookScene } from './look-scene.ts';
 
-describe('photographs in doubt', () => {
-  test('are looked for in the files of their own record, by digest or by name', async () => {
+describe('uncertain photographs', () => {
+  test('are looked up in the files of their own record, by checksum or by name', async () => {
     using scene = lookScene();
     const [one, two] = [await scene.find('K-1', 'accepted'), await scene.find('K-2', 'accepted')];
     const renamed = scene.queuePhoto('b.jpg', 2, one.ident);
@@ -25,7 +25,7 @@ describe('photographs in doubt', () => {
     ]);
   });
 
-  test('are settled only where they were asked about', async () => {
+  test('are settled only if they were requested', async () => {
     using scene = lookScene();
     const [one, two] = [await scene.find('K-1', 'accepted'), await scene.find('K-2', 'accepted')];
     const [asked = 0, other = 0] = [one, two].map(({ ident }) => scene.queuePhoto('a.jpg', 1, ident));
@@ -34,7 +34,7 @@ describe('photographs in doubt', () => {
     expect([asked, other].map((id) => scene.entry(id).state)).toEqual(['queued', 'uncertain']);
   });
 
-  test('are not those of which the record is known to have the file', async () => {
+  test('exclude those whose file is known to be there', async () => {
     using scene = lookScene();
     const { ident } = await scene.find('K-1', 'accepted');
     const entryId = scene.queuePhoto('a.jpg', 1, ident);
@@ -49,7 +49,7 @@ describe('photographs in doubt', () => {
     expect(scene.evidence(doubtful)).toEqual(['not-among-those-shown']);
   });
 
-  test('may be those that were refused, whose file is nobody’s', async () => {
+  test('may be refused ones whose file has no other owner', async () => {
     using scene = lookScene();
     const { ident } = await scene.find('K-1', 'accepted');
     const refused = scene.queuePhoto('a.jpg', 1, ident);
@@ -65,7 +65,7 @@ describe('photographs in doubt', () => {
     ['one', ['absent', 'queued']],
     ['both', ['found', 'accepted']],
   ] as const)(
-    'are not confused with one of the same name that was answered soon after: %s are there',
+    'are not confused with one of the same name that was answered soon after: %s are stored',
     async (which, expected) => {
       using scene = lookScene();
       const { ident } = await scene.find('K-1', 'accepted');
@@ -82,7 +82,7 @@ describe('photographs in doubt', () => {
     },
   );
 
-  test('of a find whose record the service gave to another one follow its verdict', async () => {
+  test('of a find whose record the service assigned to another follow its verdict', async () => {
     using scene = lookScene();
     await scene.find('K-0', 'accepted');
     const released = async (localId: string) => {
@@ -109,7 +109,7 @@ describe('photographs in doubt', () => {
   });
 });
 
-describe('numbers in doubt', () => {
+describe('uncertain numbers', () => {
   const story = async (current: string) => {
     const scene = lookScene();
     const one = await scene.find('K-1', 'accepted');
@@ -124,21 +124,21 @@ describe('numbers in doubt', () => {
     ['is there', 'INV 1', 'same-number', 'accepted'],
     ['is not there', '', 'number-as-before', 'queued'],
     ['has another in its place', 'CUR 7', 'other-number', 'uncertain'],
-  ])('one that %s', async (_name, current, basis, state) => {
+  ])('include one that %s', async (_name, current, basis, state) => {
     using scene = await story(current);
     await scene.look();
     expect([scene.evidence(scene.id), scene.entry(scene.id).state]).toEqual([[basis], state]);
     expect(scene.entry(scene.id).identCely).toBe(scene.ident);
   });
 
-  test('one of a record that cannot be looked at is left to a person', async () => {
+  test('of a record that cannot be read are left to a person', async () => {
     using scene = await story('');
     scene.service.records.delete(scene.ident);
     await scene.look();
     expect([scene.evidence(scene.id), scene.entry(scene.id).state]).toEqual([['record-not-shown'], 'uncertain']);
   });
 
-  test('one before which the service had not said the time is not sent again by itself', async () => {
+  test('without the service’s time before the attempt are not sent again automatically', async () => {
     using scene = lookScene({ tellsTime: false });
     const { ident } = await scene.find('K-1', 'accepted');
     const id = await scene.end(scene.queueNumber('INV 1', ident), 'uncertain');
@@ -147,7 +147,7 @@ describe('numbers in doubt', () => {
     expect([scene.evidence(id), scene.entry(id).state]).toEqual([['time-unknown'], 'uncertain']);
   });
 
-  test('one before which the service had not said the time is shown to a person where the record has it, as is a photograph', async () => {
+  test('without the service’s time before the attempt are shown to a person if the record has them, as are photographs', async () => {
     using scene = lookScene({ tellsTime: false });
     const { ident } = await scene.find('K-1', 'accepted');
     const number = await scene.end(scene.queueNumber('INV 1', ident), 'uncertain');

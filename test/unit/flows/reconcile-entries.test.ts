@@ -14,8 +14,8 @@ function parseFrom(query: string): number | undefined {
   return from === null ? undefined : Date.parse(from);
 }
 
-describe('a look at what is in doubt', () => {
-  test('settles what is there, sends again what is not, and writes down what shows it', async () => {
+describe('a lookup of uncertain entries', () => {
+  test('settles what is there, queues what is not, and records the evidence', async () => {
     using scene = lookScene();
     await scene.find('K-0', 'accepted');
     const queued = await scene.find('K-1', 'uncertain', true);
@@ -30,7 +30,7 @@ describe('a look at what is in doubt', () => {
     expect([queued, lost].map(({ entryId }) => scene.evidence(entryId))).toEqual([['same-and-new'], ['not-among-those-shown']]);
   });
 
-  test('asks nothing of the service where nothing that was asked about is in doubt', async () => {
+  test('makes no request if none of the requested entries is uncertain', async () => {
     using scene = lookScene();
     await scene.find('K-0', 'accepted');
     expect(await scene.look()).toEqual([]);
@@ -39,7 +39,7 @@ describe('a look at what is in doubt', () => {
     expect([scene.service.asked, scene.entry(entryId).state]).toEqual([[], 'uncertain']);
   });
 
-  test('settles only what it was asked about', async () => {
+  test('settles only the requested entries', async () => {
     using scene = lookScene();
     await scene.find('K-0', 'accepted');
     const lost = await scene.find('K-1', 'uncertain');
@@ -48,7 +48,7 @@ describe('a look at what is in doubt', () => {
     expect([lost, queued].map(({ entryId }) => scene.entry(entryId).state)).toEqual(['queued', 'uncertain']);
   });
 
-  test('leaves two equal finds to a person that were sent at once, of which one was made', async () => {
+  test('leaves two equal finds to a person that were sent at once, of which one was created', async () => {
     using scene = lookScene();
     await scene.find('K-0', 'accepted');
     const ids = ['K-1', 'K-2'].map((localId) => queueFind(scene.outbox, localId, 'the same').entryId);
@@ -59,7 +59,7 @@ describe('a look at what is in doubt', () => {
     expect(ids.map((id) => scene.evidence(id))).toEqual([['rival-find'], []]);
   });
 
-  test('begins a day before what is in doubt', async () => {
+  test('starts a day before the uncertain entries', async () => {
     using scene = lookScene();
     const beganMs = scene.clock.now();
     await scene.find('K-0', 'accepted');
@@ -69,7 +69,7 @@ describe('a look at what is in doubt', () => {
     expect(scene.service.asked.filter((query) => query.includes('ListRecords')).map(parseFrom)).toEqual([beganMs - DAY_MS]);
   });
 
-  test('begins with what is in doubt where that is older than all that was accepted', async () => {
+  test('starts with the uncertain entries if they are older than all accepted ones', async () => {
     using scene = lookScene();
     const beganMs = scene.clock.now();
     await scene.find('K-1', 'uncertain');
@@ -79,7 +79,7 @@ describe('a look at what is in doubt', () => {
     expect(scene.service.asked.filter((query) => query.includes('ListRecords')).map(parseFrom)).toEqual([beganMs - DAY_MS]);
   });
 
-  test('leaves a find whose document cannot be read any more, and does not stumble over one that was accepted', async () => {
+  test('leaves a find whose document is unreadable, and tolerates an accepted one', async () => {
     using scene = lookScene();
     const unreadable = [queueImport(scene.outbox, 'K-1'), queueImport(scene.outbox, 'K-2')].map(({ entryId }) => entryId);
     const [accepted = 0, doubtful = 0] = unreadable;
@@ -99,7 +99,7 @@ describe('a look at what is in doubt', () => {
     expect(scene.entry(doubtful).state).toBe('uncertain');
   });
 
-  test('only shows what it finds where the service had not said the time before the attempt', async () => {
+  test('only shows what it finds if the service’s time before the attempt is unknown', async () => {
     using scene = lookScene({ tellsTime: false });
     await scene.find('K-0', 'accepted');
     const queued = await scene.find('K-1', 'uncertain', true);
@@ -129,7 +129,7 @@ describe('a find that the harvest does not show', () => {
     expect(scene.entry(queued.entryId).state).toBe('uncertain');
   });
 
-  test('is not absent as long as one is missing that the service has accepted since', async () => {
+  test('is not absent while a later accepted find is missing', async () => {
     using scene = lookScene();
     await scene.find('K-0', 'accepted');
     const lost = await scene.find('K-1', 'uncertain');
@@ -139,7 +139,7 @@ describe('a find that the harvest does not show', () => {
     expect(scene.evidence(lost.entryId)).toEqual(['index-behind']);
   });
 
-  test('is not proven absent where none that was made from here is shown', async () => {
+  test('is not proven absent if no find created from here is shown', async () => {
     using scene = lookScene();
     const gone = await scene.find('K-0', 'accepted');
     await scene.clock.advance(10 * DAY_MS);
@@ -152,8 +152,8 @@ describe('a find that the harvest does not show', () => {
   });
 });
 
-describe('a record that another find here was given', () => {
-  test('is not this one, also where it was corrected since, or was given a number', async () => {
+describe('a record assigned to another find here', () => {
+  test('is not this one, even after a correction or a new number', async () => {
     using scene = lookScene();
     const owner = await scene.find('K-0', 'accepted');
     const canary = await scene.find('K-9', 'accepted');
@@ -172,7 +172,7 @@ describe('a record that another find here was given', () => {
     expect(scene.entry(lost.entryId).state).toBe('queued');
   });
 
-  test('is not this one, also where it was made at another time and was given a number', async () => {
+  test('is not this one, even if it was created at another time and was numbered', async () => {
     using scene = lookScene();
     await scene.find('K-9', 'accepted');
     const ident = scene.service.make(getInnerText('K-0'));
@@ -184,7 +184,7 @@ describe('a record that another find here was given', () => {
     expect(scene.evidence(lost.entryId)).toEqual(['not-among-those-shown']);
   });
 
-  test('is this one where it was made after the service had answered for the other, which it has lost', async () => {
+  test('is this one if it was created after the service had answered for the other, which it has lost', async () => {
     for (const firstTries of [0, 1]) {
       using scene = lookScene();
       await scene.find('K-9', 'accepted');
@@ -204,7 +204,7 @@ describe('a record that another find here was given', () => {
     }
   });
 
-  test('is this one where the service was put back, lost the other and gave its identifier anew: that one is in doubt', async () => {
+  test('is this one if the service was restored, lost the other and reassigned its identifier: the other is uncertain', async () => {
     using scene = lookScene();
     await scene.find('K-9', 'accepted');
     const owner = await scene.find('K-0', 'accepted');

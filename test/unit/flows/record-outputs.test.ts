@@ -73,7 +73,7 @@ test('one XML stream holds the bytes of every record, and can be read alone', as
   expect(xmlRecords(place.path)).toEqual(await asSent(exchange));
 });
 
-test('an XML stream is whole after an interruption and after the run that goes on', async () => {
+test('an XML stream is complete after an interruption and the resumed run', async () => {
   const place = harvestPlace('out.xml');
   const repository = aRepository();
   await place.run(cut(repository, 1), { form: 'xml' }).catch(() => {});
@@ -83,7 +83,7 @@ test('an XML stream is whole after an interruption and after the run that goes o
   expect(readFileSync(place.path, 'utf8').match(/<harvest>/g)).toHaveLength(1);
 });
 
-test('one flush of the disk serves many pages that come at once', async () => {
+test('one flush of the disk covers many pages that arrive together', async () => {
   const place = harvestPlace('out.jsonl');
   const repository = aRepository();
   for (let n = 0; n < 100; n++) repository.put(`B-${n}`, 'věc');
@@ -96,7 +96,7 @@ test('one flush of the disk serves many pages that come at once', async () => {
   flushes.mockRestore();
 });
 
-test('an XML stream of nothing is a document all the same', async () => {
+test('an empty XML stream is a document all the same', async () => {
   const place = harvestPlace('out.xml');
   await place.run(new FakeRepository().exchange, { form: 'xml' });
   expect(xmlRecords(place.path).size).toBe(0);
@@ -106,7 +106,7 @@ function files(place: HarvestPlace): string[] {
   return readdirSync(place.folder).filter((name) => name.endsWith('.xml'));
 }
 
-test('files hold one record each, as it is now and as it came', async () => {
+test('files contain one record each, in its current version and as received', async () => {
   const place = harvestPlace('unused');
   const repository = aRepository();
   await place.run(repository.exchange, { form: 'files' });
@@ -124,7 +124,7 @@ test('files hold one record each, as it is now and as it came', async () => {
   expect(readFileSync(join(place.folder, 'A-4.xml'), 'utf8')).toContain('status="deleted"');
 });
 
-test('what a power cut took out of files that were noted is asked for again', async () => {
+test('recorded files that a power cut removed are requested again', async () => {
   const place = harvestPlace('unused');
   const repository = aRepository();
   await place.run(cut(repository, 1), { form: 'files' }).catch(() => {});
@@ -146,7 +146,7 @@ test('what a power cut took out of files that were noted is asked for again', as
   expect(files(place)).toHaveLength(NAMES.length);
 });
 
-test('identifiers with path characters make files in the folder and nowhere else', async () => {
+test('identifiers with path characters create files inside the folder only', async () => {
   const place = harvestPlace('unused');
   const names = ['../../escaped', '..', '/etc/cron.d/x', 'a/../../b', 'C:\\x', '.harvest', 'A-1'];
   const repository = new FakeRepository({ pageSize: 3 });
@@ -157,7 +157,7 @@ test('identifiers with path characters make files in the folder and nowhere else
   expect(readdirSync(join(place.folder, '..'))).toHaveLength(before);
 });
 
-test('an SQLite file holds every record as it is now, ready for queries', async () => {
+test('an SQLite file has the current version of every record, ready for queries', async () => {
   const place = harvestPlace('out.sqlite');
   const repository = aRepository();
   await place.run(cut(repository, 1), { form: 'sqlite' }).catch(() => {});
@@ -180,7 +180,7 @@ test('an SQLite file holds every record as it is now, ready for queries', async 
   for (const { identifier, xml } of rows) expect(xml).toBe(sentRecords.get(identifier));
 });
 
-test('a page that is broken ends the harvest with nothing lost, and can be skipped record by record', async () => {
+test('a broken page ends the harvest with nothing lost, and can be skipped record by record', async () => {
   const place = harvestPlace();
   const repository = aRepository();
   const damaged: Exchange = async (request) => {
@@ -195,7 +195,7 @@ test('a page that is broken ends the harvest with nothing lost, and can be skipp
   expect(stored).toBeLessThan(4);
 });
 
-test('a service without records of the set makes an empty output', async () => {
+test('a service without records of the set gives an empty output', async () => {
   const place = harvestPlace();
   const exchange: Exchange = async ({ url }) => {
     if (url.includes('ListSets')) return answer(oaiXml(`<ListSets><set><setSpec>${SET}</setSpec></set></ListSets>`));

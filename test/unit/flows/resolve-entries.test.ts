@@ -106,7 +106,7 @@ function hold(outbox: Outbox, id: number, basis: HeldBasis, candidates: readonly
   schedule(outbox, id, { held: { basis, candidates, question: msg`is it this one?` } });
 }
 
-describe('a record that is given for an entry', () => {
+describe('a record given for an entry', () => {
   const found = (project: string | null) => {
     const outbox = tempOutbox();
     const content = { document: Buffer.from('<x/>'), documentSha512: Buffer.alloc(64), digest: null, project, issues: [] };
@@ -168,7 +168,7 @@ describe('a record that is given for an entry', () => {
   });
 });
 
-describe('a look at a record', () => {
+describe('a lookup of a record', () => {
   async function looked(more: { note?: string; user?: string; hidden?: 'withheld' | 'deleted'; isThere?: boolean } = {}) {
     using scene = lookScene();
     const { note = 'fibula', user, hidden, isThere = true } = more;
@@ -187,7 +187,7 @@ describe('a look at a record', () => {
     differs: sentNumber !== now,
   });
 
-  test('compares what was sent with what is there, by the elements that either has', async () => {
+  test('compares the sent find with it, by the elements that either has', async () => {
     const seen = await looked();
     expect(seen?.doubts).toEqual([]);
     expect(seen?.compared.map(({ element: name, differs }) => [name, differs])).toEqual([
@@ -198,7 +198,7 @@ describe('a look at a record', () => {
     expect(seen?.compared[1]).toEqual(element('poznamka', 'fibula', 'fibula'));
   });
 
-  test('names what differs, and who made it', async () => {
+  test('names the differences, and the account that created it', async () => {
     const seen = await looked({ note: 'spona</poznamka><pocet>1</pocet><poznamka>', user: 'U-000409' });
     expect(seen?.doubts[0]).toBe('It was created by the account U-000409, which did not send this find.');
     expect(seen?.doubts[1]).toMatch(/^It differs in pocet/);
@@ -206,7 +206,7 @@ describe('a look at a record', () => {
     expect((await looked({ note: 'spona' }))?.doubts).toEqual(['It differs in poznamka.']);
   });
 
-  test('of what the service does not show says no more than that', async () => {
+  test('reports only that the service does not show it', async () => {
     expect(await looked({ hidden: 'withheld' })).toEqual({
       compared: [],
       doubts: [`The service has ${IDENT}, but does not show it to this account.`],
@@ -216,7 +216,7 @@ describe('a look at a record', () => {
   });
 });
 
-describe('what can be decided', () => {
+describe('the possible decisions', () => {
   test.each<[Given[1], readonly string[]]>([
     ['uncertain', ['created', 'resend', 'drop']],
     ['held', ['created', 'resend', 'drop']],
@@ -229,7 +229,7 @@ describe('what can be decided', () => {
     expect(openDecision(outbox, 'K-1', undefined)).toMatchObject({ entry: { id: ids[0] }, kinds });
   });
 
-  test('is nothing about what the service has', () => {
+  test('are none for an accepted entry', () => {
     const { outbox, ids } = findWith(['import', 'accepted', IDENT]);
     expect(saidBy(() => openDecision(outbox, 'K-1', undefined))).toEqual(['Nothing here waits for a decision.', STATUS]);
     const only = ` Only the entry ${ids[0]} was requested.`;
@@ -245,7 +245,7 @@ describe('what can be decided', () => {
     }
   });
 
-  test('rests on the records of the last look, or of the question, that no other find has', () => {
+  test('rest on the records of the last lookup or the question, unless another find has them', () => {
     const { outbox } = findWith(['import', 'accepted', OTHER]);
     const { ids } = withEntries(outbox, 'K-2', [['import', 'uncertain']]);
     const look = { serverAt: null, basis: 'several-same', reason: msg`two` };
@@ -257,7 +257,7 @@ describe('what can be decided', () => {
     expect(openDecision(outbox, 'K-3', undefined).candidates).toEqual([IDENT]);
   });
 
-  test('rests on the record of a photograph', () => {
+  test('rest on the record of a photograph', () => {
     const { outbox, ids } = findWith(['photo', 'refused', IDENT], ['photo', 'uncertain', IDENT]);
     recordLookup(outbox, ids[1] ?? 0, { serverAt: null, basis: 'several-files', reason: msg`x`, candidates: ['a.jpg'] });
     const open = openDecision(outbox, 'K-1', undefined);
@@ -267,7 +267,7 @@ describe('what can be decided', () => {
   });
 });
 
-describe('a decision is about', () => {
+describe('a decision concerns', () => {
   test.each<[string, readonly Given[], Decision, readonly EntryState[]]>([
     [
       'what is held before what was refused',
@@ -340,7 +340,7 @@ describe('a decision is about', () => {
     expect(findEntryById(outbox, ids[1] ?? 0)).toMatchObject({ reason: msg`dropped by a person` });
   });
 
-  test('what a push that was killed left under way', () => {
+  test('what a killed push left under way', () => {
     const { outbox, ids } = findWith(['import', 'sending']);
     resolve(outbox, CREATED);
     expect(findEntryById(outbox, ids[0] ?? 0)).toMatchObject({ state: 'accepted', identCely: IDENT });
@@ -348,7 +348,7 @@ describe('a decision is about', () => {
 });
 
 describe('a decision', () => {
-  test('is kept in words, and says how many wait for a find that is dropped', () => {
+  test('is kept in words, and counts the entries that wait for a dropped find', () => {
     const { outbox, ids, states } = findWith(['import', 'uncertain'], ['photo', 'queued']);
     const dropped = resolve(outbox, DROP);
     expect([dropped.settled.map(({ id }) => id), dropped.waiting, states()]).toEqual([[ids[0]], 1, ['dropped', 'queued']]);
@@ -368,7 +368,7 @@ describe('a decision', () => {
     expect(listAllEntries(outbox)[1]?.identCely).toBe(IDENT);
   });
 
-  test('beside a push leaves what is under way, and takes the rest', () => {
+  test('during a push omits entries under way, and applies to the rest', () => {
     const { outbox, states } = findWith(['photo', 'sending', IDENT], ['photo', 'refused', IDENT]);
     resolveEntries(outbox, 'K-1', DROP, undefined, besidePush);
     expect(states()).toEqual(['sending', 'dropped']);
@@ -415,7 +415,7 @@ describe('a decision', () => {
     },
   );
 
-  test('to send a held photograph or number again takes what was found for another’s', () => {
+  test('to send a held photograph or number again applies to what was found for another entry', () => {
     const { outbox, ids } = findWith(['import', 'accepted', IDENT], ['photo', 'held', IDENT], ['number', 'queued', IDENT]);
     hold(outbox, ids[2] ?? 0, 'number-changed', ['CUR 7']);
     resolve(outbox, RESEND);
@@ -426,7 +426,7 @@ describe('a decision', () => {
   });
 });
 
-describe('a decision that is taken back', () => {
+describe('an undone decision', () => {
   test.each<[string, readonly Given[], Decision]>([
     [
       'a record for what was uncertain',
@@ -442,7 +442,7 @@ describe('a decision that is taken back', () => {
     ['dropping what was refused', [['photo', 'refused', IDENT]], DROP],
     ['taking back what was dropped', [['import', 'dropped']], RESEND],
     ['dropping what was queued', [['import', 'queued']], DROP],
-  ])('gives back exactly what was there before: %s', (_name, entries, decision) => {
+  ])('restores exactly the previous state: %s', (_name, entries, decision) => {
     const { outbox } = findWith(...entries);
     const facts = () =>
       listAllEntries(outbox).map(({ state, identCely, unknownAttempts, attempts }) => ({
@@ -459,7 +459,7 @@ describe('a decision that is taken back', () => {
     if (entries[0]?.[1] !== 'dropped') expect(saidBy(() => undo(outbox))[0]).toBe('No decision about K-1 can be taken back.');
   });
 
-  test('of several, one after the other, gives back the uncertainty from before the first', () => {
+  test('of several, one after the other, restores the uncertainty from before the first', () => {
     const { outbox, ids } = findWith(['import', 'uncertain']);
     for (const decision of [DROP, RESEND, DROP]) resolve(outbox, decision);
     for (const decision of ['drop', 'resend', 'drop']) expect(undo(outbox).decision).toBe(decision);
@@ -474,7 +474,7 @@ describe('a decision that is taken back', () => {
     expect(findEntryById(outbox, since)).toMatchObject({ state: 'queued', identCely: null });
   });
 
-  test('leaves what belongs to a record that it did not give', () => {
+  test('keeps what belongs to a record that it did not give', () => {
     const { outbox, findId, ids } = findWith(['import', 'accepted', IDENT], ['photo', 'refused', IDENT]);
     resolve(outbox, DROP, ids[1]);
     const since = addNumber(outbox, { findId, identCely: IDENT }, 'A 9', null);
@@ -484,7 +484,7 @@ describe('a decision that is taken back', () => {
     expect(findEntryById(outbox, ids[0] ?? 0)).toMatchObject({ state: 'accepted', identCely: IDENT });
   });
 
-  test('is refused once something was sent on its account', () => {
+  test('is refused once something was sent because of it', () => {
     const stands = 'Something was sent because of the decision, so it can no longer be taken back.';
     const taken = findWith(['import', 'uncertain'], ['photo', 'queued']);
     resolve(taken.outbox, CREATED);
@@ -500,7 +500,7 @@ describe('a decision that is taken back', () => {
     expect(again.states()).toEqual(['uncertain']);
   });
 
-  test('stands beside what a killed push was sending', () => {
+  test('is independent of what a killed push was sending', () => {
     const { outbox, ids, states } = findWith(['photo', 'sending', IDENT], ['photo', 'refused', IDENT]);
     resolve(outbox, DROP, ids[1]);
     undo(outbox);

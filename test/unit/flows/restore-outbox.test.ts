@@ -77,7 +77,7 @@ test('a backup becomes the outbox under its own identifier', async () => {
 });
 
 describe('an outbox with finds', () => {
-  test('stays where nothing is said of replacing it, and is put aside otherwise, however often', async () => {
+  test('stays without --replace, and is set aside otherwise, however often', async () => {
     const { restore, finds, enter, folder, clock } = scene();
     enter('K-old');
     await expect(restore()).rejects.toThrow(/There is an outbox with finds/);
@@ -90,7 +90,7 @@ describe('an outbox with finds', () => {
     ]);
   });
 
-  test('is not replaced beside a push', async () => {
+  test('is not replaced during a push', async () => {
     const { restore, placeOf: getPlace, id, enter, finds } = scene();
     enter('K-old');
     const lock = acquirePushLock(getPlace(id).lock);
@@ -101,7 +101,7 @@ describe('an outbox with finds', () => {
   });
 });
 
-test('a damaged outbox stays where nothing is said of replacing it, and is put aside otherwise', async () => {
+test('a damaged outbox stays without --replace, and is set aside otherwise', async () => {
   const { restore, folder, finds } = scene();
   mkdirSync(folder, { recursive: true });
   const outboxFile = join(folder, 'outbox.sqlite');
@@ -114,7 +114,7 @@ test('a damaged outbox stays where nothing is said of replacing it, and is put a
   expect(asidesIn(folder)).toHaveLength(2);
 });
 
-test('what is no backup is told as what it is', async () => {
+test('a file that is not a backup is named for what it is', async () => {
   const { restore, backup, folder, outboxesFolder } = scene();
   const home = tempFolder();
   writeFileSync(join(home, 'text'), 'no database');
@@ -128,7 +128,7 @@ test('what is no backup is told as what it is', async () => {
   expect(readdirSync(outboxesFolder)).toHaveLength(1);
 });
 
-test('what a restore that was killed left unfinished is swept away after a day, and nothing else', async () => {
+test('leftovers of a killed restore are removed after a day, and nothing else', async () => {
   const { restore, outboxesFolder, clock } = scene();
   mkdirSync(outboxesFolder, { recursive: true });
   const draft = (n: number): string => join(outboxesFolder, `restoring-0a1b2c3d-0000-4000-8000-00000000000${n}.tmp.sqlite`);
@@ -141,7 +141,7 @@ test('what a restore that was killed left unfinished is swept away after a day, 
   expect([old, young, others].map((path) => existsSync(path))).toEqual([false, true, true]);
 });
 
-test('photographs come back from beside the backup, and what is nowhere is named', async () => {
+test('photographs are restored from beside the backup, and missing ones are named', async () => {
   const bytes = (n: number): Buffer => Buffer.from(`photograph ${n}`);
   const linked = join(tempFolder(), 'linked.jpg');
   writeFileSync(linked, bytes(4));
@@ -173,7 +173,7 @@ test('photographs come back from beside the backup, and what is nowhere is named
 
 // Continuous integration runs where this can be done.
 test.skipIf(!canLimitFiles && process.env['CI'] === undefined)(
-  'a backup that is put back on a disk that is full at any byte is there as a whole, or what was there stays',
+  'a restore on a disk that fills up at any byte is complete, or the old outbox stays',
   async () => {
     const { backup, folder, restore, finds } = scene((outbox) => {
       for (let n = 0; n < 60; n += 1) queueImport(outbox, `K-${n}`);

@@ -14,14 +14,14 @@ describe('the path of the registry of Windows', () => {
     expect(parseRegistryPath(exported(line))).toBe(path);
   });
 
-  test('is read back as it was written, letters and variables alike', () => {
+  test('is read back as it was written, case and variables included', () => {
     const path = '%USERPROFILE%\\bin;C:\\Výkop u brodu\\pas;D:\\"x"';
     const bytes = formatRegistryPath(path);
     expect([...bytes.subarray(0, 2)]).toEqual([0xff, 0xfe]);
     expect(parseRegistryPath(bytes.toString('utf16le'))).toBe(path);
   });
 
-  test('is not touched where it is of another kind', () => {
+  test('is not changed if it is of another type', () => {
     expect(() => parseRegistryPath(exported('"Path"=dword:00000001'))).toThrow('unknown kind');
   });
 });

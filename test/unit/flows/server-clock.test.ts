@@ -6,7 +6,7 @@ import { manualClock } from '../../support/manual-clock.ts';
 const SAID = 'Sat, 01 Jun 2024 20:00:00 GMT';
 const SAID_MS = Date.UTC(2024, 5, 1, 20);
 
-test('the service’s time is what it said last and what has passed since, whatever its answers say besides', async () => {
+test('the service’s time is its last Date and the elapsed time, whatever else its answers contain', async () => {
   const clock = manualClock();
   let sleptMs = 0;
   const machine: Clock = { ...clock, now: () => asWallMs(clock.now() + sleptMs) };

@@ -48,22 +48,22 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-describe('a kept photograph that cannot be read', () => {
+describe('an unreadable stored photograph', () => {
   const opened = (link: string) =>
     buffer(openKeptPhotograph('', { name: 'a.png', mediaType: 'image/png', sha512: Buffer.alloc(64), sizeBytes: 9, link }));
 
-  test('since it is gone is as good as changed', async () => {
+  test('that is gone counts as changed', async () => {
     await expect(opened(at('nothing.png'))).rejects.toBeInstanceOf(ChangedFileError);
   });
 
   // It begins where no memory is, which reading reports as a disk does.
-  test.skipIf(!existsSync('/proc/self/mem'))('since the disk reports an error is not called changed', async () => {
+  test.skipIf(!existsSync('/proc/self/mem'))('because of a disk error does not count as changed', async () => {
     await expect(opened('/proc/self/mem')).rejects.toThrow(/the disk reported an error/);
   });
 });
 
-describe('a photograph that tells its place', () => {
-  test('is pointed out, and not when the place is taken out', async () => {
+describe('a photograph with a position', () => {
+  test('causes a warning, unless the position is removed', async () => {
     const looked = await keeping().inspectPhotograph(at('placed.jpg'));
     expect(looked.issues).toMatchObject([{ rule: 'photo-gps', severity: 'warning' }]);
     const stripped = await keeping({ stripGps: true }).inspectPhotograph(at('placed.jpg'));
@@ -72,7 +72,7 @@ describe('a photograph that tells its place', () => {
     expect(looked.photograph?.counterpartSha512Hex).toBe(stripped.photograph?.sha512Hex);
   });
 
-  test('in XMP is said to stay there, and is taken out where that is wanted', async () => {
+  test('in XMP causes a warning, and the position is removed on request', async () => {
     writeFileSync(at('xmp.jpg'), await placedPhotograph('jpeg', { xmp: placedXmp() }));
     expect((await keeping().inspectPhotograph(at('xmp.jpg'))).issues).toMatchObject([
       { rule: 'photo-gps-xmp', severity: 'warning' },
@@ -81,13 +81,13 @@ describe('a photograph that tells its place', () => {
     expect({ stripped: photograph?.isStripped, issues }).toEqual({ stripped: true, issues: [] });
   });
 
-  test('in the XMP of a HEIC alone is pointed out as one that stays', async () => {
+  test('in the XMP of a HEIC alone causes a warning that it stays', async () => {
     const packet = Buffer.from(`<x:xmpmeta xmlns:x="adobe:ns:meta/">${placedXmp()}</x:xmpmeta>`);
     writeFileSync(at('xmp.heic'), Buffer.concat([heicWith(Buffer.alloc(8)), packet]));
     expect((await keeping().inspectPhotograph(at('xmp.heic'))).issues).toMatchObject([{ rule: 'photo-gps-kept' }]);
   });
 
-  test('is copied without it even where others are linked, and the file stays as it was', async () => {
+  test('is copied without it even if others are linked, and the file stays unchanged', async () => {
     const before = readFileSync(at('placed.jpg'));
     const stripping = keeping({ stripGps: true, link: true });
     const { photograph } = await stripping.inspectPhotograph(at('placed.jpg'));
@@ -99,7 +99,7 @@ describe('a photograph that tells its place', () => {
     expect(readFileSync(at('placed.jpg')).equals(before)).toBe(true);
   });
 
-  test('and changed since it was looked at is not kept', async () => {
+  test('and changed since it was checked is not kept', async () => {
     writeFileSync(at('changing.jpg'), readFileSync(at('placed.jpg')));
     const stripping = keeping({ stripGps: true });
     const { photograph } = await stripping.inspectPhotograph(at('changing.jpg'));
@@ -108,7 +108,7 @@ describe('a photograph that tells its place', () => {
     await expect(stripping.storePhotograph(photograph)).rejects.toThrow('changed while it was read');
   });
 
-  test('as HEIC is pointed out as one whose place stays, with --strip-gps as well', async () => {
+  test('as HEIC causes a warning that its position stays, even with --strip-gps', async () => {
     for (const stripGps of [false, true]) {
       const { photograph, issues } = await keeping({ stripGps }).inspectPhotograph(at('placed.heic'));
       expect(photograph?.isStripped).toBeUndefined();
@@ -117,7 +117,7 @@ describe('a photograph that tells its place', () => {
   });
 });
 
-test('a photograph that fits by itself, but not with its form, is refused', async () => {
+test('a photograph that fits alone, but not within its multipart form, is refused', async () => {
   writeFileSync(at('large.jpg'), Buffer.from('ffd8ffe000104a46494600010100000100010000', 'hex'));
   truncateSync(at('large.jpg'), PHOTO_MAX_BYTES - 100);
   const { photograph, issues } = await keeping().inspectPhotograph(at('large.jpg'));

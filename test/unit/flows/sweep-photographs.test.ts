@@ -24,7 +24,7 @@ function makeCopy(
   return { path, sha512 };
 }
 
-test('only copies of photographs that no entry refers to are removed, an hour after they were made', () => {
+test('only copies without an entry are removed, an hour after they were made', () => {
   using outbox = tempOutbox();
   const folder = tempFolder();
   const [used, unused, young] = [
@@ -41,7 +41,7 @@ test('only copies of photographs that no entry refers to are removed, an hour af
   expect(sweepPhotographs(outbox, join(folder, 'nothing'))).toBe(0);
 });
 
-test('a photograph that is added while the folder is looked through stays', () => {
+test('a photograph added during the scan of the folder stays', () => {
   using outbox = tempOutbox();
   const folder = tempFolder();
   const { path, sha512 } = makeCopy(outbox, folder, 1, 2 * HOUR_MS);

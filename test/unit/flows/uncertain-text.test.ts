@@ -37,7 +37,7 @@ function looked(outbox: Outbox, entryId: number, basis: string, candidates: stri
   recordLookup(outbox, entryId, { serverAt: null, basis, reason: msg`two are alike`, candidates });
 }
 
-test('what may still be under way is looked for after the next full minute', async () => {
+test('an entry that may still be under way is looked up after the next full minute', async () => {
   const { outbox, clock, entryId } = inDoubt();
   await sent(outbox, clock, entryId);
   const text = 'It is not known yet if the service has this find; pas checks again after 09:11.';
@@ -49,19 +49,19 @@ test('what may still be under way is looked for after the next full minute', asy
   expect(explainUncertain(outbox, entryId, SETTLE_MS)).toEqual([NEXT_PUSH, 'no answer']);
 });
 
-test('what is still being sent counts from its begin', async () => {
+test('an entry that is still being sent counts from its start', async () => {
   const { outbox, clock, entryId } = inDoubt();
   claimEntry(outbox, entryId);
   await clock.advance(3 * MINUTE_MS);
   expect(explainUncertain(outbox, entryId, SETTLE_MS)[0]).toContain('after 09:10.');
 });
 
-test('what was never sent waits for nothing', () => {
+test('an entry that was never sent waits for nothing', () => {
   const { outbox, entryId } = inDoubt();
   expect(explainUncertain(outbox, entryId, SETTLE_MS)).toEqual([NEXT_PUSH]);
 });
 
-test('numbers and photographs are called so', () => {
+test('numbers and photographs are named as such', () => {
   const { outbox } = inDoubt();
   const target = { findId: null, identCely: IDENT };
   const photograph = { name: 'a.jpg', mediaType: 'image/jpeg', sha512: Buffer.alloc(64, 1), sizeBytes: 3 };
@@ -70,7 +70,7 @@ test('numbers and photographs are called so', () => {
   expect(getSentence(addPhoto(outbox, target, photograph))).toContain('has this photograph;');
 });
 
-test('a person decides once a look has told all that it can', async () => {
+test('a person decides once a lookup can tell no more', async () => {
   const { outbox, clock, entryId } = inDoubt();
   await sent(outbox, clock, entryId);
   await clock.advance(SETTLE_MS - 1);
@@ -80,7 +80,7 @@ test('a person decides once a look has told all that it can', async () => {
   expect(explainUncertain(outbox, entryId, SETTLE_MS)).toEqual([DECIDE, 'no answer', 'two are alike']);
 });
 
-test('a person decides at once where there are records to choose from', async () => {
+test('a person decides at once if there are records to choose from', async () => {
   const { outbox, clock, entryId } = inDoubt();
   await sent(outbox, clock, entryId);
   looked(outbox, entryId, 'alike-and-new', [IDENT]);
@@ -88,7 +88,7 @@ test('a person decides at once where there are records to choose from', async ()
 });
 
 test.each(['maybe-under-way', 'index-behind', 'index-may-lag', 'not-looked-up'])(
-  'a later look may tell more than one that ended with %s',
+  'a later lookup may tell more than one that ended with %s',
   async (basis) => {
     const { outbox, clock, entryId } = inDoubt();
     await sent(outbox, clock, entryId);
@@ -98,7 +98,7 @@ test.each(['maybe-under-way', 'index-behind', 'index-may-lag', 'not-looked-up'])
   },
 );
 
-test('what was looked for and is not there is no reason to ask a person', async () => {
+test('an entry that was looked up and is absent needs no person', async () => {
   const { outbox, clock, entryId } = inDoubt();
   await sent(outbox, clock, entryId);
   await clock.advance(SETTLE_MS);
@@ -109,14 +109,14 @@ test('what was looked for and is not there is no reason to ask a person', async 
   expect(explainUncertain(outbox, entryId, SETTLE_MS)[0]).toBe(NEXT_PUSH);
 });
 
-test('one reason is said once', async () => {
+test('a reason is given once', async () => {
   const { outbox, clock, entryId } = inDoubt();
   await sent(outbox, clock, entryId);
   recordLookup(outbox, entryId, { serverAt: null, basis: 'several-same', candidates: [], reason: msg`no answer` });
   expect(explainUncertain(outbox, entryId, 0)).toEqual([DECIDE, 'no answer']);
 });
 
-test('where the service gave one record to two finds, that alone is said', () => {
+test('if the service assigned one record to two finds, only that is reported', () => {
   const { outbox, entryId } = inDoubt();
   acceptEntry(outbox, entryId, IDENT);
   const of = (id: number) => findEntryById(outbox, id) as ImportEntry;

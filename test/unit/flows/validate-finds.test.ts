@@ -21,7 +21,7 @@ function storeDraft(outbox: Outbox, find: Find): number {
   return findId;
 }
 
-test('a find that is changed while it is validated is validated anew, and no older document comes back', () => {
+test('a find that changes during validation is validated again, and no older document returns', () => {
   using outbox = tempOutbox();
   const find = aFind();
   const findId = storeDraft(outbox, find);

@@ -36,7 +36,7 @@ function watching(rounds: readonly (StopCause | 'sent' | undefined)[], open: rea
 
 const AWAY: StopCause = { kind: 'unreachable', reason: 'no network' };
 
-test('a service that is away is asked after growing pauses, at most once a minute, and pushed to when it is back', async () => {
+test('a service out of reach is probed after growing pauses, at most once a minute, and pushed to when it returns', async () => {
   const run = watching([AWAY, 'sent'], [false, false, false, false, false, false, false, false, true]);
   await run.clock.advance(600_000);
   expect(run.probedAt.map((ms) => ms / 1000)).toEqual([1, 3, 7, 15, 31, 63, 123, 183, 243]);
@@ -45,7 +45,7 @@ test('a service that is away is asked after growing pauses, at most once a minut
   expect(await run.ended).toEqual({ kind: 'interrupted' });
 });
 
-test('pauses go on growing while nothing gets through, and begin anew when something did', async () => {
+test('pauses grow while nothing gets through, and start again after a success', async () => {
   const run = watching([AWAY, { kind: 'in-doubt', reason: 'five in a row' }, 'sent']);
   await run.clock.advance(10_000);
   expect(run.pushedAt).toEqual([0, 1000, 3000]);
@@ -53,7 +53,7 @@ test('pauses go on growing while nothing gets through, and begin anew when somet
   await run.ended;
 });
 
-test('a service that is there, and leaves finds in doubt each time, is left alone for longer and longer', async () => {
+test('a reachable service that leaves finds uncertain each time is left alone for longer and longer', async () => {
   const doubt: StopCause = { kind: 'in-doubt', reason: 'two in a row' };
   const run = watching(Array(500).fill(doubt));
   await run.clock.advance(12 * 3_600_000);
@@ -63,7 +63,7 @@ test('a service that is there, and leaves finds in doubt each time, is left alon
   await run.ended;
 });
 
-test('what another process queues is sent within a second or two, and nothing is asked of the service meanwhile', async () => {
+test('entries queued by another process are sent within a second or two, without requests meanwhile', async () => {
   const run = watching(['sent', 'sent']);
   await run.clock.advance(3_600_000);
   expect(run.pushedAt).toEqual([0]);
@@ -99,14 +99,14 @@ test('an entry that must wait is sent when its time has come', async () => {
   await run.ended;
 });
 
-test('a refused account ends it', async () => {
+test('a refused account ends the watch', async () => {
   const refused: StopCause = { kind: 'not-allowed', reason: 'blocked' };
   const run = watching([refused]);
   await run.clock.advance(0);
   expect(await run.ended).toEqual(refused);
 });
 
-test('it ends at once when it is stopped while it waits', async () => {
+test('a stop during a wait ends the watch at once', async () => {
   const run = watching([AWAY]);
   await run.clock.advance(500);
   run.stop();

@@ -85,11 +85,11 @@ describe('a harvested page', () => {
     }
   }
 
-  test('is read when it is sound', async () => {
+  test('is read if it is intact', async () => {
     expect(await getOutcome(Buffer.from(page))).toBe('2 records');
   });
 
-  test('is read or refused, whatever was done to it, and never more is read than was sent', async () => {
+  test('is read or refused, however it is changed, and no more is read than was sent', async () => {
     await fc.assert(
       fc.asyncProperty(fc.oneof({ weight: 4, arbitrary: damaged(page) }, anyBytes), async (body) => {
         expect(await getOutcome(body)).toMatch(/^[012] records$|^oai-/);
@@ -99,7 +99,7 @@ describe('a harvested page', () => {
 });
 
 describe('what the write interface answers', () => {
-  test('names a record or none, whatever the success document holds', () => {
+  test('names one record or none, whatever the success document contains', () => {
     const document =
       '<svc:svc xmlns:svc="urn:s"><svc:samostatny_nalez><svc:ident_cely>C-1-N1</svc:ident_cely></svc:samostatny_nalez></svc:svc>';
     expect(parseRecordIdent(Buffer.from(document))).toBe('C-1-N1');
@@ -110,7 +110,7 @@ describe('what the write interface answers', () => {
     );
   });
 
-  test('to a sign-in is a token, or an error of the sign-in', async () => {
+  test('to a sign-in is a token, or a sign-in error', async () => {
     const bodies = fc.oneof(jsonWith('token', 'detail', 'non_field_errors'), damaged('{"token":"0123456789abcdef"}'), anyBytes);
     await fc.assert(
       fc.asyncProperty(anyStatus, bodies, async (status, body) => {
@@ -153,7 +153,7 @@ describe('what the write interface answers', () => {
     );
   });
 
-  test('about an error is short and never throws, whatever JSON it is', () => {
+  test('about an error is short and never throws, for any JSON', () => {
     fc.assert(
       fc.property(fc.oneof(anyBytes, jsonWith('detail', 'schema_errors', 'validation_errors')), (body) => {
         const read = parseErrorBody(body);
@@ -167,30 +167,30 @@ describe('what the write interface answers', () => {
     { schema_errors: [[{ toString: 1 }]] },
     { validation_errors: [{ toString: 1 }] },
     { schema_errors: [{ message: { toString: 1 } }, null, 4] },
-  ])('about an error with a value that no text can be made of is read (%#)', (errorBody) => {
+  ])('about an error with a value that cannot become text is read (%#)', (errorBody) => {
     const read = parseErrorBody(toBytes(errorBody));
     expect(read.kind === 'findings' && typeof read.findings[0]?.message).toBe('string');
   });
 
-  test.each([null, { toString: 1 }, 7, '', ['a'], 'two words'])('to a sign-in, the token %j is none', async (token) => {
+  test.each([null, { toString: 1 }, 7, '', ['a'], 'two words'])('to a sign-in, the token %j is invalid', async (token) => {
     const { session, kept: keptNames } = signingIn(200, { token });
     await expect(session.token()).rejects.toBeInstanceOf(ContractError);
     expect(keptNames).toEqual([]);
   });
 
-  test.each([400, 401, 403])('to a sign-in, an HTML page with status %i says nothing about the password', async (status) => {
+  test.each([400, 401, 403])('to a sign-in, an HTML page with status %i reveals nothing about the password', async (status) => {
     await expect(signingIn(status, '<html><h1>Forbidden</h1></html>').session.token()).rejects.toBeInstanceOf(ContractError);
     await expect(signingIn(status, { non_field_errors: ['no'] }).session.token()).rejects.toBeInstanceOf(AuthError);
   });
 
   test.each(['<script', '<', '<head><', '</script', '{"detail":', '[[['])(
-    'about an error is read where it is %j a million times, which a reader that goes back would not end',
+    'about an error is read in linear time if it is %j a million times',
     (piece) => {
       expect(parseErrorBody(Buffer.from(piece.repeat(1_000_000))).kind).toBe('other');
     },
   );
 
-  test('about a million errors is cut', () => {
+  test('about a million errors is shortened', () => {
     const read = parseErrorBody(toBytes({ validation_errors: Array.from({ length: 100_000 }, () => ({ message: 'x' })) }));
     expect(read.kind === 'findings' && read.findings.length).toBe(1000);
   });
@@ -200,7 +200,7 @@ describe('what the write interface answers', () => {
     { schema_errors: [{ message: 'x'.repeat(1_000_000) }] },
     { schema_errors: ['x'.repeat(1_000_000)] },
     { validation_errors: [{ code: 'x'.repeat(1_000_000) }] },
-  ])('about an error of a million letters is cut (%#)', (errorBody) => {
+  ])('about an error of a million letters is shortened (%#)', (errorBody) => {
     expect(JSON.stringify(parseErrorBody(toBytes(errorBody))).length).toBeLessThan(3000);
   });
 });

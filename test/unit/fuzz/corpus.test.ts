@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { readCorpus } from '../../fuzz/corpus.ts';
 import { TARGETS } from '../../fuzz/targets.ts';
 
-describe('what a fuzzer made to reach each block of a reader', () => {
+describe('fuzzer inputs that reach each block of a reader', () => {
   test.each(TARGETS)('$name: is read, or refused as it should be', async ({ name, seeds, read }) => {
     const inputs = [...seeds.map((seed) => Buffer.from(seed)), ...readCorpus(name)];
     expect(inputs.length).toBeGreaterThan(seeds.length);

@@ -26,7 +26,7 @@ async function pause({ clock }: ReturnType<typeof watched>, ms: number): Promise
   await clock.advance(0);
 }
 
-test('a deadline is judged when its time is over, once', async () => {
+test('a deadline is judged once, when its time has passed', async () => {
   const { clock, judgedAtMs } = watched();
   await clock.advance(999);
   expect(judgedAtMs).toEqual([]);
@@ -40,7 +40,7 @@ test('a deadline that gives more time is judged again', async () => {
   expect(judgedAtMs).toEqual([1000, 1300, 1320]);
 });
 
-test('a deadline that was put off counts its whole time from then on', async () => {
+test('a postponed deadline starts its whole time again', async () => {
   const { clock, judgedAtMs, deadline } = watched();
   await clock.advance(900);
   deadline.restart();
@@ -50,7 +50,7 @@ test('a deadline that was put off counts its whole time from then on', async () 
   expect(judgedAtMs).toEqual([1900]);
 });
 
-test('a deadline that was cancelled is not judged, also where its time is over already', async () => {
+test('a cancelled deadline is not judged, even after its time', async () => {
   const { clock, judgedAtMs, deadline } = watched();
   clock.hold(1000);
   deadline.cancel();
@@ -74,7 +74,7 @@ test('nothing is judged while each turn of the event loop reads more', async () 
   expect(bytesAtJudgement).toEqual([]);
 });
 
-test('reading that never ends is judged after a second of it', async () => {
+test('endless reading is judged after a second', async () => {
   const { clock, judgedAtMs, readMore } = watched();
   let isOver = false;
   const arrive = (): void => {
@@ -99,13 +99,13 @@ test('after a pause of the process a deadline has a second of grace', async () =
   expect(scene.judgedAtMs).toEqual([3_601_000]);
 });
 
-test('a timer that is a little late is no pause', async () => {
+test('a timer that is a little late does not count as a pause', async () => {
   const scene = watched();
   await pause(scene, 1200);
   expect(scene.judgedAtMs).toEqual([1200]);
 });
 
-test('a process that is paused again and again has three times of grace at most', async () => {
+test('a process that is paused repeatedly has three grace periods at most', async () => {
   const scene = watched();
   for (let pauses = 0; pauses < 10; pauses += 1) await pause(scene, 10_000);
   expect(scene.judgedAtMs).toEqual([40_000]);

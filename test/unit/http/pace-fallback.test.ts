@@ -56,13 +56,13 @@ function smallestGap(times: readonly number[]): number {
   return Math.min(...times.slice(1).map((at, index) => at - (times[index] ?? 0)));
 }
 
-test('while the shared store answers, nothing is said and the pace is the service’s', async () => {
+test('while the shared store answers, nothing is reported and the pace is the service’s', async () => {
   const { leaveFor, said: texts } = await scene();
   expect((await leaveFor(10_000)).length).toBeGreaterThan(90);
   expect(texts).toEqual([]);
 });
 
-test('a store that is lost is reported once, at once slower, looked for, and reported when it is back', async () => {
+test('a lost store is reported once, slows requests at once, is probed, and is reported when it returns', async () => {
   const { leaveFor, said: texts, state, left } = await scene();
   await leaveFor(1000);
   state.health = 'unavailable';
@@ -77,7 +77,7 @@ test('a store that is lost is reported once, at once slower, looked for, and rep
   expect(smallestGap(left)).toBeGreaterThanOrEqual(100);
 });
 
-test('the first request without the store waits for a whole gap and a part of it that chance decides', async () => {
+test('the first request without the store waits for a whole interval and a random part of one', async () => {
   const { clock, leaveFor, state } = await scene();
   await leaveFor(1000);
   state.health = 'unavailable';
@@ -86,7 +86,7 @@ test('the first request without the store waits for a whole gap and a part of it
   expect(first - lostAt).toBeGreaterThanOrEqual(2900);
 });
 
-test('a store that is away from the start is waited for without holding anybody up', async () => {
+test('a store that is missing from the start is waited for without delaying requests', async () => {
   const { leaveFor, said: texts, state } = await scene('unavailable');
   expect((await leaveFor(10_000)).length).toBeGreaterThanOrEqual(3);
   state.health = 'up';
@@ -103,7 +103,7 @@ test('a store that refuses at the start is an error; one that refuses later is l
   expect(texts).toEqual(['lost: rejected']);
 });
 
-test('it is not gone back to while a request of this machine is about to leave', async () => {
+test('the store is not used again while a request of this machine is about to depart', async () => {
   const { clock, pace, said: texts, state } = await scene('unavailable');
   const taking = pace.acquire();
   await clock.advance(4000);
@@ -123,7 +123,7 @@ test('it is not gone back to while a request of this machine is about to leave',
   expect(await pace.getWaitMs()).toBeGreaterThan(90);
 });
 
-test('while it is gone back to, nobody of this machine leaves alone', async () => {
+test('while the store is being used again, no request of this machine departs without it', async () => {
   const { clock, state, said: texts, store } = await scene();
   const look = () => store.update(['address:a'], (_states, _nowMs, minIntervalMs) => ({ result: minIntervalMs }));
   state.health = 'unavailable';
@@ -139,7 +139,7 @@ test('while it is gone back to, nobody of this machine leaves alone', async () =
   expect(texts).toEqual(['lost: unavailable', 'back']);
 });
 
-test('a mistake of ours is not taken for a store that is away', async () => {
+test('a programming error is not mistaken for a lost store', async () => {
   const { store, said: texts } = await scene();
   const mistaken = store.update(['address:a'], () => {
     throw new TypeError('ours');

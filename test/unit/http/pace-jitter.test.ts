@@ -63,7 +63,7 @@ test('an undisturbed link is used to 95 % of the limit and more', async () => {
 });
 
 test.each([2, 3, 4])(
-  'a delay that wanders by 30 ms, %i ms in each tenth of a second, costs few throttles and little rate',
+  'a latency that drifts by 30 ms, %i ms in each tenth of a second, costs few throttles and little rate',
   async (stepMs) => {
     for (const seed of [1, 2, 3, 4, 5]) {
       const { throttledShare, shareOfLimit } = await sendOver(wandering(stepMs, seed), 600);
@@ -74,7 +74,7 @@ test.each([2, 3, 4])(
 );
 
 // No pace reaches 85 % here; the bound is in docs/decisions/0005-own-pace.md.
-test('a delay that is drawn anew for each request is paced down to what is let through', async () => {
+test('a random latency for each request is paced down to what is accepted', async () => {
   for (const seed of [1, 2, 3]) {
     const { throttledShare, shareOfLimit } = await sendOver(drawnAnew(seed), 2000);
     expect(throttledShare).toBeLessThan(0.01);

@@ -41,7 +41,7 @@ function gaps(times: readonly number[]): number[] {
   return times.slice(1).map((time, index) => time - (times[index] ?? 0));
 }
 
-test('departures are 102.5 ms apart to the microsecond, although claiming and connecting take their time', async () => {
+test('departures are 102.5 ms apart to the microsecond, despite claiming and connecting', async () => {
   const clock = manualClock();
   const pace = makePace({ store: memoryPaceStore(clock), clock, scopes: ['address:a', 'account:b'], intervalMs: 100 });
   const times: number[] = [];
@@ -85,7 +85,7 @@ test.each([
 });
 
 test.each([0.1, 2, 3, 6, 12, 24, 60])(
-  'a process that is put aside for %s ms about its first byte may have left before or after it',
+  'a process suspended for %s ms around its first byte may have departed before or after it',
   async (asideMs) => {
     const clock = manualClock();
     const pace = makePace({ store: memoryPaceStore(clock), clock, scopes: ['address:a'], intervalMs: 100 });
@@ -101,7 +101,7 @@ test.each([0.1, 2, 3, 6, 12, 24, 60])(
   },
 );
 
-test('a slot is taken before its time, and leaving holds the process until then', async () => {
+test('a slot is taken before its time, and leaving blocks the process until then', async () => {
   const clock = manualClock();
   const pace = makePace({ store: memoryPaceStore(clock), clock, scopes: ['address:a'], intervalMs: 100 });
   await leave(pace);
@@ -113,7 +113,7 @@ test('a slot is taken before its time, and leaving holds the process until then'
   expect(clock.monotonicMs() - leftMs).toBeCloseTo(waitMs, 3);
 });
 
-test('nobody takes the slot of a request that is about to leave', async () => {
+test('no other process takes the slot of a request that is about to depart', async () => {
   const clock = manualClock();
   const store = memoryPaceStore(clock);
   const of = () => makePace({ store, clock, scopes: ['address:a'], intervalMs: 100 });
@@ -133,7 +133,7 @@ test('nobody takes the slot of a request that is about to leave', async () => {
   expect(otherMs - leftMs).toBeGreaterThanOrEqual(100);
 });
 
-test('who is stopped shortly before the slot gives it back', async () => {
+test('a caller stopped shortly before the slot releases it', async () => {
   const clock = manualClock();
   const store = memoryPaceStore(clock);
   const of = () => makePace({ store, clock, scopes: ['address:a'], intervalMs: 100 });
@@ -168,7 +168,7 @@ function slowStore(clock: ManualClock): PaceStore & { readonly waiting: number; 
 }
 
 test.each(['getWaitMs', 'waitUntilNear', 'acquire'] as const)(
-  'who is stopped while a store in the network is waited for hears it at once (%s)',
+  'a caller stopped while a network store is slow is released at once (%s)',
   async (wait) => {
     const clock = manualClock();
     const pace = makePace({ store: slowStore(clock), clock, scopes: ['address:a'], intervalMs: 100 });
@@ -181,7 +181,7 @@ test.each(['getWaitMs', 'waitUntilNear', 'acquire'] as const)(
   },
 );
 
-test('a slot that a store in the network gives to who was stopped meanwhile is given back', async () => {
+test('a slot that a network store gives to a stopped caller is released', async () => {
   const clock = manualClock();
   const store = slowStore(clock);
   const pace = makePace({ store, clock, scopes: ['address:a'], intervalMs: 100 });
@@ -206,7 +206,7 @@ test('a slot that a store in the network gives to who was stopped meanwhile is g
   expect(clock.monotonicMs() - startedMs).toBeLessThan(125);
 });
 
-test('a throttle that is heard of shortly before the slot is obeyed', async () => {
+test('a throttle that arrives shortly before the slot is obeyed', async () => {
   const clock = manualClock();
   const pace = makePace({ store: memoryPaceStore(clock), clock, scopes: ['address:a'], intervalMs: 100 });
   await leave(pace);
@@ -222,7 +222,7 @@ test('a throttle that is heard of shortly before the slot is obeyed', async () =
   expect(leftMs - heardMs).toBeGreaterThanOrEqual(1000);
 });
 
-test('an interval of many seconds lets requests leave, and keeps them apart', async () => {
+test('an interval of many seconds lets requests depart, and keeps them apart', async () => {
   const clock = manualClock();
   const pace = makePace({ store: memoryPaceStore(clock), clock, scopes: ['address:a'], intervalMs: 8000 });
   const gapsMs = gaps(await departures(pace, clock, 4));
@@ -237,7 +237,7 @@ test('departures are never closer than the interval, and hardly further apart', 
   expect(Math.max(...gapsMs.slice(-20))).toBeLessThanOrEqual(104);
 });
 
-test('the first gaps after a pause are a little wider, and cost less than half a second in all', async () => {
+test('the first intervals after a pause are a little longer, and cost less than half a second in total', async () => {
   const clock = manualClock();
   const pace = makePace({ store: memoryPaceStore(clock), clock, scopes: ['address:a'], intervalMs: 100 });
   const times = await departures(pace, clock, 120);
@@ -245,7 +245,7 @@ test('the first gaps after a pause are a little wider, and cost less than half a
   expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeLessThan(119 * 104 + 500);
 });
 
-test('a departure that was late pushes the next one on', async () => {
+test('a late departure delays the next one', async () => {
   const clock = manualClock();
   const pace = makePace({ store: memoryPaceStore(clock), clock, scopes: ['address:a'], intervalMs: 100 });
   const slot = await pace.acquire();
@@ -255,7 +255,7 @@ test('a departure that was late pushes the next one on', async () => {
   expect(await pace.getWaitMs()).toBeGreaterThanOrEqual(100);
 });
 
-test('nobody else leaves while a request that has its slot is still connecting, unless it never gets out', async () => {
+test('no other process departs while a request with a slot is connecting, unless that never departs', async () => {
   const clock = manualClock();
   const store = memoryPaceStore(clock);
   const of = () => makePace({ store, clock, scopes: ['address:a'], intervalMs: 100 });
@@ -278,7 +278,7 @@ test('nobody else leaves while a request that has its slot is still connecting, 
   await after;
 });
 
-test('who took too long to connect may not leave any more, and does not disturb who took the next slot', async () => {
+test('a request that took too long to connect may not depart, and does not disturb the holder of the next slot', async () => {
   const clock = manualClock();
   const store = memoryPaceStore(clock);
   const of = () => makePace({ store, clock, scopes: ['address:a'], intervalMs: 100 });
@@ -302,7 +302,7 @@ test('who took too long to connect may not leave any more, and does not disturb 
   expect(third).toBe(true);
 });
 
-test('a slot that was given back holds nobody up for longer than a gap', async () => {
+test('a released slot delays others by one interval at most', async () => {
   const clock = manualClock();
   const store = memoryPaceStore(clock);
   const of = () => makePace({ store, clock, scopes: ['address:a'], intervalMs: 100 });
@@ -313,7 +313,7 @@ test('a slot that was given back holds nobody up for longer than a gap', async (
   expect(await of().getWaitMs()).toBeLessThan(125);
 });
 
-test('two accounts at one address share the address, two addresses share nothing', async () => {
+test('two accounts at one address share the pace of the address, two addresses share nothing', async () => {
   const clock = manualClock();
   const store = memoryPaceStore(clock);
   const of = (...scopes: string[]) => makePace({ store, clock, scopes, intervalMs: 100 });
@@ -323,7 +323,7 @@ test('two accounts at one address share the address, two addresses share nothing
   expect(await of('address:b', 'account:eva at b').getWaitMs()).toBe(0);
 });
 
-test('after a throttle everybody waits as long as the service asked, then goes slower, and slowly recovers', async () => {
+test('after a throttle all requests wait as long as the service asked, then go slower, and slowly recover', async () => {
   const clock = manualClock();
   const pace = makePace({ store: memoryPaceStore(clock), clock, scopes: ['address:a'], intervalMs: 100 });
   await leave(pace);
@@ -339,7 +339,7 @@ test('after a throttle everybody waits as long as the service asked, then goes s
   expect(later.at(-1)).toBeLessThanOrEqual(104);
 });
 
-test('each throttle after the pause doubles the room for jitter, up to a bound', async () => {
+test('each throttle after the pause doubles the jitter margin, up to a limit', async () => {
   const gapAfter = async (throttles: number): Promise<number> => {
     const clock = manualClock();
     const pace = makePace({ store: memoryPaceStore(clock), clock, scopes: ['address:a'], intervalMs: 100 });
@@ -382,7 +382,7 @@ test('a wait for the next slot ends shortly before it', async () => {
   await approached;
 });
 
-test('a clock that was set back, or began anew with its machine, holds everybody up for one gap and no longer', async () => {
+test('a clock that was set back, or restarted with its machine, delays requests by one interval at most', async () => {
   const clock = manualClock();
   const before = new Map([['address:a', { ...UNSEEN, lastDepartureMs: 9e12, blockedUntilMs: 9e12 }]]);
   const pace = makePace({ store: memoryPaceStore(clock, before), clock, scopes: ['address:a'], intervalMs: 100 });
@@ -391,7 +391,7 @@ test('a clock that was set back, or began anew with its machine, holds everybody
   expect(second - first).toBeLessThan(125);
 });
 
-test('an interval of 0 switches the pace off', async () => {
+test('an interval of 0 disables the pace', async () => {
   const clock = manualClock();
   const pace = makePace({ store: memoryPaceStore(clock), clock, scopes: ['address:a'], intervalMs: 0 });
   await leave(pace);
@@ -410,7 +410,7 @@ test('processes that open the same file share it', async () => {
   second.close();
 });
 
-test('a departure is on record before its first byte leaves', () => {
+test('a departure is recorded before its first byte is sent', () => {
   const path = join(tempFolder(), 'pace.sqlite');
   const clock = manualClock();
   const store = openPaceStore(path, clock);
@@ -423,7 +423,7 @@ test('a departure is on record before its first byte leaves', () => {
   store.close();
 });
 
-test('a damaged file is replaced without a word', async () => {
+test('a damaged file is replaced silently', async () => {
   const path = join(tempFolder(), 'pace.sqlite');
   writeFileSync(path, 'no database at all, but long enough to be taken for one'.repeat(100));
   const clock = manualClock();
@@ -432,7 +432,7 @@ test('a damaged file is replaced without a word', async () => {
   store.close();
 });
 
-test('times and widths that no pas would keep hold nobody up for longer than an hour', async () => {
+test('invalid times and margins in the file delay requests by an hour at most', async () => {
   const clock = manualClock();
   const [odd, none] = [1e300, 0];
   const oddTimes = { lastDepartureMs: none, leavingUntilMs: odd, blockedUntilMs: odd, askedUntilMs: odd };
@@ -455,7 +455,7 @@ describe('a pause of more than an hour', () => {
     return { clock, pace };
   }
 
-  test('is kept for an hour where nobody says more, and shown as it was asked for', async () => {
+  test('is kept for an hour by default, and shown as requested', async () => {
     const { clock, pace } = await asked(DAY);
     expect(await pace.readPause()).toEqual({ keptMs: HOUR, askedMs: DAY });
     const [askedUntil, keptUntil] = [formatMoment(clock.now() + DAY), formatMoment(clock.now() + HOUR)];
@@ -467,7 +467,7 @@ describe('a pause of more than an hour', () => {
     await leave(pace);
   });
 
-  test('is kept as a whole where a person says so, and ended where a person says so', async () => {
+  test('is kept in full or ended if a person says so', async () => {
     const { clock, pace } = await asked(DAY);
     await pace.setPause('whole');
     expect(await pace.readPause()).toEqual({ keptMs: DAY, askedMs: DAY });
@@ -478,14 +478,14 @@ describe('a pause of more than an hour', () => {
     await leave(pace);
   });
 
-  test('is over in a day, whatever was asked for and agreed to', async () => {
+  test('is over in a day, whatever was requested and agreed to', async () => {
     const { pace } = await asked(1e12);
     await pace.setPause('whole');
     expect(await pace.readPause()).toEqual({ keptMs: DAY, askedMs: DAY });
   });
 });
 
-test('a file of the pace that is of another making is made anew', async () => {
+test('a pace file of another format is replaced by a new one', async () => {
   const path = join(tempFolder(), 'pace.sqlite');
   const other = openDatabase(path, { synchronous: 'normal' });
   other.exec('create table shared_pace (something text) strict');
@@ -495,7 +495,7 @@ test('a file of the pace that is of another making is made anew', async () => {
   store.close();
 });
 
-test('a pace file that another process is writing to holds the process up in pieces, in which it hears what else happens', async () => {
+test('a pace file that another process writes to delays the process in short steps, between which it handles events', async () => {
   const path = join(tempFolder(), 'pace.sqlite');
   const store = openPaceStore(path, systemClock);
   const other = openDatabase(path, { synchronous: 'normal' });

@@ -35,35 +35,35 @@ const SPELLINGS: readonly (readonly [string, (secret: string) => string | Buffer
   ['in UTF-16', (secret) => Buffer.from(secret, 'utf16le')],
 ];
 
-describe('what an answer repeats of a secret is struck out', () => {
+describe('a secret repeated by an answer is removed', () => {
   test.each(SPELLINGS)('%s', (_how, spell) => {
     const around = Buffer.concat([Buffer.from('you said: '), Buffer.from(spell(PASSWORD) as string), Buffer.from(' to me')]);
     const { body } = createRedactor([PASSWORD])(said(around));
     expect(body.toString('latin1').replace(/<[^<>]*>|\0/g, '')).toMatch(/^you said: .{0,30}\*\*\*.{0,10} to me$/s);
   });
 
-  test('also in the headers, whose bytes Node hands on as characters', () => {
+  test('also from headers, whose bytes Node decodes as Latin-1', () => {
     const response = { ...said(''), headers: { 'x-you-said': Buffer.from(PASSWORD).toString('latin1') } };
     expect(createRedactor([PASSWORD])(response).headers).toEqual({ 'x-you-said': '***' });
   });
 
-  test('also in a page of an old Czech encoding', () => {
+  test('also from a page in an old Czech encoding', () => {
     const bytes = Buffer.from([0x8e, 0x6c, 0x75, 0x9d, 0x6f, 0x75, 0xe8, 0x6b, 0xfd]);
     expect(createRedactor(['Žluťoučký'])(said(bytes)).body.toString()).toBe('***');
   });
 
-  test('a long token with all of its rest', () => {
+  test('for a long token with all of its parts', () => {
     const token = Array.from({ length: 2000 }, (_, at) => String.fromCharCode(97 + (at % 26))).join('');
     expect(createRedactor([token])(said(`<p>${token}</p>`)).body.toString()).toBe('<p>***</p>');
   });
 
-  test('with characters that JSON has letters for', () => {
+  test('for characters that JSON escapes', () => {
     const secret = '\b\u000e\f\u000eྔ\u000e';
     const { body } = createRedactor([secret])(said(JSON.stringify({ said: JSON.stringify({ said: secret }) })));
     expect(body.toString()).toContain('***');
   });
 
-  test('whatever it is made of', () => {
+  test('for any secret', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'binary', minLength: 6, maxLength: 60 }),
@@ -111,11 +111,11 @@ describe('a secret of any form', () => {
     );
   });
 
-  test('is masked where it has escapes itself', () => {
+  test('is masked if it contains escapes itself', () => {
     expect(createRedactor(['\\%62aaa'])(said('secret=%5C%2562aaa')).body.toString()).not.toContain('aaa');
   });
 
-  test('is masked also where the answer ends in the middle of it', () => {
+  test('is masked even if the answer ends within it', () => {
     const secret = 'correct-horse-battery-staple';
     expect(createRedactor([secret])(said(`you said: ${secret.slice(0, 20)}`)).body.toString()).toBe('you said: ***');
   });
@@ -127,14 +127,14 @@ describe('a secret of any form', () => {
 });
 
 describe('a secret that is shorter than six characters', () => {
-  test('hides each text of a failure that repeats it, and keeps the form of JSON', () => {
+  test('hides each text of a failure that repeats it, and keeps the JSON valid', () => {
     const redact = createRedactor(['abc']);
     expect(redact(said('{"detail":"abc","code":[4,"x"]}')).body.toString()).toBe('{"detail":"***","code":[4,"***"]}');
     expect(redact(said('<p>%61bc</p>')).body.toString()).toBe('');
     expect(redact(said('{"detail":"nothing"}')).body.toString()).toBe('{"detail":"nothing"}');
   });
 
-  test('is in no failure that repeats it, whatever it is made of', () => {
+  test('is in no failure that repeats it, for any characters', () => {
     fc.assert(
       fc.property(fc.string({ unit, minLength: 1, maxLength: 5 }), fc.constantFrom(...ESCAPES), (secret, [how, spell]) => {
         fc.pre(!how.startsWith('split') || !/[\\%&<>]/.test(secret));
@@ -144,7 +144,7 @@ describe('a secret that is shorter than six characters', () => {
     );
   });
 
-  test('leaves the document of a success as it is', async () => {
+  test('leaves the document of a success unchanged', async () => {
     const send = redactAnswers(['abc'], async () => said('<nalez>abc</nalez>', 201));
     expect((await send({ method: 'GET', url: 'https://x.example' })).body.toString()).toBe('<nalez>abc</nalez>');
   });
@@ -174,7 +174,7 @@ describe('text that is made to be slow', () => {
   };
 
   test.each(['\\', '%25', '&amp;', '<', '<a', '&#0000', '\\u00', 'a', '%5C%5C'])(
-    'costs no more than ten times what harmless text costs: %j',
+    'costs at most ten times as much as harmless text: %j',
     (unitOfText) => {
       for (const secret of SECRETS_TO_MEET) expect(isCheap(unitOfText, secret)).toBe(true);
     },
@@ -182,12 +182,12 @@ describe('text that is made to be slow', () => {
 });
 
 describe('and nothing else', () => {
-  test('bytes of any encoding stay as they are', () => {
+  test('bytes of any encoding stay unchanged', () => {
     const bytes = Buffer.from(Array.from({ length: 512 }, (_, at) => at % 256));
     expect(createRedactor([PASSWORD])(said(bytes)).body.equals(bytes)).toBe(true);
   });
 
-  test('a password that is a word stays in what the service says of finds, and goes from what it says of failures', async () => {
+  test('a password that is a common word stays in data of finds, and is removed from failures', async () => {
     const word = 'kladivo';
     const saying = (status: number) => redactAnswers([], async () => said('<nalez>kladivo</nalez>', status), [word]);
     expect((await saying(200)({ method: 'GET', url: 'https://x.example' })).body.toString()).toContain('kladivo');

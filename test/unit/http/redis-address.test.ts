@@ -46,11 +46,11 @@ test('an address with a password is refused, and no refusal repeats any of it', 
   });
 });
 
-test('a quoted address loses what stands before the host', () => {
+test('the credentials of a quoted address are removed', () => {
   expect(withoutRedisPasswords('4: pacing = "redis://eva:hunter2@pace/0"')).toBe('4: pacing = "redis://***@pace/0"');
 });
 
-test('people are told host, port and database', () => {
+test('people see host, port and database', () => {
   const address = parseRedisAddress('rediss://eva@[::1]:6380/2');
   expect(isAddressFault(address) ? '' : formatRedisEndpoint(address)).toBe('[::1]:6380/2');
 });

@@ -63,7 +63,7 @@ const bulk = (text: string): string => `$${Buffer.byteLength(text)}\r\n${text}\r
 
 const SCOPES = ['address:http://service', 'account:http://service eva@example.org'];
 
-test('a state is read as it was written, whatever its numbers', () => {
+test('a state is read as it was written, for any numbers', () => {
   const ms = fc.double({ min: 0, max: 1e15, noNaN: true });
   fc.assert(
     fc.property(ms, ms, ms, ms, ms, ms, (lastDepartureMs, leavingUntilMs, blockedUntilMs, askedUntilMs, jitterMs, wakingMs) => {
@@ -75,7 +75,7 @@ test('a state is read as it was written, whatever its numbers', () => {
   );
 });
 
-test('what no pas wrote is not taken for a state', () => {
+test('a state that no pas wrote is not accepted', () => {
   fc.assert(fc.property(fc.string(), (text) => decodeState(text) === undefined || text.split(' ').length === 5));
   for (const text of ['', '1 2 3 4', '1 2 3 4 5 6 7', '1 2 3 4 x', '-1 2 3 4 5', 'NaN 0 0 0 0'])
     expect(decodeState(text)).toBeUndefined();
@@ -87,7 +87,7 @@ test('the name of an account is not in its scope, and its case makes no differen
   expect(getRedisField('account:http://service jan@example.org')).not.toBe(getRedisField(SCOPES[1] ?? ''));
 });
 
-describe('what answers like a Redis', () => {
+describe('a server that answers like Redis', () => {
   const PASSWORD = 'sesame öpen';
   const INFO = bulk('redis_version:7.0.0\r\nrun_id:abc\r\nrole:master\r\n');
   const NOW = `*3\r\n${bulk('1700000000')}${bulk('0')}*-1\r\n`;
@@ -131,7 +131,7 @@ describe('what answers like a Redis', () => {
     ['lists in a list', '*2\r\n*1\r\n:1\r\n*0\r\n'],
     ['what is no reply', 'hello\r\n'],
     ['a number that is none', ':x\r\n'],
-  ])('and says %s everywhere is away, in words that a person understands', async (_what, odd) => {
+  ])('and always answers %s counts as lost, with an understandable message', async (_what, odd) => {
     for (const answers of [
       { info: odd, eval: odd, time: odd },
       { info: INFO, eval: odd, time: odd },
@@ -150,7 +150,7 @@ describe('what answers like a Redis', () => {
   });
 });
 
-test('a clock that was set makes everybody wait, also where another one leaves in the same moment', async () => {
+test('a clock that was set delays all processes, even if another one departs at the same moment', async () => {
   const leaving = encodeState({ ...UNSEEN, lastDepartureMs: 1_700_000_000_000, leavingUntilMs: 1_700_000_003_000 });
   let [aheadMs, scope, others] = [0, leaving, 0];
   const startedMs = systemClock.monotonicMs();
@@ -205,7 +205,7 @@ describe.skipIf(!HAS_REDIS)('with a redis-server', () => {
   const settle = (store: RedisPaceStore): Promise<void> =>
     store.update(SCOPES, () => ({ result: undefined, next: SCOPES.map(() => UNSEEN) }));
 
-  test('many who change it at once lose no change', async () => {
+  test('parallel changes lose no update', async () => {
     const stores = await Promise.all(Array.from({ length: 5 }, () => open()));
     await settle(await open());
     const addOne = (store: RedisPaceStore): Promise<void> =>
@@ -218,7 +218,7 @@ describe.skipIf(!HAS_REDIS)('with a redis-server', () => {
     expect(counted).toEqual([100, 100]);
   });
 
-  test('twenty who want to leave at once leave one by one', async () => {
+  test('twenty processes that want to depart at once depart one by one', async () => {
     const stores = await Promise.all(Array.from({ length: 20 }, () => open()));
     await settle(await open());
     const left: number[] = [];
@@ -233,7 +233,7 @@ describe.skipIf(!HAS_REDIS)('with a redis-server', () => {
     expect(Math.min(...gaps)).toBeGreaterThanOrEqual(30);
   });
 
-  test('a store that is new, was emptied or was written by another server waits for whoever may be leaving', async () => {
+  test('a store that is new, was emptied or was written by another server waits for possible departures', async () => {
     const pace = makePace({ store: await open(), clock: systemClock, scopes: SCOPES, intervalMs: 100 });
     expect(await pace.getWaitMs()).toBeLessThanOrEqual(102.5);
     const marks = async (): Promise<number> =>
@@ -253,7 +253,7 @@ describe.skipIf(!HAS_REDIS)('with a redis-server', () => {
     expect(await marks()).toBeGreaterThan(2000);
   });
 
-  test.each([-60_000, 60_000])('a clock that is set by %d ms makes everybody wait', async (ms) => {
+  test.each([-60_000, 60_000])('a clock that is set by %d ms delays all processes', async (ms) => {
     // Seen from here it is the same whether the store's clock was set or this machine's stood still.
     let aheadMs = 0;
     const clock = { ...systemClock, monotonicMs: () => asMonotonicMs(systemClock.monotonicMs() + 1e6 + aheadMs) };
@@ -268,7 +268,7 @@ describe.skipIf(!HAS_REDIS)('with a redis-server', () => {
     expect(await marks()).toBeLessThan(0);
   });
 
-  test('its keys are of the service, name no account, and are forgotten after a day', async () => {
+  test('its keys belong to the service, name no account, and expire after a day', async () => {
     await settle(await open());
     expect(redis.command('keys', '*')).toBe('pas:pace:1:{http://service}');
     expect(redis.command('hkeys', 'pas:pace:1:{http://service}')).not.toContain('eva');
@@ -277,7 +277,7 @@ describe.skipIf(!HAS_REDIS)('with a redis-server', () => {
     expect(keptMs).toBeLessThanOrEqual(24 * 3600 * 1000);
   });
 
-  test('refusals are told from absence, in words that hold no password', async () => {
+  test('refusals are distinguished from absence, in messages without the password', async () => {
     const failure = async (work: Promise<unknown>): Promise<unknown> => work.catch((thrown: unknown) => thrown);
     expect(await failure(open({ url: 'redis://127.0.0.1:1' }))).toMatchObject({
       kind: 'unavailable',
@@ -297,7 +297,7 @@ describe.skipIf(!HAS_REDIS)('with a redis-server', () => {
     expect(JSON.stringify([wrong, unasked, String(wrong), String(unasked)])).not.toMatch(/sesame|not-asked/);
   });
 
-  test('one that hangs is given up', async () => {
+  test('a hanging server is given up', async () => {
     const store = await open();
     await settle(store);
     redis.pause();
@@ -310,7 +310,7 @@ describe.skipIf(!HAS_REDIS)('with a redis-server', () => {
     }
   });
 
-  test('one that became a copy, and cannot be written, is away', async () => {
+  test('a server that became a read-only replica counts as lost', async () => {
     const store = await open();
     await settle(store);
     redis.command('replicaof', '127.0.0.1', '1');

@@ -22,11 +22,11 @@ test.each([-40, 0, 3])('a date is as far away as the server says, where the cloc
   expect(retryAfterMs(headers, NOW + days * 86_400_000)).toBe(30_000);
 });
 
-test.each([undefined, '', '-1', '1.5', 'soon', '2024-01-01'])('%s says nothing', (value) => {
+test.each([undefined, '', '-1', '1.5', 'soon', '2024-01-01'])('%s gives no time', (value) => {
   expect(retryAfterMs(value === undefined ? {} : { 'retry-after': value }, NOW)).toBeUndefined();
 });
 
-test('whatever a server sends, the wait is a finite number that is not negative, or unknown', () => {
+test('for any header the wait is a finite non-negative number, or unknown', () => {
   fc.assert(
     fc.property(fc.string(), (value) => {
       const ms = retryAfterMs({ 'retry-after': value }, NOW);

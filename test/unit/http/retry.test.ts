@@ -53,27 +53,27 @@ describe('a GET', () => {
     expect((await ask(answers(busy({ 'retry-after': '7' }), ok).exchange)).waits).toEqual([7000]);
   });
 
-  test('is not repeated when the server asks for longer than anybody waits', async () => {
+  test('is not repeated if the service asks for a longer wait than the limit', async () => {
     const { exchange, asked } = answers(busy({ 'retry-after': '86400' }));
     expect((await ask(exchange)).status).toBe(503);
     expect(asked()).toBe(1);
   });
 
-  test('ends with the last answer, or with the lack of one', async () => {
+  test('ends with the last answer, or with the missing one', async () => {
     const silent = answers(cut);
     expect((await ask(silent.exchange)).error).toBe(cut);
     expect(silent.asked()).toBe(4);
     expect((await ask(answers(busy()).exchange)).status).toBe(503);
   });
 
-  test('that was refused for good is not repeated', async () => {
+  test('that was finally refused is not repeated', async () => {
     const { exchange, asked } = answers({ status: 404, headers: {}, body: Buffer.alloc(0) });
     expect((await ask(exchange)).status).toBe(404);
     expect(asked()).toBe(1);
   });
 });
 
-describe('a server that is away for a while', () => {
+describe('a service that is away for a while', () => {
   const night = async (
     exchange: Exchange,
     requests: number,
@@ -102,7 +102,7 @@ describe('a server that is away for a while', () => {
 
   const FIVE_MINUTES_MS = 300_000;
 
-  test.each([0, 0.5, 0.99])('after it has answered is tried for five minutes, and then once more (chance %d)', async (chance) => {
+  test.each([0, 0.5, 0.99])('after an answer is retried for five minutes, and then once more (chance %d)', async (chance) => {
     const { statuses, elapsedMs } = await night(answers(ok, cut).exchange, 2, manualClock(), {}, () => chance);
     expect(statuses).toEqual([200, undefined]);
     expect(elapsedMs).toBeGreaterThanOrEqual(FIVE_MINUTES_MS);
@@ -158,7 +158,7 @@ describe('a server that is away for a while', () => {
     },
   );
 
-  test('has all of a longer answer timeout once', async () => {
+  test('gets the whole of a longer answer timeout once', async () => {
     const clock = manualClock();
     const { exchange, timeouts } = hanging(clock, 1);
     const { elapsedMs } = await night(exchange, 2, clock, { answerTimeoutMs: 900_000 });
@@ -166,7 +166,7 @@ describe('a server that is away for a while', () => {
     expect(elapsedMs).toBeLessThan(902_000);
   });
 
-  test('and asks for pauses has them beside the five minutes, and no longer than twenty', async () => {
+  test('and asks for pauses gets them beside the five minutes, twenty at most', async () => {
     const { statuses, elapsedMs } = await night(answers(ok, busy({ 'retry-after': '200' })).exchange, 2);
     expect(statuses).toEqual([200, 503]);
     expect(elapsedMs).toBeGreaterThan(1_000_000);
@@ -182,7 +182,7 @@ describe('a server that is away for a while', () => {
   });
 });
 
-test('anything that may create a record is never repeated', async () => {
+test('a request that may create a record is never repeated', async () => {
   const { exchange, asked } = answers(cut);
   const send = withRetry(exchange, { ...OPTIONS, clock: manualClock() });
   await expect(send({ method: 'POST', url: 'http://x/' })).rejects.toThrow('only a GET');

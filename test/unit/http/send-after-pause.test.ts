@@ -35,7 +35,7 @@ test.each([
   ['is closed by the service', (socket: Socket) => socket.end()],
   ['is dropped by the service', (socket: Socket) => socket.destroy()],
   ['is reset by the service', (socket: Socket) => socket.resetAndDestroy()],
-])('an answer that arrived during a pause counts, where the connection %s', async (_name, after) => {
+])('an answer that arrived during a pause of the process counts, if the connection %s', async (_name, after) => {
   await using server = await startRawServer((socket) => {
     socket.write(CREATED);
     after(socket);
@@ -56,7 +56,7 @@ test('an answer of a megabyte that arrived during a pause is read to its end', a
   expect('body' in answer && answer.body.length).toBe(text.length);
 });
 
-test('an answer that needs some more turns to come after a pause counts as well', async () => {
+test('an answer that needs some more turns of the event loop after a pause counts as well', async () => {
   await using server = await startRawServer((socket) => {
     standStill();
     socket.write(CREATED.slice(0, 20));
@@ -76,7 +76,7 @@ test('the answer to a body that was read from a file counts as well', async () =
   expect(await client.ask({ body: { contentType: 'text/plain', lengthBytes: 4, open } })).toMatchObject({ status: 201 });
 });
 
-test('a body of which the network takes nothing for a minute is given up, and each piece begins the minute anew', async () => {
+test('a body is given up if the network accepts nothing for a minute, which starts again with each piece', async () => {
   const clock = manualClock();
   const body = new PassThrough();
   let came = '';
@@ -97,7 +97,7 @@ test('a body of which the network takes nothing for a minute is given up, and ea
   expect(await answer).toMatchObject({ reason: 'timeout', mayHaveArrived: false });
 });
 
-test('half an answer that arrived during a pause is given up when a short time of grace is over', async () => {
+test('half an answer that arrived during a pause is given up after a short grace period', async () => {
   const clock = manualClock();
   let askedCount = 0;
   await using server = await startRawServer((socket) => {
@@ -121,7 +121,7 @@ test('half an answer that arrived during a pause is given up when a short time o
   });
 });
 
-test('no answer at all after a pause is given up when a short time of grace is over', async () => {
+test('a missing answer after a pause is given up after a short grace period', async () => {
   const clock = manualClock();
   let askedCount = 0;
   await using server = await startRawServer(() => {
@@ -135,7 +135,7 @@ test('no answer at all after a pause is given up when a short time of grace is o
   expect(await answer).toMatchObject({ reason: 'timeout', mayHaveArrived: true });
 });
 
-test('a connection that lay idle during a pause is not used again', async () => {
+test('an idle connection is not reused after a pause', async () => {
   const clock = manualClock();
   await using server = await startRawServer((socket) => socket.write(CREATED));
   await using client = opened(server.url, clock);
@@ -148,7 +148,7 @@ test('a connection that lay idle during a pause is not used again', async () => 
   expect(server.connections()).toBe(2);
 });
 
-test('a connection that lay idle while the machine slept, and its monotonic clock stood still, is not used again', async () => {
+test('an idle connection is not reused after a sleep of the machine in which the monotonic clock stood still', async () => {
   let sleptMs = 0;
   const clock: Clock = { ...systemClock, now: () => asWallMs(systemClock.now() + sleptMs) };
   await using server = await startRawServer((socket) => socket.write(CREATED));

@@ -26,14 +26,14 @@ async function readBytes(request: Partial<HttpRequest>): Promise<string> {
   return Buffer.concat(pieces).toString('latin1');
 }
 
-test.each(['POST', 'PATCH'] as const)('a %s without a body says that it has none, and sends none', async (method) => {
+test.each(['POST', 'PATCH'] as const)('a %s without a body declares a length of 0, and sends none', async (method) => {
   const bytes = await readBytes({ method });
   expect(bytes).toMatch(/^content-length: 0\r$/im);
   expect(bytes).not.toMatch(/transfer-encoding|content-type/i);
   expect(bytes).toMatch(/\r\n\r\n$/);
 });
 
-test('a GET says nothing of a body', async () => {
+test('a GET has no headers about a body', async () => {
   const bytes = await readBytes({ method: 'GET' });
   expect(bytes).not.toMatch(/content-length|transfer-encoding/i);
   expect(bytes).toMatch(/\r\n\r\n$/);
@@ -42,7 +42,7 @@ test('a GET says nothing of a body', async () => {
 test.each([
   ['in memory', FORM],
   ['that is read', { contentType: 'text/plain', lengthBytes: 4, open: () => Readable.from([Buffer.from('body')]) }],
-])('a body %s goes out with its length, in one piece', async (_name, body) => {
+])('a body %s is sent with its length, in one piece', async (_name, body) => {
   const bytes = await readBytes({ method: 'POST', body });
   expect(bytes).toMatch(new RegExp(`^content-length: ${body.lengthBytes}\r$`, 'im'));
   expect(bytes).not.toMatch(/transfer-encoding/i);

@@ -28,7 +28,7 @@ test.each([
   ],
   ['a 102', ['HTTP/1.1 102 Processing\r\n\r\n', CREATED]],
   ['a 103 with a header of its own', ['HTTP/1.1 103 Early Hints\r\nx-record-id: C-9-N00009\r\n\r\n', CREATED]],
-])('%s does not stand in the way of the answer that follows', async (_name, pieces) => {
+])('%s does not affect the following answer', async (_name, pieces) => {
   await using server = await startRawServer((socket) => {
     for (const piece of pieces) socket.write(piece);
   });
@@ -39,7 +39,7 @@ test.each([
   });
 });
 
-test('a connection that gave a 100 serves the next request', async () => {
+test('a connection that sent a 100 serves the next request', async () => {
   await using server = await startRawServer((socket, nth) =>
     socket.write(`HTTP/1.1 100 Continue\r\n\r\n${rawAnswer(200, `${nth}`)}`),
   );
@@ -50,7 +50,7 @@ test('a connection that gave a 100 serves the next request', async () => {
   expect([bodies, server.connections()]).toEqual([['0', '1', '2'], 1]);
 });
 
-test('a change of protocol that nobody asked for is no answer', async () => {
+test('an unrequested change of protocol is not an answer', async () => {
   await using server = await startRawServer((socket) =>
     socket.write('HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'),
   );
@@ -71,7 +71,7 @@ test.each([
   expect(await ask(server.url, { answerTimeoutMs: 300 })).toMatchObject({ reason: 'timeout', mayHaveArrived: true });
 });
 
-test('a long answer that goes on coming is read to its end, also after its time', async () => {
+test('a long answer that continues to arrive is read to its end, even after its time', async () => {
   const piece = Buffer.alloc(16_384);
   await using server = await startRawServer((socket) => {
     socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${piece.length * 40}\r\n\r\n`);
@@ -87,7 +87,7 @@ test('a long answer that goes on coming is read to its end, also after its time'
   expect('body' in answer && answer.body.length).toBe(piece.length * 40);
 });
 
-test('but an answer that goes on coming for ten times its time is given up', async () => {
+test('but an answer that continues for ten times its time is given up', async () => {
   await using server = await startRawServer((socket) => {
     socket.write('HTTP/1.1 200 OK\r\n\r\n');
     const timer = setInterval(() => socket.write(Buffer.alloc(1024)), 5);
@@ -97,7 +97,7 @@ test('but an answer that goes on coming for ten times its time is given up', asy
   expect(answer).toMatchObject({ reason: 'timeout' });
 });
 
-test('a second answer that nobody asked for is never taken for that of the next request', async () => {
+test('an unrequested second answer is never taken for that of the next request', async () => {
   await using server = await startRawServer((socket, nth) =>
     socket.write(rawAnswer(200, `answer ${nth}`) + rawAnswer(201, 'one more')),
   );
@@ -112,7 +112,7 @@ test.each([
   ['timeout=1', 2],
   ['timeout=2, max=100', 2],
   ['timeout=5', 1],
-])('a connection that the server keeps for a moment only is not used again: %s', async (keptText, connections) => {
+])('a connection that the server keeps only briefly is not reused: %s', async (keptText, connections) => {
   await using server = await startRawServer((socket) => socket.write(rawAnswer(200, '', { 'keep-alive': keptText })));
   const { send, close } = openConnections({ maxConnections: 1 });
   await send({ method: 'GET', url: server.url });
@@ -121,13 +121,13 @@ test.each([
   expect(server.connections()).toBe(connections);
 });
 
-test('what cannot stand in a header never leaves', async () => {
+test('a value that is invalid in a header is never sent', async () => {
   await using server = await startRawServer((socket) => socket.write(CREATED));
   const answer = await ask(server.url, { headers: { authorization: 'Bearer a\nb' } });
   expect([answer, server.connections()]).toMatchObject([{ reason: 'connect', mayHaveArrived: false }, 0]);
 });
 
-test('a request goes without what its address says of a user', async () => {
+test('a request omits the user information of its address', async () => {
   let seen = '';
   await using server = await startRawServer((socket, _nth, head) => {
     seen = head;

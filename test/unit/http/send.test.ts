@@ -55,7 +55,7 @@ function writeFile(bytes: Buffer): string {
 
 const PART = { fileName: 'photo.jpg', contentType: 'image/jpeg' };
 
-test('a form arrives whole, with its length announced', async () => {
+test('a form arrives completely, with its length announced', async () => {
   let seen: { length: string | undefined; body: Buffer } | undefined;
   const url = await serve(async (request, response) => {
     seen = { length: request.headers['content-length'], body: await received(request) };
@@ -70,7 +70,7 @@ test('a form arrives whole, with its length announced', async () => {
   expect(seen?.body.includes(bytes)).toBe(true);
 });
 
-test('a photograph that changed after its digest was taken is never received whole', async () => {
+test('a photograph that changed after its digest was computed never arrives completely', async () => {
   const bytes = Buffer.alloc(300_000, 1);
   const sha512 = createHash('sha512').update(bytes).digest();
   const path = writeFile(Buffer.alloc(300_000, 2));
@@ -87,7 +87,7 @@ test('a photograph that changed after its digest was taken is never received who
   expect(complete).toBe(false);
 });
 
-test('nobody listening means that nothing left', async () => {
+test('a refused connection means that nothing was sent', async () => {
   const error = await failure(
     connections()({ method: 'POST', url: 'http://127.0.0.1:9', body: makeBytesForm(Buffer.from('x'), PART) }),
   );
@@ -103,7 +103,7 @@ test('a connection cut after the request means that it may have arrived', async 
   expect(error).toMatchObject({ reason: 'reset', mayHaveArrived: true });
 });
 
-test('a connection cut in the middle of a photograph means that it cannot have arrived whole', async () => {
+test('a connection cut within a photograph means that it cannot have arrived completely', async () => {
   const sockets: Socket[] = [];
   const url = await serve((request) => {
     sockets.push(request.socket);
@@ -117,7 +117,7 @@ test('a connection cut in the middle of a photograph means that it cannot have a
   expect(sockets).toHaveLength(1);
 });
 
-test('an answer cut in its body still tells its head', async () => {
+test('an answer cut within its body still has its head', async () => {
   const url = await serve((_request, response) => {
     response.writeHead(201, { 'x-record-id': 'C-1-N00001', 'content-length': '100' });
     response.write('half', () => response.destroy());
@@ -126,7 +126,7 @@ test('an answer cut in its body still tells its head', async () => {
   expect(error.head).toMatchObject({ status: 201, headers: { 'x-record-id': 'C-1-N00001' } });
 });
 
-test('a server that never answers is given up, and may have got the request', async () => {
+test('a server that never answers is given up, and may have received the request', async () => {
   const url = await serve(() => {});
   const error = await failure(connections()({ method: 'POST', url, answerTimeoutMs: 50 }));
   expect(error).toMatchObject({ reason: 'timeout', mayHaveArrived: true });
@@ -144,7 +144,7 @@ test('an endless answer is cut off', async () => {
   expect(error.reason).toBe('too-large');
 });
 
-test('a redirect is handed back, not followed', async () => {
+test('a redirect is returned, not followed', async () => {
   const url = await serve((_request, response) => {
     response.writeHead(302, { location: 'http://127.0.0.1:9/elsewhere' }).end();
   });
@@ -152,13 +152,13 @@ test('a redirect is handed back, not followed', async () => {
   expect(answer.status).toBe(302);
 });
 
-test('a request that was stopped before it left did not arrive', async () => {
+test('a request that was stopped before its departure did not arrive', async () => {
   const url = await serve((_request, response) => response.end());
   const error = await failure(connections()({ method: 'POST', url, signal: AbortSignal.abort() }));
   expect(error).toMatchObject({ reason: 'aborted', mayHaveArrived: false });
 });
 
-test('departure is reported once the connection stands', async () => {
+test('departure is reported once the connection is established', async () => {
   const url = await serve((_request, response) => response.end());
   let departures = 0;
   await connections()({
@@ -176,7 +176,7 @@ test.each([
   ['nothing', undefined],
   ['bytes', () => Buffer.from('bytes')],
   ['a stream', () => Readable.from([Buffer.from('st'), Buffer.from('ream')])],
-])('a request with %s for a body, whose time was over when it could leave, never does', async (_, open) => {
+])('a request with %s for a body, whose time has passed, never departs', async (_, open) => {
   const heads: unknown[] = [];
   const url = await serve((request, response) => {
     heads.push(request.url);

@@ -36,8 +36,8 @@ const ANY_PAGE = {
 
 const getState = (ledger: Ledger): HarvestState => openSetState(ledger, SUBJECT.sets, () => 2000);
 
-describe('the notes of a harvest', () => {
-  test('are for one process at a time', () => {
+describe('the state file of a harvest', () => {
+  test('is used by one process at a time', () => {
     const path = aPath();
     const ledger = openLedger(path);
     const failure = ((): unknown => {
@@ -54,7 +54,7 @@ describe('the notes of a harvest', () => {
     openLedger(path).close();
   });
 
-  test('are not written into another program’s database', () => {
+  test('is not written into another program’s database', () => {
     const path = aPath();
     const other = openSqlite(path);
     other.exec('create table precious (x)');
@@ -65,7 +65,7 @@ describe('the notes of a harvest', () => {
     again.close();
   });
 
-  test('are not written into what is no database', () => {
+  test('is not written into a file that is not a database', () => {
     const path = aPath();
     writeFileSync(path, 'x'.repeat(5000));
     expect(() => openLedger(path)).toThrow(/not a database/);
@@ -74,7 +74,7 @@ describe('the notes of a harvest', () => {
 });
 
 describe('an output', () => {
-  test('keeps what it is for', () => {
+  test('keeps its request', () => {
     const ledger = openLedger(aPath());
     ledger.change(() => {
       assertSubject(ledger, SUBJECT, 'out.jsonl');
@@ -94,7 +94,7 @@ describe('an output', () => {
     ledger.close();
   });
 
-  test('into which nothing was harvested may be for something else', () => {
+  test('into which nothing was harvested may get another request', () => {
     const ledger = openLedger(aPath());
     ledger.change(() => {
       assertSubject(ledger, SUBJECT, 'out.jsonl');
@@ -106,7 +106,7 @@ describe('an output', () => {
     ledger.close();
   });
 
-  test('that was empty when it was harvested is for that all the same', () => {
+  test('with a harvest of no records keeps its request all the same', () => {
     const ledger = openLedger(aPath());
     ledger.change(() => {
       assertSubject(ledger, SUBJECT, 'out.jsonl');
@@ -119,7 +119,7 @@ describe('an output', () => {
   });
 });
 
-test('notes that a stopped process left without a table are begun anew', () => {
+test('a state file that a killed process left without a table is started again', () => {
   const path = aPath();
   const left = openSqlite(path);
   left.pragma('journal_mode = wal');
@@ -130,7 +130,7 @@ test('notes that a stopped process left without a table are begun anew', () => {
   ledger.close();
 });
 
-test('a ledger of a newer pas is refused', () => {
+test('a state file of a newer pas is refused', () => {
   const path = aPath();
   openLedger(path).close();
   const newer = openSqlite(path);

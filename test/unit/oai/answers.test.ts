@@ -22,7 +22,7 @@ async function catchFailure(step: HttpResponse | string | Error): Promise<PasErr
 
 const typed = (type: string, body: string | Buffer): HttpResponse => answer(body, { headers: { 'content-type': type } });
 
-describe('an answer that is none', () => {
+describe('an invalid answer', () => {
   const AGAIN = 'Run the command again; what was stored is kept. If it happens again, tell the operator of the service.';
   const LATER = 'Run the command again later; what was stored is kept.';
   const SIGN_IN = 'Check username and oai_auth in the profile, then run `pas login`.';
@@ -145,7 +145,7 @@ describe('an answer that is none', () => {
     if (step instanceof Error) expect(failure.cause).toBe(step);
   });
 
-  test('is known by its code, and by what it came from', async () => {
+  test('has an error code and its source', async () => {
     expect(await catchFailure(oaiError('outOfCoffee'))).toMatchObject({ oaiCode: 'malformed' });
     expect(await catchFailure(oaiXml('<error>sorry</error>'))).toMatchObject({ oaiCode: 'malformed' });
     expect(await catchFailure('no')).toMatchObject({ oaiCode: 'malformed', cause: expect.any(Error), record: undefined });
@@ -157,26 +157,26 @@ describe('an answer that is none', () => {
     await expect(listing).rejects.toMatchObject({ oaiCode: 'noRecordsMatch' });
   });
 
-  test('is not asked for where the question is none', async () => {
+  test('is not requested for an invalid request', async () => {
     const exchange = scripted(PAGE);
     await expect(makeClient(exchange).listRecords({})).rejects.toBeInstanceOf(UsageError);
     expect(exchange.requests).toEqual([]);
   });
 
-  test('a fault of another kind stays what it is', async () => {
+  test('another kind of error stays what it is', async () => {
     const fault = new RangeError('a fault');
     await expect(makeClient(scripted(fault)).listRecords(RECORDS)).rejects.toBe(fault);
   });
 });
 
-describe('how an answer is written', () => {
+describe('the encoding of an answer', () => {
   const named = (value: string) => listXml('ListRecords', [recordXml('A', `<x xmlns="urn:x">${value}</x>`)]);
   test.each<[string, string]>([
     ['text/xml;charset=utf-8', 'UTF-8'],
     ['text/xml; charset="UTF8"', 'utf-8'],
     ['text/xml;\tCharset = Utf-8', 'UTF-8'],
     ['text/xml', 'UTF-8'],
-  ])('%s goes with %s', async (type, declared) => {
+  ])('%s decodes %s', async (type, declared) => {
     const body = named('č').replace('encoding="UTF-8"', `encoding='${declared}'`);
     expect((await makeClient(scripted(typed(type, body))).listRecords(RECORDS)).items).toHaveLength(1);
   });
@@ -187,18 +187,18 @@ describe('how an answer is written', () => {
     expect(items[0]?.element.children[1]?.children[0]?.text).toBe('č');
   });
 
-  test.each(['no-encoding="UTF-8"', '?xml encoding="UTF-8"?'])('%s declares nothing', async (text) => {
+  test.each(['no-encoding="UTF-8"', '?xml encoding="UTF-8"?'])('%s declares no encoding', async (text) => {
     const body = PAGE.replace(' encoding="UTF-8"', '').replace('?>', `?><!-- ${text} -->`);
     expect((await makeClient(scripted(typed('text/xml;charset=us-ascii', body))).listRecords(RECORDS)).items).toHaveLength(1);
   });
 
-  test('what is said beside it counts where the answer says nothing', async () => {
+  test('the encoding in the header counts if the answer declares none', async () => {
     const body = Buffer.from(named('\u010d').replace(' encoding="UTF-8"', '').replace('č', '\u00e8'), 'latin1');
     const { items } = await makeClient(scripted(typed('text/xml;charset=iso-8859-2', body))).listRecords(RECORDS);
     expect(items[0]?.element.children[1]?.children[0]?.text).toBe('č');
   });
 
-  test('packed bytes are told by two, and a page may pack well', async () => {
+  test('compressed bytes are recognised by two bytes, and a page may compress well', async () => {
     const large = gzipSync(named('a'.repeat(900_000)));
     expect((await makeClient(scripted(answer(large))).listRecords(RECORDS)).items).toHaveLength(1);
     const varied = named(
@@ -215,7 +215,7 @@ describe('how an answer is written', () => {
       expect((await catchFailure(answer(Buffer.from([...first, 0])))).message).toMatch(/XML that cannot be read/);
   });
 
-  test('no more is unpacked than may come', async () => {
+  test('no more is unpacked than the limit', async () => {
     const small = openOaiClient({
       ...{ oaiBase: OAI_BASE, version: '2.2', credentials: { kind: 'none' } as const, maxAnswerBytes: 1000 },
       exchange: scripted(answer(gzipSync(named('a'.repeat(2000))))),
@@ -225,7 +225,7 @@ describe('how an answer is written', () => {
 });
 
 describe('a request', () => {
-  test('carries what its client was opened with', async () => {
+  test('has what its client was opened with', async () => {
     const exchange = scripted(PAGE);
     const opened = (more: object) =>
       openOaiClient({ oaiBase: OAI_BASE, version: '2.2', exchange, credentials: { kind: 'none' }, ...more });
@@ -237,13 +237,13 @@ describe('a request', () => {
     expect(exchange.requests[1]).not.toHaveProperty('signal');
   });
 
-  test('of nobody strikes nothing out of a packed answer', async () => {
+  test('without a sign-in removes nothing from a compressed answer', async () => {
     const packed = answer(gzipSync(listXml('ListRecords', [recordXml('A', '<x xmlns="urn:x">Stryker was here undefined</x>')])));
     const { items } = await makeClient(scripted(packed)).listRecords(RECORDS);
     expect(items[0]?.element.children[1]?.children[0]?.text).toBe('Stryker was here undefined');
   });
 
-  test('of somebody strikes the sign-in out of a packed answer as well', async () => {
+  test('with a sign-in removes it from a compressed answer as well', async () => {
     const secret = Buffer.from('eva:secret').toString('base64');
     const packed = answer(gzipSync(listXml('ListRecords', [recordXml('A', `<x xmlns="urn:x">${secret}</x>`)])));
     const client = makeClient(scripted(packed), { kind: 'basic', username: 'eva', password: 'secret' });

@@ -65,7 +65,7 @@ function aPass(window = OPEN) {
 const NOTHING = { written: [], newInLook: 0, disputed: [], faults: [], again: [] };
 
 describe('a page', () => {
-  test('goes into the sink before it counts, and is noted in one step', async () => {
+  test('is written to the sink before it counts, and is recorded in one step', async () => {
     const pass = aPass();
     expect(
       await pass.take([
@@ -81,14 +81,14 @@ describe('a page', () => {
     expect(pass.counts()).toEqual({ met: 3, look: { met: 3, isNew: 3, overlooked: 3, changed: 3 } });
   });
 
-  test('leaves the pass as it is but for its counts where nothing else is to be noted', async () => {
+  test('changes only the counts of the pass if nothing else is to be recorded', async () => {
     const pass = aPass();
     const page = await makeClient(scripted(listXml('ListRecords', [recordXml('A')]))).listRecords(RECORDS);
     await applyPage({ state: pass.state, sink: { write: async () => {}, notePage: () => {} } }, pass.underWay(), page);
     expect(pass.counts()).toMatchObject({ met: 1 });
   });
 
-  test('that the look has had already brings nothing, and tells when what stands on it changed', async () => {
+  test('that the scan has read already adds nothing, and shows if its records changed', async () => {
     const pass = aPass();
     await pass.take([
       ['A', 1],
@@ -103,7 +103,7 @@ describe('a page', () => {
     expect(pass.counts()).toMatchObject({ met: 3, look: { met: 3, changed: 3 } });
   });
 
-  test('that an earlier look has had is met anew and not written', async () => {
+  test('that an earlier scan has read is counted again and not written', async () => {
     const pass = aPass();
     await pass.take([['A', 1]]);
     pass.nextLook();
@@ -115,7 +115,7 @@ describe('a page', () => {
     expect(pass.counts()).toEqual({ met: 1, look: { met: 1, isNew: 1, overlooked: 1, changed: 0 } });
   });
 
-  test('shows what a look before overlooked: what is older than the pass', async () => {
+  test('shows what an earlier scan missed: records older than the pass', async () => {
     const pass = aPass();
     await pass.take([
       ['A', BEGAN_DAY - 1],
@@ -131,7 +131,7 @@ describe('a record', () => {
     ['changed later', ['A', 2, 'x']],
     ['is otherwise than it was, with the same datestamp', ['A', 1, 'y']],
     ['was put back to an earlier version', ['A', 0, 'x']],
-  ] as const)('is written again by a later look where it %s', async (_name, now) => {
+  ] as const)('is written again by a later scan if it %s', async (_name, now) => {
     const pass = aPass();
     await pass.take([['A', 1, 'x']]);
     pass.nextLook();
@@ -139,7 +139,7 @@ describe('a record', () => {
     expect(pass.counts().look).toMatchObject({ changed: 1, isNew: 0 });
   });
 
-  test('is, of two versions that one look meets, the newer one, in whichever order', async () => {
+  test('is the newer one of two versions in one scan, in either order', async () => {
     for (const versions of [[1, 3] as const, [3, 1] as const]) {
       const pages = aPass();
       for (const day of versions) await pages.take([['A', day, `${day}`]]);
@@ -152,7 +152,7 @@ describe('a record', () => {
     }
   });
 
-  test('is disputed where one look meets two versions of it with one datestamp, which says nothing of a change', async () => {
+  test('is disputed if one scan reads two versions of it with one datestamp, which is no change', async () => {
     const pages = aPass();
     await pages.take([
       ['A', 1, 'x'],
@@ -175,7 +175,7 @@ describe('a record', () => {
     expect(await page.take(twice)).toMatchObject({ disputed: [getName('A')], again: [dayMs(1), dayMs(1)] });
   });
 
-  test('outside the window is met and not kept', async () => {
+  test('outside the window is counted and not stored', async () => {
     const pass = aPass({ fromMs: null, untilMs: dayMs(5) });
     expect(
       await pass.take([
@@ -193,8 +193,8 @@ describe('a record', () => {
   });
 });
 
-describe('a record that cannot be read', () => {
-  test('is noted as left out, with what it was before, and said with its fault', async () => {
+describe('an unreadable record', () => {
+  test('is recorded as left out, with its previous state, and reported with its fault', async () => {
     const pass = aPass();
     await pass.take([['A', 1]]);
     const before = pass.state.findSeen(getName('A'));
@@ -206,7 +206,7 @@ describe('a record that cannot be read', () => {
     expect(pass.counts().look.changed).toBe(0);
   });
 
-  test('and that nobody can name has the name of its place, which is no name', async () => {
+  test('without an identifier has the name of its place', async () => {
     const pass = aPass();
     const nameless = { identifier: undefined, reason: 'no identifier' };
     const { faults } = await pass.take([], [nameless, { identifier: getName('A'), reason: 'x' }, nameless], 100);

@@ -50,7 +50,7 @@ describe('the six verbs', () => {
     expect(next).toBeUndefined();
   });
 
-  test('ListIdentifiers reads headers as the standard has them and wrapped in records', async () => {
+  test('ListIdentifiers reads headers in standard form and wrapped in records', async () => {
     const header = `<header><identifier>${OAI_BASE}/id/A</identifier><datestamp>2025-01-01T00:00:00.5Z</datestamp><setSpec>a:b</setSpec></header>`;
     for (const shape of [header, `<record>${header}</record>`]) {
       const { items } = await makeClient(scripted(listXml('ListIdentifiers', [shape]))).listIdentifiers(RECORDS);
@@ -75,7 +75,7 @@ describe('the six verbs', () => {
     ]);
   });
 
-  test('a header is read with blanks around its values, and what is said about a record beside it', async () => {
+  test('a header is read with blanks around its values, and with remarks about the record', async () => {
     const header = `<header status=" Deleted "><identifier>${OAI_BASE}/id/B</identifier><datestamp>2025-02-01</datestamp>
       <setSpec> a:b </setSpec></header>`;
     const about = '<about><p xmlns="urn:p"/></about><about><q xmlns="urn:q"/></about>';
@@ -100,7 +100,7 @@ describe('the six verbs', () => {
     ]);
   });
 
-  test('elements are known by namespace: another default namespace and prefixes make no difference', async () => {
+  test('elements are matched by namespace: default namespaces and prefixes make no difference', async () => {
     const text = `<o:OAI-PMH xmlns:o="http://www.openarchives.org/OAI/2.0/"><o:responseDate>2025-01-01T00:00:00Z</o:responseDate><o:ListRecords>
       <o:record><o:header><o:identifier>x/id/A</o:identifier><o:datestamp>2025-01-01</o:datestamp></o:header><o:metadata>
       <whatever:svc xmlns:whatever="urn:svc/2.1/"><whatever:heslo/></whatever:svc></o:metadata></o:record></o:ListRecords></o:OAI-PMH>`;
@@ -109,7 +109,7 @@ describe('the six verbs', () => {
   });
 });
 
-describe('what the service may not show', () => {
+describe('withheld content', () => {
   const dc = (inner: string): string => `<oai_dc:dc xmlns:oai_dc="urn:oai_dc" xmlns:dc="urn:dc">${inner}</oai_dc:dc>`;
   test.each([
     ['the text alone in a native root', '<svc:svc xmlns:svc="urn:s">\n HTTP/1.1 403 Forbidden\n</svc:svc>', true],
@@ -137,7 +137,7 @@ describe('what the service may not show', () => {
   });
 });
 
-describe('what the service says instead of an answer', () => {
+describe('an error answer of the service', () => {
   test.each([
     'badArgument',
     'badResumptionToken',
@@ -215,14 +215,14 @@ describe('what the service says instead of an answer', () => {
     await expect(client.listRecords(RECORDS)).rejects.toBeInstanceOf(kind);
   });
 
-  test('a person who stops the command is not told that the service failed', async () => {
+  test('a stop by a person is not reported as a failure of the service', async () => {
     const stop = new AbortController();
     stop.abort();
     const exchange = scripted(new TransportError('aborted', false, 'stopped'));
     await expect(makeClient(exchange).listRecords(RECORDS, stop.signal)).rejects.toBeInstanceOf(InterruptedError);
   });
 
-  test('a broken page is told with the record and the byte, and keeps its bytes', async () => {
+  test('a broken page is reported with the record and the byte, and keeps its bytes', async () => {
     const body = listXml('ListRecords', [recordXml('A'), recordXml('B', '<x>salt & pepper</x>'), recordXml('C')]);
     const failure = await makeClient(scripted(body))
       .listRecords(RECORDS)
@@ -242,7 +242,7 @@ describe('what the service says instead of an answer', () => {
   });
 });
 
-describe('what is left of a broken page', () => {
+describe('the rest of a broken page', () => {
   async function salvaged(body: string) {
     const client = makeClient(scripted(body));
     const failure = await client.listRecords(RECORDS).catch((thrown: unknown) => thrown);
@@ -256,7 +256,7 @@ describe('what is left of a broken page', () => {
     ['an element that is not closed', recordXml('B', '<x>')],
     ['a record that is not closed', `<record><header><identifier>${OAI_BASE}/id/B</identifier>`],
     ['a prefix that is not declared', recordXml('B', '<q:x/>')],
-  ])('%s costs one record, and the list goes on', async (_, broken) => {
+  ])('%s costs one record, and the list continues', async (_, broken) => {
     const page = await salvaged(listXml('ListRecords', [recordXml('A'), broken, recordXml('C')], 'T2'));
     expect(page?.items.map(({ header }) => toIdent(header.identifier))).toEqual(['A', 'C']);
     expect(page?.broken.map(({ identifier }) => identifier)).toEqual([`${OAI_BASE}/id/B`]);
@@ -268,7 +268,7 @@ describe('what is left of a broken page', () => {
     expect([page?.items.length, page?.broken.length]).toEqual([1, 1]);
   });
 
-  test('a page whose end is missing is not salvaged, since nobody knows how the list goes on', async () => {
+  test('a page without its end is not salvaged, since the continuation of the list is unknown', async () => {
     const body = listXml('ListRecords', [recordXml('A'), recordXml('B')], 'T2');
     expect(await salvaged(body.slice(0, body.indexOf('</resumption')))).toBeUndefined();
   });

@@ -32,17 +32,17 @@ test.each([
   '2025-06-18T08:30:00.1234567890Z',
   '02025-06-18',
   '2025-6-18',
-])('"%s" is no datestamp', (text) => {
+])('"%s" is not a datestamp', (text) => {
   expect(parseDatestampMs(text)).toBeUndefined();
   expect(parseGranularity(text)).toBeUndefined();
 });
 
-test('a datestamp with milliseconds can be read, but not asked for', () => {
+test('a datestamp with milliseconds can be read, but not requested', () => {
   expect(parseGranularity('2024-07-11T12:27:13.968Z')).toBeUndefined();
   expect([parseGranularity('2024-07-11T12:27:13Z'), parseGranularity('2024-07-11')]).toEqual(['second', 'day']);
 });
 
-test('what is asked for never begins later than what was meant', () => {
+test('the requested start is never later than the intended one', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 0, max: Date.UTC(2100, 0) }),
@@ -56,7 +56,7 @@ test('what is asked for never begins later than what was meant', () => {
   );
 });
 
-test('what is asked for never ends earlier than what was meant', () => {
+test('the requested end is never earlier than the intended one', () => {
   const noon = Date.UTC(2025, 5, 18, 12);
   expect([noon, noon + 1, noon + 999, noon + 1000].map((ms) => formatUpwards(ms, 'second'))).toEqual([
     '2025-06-18T12:00:00Z',

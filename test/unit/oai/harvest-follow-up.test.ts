@@ -20,14 +20,14 @@ function twoPages(isCounted: boolean, changes: readonly string[]): Answers {
   };
 }
 
-describe('what changed while a list was read', () => {
-  test('is asked for once where it is nothing', async () => {
+describe('changes during a scan', () => {
+  test('are requested once if there are none', async () => {
     const { run, asked } = harvesting(twoPages(true, []));
     await run();
     expect(asked()).toEqual([ALL, SECOND, CHANGES]);
   });
 
-  test('is asked for until it is nothing, and the list is counted anew for it', async () => {
+  test('are requested until there are none, and then the list is counted again', async () => {
     const { run, asked, kept: keptNames } = harvesting(twoPages(true, ['C']));
     const { pass } = await run();
     expect(keptNames).toEqual(['A', 'B', 'C']);
@@ -39,13 +39,13 @@ describe('what changed while a list was read', () => {
     expect(pass?.listSize).toBe(3);
   });
 
-  test('is not counted anew where the service does not count', async () => {
+  test('are not followed by a count if the service does not count', async () => {
     const { run, asked } = harvesting(twoPages(false, ['C']));
     await run();
     expect(asked().slice(0, 4)).toEqual([ALL, SECOND, CHANGES, CHANGES]);
   });
 
-  test('is asked for five times a look, where each time there is something', async () => {
+  test('are requested five times per scan if there are always more', async () => {
     const {
       run,
       asked,
@@ -65,7 +65,7 @@ describe('what changed while a list was read', () => {
   test.each([
     [NOW_MS - HOUR_MS - 1000, []],
     [NOW_MS - HOUR_MS, ['2025-06-18T07:00:00Z']],
-  ])('is not asked for behind the bound %i', async (untilMs, from) => {
+  ])('are not requested after the bound %i', async (untilMs, from) => {
     const { run, asked } = harvesting(
       (args) => (args.has('from') ? oaiError('noRecordsMatch') : twoPages(true, [])(args, 0, {} as never)),
       {
@@ -76,7 +76,7 @@ describe('what changed while a list was read', () => {
     expect(asked().flatMap((each) => / from=(\S+)/.exec(each)?.[1] ?? [])).toEqual(from);
   });
 
-  test('is no reason to read a long list twice where the service ignores the lower bound', async () => {
+  test('do not cause a second reading of a long list if the service ignores the lower bound', async () => {
     const pages = 20;
     const {
       run,
@@ -91,7 +91,7 @@ describe('what changed while a list was read', () => {
     expect(asked().length).toBeLessThanOrEqual(pages + 3);
   });
 
-  test('is asked for from the lower bound on, where that is later', async () => {
+  test('are requested from the lower bound on, if that is later', async () => {
     const { run, asked } = harvesting(
       (args) => {
         if (args.get('resumptionToken') === 'T2') return list(['B'], '', 'completeListSize="2"');
@@ -104,7 +104,7 @@ describe('what changed while a list was read', () => {
   });
 });
 
-test('a list that never is the same twice is given up as one', async () => {
+test('a list that never repeats is given up as unstable', async () => {
   let look = 0;
   const { failure } = harvesting((args) => {
     if (args.has('from')) return oaiError('noRecordsMatch');
@@ -114,7 +114,7 @@ test('a list that never is the same twice is given up as one', async () => {
   expect((await failure())[0]).toMatch(/^heslo is not complete: its list kept changing while it was read\. /);
 });
 
-describe('two versions of a record of one time', () => {
+describe('two versions of a record with one time', () => {
   const version = (text: string): string => recordXml('A', `<x xmlns="urn:x">${text}</x>`);
   const disputed = (answer: string): Answers => {
     let wasAsked = false;
@@ -132,7 +132,7 @@ describe('two versions of a record of one time', () => {
   };
   const GET = `verb=GetRecord identifier=${OAI_BASE}/id/A metadataPrefix=oai_svc`;
 
-  test('are asked for by itself, and what is there is kept', async () => {
+  test('are resolved by a request for the record, whose answer is stored', async () => {
     const { run, asked, pages } = harvesting(disputed(oaiXml(`<GetRecord>${version('three')}</GetRecord>`)));
     await run();
     expect(asked()).toContain(GET);
@@ -140,7 +140,7 @@ describe('two versions of a record of one time', () => {
     await harvesting(disputed(oaiXml(`<GetRecord>${version('three')}</GetRecord>`)), { onPage: undefined } as never).run();
   });
 
-  test('are left where the service knows of none by itself, and what else it says ends the harvest', async () => {
+  test('are left if the service has no such record by itself, and any other error ends the harvest', async () => {
     const { run, asked } = harvesting(disputed(oaiError('idDoesNotExist')));
     await run();
     expect(asked()).toContain(GET);
@@ -148,7 +148,7 @@ describe('two versions of a record of one time', () => {
   });
 });
 
-test('whoever stops a harvest stops its requests', async () => {
+test('a stop of a harvest stops its requests', async () => {
   const stop = new AbortController();
   const { run, requests } = harvesting(() => list(['A']), { signal: stop.signal });
   await run();

@@ -16,8 +16,8 @@ const STATES: Readonly<Record<string, (use: (state: HarvestState) => void) => vo
   },
 };
 
-describe.each(Object.entries(STATES))('what a harvest remembers %s', (_, withState) => {
-  test('is nothing at first', () =>
+describe.each(Object.entries(STATES))('the state of a harvest %s', (_, withState) => {
+  test('is empty at first', () =>
     withState((state) => {
       expect([state.getWatermarkMs(), state.getPass(), state.getLastLook(), state.findSeen('A')]).toEqual([
         null,
@@ -28,7 +28,7 @@ describe.each(Object.entries(STATES))('what a harvest remembers %s', (_, withSta
       expect([state.listSkipped(), [...state.listMetIn(1)], state.listUnmetIn(1)]).toEqual([[], [], []]);
     }));
 
-  test('is the pass under way, and after its end when it began and how often it looked', () =>
+  test('is the pass under way, and after its end its start and its number of scans', () =>
     withState((state) => {
       const pass = startScan(startPass('full', WINDOW, 1234, 7), true);
       state.savePass(pass);
@@ -40,7 +40,7 @@ describe.each(Object.entries(STATES))('what a harvest remembers %s', (_, withSta
       expect(state.getWatermarkMs()).toBe(0);
     }));
 
-  test('is each record as it was met last', () =>
+  test('has each record as it was last read', () =>
     withState((state) => {
       const makeSeen = (look: number, more: Partial<SeenRecord> = {}): SeenRecord => ({
         ...{ datestampMs: look * 10, digest: Buffer.from([look]), look, skipped: false },

@@ -8,7 +8,7 @@ const HOUR_MS = 3_600_000;
 const AGAIN = 'Run the command again: what was stored is kept, and the list is read again.';
 
 describe('a list of one page', () => {
-  test('is read once, and next time what changed since', async () => {
+  test('is read once, and the next time only the changes since', async () => {
     const first = harvesting(() => list(['A', 'B']));
     const { pass, broken } = await first.run();
     expect([first.asked(), first.kept, first.pages, broken]).toEqual([[ALL], ['A', 'B'], [2], []]);
@@ -19,13 +19,13 @@ describe('a list of one page', () => {
     expect(then.asked()).toEqual([`${ALL} from=2025-06-18T07:00:00Z`]);
   });
 
-  test('is asked for without a set where all is wanted, and to the full second of a bound', async () => {
+  test('is requested without a set if all is wanted, and to the full second of a bound', async () => {
     const { run, asked } = harvesting(() => list(['A']), { setSpec: '', window: { fromMs: 1500, untilMs: NOW_MS - 500 } });
     await run();
     expect(asked()).toEqual(['verb=ListRecords metadataPrefix=oai_svc from=1970-01-01T00:00:01Z until=2025-06-18T08:00:00Z']);
   });
 
-  test('is not asked for where all that could change lies behind the bound', async () => {
+  test('is not requested if all possible changes are outside the bound', async () => {
     const state = makeMemoryState();
     state.savePass(startPass('full', { fromMs: null, untilMs: null }, NOW_MS, 1));
     state.complete();
@@ -37,7 +37,7 @@ describe('a list of one page', () => {
     expect(reached.asked()).toEqual([`${ALL} from=2025-06-18T07:00:00Z until=2025-06-18T07:00:00Z`]);
   });
 
-  test('that a lower bound cuts is asked for from there, and not from before', async () => {
+  test('with a lower bound is requested from there, not from before', async () => {
     const state = makeMemoryState();
     state.savePass(startPass('full', { fromMs: null, untilMs: null }, NOW_MS, 1));
     state.complete();
@@ -47,7 +47,7 @@ describe('a list of one page', () => {
   });
 });
 
-describe('a clock of the service that went back', () => {
+describe('a service’s clock that went back', () => {
   test.each([
     [NOW_MS - 2000, 'changes'],
     [NOW_MS - 2001, 'full'],
@@ -64,7 +64,7 @@ describe('a clock of the service that went back', () => {
   test.each([
     [NOW_MS - 2000, false],
     [NOW_MS - 2001, true],
-  ])('from a harvest that was cut off to %i begins it anew: %s', async (serverNowMs, isAnew) => {
+  ])('from an interrupted harvest to %i starts it again: %s', async (serverNowMs, isAnew) => {
     const state = makeMemoryState();
     const begun = startPass('full', { fromMs: 5000, untilMs: null }, NOW_MS, 3);
     state.savePass(begun);
@@ -79,15 +79,15 @@ test.each([
   ['changes', false, 'changes', 1000],
   ['changes', true, 'full', null],
   ['full', true, 'full', 1000],
-] as const)('a pass of kind %s that was cut off, with --full %s, goes on as %s', async (kind, full, then, fromMs) => {
+] as const)('an interrupted pass of kind %s, with --full %s, resumes as %s', async (kind, full, then, fromMs) => {
   const state = makeMemoryState();
   state.savePass(startPass(kind, { fromMs: 1000, untilMs: null }, NOW_MS - 1000, 1));
   const { pass } = await harvesting(() => list(['A']), { state, full }).run();
   expect([pass?.kind, pass?.window.fromMs]).toEqual([then, fromMs]);
 });
 
-describe('a list that the service counts', () => {
-  test('and sends less of is called incomplete, with how many are missing', async () => {
+describe('a list with a count', () => {
+  test('that is sent in part is reported as incomplete, with how many are missing', async () => {
     const { failure, asked, state } = harvesting(() => list(['A', 'B'], '', 'completeListSize="3"'));
     expect(await failure()).toEqual([
       'heslo is not complete: its list ended before. The service counts 3 records and sent 2: 1 are missing.',
@@ -100,7 +100,7 @@ describe('a list that the service counts', () => {
     expect((await all.failure())[0]).toMatch(/^everything is not complete/);
   });
 
-  test('goes on at the token where it was cut off, and looks for what changed meanwhile', async () => {
+  test('resumes at the token where it was interrupted, and requests the changes meanwhile', async () => {
     const state = makeMemoryState();
     const fails = harvesting((_, nth) => (nth === 1 ? list(['A'], 'T2', 'completeListSize="2"') : oaiError('badArgument')), {
       state,
@@ -116,7 +116,7 @@ describe('a list that the service counts', () => {
     expect(then.asked()).toEqual(['verb=ListRecords resumptionToken=T2', `${ALL} from=2025-06-18T07:00:00Z`]);
   });
 
-  test('and that refuses its own tokens again and again is given up', async () => {
+  test('whose tokens are refused again and again is given up', async () => {
     const { failure, asked } = harvesting((args) =>
       args.has('resumptionToken') ? oaiError('badResumptionToken') : list(['A'], 'T2', 'completeListSize="2"'),
     );
@@ -128,7 +128,7 @@ describe('a list that the service counts', () => {
   });
 });
 
-test('a service that does not count is told as one', async () => {
+test('a service that does not count is reported as such', async () => {
   const { failure } = harvesting((args) => (args.has('resumptionToken') ? oaiError('badResumptionToken') : list(['A'], 'T2')));
   expect((await failure())[0]).toMatch(/The service does not say how many records there are; it sent 1\.$/);
 });
@@ -143,7 +143,7 @@ describe('a list without end', () => {
   };
   const HINT = 'What was stored is kept. Run the command again later; if it happens again, tell the operator of the service.';
 
-  test('that brings nothing new on a hundred pages is left, and begun anew the next time', async () => {
+  test('that adds nothing on a hundred pages is left, and started again the next time', async () => {
     const { failure, state } = harvesting(endless((page) => (page % 2 === 0 ? ['A', 'B'] : ['B', 'A'])));
     expect(await failure()).toEqual([
       'The service sent nothing new on 101 pages, so its list seems endless. The service does not say how many records there are; it sent 2.',
@@ -173,11 +173,11 @@ describe('a list without end', () => {
   });
 });
 
-describe('what cannot be read', () => {
+describe('unreadable records', () => {
   const BROKEN = `<record><header><identifier>${OAI_BASE}/id/B</identifier><datestamp>2025-01-01</datestamp></header>&</record>`;
   const page = listXml('ListRecords', [recordXml('A'), BROKEN]);
 
-  test('ends a harvest, unless it is left out and asked for by itself', async () => {
+  test('end a harvest, unless they are left out and requested singly', async () => {
     await expect(harvesting(() => page).run()).rejects.toThrow('cannot be read');
     const {
       run,
@@ -192,7 +192,7 @@ describe('what cannot be read', () => {
     expect(asked().at(-1)).toBe(`verb=GetRecord identifier=${OAI_BASE}/id/B metadataPrefix=oai_svc`);
   });
 
-  test('is asked for again by each later run, until it can be read or is gone', async () => {
+  test('are requested again by each later run, until they can be read or are gone', async () => {
     const state = makeMemoryState();
     const run = (answer: string) => {
       const later = harvesting(

@@ -90,14 +90,14 @@ function aList(counts: boolean, order: Order = 'newest first', count = 10): Play
 }
 
 describe('a list that shrinks while it is walked loses nothing', () => {
-  test.each([true, false])('where a record leaves the window since it was edited (counted: %s)', async (counts) => {
+  test.each([true, false])('if a record leaves the window since it was edited (counted: %s)', async (counts) => {
     const list = aList(counts);
     const untilMs = list.nowMs - 1_800_000;
     const { kept: keptText, moments } = await harvested(list, [{ do: 'nothing' }, { do: 'edit', name: 'N-09' }], untilMs);
     expect(keptText).toBe(moments.at(-1));
   });
 
-  test.each([true, false])('where a record is deleted for good (counted: %s)', async (counts) => {
+  test.each([true, false])('if a record is purged (counted: %s)', async (counts) => {
     const { kept: keptText, moments } = await harvested(aList(counts), [{ do: 'nothing' }, { do: 'remove', name: 'N-09' }]);
     expect(keptText).toBe(moments.at(-1));
   });
@@ -132,7 +132,7 @@ const gap = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('restore' as const), name }) },
 );
 
-test('a list to which others are added all the time is looked at twice', async () => {
+test('a list that grows all the time is scanned twice', async () => {
   const list = aList(true, 'newest first', 6);
   list.pageSize = 1;
   const { kept: keptText, looks } = await harvested(
@@ -149,7 +149,7 @@ const REORDERED: Event[] = [
   { do: 'order', order: 'newest first' },
 ];
 
-test('a list that is put into another order while it is read is no circle', async () => {
+test('a list that is reordered while it is read is not a cycle', async () => {
   const { kept: keptText, moments } = await harvested(aList(false, 'oldest first'), REORDERED);
   expect(keptText).toBe(moments.at(-1));
 });
@@ -255,11 +255,9 @@ test.each<[string, Omit<Scenario, 'isBounded'>]>([
       ],
     },
   ],
-])('what is kept of a list is the list as it was at some moment where %s', (_, scenario) =>
-  endsAsItWas({ ...scenario, isBounded: false }),
-);
+])('the stored list is the list as of some moment if %s', (_, scenario) => endsAsItWas({ ...scenario, isBounded: false }));
 
-test('whatever happens while a list is read, what is kept is the list as it was at some moment since', () =>
+test('for any changes while a list is read, the stored list is the list as of some later moment', () =>
   fc.assert(
     fc.asyncProperty(
       fc.record({

@@ -18,7 +18,7 @@ function ofChangesToo(answers: Answers): Answers {
   return (args, ...rest) => answers(new Map([...args].filter(([name]) => name !== 'from')), ...rest);
 }
 
-describe('a list of which all that is counted was met is taken', () => {
+describe('a list is accepted if all counted records were read', () => {
   test.each([
     ['with a token behind which nothing matches', twoPages('T2', oaiError('noRecordsMatch'))],
     ['with a token that is refused', twoPages('T2', oaiError('badResumptionToken'))],
@@ -30,13 +30,13 @@ describe('a list of which all that is counted was met is taken', () => {
     expect(scene.kept).toEqual(['A', 'B', 'C', 'D']);
   });
 
-  test('where it is counted one too many, and its pages leave no gap', async () => {
+  test('if it is counted one too many, and its pages are contiguous', async () => {
     const scene = harvesting(twoPages('', '', 5), kept);
     await scene.run();
     expect(scene.notes).toEqual([expect.stringContaining('counts 5 records, and twice listed 4 completely')]);
   });
 
-  test('but not where one is missing between its pages, nor where no record is to be proven', async () => {
+  test('but not if one is missing between its pages, or if no record is to be proven', async () => {
     const gap: Answers = (args, ...rest) =>
       args.get('resumptionToken') === 'T1'
         ? list(['C', 'D'], '', 'completeListSize="5" cursor="3"')
@@ -46,7 +46,7 @@ describe('a list of which all that is counted was met is taken', () => {
   });
 });
 
-test('datestamps that are days are asked for by day, whatever the service says of them', async () => {
+test('datestamps that are days are requested by day, whatever the service declares', async () => {
   const day = listXml('ListRecords', [recordXml('A', undefined, '2025-06-18')], '', 'completeListSize="1"');
   const first = harvesting(() => day, kept);
   await first.run();
@@ -62,7 +62,7 @@ test('datestamps that are days are asked for by day, whatever the service says o
   expect(then.asked()[0]).toBe('verb=ListRecords metadataPrefix=oai_svc set=heslo from=2025-06-18');
 });
 
-test('a first harvest under a clock that is a day ahead asks the next time for what changed since', async () => {
+test('a first harvest under a clock that is a day ahead requests changes since then the next time', async () => {
   const dayMs = 86_400_000;
   const clock = { now: () => NOW_MS, monotonicMs: () => 0, sleep: async () => {}, hold: () => {} } as never;
   const one = list(['A'], '', 'completeListSize="1"');
@@ -71,7 +71,7 @@ test('a first harvest under a clock that is a day ahead asks the next time for w
   expect(first.state.getWatermarkMs()).toBe(NOW_MS);
 });
 
-test('a record that appears in a rising list with a stamp just before the pass, while another leaves, hides none', async () => {
+test('a record that appears in an ascending list just before the pass, while another leaves, hides none', async () => {
   const stamped = (name: string, stamp: string): string => recordXml(name, undefined, stamp);
   const old = ['A', 'B', 'C', 'D'].map((name, index) => stamped(name, `2025-01-0${index + 1}T00:00:00Z`));
   const late = stamped('E', '2025-06-18T07:59:30Z');

@@ -6,7 +6,7 @@ import { listXml, OAI_BASE, oaiXml, recordXml, scripted } from '../../support/sc
 
 const PAGE = listXml('ListRecords', [recordXml('A')]);
 
-describe('what a list says of itself', () => {
+describe('what a list reports about itself', () => {
   const paging = async (attributes: string, token = ' T2\n') => {
     const {
       items: _,
@@ -23,20 +23,20 @@ describe('what a list says of itself', () => {
     });
   });
 
-  test.each(['-1', '1.5', 'x1', '1x', '1e3', '', '1234567890123456'])('%j is no number', async (text) => {
+  test.each(['-1', '1.5', 'x1', '1x', '1e3', '', '1234567890123456'])('%j is not a number', async (text) => {
     expect(await paging(`completeListSize="${text}" cursor="${text}" expirationDate="${text}"`, ' ')).toMatchObject({
       ...{ next: undefined, completeListSize: undefined, cursor: undefined, tokenExpiresMs: undefined },
     });
   });
 
-  test('is nothing where there is no token', async () => {
+  test('is empty without a token', async () => {
     const page = await makeClient(scripted(PAGE)).listRecords(RECORDS);
     expect(page).toMatchObject({ next: undefined, completeListSize: undefined, cursor: undefined, tokenExpiresMs: undefined });
   });
 });
 
-describe('what the service says of itself', () => {
-  test('is read without the blanks around it', async () => {
+describe('what the service reports about itself', () => {
+  test('is read without surrounding blanks', async () => {
     const identity = await makeClient(
       scripted(
         oaiXml(`<Identify><repositoryName> Archive </repositoryName><baseURL>${OAI_BASE}</baseURL><protocolVersion>2.0</protocolVersion>
@@ -51,7 +51,7 @@ describe('what the service says of itself', () => {
     });
   });
 
-  test('is empty where it is left out', async () => {
+  test('is empty if it is missing', async () => {
     const client = (inner: string) => makeClient(scripted(oaiXml(inner)));
     expect(await client('<Identify/>').identify()).toMatchObject({ repositoryName: '', baseUrl: '', granularity: '' });
     expect(await client('<ListMetadataFormats><metadataFormat/></ListMetadataFormats>').listMetadataFormats()).toEqual([
@@ -75,7 +75,7 @@ describe('single records', () => {
     expect(page.items.map(({ header }) => header.identifier)).toEqual([`${OAI_BASE}/id/A`]);
   });
 
-  test('come as their header alone where nothing else is wanted', async () => {
+  test('come as their header alone if nothing else is wanted', async () => {
     const headers = readHeadersOnly(makeClient(scripted(GET)));
     const [record, ...otherRecords] = (await headers.getRecordPage('A', 'oai_svc')).items;
     expect([record?.header.identifier, otherRecords]).toEqual([`${OAI_BASE}/id/A`, []]);
@@ -83,12 +83,12 @@ describe('single records', () => {
     expect((await listed.listRecords(RECORDS)).items).toHaveLength(1);
   });
 
-  test.each(['<GetRecord/>', '<GetRecord><record><header/></record></GetRecord>'])('%s is no record', async (inner) => {
+  test.each(['<GetRecord/>', '<GetRecord><record><header/></record></GetRecord>'])('%s is not a record', async (inner) => {
     const recordPromise = makeClient(scripted(oaiXml(inner))).getRecord('A', 'oai_svc');
     await expect(recordPromise).rejects.toThrow('The service did not send a complete record for A.');
   });
 
-  test('that cannot be used are told by their place', async () => {
+  test('that are unusable are reported by their place', async () => {
     const bad = '<record><header><identifier>x</identifier></header></record>';
     const listed = makeClient(scripted(listXml('ListRecords', [recordXml('A'), bad]))).listRecords(RECORDS);
     await expect(listed).rejects.toThrow(
@@ -96,7 +96,7 @@ describe('single records', () => {
     );
   });
 
-  test('have the identifier that is asked for, whole or completed', async () => {
+  test('have the requested identifier, in full or completed', async () => {
     const askIdentifier = async (identifier: string) => {
       const exchange = scripted(GET);
       await makeClient(exchange).getRecord(identifier, 'oai_svc');
@@ -127,7 +127,7 @@ describe('the record in which a byte stands', () => {
 test.each([
   [MAX_KEPT_BYTES, MAX_KEPT_BYTES],
   [MAX_KEPT_BYTES + 1, MAX_KEPT_BYTES],
-])('of an answer of %i bytes %i are kept while it is asked for again, and its length is known', (lengthBytes, keptCount) => {
+])('of an answer of %i bytes %i are kept while it is requested again, and its length is known', (lengthBytes, keptCount) => {
   const body = Buffer.alloc(lengthBytes, 'a');
   const failure = new MalformedAnswerError('it was cut', body);
   failure.shorten();

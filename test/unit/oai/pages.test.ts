@@ -57,7 +57,7 @@ const byToken = (pages: Readonly<Record<string, string>>): Script =>
   scripted((request) => pages[parseToken(request)] ?? oaiError('badResumptionToken'));
 
 describe('the page after next', () => {
-  test('is asked for before the one that has come is read', async () => {
+  test('is requested before the current one is read', async () => {
     const exchange = byToken({ '': page(['A'], 'T1'), T1: page(['B'], 'T2'), T2: page(['C'], 'T3'), T3: page(['D']) });
     const client = openOaiClient({ oaiBase: OAI_BASE, exchange, credentials: { kind: 'none' } });
     const asked: number[] = [];
@@ -77,7 +77,7 @@ describe('the page after next', () => {
     expect(asked[0]).toBeLessThanOrEqual(3);
   });
 
-  test('is not taken where the page itself names another', async () => {
+  test('is not used if the page itself names another', async () => {
     const misleading = page(['A'], 'T1').replace(
       '</OAI-PMH>',
       '<!-- <resumptionToken>T9</resumptionToken></x></y> --></OAI-PMH>',
@@ -86,7 +86,7 @@ describe('the page after next', () => {
     expect(await walk(exchange)).toEqual({ idents: ['A', 'B'], failure: undefined });
   });
 
-  test('does not hide that the one before stays broken, though the service forgets tokens once they are used', async () => {
+  test('does not hide that the previous one stays broken, though the service invalidates used tokens', async () => {
     const broken = listXml('ListRecords', [recordXml('B', '<x>&</x>'), recordXml('C')], 'T2');
     const used = new Set<string>();
     const pages: Readonly<Record<string, string>> = { '': page(['A'], 'T1'), T1: broken, T2: page(['D']) };
@@ -118,7 +118,7 @@ describe('a list ends', () => {
   });
 });
 
-test('a token goes alone', async () => {
+test('a token is sent alone', async () => {
   const exchange = scripted(page(['A'], 'T 1'), page(['B']));
   await walk(exchange);
   expect(exchange.requests.map(listArguments)).toEqual([
@@ -127,7 +127,7 @@ test('a token goes alone', async () => {
   ]);
 });
 
-describe('a list that never ends', () => {
+describe('an endless list', () => {
   test.each([
     ['the same token again', [page(['A'], 'T1'), page(['B'], 'T1')], ['A', 'B'], 'the token T1 twice'],
     ['tokens in a circle', [page(['A'], 'T1'), page(['B'], 'T2'), page(['C'], 'T1')], ['A', 'B', 'C'], 'the token T1 twice'],
@@ -143,14 +143,14 @@ describe('a list that never ends', () => {
     expect(idents).toEqual(expected);
   });
 
-  test('the same page under ever new tokens is a failure', async () => {
+  test('that repeats a page under new tokens is a failure', async () => {
     let token = 0;
     const { failure, idents } = await walk(scripted(() => page(['A', 'B'], `T${++token}`)));
     expect(failure).toMatchObject({ oaiCode: 'loop', message: expect.stringContaining('gave the same page twice') });
     expect(idents).toEqual(['A', 'B']);
   });
 
-  test('a hundred empty pages in a row are none, one more is a failure', async () => {
+  test('with a hundred empty pages in a row is accepted, with one more is a failure', async () => {
     const after = async (emptyPages: number): Promise<Walk> => {
       let askedCount = 0;
       return walk(
@@ -167,7 +167,7 @@ describe('a list that never ends', () => {
     });
   });
 
-  test('is not one of more than a hundred pages, nor one with many empty pages between', async () => {
+  test('is not a list of more than a hundred pages, nor one with many empty pages between', async () => {
     let askedCount = 0;
     const long = scripted(() => {
       askedCount += 1;
@@ -184,28 +184,28 @@ describe('a list that never ends', () => {
   });
 });
 
-describe('a page that cannot be read', () => {
-  test('is asked for again, and the list goes on', async () => {
+describe('an unreadable page', () => {
+  test('is requested again, and the list continues', async () => {
     const whole = page(['B']);
     const exchange = scripted(page(['A'], 'T1'), answer(whole.slice(0, 300)), answer('<html>'), whole);
     expect(await walk(exchange)).toEqual({ idents: ['A', 'B'], failure: undefined });
   });
 
-  test('ends the list when it stays so', async () => {
+  test('ends the list if it stays so', async () => {
     const exchange = scripted(page(['A'], 'T1'), answer('<html>'));
     const { idents, failure } = await walk(exchange);
     expect([idents, exchange.requests.length]).toEqual([['A'], 4]);
     expect(failure).toMatchObject({ oaiCode: 'malformed' });
   });
 
-  test('does not hide what the service says when it is asked again', async () => {
+  test('does not hide the error of the service when it is requested again', async () => {
     const exchange = scripted(page(['A'], 'T1'), answer('<html>'), answer('', { status: 503 }));
     expect((await walk(exchange)).failure).toBeInstanceOf(UnavailableError);
     const forgetful = scripted(page(['A'], 'T1'), answer('<html>'), oaiError('badResumptionToken'));
     expect((await walk(forgetful)).failure).toMatchObject({ oaiCode: 'malformed' });
   });
 
-  test('is made the best of where that was asked for', async () => {
+  test('is salvaged on request', async () => {
     const broken = listXml('ListRecords', [recordXml('B', '<x>&</x>'), recordXml('C')], 'T2');
     const exchange = byToken({ '': page(['A'], 'T1'), T1: broken, T2: page(['D']) });
     const client = openOaiClient({ oaiBase: OAI_BASE, exchange, credentials: { kind: 'none' } });
@@ -216,13 +216,13 @@ describe('a page that cannot be read', () => {
 test.each([
   ['an address where nothing is', answer('', { status: 404 })],
   ['an answer without end', new TransportError('too-large', true, 'too large')],
-])('%s is not asked for again', async (_, step) => {
+])('%s is not requested again', async (_, step) => {
   const exchange = scripted(step);
   expect((await walk(exchange)).failure).toMatchObject({ oaiCode: 'malformed' });
   expect(exchange.requests).toHaveLength(1);
 });
 
-test('a refusal that may be the server’s own trouble is tried once more, an expired token is not', async () => {
+test('a refusal that may be a temporary failure is tried once more, an expired token is not', async () => {
   const troubled = scripted(page(['A'], 'T1'), oaiError('badArgument'), page(['B']));
   expect((await walk(troubled)).idents).toEqual(['A', 'B']);
   const expired = scripted(page(['A'], 'T1'), oaiError('badResumptionToken'));
@@ -230,7 +230,7 @@ test('a refusal that may be the server’s own trouble is tried once more, an ex
   expect(expired.requests).toHaveLength(2);
 });
 
-test('a reader that stops early leaves nothing running and hears of no later failure', async () => {
+test('a reader that stops early leaves nothing running and gets no later failure', async () => {
   const exchange = scripted(page(['A'], 'T1'), new Error('nobody waits for this'));
   const client = openOaiClient({ oaiBase: OAI_BASE, exchange, credentials: { kind: 'none' } });
   const pages = listPages({

@@ -49,12 +49,12 @@ function having(base: More, more: More): HarvestPass {
   return aPass({ ...base, ...more, look: { ...base.look, ...more.look }, walk: { ...base.walk, ...more.walk } });
 }
 
-describe('a look', () => {
+describe('a scan', () => {
   const READ = { met: 7, isNew: 2, overlooked: 1, metBefore: 5, changed: 3, order: 'x', orderBefore: 'y', agreed: 1 } as const;
   const STIRRED = { gone: true, doubtful: true, fresh: true, repeated: true } as const;
   const STILL = { met: 0, changed: 0, order: '', gone: false, doubtful: false, fresh: false, repeated: false } as const;
 
-  test('begins with nothing read', () => {
+  test('starts with nothing read', () => {
     expect(startPass('changes', { fromMs: 3, untilMs: null }, BEGAN, 4)).toEqual({
       ...{ localMs: BEGAN, heldBefore: 0, lossesTaken: false },
       ...{ kind: 'changes', window: { fromMs: 3, untilMs: null }, beganMs: BEGAN, firstLook: 4, met: 0, listSize: null },
@@ -66,7 +66,7 @@ describe('a look', () => {
     });
   });
 
-  test('after a whole one knows what that met, in which order, and whether it agreed with the one before', () => {
+  test('after a complete one knows its records, their order, and if it agreed with the one before', () => {
     const pass = aPass({ listSize: 7, look: { ...READ, ...STIRRED, overlooked: 0 }, walk: { token: 'T', pages: 3 } });
     const next = startScan(pass, true);
     expect(next.look).toEqual({
@@ -80,7 +80,7 @@ describe('a look', () => {
     });
   });
 
-  test('after one that broke off knows what the last whole one met', () => {
+  test('after an interrupted one knows what the last complete one read', () => {
     const next = startScan(aPass({ look: { ...READ, ...STIRRED } }), false);
     expect(next.look).toEqual({
       ...STILL,
@@ -92,7 +92,7 @@ describe('a look', () => {
 describe('after a page', () => {
   const after = (pass: HarvestPass, more: Partial<Parameters<typeof advancePass>[1]>) => advancePass(pass, { ...PAGE, ...more });
 
-  test('the walk goes on at its token, or has come to its end', () => {
+  test('the scan continues at its token, or has ended', () => {
     const pass = aPass({ walk: { pages: 2, size: 7 } });
     expect(after(pass, { next: 'T3' }).walk).toMatchObject({ token: 'T3', ended: false, pages: 3, size: 7 });
     expect(after(pass, { next: undefined, completeListSize: 8 }).walk).toMatchObject({ token: null, ended: true, size: 8 });
@@ -105,13 +105,13 @@ describe('after a page', () => {
     ]);
   });
 
-  test('a record that changed since the pass began is fresh, and stays so', () => {
+  test('a record that changed since the start of the pass is fresh, and stays so', () => {
     const fresh = (...datestampsMs: number[]) => after(aPass(), { datestampsMs }).look.fresh;
     expect([fresh(BEGAN - 1), fresh(BEGAN - 5, BEGAN), fresh()]).toEqual([false, true, false]);
     expect(after(aPass({ look: { fresh: true } }), {}).look.fresh).toBe(true);
   });
 
-  test('a list of one page needs no count, and one of several keeps what it was counted as', () => {
+  test('a list of one page needs no count, and one of several keeps its count', () => {
     const getSize = (pass: HarvestPass, more: Partial<Parameters<typeof advancePass>[1]>) => after(pass, more).listSize;
     const before = aPass({ listSize: 9 });
     expect(getSize(before, { next: undefined })).toBeNull();
@@ -121,7 +121,7 @@ describe('after a page', () => {
     expect(getSize(aPass({ listSize: 9, walk: { window: { fromMs: 1, untilMs: null } } }), { next: undefined })).toBe(9);
   });
 
-  test('a part of the window tells only by how much it shrank', () => {
+  test('a part of the window shows only by how much it shrank', () => {
     const part = (size: number | null, listSize: number | null = 9) =>
       aPass({ listSize, walk: { size, window: { fromMs: 1, untilMs: null } } });
     const getSize = (pass: HarvestPass, completeListSize: number) => after(pass, { completeListSize }).listSize;
@@ -133,7 +133,7 @@ describe('after a page', () => {
     ]);
   });
 
-  test('something has left the list where its end has come and more was met than it counts', () => {
+  test('something has left the list if its end was reached and more was read than it counts', () => {
     const gone = (metCount: number, more: Partial<Parameters<typeof advancePass>[1]>) =>
       after(aPass({ look: { met: metCount } }), more).look.gone;
     const last = { next: undefined, completeListSize: 5 };
@@ -146,7 +146,7 @@ describe('after a page', () => {
     expect(after(aPass({ look: { gone: true } }), {}).look.gone).toBe(true);
   });
 
-  test('what stands twice has moved, but for what a walk that goes on reads again', () => {
+  test('a repeated record has moved, unless a resumed scan reads it again', () => {
     const repeated = (window: HarvestWindow, walked: HarvestWindow, ...againMs: number[]) =>
       after(aPass({ window, walk: { window: walked } }), { againMs }).look.repeated;
     expect([repeated(OPEN, OPEN), repeated(OPEN, OPEN, 5)]).toEqual([false, true]);
@@ -164,7 +164,7 @@ describe('after a page', () => {
     expect(after(aPass({ look: { repeated: true } }), {}).look.repeated).toBe(true);
   });
 
-  test('the order of a list that is not counted is kept, record by record', () => {
+  test('the order of an uncounted list is checked record by record', () => {
     const getOrder = (pages: readonly (readonly string[])[], completeListSize?: number) =>
       pages.reduce((pass, identifiers) => after(pass, { identifiers, completeListSize }), aPass()).look.order;
     expect(getOrder([['A', 'B'], ['C']])).not.toBe(getOrder([['A', 'B'], ['D']]));
@@ -177,12 +177,12 @@ describe('after a page', () => {
 });
 
 describe('a list that shrinks while it is read', () => {
-  test('is noticed where it was counted before and is counted again', () => {
+  test('is detected if it was counted before and is counted again', () => {
     const shrunk = (size: number | null, now: number | undefined) => hasShrunk(aPass({ walk: { size } }), now);
     expect([shrunk(5, 4), shrunk(5, 5), shrunk(5, undefined), shrunk(null, 4)]).toEqual([true, false, false, false]);
   });
 
-  test('is read on behind the last record where it has an order, and is doubtful where it has none', () => {
+  test('is continued after the last record if it is ordered, and is doubtful otherwise', () => {
     const walk = { token: 'T', pages: 2, size: 9, edgeMs: 5 };
     const ordered = withShrunkList(aPass({ listSize: 9, walk: { ...walk, direction: 'falling' } }), 8);
     expect(ordered).toMatchObject({ listSize: 8, look: { gone: true, doubtful: false } });
@@ -197,7 +197,7 @@ describe('a list that shrinks while it is read', () => {
     });
   });
 
-  test('is read from its beginning where nothing counts it', () => {
+  test('is read from its start if it has no count', () => {
     const cut = resumeByDatestamp(aPass({ walk: { token: 'T', direction: 'falling', edgeMs: 5 } }));
     expect(cut).toMatchObject({ look: { number: 2 }, walk: { token: null, window: OPEN } });
     const known = { met: 3, metBefore: 5, order: 'x', orderBefore: 'y', agreed: 1 };
@@ -206,7 +206,7 @@ describe('a list that shrinks while it is read', () => {
 });
 
 describe('the whole of a window', () => {
-  test('is walked unless one of its bounds was cut', () => {
+  test('is read unless one of its bounds was cut', () => {
     const window = { fromMs: 1, untilMs: 9 };
     const through = (walked: HarvestWindow) => isOfWholeWindow(aPass({ window, walk: { window: walked } }));
     expect([through(window), through({ ...window, fromMs: 2 }), through({ ...window, untilMs: 8 })]).toEqual([
@@ -216,7 +216,7 @@ describe('the whole of a window', () => {
     ]);
   });
 
-  test('is one page where the first one is the last', () => {
+  test('is one page if the first one is the last', () => {
     const one = (walk: Partial<HarvestPass['walk']>) => isOnePage(aPass({ walk: { ended: true, pages: 1, ...walk } }));
     expect([one({}), one({ pages: 2 }), one({ ended: false }), one({ window: { fromMs: 1, untilMs: null } })]).toEqual([
       true,
@@ -226,18 +226,18 @@ describe('the whole of a window', () => {
     ]);
   });
 
-  test('lacks what was counted and not met', () => {
+  test('lacks what was counted and not read', () => {
     const missing = (listSize: number | null, metCount: number) => countMissing(aPass({ listSize, look: { met: metCount } }));
     expect([missing(9, 7), missing(9, 9), missing(9, 11), missing(null, 3)]).toEqual([2, 0, 0, 0]);
   });
 
-  test('was met where it was counted, nothing is missing and nothing was skipped', () => {
+  test('was read if it was counted, nothing is missing and nothing was skipped', () => {
     expect(isWhole(aPass(COUNTED))).toBe(true);
     for (const more of [{ listSize: null }, { listSize: 10 }, { look: { doubtful: true } }])
       expect(isWhole(having(COUNTED, more))).toBe(false);
   });
 
-  test('that is counted again has lost something where it counts less than before, or less than was met', () => {
+  test('that is counted again has lost something if it counts less than before, or less than was read', () => {
     const gone = (listSize: number | null, metCount: number, now: number, before = false) =>
       withListSize(aPass({ listSize, look: { met: metCount, gone: before } }), now);
     expect(gone(9, 7, 9)).toMatchObject({ listSize: 9, look: { gone: false } });
@@ -247,17 +247,17 @@ describe('the whole of a window', () => {
     expect(gone(9, 9, 9, true).look.gone).toBe(true);
   });
 
-  test('has changed meanwhile where a list of changes brought something', () => {
+  test('has changed meanwhile if a list of changes is not empty', () => {
     expect(markChanged(aPass()).look).toEqual({ ...aPass().look, fresh: true });
   });
 });
 
-describe('a counted look', () => {
-  test('is complete where all was met and nothing stirred', () => {
+describe('a counted scan', () => {
+  test('is complete if all was read and nothing changed', () => {
     expect(judge(aPass(COUNTED))).toBe('complete');
   });
 
-  test('that misses something is taken again, until two agree that the service sends less than it counts', () => {
+  test('with missing records is repeated, until two agree that the service sends less than it counts', () => {
     const missing = (look: Partial<HarvestPass['look']>) => judge(having(COUNTED, { listSize: 10, look }));
     expect(missing({})).toBe('again');
     expect(missing({ metBefore: 9 })).toBe('short');
@@ -290,7 +290,7 @@ describe('a counted look', () => {
   });
 });
 
-describe('a look that is not counted', () => {
+describe('an uncounted scan', () => {
   test.each([
     ['is taken again where none before it agreed with another', {}, 'again'],
     ['is complete where it is the third to agree', { look: { agreed: 1 } }, 'complete'],
@@ -304,7 +304,7 @@ describe('a look that is not counted', () => {
   });
 });
 
-test('a bound of a person includes the last millisecond of its day or second', () => {
+test('a bound given by a person includes the last millisecond of its day or second', () => {
   expect(parseBoundMs('2025-06-18', 'day')).toBe(Date.UTC(2025, 5, 19) - 1);
   expect(parseBoundMs('2025-06-18T08:00:00Z', 'second')).toBe(Date.UTC(2025, 5, 18, 8, 0, 1) - 1);
 });

@@ -24,7 +24,7 @@ const PAGE = {
 const page = (pass: HarvestPass, datestampsMs: readonly number[]): HarvestPass =>
   advancePass(pass, { ...PAGE, completeListSize: 9, datestampsMs });
 
-describe('the run of datestamps', () => {
+describe('the order of datestamps', () => {
   test.each([
     [[], null],
     [[5], null],
@@ -37,7 +37,7 @@ describe('the run of datestamps', () => {
     expect(page(BEGUN, stamps).walk).toMatchObject({ direction, edgeMs: stamps.at(-1) ?? null });
   });
 
-  test('goes on from page to page', () => {
+  test('continues from page to page', () => {
     const first = page(BEGUN, [9, 8]);
     expect(page(first, []).walk).toMatchObject({ direction: 'falling', edgeMs: 8 });
     expect(page(first, [7]).walk).toMatchObject({ direction: 'falling', edgeMs: 7 });
@@ -45,23 +45,23 @@ describe('the run of datestamps', () => {
   });
 });
 
-describe('what is left of a window where a walk broke off', () => {
+describe('the rest of a window after an interruption', () => {
   const left = (window: HarvestWindow, stamps: readonly number[]) =>
     resumeByDatestamp(page(startPass('full', window, 1e6, 1), stamps)).walk.window;
 
-  test('is all of it where the list has no order, or is not counted', () => {
+  test('is all of it if the list has no order, or no count', () => {
     expect(left({ fromMs: 1, untilMs: 9 }, [5, 4, 6])).toEqual({ fromMs: 1, untilMs: 9 });
     expect(left(OPEN, [])).toEqual(OPEN);
     const uncounted = advancePass(BEGUN, { ...PAGE, datestampsMs: [9, 8] });
     expect(resumeByDatestamp(uncounted)).toMatchObject({ look: { number: 2, met: 0 }, walk: { window: OPEN } });
   });
 
-  test('is what is older where the newest come first, the moment of the last record included', () => {
+  test('is what is older if the newest come first, including the time of the last record', () => {
     expect(left(OPEN, [60_000, 50_400])).toEqual({ fromMs: null, untilMs: 50_400 });
     expect(left({ fromMs: 7, untilMs: 50_300 }, [60_000, 50_400])).toEqual({ fromMs: 7, untilMs: 50_300 });
   });
 
-  test('is what is newer where the oldest come first', () => {
+  test('is what is newer if the oldest come first', () => {
     expect(left(OPEN, [40_000, 50_400])).toEqual({ fromMs: 50_400, untilMs: null });
     expect(left({ fromMs: 60_000, untilMs: 90_000 }, [40_000, 50_400])).toEqual({ fromMs: 60_000, untilMs: 90_000 });
   });

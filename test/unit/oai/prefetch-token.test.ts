@@ -28,7 +28,7 @@ describe('the next token is guessed from the end of a page', () => {
     ['something stands behind the list', page('<resumptionToken>T1</resumptionToken>').replace('</OAI', 'x</OAI')],
     ['something stands behind the page', `${page('<resumptionToken>T1</resumptionToken>')}x`],
     ['it is longer than any', page(`<resumptionToken>${'T'.repeat(3000)}</resumptionToken>`)],
-  ])('not where %s', (_name, body) => {
+  ])('not if %s', (_name, body) => {
     expect(peekResumptionToken(Buffer.from(body))).toBeUndefined();
   });
 });

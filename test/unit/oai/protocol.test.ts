@@ -44,7 +44,7 @@ describe('arguments are checked before anything is sent', () => {
     expect(() => checkArguments(verb, args)).toThrow(message);
   });
 
-  test('what is no date is refused with what to write', () => {
+  test('an invalid date is refused with the expected format', () => {
     const args = { metadataPrefix: 'oai_dc', from: '2024' };
     expect(() => checkArguments('ListRecords', args)).toThrow(
       expect.objectContaining({ hint: 'Write 2025-06-18 or 2025-06-18T08:30:00Z (UTC).' }),
@@ -64,14 +64,14 @@ describe('arguments are checked before anything is sent', () => {
   });
 });
 
-test('the verb stands first and values are escaped', () => {
+test('the verb comes first and values are escaped', () => {
   expect(buildQuery('ListRecords', { metadataPrefix: 'oai_dc', set: 'a:b&c' })).toBe(
     'verb=ListRecords&metadataPrefix=oai_dc&set=a%3Ab%26c',
   );
   expect(buildQuery('ListRecords', { resumptionToken: 'a b/č' })).toBe('verb=ListRecords&resumptionToken=a+b%2F%C4%8D');
 });
 
-test('each error of the protocol has a hint of its own', () => {
+test('each protocol error has its own hint', () => {
   const hints = Object.values(ERROR_HINTS).map(String);
   expect(new Set(hints).size).toBe(8);
   for (const hint of hints) expect(hint).toMatch(/^[A-Z].{15,}\.$/);

@@ -58,7 +58,7 @@ test('a record is its header with its metadata by the names of the service', () 
   });
 });
 
-test('an element that may repeat is a list even where there is one, and only where its parent lets it', () => {
+test('a repeatable element is always a list, but only where its parent permits repetition', () => {
   const document = svc(
     `<svc:dokument><svc:tvar><svc:tvar id="HES-2">x</svc:tvar></svc:tvar><svc:historie><svc:id>hist-1</svc:id></svc:historie></svc:dokument>`,
   );
@@ -73,16 +73,16 @@ test('an element that may repeat is a list even where there is one, and only whe
   });
 });
 
-test('an element that repeats against the schema is a list all the same', () => {
+test('an element repeated against the schema is a list all the same', () => {
   expect(getMetadata(svc('<svc:x><svc:y>1</svc:y><svc:y>2</svc:y><svc:y>3</svc:y></svc:x>'))).toEqual({
     x: { y: ['1', '2', '3'] },
   });
 });
 
-describe('what this account may not see', () => {
+describe('withheld content in JSON', () => {
   const refusal = 'HTTP/1.1 403 Forbidden';
 
-  test('is marked where a part is refused, and its text is nowhere', () => {
+  test('is marked if a part is refused, and its text is omitted', () => {
     const find = svc(`<svc:samostatny_nalez><svc:chranene_udaje>\n ${refusal} </svc:chranene_udaje></svc:samostatny_nalez>`);
     const json = toRecordJson(find, repeated);
     expect(json).toMatchObject({ metadata: { samostatny_nalez: { chranene_udaje: { masked: true } } } });
@@ -94,7 +94,7 @@ describe('what this account may not see', () => {
     ['Dublin Core', dc(refusal)],
     ['Dublin Core that is nested twice', dc(`<oai_dc:dc>${refusal}</oai_dc:dc>`)],
     ['a field of Dublin Core', dc(`<dc:type>${refusal}</dc:type>`)],
-  ])('is marked where the whole record is refused, in %s', (_, refused) => {
+  ])('is marked if the whole record is refused, in %s', (_, refused) => {
     const json = toRecordJson(refused, repeated);
     expect(json).toMatchObject({ identifier: 'https://h/id/X-1', masked: true });
     expect(json).not.toHaveProperty('metadata');
@@ -102,7 +102,7 @@ describe('what this account may not see', () => {
   });
 });
 
-test('a deleted record says so and has no metadata', () => {
+test('a deleted record is marked and has no metadata', () => {
   expect(toRecordJson(record('', '', ' status="deleted"'), repeated)).toEqual({
     identifier: 'https://h/id/X-1',
     datestamp: '2025-01-02T03:04:05Z',
@@ -111,7 +111,7 @@ test('a deleted record says so and has no metadata', () => {
   });
 });
 
-test('every field of Dublin Core is a list, also where the service nests it twice', () => {
+test('every field of Dublin Core is a list, even if the service nests it twice', () => {
   const fields = '<dc:title xml:lang="cs">Nález</dc:title><dc:title xml:lang="en">Find</dc:title><dc:type>t</dc:type>';
   const expected = {
     title: [
@@ -124,7 +124,7 @@ test('every field of Dublin Core is a list, also where the service nests it twic
   expect(getMetadata(dc(`<oai_dc:dc>${fields}</oai_dc:dc>`))).toEqual(expected);
 });
 
-test('names that mean something to JavaScript are only names', () => {
+test('names with a meaning in JavaScript are only names', () => {
   const named = svc('<svc:x><svc:__proto__><svc:a>1</svc:a></svc:__proto__><svc:constructor>2</svc:constructor></svc:x>');
   expect(renderMetadata(new JsonBytes(), named, repeated)).toBe('{"x":{"__proto__":{"a":"1"},"constructor":"2"}}');
 });
@@ -134,7 +134,7 @@ test('of two attributes that differ only by their namespace the last one counts'
   expect(toElementJson(root)).toEqual({ '@lang': 'en', '@id': '1' });
 });
 
-test('a name that is left out of attributes stands nowhere, and the last one stands once', () => {
+test('an excluded attribute name is omitted, and the last one occurs once', () => {
   const xsi = 'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"';
   const text = (attributes: string) => renderMetadata(new JsonBytes(), record(`<a xmlns="urn:a" ${attributes}>x</a>`), repeated);
   expect(text('lang="cs" xml:lang="en" id="1"')).toBe('{"@lang":"en","@id":"1","#text":"x"}');
@@ -142,12 +142,12 @@ test('a name that is left out of attributes stands nowhere, and the last one sta
   expect(text('lang="&lt; &#x10D;"')).toBe('{"@lang":"< č","#text":"x"}');
 });
 
-test('what only looks like Dublin Core in Dublin Core is one of its fields', () => {
+test('an element that only looks like Dublin Core is a field', () => {
   expect(getMetadata(dc('<dc:dc>a</dc:dc>'))).toEqual({ dc: ['a'] });
   expect(getMetadata(dc('<oai_dc:title>a</oai_dc:title>'))).toEqual({ title: ['a'] });
 });
 
-test('a header alone is what its record says of it', () => {
+test('a header alone is the header of its record', () => {
   const text = (of: OaiRecord): string => {
     const json = new JsonBytes();
     writeHeader(json, of);
@@ -161,7 +161,7 @@ test('a header alone is what its record says of it', () => {
   expect(text(deleted)).toBe(JSON.stringify({ ...kept, sets: [], deleted: true }));
 });
 
-test('what the service says about a record stands before its metadata, each by its name', () => {
+test('remarks of the service about a record come before its metadata, each by its name', () => {
   const about = '<provenance xmlns="urn:p"><origin>a</origin></provenance><rights xmlns="urn:r">free</rights>';
   const xml = `<record xmlns="http://www.openarchives.org/OAI/2.0/"><header><identifier>X-1</identifier><datestamp>2025-01-02</datestamp></header>
     <about>${about}</about></record>`;
@@ -199,7 +199,7 @@ const { element: anyElement } = fc.letrec<{ element: XmlNode; content: XmlNode['
   content: fc.oneof({ depthSize: 'small' }, anyText, fc.array(tie('element'), { maxLength: 5 })),
 }));
 
-test('whatever a service sends, the text of a record is that of its objects', () => {
+test('for any input the text of a record equals that of its objects', () => {
   fc.assert(
     fc.property(anyElement, (node) => {
       const { root } = parseXml(buildXml(node));
@@ -212,7 +212,7 @@ test('whatever a service sends, the text of a record is that of its objects', ()
   );
 });
 
-test('a text that is written piece by piece, and what fills more than a block, is the JSON that it would be at once', () => {
+test('a text written in pieces, and one longer than a block, equal the JSON written at once', () => {
   for (const before of ['', 'x']) {
     const long = `${before}${'"😀č\n'.repeat(100_000)}`;
     const json = new JsonBytes();

@@ -23,17 +23,17 @@ test.each([
   ['A&B', undefined],
   ['', undefined],
   ['A B', undefined],
-])('a broken record of the identifier %j is left out as %j', (identifier, named) => {
+])('a broken record with the identifier %j is left out as %j', (identifier, named) => {
   expect(salvaged(listXml('ListRecords', [recordXml('X'), broken(identifier)], 'T'))).toEqual({ left: 2, broken: [named] });
 });
 
-test('an identifier of which bytes are no characters names nothing', () => {
+test('an identifier with undecodable bytes names nothing', () => {
   const [before, after] = listXml('ListRecords', [recordXml('X'), broken('A?')]).split('A?') as [string, string];
   const body = Buffer.concat([Buffer.from(`${before}A`), Buffer.from([0xff]), Buffer.from(after)]);
   expect(salvaged(body)).toEqual({ left: 1, broken: [undefined] });
 });
 
-test('records may have a prefix, attributes and lines in their tags', () => {
+test('records may have a prefix, attributes and line breaks in their tags', () => {
   const list = `<oai:ListRecords>
     <oai:record id="1"><oai:header><oai:identifier>A</oai:identifier></oai:header></oai:record>
     <oai:record
@@ -46,7 +46,7 @@ test('records may have a prefix, attributes and lines in their tags', () => {
   expect(salvaged('<a><recording>&</recording></a>')).toBeUndefined();
 });
 
-test('what runs into its neighbour is left out, and says so', () => {
+test('a record that runs into its neighbour is left out, with a message', () => {
   const page = recoverPage(Buffer.from(listXml('ListRecords', [recordXml('A'), '<record/>', recordXml('B'), broken('C')])));
   expect(page?.broken[0]).toEqual({ identifier: `${OAI_BASE}/id/A`, reason: 'it is not separated from the next record' });
   expect(page?.broken[1]).toMatchObject({ identifier: 'C', reason: expect.stringMatching(/\(line \d+, byte \d+\)$/) });
@@ -62,7 +62,7 @@ test.each([
   expect(salvaged(body)).toBeUndefined();
 });
 
-test('a frame that would be read too often is left', () => {
+test('a page that would have to be read too often is given up', () => {
   const frame = (size: number) =>
     listXml(
       'ListRecords',
@@ -73,11 +73,11 @@ test('a frame that would be read too often is left', () => {
   expect(salvaged(frame(most - bare + 1))).toBeUndefined();
 });
 
-test('the address of each broken record is kept as it stands', () => {
+test('the address of each broken record is kept as written', () => {
   expect(salvaged(listXml('ListRecords', [broken(`${OAI_BASE}/id/B`), recordXml('X')]))?.broken).toEqual([`${OAI_BASE}/id/B`]);
 });
 
-test('text behind the root costs no record', () => {
+test('text after the root costs no record', () => {
   const page = listXml('ListRecords', [recordXml('A'), broken('B')], 'T');
   expect(salvaged(`${page}\n<p>Bye</p>`)).toEqual({ left: 2, broken: ['B'] });
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { listRepeatedElements } from '../../../src/oai/record-json.ts';
 
-test.each(['2.0', '2.1', '2.2', '9.9', 'newest'])('what may repeat is read out of the schema of version %s', (version) => {
+test.each(['2.0', '2.1', '2.2', '9.9', 'newest'])('repeatable elements come from the schema of version %s', (version) => {
   const repeated = [...listRepeatedElements(version)].flatMap(([parent, names]) => [...names].map((name) => `${parent}/${name}`));
   for (const path of [
     'samostatny_nalez/soubor',

@@ -8,7 +8,7 @@ import { makeClient, RECORDS } from '../../support/scripted-client.ts';
 import { answer, listXml, OAI_BASE, oaiError, oaiXml, recordXml, scripted } from '../../support/scripted-oai.ts';
 
 describe('signing in', () => {
-  test('Basic goes with the first request, since the service never asks for it', async () => {
+  test('sends Basic with the first request, since the service never asks for it', async () => {
     const exchange = scripted(oaiError('noRecordsMatch'));
     await makeClient(exchange, { kind: 'basic', username: 'eva@example.org', password: 'háčky:a dvojtečka' }).listRecords(
       RECORDS,
@@ -17,7 +17,7 @@ describe('signing in', () => {
     expect(Buffer.from(authorization.slice('Basic '.length), 'base64').toString()).toBe('eva@example.org:háčky:a dvojtečka');
   });
 
-  test('a bearer token is asked for at each request, as it may have been renewed', async () => {
+  test('sends the current bearer token with each request', async () => {
     const exchange = scripted(oaiError('noRecordsMatch'));
     let askedCount = 0;
     const client = makeClient(exchange, { kind: 'bearer', token: async () => `t${++askedCount}` });
@@ -27,7 +27,7 @@ describe('signing in', () => {
   });
 });
 
-describe('a bearer token that runs out', () => {
+describe('an expired bearer token', () => {
   const LIST = listXml('ListRecords', [recordXml('A')], 'T');
   const unlessOld = (refused: string) => (request: { headers?: Readonly<Record<string, string>> }) =>
     request.headers?.['authorization'] === `Bearer ${refused}` ? answer('', { status: 401 }) : LIST;
@@ -45,7 +45,7 @@ describe('a bearer token that runs out', () => {
     return { credentials: { kind: 'bearer', ...opened } as const, signIns: () => signIns };
   }
 
-  test('is renewed where the list is, and the list goes on', async () => {
+  test('is renewed for the page where it expired, and the list continues', async () => {
     const exchange = scripted(LIST, unlessOld('old'));
     const { credentials, signIns } = session('old');
     const client = makeClient(exchange, credentials);
@@ -67,7 +67,7 @@ describe('a bearer token that runs out', () => {
     expect(signIns()).toBe(1);
   });
 
-  test('and is refused anew, or given again as it was, is the account’s fault', async () => {
+  test('that is refused again, or issued unchanged, is a fault of the account', async () => {
     const never = scripted(answer('', { status: 401 }));
     const other = session('old');
     await expect(makeClient(never, other.credentials).listRecords(RECORDS)).rejects.toBeInstanceOf(AuthError);
@@ -78,7 +78,7 @@ describe('a bearer token that runs out', () => {
     expect(refusing.requests).toHaveLength(1);
   });
 
-  test('ends a harvest that was stopped meanwhile as one that was stopped', async () => {
+  test('ends a harvest that was stopped meanwhile as stopped', async () => {
     const stop = new AbortController();
     const hanging = openSession({
       baseUrl: OAI_BASE,
@@ -100,7 +100,7 @@ describe('redirects', () => {
   const to = (location: string, status = 302) => answer('', { status, headers: { location } });
   const BASIC: OaiCredentials = { kind: 'basic', username: 'u', password: 'p' };
 
-  test('the generic endpoint is redirected once, not once a page', async () => {
+  test('of the generic endpoint are followed once, not once a page', async () => {
     const exchange = scripted((request) =>
       request.url.includes('/2.2/')
         ? listXml('ListRecords', [recordXml('A')], 'T')
@@ -112,7 +112,7 @@ describe('redirects', () => {
     expect(exchange.requests.every(({ headers }) => headers?.['authorization'] !== undefined)).toBe(true);
   });
 
-  test('a relative address and one without arguments are understood', async () => {
+  test('with a relative address and without arguments are understood', async () => {
     for (const location of ['/2.2/oai', '2.2/oai?verb=Identify']) {
       const exchange = scripted((request) => (request.url.includes('/2.2/') ? oaiXml('<Identify/>') : to(location)));
       await makeClient(exchange, BASIC, 'generic').identify();
@@ -120,7 +120,7 @@ describe('redirects', () => {
     }
   });
 
-  test('a password never follows to another host, and nothing is harvested there as nobody', async () => {
+  test('never send a password to another host, where nothing is harvested anonymously either', async () => {
     const exchange = scripted((request) =>
       request.url.startsWith(OAI_BASE) ? to('https://elsewhere.example.org/oai?verb=Identify') : oaiXml('<Identify/>'),
     );
@@ -145,11 +145,11 @@ describe('redirects', () => {
       `${HERE}?verb=Identify redirects to http://harvest.example.org, which is not protected by TLS.`,
       'Ask the operator of the service.',
     ],
-  ])('to %s is refused', async (_, step, message, hint) => {
+  ])('to %s are refused', async (_, step, message, hint) => {
     await expect(makeClient(scripted(step)).identify()).rejects.toMatchObject({ oaiCode: 'malformed', message, hint });
   });
 
-  test('to another host is refused with what to do', async () => {
+  test('to another host are refused with advice', async () => {
     const exchange = scripted(to('https://elsewhere.example.org/oai?verb=Identify'));
     await expect(makeClient(exchange, BASIC).identify()).rejects.toMatchObject({
       oaiCode: 'malformed',
@@ -169,14 +169,14 @@ describe('redirects', () => {
     await expect(after(6)).rejects.toThrow('redirects in a loop');
   });
 
-  test('another status is no redirect, wherever it points', async () => {
+  test('do not include other statuses, whatever their location', async () => {
     const exchange = scripted(answer(oaiXml('<Identify/>'), { headers: { location: '/elsewhere' } }));
     await makeClient(exchange).identify();
     expect(exchange.requests).toHaveLength(1);
     await expect(makeClient(scripted(to('/2.2/oai?verb=Identify', 304))).identify()).rejects.toBeInstanceOf(OaiError);
   });
 
-  test('without TLS may lead to TLS and among their like', async () => {
+  test('without TLS may lead to TLS and among each other', async () => {
     const base = 'http://harvest.example.org';
     for (const location of [`${OAI_BASE}/x?verb=Identify`, `${base}/x?verb=Identify`]) {
       const exchange = scripted((request) => (request.url.includes('/x') ? oaiXml('<Identify/>') : to(location)));
@@ -185,7 +185,7 @@ describe('redirects', () => {
     }
   });
 
-  test('to other arguments are followed and not remembered, and what stands behind # is not sent', async () => {
+  test('with other arguments are followed and not remembered, and fragments are not sent', async () => {
     const exchange = scripted((request) => (request.url.includes('/2.2/') ? to('/moved?key=1#top') : oaiXml('<Identify/>')));
     const client = makeClient(exchange);
     for (let time = 0; time < 2; time += 1) await client.identify();
@@ -197,7 +197,7 @@ describe('redirects', () => {
     ]);
   });
 
-  test('with arguments that are written in another way are remembered', async () => {
+  test('with differently encoded arguments are remembered', async () => {
     const exchange = scripted((request) =>
       request.url.includes('/2.2/')
         ? to('/moved?verb=ListRecords&metadataPrefix=oai_svc&set=a%3ab')
@@ -210,7 +210,7 @@ describe('redirects', () => {
   });
 });
 
-test('a request for a list asks for whatever there is, packed, and says who asks', async () => {
+test('a list request accepts any format, compressed, and names the program', async () => {
   const exchange = scripted(oaiXml('<Identify/>'));
   await makeClient(exchange, { kind: 'bearer', token: async () => 't1' }).identify();
   expect(exchange.requests[0]).toMatchObject({
@@ -222,13 +222,13 @@ test('a request for a list asks for whatever there is, packed, and says who asks
   expect(nobody.requests[0]?.headers).not.toHaveProperty('authorization');
 });
 
-test('what an answer repeats of a sign-in is told to nobody', async () => {
+test('a sign-in repeated by an answer is never shown', async () => {
   const exchange = scripted(({ headers }) => oaiError('badArgument', `you sent ${headers?.['authorization']}`));
   const failure = makeClient(exchange, { kind: 'bearer', token: async () => 'a-token-that-is-secret' }).identify();
   await expect(failure).rejects.toThrow(/you sent Bearer/);
   await expect(failure).rejects.not.toThrow(/a-token/);
 });
 
-test('what is secret in a header is what stands behind its scheme', () => {
+test('the secret in a header is the part after its scheme', () => {
   expect([extractToken('Bearer Basic abc'), extractToken('abc'), extractToken(' abc')]).toEqual(['Basic abc', 'abc', ' abc']);
 });

@@ -25,21 +25,21 @@ async function tried(outcomes: readonly (AttemptOutcome | null)[]) {
   return { failures: countConsecutiveFailures(attempts), againInMs: getRetryAt(attempts) - clock.now() + 1000, refused };
 }
 
-test('what fails waits longer each time, half a minute at most, and from the eighth time on for minutes', () => {
+test('a failing entry waits longer each time, half a minute at most, and from the eighth time on for minutes', () => {
   expect([1, 2, 3, 4, 5, 6, 7].map(computeEntryBackoffMs)).toEqual([1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]);
   expect([8, 9, 10, 11, 12, 20].map((failures) => computeEntryBackoffMs(failures) / 60_000)).toEqual([5, 10, 20, 40, 60, 60]);
 });
 
 describe('consecutive failures', () => {
   test.each<AttemptOutcome>(['busy', 'cut', 'uncertain', 'orphaned', 'refused-by-intermediary'])(
-    'are those that came to nothing: %s',
+    'include those without effect: %s',
     async (outcome) => {
       expect((await tried(['accepted', outcome, outcome])).failures).toBe(2);
     },
   );
 
   test.each<AttemptOutcome>(['accepted', 'refused', 'already-applied'])(
-    'count from the last clear answer: %s',
+    'count from the last conclusive answer: %s',
     async (outcome) => {
       expect((await tried(['busy', 'busy', outcome, 'busy'])).failures).toBe(1);
       expect((await tried(['busy', outcome])).failures).toBe(0);
@@ -47,18 +47,18 @@ describe('consecutive failures', () => {
   );
 
   test.each<AttemptOutcome>(['throttled', 'closed', 'not-delivered', 'not-sent', 'unauthorised', 'probe'])(
-    'are not those that were no matter of the entry: %s',
+    'do not include failures unrelated to the entry: %s',
     async (outcome) => {
       expect((await tried(['busy', outcome, 'cut', outcome])).failures).toBe(2);
     },
   );
 
-  test('are not those that are still under way', async () => {
+  test('do not include those under way', async () => {
     expect((await tried(['busy', null])).failures).toBe(1);
   });
 });
 
-test('what is to be sent again may be at once, but after eight failures waits from the last of them on', async () => {
+test('an entry to send again may be sent at once, but after eight failures waits from the last of them on', async () => {
   const busy = (times: number): AttemptOutcome[] => Array.from({ length: times }, () => 'busy');
   expect((await tried(busy(7))).againInMs).toBeLessThan(0);
   expect((await tried(busy(8))).againInMs).toBe(300_000);
@@ -74,6 +74,6 @@ test.each<[readonly (AttemptOutcome | null)[], number]>([
   [['unauthorised', 'cut', 'unauthorised'], 1],
   [['unauthorised', 'unauthorised', null], 2],
   [[null], 0],
-])('of %j, %i ended in a row for want of a sign-in', async (outcomes, count) => {
+])('of %j, %i in a row ended for want of a sign-in', async (outcomes, count) => {
   expect((await tried(outcomes)).refused).toBe(count);
 });

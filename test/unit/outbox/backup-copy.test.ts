@@ -24,7 +24,7 @@ function makeBackup(...names: readonly string[]): string {
 }
 
 describe('a backup', () => {
-  test('holds what the outbox held, says when it was made, and can be read by its owner alone', () => {
+  test('contains the outbox and its time, and can be read by its owner alone', () => {
     using outbox = tempOutbox();
     acceptEntry(outbox, queueImport(outbox, 'K-1').entryId, 'C-202400101-N00001');
     const backup = newFile();
@@ -36,7 +36,7 @@ describe('a backup', () => {
     opened.close();
   });
 
-  test('stays as it is, whatever is done to what was opened', () => {
+  test('stays unchanged whatever happens to the opened outbox', () => {
     const backup = makeBackup('K-1');
     const before = readFileSync(backup);
     const opened = open(backup);
@@ -45,7 +45,7 @@ describe('a backup', () => {
     expect(readFileSync(backup).equals(before)).toBe(true);
   });
 
-  test('is not replaced by an outbox of which a row is damaged', () => {
+  test('is not replaced by an outbox with a damaged row', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
     const backup = newFile();
@@ -67,14 +67,14 @@ describe('a backup', () => {
     expect(() => assertSound(outbox)).toThrow(expect.objectContaining({ damaged: true }) as Error);
   });
 
-  test('of which a word of the schema is another one is damaged', () => {
+  test('with a changed word in the schema is damaged', () => {
     const backup = makeBackup('K-1');
     const bytes = readFileSync(backup);
     writeFileSync(backup, Buffer.from(bytes.toString('latin1').replaceAll('separate_from text', 'separate_form text'), 'latin1'));
     expect(() => open(backup)).toThrow(/the backup is damaged/);
   });
 
-  test('is no text, and no database of another program', () => {
+  test('is not a text, or a database of another program', () => {
     const [text, other] = [newFile(), newFile()];
     writeFileSync(text, 'these are my notes, not a database, and they are longer than a page header would be\n'.repeat(20));
     expect(() => open(text)).toThrow(DatabaseError);
@@ -86,7 +86,7 @@ describe('a backup', () => {
 });
 
 describe('the content of a backup', () => {
-  test('takes the place of the old, which is put aside', () => {
+  test('replaces the old one, which is set aside', () => {
     using outbox = tempOutbox();
     queueImport(outbox, 'K-old');
     const aside = newFile();
@@ -99,7 +99,7 @@ describe('the content of a backup', () => {
     old.close();
   });
 
-  test('does not come where the old cannot be put aside, and can be brought again', () => {
+  test('does not replace the old one if that cannot be set aside, and can be restored again', () => {
     using outbox = tempOutbox();
     queueImport(outbox, 'K-old');
     const backup = makeBackup('K-1');
@@ -111,7 +111,7 @@ describe('the content of a backup', () => {
   });
 });
 
-test('an outbox is empty that holds neither finds nor entries', () => {
+test('an outbox with neither finds nor entries is empty', () => {
   using outbox = tempOutbox();
   expect(isEmptyOutbox(outbox)).toBe(true);
   const { entryId } = queueImport(outbox, 'K-1');

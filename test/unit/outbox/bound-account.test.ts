@@ -28,8 +28,8 @@ function unbound() {
   return openAt(join(folder, 'outbox.sqlite'), join(folder, 'journal.sqlite'));
 }
 
-describe('what the service said of the account', () => {
-  test('is not known before it was asked', () => {
+describe('the stored account data', () => {
+  test('are unknown before the first request', () => {
     using outbox = unbound();
     expect([findKnownAccount(outbox), findKnownUsername(outbox), readHeader(outbox).account]).toEqual([
       undefined,
@@ -38,7 +38,7 @@ describe('what the service said of the account', () => {
     ]);
   });
 
-  test('is brought up to date', () => {
+  test('are updated', () => {
     using outbox = tempOutbox();
     expect([findKnownAccount(outbox), findKnownUsername(outbox)]).toEqual([EVA, USERNAME]);
     const promoted = { ...EVA, role: 'archivist', organisation: 'Institute' };
@@ -46,13 +46,13 @@ describe('what the service said of the account', () => {
     expect([findKnownAccount(outbox), findKnownUsername(outbox)]).toEqual([promoted, 'eva.nova@example.org']);
   });
 
-  test('has no user name where a token alone was used', () => {
+  test('have no user name after the use of a token alone', () => {
     using outbox = tempOutbox();
     rememberAccount(outbox, '', EVA);
     expect(findKnownUsername(outbox)).toBeUndefined();
   });
 
-  test('has everything pulled anew where its rights are others', () => {
+  test('have everything pulled again after a change of rights', () => {
     using outbox = tempOutbox();
     completePull(outbox, 5);
     rememberAccount(outbox, USERNAME, { ...EVA, name: 'Eva Nová' });
@@ -63,7 +63,7 @@ describe('what the service said of the account', () => {
 });
 
 describe('an outbox', () => {
-  test('is bound to the account that sends from it first, and refuses every other one', () => {
+  test('is bound to the first account that sends from it, and refuses every other one', () => {
     using outbox = unbound();
     assertSameAccount(outbox, 'U-000009');
     bindAccount(outbox, ACCOUNT_ID);
@@ -74,7 +74,7 @@ describe('an outbox', () => {
     expect(outbox.sql(`select kind, body ->> 'address' from events`).raw().all()).toEqual([['bound', ADDRESS]]);
   });
 
-  test('that was lost is bound to it again by the journal', () => {
+  test('that was lost is bound again by the journal', () => {
     using outbox = tempOutbox();
     using anew = openAnew(outbox);
     mergeJournal(anew, { withOpen: false });

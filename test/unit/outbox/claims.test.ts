@@ -92,15 +92,15 @@ function kindsInJournal(outbox: TempOutbox): string[] {
     .map(({ event }) => (event.kind === 'answered' ? event.body.outcome : event.kind));
 }
 
-describe('what is due', () => {
-  test('is the oldest entry first', () => {
+describe('the next entry to send', () => {
+  test('is the oldest one first', () => {
     using outbox = tempOutbox();
     const first = queueImport(outbox, 'K-1');
     queueImport(outbox, 'K-2');
     expect(due(outbox).id).toBe(first.entryId);
   });
 
-  test('is no photograph and no number before its find is imported, and then it is', () => {
+  test('is not a photograph or a number before its find is imported', () => {
     using outbox = tempOutbox();
     const { findId } = queueImport(outbox, 'K-1');
     const number = addNumber(outbox, { findId, identCely: null }, 'A 1', '');
@@ -109,7 +109,7 @@ describe('what is due', () => {
     expect(due(outbox)).toMatchObject({ id: number, identCely: IDENT });
   });
 
-  test('is nothing that a person must answer a question about first', () => {
+  test('is not one with an open question', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
     schedule(outbox, entryId, { held: { basis: 'equal-record', question: 'is it this one?', candidates: [IDENT] } });
@@ -119,7 +119,7 @@ describe('what is due', () => {
     expect(due(outbox).id).toBe(entryId);
   });
 
-  test('does not wait for days because a clock ran ahead when it was put back', () => {
+  test('does not wait for days because a clock was ahead when it was requeued', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
     const waitUntil = (ms: number) => schedule(outbox, entryId, { notBeforeAt: outbox.clock.now() + ms });
@@ -131,7 +131,7 @@ describe('what is due', () => {
     expect(due(outbox).id).toBe(entryId);
   });
 
-  test('does not wait for minutes because a clock was a few minutes ahead when it was put back', () => {
+  test('does not wait for minutes because a clock was a few minutes ahead when it was requeued', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
     const thenMs = asWallMs(outbox.clock.now() + 180_000);
@@ -140,7 +140,7 @@ describe('what is due', () => {
     expect(due(outbox).id).toBe(entryId);
   });
 
-  test('leaves out records and projects that are busy, and finds that were not asked for', () => {
+  test('excludes busy records and projects, and finds that were not requested', () => {
     using outbox = tempOutbox();
     const first = queueImport(outbox, 'K-1', 'C-1');
     const second = queueImport(outbox, 'K-2', 'C-2');
@@ -149,7 +149,7 @@ describe('what is due', () => {
     expect(due(outbox, { recordKeys: [`find:${second.findId}`] }).id).toBe(second.entryId);
   });
 
-  test('is first what had to wait least', async () => {
+  test('is the one with the shortest wait first', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     const [, second] = ['K-1', 'K-2', 'K-3'].map((name, at) => {
@@ -162,7 +162,7 @@ describe('what is due', () => {
     expect(due(outbox).id).toBe(second);
   });
 
-  test('comes when its time does', async () => {
+  test('is due at its time', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     queueImport(outbox, 'K-1');
@@ -178,7 +178,7 @@ describe('what is due', () => {
 describe('of two numbers for one record', () => {
   const target = { findId: null, identCely: IDENT };
 
-  test('the last one alone is sent, and the ones before it are dropped when it is', () => {
+  test('only the last one is sent, and the ones before it are dropped then', () => {
     using outbox = tempOutbox();
     const earlier = addNumber(outbox, target, 'A 1', '');
     settle(outbox, claimed(outbox), BUSY, { outcome: 'busy' });
@@ -197,7 +197,7 @@ describe('of two numbers for one record', () => {
     expect(state(outbox, earlier)).toBe('queued');
   });
 
-  test('the earlier is sent where a person dropped the later, or must answer a question about it', () => {
+  test('the earlier is sent if a person dropped the later, or must answer a question about it', () => {
     using outbox = tempOutbox();
     const earlier = addNumber(outbox, target, 'A 1', '');
     const later = addNumber(outbox, target, 'A 2', '');
@@ -209,7 +209,7 @@ describe('of two numbers for one record', () => {
     expect(due(outbox).id).toBe(earlier);
   });
 
-  test('the later waits while the earlier may still arrive, and no longer once a person gave that up', () => {
+  test('the later waits while the earlier may still arrive, and no longer once a person dropped that', () => {
     using outbox = tempOutbox();
     const earlier = addNumber(outbox, target, 'A 1', '');
     settle(outbox, claimed(outbox), LOST, { outcome: 'uncertain' });
@@ -219,7 +219,7 @@ describe('of two numbers for one record', () => {
     expect(due(outbox).id).toBe(later);
   });
 
-  test('only one is under way at a time, also where one was set for the find and one for its identifier', () => {
+  test('only one is under way at a time, even if one was set for the find and one for its identifier', () => {
     using outbox = tempOutbox();
     queueImport(outbox, 'K-1');
     const find = accept(outbox);
@@ -229,14 +229,14 @@ describe('of two numbers for one record', () => {
     expect(findNextClaimable(outbox, { ...ALL, busyRecords: [entry.recordKey, entry.identCely ?? ''] })).toBeUndefined();
   });
 
-  test('one that may have arrived is not taken away, so that it is known what may still come to stand', () => {
+  test('one that may have arrived is not removed, so that the possible values stay known', () => {
     using outbox = tempOutbox();
     addNumber(outbox, target, 'A 1', '');
     settle(outbox, claimed(outbox), LOST, { outcome: 'uncertain' });
     expect(removeTarget(outbox, target)).toMatchObject({ kind: 'kept', because: { value: 'A 1' } });
   });
 
-  test('an earlier one that waited is dropped where the later was accepted', () => {
+  test('an earlier one that waited is dropped if the later was accepted', () => {
     using outbox = tempOutbox();
     const earlier = addNumber(outbox, target, 'A 1', '');
     schedule(outbox, earlier, { notBeforeAt: Number.MAX_SAFE_INTEGER });
@@ -265,7 +265,7 @@ describe('a claim', () => {
     expect(outbox.journal.has(attemptId)).toBe(true);
   });
 
-  test('writes down what is sent, and the find, so that both can be restored', () => {
+  test('records what is sent, and the find, so that both can be restored', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
     const { entry } = claimed(outbox);
@@ -293,12 +293,12 @@ describe('a claim', () => {
     expect(claim(outbox, id, () => POST)).toBeUndefined();
   });
 
-  test('is not made of an entry that is no more', () => {
+  test('of a removed entry is refused', () => {
     using outbox = tempOutbox();
     expect(claim(outbox, 7, () => POST)).toBeUndefined();
   });
 
-  test('takes away what was said of the entry before', () => {
+  test('clears the old reason of the entry', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
     schedule(outbox, entryId, { issues: '[]', reason: '"before"' });
@@ -306,7 +306,7 @@ describe('a claim', () => {
     expect(findEntryById(outbox, entryId)).toMatchObject({ reason: null, issues: [] });
   });
 
-  test('holds what the entry is to send now, not what it was when it was looked at', () => {
+  test('contains what the entry is to send now, not when it was selected', () => {
     using outbox = tempOutbox();
     const { findId } = queueImport(outbox, 'K-1');
     const { id } = due(outbox);
@@ -323,7 +323,7 @@ describe('a claim', () => {
     expect(claim(outbox, id, () => POST)?.entry).toMatchObject({ document });
   });
 
-  test('is not made of an entry that became a draft meanwhile', () => {
+  test('of an entry that became a draft meanwhile is refused', () => {
     using outbox = tempOutbox();
     const { findId } = queueImport(outbox, 'K-1');
     const { id } = due(outbox);
@@ -335,7 +335,7 @@ describe('a claim', () => {
   });
 
   test.each(['accepted', 'uncertain', 'refused', 'dropped'])(
-    'is not made where the row says "queued" and the events say "%s"',
+    'is refused if the row says "queued" and the events say "%s"',
     (output) => {
       using outbox = tempOutbox();
       const { entryId } = queueImport(outbox, 'K-1');
@@ -358,7 +358,7 @@ describe('a claim', () => {
     ['retry_of', `'x'`],
     ['ident_cely', `'C-202400101-N00002'`],
     ['record_key', `'find:7'`],
-  ])('is refused where the column %s is not as it was written', (column, value) => {
+  ])('is refused if the column %s is damaged', (column, value) => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
     outbox.sql(`update entries set ${column} = ${value} where id = ?`).run(entryId);
@@ -373,7 +373,7 @@ describe('a claim', () => {
     ['photo', 'photo_name', `'b.jpg'`],
     ['photo', 'photo_sha512', 'zeroblob(64)'],
     ['photo', 'ident_cely', `'C-202400101-N00002'`],
-  ] as const)('of a %s is refused where its %s is not as it was written', (kind, column, value) => {
+  ] as const)('of a %s is refused if its %s is damaged', (kind, column, value) => {
     using outbox = tempOutbox();
     queueImport(outbox, 'K-1');
     const { findId } = accept(outbox).entry;
@@ -383,7 +383,7 @@ describe('a claim', () => {
     expect(() => claim(outbox, id, () => POST)).toThrow(expect.objectContaining({ damaged: true }) as Error);
   });
 
-  test('is refused where fewer attempts are found than before', () => {
+  test('is refused if fewer attempts are found than before', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
     settle(outbox, claimed(outbox), LOST, { outcome: 'uncertain' });
@@ -393,8 +393,8 @@ describe('a claim', () => {
   });
 });
 
-describe('where the disk refuses', () => {
-  test('the outbox, the entry is not being sent, and the journal knows that nothing left', () => {
+describe('if the disk refuses', () => {
+  test('the outbox, the entry is not sent, and the journal records that nothing departed', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
     outbox.sql(`create trigger full before insert on events begin select raise(abort, 'the disk is full'); end`).run();
@@ -409,7 +409,7 @@ describe('where the disk refuses', () => {
     expect(state(outbox, entryId)).toBe('accepted');
   });
 
-  test('the outbox, later events keep their order: a decision can be taken back, and stays so', () => {
+  test('the outbox, later events keep their order: an undone decision stays undone', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
     outbox.sql(`create trigger full before insert on events begin select raise(abort, 'the disk is full'); end`).run();
@@ -435,7 +435,7 @@ describe('where the disk refuses', () => {
     expect(anew.sql('select state, unknown_attempts from entries').raw().all()).toEqual([['dropped', 1]]);
   });
 
-  test('the journal, nothing is written into the outbox', () => {
+  test('the journal, nothing is written to the outbox', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
     outbox.journal.close();
@@ -444,7 +444,7 @@ describe('where the disk refuses', () => {
     expect(outbox.sql('select kind from events').pluck().all()).toEqual(['bound']);
   });
 
-  test('the journal, since another program holds it, the push is told so', () => {
+  test('the journal, because another program has it locked, the push is told so', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
     const refusing: Outbox = {
@@ -481,8 +481,8 @@ describe('where the disk refuses', () => {
   });
 });
 
-describe('what a dead process left', () => {
-  test('is uncertain, whatever it is: nothing is sent again because no answer was seen', () => {
+describe('entries left by a dead process', () => {
+  test('are uncertain, whatever their kind: nothing is sent again for want of an answer', () => {
     using outbox = tempOutbox();
     const target = { findId: null, identCely: IDENT };
     const ids = [queueImport(outbox, 'K-1').entryId, addNumber(outbox, target, 'A 1', ''), addPhoto(outbox, target, PHOTOGRAPH)];
@@ -497,13 +497,13 @@ describe('what a dead process left', () => {
   });
 });
 
-describe('what became of an attempt stands with its entry:', () => {
+describe('an entry shows its last result:', () => {
   const attempted = (outbox: Outbox): Claim => {
     queueImport(outbox, 'K-1');
     return claimed(outbox);
   };
 
-  test('that it was accepted, and what it was refused for before is gone', () => {
+  test('that it was accepted, without an earlier refusal', () => {
     using outbox = tempOutbox();
     const taken = attempted(outbox);
     schedule(outbox, taken.entry.id, { issues: '[]', reason: '"before"' });
@@ -516,7 +516,7 @@ describe('what became of an attempt stands with its entry:', () => {
     });
   });
 
-  test('why it was refused, with what the service found, and no longer when it is sent again', () => {
+  test('why it was refused, with the findings of the service, and no longer when it is sent again', () => {
     using outbox = tempOutbox();
     const taken = attempted(outbox);
     const issues = [makeErrorIssue('server', 'no such period')];
@@ -550,14 +550,14 @@ describe('what became of an attempt stands with its entry:', () => {
     });
   });
 
-  test('why nobody knows', () => {
+  test('why it is uncertain', () => {
     using outbox = tempOutbox();
     const taken = attempted(outbox);
     settle(outbox, taken, LOST, { outcome: 'uncertain' });
     expect(findEntryById(outbox, taken.entry.id)).toMatchObject({ state: 'uncertain', reason: 'no answer' });
   });
 
-  test('and the attempt has the answer’s status, date and reason', () => {
+  test('with the attempt’s status, date and reason', () => {
     using outbox = tempOutbox();
     const taken = attempted(outbox);
     const serverDateAt = asServerMs(SERVER_NOW + 500);
@@ -570,7 +570,7 @@ describe('what became of an attempt stands with its entry:', () => {
     ]);
   });
 
-  test('and a late answer accepts what was uncertain, given up or declared absent', () => {
+  test('and a late answer accepts what was uncertain, dropped or declared absent', () => {
     for (const before of ['abandon', 'send'] as const) {
       using outbox = tempOutbox();
       const taken = attempted(outbox);
@@ -584,7 +584,7 @@ describe('what became of an attempt stands with its entry:', () => {
   });
 });
 
-test('what waits for an import gets its identifier, and nothing else does', () => {
+test('entries that wait for an import get its identifier, and no others', () => {
   using outbox = tempOutbox();
   const { findId } = queueImport(outbox, 'K-1');
   const other = queueImport(outbox, 'K-2');
@@ -602,8 +602,8 @@ test('what waits for an import gets its identifier, and nothing else does', () =
   expect([later, strange].map(getIdent)).toEqual(['C-1-N1', null]);
 });
 
-describe('a part of what is queued', () => {
-  test('is counted with what is under way, and can be left out or put behind the rest', async () => {
+describe('a part of the queue', () => {
+  test('is counted with its requests under way, and can be paused or moved to the back', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     const ids = ['C-1', 'C-2', 'C-2'].map((project, at) => queueImport(outbox, `K-${at}`, project).entryId);
@@ -623,7 +623,7 @@ describe('a part of what is queued', () => {
     expect(findNextScheduled(outbox, { ...ALL, openCircuits })?.kind).toBe('number');
   });
 
-  test('that is asked for by name waits no longer', () => {
+  test('requested by name waits no longer', () => {
     using outbox = tempOutbox();
     const [first, second] = ['K-1', 'K-2'].map((name) => queueImport(outbox, name));
     for (const each of [first, second]) schedule(outbox, each?.entryId ?? 0, { notBeforeAt: outbox.clock.now() + 5000 });

@@ -123,7 +123,7 @@ const anyStep = fc.oneof(
   { weight: 2, arbitrary: others },
 );
 
-test('the counts are those of what is there, and the states those that the events say, whatever was done, and whatever was half done', () => {
+test('the counts match the entries, and the states match the events, after any operations, even interrupted ones', () => {
   fc.assert(
     fc.property(
       fc.array(fc.tuple(anyStep, fc.integer({ min: 0, max: 5 })), { minLength: 5, maxLength: 40, size: 'max' }),
@@ -204,7 +204,7 @@ function pickedEntry(outbox: Outbox, which: number): Entry | undefined {
   return id === undefined ? undefined : findEntryById(outbox, id);
 }
 
-test('what waits is counted by what it waits for', () => {
+test('waiting entries are counted by the cause of their wait', () => {
   using outbox = tempOutbox();
   const [queued, dropped] = ['K-1', 'K-2'].map((name) => queueImport(outbox, name));
   for (const find of [queued, dropped]) addNumber(outbox, { findId: find?.findId ?? null, identCely: null }, 'A 1', '');
@@ -218,7 +218,7 @@ test('what waits is counted by what it waits for', () => {
   expect(countQueued(outbox, [`find:${queued?.findId}`])).toEqual({ import: 1, number: 1, photo: 0 });
 });
 
-test('what needs a person comes with its questions first, and why others wait is told by reason', () => {
+test('entries that need a person are listed with their questions first, and the others by reason', () => {
   using outbox = tempOutbox();
   const [refused, held, busy] = ['K-1', 'K-2', 'K-3'].map((name) => queueImport(outbox, name).entryId) as [
     number,

@@ -80,7 +80,7 @@ function expectNoticed(bytes: Buffer, read: (path: string) => unknown, sound: un
   expect(outcomes.filter((outcome) => outcome === 'noticed').length).toBeGreaterThan(RUNS / 10);
 }
 
-describe('a file with a changed bit, or a few changed bytes, is noticed or reads as before:', () => {
+describe('a file with a changed bit, or a few changed bytes, is reported or reads as before:', () => {
   test('the outbox', () => {
     using outbox = season();
     const sound = getContent(outbox);
@@ -97,7 +97,7 @@ describe('a file with a changed bit, or a few changed bytes, is noticed or reads
     expectNoticed(readFileSync(backup), (path) => closing(openBackup(path, draft(), CLOCK), getContent), sound);
   }, 240_000);
 
-  test('the journal, which is set aside where it is damaged, and complete again with the outbox', () => {
+  test('the journal, which is set aside if it is damaged, and complete again with the outbox', () => {
     using outbox = season();
     const { outbox: id } = readHeader(outbox);
     const eventsIn = (journal: Journal) => journal.listEventsSince(id, 0).map(({ event }) => event);

@@ -52,8 +52,8 @@ const makeContent = (text: string | null) => {
   };
 };
 
-describe('what is corrected', () => {
-  test('is a number, which is queued again, also when it was refused', () => {
+describe('a corrected entry', () => {
+  test('is a number, which is queued again, even after a refusal', () => {
     using outbox = tempOutbox();
     const id = addNumber(outbox, RECORD, 'A 1', '');
     attemptEntry(outbox, id, REFUSED);
@@ -70,7 +70,7 @@ describe('what is corrected', () => {
     expect(getEntry(outbox, id).state).toBe('refused');
   });
 
-  test('is a photograph, with its new bytes or its new place', () => {
+  test('is a photograph, with new bytes or a new path', () => {
     using outbox = tempOutbox();
     const id = addPhoto(outbox, RECORD, PHOTOGRAPH);
     expect(getEntry(outbox, id)).toMatchObject({ state: 'queued', photograph: PHOTOGRAPH });
@@ -82,7 +82,7 @@ describe('what is corrected', () => {
     expect(getEntry<PhotoEntry>(outbox, id).photograph).toEqual(PHOTOGRAPH);
   });
 
-  test('is an import, which is a draft without a document', () => {
+  test('is an import, which without a document is a draft', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
     replaceImport(outbox, getEntry<ImportEntry>(outbox, entryId), makeContent(null));
@@ -91,7 +91,7 @@ describe('what is corrected', () => {
     expect(getEntry(outbox, entryId)).toMatchObject({ state: 'queued', digest: '<x/>', project: 'C-2' });
   });
 
-  test('stays uncertain where it may have been sent before', () => {
+  test('stays uncertain if it may have been sent before', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
     attemptEntry(outbox, entryId, UNCERTAIN);
@@ -110,7 +110,7 @@ describe('what is corrected', () => {
 });
 
 describe('an open question', () => {
-  test('ends when the entry is settled otherwise', () => {
+  test('ends when the entry is settled in another way', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
     schedule(outbox, entryId, { held: HELD });
@@ -119,7 +119,7 @@ describe('an open question', () => {
   });
 
   test.each([`'{'`, `'{"basis":"equal-record","question":"\\"other?\\"","candidates":[]}'`, '0'])(
-    'that is not as it was written, such as %s, is noticed',
+    'with damage, such as %s, is detected',
     (text) => {
       using outbox = tempOutbox();
       const { entryId } = queueImport(outbox, 'K-1');
@@ -130,7 +130,7 @@ describe('an open question', () => {
     },
   );
 
-  test('may be taken away from all that have it', () => {
+  test('can be removed from all entries that have it', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
     schedule(outbox, entryId, { held: HELD });
@@ -139,7 +139,7 @@ describe('an open question', () => {
   });
 });
 
-test('what is not there any more cannot be changed', () => {
+test('a missing entry cannot be changed', () => {
   using outbox = tempOutbox();
   for (const change of [
     () => schedule(outbox, 7, { notBeforeAt: 1 }),
@@ -173,7 +173,7 @@ describe('the project', () => {
   });
 });
 
-test('entries are found by their find, or else by their record', () => {
+test('entries are looked up by their find, or else by their record', () => {
   using outbox = tempOutbox();
   const { entryId, findId } = queueImport(outbox, 'K-1');
   const number = addNumber(outbox, RECORD, 'A 1', '');
@@ -202,7 +202,7 @@ test('a find has one import', () => {
 });
 
 describe('a find', () => {
-  test('is changed only where it is as it was read', async () => {
+  test('is changed only if it is as it was read', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     insertFind(outbox, { localId: 'K-1', elements: { poznamka: 'a' }, source: { file: 'a.csv', row: 3 } });
@@ -231,7 +231,7 @@ describe('a find', () => {
   });
 
   test.each(['elements', 'source_file', 'created_at', 'hidden_at', 'version', 'uuid'])(
-    'whose %s is not as it was written is noticed',
+    'whose %s is damaged is detected',
     (column) => {
       using outbox = tempOutbox();
       insertFind(outbox, { localId: 'K-1', elements: {}, source: { file: 'a.csv', row: 3 } });

@@ -186,7 +186,7 @@ describe('the state of an entry', () => {
     ]);
   });
 
-  test('is queued where its last refusal is overruled, until it is refused again', () => {
+  test('is queued if its last refusal is overruled, until it is refused again', () => {
     const refused = [attempt('a'), answer('a', 'refused')];
     const facts = (...more: Spoken[]) => foldEvents(history(...refused, ...more));
     const overruled: Wanted = { hasContent: true, retryOf: 'a' };
@@ -200,7 +200,7 @@ describe('the state of an entry', () => {
 });
 
 describe('an answer', () => {
-  test('that says "accepted" beats evidence, a person, and what comes later', () => {
+  test('of acceptance outranks evidence, decisions and later events', () => {
     const accepted = [attempt('a'), answer('a', 'unknown'), attempt('b'), answer('b', 'accepted')];
     for (const later of [
       found(['a'], OTHER),
@@ -212,7 +212,7 @@ describe('an answer', () => {
       expect(foldEvents(history(...accepted, later)).accepted).toMatchObject({ identCely: IDENT, by: 'answer' });
   });
 
-  test('that comes late beats the evidence and the decision before it', () => {
+  test('that arrives late outranks the evidence and the decision before it', () => {
     for (const before of [
       absent('a'),
       found(['a'], OTHER),
@@ -225,7 +225,7 @@ describe('an answer', () => {
       });
   });
 
-  test('that is not known takes nothing back that was settled', () => {
+  test('of unknown outcome does not undo a settlement', () => {
     expect(stateAfter(attempt('a'), absent('a'), answer('a', 'unknown'))).toBe('queued');
     expect(stateAfter(attempt('a'), answer('a', 'refused'), answer('a', 'unknown'))).toBe('refused');
     expect(stateAfter(attempt('a'), answer('a', 'unknown'), answer('a', 'refused'))).toBe('refused');
@@ -239,7 +239,7 @@ describe('an answer', () => {
 });
 
 describe('evidence and decisions', () => {
-  test('count as much as one another, so that the last one holds', () => {
+  test('are equal in rank, so that the last one counts', () => {
     const before = [attempt('a'), answer('a', 'unknown')];
     const facts = foldEvents(
       history(...before, found(['a'], OTHER), decide({ answer: 'created', identCely: IDENT, attempts: ['a'] })),
@@ -250,7 +250,7 @@ describe('evidence and decisions', () => {
     });
   });
 
-  test('that have it sent reject what was considered', () => {
+  test('to send it reject the considered records', () => {
     const facts = foldEvents(
       history(decide({ answer: 'send', candidates: [IDENT] }), decide({ answer: 'send', candidates: [OTHER] })),
     );
@@ -266,14 +266,14 @@ describe('an undo', () => {
     ['created', decide({ id: 'd', answer: 'created', identCely: IDENT, attempts: ['a', 'b'] })],
     ['send', decide({ id: 'd', answer: 'send', attempts: ['a', 'b'], candidates: [OTHER] })],
     ['abandon', decide({ id: 'd', answer: 'abandon' })],
-  ])('of "%s" gives back exactly the uncertainty from before', (_, decision) => {
+  ])('of "%s" restores exactly the uncertainty from before', (_, decision) => {
     const before = plain(foldEvents(history(...uncertain)));
     expect(before.unknown).toEqual(['a', 'b']);
     expect(plain(foldEvents(history(...uncertain, decision)))).not.toEqual(before);
     expect(plain(foldEvents(history(...uncertain, decision, undo('d'))))).toEqual(before);
   });
 
-  test('comes too late once an attempt followed', () => {
+  test('comes too late after another attempt', () => {
     const send = decide({ id: 'd', answer: 'send', attempts: ['a', 'b'] });
     expect(plain(foldEvents(history(...uncertain, send, attempt('c'), answer('c', 'refused'), undo('d'))))).toMatchObject({
       unknown: [],
@@ -284,7 +284,7 @@ describe('an undo', () => {
     });
   });
 
-  test('that another copy made at the place of an attempt leaves the entry uncertain', () => {
+  test('made by another copy in place of an attempt leaves the entry uncertain', () => {
     const [ours, theirs] = [
       history(...uncertain, decide({ id: 'd', answer: 'send', attempts: ['a', 'b'] }), attempt('c'), answer('c', 'refused')),
       history(...uncertain, decide({ id: 'd', answer: 'send', attempts: ['a', 'b'] }), undo('d')),
@@ -293,7 +293,7 @@ describe('an undo', () => {
     expect(computeState(foldEvents([...ours, { ...undone, id: 'undone' } as OutboxEvent]), SENDABLE)).toBe('uncertain');
   });
 
-  test.each(['a', 'e2', 'e3', 'e4', 'nothing'])('takes back decisions alone, and not the fact %s', (of) => {
+  test.each(['a', 'e2', 'e3', 'e4', 'nothing'])('undoes decisions alone, and not the fact %s', (of) => {
     const events = [
       attempt('a'),
       answer('a', 'accepted'),
@@ -303,7 +303,7 @@ describe('an undo', () => {
     expect(plain(foldEvents(history(...events, undo(of))))).toEqual(plain(foldEvents(history(...events))));
   });
 
-  test('of an undo is nothing', () => {
+  test('of an undo has no effect', () => {
     const abandon = decide({ id: 'd', answer: 'abandon' });
     expect(stateAfter(abandon, decide({ id: 'u', answer: 'undo', of: 'd' }), undo('u'))).toBe('queued');
   });
@@ -342,8 +342,8 @@ const anyOrder = anyHistory.chain((events) =>
   fc.tuple(fc.constant(events), fc.shuffledSubarray(events, { minLength: events.length }), fc.subarray(events)),
 );
 
-describe('whatever happened,', () => {
-  test('the fold does not depend on the order in which events are merged, or on events that come twice', () => {
+describe('for any events,', () => {
+  test('the fold does not depend on the order in which events are merged, or on repeated events', () => {
     fc.assert(
       fc.property(anyOrder, ([events, shuffled, twice]) => {
         expect(plain(foldEvents([...shuffled, ...twice]))).toEqual(plain(foldEvents(events)));
@@ -364,7 +364,7 @@ describe('whatever happened,', () => {
     );
   });
 
-  test('an answer that says "accepted" accepts the entry, unless its record was released', () => {
+  test('an answer of acceptance accepts the entry, unless its record was released', () => {
     fc.assert(
       fc.property(anyHistory, fc.constantFrom('a1', 'a2', 'a3'), fc.integer({ min: 1, max: 9 }), (events, of, position) => {
         const keptEvents = events.filter(({ kind, body }) => kind !== 'decided' || body.answer !== 'release');
@@ -381,7 +381,7 @@ describe('whatever happened,', () => {
     );
   });
 
-  test('nothing leads out of accepted but a release, or an undo of "created"', () => {
+  test('accepted is final, except for a release or an undo of "created"', () => {
     fc.assert(
       fc.property(anyHistory, anySpoken, (events, more) => {
         if (foldEvents(events).accepted === undefined) return;

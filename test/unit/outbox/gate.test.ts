@@ -46,8 +46,8 @@ function getBasis(entry: Entry, facts: Partial<GateFacts>): [HeldBasis, readonly
   return passage.kind === 'leave' ? 'leaves' : [passage.held.basis, passage.held.candidates];
 }
 
-describe('an entry leaves', () => {
-  test.each<Entry>([IMPORT, NUMBER, PHOTO])('where nothing speaks against it', (entry) => {
+describe('the gate lets an entry pass', () => {
+  test.each<Entry>([IMPORT, NUMBER, PHOTO])('if nothing is found against it', (entry) => {
     expect(getBasis(entry, {})).toBe('leaves');
   });
 
@@ -86,12 +86,12 @@ describe('an entry leaves', () => {
       { shownNumbers: new Map([[IDENT, '']]) },
     ],
     ['its record is not known yet', { ...NUMBER, identCely: null }, { shownNumbers: new Map([[IDENT, 'B 9']]) }],
-  ])('where %s', (_, entry, facts) => {
+  ])('if %s', (_, entry, facts) => {
     expect(getBasis(entry, facts)).toBe('leaves');
   });
 });
 
-describe('a person is asked', () => {
+describe('the gate asks a person', () => {
   test.each<[string, Entry, Partial<GateFacts>, HeldBasis, readonly string[]]>([
     [
       'where a find that reads the same was sent from another outbox',
@@ -135,7 +135,7 @@ describe('a person is asked', () => {
     expect(getBasis(entry, facts)).toEqual([basis, candidates]);
   });
 
-  test('the first question first, and the next one when that is answered', () => {
+  test('the first question first, and the next one after the answer', () => {
     const facts = {
       attemptedByDigest: new Map([['d-1', [elsewhere('R-1')]]]),
       attemptedByLocalId: new Map([['K-1', [elsewhere('R-2')]]]),
@@ -152,7 +152,7 @@ describe('a person is asked', () => {
     expect(bases).toEqual(['attempted-elsewhere', 'local-id-sent-elsewhere', 'equal-record', 'hidden-records', 'leaves']);
   });
 
-  test('about some of many by name, and about all of them', () => {
+  test('about some of many by name, or about all of them', () => {
     const many = Array.from({ length: 40 }, (_, at) => `R-${at}`);
     const passage = checkDeparture(IMPORT, { ...NOTHING, equalRecords: new Map([['u-1', many]]) });
     expect(passage).toMatchObject({ kind: 'held', held: { candidates: many } });
@@ -200,7 +200,7 @@ function makeFacts({ byDigest, byLocalId, equalRecords, equalFiles, hidden, show
   };
 }
 
-describe('whatever was found,', () => {
+describe('for any findings,', () => {
   test('the gate is pure, asks only about what was found, and never about what was rejected', () => {
     fc.assert(
       fc.property(fc.constantFrom(IMPORT, NUMBER, PHOTO), anyFacts, (entry, found) => {
@@ -225,7 +225,7 @@ describe('whatever was found,', () => {
     );
   });
 
-  test('an entry leaves after as many answers as there are kinds of questions at most', () => {
+  test('an entry passes after as many answers as there are kinds of questions at most', () => {
     fc.assert(
       fc.property(fc.constantFrom(IMPORT, NUMBER, PHOTO), anyFacts, (entry, found) => {
         const rejected = new Set<string>();
@@ -239,7 +239,7 @@ describe('whatever was found,', () => {
     );
   });
 
-  test('it looks at each entry by its own keys, however many others there are', () => {
+  test('the gate compares each entry by its own keys, however many others there are', () => {
     const lookups: unknown[] = [];
     class Watched<V> extends Map<string, V> {
       override get(key: string): V | undefined {

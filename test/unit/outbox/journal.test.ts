@@ -49,7 +49,7 @@ function listIds(outbox: Outbox): string[] {
 }
 
 describe('the journal', () => {
-  test('gives back what was written, in this order, once, and of each outbox by itself', () => {
+  test('returns what was written, in this order, once, and separately for each outbox', () => {
     const journal = openJournal(newFile(), OPTIONS);
     journal.append([boundEvent('a'), boundEvent('b', 'o-2')]);
     journal.append([boundEvent('c'), boundEvent('a')]);
@@ -75,7 +75,7 @@ describe('the journal', () => {
     second.close();
   });
 
-  test('that was lost with its file is known again by the identity beside it', () => {
+  test('that was lost with its file is recognised by the identity beside it', () => {
     const path = newFile();
     const first = openJournal(path, OPTIONS);
     first.close();
@@ -93,7 +93,7 @@ describe('the journal', () => {
     journal.close();
   });
 
-  test('tells of other outboxes what was attempted by the account, with the record that came of it', () => {
+  test('lists attempts of the account from other outboxes, with the resulting record', () => {
     using outbox = tempOutbox();
     const { outbox: id } = readHeader(outbox);
     acceptEntry(outbox, queueImport(outbox, 'K-1').entryId, IDENT);
@@ -119,7 +119,7 @@ describe('the journal', () => {
 });
 
 describe('a journal of a newer pas', () => {
-  test('is left alone, and everything but a push goes on', () => {
+  test('is left unchanged, and everything but a push works', () => {
     const path = newFile();
     openJournal(path, OPTIONS).close();
     const database = openSqlite(path);
@@ -140,11 +140,11 @@ describe('a journal of a newer pas', () => {
   });
 });
 
-describe('where there is no journal', () => {
+describe('without a journal', () => {
   test.each<[string, (folder: string) => string]>([
     ['its folder is a file', (folder) => join(folder, 'file', 'journal.sqlite')],
     ['a folder stands in its place', (folder) => join(folder, 'folder')],
-  ])('since %s, nothing is sent and the rest goes on', (_, pathIn) => {
+  ])('because %s, nothing is sent and the rest works', (_, pathIn) => {
     const folder = tempFolder();
     writeFileSync(join(folder, 'file'), '');
     mkdirSync(join(folder, 'folder'));
@@ -159,7 +159,7 @@ describe('where there is no journal', () => {
     outbox.close();
   });
 
-  test('an outbox says so to whoever wants to send', () => {
+  test('an outbox refuses to send', () => {
     const outbox = openOutbox(join(tempFolder(), 'outbox.sqlite'), manualClock(), { binding: BINDING });
     const { entryId } = queueImport(outbox, 'K-1');
     expect(() =>
@@ -202,7 +202,7 @@ describe('a power cut between the journal and the outbox', () => {
     expect(findEntryById(outbox, entryId)).toMatchObject({ state: 'uncertain', attempts: 1 });
   });
 
-  test('that comes after the answer is in the journal loses no answer', () => {
+  test('after the answer is in the journal loses no answer', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
     const claimed = claimEntry(outbox, entryId);
@@ -235,7 +235,7 @@ describe('a damaged journal', () => {
   };
 
   test.each(Object.entries(damages))(
-    '(%s) is set aside and rebuilt with its identity, and the outbox writes its events into it',
+    '(%s) is set aside and rebuilt with its identity, and the outbox writes its events to it',
     (_, damage) => {
       const { outbox, path, file } = season();
       const [{ id }, events, states] = [outbox.journal, listIds(outbox), listStates(outbox)];
@@ -256,7 +256,7 @@ describe('a damaged journal', () => {
     },
   );
 
-  test('keeps what can be read of it, though no outbox has that', () => {
+  test('keeps its readable events, even those that no outbox has', () => {
     const { outbox, path } = season(60);
     const events = listIds(outbox);
     const { outbox: id } = readHeader(outbox);
@@ -274,7 +274,7 @@ describe('a damaged journal', () => {
     journal.close();
   });
 
-  test('whose changed bit is within a row is found where it is checked', () => {
+  test('with a changed bit within a row is detected by a check', () => {
     const { outbox, path } = season();
     outbox.close();
     const bytes = readFileSync(path);
@@ -299,7 +299,7 @@ describe('a damaged journal', () => {
   });
 });
 
-describe('a journal that is not the one of before', () => {
+describe('a journal that differs from the last one', () => {
   test.each<[string, boolean]>([
     ['before the first merge', false],
     ['after a merge', true],
@@ -314,7 +314,7 @@ describe('a journal that is not the one of before', () => {
     expect(idsIn(again.journal, readHeader(again).outbox)).toEqual(events);
   });
 
-  test('gets what it lacks where an older copy of it was put back', () => {
+  test('gets missing events if an older copy of it was restored', () => {
     const { outbox, path, file } = season();
     mergeJournal(outbox, { withOpen: true });
     outbox.close();
@@ -330,7 +330,7 @@ describe('a journal that is not the one of before', () => {
     expect(idsIn(again.journal, readHeader(again).outbox)).toEqual(events);
   });
 
-  test('is not written to where nothing is new', () => {
+  test('is not written to without new events', () => {
     const { outbox } = season();
     mergeJournal(outbox, { withOpen: true });
     const appended: number[] = [];
@@ -341,7 +341,7 @@ describe('a journal that is not the one of before', () => {
   });
 });
 
-test('what was decided without a journal is written into it by the next merge', () => {
+test('decisions made without a journal are written to it by the next merge', () => {
   using outbox = tempOutbox();
   const { entryId } = queueImport(outbox, 'K-1');
   attemptEntry(outbox, entryId, { state: 'uncertain', reason: 'x' });

@@ -23,7 +23,7 @@ describe('Linux', () => {
   const linux = (changes: Readonly<Record<string, string>> = {}): System =>
     machine('linux', { [SPACE]: 'pid:[4026531836]', 'read /etc/machine-id': `${MACHINE_ID}\n`, ...changes });
 
-  test('has an identifier where it counts the processes itself', () => {
+  test('has an identifier if it is the host of its processes', () => {
     expect(readMachineId(linux())).toBe(MACHINE_ID);
     expect(isContainer(linux())).toBe(false);
   });
@@ -38,7 +38,7 @@ describe('Linux', () => {
     expect(readMachineId(linux(changes))).toBe('');
   });
 
-  test('of which nothing can be read is a container', () => {
+  test('without readable files counts as a container', () => {
     expect(isContainer(machine('linux', {}))).toBe(true);
     expect(readMachineId(machine('linux', {}))).toBe('');
   });
@@ -47,7 +47,7 @@ describe('Linux', () => {
     expect(readMachineId(linux({ 'read /etc/machine-id': text }))).toBe('');
   });
 
-  test('may have no file of its identifier', () => {
+  test('may have no identifier file', () => {
     expect(readMachineId(machine('linux', { [SPACE]: 'pid:[4026531836]' }))).toBe('');
   });
 });
@@ -65,7 +65,7 @@ describe('macOS', () => {
     expect(readMachineId(darwin(printed))).toBe('');
   });
 
-  test('has none where no program tells it', () => {
+  test('has none if no program reports it', () => {
     expect(readMachineId(machine('darwin', {}))).toBe('');
   });
 });
@@ -80,12 +80,12 @@ describe('Windows', () => {
     expect([readMachineId(system), isContainer(system)]).toEqual([GUID, false]);
   });
 
-  test('is a container where the registry has its kind, and its identifier may be that of its image', () => {
+  test('is a container if the registry names its kind, and its identifier may be that of its image', () => {
     const system = machine('win32', { ...NAMED, [IN_CONTAINER]: '    ContainerType    REG_DWORD    0x2\r\n' });
     expect([readMachineId(system), isContainer(system)]).toEqual(['', true]);
   });
 
-  test('has none where the registry cannot be asked', () => {
+  test('has none if the registry cannot be queried', () => {
     expect(readMachineId(machine('win32', {}))).toBe('');
   });
 });

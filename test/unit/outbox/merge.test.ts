@@ -71,7 +71,7 @@ function sentTwice(outbox: Outbox): string[] {
     .map(({ localId }) => localId ?? '');
 }
 
-describe('an older copy of the outbox that was put back', () => {
+describe('an older copy of the outbox that was restored', () => {
   test('knows after the merge what was accepted since, and nothing is uncertain', () => {
     using outbox = tempOutbox();
     const ids = ['K-1', 'K-2'].map((name) => queueImport(outbox, name).entryId);
@@ -105,7 +105,7 @@ describe('an older copy of the outbox that was put back', () => {
     });
   });
 
-  test('with an import that was corrected since says what was sent, and what it is compared with', () => {
+  test('with an import that was corrected since has the sent version, and compares with it', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
     attemptEntry(outbox, entryId, REFUSED);
@@ -135,8 +135,8 @@ describe('an older copy of the outbox that was put back', () => {
   });
 });
 
-describe('an outbox that was lost', () => {
-  test('comes back from the journal with all that was sent: finds, numbers and photographs', () => {
+describe('a lost outbox', () => {
+  test('is rebuilt from the journal with everything sent: finds, numbers and photographs', () => {
     using outbox = tempOutbox();
     const { findId, entryId } = queueImport(outbox, 'K-1');
     acceptEntry(outbox, entryId, IDENT);
@@ -160,7 +160,7 @@ describe('an outbox that was lost', () => {
     expect(readHeader(anew).account).toBe(ACCOUNT_ID);
   });
 
-  test('comes back with what was sent last where a find was corrected after a refusal', () => {
+  test('is rebuilt with the last sent version if a find was corrected after a refusal', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
     attemptEntry(outbox, entryId, REFUSED);
@@ -171,7 +171,7 @@ describe('an outbox that was lost', () => {
     expect(getImport(anew, 'K-1')).toMatchObject({ state: 'accepted', attempts: 2, digest: hashDigest('corrected') });
   });
 
-  test('knows its finds when the same table is imported again before the merge', () => {
+  test('knows its finds if the same table is imported again before the merge', () => {
     using outbox = tempOutbox();
     const { findId, entryId } = queueImport(outbox, 'K-1');
     acceptEntry(outbox, entryId, IDENT);
@@ -193,7 +193,7 @@ describe('an outbox that was lost', () => {
     expect(sentTwice(anew)).toEqual([]);
   });
 
-  test('asks about a find of the same local id that reads otherwise, and gives back the one that was sent under another', () => {
+  test('asks about a find with the same local id but other values, and restores the one that was sent', () => {
     using outbox = tempOutbox();
     acceptEntry(outbox, queueImport(outbox, 'K-1').entryId, IDENT);
     using anew = openAnew(outbox);
@@ -209,7 +209,7 @@ describe('an outbox that was lost', () => {
     ).toBeUndefined();
   });
 
-  test('asks also after the find was changed, and about a draft', () => {
+  test('asks even after the find was changed, and about a draft', () => {
     using outbox = tempOutbox();
     acceptEntry(outbox, queueImport(outbox, 'K-1').entryId, IDENT);
     using anew = openAnew(outbox);
@@ -228,7 +228,7 @@ describe('an outbox that was lost', () => {
     }
   });
 
-  test('loses nothing where both finds of one local id were sent already', () => {
+  test('loses nothing if both finds with one local id were sent already', () => {
     using outbox = tempOutbox();
     acceptEntry(outbox, queueImport(outbox, 'K-1').entryId, IDENT);
     using anew = openAnew(outbox);
@@ -256,7 +256,7 @@ describe('an outbox that was lost', () => {
 });
 
 describe('an attempt without an answer', () => {
-  test('is merged under the lock only, and is there for the next merge until then', () => {
+  test('is merged under the lock only, and is available for the next merge until then', () => {
     using outbox = tempOutbox();
     const ids = ['K-1', 'K-2', 'K-3'].map((name) => queueImport(outbox, name).entryId);
     const copy = makeCopy(outbox);
@@ -277,7 +277,7 @@ describe('an attempt without an answer', () => {
     expect(readHeader(old).mergedSeq).toBeGreaterThan(mergedSeq);
   });
 
-  test('is uncertain under the lock, since nobody waits for its answer any more', () => {
+  test('is uncertain under the lock, since no process waits for its answer any more', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
     const copy = makeCopy(outbox);
@@ -292,7 +292,7 @@ describe('an attempt without an answer', () => {
     expect(getImport(old, 'K-1')).toMatchObject({ state: 'accepted', identCely: IDENT, unknownAttempts: 0 });
   });
 
-  test('that is the first event moves the watermark not at all', () => {
+  test('that is the first event does not move the watermark', () => {
     using outbox = tempOutbox();
     mergeJournal(outbox, LOCKED);
     const { entryId } = queueImport(outbox, 'K-1');
@@ -329,7 +329,7 @@ describe('two copies on one machine', () => {
     expect([...sentTwice(first), ...sentTwice(second)]).toEqual([]);
   });
 
-  test('into which the same table was imported send its finds once', () => {
+  test('with the same imported table send its finds once', () => {
     using first = tempOutbox();
     using second = openAt(makeCopy(first), first.journal.path);
     acceptEntry(first, queueImport(first, 'K-1').entryId, IDENT);
@@ -359,7 +359,7 @@ describe('two copies on one machine', () => {
     expect(listNumbers(first, target).map((entry) => [entry.value, entry.state])).toEqual(numbers());
   });
 
-  test('with different decisions at the same place agree on what holds', () => {
+  test('with different decisions at the same place agree on the result', () => {
     using first = tempOutbox();
     const { entryId } = queueImport(first, 'K-1');
     attemptEntry(first, entryId, UNCERTAIN);
@@ -375,7 +375,7 @@ describe('two copies on one machine', () => {
   });
 });
 
-describe('documents that were thinned away', () => {
+describe('removed documents', () => {
   const show = (outbox: Outbox, identCely: string) =>
     saveStanding(outbox, { identCely, standing: 'shown', datestampMs: 1, shown: { stav: 1, record: {} } });
 
@@ -425,7 +425,7 @@ describe('documents that were thinned away', () => {
     expect(getImport(outbox, 'K-1').document).not.toBeNull();
   });
 
-  test('are no loss where the table is imported again: nothing is sent twice, with its photographs', () => {
+  test('are no loss if the table is imported again: nothing is sent twice, with its photographs', () => {
     using outbox = season();
     thinDocuments(outbox);
     using anew = openAnew(outbox);
@@ -446,7 +446,7 @@ describe('documents that were thinned away', () => {
     expect(mergeJournal(anew, LOCKED)).toEqual({ events: 0, restoredFinds: 0 });
   });
 
-  test('have a person asked once about a find of the same local id that reads otherwise', () => {
+  test('cause one question about a find with the same local id but other values', () => {
     using outbox = season();
     thinDocuments(outbox);
     using anew = openAnew(outbox);
@@ -462,7 +462,7 @@ describe('documents that were thinned away', () => {
   });
 });
 
-describe('a transaction that failed', () => {
+describe('a failed transaction', () => {
   const failing = (outbox: Outbox, work: () => void): void =>
     expect(() =>
       outbox.change(() => {
@@ -471,7 +471,7 @@ describe('a transaction that failed', () => {
       }),
     ).toThrow('the disk is full');
 
-  test.each(['send', 'abandon', 'created'] as const)('leaves no decision behind that comes with the next merge: %s', (answer) => {
+  test.each(['send', 'abandon', 'created'] as const)('leaves no decision behind for the next merge: %s', (answer) => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
     attemptEntry(outbox, entryId, UNCERTAIN);
@@ -485,7 +485,7 @@ describe('a transaction that failed', () => {
     expect(outbox.journal.listEventsSince(id, 0).filter(({ event }) => event.kind === 'decided')).toHaveLength(1);
   });
 
-  test('keeps what the service answered', () => {
+  test('keeps the answer of the service', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
     const claimed = claimEntry(outbox, entryId);
@@ -496,7 +496,7 @@ describe('a transaction that failed', () => {
 });
 
 describe('states', () => {
-  test('are brought up to date with the events, and whatever was wrong is named', () => {
+  test('are recomputed from the events, and each difference is named', () => {
     using outbox = tempOutbox();
     const ids = ['K-1', 'K-2', 'K-3'].map((name) => queueImport(outbox, name).entryId);
     acceptEntry(outbox, ids[0] ?? 0, IDENT);
@@ -510,7 +510,7 @@ describe('states', () => {
   });
 });
 
-test('thousands of events are merged in a time that grows with their number', () => {
+test('the time of a merge of thousands of events grows linearly', () => {
   using outbox = tempOutbox();
   const count = 300;
   // Without waiting for the disk.

@@ -9,7 +9,7 @@ import { listAttempts, listEvidence, recordEvidence } from '../../../src/outbox/
 import { attemptEntry, claimEntry } from '../../support/attempted-entries.ts';
 import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 
-test('what the service says in its own words keeps them, whatever they look like', () => {
+test('the service’s own words are kept unchanged', () => {
   const words = 'the service is "closed" {"text": 1}';
   using outbox = tempOutbox();
   const { entryId } = queueImport(outbox, 'K-1');
@@ -25,7 +25,7 @@ test('what the service says in its own words keeps them, whatever they look like
   ]);
 });
 
-test('what is written down is read in the language of whoever reads it, and by programs in English', async () => {
+test('stored messages are shown in the language of the reader, and to programs in English', async () => {
   using outbox = tempOutbox();
   const { entryId } = queueImport(outbox, 'K-1');
   const detail: Message = msg`status ${503} with "${`\${0} $& closed`}"`;

@@ -5,7 +5,7 @@ import { makeUuid } from '../../../src/outbox/events.ts';
 const UUID_7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const moments = fc.integer({ min: 0, max: 2 ** 48 - 1 });
 
-test('an identifier made later sorts behind one made before, so that an index grows at its end', () => {
+test('a later identifier sorts after an earlier one, so that an index grows at its end', () => {
   fc.assert(
     fc.property(moments, moments, (one, other) => {
       const [earlier, later] = [Math.min(one, other), Math.max(one, other)];

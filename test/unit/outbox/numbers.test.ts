@@ -38,7 +38,7 @@ test('the numbers of a record are those that were not dropped or refused', () =>
   expect(getLatestNumber([photo])).toBeUndefined();
 });
 
-test('numbers before one that is sent are dropped, those of its record and of no other, also refused ones', () => {
+test('earlier numbers of the record are dropped when one is sent, including refused ones, and no others', () => {
   using outbox = tempOutbox();
   const refused = add(outbox, 'ZERO');
   attemptEntry(outbox, refused, REFUSED);
@@ -57,7 +57,7 @@ test('numbers before one that is sent are dropped, those of its record and of no
   expect(`${findEntryById(outbox, first)?.reason}`).toBe('a later number of the record replaces it');
 });
 
-test('numbers are dropped of one record alone where only that is asked for, and not for one that a person is asked about', () => {
+test('numbers can be dropped for one record alone, except one with an open question', () => {
   using outbox = tempOutbox();
   const numbers = [IDENT, OTHER].map((ident) => [add(outbox, 'ONE', ident), add(outbox, 'TWO', ident)] as const);
   const states = () => numbers.map(([first]) => getState(outbox, first));

@@ -18,7 +18,7 @@ test('the outbox can be read by its owner alone', () => {
   expect(statSync(path).mode & 0o777).toBe(0o600);
 });
 
-test('an outbox written by a newer pas is left alone', () => {
+test('an outbox written by a newer pas is left unchanged', () => {
   const path = newFile();
   openOutbox(path, manualClock()).close();
   const database = openSqlite(path);
@@ -27,14 +27,14 @@ test('an outbox written by a newer pas is left alone', () => {
   expect(() => openOutbox(path, manualClock())).toThrow(DatabaseTooNewError);
 });
 
-test('a file that is no database is refused, not replaced', () => {
+test('a file that is not a database is refused, not replaced', () => {
   const path = newFile();
   writeFileSync(path, 'these are my notes, not a database, and they are longer than a page header would be\n'.repeat(20));
   expect(() => openOutbox(path, manualClock())).toThrow(DatabaseError);
   expect(statSync(path).size).toBeGreaterThan(1000);
 });
 
-test('an outbox is for the service that it was made for, whatever it is opened for later', () => {
+test('an outbox belongs to the service that it was made for, whatever opens it later', () => {
   const path = newFile();
   openOutbox(path, manualClock(), { binding: BINDING, id: 'o-1' }).close();
   const again = openOutbox(path, manualClock(), { binding: { ...BINDING, address: 'https://other.example.org' }, id: 'o-2' });
@@ -50,7 +50,7 @@ test('an outbox is for the service that it was made for, whatever it is opened f
   again.close();
 });
 
-test('an outbox without a service says so', () => {
+test('an outbox without a service reports it', () => {
   const outbox = openOutbox(newFile(), manualClock());
   expect(() => readHeader(outbox)).toThrow(DatabaseError);
   outbox.close();
@@ -66,7 +66,7 @@ test('each outbox has an identifier of its own', () => {
   expect(new Set(ids).size).toBe(2);
 });
 
-test('the header is changed as it is told, and no further', () => {
+test('the header is changed as requested, and no further', () => {
   using outbox = tempOutbox();
   const before = readHeader(outbox);
   const changes: Partial<Header> = {
@@ -85,7 +85,7 @@ test('the header is changed as it is told, and no further', () => {
   expect(readHeader(outbox)).toEqual({ ...before, ...changes, account: null, mustLook: false });
 });
 
-test('what is in the outbox survives closing it', () => {
+test('the content of the outbox survives closing it', () => {
   const path = newFile();
   const open = (): Outbox => openOutbox(path, manualClock(), { binding: BINDING });
   const first = open();
@@ -96,7 +96,7 @@ test('what is in the outbox survives closing it', () => {
   second.close();
 });
 
-test('half of a change is no change', () => {
+test('a partial change is rolled back', () => {
   using outbox = tempOutbox();
   expect(() =>
     outbox.change(() => {
@@ -107,7 +107,7 @@ test('half of a change is no change', () => {
   expect(countEntries(outbox).import.queued).toBe(0);
 });
 
-test('what the disk refuses while a statement runs is an error that names the file', () => {
+test('a disk error during a statement is an error that names the file', () => {
   using outbox = tempOutbox();
   queueImport(outbox, 'K-1');
   outbox.sql('pragma query_only = on').run();
@@ -121,7 +121,7 @@ test.each([
   [`state in ('draft', 'refused', 'sending', 'uncertain') and +state = 'uncertain'`, 'entries_unsettled'],
   [`held is not null and state = 'queued'`, 'entries_held'],
   [`ident_cely = 'C-1-N1'`, 'entries_of_ident'],
-])('what is %s is found without reading every entry', (condition, index) => {
+])('%s is found without a scan of all entries', (condition, index) => {
   using outbox = tempOutbox();
   const plan = outbox.sql(`explain query plan select * from entries where ${condition}`).all() as { detail: string }[];
   expect(plan.map(({ detail }) => detail).join()).toContain(index);

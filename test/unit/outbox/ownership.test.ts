@@ -49,7 +49,7 @@ describe('the owner of a record', () => {
     expect([findImportOfRecord(outbox, IDENT)?.id, findImportOfRecord(outbox, OTHER)]).toEqual([entryId, undefined]);
   });
 
-  test('is none any more where the service gave it to another find: all that went there is uncertain, and what waited waits', () => {
+  test('is gone once the service assigned it to another find: all that was sent to it is uncertain, and waiting entries wait', () => {
     using outbox = tempOutbox();
     const { ids } = owned(outbox);
     release(outbox);
@@ -62,7 +62,7 @@ describe('the owner of a record', () => {
     expect(findImportOfRecord(outbox, IDENT)).toBeUndefined();
   });
 
-  test.each(['absent', 'send'] as const)('is sent again after that where that is settled by "%s"', (how) => {
+  test.each(['absent', 'send'] as const)('is sent again after that if that is settled by "%s"', (how) => {
     using outbox = tempOutbox();
     const { entryId } = owned(outbox);
     release(outbox);
@@ -72,7 +72,7 @@ describe('the owner of a record', () => {
     expect(getEntry(outbox, entryId)).toMatchObject({ state: 'queued', unknownAttempts: 0 });
   });
 
-  test('gets another record after that, and what waits follows', () => {
+  test('can get another record after that, and waiting entries follow', () => {
     using outbox = tempOutbox();
     const { entryId, ids } = owned(outbox);
     release(outbox);
@@ -96,8 +96,8 @@ describe('the owner of a record', () => {
   });
 });
 
-describe('what was accepted', () => {
-  test('last comes first, as many as were asked for', async () => {
+describe('accepted entries', () => {
+  test('are listed last first, as many as requested', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     for (const localId of ['K-1', 'K-2', 'K-3']) {
@@ -108,7 +108,7 @@ describe('what was accepted', () => {
     expect(listLatestAccepted(outbox, 2).map(({ localId }) => localId)).toEqual(['K-3', 'K-2']);
   });
 
-  test('since some time counts by the service’s clock, and not at all where it told none', () => {
+  test('since a time are selected by the service’s clock, and not at all without its time', () => {
     using outbox = tempOutbox();
     const end = (localId: string, identCely: string, serverDateAt?: number) =>
       settle(

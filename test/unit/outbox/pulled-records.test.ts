@@ -14,8 +14,8 @@ const shown = (stav: number) => ({
   ...({ identCely: IDENT, standing: 'shown', datestampMs: 1000 + stav, shown: { stav, record: { stav, note: 'x' } } } as const),
 });
 
-describe('what was pulled of a record', () => {
-  test('is what it was last shown as', () => {
+describe('the pulled copy of a record', () => {
+  test('is its last shown version', () => {
     using outbox = tempOutbox();
     expect(findPulledRecord(outbox, IDENT)).toBeUndefined();
     saveStanding(outbox, shown(2));
@@ -39,7 +39,7 @@ describe('what was pulled of a record', () => {
     },
   );
 
-  test('is noted as looked for when nothing changed', async () => {
+  test('is recorded as checked when nothing changed', async () => {
     const clock = manualClock(1_000_000);
     using outbox = tempOutbox(clock);
     saveStanding(outbox, shown(1));

@@ -55,7 +55,7 @@ function catchError(work: () => unknown): OutboxLeasedError {
 }
 
 describe('the lock of an outbox', () => {
-  test('refuses a second one, which is told the process, the computer and the start of the first', () => {
+  test('refuses a second holder, which learns the process, the computer and the start of the first', () => {
     const { take } = anOutbox();
     take();
     const error = catchError(take);
@@ -72,7 +72,7 @@ describe('the lock of an outbox', () => {
     take();
   });
 
-  test('that is released twice leaves the next holder its lock and its text', () => {
+  test('that is released twice does not affect the next holder', () => {
     const { take, holderPath } = anOutbox();
     const first = take();
     first.release();
@@ -82,7 +82,7 @@ describe('the lock of an outbox', () => {
     expect(existsSync(holderPath)).toBe(true);
   });
 
-  test('of one outbox leaves another one in the same folder free', () => {
+  test('does not lock another outbox in the same folder', () => {
     const { take, options } = anOutbox();
     take();
     acquirePushLock({ ...options, outboxId: randomUUID() }).release();
@@ -94,7 +94,7 @@ describe('the lock of an outbox', () => {
     ['was written in part', 'process 10 on'],
     ['is of another program', 'process ten on laptop since yesterday\n'],
     ['has several lines', `process 10 on laptop since ${SINCE}\nand more\n`],
-  ])('is held also where the text %s, and the message then names no process', (_, text) => {
+  ])('is held even if the text %s, and the message then names no process', (_, text) => {
     const { take, holderPath, lockPath, place } = anOutbox();
     mkdirSync(place.folder);
     const lock = acquireLockFile(lockPath);
@@ -105,13 +105,13 @@ describe('the lock of an outbox', () => {
     lock?.release();
   });
 
-  test('names the computer as it is called, also with blanks in its name', () => {
+  test('names the computer, even with blanks in its name', () => {
     const { take, options } = anOutbox();
     taken.push(acquirePushLock({ ...options, holder: { pid: 7, host: 'Eva’s new laptop' } }));
     expect(catchError(take).message).toBe(`Another pas holds this outbox: process 7 on Eva’s new laptop, since ${SINCE}.`);
   });
 
-  test('is taken where a folder stands in the place of the text, which is no evidence', () => {
+  test('is acquired if a folder has the name of the text file, which is no evidence', () => {
     const { take, holderPath } = anOutbox();
     mkdirSync(join(holderPath, 'inside'), { recursive: true });
     take().release();
@@ -119,7 +119,7 @@ describe('the lock of an outbox', () => {
     expect(catchError(take).message).toBe('Another pas holds this outbox.');
   });
 
-  test.skipIf(!canLimitFiles)('is taken where no text can be written, and the text of an earlier holder goes', async () => {
+  test.skipIf(!canLimitFiles)('is acquired if no text can be written, and the text of an earlier holder is removed', async () => {
     const { take, holderPath, place } = anOutbox();
     mkdirSync(place.folder);
     writeFileSync(holderPath, `process 4711 on office since ${SINCE}\n`);
@@ -127,7 +127,7 @@ describe('the lock of an outbox', () => {
     expect(catchError(take).message).toBe('Another pas holds this outbox.');
   });
 
-  test('is not refused by a command that only looks if it is held', () => {
+  test('is not affected by a command that only checks it', () => {
     const { options, place, lockPath } = anOutbox();
     mkdirSync(place.folder);
     const looking = acquireLockFile(lockPath) as LockFile;
@@ -135,7 +135,7 @@ describe('the lock of an outbox', () => {
     taken.push(acquirePushLock({ ...options, clock }));
   });
 
-  test('waits for nothing else: it is refused after less than a tenth of a second', () => {
+  test('does not wait: it is refused after less than a tenth of a second', () => {
     const { take, options } = anOutbox();
     take();
     const before = options.clock.monotonicMs();
@@ -145,7 +145,7 @@ describe('the lock of an outbox', () => {
 });
 
 describe('work under the lock', () => {
-  test('has it to its end and gives back its result', async () => {
+  test('holds it to its end and returns its result', async () => {
     const { options, take } = anOutbox();
     const done = await withPushLock(options, async () => {
       await Promise.resolve();
@@ -156,13 +156,13 @@ describe('work under the lock', () => {
     take();
   });
 
-  test('that fails gives it up', async () => {
+  test('that fails releases it', async () => {
     const { options, take } = anOutbox();
     await expect(withPushLock(options, () => Promise.reject(new Error('cut off')))).rejects.toThrow('cut off');
     take();
   });
 
-  test('does not begin where it is held', async () => {
+  test('does not start if it is held', async () => {
     const { options, take } = anOutbox();
     take();
     let hasBegun = false;
@@ -175,13 +175,13 @@ describe('work under the lock', () => {
 });
 
 describe('a push that runs', () => {
-  test('is looked for without a trace on disk', () => {
+  test('is detected without a trace on disk', () => {
     const { options, place } = anOutbox();
     expect(isPushRunning(options)).toBe(false);
     expect(existsSync(place.folder)).toBe(false);
   });
 
-  test('is seen in this process and in another one, which keep their locks', async () => {
+  test('is detected in this process and in another one, which keep their locks', async () => {
     const { options, take, place } = anOutbox();
     const other = await start();
     const lock = take();
@@ -194,14 +194,14 @@ describe('a push that runs', () => {
     expect(catchError(take).message).toContain(`process ${other.pid} on laptop`);
   });
 
-  test('is not seen in the text of a holder', () => {
+  test('is not inferred from the text of a holder', () => {
     const { options, place, holderPath } = anOutbox();
     mkdirSync(place.folder);
     writeFileSync(holderPath, `process ${process.pid} on laptop since ${SINCE}\n`);
     expect(isPushRunning(options)).toBe(false);
   });
 
-  test('is not seen in a file that is no lock', () => {
+  test('is not inferred from a file that is not a lock', () => {
     const { options, place, lockPath } = anOutbox();
     mkdirSync(place.folder);
     writeFileSync(lockPath, 'something else');
@@ -210,7 +210,7 @@ describe('a push that runs', () => {
 });
 
 describe('between processes', () => {
-  test('one that asks in vain takes no lock from the process it runs in', async () => {
+  test('a refused attempt takes no lock from its own process', async () => {
     const { take, place, options } = anOutbox();
     const other = await start();
     take();
@@ -219,7 +219,7 @@ describe('between processes', () => {
     expect(await other.say({ order: 'acquire', ...place })).toMatchObject({ exitCode: 11 });
   });
 
-  test('a process that is killed holds nothing, though its text stays', async () => {
+  test('a killed process holds nothing, though its text remains', async () => {
     const { take, place, holderPath } = anOutbox();
     const other = await start();
     expect(await other.say({ order: 'acquire', ...place })).toBe('acquired');
@@ -230,7 +230,7 @@ describe('between processes', () => {
     expect(catchError(take).message).toContain('process 10 on laptop');
   });
 
-  test('a process that is killed holds nothing, though its text names a process that runs', async () => {
+  test('a killed process holds nothing, though its text names a running process', async () => {
     const { take, place, holderPath } = anOutbox();
     const other = await start();
     await other.say({ order: 'acquire', ...place });
@@ -239,7 +239,7 @@ describe('between processes', () => {
     take();
   });
 
-  test('a lock is kept that the program does not look at again', async () => {
+  test('a lock is held even if the program does not use it again', async () => {
     const { take, place } = anOutbox();
     const other = await start({ nodeFlags: ['--expose-gc'] });
     expect(await other.say({ order: 'acquire', ...place, keep: false })).toBe('acquired');
@@ -259,7 +259,7 @@ describe('between processes', () => {
     }
   });
 
-  test('of eight that race for what a killed process held exactly one gets it', async () => {
+  test('of eight that race after a kill exactly one gets it', async () => {
     const { place } = anOutbox();
     const [holder, ...racers] = await Promise.all(Array.from({ length: 9 }, () => start()));
     if (holder === undefined) throw new Error('no process was started');
@@ -270,8 +270,8 @@ describe('between processes', () => {
   });
 
   // A container has process numbers of its own, so the number in the text is another one's here.
-  describe.skipIf(!canMakeNameSpaces)('that count processes differently', () => {
-    test('a container keeps this process out, and holds nothing when it is killed', async () => {
+  describe.skipIf(!canMakeNameSpaces)('with separate process ids', () => {
+    test('a container excludes this process, and holds nothing when it is killed', async () => {
       const { take, place } = anOutbox();
       const inside = await start({ within: NAME_SPACE });
       expect(await inside.say({ order: 'acquire', ...place })).toBe('acquired');
@@ -280,7 +280,7 @@ describe('between processes', () => {
       take();
     });
 
-    test('this process keeps a container out', async () => {
+    test('this process excludes a container', async () => {
       const { take, place } = anOutbox();
       const inside = await start({ within: NAME_SPACE });
       const lock = take();
@@ -289,7 +289,7 @@ describe('between processes', () => {
       expect(await inside.say({ order: 'acquire', ...place })).toBe('acquired');
     });
 
-    test('two containers keep one another out', async () => {
+    test('two containers exclude one another', async () => {
       const { place } = anOutbox();
       const [one, other] = [await start({ within: NAME_SPACE }), await start({ within: NAME_SPACE })];
       expect(await one.say({ order: 'acquire', ...place })).toBe('acquired');

@@ -32,8 +32,8 @@ describe('a find that was never sent', () => {
   });
 });
 
-describe('a find of which something was attempted', () => {
-  test('is hidden and dropped, its local id stays taken, and what waits for it is removed', () => {
+describe('a find with an attempt', () => {
+  test('is hidden and dropped, its local id stays used, and what waits for it is removed', () => {
     using outbox = tempOutbox();
     const { target, entryId } = queued(outbox);
     attemptEntry(outbox, entryId, REFUSED);
@@ -64,7 +64,7 @@ describe('a find of which something was attempted', () => {
     expect(removeTarget(outbox, { findId: null, identCely: IDENT })).toMatchObject({ kind: 'kept' });
   });
 
-  test('that a person gave up while its end was not known is hidden, and is no proof of absence for the same table again', () => {
+  test('dropped while uncertain is hidden, and is no proof of absence for the same table', () => {
     using outbox = tempOutbox();
     const { target, entryId } = queued(outbox);
     attemptEntry(outbox, entryId, { state: 'uncertain', reason: 'x' });
@@ -79,7 +79,7 @@ describe('a find of which something was attempted', () => {
   });
 });
 
-test('removing what hangs on a record alone removes no find', () => {
+test('removing entries of a record alone removes no find', () => {
   using outbox = tempOutbox();
   queueImport(outbox, 'K-1');
   addNumber(outbox, { findId: null, identCely: IDENT }, 'A 1', '');
@@ -87,7 +87,7 @@ test('removing what hangs on a record alone removes no find', () => {
   expect([listAllEntries(outbox).length, countFinds(outbox)]).toEqual([1, 1]);
 });
 
-test('the photographs that are of use are those that were copied, also of dropped entries', () => {
+test('the used photographs are the copied ones, including those of dropped entries', () => {
   using outbox = tempOutbox();
   const { findId } = queueImport(outbox, 'K-1');
   addPhoto(outbox, { findId, identCely: null }, PHOTOGRAPH);

@@ -27,7 +27,7 @@ describe('a success', () => {
     expect(outcome('import', answer(201, 'ident:C-202400101-N00001'))).toBe('accepted');
   });
 
-  test('that names no record, two, or a strange one leaves the entry in doubt', () => {
+  test('that names no record, two, or a strange one leaves the entry uncertain', () => {
     expect(outcome('import', answer(201, 'nothing'))).toBe('uncertain');
     expect(outcome('import', answer(201, 'ident:C-1-N00002', { 'x-record-id': 'C-1-N00001' }))).toBe('uncertain');
     expect(outcome('import', answer(201, '', { 'x-record-id': '../../etc' }))).toBe('uncertain');
@@ -39,7 +39,7 @@ describe('a success', () => {
   });
 });
 
-describe('a refusal in the form of the contract', () => {
+describe('a refusal as in the contract', () => {
   const detail = { detail: 'no' };
   test.each<[Operation, number, string]>([
     ['import', 400, 'refused'],
@@ -60,7 +60,7 @@ describe('a refusal in the form of the contract', () => {
     expect(outcome(operation, answer(status, detail))).toBe(kind);
   });
 
-  test('is of a number that the record has already only in the service’s own words: it has no findings for that, and no pages', () => {
+  test('of a number that the record already has counts only in the service’s own words, without findings and not as a page', () => {
     const findings = [{ line: null, column: null, message: 'evidencni_cislo: wrong', error_type: 2 }];
     expect(outcome('number', answer(422, detail))).toBe('already-applied');
     expect(outcome('number', answer(422, { validation_errors: findings }))).toBe('refused');
@@ -76,7 +76,7 @@ describe('a refusal in the form of the contract', () => {
     });
   });
 
-  test('a throttle says how long, where it does', () => {
+  test('for throttling gives the wait, if there is one', () => {
     expect(parseOutcome('photo', answer(429, detail, { 'retry-after': '3' }), 0, readIdent)).toEqual({
       kind: 'throttled',
       waitMs: 3000,
@@ -98,7 +98,7 @@ const BODIES: readonly (readonly [string, unknown])[] = [
 
 const OPERATIONS: readonly Operation[] = ['import', 'number', 'photo'];
 
-describe('the status decides, whatever is said beside it:', () => {
+describe('the status decides, whatever the body:', () => {
   test.each<[number, string]>([
     [400, 'refused'],
     [401, 'unauthorised'],
@@ -112,7 +112,7 @@ describe('the status decides, whatever is said beside it:', () => {
         expect([operation, name, outcome(operation, answer(status, body))]).toEqual([operation, name, kind]);
   });
 
-  test.each([404, 405, 406, 415])('%i is refused by the service in JSON or XML, and by something on the way else', (status) => {
+  test.each([404, 405, 406, 415])('%i is refused by the service in JSON or XML, and otherwise by an intermediary', (status) => {
     const own = ['a word of the service', 'findings', 'other findings'];
     for (const operation of OPERATIONS)
       for (const [name, body] of BODIES)
@@ -135,13 +135,13 @@ describe('the status decides, whatever is said beside it:', () => {
     }
   });
 
-  test('422 to a number means that the record has it where the service says so itself, and else that it is refused', () => {
+  test('422 to a number means that the record has it if the service says so itself, and otherwise a refusal', () => {
     expect(outcome('number', answer(422, { detail: 'same value' }))).toBe('already-applied');
     expect(outcome('number', answer(422, '<html>Unprocessable</html>'))).toBe('refused');
     expect(outcome('number', answer(422, ''))).toBe('refused');
   });
 
-  test('a failure of the service itself is within the contract, also where it is a page', () => {
+  test('a failure of the service itself is within the contract, even as a page', () => {
     for (const [, body] of BODIES)
       expect(parseOutcome('import', answer(500, body), 0, readIdent)).toMatchObject({
         kind: 'uncertain',
@@ -149,7 +149,7 @@ describe('the status decides, whatever is said beside it:', () => {
       });
   });
 
-  test('a refusal by a page says what the page says', () => {
+  test('a refusal by a page quotes the page', () => {
     expect(inWords(parseOutcome('photo', answer(413, '<h1>Request Entity Too Large</h1>'), 0, readIdent))).toMatchObject({
       detail: 'status 413 with "Request Entity Too Large"',
     });
@@ -160,7 +160,7 @@ describe('an answer outside the contract', () => {
   const known = new Set([200, 201, 400, 401, 403, 404, 405, 406, 413, 415, 422, 429, 500, 503]);
   const strange = fc.integer({ min: 200, max: 599 }).filter((status) => !known.has(status));
 
-  test('leaves the entry in doubt, also where it looks like one of the service', () => {
+  test('leaves the entry uncertain, even if it looks like one of the service', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...OPERATIONS),
@@ -179,14 +179,14 @@ describe('an answer outside the contract', () => {
     );
   });
 
-  test('that sends on says where to, since the address may be wrong', () => {
+  test('that redirects names its target, since the address may be wrong', () => {
     const moved = answer(301, '', { location: 'https://elsewhere.example/api/pas/import-xml' });
     expect(inWords(parseOutcome('import', moved, 0, readIdent))).toMatchObject({
       detail: 'status 301, which redirects to https://elsewhere.example/api/pas/import-xml',
     });
   });
 
-  test('never accepts, and never throws, whatever it holds', () => {
+  test('never accepts, and never throws, for any body', () => {
     fc.assert(
       fc.property(fc.constantFrom(...OPERATIONS), fc.integer({ min: 200, max: 599 }), fc.string(), (operation, status, body) => {
         expect(parseOutcome(operation, answer(status, body), 0, () => undefined).kind).not.toBe('accepted');
@@ -195,12 +195,12 @@ describe('an answer outside the contract', () => {
   });
 });
 
-describe('a success that names another record than the one that was written to', () => {
+describe('a success that names another record than the one written to', () => {
   const other = { 'x-record-id': 'C-1-N00002' };
   test.each<[Operation, number]>([
     ['number', 200],
     ['photo', 201],
-  ])('is not believed for a %s', (operation, status) => {
+  ])('is not accepted for a %s', (operation, status) => {
     const answers = [answer(status, '', other), answer(status, 'ident:C-1-N00002'), answer(status, 'ident:C-1-N00002', other)];
     for (const response of answers)
       expect(parseOutcome(operation, response, 0, readIdent, 'C-1-N00001')).toMatchObject({
@@ -211,7 +211,7 @@ describe('a success that names another record than the one that was written to',
     expect(classifyTransportError(operation, cut, 0, 'C-1-N00001')).toMatchObject({ kind: 'uncertain', outsideContract: true });
   });
 
-  test('is one where it names the same', () => {
+  test('is accepted if it names the same record', () => {
     const own = { 'x-record-id': 'C-1-N00001' };
     expect(parseOutcome('number', answer(200, '', own), 0, readIdent, 'C-1-N00001').kind).toBe('accepted');
     const cut = new TransportError('reset', true, 'cut', { head: { status: 201, headers: own } });
@@ -219,8 +219,8 @@ describe('a success that names another record than the one that was written to',
   });
 });
 
-describe('no answer', () => {
-  test('is safe to repeat only where the request cannot have arrived whole', () => {
+describe('a missing answer', () => {
+  test('can be repeated only if the request cannot have arrived completely', () => {
     expect(classifyTransportError('import', new TransportError('connect', false, 'refused'), 0).kind).toBe('not-delivered');
     expect(classifyTransportError('import', new TransportError('reset', true, 'reset'), 0).kind).toBe('uncertain');
     expect(classifyTransportError('import', new TransportError('timeout', true, 'late'), 0).kind).toBe('uncertain');
@@ -245,19 +245,19 @@ describe('no answer', () => {
     ['import', 502, 'uncertain'],
     // Sent again, it gets the whole word of the service, and a number may be sent again.
     ['number', 422, 'uncertain'],
-  ])('to a %s after the head of a %i is %s: the status came whole', (operation, status, kind) => {
+  ])('to a %s after the head of a %i is %s: the status was complete', (operation, status, kind) => {
     const cut = new TransportError('reset', true, 'cut', { head: { status, headers: { 'retry-after': '3' } } });
     expect(classifyTransportError(operation, cut, 0).kind).toBe(kind);
   });
 
-  test('but a refusal in the middle of the request is that refusal, and anything else never arrived', () => {
+  test('after a refusal in the middle of the request is that refusal, and otherwise the request never arrived', () => {
     const early = (status: number) => new TransportError('reset', false, 'cut', { head: { status, headers: {} } });
     expect(classifyTransportError('photo', early(413), 0).kind).toBe('refused');
     expect(classifyTransportError('photo', early(503), 0).kind).toBe('closed');
     for (const status of [201, 302, 500, 502]) expect(classifyTransportError('photo', early(status), 0).kind).toBe('cut');
   });
 
-  test('because the photograph changed is a matter for a person', () => {
+  test('because the photograph changed is left to a person', () => {
     const error = new TransportError('body', false, 'changed', { cause: new ChangedFileError() });
     expect(classifyTransportError('photo', error, 0).kind).toBe('content-changed');
   });

@@ -22,7 +22,7 @@ function standsIn(name: string, id: string): boolean {
   return /[a-z]/.test(fold(id)) && new RegExp(`(?<![a-z\\d])${parts.join(join)}(?![a-z\\d])`).test(fold(name));
 }
 
-describe('the find that a name says', () => {
+describe('the find named by a file name', () => {
   test.each([
     ['K-12', ['K-1', 'K-12'], ['K-12']],
     ['K-1', ['K-1', 'K-12'], ['K-1']],
@@ -90,7 +90,7 @@ describe('the find that a name says', () => {
     expect(said(name, ...ids)).toEqual(matches);
   });
 
-  test('is never that of a shorter number, whatever stands around it', () => {
+  test('is never that of a shorter number, whatever surrounds it', () => {
     const number = fc.integer({ min: 1, max: 9999 });
     const separator = fc.constantFrom('-', '_', ' ', '', '-000', '.');
     const suffix = fc.constantFrom('', '-1', '_detail', ' (2)', '_IMG_0001');
@@ -109,7 +109,7 @@ describe('the find that a name says', () => {
     );
   });
 
-  test('is sure only where the whole number stands in the name by itself, whatever else a camera, a messenger or a person wrote', () => {
+  test('is certain only if the whole number stands alone in the name, whatever else a camera, a messenger or a person added', () => {
     const prefix = fc.constantFrom('K', 'V', 'S', 'E', 'WA', 'IMG', 'P', 'AB', 'Nález', '2024', 'S1-K', '');
     const digits = fc.integer({ min: 1, max: 300 }).chain((value) => fc.constantFrom(`${value}`, `${value}`.padStart(4, '0')));
     const join = fc.constantFrom('-', '', ' ', '_', '/', '.');
@@ -146,7 +146,7 @@ describe('the find that a name says', () => {
     );
   });
 
-  test('is looked for in any name without throwing', () => {
+  test('is determined for any name without throwing', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.array(fc.string()), (name, ids) => Array.isArray(said(name, ...ids))),
     );
@@ -166,8 +166,8 @@ function matched(shot: Partial<PhotoInfo>, ...finds: readonly MatchableFind[]) {
   return rest;
 }
 
-describe('a photograph that its name says nothing of', () => {
-  test('is likely of the one find near by, of its day', () => {
+describe('a photograph whose name names no find', () => {
+  test('is likely of the one find nearby, of its day', () => {
     const finds = [
       { localId: 'K-1', foundOn: DAY, place: east(2) },
       { localId: 'K-2', foundOn: DAY, place: east(60) },
@@ -177,7 +177,7 @@ describe('a photograph that its name says nothing of', () => {
     expect(match).toMatchObject({ reasons: [{ kind: 'distance', metres: expect.closeTo(2, 0) }, { kind: 'same-day' }] });
   });
 
-  test('is doubtful where two finds lie as near, and both are offered', () => {
+  test('is doubtful if two finds are equally near, and both are offered', () => {
     const finds = [
       { localId: 'K-1', foundOn: DAY, place: east(-6) },
       { localId: 'K-2', foundOn: DAY, place: east(5) },
@@ -189,13 +189,13 @@ describe('a photograph that its name says nothing of', () => {
     });
   });
 
-  test('is doubtful near a find of another day, and of no find beyond the limit', () => {
+  test('is doubtful near a find of another day, and unmatched beyond the limit', () => {
     const find = { localId: 'K-1', foundOn: '2024-05-01', place: east(2) };
     expect(matched({ place: HERE, takenOn: DAY }, find)).toMatchObject({ confidence: 'doubtful', find: 'K-1' });
     expect(matched({ place: HERE }, { localId: 'K-1', place: east(26) })).toMatchObject({ confidence: 'none', candidates: [] });
   });
 
-  test('is likely of the find that was entered as it was taken', () => {
+  test('is likely of the find entered at that time', () => {
     const finds = [
       { localId: 'K-1', foundOn: DAY, enteredMs: NOON - 40 * MINUTE },
       { localId: 'K-2', foundOn: DAY, enteredMs: NOON + 3 * MINUTE },
@@ -208,7 +208,7 @@ describe('a photograph that its name says nothing of', () => {
     });
   });
 
-  test('is doubtful where place and time speak for different finds', () => {
+  test('is doubtful if place and time suggest different finds', () => {
     const finds = [
       { localId: 'K-1', foundOn: DAY, place: east(2), enteredMs: NOON - 300 * MINUTE },
       { localId: 'K-2', foundOn: DAY, place: east(90), enteredMs: NOON + MINUTE },
@@ -216,7 +216,7 @@ describe('a photograph that its name says nothing of', () => {
     expect(matched({ place: HERE, takenMs: NOON, takenOn: DAY }, ...finds)).toMatchObject({ confidence: 'doubtful' });
   });
 
-  test('is of no find where only the day speaks, for several; and doubtful where for one', () => {
+  test('is unmatched if only the day matches several finds, and doubtful for one', () => {
     const [one, two] = [
       { localId: 'K-1', foundOn: DAY },
       { localId: 'K-2', foundOn: DAY },
@@ -225,7 +225,7 @@ describe('a photograph that its name says nothing of', () => {
     expect(matched({ takenOn: DAY }, one)).toMatchObject({ confidence: 'doubtful', find: 'K-1' });
   });
 
-  test('is doubtful beside one whose find is known by its name, or was known before', () => {
+  test('is doubtful next to one whose find is known', () => {
     const shots: PhotoInfo[] = [
       { file: 'K-1.jpg', takenMs: NOON },
       { file: 'IMG_2.jpg', takenMs: NOON + 40_000 },
@@ -241,7 +241,7 @@ describe('a photograph that its name says nothing of', () => {
     expect(third).toMatchObject({ confidence: 'doubtful', find: 'K-7' });
   });
 
-  test('is never sure, whatever place and time say', () => {
+  test('is never certain, for any place and time', () => {
     const spot = fc.record({
       place: fc.tuple(fc.double({ min: 16.599, max: 16.601, noNaN: true }), fc.double({ min: 49.199, max: 49.201, noNaN: true })),
       enteredMs: fc.integer({ min: NOON - 100 * MINUTE, max: NOON + 100 * MINUTE }),
@@ -260,7 +260,7 @@ describe('a photograph that its name says nothing of', () => {
 describe('a photograph that is named after a find', () => {
   const find: MatchableFind = { localId: 'K-1', identCely: 'C-202400101-N00007', foundOn: DAY, place: HERE };
 
-  test('is surely of it, by either of its numbers, and from its folder as well', () => {
+  test('is certainly of it, by either of its numbers, and from its folder as well', () => {
     expect(matched({ file: 'k1.jpg', takenOn: DAY }, find)).toMatchObject({ confidence: 'sure', find: 'K-1' });
     expect(matched({ file: 'C-202400101-N00007.jpg' }, find)).toMatchObject({ confidence: 'sure', find: 'K-1' });
     expect(matched({ file: 'trench/K-1/IMG_2.jpg' }, find)).toMatchObject({
@@ -270,13 +270,13 @@ describe('a photograph that is named after a find', () => {
     });
   });
 
-  test('is only likely of it when taken before it was found, or far away', () => {
+  test('is only likely of it if taken before it was found, or far away', () => {
     expect(matched({ file: 'K-1.jpg', takenOn: '2024-05-05' }, find)).toMatchObject({ confidence: 'likely' });
     expect(matched({ file: 'K-1.jpg', takenOn: '2024-06-05' }, find)).toMatchObject({ confidence: 'sure' });
     expect(matched({ file: 'K-1.jpg', place: east(700) }, find)).toMatchObject({ confidence: 'likely' });
   });
 
-  test('is surely of it although the clock of the camera was never set', () => {
+  test('is certainly of it although the camera clock was never set', () => {
     expect(matched({ file: 'K-1.jpg', takenOn: '2000-01-01' }, find)).toMatchObject({ confidence: 'sure' });
   });
 

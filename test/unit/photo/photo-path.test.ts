@@ -28,7 +28,7 @@ describe('a photograph named in a table', () => {
   });
 
   test.each(['C:\\photos\\K-017.png', '/storage/emulated/0/K-017.png', 'C:K-017.png', '\\\\server\\photos\\K-017.png'])(
-    '%s of another computer is looked for by its name',
+    '%s of another computer is looked up by its name',
     (name) => {
       expect(makePhotoResolver(at('photos'))(name)).toEqual({ value: at('photos', 'K-017.png') });
     },
@@ -41,7 +41,7 @@ describe('a photograph named in a table', () => {
   });
 
   test.each(['photos/k-017.PNG', 'PHOTOS/K-017.png', 'photos/K-017.jpg', 'photos/K-017'])(
-    '%s is found in its one other spelling, which is said',
+    '%s is found in its one other spelling, with a message',
     (name) => {
       expect(inWords(makePhotoResolver(root)(name))).toEqual({
         value: at('photos', 'K-017.png'),
@@ -50,7 +50,7 @@ describe('a photograph named in a table', () => {
     },
   );
 
-  test('is missing where several files fit', () => {
+  test('is missing if several files fit', () => {
     for (const ending of ['jpg', 'tif']) writeFileSync(at('photos', `IMG_1.${ending}`), 'x');
     expect(makePhotoResolver(root)('photos/IMG_1.png')).toMatchObject({ rule: 'photo-missing' });
   });
@@ -70,7 +70,7 @@ describe('a photograph named in a table', () => {
     expect(inWords(makePhotoResolver(root)(name))).toEqual({ rule, problem: expect.stringContaining(message) });
   });
 
-  test('a folder of photographs that is not there stops the command', () => {
+  test('a missing folder of photographs stops the command', () => {
     expect(() => makePhotoResolver(join(home, 'none'))).toThrow('cannot be read');
   });
 });

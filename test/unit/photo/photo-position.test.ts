@@ -13,7 +13,7 @@ function file(name: string, content: Buffer | string): string {
   return join(folder, name);
 }
 
-test('the place where a photograph was taken is read from it', async () => {
+test('the position of a photograph is read from it', async () => {
   expect(await readPhotoPosition(file('place.jpg', photoWithGps(50.0871, 14.4208)))).toEqual({
     value: { system: '4326', point: { x: '14.4208', y: '50.0871' } },
   });
@@ -31,6 +31,6 @@ test.each([
   });
 });
 
-test('a photograph that is not there gives no point', async () => {
+test('a missing photograph gives no point', async () => {
   expect(await readPhotoPosition(join(folder, 'none.jpg'))).toMatchObject({ rule: 'photo-unreadable' });
 });

@@ -21,7 +21,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-describe('looking at a photograph', () => {
+describe('a check of a photograph', () => {
   const tiff = (): Buffer => {
     const pixels = Buffer.alloc(10_000, 7);
     const entries = [
@@ -54,7 +54,7 @@ describe('looking at a photograph', () => {
     ['image/tiff', tiff],
     ['image/heic', () => heic],
     ['image/heif', () => heif],
-  ])('%s is known by its bytes, whatever it is called', async (mimeType, bytes) => {
+  ])('recognises %s by its bytes, whatever its name', async (mimeType, bytes) => {
     const path = at('no-extension');
     writeFileSync(path, bytes());
     expect(await inspectPhotograph(path)).toEqual({
@@ -68,7 +68,7 @@ describe('looking at a photograph', () => {
     ['a GIF', Buffer.from('GIF89a\x01\0\x01\0\0\0\0;'), 'photo-type', 'image/gif'],
     ['a PDF', Buffer.from('%PDF-1.7\n'), 'photo-type', 'application/pdf'],
     ['nothing', Buffer.alloc(0), 'photo-empty', 'empty'],
-  ])('%s is refused', async (_, bytes, rule, message) => {
+  ])('refuses %s', async (_, bytes, rule, message) => {
     const path = at('odd.jpg');
     writeFileSync(path, bytes);
     const { photograph, issues } = await inspectPhotograph(path);
@@ -77,7 +77,7 @@ describe('looking at a photograph', () => {
     expect(issues[0]?.message).toContain(path);
   });
 
-  test('the limit itself is allowed, one byte more is not', async () => {
+  test('accepts the size limit itself, but not one byte more', async () => {
     const path = at('large.png');
     writeFileSync(path, PNG);
     truncateSync(path, PHOTO_MAX_BYTES + 1);
@@ -88,7 +88,7 @@ describe('looking at a photograph', () => {
     ]);
   });
 
-  test('a folder, a pipe and a missing file are named and never waited for', async () => {
+  test('names a folder, a pipe and a missing file, and never waits for them', async () => {
     const pipe = at('pipe');
     execFileSync('mkfifo', [pipe]);
     expect((await inspectPhotograph(folder)).issues).toMatchObject([{ rule: 'photo-not-a-file' }]);
@@ -96,12 +96,12 @@ describe('looking at a photograph', () => {
     expect((await inspectPhotograph(at('none.png'))).issues).toMatchObject([{ rule: 'photo-missing' }]);
   });
 
-  test('it can be interrupted', async () => {
+  test('can be interrupted', async () => {
     await expect(inspectPhotograph(at('K-017.png'), { signal: AbortSignal.abort() })).rejects.toThrow('aborted');
   });
 });
 
-describe('a photograph that was cut off', () => {
+describe('a truncated photograph', () => {
   const scan = [0xff, 0xda, 0, 2, 1, 2, 0xff, 0, 3, 0xff, 0xd9];
   const thumbnail = [0xff, 0xe1, 0, 6, 0xff, 0xd8, 0xff, 0xd9];
   const trailer = Array.from({ length: 70_000 }, (_, index) => index % 200);
@@ -113,13 +113,13 @@ describe('a photograph that was cut off', () => {
   };
   const jpeg = (...parts: number[][]): Buffer => Buffer.concat([JPEG.subarray(0, -2), Buffer.from(parts.flat())]);
 
-  test('is told by its missing end, wherever it was cut', async () => {
+  test('is recognised by its missing end, wherever it was cut', async () => {
     const whole = jpeg(thumbnail, scan);
     for (let length = JPEG.length; length < whole.length; length += 1) expect(await cut(whole.subarray(0, length))).toBe(true);
     for (let length = 40; length < PNG.length; length += 1) expect(await cut(PNG.subarray(0, length))).toBe(true);
   });
 
-  test('is not one that was made of many parts, which would each be read from the disk', async () => {
+  test('is not one of many parts, which would each be read from the disk', async () => {
     writeFileSync(at('filled.jpg'), Buffer.concat([JPEG.subarray(0, 2), Buffer.alloc(200_000, 0xff)]));
     writeFileSync(at('chunks.png'), PNG.subarray(0, 33));
     truncateSync(at('chunks.png'), 2_400_000);
@@ -129,7 +129,7 @@ describe('a photograph that was cut off', () => {
     }
   });
 
-  test('is not one that has an end, or something behind it', async () => {
+  test('is not one that has an end, or data after it', async () => {
     expect(await cut(jpeg(thumbnail, scan))).toBe(false);
     expect(await cut(jpeg(thumbnail, scan, trailer))).toBe(false);
     expect(await cut(jpeg(scan.slice(0, 4), Array(65_535).fill(1), [0xff, 0xd9]))).toBe(false);

@@ -34,8 +34,8 @@ function gpsTags(bytes: Buffer): string[] {
   }
 }
 
-describe.each(FORMATS)('a %s with its place in EXIF and XMP', (format) => {
-  test('has none afterwards, and is the same picture, turned the same way, of the same time', async () => {
+describe.each(FORMATS)('a %s with a position in EXIF and XMP', (format) => {
+  test('loses it, and keeps the picture, the orientation and the time', async () => {
     const before = photograph(format);
     expect(gpsTags(before)).toContain('GPSLatitude');
     const { trace, bytes: after } = stripped(before, format);
@@ -50,7 +50,7 @@ describe.each(FORMATS)('a %s with its place in EXIF and XMP', (format) => {
     if (format !== 'png') expect(after.toString('latin1')).toContain('Trench 4');
   });
 
-  test('gives the same bytes each time, and nothing is found in them again', () => {
+  test('gives the same bytes each time, and a second removal finds nothing', () => {
     const once = stripped(photograph(format), format);
     expect(stripped(photograph(format), format).bytes.equals(once.bytes)).toBe(true);
     const again = stripped(once.bytes, format);
@@ -58,7 +58,7 @@ describe.each(FORMATS)('a %s with its place in EXIF and XMP', (format) => {
     expect(again.bytes.equals(once.bytes)).toBe(true);
   });
 
-  test('keeps every byte that is not of the place', () => {
+  test('keeps every byte that is not part of the position', () => {
     const before = photograph(format);
     const { bytes: after } = stripped(before, format);
     if (format === 'png') {
@@ -73,14 +73,14 @@ describe.each(FORMATS)('a %s with its place in EXIF and XMP', (format) => {
     expect(differing.length).toBeLessThan(600);
   });
 
-  test('is not touched where it has no place', async () => {
+  test('is unchanged without a position', async () => {
     const before = await placedPhotograph(format);
     const { trace, bytes } = stripped(before, format);
     expect(trace).toMatchObject({ found: false, tells: false });
     expect(bytes.equals(before)).toBe(true);
   });
 
-  test('cut off anywhere has no place afterwards', () => {
+  test('loses it wherever the file is cut off', () => {
     const whole = photograph(format);
     fc.assert(
       fc.property(fc.nat(whole.length), (keep) => {
@@ -116,19 +116,19 @@ test.each(['jpeg', 'png', 'tiff', 'heic', 'x-unknown'])('any bytes as %s neither
   );
 });
 
-test.each(['II', 'MM'] as const)('pages of a TIFF, byte order %s, lose their places one and all', (order) => {
+test.each(['II', 'MM'] as const)('all pages of a TIFF, byte order %s, lose their positions', (order) => {
   const { trace, bytes } = stripped(tiff({ order, gps: true, pages: 3 }), 'tiff');
   expect(trace.found).toBe(true);
   expect(bytes.includes('SECRET-PLACE')).toBe(false);
 });
 
-test('directories that lead in a circle come to an end', () => {
+test('cyclic directories end', () => {
   const bytes = tiff({ order: 'II', gps: false });
   bytes.writeUInt32LE(8, 34);
   expect(stripped(bytes, 'tiff').trace.found).toBe(false);
 });
 
-test('a pointer that leads into the picture is taken away, and the picture is not overwritten', () => {
+test('a pointer into the picture is removed, and the picture is not overwritten', () => {
   const bytes = tiff({ order: 'II', gps: true });
   bytes.writeUInt32LE(100, 8 + 2 + 12 + 8);
   bytes.fill(0xee, 100, 160);
@@ -137,13 +137,13 @@ test('a pointer that leads into the picture is taken away, and the picture is no
   expect(after.subarray(100, 160).equals(bytes.subarray(100, 160))).toBe(true);
 });
 
-test('a further picture behind the first loses its place, too', () => {
+test('a further picture after the first loses its position, too', () => {
   const first = photograph('jpeg');
   const { bytes } = stripped(Buffer.concat([stripped(first, 'jpeg').bytes, jpeg(tiff({ order: 'MM', gps: true }))]), 'jpeg');
   expect(bytes.includes('SECRET-PLACE')).toBe(false);
 });
 
-test('XMP over several segments is mended across their border, and named by its new digest', () => {
+test('XMP over several segments is changed across their border, and gets its new digest', () => {
   const packet = Buffer.from(`<x xmlns:exif="e">${' '.repeat(40)}<exif:GPSLatitude>49,12.5N</exif:GPSLatitude></x>`);
   const guid = createHash('md5').update(packet).digest('hex').toUpperCase();
   const border = packet.indexOf('Latitude');
@@ -210,14 +210,14 @@ describe('a PNG', () => {
       withChunk('zTXt', Buffer.concat([Buffer.from('Raw profile type APP1\0\0', 'latin1'), deflateSync(rawProfile())])),
     ],
     ['a property as text', withChunk('tEXt', Buffer.from('exif:GPSLatitude\x0049/1, 12/1', 'latin1'))],
-  ])('with its place in %s loses it and stays readable', async (_, before) => {
+  ])('with a position in %s loses it and stays readable', async (_, before) => {
     const { trace, bytes } = stripped(before, 'png');
     expect(trace.found).toBe(true);
     expect(stripped(bytes, 'png').trace.found).toBe(false);
     expect(await sharp(bytes).raw().toBuffer()).toEqual(await sharp(before).raw().toBuffer());
   });
 
-  test.each(['zTXt', 'iTXt'])('with a %s that unpacks without an end is left as it is', (type) => {
+  test.each(['zTXt', 'iTXt'])('with a %s that unpacks endlessly is left unchanged', (type) => {
     const bomb = deflateSync(Buffer.alloc(17 * 1024 * 1024));
     const head = type === 'zTXt' ? 'Raw profile type exif\0\0' : 'XML:com.adobe.xmp\0\x01\0\0\0';
     const before = withChunk(type, Buffer.concat([Buffer.from(head, 'latin1'), bomb]));
@@ -225,7 +225,7 @@ describe('a PNG', () => {
   });
 });
 
-test('XMP that opens an element a million times and closes none is done at once', () => {
+test('XMP that opens an element a million times and closes none is handled at once', () => {
   const packet = Buffer.from(Array.from({ length: 200_000 }, (_, at) => `<a:GPS${at}>`).join(''));
   const before = withChunk('iTXt', Buffer.concat([Buffer.from('XML:com.adobe.xmp\0\0\0\0\0', 'latin1'), packet]));
   expect(stripped(before, 'png').trace.found).toBe(true);

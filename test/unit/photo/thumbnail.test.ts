@@ -85,10 +85,10 @@ async function colours(jpeg: Buffer): Promise<string[]> {
   });
 }
 
-describe('a small picture of a photograph', () => {
+describe('a thumbnail of a photograph', () => {
   const make = makeThumbnails({ maxPx: 320, library });
 
-  test('is no larger than wanted, upright, and says nothing of the place', async () => {
+  test('is no larger than requested, upright, and has no position', async () => {
     const bytes = await photograph(6);
     expect(reader.load(bytes).GPSLatitude).toBeDefined();
     const { jpeg, widthPx, heightPx, orientation } = image(await make(...asFile(bytes)));
@@ -98,21 +98,21 @@ describe('a small picture of a photograph', () => {
     expect(reader.load(jpeg).GPSLatitude).toBeUndefined();
   });
 
-  test('is the one that the camera made where the photograph itself is cut off', async () => {
+  test('is the camera’s own if the photograph itself is cut off', async () => {
     const whole = await photograph(8);
     const { widthPx, heightPx, jpeg } = image(await make(...asFile(whole.subarray(0, whole.length - 3000))));
     expect([widthPx, heightPx]).toEqual([120, 160]);
     expect(await colours(jpeg)).toEqual(['blue', 'red']);
   });
 
-  test('is not made of anything but a photograph, whatever it is called', async () => {
+  test('is made of photographs only, whatever the file name', async () => {
     const drawing = Buffer.from(
       '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9"/></svg>',
     );
     expect(await make(...asFile(drawing))).toMatchObject({ kind: 'none' });
   });
 
-  test('says why there is none', async () => {
+  test('reports why there is none', async () => {
     const [path, size] = asFile(await photograph(1));
     expect(await make(join(path, 'gone.jpg'), 1)).toMatchObject({ why: expect.stringContaining('missing') });
     expect(await make(path, size + 1)).toMatchObject({ why: expect.stringContaining('was changed') });
@@ -120,22 +120,22 @@ describe('a small picture of a photograph', () => {
   });
 });
 
-describe('where nothing is installed that draws pictures', () => {
+describe('without an installed image library', () => {
   const make = makeThumbnails({ maxPx: 320, library: undefined });
 
-  test('the one that the camera made is taken without its metadata, to be turned by the page', async () => {
+  test('the camera’s own thumbnail is used without its metadata, to be rotated by the page', async () => {
     const { jpeg, widthPx, heightPx, orientation } = image(await make(...asFile(await photograph(6))));
     expect([widthPx, heightPx, orientation]).toEqual([160, 120, 6]);
     expect(jpeg.includes('Exif')).toBe(false);
   });
 
-  test('a photograph without one says why', async () => {
+  test('a photograph without one gives the reason', async () => {
     expect(await make(...asFile(await picture(80, 60)))).toMatchObject({ why: expect.stringContaining('sharp') });
   });
 });
 
 describe('the picture of a JPEG alone', () => {
-  test('is the same picture, without data, comments, and what stands behind its end', async () => {
+  test('is the same picture, without metadata, comments, and trailing data', async () => {
     const plain = await picture(80, 60);
     const comment = Buffer.from('fffe000a49.29 16.7', 'latin1');
     const marked = Buffer.concat([
@@ -151,7 +151,7 @@ describe('the picture of a JPEG alone', () => {
     expect(await sharp(bare?.bytes).raw().toBuffer()).toEqual(await sharp(plain).raw().toBuffer());
   });
 
-  test('is nothing where the file is cut off or is none, and never more than the file', () => {
+  test('is empty if the file is cut off or not a JPEG, and never more than the file', () => {
     expect(reduceJpeg(Buffer.from('ffd8ffe0', 'hex'))).toBeUndefined();
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {

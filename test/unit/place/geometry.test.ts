@@ -8,7 +8,7 @@ const decimal = fc
   .map(([negative, whole, fraction]) => `${negative ? '-' : ''}${whole}${fraction === null ? '' : `.${fraction}`}`);
 
 describe('well-known text of a point', () => {
-  test('comes back as it was written, digit by digit', () => {
+  test('is returned as it was written, digit by digit', () => {
     fc.assert(
       fc.property(decimal, decimal, (x, y) => {
         expect(parsePoint(formatPoint({ x, y }))).toEqual({ value: { x, y } });
@@ -47,7 +47,7 @@ describe('well-known text of a point', () => {
   });
 });
 
-describe('decimal numbers as people write them', () => {
+describe('decimal numbers in everyday notation', () => {
   test.each([
     ['14.4208', '14.4208'],
     ['14,4208', '14.4208'],
@@ -101,7 +101,7 @@ describe('a point that cannot be converted is explained', () => {
     ['5514', -743011.72, -1043823.18],
     ['5514', -905000, -1230000],
     ['5514', -400000, -930000],
-  ] as const)('%s %d %d is taken', (system, x, y) => {
+  ] as const)('%s %d %d is accepted', (system, x, y) => {
     expect(findRangeProblem(system, x, y)).toBeUndefined();
   });
 });

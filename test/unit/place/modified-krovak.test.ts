@@ -12,7 +12,7 @@ function derived(wkt: string, system: '4326' | '5514'): FindGeometry {
   return geometry;
 }
 
-test('the mock server meets the published example of EPSG method 1042 (Krovak Modified) to the centimetre, there and back', () => {
+test('the mock server reproduces the published example of EPSG method 1042 (Krovak Modified) to the centimetre, in both directions', () => {
   const [x = 0, y = 0] = numbers(derived(`POINT (${PUBLISHED.wgs84.join(' ')})`, '4326').sjtsk);
   expect([x, y]).toEqual(PUBLISHED.sjtsk);
   const [longitude = 0, latitude = 0] = numbers(derived(`POINT (${PUBLISHED.sjtsk.join(' ')})`, '5514').wgs84);

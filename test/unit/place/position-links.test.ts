@@ -8,7 +8,7 @@ const getProblem = (text: string): string => {
   return 'problem' in reading ? String(reading.problem) : 'none';
 };
 
-describe('a link of a map', () => {
+describe('a map link', () => {
   test.each([
     'geo:50.0871,14.4208',
     'geo:50.0871,14.4208,235;u=12',
@@ -22,7 +22,7 @@ describe('a link of a map', () => {
     'https://www.google.com/maps/search/50.0871,+14.4208?entry=tts',
     'https://www.google.com/maps/place/Praha/@50.09,14.43,17z/data=!3m1!4b1!4m4!3m3!8m2!3d50.0871!4d14.4208',
     'https://www.openstreetmap.org/?mlat=50.0871&mlon=14.4208#map=17/50.09/14.43',
-  ])('says the place that it marks: %s', (text) => {
+  ])('gives the place that it marks: %s', (text) => {
     expect(parsePosition(text)).toEqual({ value: { system: '4326', point: { x: '14.4208', y: '50.0871' } } });
   });
 
@@ -35,7 +35,7 @@ describe('a link of a map', () => {
     ['geo:50.0871,14.4208;crs=nad27', 'nad27'],
     ['geo:0,0', 'the point 0 0'],
     ['https://[', 'a map without a marker'],
-  ])('that marks none says so: %s', (text, problem) => {
+  ])('without a marked place is explained: %s', (text, problem) => {
     expect(getProblem(text)).toContain(problem);
   });
 });
@@ -45,11 +45,11 @@ describe('a plus code', () => {
     ['9F2P3CPC+R8', { lat: '50.0870625', lon: '14.4208125' }],
     ['8FVC9G8F+6X', { lat: '47.3655625', lon: '8.5249375' }],
     ['8fvc9g8f+6xq Zürich', { lat: '47.3655875', lon: '8.5249844' }],
-  ])('means the middle of its place: %s', (text, value) => {
+  ])('means the centre of its area: %s', (text, value) => {
     expect(parsePlaceLink(text)).toEqual({ value });
   });
 
-  test('of thirteen digits is as fine as the code says', () => {
+  test('of thirteen digits is as precise as the code', () => {
     const reading = parsePlaceLink('7FG49QCJ+2VXGJ');
     const { lat, lon } = reading !== undefined && 'value' in reading ? reading.value : { lat: '', lon: '' };
     expect(Number(lat)).toBeCloseTo(20.3701135, 6);
@@ -62,12 +62,12 @@ describe('a plus code', () => {
     ['9F2P3CPC+', 'a large area'],
     ['9F2P0000+', 'a large area'],
     ['50.0871 +14.4208', 'none'],
-  ])('that is none in full is explained: %s', (text, problem) => {
+  ])('that is incomplete is explained: %s', (text, problem) => {
     expect(getProblem(text)).toContain(problem);
   });
 });
 
-test('any text at all is a place or one explanation', () => {
+test('any text is a place or one explanation', () => {
   fc.assert(
     fc.property(
       fc.oneof(

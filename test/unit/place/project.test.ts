@@ -6,7 +6,7 @@ describe('projecting between WGS 84 and S-JTSK', () => {
   test.each([
     [14.42, 50.08, -743011.72, -1043823.18],
     [14.0667, 50.0333, -768785.47, -1045458.6],
-  ])('%d %d comes out as PROJ has it, to the centimetre', (lon, lat, x, y) => {
+  ])('%d %d equals the result of PROJ, to the centimetre', (lon, lat, x, y) => {
     const [projectedX, projectedY] = toSJtsk([lon, lat]);
     expect(projectedX.toFixed(2)).toBe(x.toFixed(2));
     expect(projectedY.toFixed(2)).toBe(y.toFixed(2));
@@ -17,12 +17,12 @@ describe('projecting between WGS 84 and S-JTSK', () => {
     [13.2311182, 49.9914407, -828708.49, -1041287.69],
     [16.7494989, 49.2941092, -586746.29, -1150904.89],
     [15.1700002, 49.84, -693174.81, -1077354.27],
-  ])('the record at %d %d is met within 1.2 m', (lon, lat, x, y) => {
+  ])('the record at %d %d is reproduced within 1.2 m', (lon, lat, x, y) => {
     const [projectedX, projectedY] = toSJtsk([lon, lat]);
     expect(Math.hypot(projectedX - x, projectedY - y)).toBeLessThan(1.2);
   });
 
-  test('a point anywhere in Czechia comes back to within two millimetres', () => {
+  test('a point anywhere in Czechia survives a round trip within two millimetres', () => {
     fc.assert(
       fc.property(fc.double({ min: 12, max: 19, noNaN: true }), fc.double({ min: 48.5, max: 51.1, noNaN: true }), (lon, lat) => {
         const [backLon, backLat] = toWgs84(toSJtsk([lon, lat]));

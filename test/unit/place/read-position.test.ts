@@ -42,7 +42,7 @@ describe('a position is read', () => {
   });
 });
 
-describe('a position that only makes sense otherwise is read so, and has to be confirmed', () => {
+describe('a position that is only plausible in another reading is read so, and must be confirmed', () => {
   test.each([
     ['50.0871, 14.4208', '14.4208 50.0871 ?', 'latitude first'],
     ['50,0871 14,4208', '14.4208 50.0871 ?', 'latitude first'],
@@ -97,7 +97,7 @@ const inSeconds: Writing = (value) => {
 const withoutMarks: Writing = (value) => inSeconds(value).replace(/[°'"]/g, ' ').trim();
 const decimal: Writing = (value) => value.toFixed(6);
 
-test('what is written in any of the notations reads as the same place', () => {
+test('all notations of a place read as the same place', () => {
   fc.assert(
     fc.property(
       longitude,
@@ -141,7 +141,7 @@ test('S-JTSK in any order and with any signs reads as the same place', () => {
   );
 });
 
-test('whatever is typed, a place is read that the service can convert, or what is wrong is said', () => {
+test('any input is a place that the service can convert, or the error is explained', () => {
   const pieces = fc.constantFrom(
     '50',
     '14',
@@ -188,18 +188,15 @@ describe('letters of hemispheres', () => {
   });
 
   test.each(['50.0871 S 14.4208 W', '50.0871 S 14.4208 E', '50.0871 J 14.4208 V', '-14.4208 50.0871', '14.4208 N 50.0871 E'])(
-    '%s is elsewhere as it is written, so that a person has to say what is meant',
+    '%s is elsewhere as written, so that a person must decide',
     (text) => {
       const position = parsePosition(text);
       expect(isReadable(position) && [position.value.isTurned, position.value.doubt !== undefined]).toEqual([true, true]);
     },
   );
 
-  test.each(['50.0871, 14.4208', '743011.7 1043265.5'])(
-    '%s is odd only in its order or in signs that are often left out',
-    (text) => {
-      const position = parsePosition(text);
-      expect(isReadable(position) && [position.value.isTurned, position.value.doubt !== undefined]).toEqual([undefined, true]);
-    },
-  );
+  test.each(['50.0871, 14.4208', '743011.7 1043265.5'])('%s is unusual only in its order or in missing signs', (text) => {
+    const position = parsePosition(text);
+    expect(isReadable(position) && [position.value.isTurned, position.value.doubt !== undefined]).toEqual([undefined, true]);
+  });
 });

@@ -28,7 +28,7 @@ const table = (coordinates: readonly [string, string], properties: Record<string
     `{"type":"FeatureCollection","features":[{"type":"Feature","geometry":{"type":"Point","coordinates":[${coordinates.join()}]},"properties":${JSON.stringify({ local_id: 'P-1', ...properties })}}]}`,
   );
 
-describe.each(PAIRS)('%s %s and the S-JTSK that the service has for it', (lon, lat, x, y) => {
+describe.each(PAIRS)('%s %s and the S-JTSK that the service stores for it', (lon, lat, x, y) => {
   const [degrees, metres] = [wkt(lon, lat), wkt(x, y)];
   const both = { geom_wkt: degrees, geom_sjtsk_wkt: metres };
 
@@ -41,7 +41,7 @@ describe.each(PAIRS)('%s %s and the S-JTSK that the service has for it', (lon, l
     ).toEqual([]);
   });
 
-  test('are one place also where the record counts the other one by now: only the system is another', () => {
+  test('are one place even if the record uses the other system by now: only the system differs', () => {
     const sentElements: readonly FindElements[] = [
       { geom_system: '4326', geom_wkt: degrees },
       { geom_system: '5514', geom_sjtsk_wkt: metres },
@@ -54,7 +54,7 @@ describe.each(PAIRS)('%s %s and the S-JTSK that the service has for it', (lon, l
     }
   });
 
-  test('are one place where the degrees of the record were computed back from its metres', () => {
+  test('are one place if the degrees of the record were computed from its metres', () => {
     const computed = wkt((Number(lon) + 5e-6).toFixed(7), (Number(lat) - 5e-6).toFixed(7));
     const resaved = record({ geom_system: '5514', geom_wkt: computed, geom_sjtsk_wkt: metres });
     expect(listDifferingElements({ geom_system: '4326', geom_wkt: degrees }, resaved)).toEqual(['geom_system']);
@@ -65,14 +65,14 @@ describe.each(PAIRS)('%s %s and the S-JTSK that the service has for it', (lon, l
     expect(listDifferingElements({ geom_system: '4326', geom_wkt: degrees }, moved)).toEqual(['geom_system', 'geom_wkt']);
   });
 
-  test('may stand side by side in one table, and the columns count', async () => {
+  test('may both be in one table, and the columns decide', async () => {
     const { finds, issues } = await readFinds('p.geojson', table([lon, lat], { geom_sjtsk_wkt: metres, geom_system: '5514' }));
     expect(issues).toEqual([]);
     expect(finds[0]?.elements).toEqual({ geom_system: '5514', geom_sjtsk_wkt: metres });
   });
 });
 
-describe('the representation that was measured', () => {
+describe('the measured representation', () => {
   const [lon, lat] = ['15.1700002', '49.84'] as const;
 
   test('is compared to its last digit in a record', () => {
@@ -90,7 +90,7 @@ describe('the representation that was measured', () => {
     expect(issues).toMatchObject([{ rule: 'point-twice', element: 'geom_wkt' }]);
   });
 
-  test('may be rounded to the centimetre by whoever wrote the columns', async () => {
+  test('may be rounded to the centimetre in a table', async () => {
     const { issues } = await readFinds('p.geojson', table(['15.17000021', lat], { geom_wkt: wkt(lon, lat) }));
     expect(issues).toEqual([]);
   });
@@ -103,12 +103,12 @@ describe('a point in S-JTSK on the border of the country', () => {
       ({ rule, severity }) => `${severity} ${rule}`,
     );
 
-  test('is doubted, not refused, as far as the service may convert it otherwise', () => {
+  test('is a warning, not refused, if the service may convert it otherwise', () => {
     expect(judge(1.7, sjtsk)).toEqual(['warning geometry-area']);
     expect(judge(2.3, sjtsk)).toEqual(['error geometry-area']);
   });
 
-  test('is refused where it was measured in degrees, which nobody converts', () => {
+  test('is refused if it was measured in degrees, which the service does not convert', () => {
     expect(judge(1.7)).toEqual(['error geometry-area']);
   });
 });

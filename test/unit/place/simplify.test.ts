@@ -19,8 +19,8 @@ function distance([x, y]: Point, [x1, y1]: Point, [x2, y2]: Point): number {
 const coordinate = fc.double({ min: -1000, max: 1000, noNaN: true });
 const anyRing = fc.array(fc.tuple(coordinate, coordinate), { minLength: 3, maxLength: 60 }).map((points) => ring(...points));
 
-describe('a ring made simpler', () => {
-  test('stays closed, is made of its own points in their order, and leaves none of them farther than allowed', () => {
+describe('a simplified ring', () => {
+  test('stays closed, keeps some of its own points in order, and all others are within the tolerance', () => {
     fc.assert(
       fc.property(anyRing, fc.double({ min: 0.01, max: 200, noNaN: true }), (line, tolerance) => {
         const simple = simplifyRing(line, tolerance);
@@ -40,14 +40,14 @@ describe('a ring made simpler', () => {
     );
   });
 
-  test('loses what lies on a straight line, and is nothing where nothing would be seen', () => {
+  test('loses points on a straight line, and is empty if nothing would be visible', () => {
     const square = ring([0, 0], [5, 0], [10, 0], [10, 5], [10, 10], [0, 10]);
     expect(simplifyRing(square, 0.1)).toEqual(ring([0, 0], [10, 0], [10, 10], [0, 10]));
     expect(simplifyRing(square, 100)).toBeUndefined();
   });
 });
 
-describe('a ring cut to a box', () => {
+describe('a ring clipped to a box', () => {
   const box = { minX: 0, minY: 0, maxX: 100, maxY: 100 };
 
   test('lies in the box', () => {
@@ -61,7 +61,7 @@ describe('a ring cut to a box', () => {
     );
   });
 
-  test('is itself inside, nothing outside, and what both share across the edge', () => {
+  test('is itself if inside, empty if outside, and the common part across the edge', () => {
     const inside = ring([10, 10], [20, 10], [20, 20]);
     expect(toPoints(clipRing(inside, box)).length).toBe(4);
     expect(clipRing(ring([200, 0], [300, 0], [300, 50]), box).length).toBe(0);
@@ -71,7 +71,7 @@ describe('a ring cut to a box', () => {
   });
 });
 
-test('a boundary simplified by ten metres is off by no more', () => {
+test('a boundary simplified by ten metres deviates by no more', () => {
   const wiggle = Array.from({ length: 400 }, (_, index) => {
     const angle = (index / 400) * 2 * Math.PI;
     const radius = 0.05 + 0.0004 * Math.sin(40 * angle);

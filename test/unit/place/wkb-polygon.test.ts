@@ -31,6 +31,6 @@ test.each([
   ['a polygon with a hole', `POLYGON ((${SQUARE}), (${HOLE}))`, [[SQUARE, HOLE]]],
   ['several, of which one has a hole', `MULTIPOLYGON (((${SQUARE}),(${HOLE})), ((${FAR})))`, [[SQUARE, HOLE], [FAR]]],
   ['small letters and line breaks', `multipolygon(\n((${FAR}))\n,\n((${SQUARE}))\n)`, [[FAR], [SQUARE]]],
-])('%s has each ring where it stands in the text', (_, wkt, expected) => {
+])('%s has each ring as in the text', (_, wkt, expected) => {
   expect(readBack(encodeMultiPolygon(wkt))).toEqual(expected.map((rings) => rings.map(points)));
 });

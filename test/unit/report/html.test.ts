@@ -10,7 +10,7 @@ function read(escaped: string): string {
 }
 
 describe('markup from a template', () => {
-  test('says exactly the text that was put in, whatever it is, and opens no tag or quote with it', () => {
+  test('renders any text exactly, and opens no tag or quote with it', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const markup = renderPart(html`<b title="${text}">${text}</b>`);
@@ -29,18 +29,18 @@ describe('markup from a template', () => {
     '--><img src=x onerror=alert(1)>',
     '&lt;script&gt;',
     ']]><svg onload=alert(1)>',
-  ])('takes %j for text', (text) => {
+  ])('treats %j as text', (text) => {
     const markup = renderPart(html`<p class="${text}">${text}</p>`);
     expect(markup.match(/[<>"]/g)?.join('')).toBe('<"">' + '<>');
     expect(read(markup)).toBe(`<p class="${text}">${text}</p>`);
   });
 
-  test('puts lists and markup in as they are, and nothing for nothing', () => {
+  test('inserts lists and markup unchanged, and nothing for nothing', () => {
     const items = ['a', '<b>'].map((text) => html`<li>${text}</li>`);
     expect(renderPart(html`<ul>${items}${undefined}${7}</ul>`)).toBe('<ul><li>a</li><li>&lt;b&gt;</li>7</ul>');
   });
 
-  test('takes nothing that only looks like markup', () => {
+  test('rejects values that only look like markup', () => {
     const forged = JSON.parse('{"markup":"<script>","length":0}') as HtmlPart;
     expect(() => renderPart(html`${forged}`)).toThrow();
   });
@@ -52,6 +52,6 @@ test.each([
   ['JaVaScRiPt:alert(1)', undefined],
   ['data:text/html,<script>', undefined],
   ['//elsewhere', undefined],
-])('an address leads to the web or nowhere: %s', (address, expected) => {
+])('an address links to the web or nowhere: %s', (address, expected) => {
   expect(parseWebAddress(address)).toBe(expected);
 });

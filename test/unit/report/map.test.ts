@@ -13,7 +13,7 @@ function findAt(number: number, wgs84: readonly [number, number]): MappedFind {
 }
 
 describe('a map’s frame', () => {
-  test('holds every point that it was made around, north up and east to the right', () => {
+  test('contains all of its points, north up and east to the right', () => {
     fc.assert(
       fc.property(fc.array(lonLat, { minLength: 1, maxLength: 20 }), fc.constantFrom('overview', 'detail'), (points, kind) => {
         const frame = makeFrameAround(makeBoxAround(points), kind as 'overview' | 'detail');
@@ -31,14 +31,14 @@ describe('a map’s frame', () => {
     );
   });
 
-  test('has the scale that it says, to a thousandth', () => {
+  test('has the printed scale, to a thousandth', () => {
     const frame = makeFrameAround({ minX: 15.1, minY: 49.8, maxX: 15.2, maxY: 49.86 }, 'detail');
     const [a, b] = [toSJtsk([15.15, 49.83]), toSJtsk([15.16, 49.83])];
     const units = frame.place([15.16, 49.83])[0] - frame.place([15.15, 49.83])[0];
     expect((units * frame.metresPerUnit) / Math.hypot(a[0] - b[0], a[1] - b[1])).toBeCloseTo(1, 3);
   });
 
-  test('has grid lines where both systems take round values', () => {
+  test('has grid lines at round values of both systems', () => {
     const frame = makeFrameAround({ minX: 15.1, minY: 49.8, maxX: 15.2, maxY: 49.86 }, 'detail');
     const { meridians, parallels, top, right } = makeGraticule(frame);
     for (const ticks of [meridians, parallels, top, right]) expect(ticks.length).toBeGreaterThan(1);
@@ -51,7 +51,7 @@ describe('a map’s frame', () => {
   });
 });
 
-test('a step is 1, 2 or 5 with noughts, and no more than was wanted', () => {
+test('a step is 1, 2 or 5 with zeros, and no more than requested', () => {
   fc.assert(
     fc.property(fc.double({ min: 1e-6, max: 1e6, noNaN: true }), (most) => {
       const step = roundDownToStep(most);
@@ -62,7 +62,7 @@ test('a step is 1, 2 or 5 with noughts, and no more than was wanted', () => {
   );
 });
 
-test('stacks hold every item once, and keep apart what is far apart', () => {
+test('clusters contain every item once, and separate distant ones', () => {
   const place = fc.tuple(fc.double({ min: 0, max: 700, noNaN: true }), fc.double({ min: 0, max: 500, noNaN: true }));
   fc.assert(
     fc.property(fc.array(place, { maxLength: 80 }), (places) => {
@@ -78,12 +78,12 @@ test('stacks hold every item once, and keep apart what is far apart', () => {
   );
 });
 
-test('ten thousand finds make no more stacks than a map has room for', () => {
+test('ten thousand finds make no more clusters than fit a map', () => {
   const items = Array.from({ length: 10_000 }, (_, index) => [(index * 7919) % 700, (index * 104_729) % 500] as const);
   expect(stack(items, (at) => at, 15).length).toBeLessThan(4000);
 });
 
-test('names of places stay apart and inside the map', () => {
+test('place names do not overlap and stay inside the map', () => {
   const requests = Array.from({ length: 60 }, (_, index) => ({
     at: [100 + ((index * 97) % 560), 60 + ((index * 61) % 340)] as const,
     text: `KH24-${index}`,
@@ -102,7 +102,7 @@ test('names of places stay apart and inside the map', () => {
 });
 
 describe('sheets', () => {
-  test('are an overview and one for each place where finds lie, the richest first', () => {
+  test('are an overview and one for each place with finds, the largest first', () => {
     const finds = [findAt(1, [16.75, 49.29]), findAt(2, [15.17, 49.84]), findAt(3, [15.172, 49.841]), findAt(4, [15.18, 49.85])];
     const sheets = planSheets(finds);
     expect(sheets.map(({ kind, finds: members }) => [kind, members.map(({ number }) => number)])).toEqual([
@@ -112,7 +112,7 @@ describe('sheets', () => {
     ]);
   });
 
-  test('are none without finds, and no more than nine for finds all over the country', () => {
+  test('are empty without finds, and at most nine for finds all over the country', () => {
     expect(planSheets([])).toEqual([]);
     const scattered = Array.from({ length: 300 }, (_, index) =>
       findAt(index + 1, [12.5 + (index % 20) * 0.3, 48.7 + Math.floor(index / 20) * 0.15]),

@@ -24,7 +24,7 @@ test('a file grows by what is appended, and ends with its tail', async () => {
   expect(readFileSync(path, 'utf8')).toBe('první\ndruhý\n</end>');
 });
 
-test('what was not committed is cut off when the file is opened again, its tail included', async () => {
+test('uncommitted data are cut off when the file is opened again, including its tail', async () => {
   const path = aPath();
   writeFileSync(path, 'committed half a li');
   const file = await openAppendFile(path, known(9), undefined);
@@ -35,7 +35,7 @@ test('what was not committed is cut off when the file is opened again, its tail 
   expect(readFileSync(path, 'utf8')).toBe('committed more');
 });
 
-test('what was appended and never committed is taken back on closing', async () => {
+test('appended but uncommitted data are removed on closing', async () => {
   const path = aPath();
   const file = await openAppendFile(path, NOTHING, undefined);
   file.append(Buffer.from('one\n'));
@@ -46,14 +46,14 @@ test('what was appended and never committed is taken back on closing', async () 
   expect(readFileSync(path, 'utf8')).toBe('one\nend');
 });
 
-test('a file that lost bytes which were committed is refused and left as it is', async () => {
+test('a file that lost committed bytes is refused and left unchanged', async () => {
   const path = aPath();
   writeFileSync(path, 'short');
   await expect(openAppendFile(path, known(50), undefined)).rejects.toBeInstanceOf(FileError);
   expect(readFileSync(path, 'utf8')).toBe('short');
 });
 
-test('a device is no file', async () => {
+test('a device is not a file', async () => {
   await expect(openAppendFile('/dev/null', NOTHING, undefined)).rejects.toBeInstanceOf(FileError);
   expect(existsSync('/dev/null')).toBe(true);
 });
@@ -74,7 +74,7 @@ async function grown(path: string, pages: readonly number[]): Promise<{ extent: 
   return { extent, checkpoint: checkpoint ?? { sizeBytes: 0, changedNs: '' }, bytes: Buffer.concat(bytes) };
 }
 
-test('a file that grew over many runs is known again, by its end and as a whole', async () => {
+test('a file that grew over many runs is recognised, by its end and as a whole', async () => {
   await fc.assert(
     fc.asyncProperty(somePages, async (pages) => {
       const path = aPath();
@@ -90,7 +90,7 @@ test('a file that grew over many runs is known again, by its end and as a whole'
   );
 });
 
-test('a byte that is another one, anywhere in a file, is noticed', async () => {
+test('a changed byte, anywhere in a file, is detected', async () => {
   await fc.assert(
     fc.asyncProperty(somePages, fc.nat(), fc.boolean(), async (pages, chosen, wasClosed) => {
       const path = aPath();
@@ -106,7 +106,7 @@ test('a byte that is another one, anywhere in a file, is noticed', async () => {
   );
 });
 
-test('what another program changes just behind a write is noticed, whatever time the disk gives it', async () => {
+test('a change by another program right after a write is detected, whatever the file times', async () => {
   const path = join(tempFolder(), 'out');
   const file = await openAppendFile(path, NOTHING, undefined);
   const handles = await open(path, 'r');
@@ -129,7 +129,7 @@ test.each<readonly [string, RegExp, (path: string) => void]>([
   ['gets more', /added/, (path) => appendFileSync(path, 'more')],
   ['is changed', /was changed/, (path) => writeFileSync(path, 'ONE\n')],
   ['is deleted', /removed or replaced/, (path) => rmSync(path)],
-])('a file that %s by another program while it is written is not closed as if nothing were', async (_, words, change) => {
+])('a file that was %s by another program while it is written fails on closing', async (_, words, change) => {
   const path = aPath();
   const file = await openAppendFile(path, NOTHING, undefined);
   file.append(Buffer.from('one\n'));

@@ -14,11 +14,11 @@ function keptFolder(): string {
   return folder;
 }
 
-test('nothing is kept at first', () => {
+test('nothing is stored at first', () => {
   expect(readKept(join(tempFolder(), 'none'))).toBeUndefined();
 });
 
-test('a file is kept with where it came from and when, for its owner alone', () => {
+test('a file is stored with its source and time, for its owner alone', () => {
   const keptFile = readKept(keptFolder());
   expect(keptFile).toMatchObject({ url: URL, fetchedAtMs: MONDAY, checkedAtMs: MONDAY });
   expect(keptFile?.bytes.toString()).toBe('one');
@@ -26,7 +26,7 @@ test('a file is kept with where it came from and when, for its owner alone', () 
   expect(statSync(keptFile?.path ?? '').mode & 0o777).toBe(0o600);
 });
 
-test('the same again is only newly checked, another takes its place and leaves nothing behind', () => {
+test('an unchanged file only gets a new check time, a changed one replaces it and leaves nothing behind', () => {
   const folder = keptFolder();
   keep(folder, 'svc.xsd', URL, Buffer.from('one'), TUESDAY);
   expect(readKept(folder)).toMatchObject({ fetchedAtMs: MONDAY, checkedAtMs: TUESDAY });
@@ -35,21 +35,21 @@ test('the same again is only newly checked, another takes its place and leaves n
   expect(readdirSync(folder)).toHaveLength(2);
 });
 
-test('forgetting it says whether there was one', () => {
+test('deleting it reports if there was one', () => {
   const folder = keptFolder();
   expect(forget(folder)).toBe(true);
   expect(readKept(folder)).toBeUndefined();
   expect(forget(folder)).toBe(false);
 });
 
-describe('what was damaged since', () => {
+describe('a file that was damaged since', () => {
   test.each([
     ['the file is gone', (path: string) => rmSync(path), /is missing/],
     ['the file was edited', (path: string) => writeFileSync(path, 'won'), /was changed since it was fetched/],
     ['the card is cut', (path: string) => writeFileSync(join(path, '..', 'current.json'), '{"file"'), /is damaged/],
     ['the card names another place', (path: string) => edit(path, { file: '../../../etc/passwd' }), /is damaged/],
     ['the card has no time', (path: string) => edit(path, { fetched_at: 'yesterday' }), /is damaged/],
-  ])('is not taken: %s', (_, damage, message) => {
+  ])('is not used: %s', (_, damage, message) => {
     const folder = keptFolder();
     damage(readKept(folder)?.path ?? '');
     expect(() => readKept(folder)).toThrow(ConfigError);

@@ -6,7 +6,7 @@ import { DatabaseError } from '../../../src/base/errors.ts';
 import { makeSafeFileName, removeTemps, writeFiles } from '../../../src/store/file-folder.ts';
 import { tempFolder } from '../../support/temp-outbox.ts';
 
-describe('the name of a file', () => {
+describe('the file name', () => {
   test.each(['C-202400101-N00001', 'HES-000253', 'ruian-676730', 'ADB-PRAH21-000001'])('is the identifier %s itself', (ident) => {
     expect(makeSafeFileName(ident, '.xml')).toBe(`${ident}.xml`);
   });
@@ -30,12 +30,12 @@ describe('the name of a file', () => {
     'HES-1 ',
     'hes-1a',
     'a%2Fb',
-  ])('of %j stays in its folder and shows that it is not the plain one', (ident) => {
+  ])('of %j stays in its folder and differs from the plain one', (ident) => {
     const name = makeSafeFileName(ident, '.xml');
     expect(name).toMatch(/^[A-Za-z0-9_-]{0,120}~[0-9a-f]{16}\.xml$/);
   });
 
-  test('never leaves its folder and stands for one identifier only, also where case does not count', () => {
+  test('never leaves its folder and belongs to one identifier only, even on case-insensitive disks', () => {
     const ident = fc.oneof(fc.string({ unit: 'binary' }), fc.stringMatching(/^[A-Za-z0-9./\\-]{0,12}$/));
     fc.assert(
       fc.property(ident, ident, (a, b) => {
@@ -52,7 +52,7 @@ describe('the name of a file', () => {
   });
 });
 
-test('files are written whole, over what was there, and leave no drafts', async () => {
+test('files are written completely, over the old content, and leave no temporary files', async () => {
   const folder = join(tempFolder(), 'deep', 'out');
   const files = Array.from({ length: 40 }, (_, n) => ({ name: `F-${n}.xml`, content: `obsah ${n}` }));
   writeFiles(folder, files);
@@ -62,7 +62,7 @@ test('files are written whole, over what was there, and leave no drafts', async 
   expect(readFileSync(join(folder, 'F-39.xml'), 'utf8')).toBe('obsah 39');
 });
 
-test('a link that waits under the name of a file is replaced, not followed', async () => {
+test('a link with the name of a file is replaced, not followed', async () => {
   const folder = tempFolder();
   const outside = join(tempFolder(), 'precious');
   writeFileSync(outside, 'precious');
@@ -72,7 +72,7 @@ test('a link that waits under the name of a file is replaced, not followed', asy
   expect(readFileSync(join(folder, 'A-1.xml'), 'utf8')).toBe('record');
 });
 
-test('what a process that died left half written is taken away, and nothing else', async () => {
+test('a partial file of a dead process is removed, and nothing else', async () => {
   const folder = tempFolder();
   for (const name of ['.1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed.tmp', 'A-1.xml', '.hidden', 'notes.tmp']) {
     writeFileSync(join(folder, name), '');
@@ -81,7 +81,7 @@ test('what a process that died left half written is taken away, and nothing else
   expect(readdirSync(folder).sort()).toEqual(['.hidden', 'A-1.xml', 'notes.tmp']);
 });
 
-test('a folder that cannot be is a clear error', async () => {
+test('an impossible folder is a clear error', async () => {
   const file = join(tempFolder(), 'file');
   writeFileSync(file, '');
   expect(() => writeFiles(file, [{ name: 'A.xml', content: '' }])).toThrow(DatabaseError);

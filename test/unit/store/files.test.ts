@@ -42,7 +42,7 @@ async function withPath(path: string, work: () => Promise<void>): Promise<void> 
 }
 
 describe.runIf(canWatchDisk)('a power cut at any moment', () => {
-  test('finds settings, secrets and terms whole: flushed, then named, then the folder flushed', async () => {
+  test('leaves settings, secrets and terms complete: flushed, then renamed, then the folder flushed', async () => {
     const folder = tempFolder();
     expect(await watchDisk(() => writePrivateFile(join(folder, 'config.toml'), 'new'))).toEqual([
       'flush draft',
@@ -51,7 +51,7 @@ describe.runIf(canWatchDisk)('a power cut at any moment', () => {
     ]);
   });
 
-  test('finds what a person had written out', async () => {
+  test('leaves a file that a person had written', async () => {
     const folder = tempFolder();
     expect(await watchDisk(() => writeOutputFile(join(folder, 'finds.csv'), ['new'], { overwrite: false }))).toEqual([
       'flush draft',
@@ -60,7 +60,7 @@ describe.runIf(canWatchDisk)('a power cut at any moment', () => {
     ]);
   });
 
-  test('finds the records of a harvest, whose disk is flushed as a whole', async () => {
+  test('leaves the records of a harvest, whose disk is flushed as a whole', async () => {
     const folder = tempFolder();
     writeFiles(folder, [{ name: 'A-1', content: 'one' }]);
     const programs = tempFolder();
@@ -72,7 +72,7 @@ describe.runIf(canWatchDisk)('a power cut at any moment', () => {
   test.each([
     ['there is no program for that', ''],
     ['the program for that fails', '#!/bin/sh\nexit 1\n'],
-  ])('finds the records of a harvest, flushed one by one, where %s', async (_why, program) => {
+  ])('leaves the records of a harvest, flushed one by one, if %s', async (_why, program) => {
     const folder = tempFolder();
     const names = ['A-1', 'A-2', 'A-3'];
     writeFiles(
@@ -86,7 +86,7 @@ describe.runIf(canWatchDisk)('a power cut at any moment', () => {
     expect(seen.at(-1)).toBe(`flush ${basename(folder)}`);
   });
 
-  test('finds a photograph in the queue, with the folders that were made for it', async () => {
+  test('leaves a queued photograph, with the folders that were made for it', async () => {
     const home = tempFolder();
     const store = openContentStore(join(home, 'photos'));
     let place = '';
@@ -102,7 +102,7 @@ describe.runIf(canWatchDisk)('a power cut at any moment', () => {
     ]);
   });
 
-  test('finds the end of a file that grew, and the file itself in its folder', async () => {
+  test('leaves the end of a growing file, and the file itself in its folder', async () => {
     const folder = tempFolder();
     const seen = await watchDisk(async () => {
       const file = await openAppendFile(join(folder, 'out.xml'), { lengthBytes: 0, digest: null }, undefined);
@@ -113,7 +113,7 @@ describe.runIf(canWatchDisk)('a power cut at any moment', () => {
     expect(seen).toEqual([`flush ${basename(folder)}`, 'flush out.xml', 'flush out.xml']);
   });
 
-  test('finds a backup, and an outbox that was put aside before another takes its place', async () => {
+  test('leaves a backup, and an outbox that was set aside before another replaces it', async () => {
     using outbox = tempOutbox();
     const folder = tempFolder();
     const backup = await watchDisk(() => backUpOutbox(outbox, join(folder, 'copy.sqlite')));
@@ -132,7 +132,7 @@ describe.runIf(canWatchDisk)('a power cut at any moment', () => {
     ]);
   });
 
-  test('a folder that the disk does not let be made is an error of the disk, whatever Node calls it', () => {
+  test('a folder that cannot be created is an error of the disk, whatever Node calls it', () => {
     const folder = tempFolder();
     symlinkSync(join(folder, 'nowhere'), join(folder, 'link'));
     expect(() => writePrivateFile(join(folder, 'link', 'config.toml'), 'new')).toThrow(
@@ -140,7 +140,7 @@ describe.runIf(canWatchDisk)('a power cut at any moment', () => {
     );
   });
 
-  test('a folder of a drive that has no flush for folders is no failure; one that the drive cannot write is', async () => {
+  test('a drive without a flush for folders is accepted; one that cannot write the folder is not', async () => {
     const path = join(tempFolder(), 'config.toml');
     const onFolder = (report: () => never) => (flushed: string) => (flushed === dirname(path) ? report() : undefined);
     await watchDisk(() => writePrivateFile(path, 'new'), onFolder(failing('EINVAL')));
@@ -164,12 +164,12 @@ describe.runIf(canWatchDisk)('a power cut at any moment', () => {
   });
 });
 
-describe.runIf(canWatchDisk)('a disk that gives back something else than was written', () => {
+describe.runIf(canWatchDisk)('a disk that returns other data than written', () => {
   const lie = (path: string): void => {
     if (statSync(path).isFile()) writeFileSync(path, 'X', { flag: 'r+' });
   };
 
-  test('does not take the place of settings, secrets, terms or a kept answer', async () => {
+  test('does not replace settings, secrets, terms or a stored answer', async () => {
     const path = join(tempFolder(), 'mapping.csv');
     writePrivateFile(path, 'what was there before');
     await expect(watchDisk(() => writePrivateFile(path, 'new'), lie)).rejects.toThrow(DatabaseError);
@@ -177,7 +177,7 @@ describe.runIf(canWatchDisk)('a disk that gives back something else than was wri
     expect(readdirSync(dirname(path))).toEqual(['mapping.csv']);
   });
 
-  test('gets no photograph, whose original might be deleted', async () => {
+  test('stores no photograph, whose original might be deleted', async () => {
     const folder = tempFolder();
     const adding = watchDisk(() => openContentStore(folder).add(photograph()), lie);
     await expect(adding).rejects.toThrow(/returns other data than was written/);
@@ -186,7 +186,7 @@ describe.runIf(canWatchDisk)('a disk that gives back something else than was wri
 });
 
 describe.runIf(canWatchDisk)('a disk that reports an error', () => {
-  test.each(['EIO', 'ENODEV', 'ESTALE'])('(%s) is named, with what to do', async (code) => {
+  test.each(['EIO', 'ENODEV', 'ESTALE'])('(%s) is reported with advice', async (code) => {
     const path = join(tempFolder(), 'secrets.json');
     const thrown: unknown = await watchDisk(() => writePrivateFile(path, '{}'), failing(code)).catch((error: unknown) => error);
     expect(thrown).toBeInstanceOf(DatabaseError);
@@ -195,8 +195,8 @@ describe.runIf(canWatchDisk)('a disk that reports an error', () => {
   });
 });
 
-describe('a draft', () => {
-  test('of secrets is not written into what somebody put under a name that can be foreseen, nor lent its permissions', () => {
+describe('a temporary file', () => {
+  test('of secrets has an unpredictable name and its own permissions', () => {
     const folder = tempFolder();
     const [secrets, config] = [join(folder, 'secrets.json'), join(folder, 'config.toml')];
     const trap = join(tempFolder(), 'readable-by-all');
@@ -211,7 +211,7 @@ describe('a draft', () => {
     expect(readFileSync(trap, 'utf8')).toBe('');
   });
 
-  test('of a backup that another machine has under way in the same folder is left alone', () => {
+  test('of another machine’s backup in the same folder is left alone', () => {
     using outbox = tempOutbox();
     const target = join(tempFolder(), 'copy.sqlite');
     const other = `${target}.${process.pid}.tmp`;
@@ -220,14 +220,14 @@ describe('a draft', () => {
     expect(readFileSync(other, 'utf8')).toBe('another’s');
   });
 
-  test('has a name that is never too long', async () => {
+  test('never has a name that is too long', async () => {
     const path = join(tempFolder(), `${'ň'.repeat(125)}.csv`);
     await writeOutputFile(path, ['finds'], { overwrite: false });
     expect(readFileSync(path, 'utf8')).toBe('finds');
   });
 });
 
-test('a link to a file stays one when the file is written anew', async () => {
+test('a link to a file stays a link when the file is rewritten', async () => {
   const folder = tempFolder();
   const [file, link] = [join(folder, 'elsewhere.csv'), join(folder, 'finds.csv')];
   writeFileSync(file, 'old');
@@ -236,7 +236,7 @@ test('a link to a file stays one when the file is written anew', async () => {
   expect([readFileSync(file, 'utf8'), readFileSync(link, 'utf8')]).toEqual(['new', 'new']);
 });
 
-test('a photograph that cannot be read is named, and is not said to be a fault of the disk that it goes to', async () => {
+test('an unreadable photograph is named, and not reported as a fault of the target disk', async () => {
   const [folder, photo] = [tempFolder(), join(tempFolder(), 'gone.jpg')];
   await expect(openContentStore(folder).add(photo)).rejects.toThrow(FileError);
   await expect(openContentStore(folder).add(photo)).rejects.toThrow(/gone\.jpg cannot be read.*Copy it again/);
@@ -245,7 +245,7 @@ test('a photograph that cannot be read is named, and is not said to be a fault o
   expect(existsSync(folder) ? readdirSync(folder) : []).toEqual([]);
 });
 
-describe('what a process that was killed had not finished', () => {
+describe('unfinished files of a killed process', () => {
   const DEAD_PID = 2 ** 22 + 1;
   const days = (count: number): Date => new Date(Date.now() - count * 24 * 3600 * 1000);
   const leave = (folder: string, pid: string, when: Date): string => {
@@ -260,7 +260,7 @@ describe('what a process that was killed had not finished', () => {
     exports: async (folder: string) => void (await writeOutputFile(join(folder, 'finds.csv'), ['new'], { overwrite: false })),
   };
 
-  test.each(Object.entries(writers))('is taken away after a day by whoever writes %s there', async (_what, write) => {
+  test.each(Object.entries(writers))('are removed after a day by the next writer of %s', async (_what, write) => {
     const folder = tempFolder();
     const old = [leave(folder, '', days(2)), leave(folder, `.${DEAD_PID}`, days(2))];
     const keptNames = [leave(folder, `.${DEAD_PID + 1}`, days(0)), leave(folder, `.${process.ppid}`, days(2))];

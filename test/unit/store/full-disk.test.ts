@@ -55,8 +55,8 @@ function expectClear(outcome: unknown): void {
 }
 
 // Continuous integration runs where this can be done.
-describe.skipIf(!canLimitFiles && process.env['CI'] === undefined)('a disk that is full at any byte', () => {
-  test.each(Object.entries(WRITERS))('leaves %s whole or as it was, and says so', async (_, write) => {
+describe.skipIf(!canLimitFiles && process.env['CI'] === undefined)('a disk that fills up at any byte', () => {
+  test.each(Object.entries(WRITERS))('leaves %s complete or unchanged, and reports it', async (_, write) => {
     await fc.assert(
       fc.asyncProperty(piecesAndRoom, async ({ pieces, sizeBytes, room }) => {
         const folder = tempFolder();
@@ -72,7 +72,7 @@ describe.skipIf(!canLimitFiles && process.env['CI'] === undefined)('a disk that 
     );
   });
 
-  test('takes no part of a photograph for the whole of it', async () => {
+  test('accepts no part of a photograph as the whole', async () => {
     await fc.assert(
       fc.asyncProperty(piecesAndRoom, async ({ pieces, sizeBytes, room }) => {
         const folder = join(tempFolder(), 'photos');
@@ -91,7 +91,7 @@ describe.skipIf(!canLimitFiles && process.env['CI'] === undefined)('a disk that 
     );
   });
 
-  test('leaves the schema that was fetched before, or has the new one', async () => {
+  test('leaves the previous schema, or the new one', async () => {
     await fc.assert(
       fc.asyncProperty(piecesAndRoom, fc.nat({ max: 900 }), async ({ pieces }, room) => {
         const folder = join(tempFolder(), 'schema');
@@ -105,7 +105,7 @@ describe.skipIf(!canLimitFiles && process.env['CI'] === undefined)('a disk that 
     );
   });
 
-  test('leaves what was harvested and noted before', async () => {
+  test('leaves what was harvested and recorded before', async () => {
     await fc.assert(
       fc.asyncProperty(piecesAndRoom, fc.string({ minLength: 1 }), async ({ pieces, room }, tail) => {
         const path = join(tempFolder(), 'harvest.jsonl');
@@ -135,7 +135,7 @@ describe.skipIf(!canLimitFiles && process.env['CI'] === undefined)('a disk that 
     );
   });
 
-  test('leaves the backup that was there, and nothing beside it', async () => {
+  test('leaves the previous backup, and nothing beside it', async () => {
     using outbox = tempOutbox();
     for (let n = 0; n < 40; n += 1) queueImport(outbox, `K-${n}`);
     const folder = tempFolder();

@@ -22,7 +22,7 @@ function getRefusal(path: string): DatabaseError {
 }
 
 describe('a lock file', () => {
-  test('is made for its owner alone, in a folder that is made for its owner alone', () => {
+  test('is created for its owner alone, in a folder for its owner alone', () => {
     const folder = join(tempFolder(), 'state', 'outboxes');
     const lock = acquireLockFile(join(folder, 'a.lock'));
     expect([join(folder, '..'), folder, join(folder, 'a.lock')].map((path) => statSync(path).mode & 0o777)).toEqual([
@@ -32,7 +32,7 @@ describe('a lock file', () => {
     lock?.release();
   });
 
-  test('that others can read is closed to them', () => {
+  test('that others can read is restricted', () => {
     const path = join(tempFolder(), 'a.lock');
     writeFileSync(path, '');
     chmodSync(path, 0o644);
@@ -49,7 +49,7 @@ describe('a lock file', () => {
     expect(found()).toEqual([['a.lock'], 0]);
   });
 
-  test('is held by one connection of a process, and by none that comes later until it is released', () => {
+  test('is held by one connection of a process, and by no later one until it is released', () => {
     const path = join(tempFolder(), 'a.lock');
     const first = acquireLockFile(path);
     expect([acquireLockFile(path), acquireLockFile(path)]).toEqual([undefined, undefined]);
@@ -61,7 +61,7 @@ describe('a lock file', () => {
     second?.release();
   });
 
-  test('with content is refused and stays as it is', () => {
+  test('with content is refused and stays unchanged', () => {
     const path = join(tempFolder(), 'a.lock');
     writeFileSync(path, 'letters of an archaeologist');
     expect(getRefusal(path)).toMatchObject({ exitCode: 12, message: expect.stringContaining('a lock must be an empty file') });
@@ -77,20 +77,20 @@ describe('a lock file', () => {
     expect(getRefusal(path).exitCode).toBe(12);
   });
 
-  test('is no folder', () => {
+  test('cannot be a folder', () => {
     const path = join(tempFolder(), 'a.lock');
     mkdirSync(path);
     expect(getRefusal(path).exitCode).toBe(12);
   });
 
-  test('is not made below a file', () => {
+  test('cannot be created below a file', () => {
     const file = join(tempFolder(), 'file');
     writeFileSync(file, '');
     expect(getRefusal(join(file, 'a.lock')).exitCode).toBe(12);
   });
 });
 
-describe.skipIf(!isSuperuser)('where nothing may be written', () => {
+describe.skipIf(!isSuperuser)('in a read-only place', () => {
   const ask = async (path: string): Promise<Answer> => {
     const other = await startLockProcess({ user: ORDINARY_USER });
     try {
@@ -100,7 +100,7 @@ describe.skipIf(!isSuperuser)('where nothing may be written', () => {
     }
   };
 
-  test('a lock that is missing is refused as a matter of the configuration', async () => {
+  test('a missing lock is refused as a configuration error', async () => {
     const folder = tempFolder();
     chmodSync(folder, 0o555);
     expect(await ask(join(folder, 'a.lock'))).toMatchObject({
@@ -109,7 +109,7 @@ describe.skipIf(!isSuperuser)('where nothing may be written', () => {
     });
   });
 
-  test('a lock that is there and can only be read is refused in the same way', async () => {
+  test('a read-only lock is refused in the same way', async () => {
     const folder = tempFolder();
     chmodSync(folder, 0o755);
     writeFileSync(join(folder, 'a.lock'), '', { mode: 0o644 });
@@ -135,12 +135,12 @@ describe.skipIf(!canMountDisks)('on a disk of its own', () => {
   test.each([
     ['its folder', 'new'],
     ['the lock', ''],
-  ])('that is full when %s is to be made, it is refused until there is space', async (_, sub) => {
+  ])('that is full when %s is created, it is refused until there is space', async (_, sub) => {
     const answer = await askOn(sub, 'mount -t tmpfs -o size=64k,nr_inodes=1 none disk');
     expect(answer).toMatchObject({ exitCode: 5, error: expect.stringContaining('the disk is full') });
   });
 
-  test('that is full, a lock that is there is taken', async () => {
+  test('that is full, an existing lock is acquired', async () => {
     const fill = '{ dd if=/dev/zero of=disk/filler bs=4k 2>/dev/null; true; }';
     expect(await askOn('', `mount -t tmpfs -o size=64k,nr_inodes=3 none disk && touch disk/a.lock && ${fill}`)).toBe('acquired');
   });
@@ -148,14 +148,14 @@ describe.skipIf(!canMountDisks)('on a disk of its own', () => {
   test.each([
     ['is missing', 'true'],
     ['is there', 'touch disk/a.lock'],
-  ])('that is read-only, a lock that %s is refused as a matter of the configuration', async (_, prepare) => {
+  ])('that is read-only, a lock that %s is refused as a configuration error', async (_, prepare) => {
     const answer = await askOn('', `mount -t tmpfs none disk && ${prepare} && mount -o remount,ro none disk`);
     expect(answer).toMatchObject({ exitCode: 12 });
   });
 });
 
 describe('the locks of a file system', () => {
-  test('are reliable where a second process is kept out, and nothing is left of the trial', () => {
+  test('are reliable if a second process is excluded, and the trial leaves nothing behind', () => {
     const folder = tempFolder();
     expect(isLockingReliable(folder)).toBe(true);
     expect(readdirSync(folder)).toEqual([]);

@@ -15,7 +15,7 @@ function stdoutThatTakes(pieces: number, code: string): { stdout: NodeJS.WriteSt
   return { stdout: stream as unknown as NodeJS.WriteStream, taken };
 }
 
-test('pieces are made only as fast as the reader takes them, and no longer than it reads', async () => {
+test('pieces are made only as fast as the reader takes them, and only while it reads', async () => {
   let count = 0;
   const pieces = function* (): Generator<string> {
     for (; count < 1000; count += 1) yield `${count}`;
@@ -26,13 +26,13 @@ test('pieces are made only as fast as the reader takes them, and no longer than 
   expect(count).toBeLessThan(100);
 });
 
-test('what is taken whole is said to be, and stdout stays open', async () => {
+test('a completely written output is reported as such, and stdout stays open', async () => {
   const { stdout, taken } = stdoutThatTakes(9, 'EPIPE');
   expect(await writeToReader(stdout, ['a', Buffer.from('b')])).toBe(true);
   expect([taken, stdout.writableEnded]).toEqual([['a', 'b'], false]);
 });
 
-test('a disk that is full is a failure', async () => {
+test('a full disk is a failure', async () => {
   const { stdout } = stdoutThatTakes(1, 'ENOSPC');
   await expect(writeToReader(stdout, ['a', 'b', 'c'])).rejects.toThrow(/stdout/);
 });

@@ -14,13 +14,13 @@ function writeFile(bytes: Buffer): string {
   return path;
 }
 
-test.each([0, 1, MIB - 1, MIB, MIB + 1, 3 * MIB + 7])('a file of %i bytes comes whole and in order', async (sizeBytes) => {
+test.each([0, 1, MIB - 1, MIB, MIB + 1, 3 * MIB + 7])('a file of %i bytes is read completely and in order', async (sizeBytes) => {
   const bytes = randomBytes(sizeBytes);
   const read = await buffer(readAhead(writeFile(bytes)));
   expect(createHash('sha256').update(read).digest('hex')).toBe(createHash('sha256').update(bytes).digest('hex'));
 });
 
-test('a file that is not there fails the reader', async () => {
+test('a missing file fails the reader', async () => {
   await expect(buffer(readAhead(join(tmpdir(), 'no-such-photograph')))).rejects.toMatchObject({ code: 'ENOENT' });
 });
 

@@ -18,7 +18,7 @@ test.each(['EACCES', 'EBUSY', 'EPERM'])('on Windows %s is tried again, each time
   expect(pausesMs).toEqual([10, 20, 40]);
 });
 
-test('but not for ever, and what refused it is told', () => {
+test('but not forever, and the last refusal is reported', () => {
   const { pausesMs, system } = disk('win32', 'EBUSY', Number.POSITIVE_INFINITY);
   expect(() => renameOver('draft', 'outbox', system)).toThrow('EBUSY');
   expect(pausesMs.reduce((sum, ms) => sum + ms, 0)).toBe(2550);
@@ -27,7 +27,7 @@ test('but not for ever, and what refused it is told', () => {
 test.each([
   ['linux', 'EPERM'],
   ['win32', 'ENOSPC'],
-] as const)('on %s %s is told at once', (platform, code) => {
+] as const)('on %s %s is reported at once', (platform, code) => {
   const { tries, system } = disk(platform, code, 1);
   expect(() => renameOver('draft', 'outbox', system)).toThrow(code);
   expect(tries).toHaveLength(1);

@@ -42,14 +42,14 @@ const locked = (): never => {
 const brokenKeyring: Keyring = { read: locked, write: locked, remove: locked };
 
 describe('with a keyring', () => {
-  test('nothing secret is in the file, and what was kept is read again by the next process', () => {
+  test('no secret is in the file, and what was stored is read by the next process', () => {
     open(file, keyring).set(MUSEUM, SECRETS);
     expect(readFileSync(file, 'utf8')).not.toContain('planted');
     expect(open(file, keyring).get(MUSEUM)).toEqual(SECRETS);
     expect(open(file, keyring).getPlace(MUSEUM)).toBe('keyring');
   });
 
-  test('signing out forgets both', () => {
+  test('logout deletes both', () => {
     const secrets = open(file, keyring);
     secrets.set(MUSEUM, SECRETS);
     secrets.remove(MUSEUM);
@@ -65,13 +65,13 @@ describe('with a keyring', () => {
     expect(open(file, keyring).get(MUSEUM)).toEqual(SECRETS);
   });
 
-  test('that is out of reach later, the secrets are not taken for missing', () => {
+  test('that is later unavailable, the secrets do not count as missing', () => {
     open(file, keyring).set(MUSEUM, SECRETS);
     expect(() => open(file, brokenKeyring).get(MUSEUM)).toThrow(/cannot be opened: it is locked/);
     expect(() => open(file, brokenKeyring).remove(MUSEUM)).toThrow(/cannot be opened/);
   });
 
-  test('that refuses, the file takes them, readable by its owner alone', () => {
+  test('that refuses, the file stores them, readable by its owner alone', () => {
     open(file, brokenKeyring).set(MUSEUM, SECRETS);
     expect(open(file, brokenKeyring).get(MUSEUM)).toEqual(SECRETS);
     expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -79,7 +79,7 @@ describe('with a keyring', () => {
   });
 });
 
-test('a damaged file is named without a word of what it holds', () => {
+test('a damaged file is named without its content', () => {
   open(file, undefined).set(MUSEUM, SECRETS);
   writeFileSync(file, readFileSync(file, 'utf8').slice(0, -4));
   expect(() => open(file, undefined).get(MUSEUM)).toThrow(/damaged/);
@@ -90,7 +90,7 @@ test('a damaged file is named without a word of what it holds', () => {
   }
 });
 
-describe('what an earlier pas kept under the name of a profile', () => {
+describe('secrets that an earlier pas stored under a profile name', () => {
   const STORE = 'rediss://redis.example.org:6379/0';
   const OLD = { ...SECRETS, pacingPassword: 'planted-pacing' };
   const rings: [string, () => Keyring | undefined][] = [
@@ -107,7 +107,7 @@ describe('what an earlier pas kept under the name of a profile', () => {
   }
 
   describe.each(rings)('%s', (_place, getRing) => {
-    test('is its account’s from now on, whatever that profile names later', () => {
+    test('belong to its account from now on, whatever that profile names later', () => {
       const ring = getRing();
       keptFor('museum', SECRETS, ring);
       const other = getOwner({ baseUrl: 'https://elsewhere.example.org', username: 'eva@example.org' });
@@ -116,7 +116,7 @@ describe('what an earlier pas kept under the name of a profile', () => {
       expect([later.get(other), later.get('museum'), later.get(MUSEUM)]).toEqual([{}, {}, SECRETS]);
     });
 
-    test('is found by the account that asks first', () => {
+    test('are found by the account that asks first', () => {
       const ring = getRing();
       keptFor('museum', SECRETS, ring);
       const secrets = openSecrets(file, ring, (profile) => (profile === 'museum' ? [MUSEUM] : []));
@@ -124,7 +124,7 @@ describe('what an earlier pas kept under the name of a profile', () => {
       expect(secrets.getPlace(MUSEUM)).toBe(ring === undefined ? 'file' : 'keyring');
     });
 
-    test('and of a profile that is gone stays as it is, for the profile that may come back', () => {
+    test('of a removed profile stay as they are, for a profile that may return', () => {
       const ring = getRing();
       keptFor('gone', SECRETS, ring);
       const before = readFileSync(file, 'utf8');
@@ -136,14 +136,14 @@ describe('what an earlier pas kept under the name of a profile', () => {
       expect(openSecrets(file, ring, () => [`${ADDRESS} jan@example.org`]).get(`${ADDRESS} jan@example.org`)).toEqual(SECRETS);
     });
 
-    test('does not take the place of what the account got since', () => {
+    test('do not replace what the account got since', () => {
       const ring = getRing();
       open(file, ring).set(MUSEUM, { token: 'planted-newer' });
       keptFor('museum', SECRETS, ring);
       expect(openSecrets(file, ring, () => [MUSEUM]).get(MUSEUM)).toEqual({ token: 'planted-newer' });
     });
 
-    test('is given to its account and to its pacing store, and signing out of the one leaves the other its own', () => {
+    test('go to its account and to its pacing store, and logging out of one keeps the other', () => {
       const ring = getRing();
       keptFor('museum', OLD, ring);
       const secrets = openSecrets(file, ring, () => [MUSEUM, STORE]);
@@ -152,7 +152,7 @@ describe('what an earlier pas kept under the name of a profile', () => {
       expect([...kept.values(), readFileSync(file, 'utf8')].join()).not.toMatch(/planted-(password|token)/);
     });
 
-    test('under two names of one account is that account’s once, and leaves nothing behind when it signs out', () => {
+    test('under two names of one account are stored once, and logout removes all', () => {
       const ring = getRing();
       keptFor('museum', SECRETS, ring);
       keptFor('field', { token: 'planted-too' }, ring);
@@ -161,7 +161,7 @@ describe('what an earlier pas kept under the name of a profile', () => {
       expect([...kept.values(), readFileSync(file, 'utf8')].join()).not.toContain('planted');
     });
 
-    test('leaves nothing behind when the account signs in anew and out again', () => {
+    test('are gone when the account signs in again and out', () => {
       const ring = getRing();
       keptFor('museum', SECRETS, ring);
       const secrets = openSecrets(file, ring, () => [MUSEUM]);
@@ -172,7 +172,7 @@ describe('what an earlier pas kept under the name of a profile', () => {
   });
 });
 
-test('secrets are an account’s of a service: neither another account nor another service has them', () => {
+test('secrets belong to an account of a service: neither another account nor another service has them', () => {
   const secrets = open(file, keyring);
   secrets.set(MUSEUM, SECRETS);
   for (const other of [
@@ -183,20 +183,20 @@ test('secrets are an account’s of a service: neither another account nor anoth
     expect(secrets.get(getOwner(other))).toEqual({});
 });
 
-describe('a keyring of the system is looked for', () => {
-  test('only where there is a session bus', () => {
+describe('a system keyring is used', () => {
+  test('only with a session bus', () => {
     expect(openSystemKeyring({}, 'linux')).toBeUndefined();
     expect(openSystemKeyring({ XDG_RUNTIME_DIR: join(tmpdir(), 'no-such-folder') }, 'linux')).toBeUndefined();
     expect(openSystemKeyring({ DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nowhere' }, 'linux')).toBeDefined();
   });
 
-  test('and not when it is not wanted', () => {
+  test('and not when it is disabled', () => {
     expect(openSystemKeyring({ PAS_KEYRING: 'off', DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nowhere' }, 'linux')).toBeUndefined();
     expect(openSystemKeyring({ PAS_KEYRING: 'off' }, 'darwin')).toBeUndefined();
   });
 });
 
-test('a file that others could read is theirs no longer once it is used', () => {
+test('a file that others could read is restricted once it is used', () => {
   open(file, undefined).set(MUSEUM, SECRETS);
   chmodSync(file, 0o644);
   expect(open(file, undefined).get(MUSEUM)).toEqual(SECRETS);

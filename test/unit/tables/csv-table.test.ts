@@ -34,7 +34,7 @@ describe('a text table', () => {
     expect(table.issues).toEqual([]);
   });
 
-  test('quoted line breaks stay in the cell, and rows are numbered as a spreadsheet does', () => {
+  test('keeps quoted line breaks in the cell, and numbers rows as a spreadsheet does', () => {
     const table = text('a;b\r\n1;"two\r\nlines"\r\n\r\n;\r\n2;x\r\n');
     expect(table.rows).toEqual([
       { row: 2, line: 2, cells: ['1', 'two\r\nlines'] },
@@ -42,16 +42,16 @@ describe('a text table', () => {
     ]);
   });
 
-  test('quotes inside a quoted cell are doubled, in an unquoted one they are plain', () => {
+  test('has doubled quotes inside a quoted cell, and plain ones in an unquoted cell', () => {
     expect(splitCells('a;b\n"nádoba ""hrnec""";12" hrnec\n')).toEqual([['nádoba "hrnec"', '12" hrnec']]);
   });
 
-  test('blank lines before the header do not matter', () => {
+  test('may have blank lines before the header', () => {
     expect(text('\n\na;b\n1;2\n')).toMatchObject({ header: ['a', 'b'], rows: [{ row: 4, line: 4 }] });
   });
 });
 
-describe('a row that cannot be read is reported and left out', () => {
+describe('an unreadable row is reported and left out', () => {
   test.each([
     ['too many cells', 'a;b\n1;2;3\nok;ok\n', 'table-cells', 'has 3 cells, but the header has only 2'],
     ['too few cells', 'a;b\n1\nok;ok\n', 'table-cells', 'has only 1 cell, but the header has 2'],
@@ -67,7 +67,7 @@ describe('a row that cannot be read is reported and left out', () => {
     expect(table.issues[0]?.message).toContain(message);
   });
 
-  test('each broken quote spoils only its own row', () => {
+  test('each broken quote affects only its own row', () => {
     const table = text('a;b\n1;"12 x\n2;"abc"\n3;d\n4;"open\n5;ok\n');
     expect(table.rows.map((row) => row.cells[0])).toEqual(['2', '3', '5']);
     expect(table.issues.map((issue) => issue.row)).toEqual([2, 5]);
@@ -79,7 +79,7 @@ describe('a row that cannot be read is reported and left out', () => {
     expect(table.issues.at(-1)?.message).toContain('Too many rows');
   });
 
-  test('quotes that never close are looked for to their limit ten times, and no more', () => {
+  test('unclosed quotes are searched to their limit ten times, and no more', () => {
     const rows = `${'x'.repeat(20_000)};y\n`.repeat(53);
     const table = text(`a;b\n${`"open;\n${rows}`.repeat(12)}`);
     expect(table.issues.filter(({ rule }) => rule === 'table-quote')).toHaveLength(11);
@@ -99,7 +99,7 @@ describe('a row that cannot be read is reported and left out', () => {
   });
 });
 
-describe('a file that is no table is refused with the reason', () => {
+describe('a file that is not a table is refused with the reason', () => {
   test.each([
     ['nothing', Buffer.alloc(0), 'is empty'],
     ['only blank lines', Buffer.from('\r\n\n  \n'), 'blank lines'],
@@ -144,7 +144,7 @@ describe('reading from disk', () => {
 
   // Five seconds each.
   test.concurrent.each(['csv', 'zip', 'kmz'])(
-    'a pipe named .%s that no program writes to is given up',
+    'a pipe named .%s without a writer is given up',
     async (ending) => {
       const pipe = join(folder, `silent.${ending}`);
       execFileSync('mkfifo', [pipe]);
@@ -153,7 +153,7 @@ describe('reading from disk', () => {
     20_000,
   );
 
-  test('a pipe that brings its bytes with pauses is read to its end', async () => {
+  test('a pipe with pauses is read to its end', async () => {
     const pipe = join(folder, 'slow.csv');
     execFileSync('mkfifo', [pipe]);
     const reading = readTable(pipe);
@@ -176,14 +176,14 @@ describe('reading from disk', () => {
   });
 });
 
-describe('whatever stands in the cells', () => {
+describe('for any cells', () => {
   const cell = fc.string({ unit: 'grapheme', maxLength: 12 }).filter((value) => !/[\u007f-\u009f\ufffd]/.test(value));
   const broken = fc.tuple(cell, fc.constantFrom('\n', '\r\n', '"', ',', ';', '\t', '\n\n'), cell).map((parts) => parts.join(''));
   // The apostrophe that guards what looks like a formula is taken off again.
   const written = fc.oneof(cell, broken).filter((value) => withoutFormulaMark(value) === value);
   const rows = fc.array(fc.tuple(written, written, fc.constant('end')), { minLength: 1, maxLength: 8 });
 
-  test('it comes back as it was written', () => {
+  test('a table is read back as it was written', () => {
     fc.assert(
       fc.property(
         rows,
@@ -202,7 +202,7 @@ describe('whatever stands in the cells', () => {
     );
   });
 
-  test('a table reads the same whether or not quotes stand in some of its rows', () => {
+  test('a table reads the same whether or not some of its rows have quotes', () => {
     const piece = fc.constantFrom('a', ' ', '\u00a0', '\ufeff', '\f', 'ž', '🦴', "'", '=', '-1');
     const plain = fc.array(piece, { maxLength: 5 }).map((pieces) => pieces.join(''));
     const line = fc.oneof(fc.tuple(plain, plain), fc.tuple(plain), fc.tuple(plain, plain, plain), fc.constant(['']));
@@ -221,7 +221,7 @@ describe('whatever stands in the cells', () => {
     );
   });
 
-  test('any bytes at all give a table or one clear error', () => {
+  test('any bytes give a table or one clear error', () => {
     const piece = fc.oneof(fc.constantFrom('a', ';', '"', '\n', '\r', ',', '\t', 'ž', ' '), fc.string({ maxLength: 3 }));
     const bytes = fc.oneof(
       fc.uint8Array({ maxLength: 200 }).map((array) => Buffer.from(array)),

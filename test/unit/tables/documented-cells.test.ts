@@ -142,13 +142,13 @@ const section =
   readFileSync(join(PROJECT, 'docs/tables.md'), 'utf8').split('## What is read of a cell')[1]?.split('\n## ')[0] ?? '';
 const lines = section.split('\n').filter((line) => line.startsWith('| ') && !line.startsWith('| the table has'));
 
-describe('a line of docs/tables.md on what is read of a cell', () => {
+describe('a line of docs/tables.md about cells', () => {
   const findCase = (line: string): string | undefined =>
     Object.keys(CASES)
       .filter((start) => line.startsWith(`| ${start}`))
       .sort((a, b) => b.length - a.length)[0];
 
-  test('is one of these, each of which is there', () => {
+  test('is one of these, each of which exists', () => {
     expect(lines.map(findCase)).toEqual(Object.keys(CASES));
   });
 

@@ -65,8 +65,8 @@ const findMade = ({ elements, place: where, photos: names, identCely }: Made, ac
   getLabels: (entry) => (entry === 'HES-000253' ? { cs: 'paleolit', en: 'Palaeolithic' } : undefined),
 });
 
-describe('a record for portals', () => {
-  test('is LIDO, whatever a find says and leaves out', () => {
+describe('a LIDO record', () => {
+  test('is valid, whatever a find has and lacks', () => {
     const accessibility = fc.constantFrom(OPEN, 'HES-000867', undefined);
     fc.assert(
       fc.property(fc.array(fc.tuple(find, accessibility), { minLength: 1, maxLength: 3 }), (cases) => {
@@ -77,7 +77,7 @@ describe('a record for portals', () => {
     );
   });
 
-  test('is the same byte for byte wherever a find was made that not anybody may see', () => {
+  test('is the same byte for byte wherever a find with a hidden place was found', () => {
     fc.assert(
       fc.property(
         find,
@@ -93,7 +93,7 @@ describe('a record for portals', () => {
     );
   });
 
-  test('keeps a place that the service keeps by now, or does not show', () => {
+  test('withholds a place that the service withholds by now, or does not show', () => {
     const open = { geom_system: '4326', geom_wkt: 'POINT (14.4123 50.0876)', lokalizace: 'pole' } as const;
     const exported = findMade({ elements: {}, place: open, photos: [], identCely: 'C-202400101-N00001' }, OPEN);
     const shownAs = (id?: string): string =>
@@ -104,7 +104,7 @@ describe('a record for portals', () => {
     for (const keptText of [shownAs('HES-000867'), shownAs()]) expect(keptText).not.toMatch(/14\.4123|pole/);
   });
 
-  test('has the place of a find that anybody may see, latitude first, and the metres it was measured in', () => {
+  test('has the place of a public find, latitude first, and the measured metres', () => {
     const measured = { geom_system: '5514', geom_sjtsk_wkt: 'POINT (-744429.730 -1043627.83)', lokalizace: 'pole' } as const;
     const document = renderLido([findMade({ elements: {}, place: measured, photos: ['a.jpg'], identCely: undefined }, OPEN)]);
     expect(document).toContain('<gml:pos>-744429.730 -1043627.83</gml:pos>');
@@ -113,13 +113,13 @@ describe('a record for portals', () => {
     expect(document).toContain('>a.jpg</lido:resourceID>');
   });
 
-  test('computes no degrees from a point that is nowhere', () => {
+  test('computes no degrees from a point outside the system', () => {
     const nowhere = { geom_system: '5514', geom_sjtsk_wkt: 'POINT (0 0)' } as const;
     const document = renderLido([findMade({ elements: {}, place: nowhere, photos: [], identCely: undefined }, OPEN)]);
     expect(document.match(/<gml:pos>.*<\/gml:pos>/g)).toEqual(['<gml:pos>0 0</gml:pos>']);
   });
 
-  test('is faulty for the schema where something is missing or out of order', () => {
+  test('is invalid for the schema if something is missing or out of order', () => {
     const document = renderLido([findMade({ elements: { pocet: '3' }, place: {}, photos: [], identCely: undefined }, OPEN)]);
     expect(faults(validator, document)).toEqual([]);
     expect(faults(validator, document.replace(/<lido:titleWrap>.*<\/lido:titleWrap>/s, ''))).not.toEqual([]);

@@ -24,20 +24,20 @@ describe('a waypoint of a device', () => {
     expect(rows).toEqual([{ local_id: 'A', photos }]);
   });
 
-  test('keeps what else it links to in its note, and fetches nothing', async () => {
+  test('keeps other links in its note, and fetches nothing', async () => {
     const links = ['https://example.org/a.jpg', 'hlas.amr'].map((href) => `<link href="${href}"/>`).join('');
     expect((await listRows('walk.gpx', gpx(`<name>A</name><desc>u cesty</desc>${links}`))).rows).toEqual([
       { local_id: 'A', poznamka: 'u cesty\nhttps://example.org/a.jpg\nhlas.amr' },
     ]);
   });
 
-  test('has a link that climbs refused where the photograph is looked for, not here', async () => {
+  test('has a link out of its folder refused when the photograph is looked up', async () => {
     expect((await listRows('walk.gpx', gpx('<name>A</name><link href="../../p.jpg"/>'))).rows).toMatchObject([
       { photos: '../../p.jpg' },
     ]);
   });
 
-  test('has extensions that are called like columns as columns; what else is not read is named once', async () => {
+  test('has extensions named like columns as columns; the others are named once', async () => {
     const waypoint =
       '<name>A</name><sym>Flag</sym><extensions><gpxx:WaypointExtension><gpxx:DisplayMode>x</gpxx:DisplayMode></gpxx:WaypointExtension><ogr:hloubka>25</ogr:hloubka></extensions>';
     const { rows, issues } = await listRows('walk.gpx', gpx(waypoint, waypoint.replace('A', 'B')));
@@ -71,7 +71,7 @@ describe('a sequence of GeoJSON', () => {
     expect(issues.map(([rule]) => rule)).toEqual(['feature', 'feature', 'feature']);
   });
 
-  test('a document of features over several lines is no sequence', async () => {
+  test('is not a document of features over several lines', async () => {
     const text = `{"type":"FeatureCollection","features":[\n${feature('A')},\n${feature('B')}\n]}`;
     expect((await listRows('walk.geojson', text)).rows).toEqual([{ local_id: 'A' }, { local_id: 'B' }]);
   });
@@ -87,7 +87,7 @@ describe('a column of well-known text', () => {
     return { points: finds.map(({ elements }) => elements.geom_wkt ?? elements.geom_sjtsk_wkt ?? ''), errors };
   };
 
-  test.each(['WKT', 'geometry', 'geom', 'the_geom', 'wkt_geom'])('called %s is read as GIS programs write it', async (name) => {
+  test.each(['WKT', 'geometry', 'geom', 'the_geom', 'wkt_geom'])('named %s is read as GIS programs write it', async (name) => {
     expect(
       await points(
         name,
@@ -115,7 +115,7 @@ describe('a column of well-known text', () => {
     expect(read.errors).toHaveLength(1);
   });
 
-  test('may say its system before it, which must be the one that the row says', async () => {
+  test('may name its system before it, which must be that of the row', async () => {
     const text = 'local_id;wkt;geom_system\nA;SRID=5514;\nB;x;';
     const rows = [
       'A;"SRID=5514;POINT (-743011.72 -1043234.5)";',

@@ -20,7 +20,7 @@ function splitCells(line: string, separator: string): string[] {
   return rows.flat();
 }
 
-test('what is written with one separator holds no formula for a spreadsheet that takes another', () => {
+test('a cell is no formula for a spreadsheet with another separator', () => {
   for (const text of ['x;=cmd', 'x,=cmd', 'x\t=cmd', 'x;"=cmd', 'x\n=cmd', ';@a', 'a;;+b']) {
     for (const written of SEPARATORS) {
       for (const read of SEPARATORS) {
@@ -35,7 +35,7 @@ test('what is written with one separator holds no formula for a spreadsheet that
   }
 });
 
-test('whatever a text holds, it reads back as it was written', () => {
+test('for any text, it is read back as it was written', () => {
   fc.assert(
     fc.property(hostile, fc.constantFrom(...SEPARATORS), (text, separator) => {
       const [cell = ''] = splitCells(`${formatCsvCell(text, separator)}${separator}end`, separator);
@@ -45,7 +45,7 @@ test('whatever a text holds, it reads back as it was written', () => {
   );
 });
 
-test('texts that people write are left as they are', () => {
+test('ordinary texts are left unchanged', () => {
   for (const text of ['Kč 15,-', 'hrdlo; 3 ks', 'a, -3', 'x = y', 'N50.1, E14.2', 'e-mail a@b.cz'])
     expect(formatCsvCell(text, '\t')).toBe(text);
 });

@@ -12,8 +12,8 @@ const read = (content: string, row?: string) => {
 };
 const listRules = (content: string) => read(content).issues.map(({ rule }) => rule);
 
-describe('the names of the columns', () => {
-  test('are found below a title, and the rows keep the numbers of the file', () => {
+describe('the header row', () => {
+  test('is found below a title, and the rows keep their numbers in the file', () => {
     const table = read('Nálezy, sezóna 2024\n\nčíslo;nález;datum\n1;spona;1. 6. 2024\n2;jehla;2. 6. 2024\n');
     expect(table).toMatchObject({ header: ['číslo', 'nález', 'datum'], headerRow: 3, rowCount: 2 });
     expect(table.rows).toEqual([
@@ -25,13 +25,13 @@ describe('the names of the columns', () => {
     ]);
   });
 
-  test('are put together where two lines fill the gaps of one another', () => {
+  test('is joined from two lines that complete one another', () => {
     const table = read('č.;Nález;;Poloha;\n;druh;datum;X;Y\n1;spona;1. 6. 2024;-700000;-1000000\n');
     expect(table).toMatchObject({ header: ['č.', 'druh', 'datum', 'X', 'Y'], headerRow: 2, rowCount: 1 });
     expect(table.issues.map(({ message }) => message)).toEqual([expect.stringContaining('Rows 1 and 2 together')]);
   });
 
-  test('take the name above where the one below stands twice, or is a unit', () => {
+  test('takes the name above if the one below is repeated, or is a unit', () => {
     expect(read('č.;Nález;;Určení;\n;druh;datum;druh;kdo\n1;spona;1. 6.;fibula;E. D.\n').header).toEqual([
       'č.',
       'Nález druh',
@@ -48,12 +48,12 @@ describe('the names of the columns', () => {
     ['a first row of words', 'číslo;nález;místo\njedna;spona;les\ndvě;jehla;pole\n'],
     ['a column without a name', 'číslo;;místo\nA-1;spona;les\n'],
     ['hardly any names', 'a;;;;\n1;2;3;4;5\n'],
-  ])('are the first row of %s', (_, content) => {
+  ])('is the first row of %s', (_, content) => {
     expect(read(content).headerRow).toBe(1);
     expect(listRules(content)).not.toContain('table-header-row');
   });
 
-  test('stand where a person says', () => {
+  test('is where a person says', () => {
     const content = 'x;y;z\nčíslo;nález;datum\n1;spona;1. 6. 2024\n';
     expect(read(content, '2')).toMatchObject({ header: ['číslo', 'nález', 'datum'], rowCount: 1, issues: [] });
     expect(read(content).header).toEqual(['x', 'y', 'z']);
@@ -63,7 +63,7 @@ describe('the names of the columns', () => {
     expect(() => parseHeaderRows('0')).toThrow('is not a row of names');
   });
 
-  test('are found in a workbook with a merged title and merged groups', async () => {
+  test('is found in a workbook with a merged title and merged groups', async () => {
     const rows = [
       ['Muzeum – nálezy 2024', null, null, null, null],
       [],
@@ -80,7 +80,7 @@ describe('the names of the columns', () => {
     expect(named.header).toEqual(['', 'druh', 'datum', 'X', 'Y']);
   });
 
-  test('are found in a table as a spreadsheet saved it', () => {
+  test('is found in a table as a spreadsheet saved it', () => {
     const file = join(import.meta.dirname, '../../fixtures/odd-tables/title-and-two-lines.csv');
     const table = read(readFileSync(file, 'utf8'));
     expect(table.header.slice(0, 4)).toEqual(['local_id', 'datum_nalezu', 'druh_nalezu', 'hloubka']);

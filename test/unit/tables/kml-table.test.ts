@@ -23,7 +23,7 @@ async function read(...placemarks: readonly string[]) {
 }
 
 describe('a placemark of KML', () => {
-  test('says its name, its note, its day and its place, in whatever folder', async () => {
+  test('gives its name, its note, its day and its place, in any folder', async () => {
     const { rows } = await read(
       `<name>K-1</name><description>u cesty</description><TimeStamp><when>2024-05-01T12:00:00Z</when></TimeStamp><styleUrl>#a</styleUrl>${point()}`,
     );
@@ -39,19 +39,19 @@ describe('a placemark of KML', () => {
     ]);
   });
 
-  test('has columns for its fields, which go before what stands beside them; nothing of it is lost', async () => {
+  test('has columns for its fields, which precede other data; nothing is lost', async () => {
     const { rows } = await read(
       `<name>bod 3</name><description>z popisu</description><ExtendedData>${data('local_id', 'K-7')}${data('note', 'z formuláře')}<SchemaData schemaUrl="#a"><SimpleData name="hloubka">25</SimpleData><SimpleData name="patro">druhé</SimpleData></SchemaData></ExtendedData>${point()}`,
     );
     expect(rows).toMatchObject([{ local_id: 'K-7', note: 'z formuláře\nbod 3\nz popisu', hloubka: '25', patro: 'druhé' }]);
   });
 
-  test('has a field that stands twice in its note', async () => {
+  test('has a repeated field in its note', async () => {
     const { rows } = await read(`<ExtendedData>${data('hloubka', '25')}${data('hloubka', '30')}</ExtendedData>${point()}`);
     expect(rows).toMatchObject([{ hloubka: '25', poznamka: 'hloubka: 30' }]);
   });
 
-  test('names what is not read of it, once', async () => {
+  test('names ignored content once', async () => {
     const strange = `<name>A</name><phoneNumber>1</phoneNumber><ExtendedData><lc:rating>5</lc:rating></ExtendedData>${point()}`;
     const { table } = await read(strange, strange);
     expect(table.issues).toMatchObject([{ rule: 'table-not-read', severity: 'warning' }]);
@@ -103,7 +103,7 @@ describe('KML as a whole', () => {
     await expect(parseTableBytes('walk.kml', Buffer.from(text))).rejects.toThrow(message);
   });
 
-  test('of Google Earth’s older versions is read', async () => {
+  test('in older versions of Google Earth is read', async () => {
     const old = kml(`<name>A</name>${point()}`).replace('http://www.opengis.net/kml/2.2', 'http://earth.google.com/kml/2.1');
     expect(await parseTableBytes('walk.kml', Buffer.from(old))).toMatchObject({ rowCount: 1 });
   });
@@ -115,7 +115,7 @@ describe('an archive of KML', () => {
     content: kml(`<name>A</name><description>&lt;img src="files/a.jpg"/&gt;</description>${point()}`),
   };
 
-  test('has the photographs with it', async () => {
+  test('contains its photographs', async () => {
     const table = await parseTableBytes('walk.kmz', makeZip([doc, { name: 'files/a.jpg', content: 'jpeg' }]));
     expect(table.attachments?.paths).toContain('files/a.jpg');
     const to = join(tempFolder(), 'a.jpg');
@@ -180,7 +180,7 @@ describe('the text of HTML', () => {
     ['<p>a < b', 'a < b'],
   ])('%s', (html, text) => expect(parseHtml(html).text).toBe(text));
 
-  test('is found in little time, whatever it is', () => {
+  test('is extracted quickly, for any input', () => {
     fc.assert(
       fc.property(
         fc.array(fc.constantFrom('<', '>', '<!--', '-->', '<img src="', '"', 'a', ' ', '&', '<script>', '</p>'), {
@@ -197,7 +197,7 @@ describe('the text of HTML', () => {
   });
 });
 
-test('whatever is written into KML is read from it', async () => {
+test('written KML is read back unchanged', async () => {
   const text = fc.string({ unit: fc.constantFrom(...'aáčďěňřšťůž ,;"<&\n日🏺'), maxLength: 12 }).map((value) => value.trim());
   const escaped = (value: string): string => value.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
   await fc.assert(

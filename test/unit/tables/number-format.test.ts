@@ -65,13 +65,13 @@ describe('a number format shows', () => {
     ['[h]:mm', 1.5, '36:00'],
     ['mm:ss', 0.5 / 24, '30:00'],
     ['mm:ss.0', 0.5 / 86_400, '00:00.5'],
-  ])('the time of %s, which is no day', (code, value, shown) => {
+  ])('the time of %s, which is not a day', (code, value, shown) => {
     const format = parseNumberFormat(code);
     expect(format.show(value)).toBe(shown);
     expect([format.isDate, format.isTime]).toEqual([false, true]);
   });
 
-  test('nothing of a calendar that is not read', () => {
+  test('nothing in an unsupported calendar', () => {
     expect(parseNumberFormat('d.m.rrrr').show(DAY)).toBeUndefined();
     expect(parseNumberFormat('gge').show(DAY)).toBeUndefined();
   });

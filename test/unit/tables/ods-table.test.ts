@@ -78,7 +78,7 @@ describe('a cell of an OpenDocument sheet', () => {
       '<table:table-cell office:value-type="string"><text:p>a<text:s text:c="999999999"/></text:p></table:table-cell>',
       'a',
     ],
-  ])('says %s', async (_, xml, text) => {
+  ])('with %s', async (_, xml, text) => {
     expect(await splitCells(sheet(cell(xml)))).toEqual([[2, 'A-1', text, '']]);
   });
 
@@ -99,7 +99,7 @@ describe('a cell of an OpenDocument sheet', () => {
       '#DIV/0!',
     ],
     ['a formula whose result was not saved', '<table:table-cell table:formula="of:=1"/>', 'was not saved'],
-  ])('with %s costs its row', async (_, xml, message) => {
+  ])('with %s loses its row', async (_, xml, message) => {
     const table = await parseTableBytes('season.ods', sheet(cell(xml), ['A-2', 'b', 1]));
     expect([...table.rows].map(({ row }) => row)).toEqual([3]);
     expect(String(table.issues[0]?.message)).toContain(message);
@@ -107,7 +107,7 @@ describe('a cell of an OpenDocument sheet', () => {
 });
 
 describe('rows and columns of an OpenDocument sheet', () => {
-  test('that are repeated count as often, and blank ones to the end of the sheet take no room', async () => {
+  test('that are repeated count as often, and blank ones to the end of the sheet use no memory', async () => {
     const bytes = sheet(
       '<table:table-row table:number-rows-repeated="2"><table:table-cell office:value-type="string" table:number-columns-repeated="2"><text:p>x</text:p></table:table-cell><table:table-cell table:number-columns-repeated="16382"/></table:table-row>',
       '<table:table-row table:number-rows-repeated="3"/>',
@@ -121,7 +121,7 @@ describe('rows and columns of an OpenDocument sheet', () => {
     ]);
   });
 
-  test('that are merged downwards count in each row, and sideways are an error of it', async () => {
+  test('that are merged downwards count in each row, and sideways are an error of the row', async () => {
     const covered = '<table:covered-table-cell office:value-type="string"><text:p>pod</text:p></table:covered-table-cell>';
     const span = (columns: number, rows: number): string =>
       `<table:table-cell table:number-columns-spanned="${columns}" table:number-rows-spanned="${rows}" office:value-type="string"><text:p>společné</text:p></table:table-cell>`;
@@ -138,7 +138,7 @@ describe('rows and columns of an OpenDocument sheet', () => {
     expect(String(table.issues[0]?.message)).toContain('B4:C4');
   });
 
-  test('that are hidden or grouped are read, and hidden is said', async () => {
+  test('that are hidden or grouped are read, with a message about hidden ones', async () => {
     const hidden = cell('').replace('<table:table-row>', '<table:table-row table:visibility="filter">');
     const table = await parseTableBytes('season.ods', sheet(`<table:table-row-group>${hidden}</table:table-row-group>`));
     expect(table).toMatchObject({ rowCount: 1, issues: [{ rule: 'table-hidden-rows' }] });
@@ -151,7 +151,7 @@ describe('rows and columns of an OpenDocument sheet', () => {
   });
 });
 
-test('of an OpenDocument workbook the first visible sheet that holds something is read, or the one that is named', async () => {
+test('of an OpenDocument workbook the first visible sheet with content is read, or the named one', async () => {
   const bytes = makeOds([
     { name: 'skrytý', hidden: true, rows: [HEADER, ['A-1', 'skrytý', 1]] },
     { name: 'prázdný', rows: ['<table:table-row><table:table-cell/></table:table-row>'] },
@@ -164,7 +164,7 @@ test('of an OpenDocument workbook the first visible sheet that holds something i
   });
 });
 
-describe('an OpenDocument file that is no table is one clear error:', () => {
+describe('an OpenDocument file without a table is one clear error:', () => {
   const wide = (repeated: string): string =>
     cell(
       `<table:table-cell table:number-columns-repeated="${repeated}" office:value-type="string"><text:p>x</text:p></table:table-cell>`,
@@ -219,7 +219,7 @@ describe('an OpenDocument file that is no table is one clear error:', () => {
   });
 });
 
-describe('what a number of an OpenDocument sheet shows has no marks between thousands', () => {
+describe('a number displayed in an OpenDocument sheet has no thousands separators', () => {
   test.each([
     ['1234.5', '1 234,50', '1234,50'],
     ['1234.5', '1.234,50', '1234,50'],

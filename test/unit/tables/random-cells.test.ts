@@ -10,7 +10,7 @@ const rows = fc.array(randomRow, { minLength: 8, maxLength: 8 });
 /** The decimal separator in a text is a setting of the computer that wrote it. */
 const withPoints = (text: string): string => text.replace(/(?<=\d),(?=\d)/g, '.');
 
-describe('a random cell of a spreadsheet is queued as it is meant, or named in an issue', () => {
+describe('a random spreadsheet cell is queued as intended, or named in an issue', () => {
   test('in XLSX', async () => {
     await fc.assert(
       fc.asyncProperty(rows, async (table) => {

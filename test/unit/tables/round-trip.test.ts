@@ -89,7 +89,7 @@ const FORMATS: Readonly<Record<string, (finds: readonly ExportedFind[]) => Promi
   'finds.xlsx': (list) => exportXlsx(list),
 };
 
-describe('what is exported and imported again is the same', () => {
+describe('an exported and reimported table is unchanged', () => {
   test.each(Object.entries(FORMATS))('%s', async (file, write) => {
     await fc.assert(
       fc.asyncProperty(finds, async (list) => {
@@ -113,7 +113,7 @@ describe('an exported table', () => {
     },
   ];
 
-  test('is marked as UTF-8, ends its lines as Windows does, and holds no formula', () => {
+  test('is marked as UTF-8, has Windows line ends, and contains no formula', () => {
     const csv = [...exportCsv(list, 'semicolon')].join('');
     expect(csv.startsWith('\ufefflocal_id;ident_cely;')).toBe(true);
     expect(csv.split('\r\n')).toHaveLength(3);

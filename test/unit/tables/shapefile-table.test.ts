@@ -36,7 +36,7 @@ const refusal = async (reading: Promise<unknown>): Promise<FileError> => {
   throw new Error('it was read', { cause: thrown });
 };
 
-describe('the texts of a shapefile are those that were written', () => {
+describe('the texts of a shapefile are read as written', () => {
   const words = 'Příliš žluťoučký kůň, řeřicha u Čáslavi';
   test.each([
     ['by its .cpg', 'cp1250', 'CP1250', 0],
@@ -54,25 +54,25 @@ describe('the texts of a shapefile are those that were written', () => {
     expect((await listRows({ dbf, cpg }))[0]?.cells).toEqual(['A-1', words]);
   });
 
-  test('and --encoding is believed more than a .cpg', async () => {
+  test('and --encoding takes precedence over a .cpg', async () => {
     const dbf = buildDbf(iconv.encode(words, 'cp852'));
     expect((await listRows({ dbf, cpg: 'CP1250' }, { encoding: 'cp852' }))[0]?.cells[1]).toBe(words);
   });
 
-  test('a .cpg that is wrong, or names nothing, is one error that says what to do', async () => {
+  test('a wrong or empty .cpg is one error with advice', async () => {
     for (const cpg of ['UTF-8', 'EBCDIC-ish']) {
       const error = await refusal(read({ dbf: buildDbf(iconv.encode(words, 'cp1250')), cpg }));
       expect(error.hint).toContain('--encoding windows-1250');
     }
   });
 
-  test('a text that was cut in the middle of a letter loses that letter alone', async () => {
+  test('a text cut within a letter loses that letter alone', async () => {
     const dbf = makeDbf([ID, { ...NOTE, width: 4 }], [['A-1', Buffer.from('abcř').subarray(0, 4)]]);
     expect((await listRows({ dbf }))[0]?.cells[1]).toBe('abc');
   });
 });
 
-test('a text that fills the widest column of a shapefile may have been cut off, and that is said', async () => {
+test('a text that fills the widest column of a shapefile may be truncated, and is reported', async () => {
   const dbf = makeDbf(
     [ID, { ...NOTE, width: 254 }],
     [
@@ -84,8 +84,8 @@ test('a text that fills the widest column of a shapefile may have been cut off, 
   expect(issues).toMatchObject([{ rule: 'table-text-cut', severity: 'warning', row: 2 }]);
 });
 
-describe('the values of a shapefile are read by their kind:', () => {
-  test('numbers with their own digits, days, truths, and what is empty', async () => {
+describe('the values of a shapefile are read by their type:', () => {
+  test('numbers with their own digits, days, truth values, and empty ones', async () => {
     const columns = [
       ID,
       { name: 'cislo', type: 'N', width: 20 },
@@ -107,7 +107,7 @@ describe('the values of a shapefile are read by their kind:', () => {
     ]);
   });
 
-  test('names that were cut after ten letters are completed, and that is said', async () => {
+  test('names that were cut after ten letters are completed, with a message', async () => {
     const dbf = makeDbf(
       [ID, { name: 'datum_nale', type: 'D', width: 8 }, { name: 'okolnosti_', type: 'C', width: 8 }],
       [['A-1', '20240501', 'x']],
@@ -125,7 +125,7 @@ describe('the values of a shapefile are read by their kind:', () => {
     expect(String(issues[0]?.message)).toContain('obrazek (M)');
   });
 
-  test('a number that is none costs its row', async () => {
+  test('an invalid number loses its row', async () => {
     const dbf = makeDbf(
       [ID, { name: 'hloubka', type: 'N', width: 5 }],
       [
@@ -178,7 +178,7 @@ describe('the shapes of a shapefile', () => {
     expect(String(table.issues[0]?.message)).toMatch(message);
   });
 
-  test('of rows that were deleted are left out with them', async () => {
+  test('of deleted rows are left out with them', async () => {
     const dbf = makeDbf(
       [ID, NOTE],
       [
@@ -209,7 +209,7 @@ describe('the system of a shapefile', () => {
       ),
     ],
     ['the EPSG', KROVAK('S-JTSK / Krovak East North')],
-  ])('is S-JTSK as %s describes it', async (_, prj) => {
+  ])('is recognised as S-JTSK in the form of %s', async (_, prj) => {
     expect(await listRows({ prj, shapes: [[-743_011.72, -1_043_234.5]] })).toMatchObject([
       { point: { system: '5514', x: '-743011.72' } },
     ]);
@@ -230,13 +230,13 @@ describe('the system of a shapefile', () => {
     expect(error.hint).toContain('EPSG:5514');
   });
 
-  test('must be said where there are points, and need not where there are none', async () => {
+  test('must be given for points, and is not needed without any', async () => {
     expect((await refusal(read({ prj: '' }))).message).toContain('no .prj');
     expect(await listRows({ prj: '', shapes: [null] })).toHaveLength(1);
   });
 });
 
-describe('parts that do not fit together are one error:', () => {
+describe('files that do not fit together are one error:', () => {
   const shp = makeShp([
     [15, 49],
     [16, 49],
@@ -268,7 +268,7 @@ describe('parts that do not fit together are one error:', () => {
   });
 });
 
-test('whatever is written into a shapefile is read from it', async () => {
+test('a written shapefile is read back unchanged', async () => {
   const text = fc.string({ unit: fc.constantFrom(...'aáčďěňřšťůž ,;"<&日🏺'), maxLength: 12 }).map((value) => value.trim());
   const degrees = fc.double({ min: -180, max: 180, noNaN: true });
   const feature = fc.tuple(text, fc.option(fc.tuple(degrees, degrees)));
@@ -285,7 +285,7 @@ test('whatever is written into a shapefile is read from it', async () => {
   );
 });
 
-test('whatever bytes of a shapefile are changed, it is read or refused in words', async () => {
+test('a shapefile with changed bytes is read or refused with a message', async () => {
   const good = {
     '.shp': makeShp([
       [15, 49],

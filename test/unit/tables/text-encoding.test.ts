@@ -25,7 +25,7 @@ const ENCODINGS = [
   ['UTF-16', 'utf16be'],
 ] as const;
 
-describe('a table that is not written in UTF-8', () => {
+describe('a table in another encoding than UTF-8', () => {
   test.each(ENCODINGS)('is recognised and read as %s (%s), letter by letter', async (name, codec) => {
     await fc.assert(
       fc.asyncProperty(text, async (table) => {
@@ -36,7 +36,7 @@ describe('a table that is not written in UTF-8', () => {
     );
   });
 
-  test('is not read in an encoding whose letters no Czech word has beside one another', async () => {
+  test('is not read in an encoding whose letters never occur together in Czech', async () => {
     const table = 'a;b\nK-0;mince;železný mince;0\nK-1;Šťastný;raný Šťastný;0\nK-2;raný;výška raný;0\n';
     expect((await toUtf8('season.csv', iconv.encode(table, 'maccenteuro'))).text.toString()).toBe(table);
   });
@@ -46,7 +46,7 @@ describe('a table that is not written in UTF-8', () => {
     ['ISO 8859-2', Buffer.from([0x61, 0x0a, 0xbe, 0xef, 0xe1, 0x72]), 'a\nžďár'],
     ['UTF-16', Buffer.from('\uFEFFa;ž\n', 'utf16le'), 'a;ž\n'],
     ['UTF-16', Buffer.from('\uFEFFa;ž\n', 'utf16le').swap16(), 'a;ž\n'],
-  ])('is read as %s where it has hardly a word to tell it by', async (_, bytes, expected) => {
+  ])('is read as %s if it has few words to recognise it by', async (_, bytes, expected) => {
     expect((await toUtf8('season.csv', bytes)).text.toString().replace('\uFEFF', '')).toBe(expected);
   });
 
@@ -57,20 +57,20 @@ describe('a table that is not written in UTF-8', () => {
     await expect(toUtf8('season.csv', bytes, 'utf-8')).rejects.toThrow('is not in utf-8');
   });
 
-  test('is shown with two of its words', async () => {
+  test('is reported with two of its words', async () => {
     const { issues } = await parseTableBytes('season.csv', iconv.encode('a;b\nstřep;Hradiště\n', 'win1250'));
     expect(issues.map(({ message }) => message)).toEqual([
       'season.csv is read as Windows-1250, with words such as střep, Hradiště. If they are wrong, use --encoding.',
     ]);
   });
 
-  test('is read where it has a quarter of a million letters without a gap, which a reader that goes back would not end', async () => {
+  test('is read even with a quarter of a million letters without a gap, in linear time', async () => {
     const { issues } = await toUtf8('season.csv', iconv.encode(`ž\n${'e'.repeat(250_000)}\n`, 'win1250'));
     expect(issues.map(({ message }) => message)).toEqual(['season.csv is read as Windows-1250.']);
   });
 });
 
-test('a table in UTF-8 is taken as it is, and one that is damaged is refused', async () => {
+test('a table in UTF-8 is read as it is, and a damaged one is refused', async () => {
   await fc.assert(
     fc.asyncProperty(text, fc.nat(), async (table, place) => {
       const bytes = Buffer.from(table);

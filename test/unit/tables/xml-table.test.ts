@@ -7,7 +7,7 @@ const find = (content: string) =>
 const waypoint = (content: string) => `<wpt lat="49.84" lon="15.17">${content}</wpt>`;
 
 describe('text between the elements of a find in XML', () => {
-  test('leaves out that find alone, and is said with its number and its line', async () => {
+  test('leaves out that find alone, and is reported with its number and its line', async () => {
     const xml = `<finds>${find('')}${find('\n<svc:hloubka>25</svc:hloubka> cm')}\n${find('')}</finds>`;
     const { finds, issues } = await readFinds('a.xml', Buffer.from(xml));
     expect(finds.map(({ source }) => source?.row)).toEqual([1, 3]);
@@ -19,14 +19,14 @@ describe('text between the elements of a find in XML', () => {
     ]);
   });
 
-  test('is not passed over in the middle of a value', async () => {
+  test('is not ignored within a value', async () => {
     const xml = find('<svc:poznamka>u cesty\n<b>vlevo</b> za mlýnem</svc:poznamka>');
     const { finds, issues } = await readFinds('a.xml', Buffer.from(xml));
     expect(finds).toEqual([]);
     expect(issues).toMatchObject([{ rule: 'stray-text', row: 1, line: 1, message: expect.stringContaining('"u cesty"') }]);
   });
 
-  test('is no matter where it is white space or a comment', async () => {
+  test('is ignored if it is white space or a comment', async () => {
     const { finds, issues } = await readFinds('a.xml', Buffer.from(find('\r\n\t <!-- cm --> <?x cm?>')));
     expect(finds).toHaveLength(1);
     expect(issues.filter(({ severity }) => severity === 'error')).toEqual([]);
@@ -34,7 +34,7 @@ describe('text between the elements of a find in XML', () => {
 });
 
 describe('text between the elements of a waypoint', () => {
-  test('leaves out that waypoint alone, and is said with its number and its line', async () => {
+  test('leaves out that waypoint alone, and is reported with its number and its line', async () => {
     const gpx = `<gpx xmlns="http://www.topografix.com/GPX/1/1">${waypoint('<name>A1</name>')}\n${waypoint('<name>A2</name>\nstříbrná mince <time>2024-06-01T10:00:00Z</time>')}${waypoint('<name>A3</name>')}</gpx>`;
     const { finds, issues } = await readFinds('a.gpx', Buffer.from(gpx));
     expect(finds.map(({ localId }) => localId)).toEqual(['A1', 'A3']);

@@ -16,7 +16,7 @@ async function commandsAt(columns: number): Promise<Command[]> {
   return below(await buildWholeProgram({ stdout: { ...silent, columns }, stderr: silent }));
 }
 
-test('no help page is wider than a terminal of 80 or of 40 columns, but for a flag that is longer itself', async () => {
+test('no help page is wider than a terminal of 80 or of 40 columns, except for a flag that is longer itself', async () => {
   for (const columns of [80, 40]) {
     const tooWide = (await commandsAt(columns)).flatMap((command) =>
       command

@@ -17,16 +17,16 @@ describe('the width of a text', () => {
     ['a\u200bb', 2],
     ['\u001b[31m✗\u001b[39m', 1],
     ['', 0],
-  ])('%j takes the cells that a terminal gives it', (text, cells) => {
+  ])('%j is its number of terminal cells', (text, cells) => {
     expect(displayWidth(text)).toBe(cells);
   });
 
-  test('is known without the library only where every letter takes one cell', () => {
+  test('is known without the library only if every letter has one cell', () => {
     const letters = Array.from({ length: 0x3000 }, (_, code) => String.fromCharCode(code)).filter((letter) => letter >= ' ');
     expect(letters.filter((letter) => displayWidth(letter) !== stringWidth(letter))).toEqual([]);
   });
 
-  test('a text that is cut is never wider than it may be, and never ends inside a letter', () => {
+  test('a shortened text is never wider than allowed, and never ends within a letter', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.integer({ min: 1, max: 30 }), (text, cells) => {
         expect(displayWidth(cutTo(text, cells))).toBeLessThanOrEqual(Math.max(cells, 0));
@@ -43,7 +43,7 @@ describe('a table', () => {
     ['K-002', 'přeslen'.normalize('NFD'), ''],
   ];
 
-  test('aligns by what is seen', async () => {
+  test('aligns by display width', async () => {
     expect(await formatTable(header, rows)).toEqual([
       'FIND   OBJECT                                IDENTIFIER',
       'K-1    zlomek nádoby z mladší doby bronzové  C-202400101-N00001',
@@ -51,13 +51,13 @@ describe('a table', () => {
     ]);
   });
 
-  test('cuts words, and no code, to fit the terminal', async () => {
+  test('shortens words, but no code, to fit the terminal', async () => {
     const lines = await formatTable(header, rows, 44);
     expect(Math.max(...lines.map(displayWidth))).toBeLessThanOrEqual(44);
     expect(lines[1]).toBe('K-1    zlomek nádoby z…   C-202400101-N00001');
   });
 
-  test('becomes a paragraph a row where the terminal is too narrow for its columns', async () => {
+  test('becomes one paragraph per row if the terminal is too narrow for its columns', async () => {
     expect(await formatTable(header, rows, 30)).toEqual([
       'FIND        K-1',
       'OBJECT      zlomek nádoby z mladší doby bronzové',
@@ -70,14 +70,14 @@ describe('a table', () => {
 });
 
 describe('a line that is too long', () => {
-  test('is broken between words and goes on under its text', () => {
+  test('is broken between words and continues under its text', () => {
     expect(wrapText('✗ disk             20 MiB free in the folder', 40)).toBe(
       '✗ disk             20 MiB free in the\n                   folder',
     );
     expect(wrapText('  - one two three', 9)).toBe('  - one\n  two\n  three');
   });
 
-  test('keeps a command whole, which somebody may copy', () => {
+  test('keeps a command in one piece, so that it can be copied', () => {
     expect(wrapText('Run `pas vocab map check` now', 16)).toBe('Run\n`pas vocab map check`\nnow');
     expect(wrapText('    pas edit KH24-001 --set element=value', 20)).toBe('    pas edit KH24-001 --set element=value');
   });
@@ -94,7 +94,7 @@ describe('a line that is too long', () => {
   });
 });
 
-test('a bar shows the rate and the time left, in one line of the terminal, and is gone at the end', () => {
+test('a progress bar shows the rate and the remaining time in one line of the terminal, and disappears at the end', () => {
   let atMs = 0;
   let written = '';
   const stream = {
@@ -117,7 +117,7 @@ test('a bar shows the rate and the time left, in one line of the terminal, and i
   expect(written.endsWith('\r\u001b[2K')).toBe(true);
 });
 
-test('a terminal that does not know its width, as serial lines do not, is not taken for one of no width', () => {
+test('a terminal with an unknown width, such as a serial line, is not treated as zero columns wide', () => {
   const options = { json: false, quiet: false, verbose: false, color: false, cursor: true, elementName: String };
   const widthFor = (columns: number): number =>
     makeTerminal({ ...process, stdout: Object.assign(Object.create(process.stdout), { columns }) }, options).columns;

@@ -25,18 +25,18 @@ function threeAreas(store: ReturnType<typeof tempVocabulary>): Vocabulary {
   );
 }
 
-describe('which cadastral area holds a point', () => {
+describe('the cadastral area of a point', () => {
   test.each([
     [14.05, 50.05, 'západ'],
     [14.15, 50.05, 'roh'],
     [14.25, 50.15, 'roh'],
     [14.15, 50.15, 'výřez'],
-  ])('%f %f is in %s', (longitude, latitude, label) => {
+  ])('at %f %f is %s', (longitude, latitude, label) => {
     using store = tempVocabulary();
     expect(makeAreaLookup(threeAreas(store))(longitude, latitude)).toMatchObject({ kind: 'inside', area: { label } });
   });
 
-  test('a point outside names the nearest area and how far it is', () => {
+  test('outside names the nearest area and its distance', () => {
     using store = tempVocabulary();
     const answer = makeAreaLookup(threeAreas(store))(13.99, 50.05);
     expect(answer).toMatchObject({ kind: 'outside', nearest: { label: 'západ' } });
@@ -44,7 +44,7 @@ describe('which cadastral area holds a point', () => {
     expect(answer.kind === 'outside' && answer.distanceM).toBeCloseTo(716, -1);
   });
 
-  test('nearest is what is nearest, not what has the nearest box', () => {
+  test('is the nearest one, not the one with the nearest bounding box', () => {
     using store = tempVocabulary();
     const far = 'POLYGON ((10 49, 10.001 49, 10.001 49.5, 20 49.5, 20 49.501, 10 49.501, 10 49))';
     const vocabulary = harvested(
@@ -53,20 +53,20 @@ describe('which cadastral area holds a point', () => {
     expect(makeAreaLookup(vocabulary)(15, 49.1)).toMatchObject({ kind: 'outside', nearest: { label: 'blízko' } });
   });
 
-  test('on the other side of the world there is still a nearest area, or none', () => {
+  test('on the other side of the world is still a nearest area, or none', () => {
     using store = tempVocabulary();
     expect(makeAreaLookup(threeAreas(store))(0, 50)).toMatchObject({ kind: 'outside', nearest: { label: 'západ' } });
     expect(makeAreaLookup(threeAreas(store))(0, 0)).toEqual({ kind: 'outside' });
   });
 
-  test('nothing is called outside before the areas were harvested', () => {
+  test('is never "outside" before the areas were harvested', () => {
     using store = tempVocabulary();
     const vocabulary = fill(store, area('ruian-600001', 'západ', square(14, 50, 14.1, 50.1)));
     const lookup = makeAreaLookup(vocabulary);
     expect([lookup(14.05, 50.05).kind, lookup(15, 50).kind]).toEqual(['inside', 'not-harvested']);
   });
 
-  test('a new boundary replaces the old one, and a deleted area holds nothing', () => {
+  test('changes with a new boundary, and a deleted area contains nothing', () => {
     using store = tempVocabulary();
     const vocabulary = threeAreas(store);
     vocabulary.change(() => {
@@ -81,7 +81,7 @@ describe('which cadastral area holds a point', () => {
     ]);
   });
 
-  test('a boundary that cannot be read leaves the term without one', () => {
+  test('an unreadable boundary leaves the term without one', () => {
     using store = tempVocabulary();
     const vocabulary = fill(store, area('ruian-600001', 'západ', 'POLYGON ((14 50'));
     expect(makeAreaLookup(harvested(vocabulary))(14, 50)).toEqual({ kind: 'outside' });

@@ -6,13 +6,13 @@ import { aTerm, fill, tempVocabulary } from '../../support/temp-vocabulary.ts';
 const NAMES = ['Zeman', 'Čapek', 'Chalupa', 'Hora', 'Říha', 'Šimek', 'Suk', 'Cyril', 'Rada', 'Žák', 'Novák'];
 const IN_ORDER = ['Cyril', 'Čapek', 'Hora', 'Chalupa', 'Novák', 'Rada', 'Říha', 'Suk', 'Šimek', 'Zeman', 'Žák'];
 
-test('people stand in the order of the Czech alphabet', () => {
+test('people are in the order of the Czech alphabet', () => {
   using store = tempVocabulary();
   const vocabulary = fill(store, ...NAMES.map((name, index) => aTerm(`OS-00000${index}`, name, { setSpec: 'osoba' })));
   expect([...iterateTermsOfSet(vocabulary, 'osoba')].map(({ label }) => label)).toEqual(IN_ORDER);
 });
 
-test('terms with an order of their own keep it, and those without stand by the alphabet', () => {
+test('terms with an order of their own keep it, and those without are alphabetical', () => {
   using store = tempVocabulary();
   const vocabulary = fill(
     store,
@@ -31,7 +31,7 @@ test('terms with an order of their own keep it, and those without stand by the a
   ]);
 });
 
-test('what stands below an entry, and areas below a district, stand by the alphabet', () => {
+test('entries below an entry, and areas below a district, are alphabetical', () => {
   using store = tempVocabulary();
   const above = { superiors: [{ ident: 'HES-000100', kind: 'nadrazene' }] };
   const boundary = 'POLYGON ((15 50, 15.1 50, 15.1 50.1, 15 50.1, 15 50))';

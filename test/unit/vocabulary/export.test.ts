@@ -29,7 +29,7 @@ describe('a table', () => {
   const rows = (...terms: ExportedTerm[]): Record<string, string>[] =>
     parse([...formatTermCsv(terms)].join('\n'), { columns: true, bom: true });
 
-  test('holds every cell as it was, quotes and line breaks included', () => {
+  test('contains every cell unchanged, including quotes and line breaks', () => {
     expect(rows(TERM)).toEqual([
       expect.objectContaining({
         id: 'HES-000253',
@@ -44,7 +44,7 @@ describe('a table', () => {
     ]);
   });
 
-  test.each(['=HYPERLINK("http://evil")', '+1', '-1+2', '@SUM(A1)', '\tx'])('never holds %j as a formula', (label) => {
+  test.each(['=HYPERLINK("http://evil")', '+1', '-1+2', '@SUM(A1)', '\tx'])('never contains %j as a formula', (label) => {
     expect(rows({ ...TERM, label })[0]?.['label']).toBe(`'${label}`);
   });
 });
@@ -61,13 +61,13 @@ describe('SKOS', () => {
     expect(turtle).toContain('skos:exactMatch <http://example.org/p0> ;');
   });
 
-  test('escapes texts and addresses, and leaves out what is no address', () => {
+  test('escapes texts and addresses, and omits what is not an address', () => {
     expect(turtle).toContain('skos:definition "starší doba kamenná, \\"lovci\\"\\ndruhá řádka"@cs ;');
     expect(turtle).toContain('dct:references <http://example.org/a%20b%22c> ;');
     expect(turtle).not.toContain('no address');
   });
 
-  test('says what is gone', () => {
+  test('marks deleted entries', () => {
     expect(turtle.match(/owl:deprecated true/g)).toHaveLength(1);
   });
 });

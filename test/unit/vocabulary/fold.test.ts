@@ -32,7 +32,7 @@ test.each([
   expect(editDistance(a, b, 3)).toBe(distance);
 });
 
-test('distance is the same both ways, and never more than the limit and one', () => {
+test('the distance is symmetric, and never more than the limit plus one', () => {
   const word = fc.stringMatching(/^[abc]{0,7}$/);
   fc.assert(
     fc.property(word, word, fc.integer({ min: 0, max: 4 }), (a, b, limit) => {

@@ -51,7 +51,7 @@ describe('a cell is looked up in its own set', () => {
     if ('term' in answer) expect(answer.term.id).toBe(ident);
   });
 
-  test('a mistyped label names what is nearest', () => {
+  test('a mistyped label names the nearest ones', () => {
     using store = tempVocabulary();
     const answer = makeTermLookup(aVocabulary(store))(TYPE, 'spna');
     const [first] = answer.kind === 'unknown' ? answer.nearest : [];
@@ -59,20 +59,20 @@ describe('a cell is looked up in its own set', () => {
   });
 });
 
-describe('before a set was harvested to its end', () => {
-  test('nothing is called unknown', () => {
+describe('before a set was completely harvested', () => {
+  test('nothing is declared unknown', () => {
     using store = tempVocabulary();
     const lookup = makeTermLookup(store.openSource('https://harvest.example.org'));
     expect([lookup(TYPE, 'spona').kind, lookup(TYPE, 'HES-000001').kind]).toEqual(['not-harvested', 'not-harvested']);
   });
 
-  test('what is there already is found', () => {
+  test('existing entries are found', () => {
     using store = tempVocabulary();
     const lookup = makeTermLookup(fill(store, aTerm('HES-000001', 'spona')));
     expect([lookup(TYPE, 'spona').kind, lookup(TYPE, 'jehlice').kind]).toEqual(['found', 'not-harvested']);
   });
 
-  test('a part of a family does not stand for the whole', () => {
+  test('one part of a family does not represent the whole', () => {
     using store = tempVocabulary();
     const vocabulary = markHarvested(store.openSource('https://harvest.example.org'), 'heslo:obdobi');
     const lookup = makeTermLookup(vocabulary);

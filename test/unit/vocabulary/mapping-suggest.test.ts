@@ -44,7 +44,7 @@ describe('forms of a Czech word', () => {
     ['kniha', 'knižní'],
     ['lahev', 'lahvička'],
     ['stavba', 'stavební'],
-  ])('%s and %s are kin', (one, other) => {
+  ])('%s and %s are related', (one, other) => {
     expect(getWordRoot(other)).toBe(getWordRoot(one));
   });
 
@@ -57,7 +57,7 @@ describe('forms of a Czech word', () => {
   });
 });
 
-describe('a museum’s term finds its entry, and says why', () => {
+describe('a museum’s term finds its entry, with the reason', () => {
   test.each([
     ['the name itself', 'spona', 'spona', /the same as its Czech label/],
     ['without accents, in capitals', 'NUZ', 'nůž', /the same as its Czech label/],
@@ -82,11 +82,11 @@ describe('a museum’s term finds its entry, and says why', () => {
     expect(first?.score).toBeLessThanOrEqual(1);
   });
 
-  test('what it lacks is said as well', () => {
+  test('missing words are reported as well', () => {
     expect(suggested('hrot')[0]?.why).toBe('"hrot" is the same word; "šípu" not in the term');
   });
 
-  test('an abbreviation is not held against mistyped words', () => {
+  test('an abbreviation is not penalised as mistyped words', () => {
     expect(suggested('zl. nádoby').map(({ label }) => label)).toEqual(['zlomek nádoby', 'nádoba']);
   });
 
@@ -99,7 +99,7 @@ describe('a museum’s term finds its entry, and says why', () => {
     expect(suggested(own)).toEqual([]);
   });
 
-  test('entries that are gone are not proposed', () => {
+  test('deleted entries are not proposed', () => {
     expect(suggested('spona', [])).toEqual([]);
   });
 });

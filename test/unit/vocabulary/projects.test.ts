@@ -28,7 +28,7 @@ test('a project is known as a survey by its type', () => {
   expect([lookup('C-202400999'), lookup('HES-000001')]).toEqual([{ kind: 'not-harvested' }, { kind: 'not-harvested' }]);
 });
 
-test('what is not shown, deleted, out of sight or nowhere is told apart', () => {
+test('hidden, deleted, inaccessible and missing projects are distinguished', () => {
   using store = tempVocabulary();
   const vocabulary = store.openSource('https://harvest.example.org');
   const survey = '<typ_projektu id="HES-001138" xml:lang="cs">průzkum</typ_projektu>';

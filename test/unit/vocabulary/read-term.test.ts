@@ -16,7 +16,7 @@ const HESLO = `<h:heslo xmlns:h="urn:svc/2.2/"><h:ident_cely>HES-000253</h:ident
   </h:heslo>`;
 
 describe('an entry of a vocabulary', () => {
-  test('is read with all that it says', () => {
+  test('is read completely', () => {
     expect(term(HESLO)).toEqual({
       ident: 'HES-000253',
       setSpec: 'heslo:obdobi',
@@ -44,14 +44,14 @@ describe('an entry of a vocabulary', () => {
     });
   });
 
-  test('is read in any version of the schema and under any prefix', () => {
+  test('is read in any version of the schema and with any prefix', () => {
     const older = '<heslo xmlns="urn:svc/2.0/"><ident_cely>HES-000001</ident_cely><heslo>čeština</heslo></heslo>';
     expect(term(older, 'heslo:jazyk')).toMatchObject({ setSpec: 'heslo:jazyk', label: 'čeština' });
     expect(term(HESLO.replaceAll('h:', 'zz:').replace('xmlns:h=', 'xmlns:zz='))?.label).toBe('paleolit');
   });
 });
 
-test('an organisation is known by its short names as well', () => {
+test('an organisation is also found by its short names', () => {
   expect(
     term(`<organizace xmlns="urn:s"><ident_cely>ORG-000091</ident_cely><nazev>Muzeum města Brna</nazev><nazev_en>Brno City Museum</nazev_en>
       <nazev_zkraceny>MMB</nazev_zkraceny><nazev_zkraceny_en>BCM</nazev_zkraceny_en><typ_organizace id="HES-1">muzeum</typ_organizace><oao>true</oao><zanikla>false</zanikla></organizace>`),
@@ -64,7 +64,7 @@ test('an organisation is known by its short names as well', () => {
   });
 });
 
-test('a person is known by the full form of the name, in both orders', () => {
+test('a person is found by the full name, in both orders', () => {
   expect(
     term(
       '<osoba xmlns="urn:s"><ident_cely>OS-001507</ident_cely><jmeno>Jan</jmeno><prijmeni>Novák</prijmeni><vypis>Novák, J.</vypis><vypis_cely>Novák, Jan</vypis_cely></osoba>',
@@ -72,7 +72,7 @@ test('a person is known by the full form of the name, in both orders', () => {
   ).toMatchObject({ setSpec: 'osoba', label: 'Novák, Jan', otherNames: ['Jan Novák'], abbreviation: 'Novák, J.' });
 });
 
-test('a place is known by its code, and carries its boundary in WGS 84 alone', () => {
+test('a place is found by its code, and has its boundary in WGS 84 alone', () => {
   const place = (epsg: string): string =>
     `<ruian_katastr xmlns="urn:s"><kod>ruian-676730</kod><nazev xml:lang="cs">Křtiny</nazev><okres id="ruian-3701" xml:lang="cs">Blansko</okres><hranice_wkt EPSG="${epsg}">POLYGON ((16 49, 17 49, 17 50, 16 49))</hranice_wkt></ruian_katastr>`;
   expect(term(place('4326'))).toMatchObject({
@@ -91,6 +91,6 @@ test.each([
   ['an entry without a name', '<heslo xmlns="urn:s"><ident_cely>HES-000001</ident_cely><nazev_heslare>x</nazev_heslare></heslo>'],
   ['an entry without an identifier', '<osoba xmlns="urn:s"><vypis_cely>Novák, Jan</vypis_cely></osoba>'],
   ['what may not be shown', '<organizace xmlns="urn:s">HTTP/1.1 403 Forbidden</organizace>'],
-])('%s is no term', (_, xml) => {
+])('%s is not a term', (_, xml) => {
   expect(term(xml)).toBeUndefined();
 });

@@ -26,7 +26,7 @@ function found(vocabulary: Vocabulary, typed: string, setSpec?: string): string[
   );
 }
 
-describe('the entry that is meant comes first', () => {
+describe('the intended entry comes first', () => {
   test.each([
     ['as it is written', 'spona', 'HES-000001'],
     ['without case and with a strange accent', 'SPÓNA', 'HES-000001'],
@@ -48,7 +48,7 @@ describe('the entry that is meant comes first', () => {
   });
 });
 
-test('the name itself comes before longer names, and a description is the last resort', () => {
+test('the name itself comes before longer names, and a description comes last', () => {
   using store = tempVocabulary();
   expect(found(aVocabulary(store), 'spona')).toEqual(['HES-000001', 'HES-000002']);
   expect(found(aVocabulary(store), 'doba římská')).toEqual(['HES-000007', 'HES-000006']);
@@ -63,7 +63,7 @@ test('a set or a family of sets narrows the search', () => {
   expect(found(vocabulary, 'spona', 'heslo')).toHaveLength(2);
 });
 
-test('what is gone is not proposed', () => {
+test('deleted entries are not proposed', () => {
   using store = tempVocabulary();
   const vocabulary = aVocabulary(store);
   vocabulary.change(() =>
@@ -72,12 +72,12 @@ test('what is gone is not proposed', () => {
   expect(found(vocabulary, 'spona')).not.toContain('HES-000001');
 });
 
-test.each(['', '   ', '–', 'qqqqqqqq', '%_*"\'', 'x'.repeat(500)])('"%s" finds nothing and does no harm', (typed) => {
+test.each(['', '   ', '–', 'qqqqqqqq', '%_*"\'', 'x'.repeat(500)])('"%s" finds nothing without harm', (typed) => {
   using store = tempVocabulary();
   expect(found(aVocabulary(store), typed)).toEqual([]);
 });
 
-test('among thousands of terms the one that is meant still comes first', () => {
+test('among thousands of terms the intended one still comes first', () => {
   using store = tempVocabulary();
   const vocabulary = store.openSource('https://harvest.example.org');
   const syllables = [

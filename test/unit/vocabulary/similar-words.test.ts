@@ -8,7 +8,7 @@ import { aTerm, fill, tempVocabulary } from '../../support/temp-vocabulary.ts';
 const syllable = fc.constantFrom('spo', 'na', 'ko', 'le', 'mis', 'ka', 'pas', 'kru', 'hy');
 const word = fc.array(syllable, { minLength: 1, maxLength: 4 }).map((syllables) => syllables.join(''));
 
-test('the words that share the most grams are found, as if each word of the vocabulary had been looked at', () => {
+test('the words with the most common grams are found, as by a comparison with each word of the vocabulary', () => {
   fc.assert(
     fc.property(fc.array(word, { minLength: 1, maxLength: 150 }), word, fc.integer({ min: 1, max: 20 }), (words, typed, most) => {
       using store = tempVocabulary();
@@ -26,7 +26,7 @@ test('the words that share the most grams are found, as if each word of the voca
   );
 });
 
-test('long lists are left out without a change of what is found', () => {
+test('long lists are skipped without a change of the result', () => {
   using store = tempVocabulary();
   const otherNames = Array.from({ length: 900 }, (_, n) => `b${n}na`);
   const vocabulary = fill(store, aTerm('HES-1', 'spona'), aTerm('HES-2', otherNames.join(' ')));
@@ -34,7 +34,7 @@ test('long lists are left out without a change of what is found', () => {
   expect(findSimilarWords(vocabulary, 'sponka', 1).map(({ text }) => text)).toEqual(['spona']);
 });
 
-test('a word that shares nothing is like none', () => {
+test('a word with no common gram is similar to none', () => {
   using store = tempVocabulary();
   expect(findSimilarWords(fill(store, aTerm('HES-1', 'spona')), 'xyz', 5)).toEqual([]);
   using empty = tempVocabulary();

@@ -16,8 +16,8 @@ import { aTerm, fill, tempVocabulary } from '../../support/temp-vocabulary.ts';
 const JANUARY = Date.UTC(2025, 0, 1);
 const MARCH = Date.UTC(2025, 2, 1);
 
-describe('a term that is met again', () => {
-  test('takes the newer record with all its names', () => {
+describe('a term that is read again', () => {
+  test('gets the newer record with all its names', () => {
     using store = tempVocabulary();
     const vocabulary = fill(store, aTerm('HES-000001', 'spona', { labelEn: 'brooch' }));
     vocabulary.change(() => saveTerm(vocabulary, aTerm('HES-000001', 'fibule'), MARCH));
@@ -25,14 +25,14 @@ describe('a term that is met again', () => {
     expect([findTermsByName(vocabulary, 'SPÓNA'), findTermsByName(vocabulary, 'Fibule').length]).toEqual([[], 1]);
   });
 
-  test('is as it was before where the service put that back', () => {
+  test('is as before if the service restored that', () => {
     using store = tempVocabulary();
     const vocabulary = fill(store, aTerm('HES-000001', 'spona'));
     vocabulary.change(() => saveTerm(vocabulary, aTerm('HES-000001', 'stará spona'), JANUARY - 1));
     expect(findTermByIdent(vocabulary, 'HES-000001')).toMatchObject({ label: 'stará spona', datestampMs: JANUARY - 1 });
   });
 
-  test('moves to the set that it is in now', () => {
+  test('moves to its current set', () => {
     using store = tempVocabulary();
     const vocabulary = fill(store, aTerm('HES-000001', 'spona'));
     vocabulary.change(() => saveTerm(vocabulary, aTerm('HES-000001', 'spona', { setSpec: 'heslo:nalez_typ' }), MARCH));
@@ -41,7 +41,7 @@ describe('a term that is met again', () => {
 });
 
 describe('a term that is deleted', () => {
-  test('is kept as gone under its name, with the time', () => {
+  test('is kept as deleted under its name, with the time', () => {
     using store = tempVocabulary();
     const vocabulary = fill(store, aTerm('HES-000001', 'spona'));
     vocabulary.change(() =>
@@ -61,7 +61,7 @@ describe('a term that is deleted', () => {
     ['shown', JANUARY],
     ['shown', MARCH + 1],
     ['hidden', JANUARY],
-  ])('comes back when it is listed again, %s, whatever its datestamp', (how, datestampMs) => {
+  ])('returns when it is listed again, %s, whatever its datestamp', (how, datestampMs) => {
     using store = tempVocabulary();
     const vocabulary = store.openSource('https://harvest.example.org');
     vocabulary.change(() =>
@@ -93,7 +93,7 @@ test('a set is listed with its subsets in its own order, and not with sets that 
   ]);
 });
 
-test('a term knows what stands above and below it', () => {
+test('a term knows its ancestors and children', () => {
   using store = tempVocabulary();
   const vocabulary = fill(
     store,
@@ -113,7 +113,7 @@ test('a term knows what stands above and below it', () => {
   ]);
 });
 
-test('the way down to a term is told from the top, and a circle in the data ends it', () => {
+test('the path to a term starts at the top, and a cycle in the data ends it', () => {
   using store = tempVocabulary();
   const below = (ident: string) => ({ superiors: [{ ident, kind: 'podřízenost' }] });
   const vocabulary = fill(
@@ -128,7 +128,7 @@ test('the way down to a term is told from the top, and a circle in the data ends
   expect(getPath(vocabulary, 'HES-000004').map(({ label }) => label)).toEqual(['slepice']);
 });
 
-test('what two services say is never mixed', () => {
+test('data of two services are never mixed', () => {
   using store = tempVocabulary();
   const here = fill(store, aTerm('HES-000001', 'spona'));
   const there = store.openSource('https://elsewhere.example.org');
@@ -137,7 +137,7 @@ test('what two services say is never mixed', () => {
   expect(findTermsByName(here, 'jehlice')).toEqual([]);
 });
 
-test('a change that fails leaves nothing behind', () => {
+test('a failed change leaves nothing behind', () => {
   using store = tempVocabulary();
   const vocabulary = fill(store, aTerm('HES-000001', 'spona'));
   const failing = (): void => {

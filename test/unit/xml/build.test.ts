@@ -5,7 +5,7 @@ import { parseXml } from '../../../src/xml/parse.ts';
 import { buildXml, findIllegalCharacter, replaceIllegalCharacters, type XmlNode } from '../../../src/xml/write-xml.ts';
 
 describe('writing XML', () => {
-  test('one element a line, text in one piece, a line feed at the end', () => {
+  test('puts one element on a line, text in one piece, and a line feed at the end', () => {
     const document = buildXml({
       name: 'p:root',
       attributes: { 'xmlns:p': 'urn:p' },
@@ -16,7 +16,7 @@ describe('writing XML', () => {
     );
   });
 
-  test('any text that XML can hold comes back from a parser as it was', () => {
+  test('round-trips any text that XML can contain', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 40 }), fc.string({ unit: 'binary', maxLength: 40 }), (raw, rawValue) => {
         const content = replaceIllegalCharacters(raw);
@@ -29,7 +29,7 @@ describe('writing XML', () => {
   });
 
   test.each(['\u0000', '\u0007', '\r', '\u001f', '\ufffe', '\uffff', '\ud800', '\udfff'])(
-    '%j is found and refused',
+    '%j is detected and refused',
     (character) => {
       const text = `before${character}after`;
       expect(findIllegalCharacter(text)).toBe(character);
@@ -39,11 +39,11 @@ describe('writing XML', () => {
     },
   );
 
-  test.each(['\t', '\n', ' ', 'ž', '\ufffd', '🏺', '\u0085'])('%j may stand', (character) => {
+  test.each(['\t', '\n', ' ', 'ž', '\ufffd', '🏺', '\u0085'])('%j is allowed', (character) => {
     expect(findIllegalCharacter(character)).toBeUndefined();
   });
 
-  test('documents are those of xmlbuilder2, byte for byte', () => {
+  test('equals the documents of xmlbuilder2, byte for byte', () => {
     const text = fc.string({ unit: 'binary', maxLength: 20 }).map((raw) => replaceIllegalCharacters(raw).trim());
     const attributes = fc.dictionary(
       fc.constantFrom('a', 'b', 'c'),

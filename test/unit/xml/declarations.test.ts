@@ -9,17 +9,17 @@ function declarations(text: string): string {
   return renderNamespaceDeclarations(document, list === undefined ? [document.root] : [document.root, list]);
 }
 
-test('declarations of all elements round a record are gathered as they are typed', () => {
+test('declarations of all elements around a record are collected as written', () => {
   expect(declarations(`<a xmlns="urn:a" xmlns:x='urn:x'><list xmlns:y="urn:y"/></a>`)).toBe(
     ` xmlns="urn:a" xmlns:x='urn:x' xmlns:y="urn:y"`,
   );
 });
 
-test('an inner declaration takes the place of the outer one', () => {
+test('an inner declaration replaces the outer one', () => {
   expect(declarations('<o:a xmlns:o="urn:o" xmlns="urn:1"><list xmlns="urn:o"/></o:a>')).toBe(' xmlns:o="urn:o" xmlns="urn:o"');
   expect(declarations('<a xmlns="urn:1" xmlns:p="urn:1"><list xmlns:p="urn:2"/></a>')).toBe(' xmlns="urn:1" xmlns:p="urn:2"');
 });
 
-test('what only looks like a declaration inside the value of an attribute is none', () => {
+test('an attribute value that looks like a declaration is none', () => {
   expect(declarations(`<a t=" xmlns:no='urn:no' > " xmlns="urn:a"><list u=' xmlns:nor="urn:nor"'/></a>`)).toBe(' xmlns="urn:a"');
 });

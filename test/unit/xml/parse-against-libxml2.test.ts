@@ -54,7 +54,7 @@ function ours(text: string): Plain | 'refused' {
   }
 }
 
-describe('held against libxml2', () => {
+describe('compared with libxml2', () => {
   const name = fc.constantFrom('a', 'b', 'ž', 'p:a', 'q:c', 'long-name.1', '_x');
   const text = fc
     .stringMatching(/^[a-zž <>&"'\]\u00a0\u{1f3fa}\t\n-]{0,12}$/u)
@@ -114,7 +114,7 @@ describe('held against libxml2', () => {
     );
   });
 
-  test('any bytes at all end in a tree or in a fault with its place', () => {
+  test('any bytes give a tree or a fault with its place', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
         try {

@@ -15,8 +15,8 @@ function failure(text: string, most?: number): string {
 }
 
 /** Each would take hours, or all memory, if its time grew with the square of its length. */
-describe('a document that was made to hold the reader up is read, or refused, in one pass', () => {
-  test('with namespaces declared at every depth, and asked for at each element', () => {
+describe('a document built to slow the reader down is read, or refused, in one pass', () => {
+  test('with namespaces declared at every depth, and looked up at each element', () => {
     const declared = Array.from({ length: 200 }, (_, depth) => {
       const prefixes = Array.from({ length: 1000 }, (_, index) => ` xmlns:${depth === 0 ? 'p' : 'q'}${index}="urn:${index}"`);
       return `<a${prefixes.join('')}>`;
@@ -50,13 +50,13 @@ describe('a document that was made to hold the reader up is read, or refused, in
     expect(failure(`<?${'a'.repeat(16 * MEBI)}?><a/>`)).toMatch(/may not be called/);
   });
 
-  test('with more elements and attributes than whoever reads it wants', () => {
+  test('with more elements and attributes than the caller accepts', () => {
     expect(failure(`<a>${'<b/>'.repeat(1000)}</a>`, 1000)).toMatch(/more than 1000 elements/);
     expect(failure(`<a>${'<b c="" d="" e=""/>'.repeat(300)}</a>`, 1000)).toMatch(/more than 1000 elements/);
     expect(failure(`<a>${'<b c=""/>'.repeat(300)}</a>`, 1000)).toMatch(/taken for well-formed/);
   });
 
-  test('with more markup of other kinds than whoever reads it wants', () => {
+  test('with more markup of other kinds than the caller accepts', () => {
     for (const markup of ['<!---->', '<?a?>', '<![CDATA[x]]>', '<b xmlns:c="d"/>'])
       expect(failure(`<a>${`x${markup}`.repeat(1001)}</a>`, 1000)).toMatch(
         /more than 1000 elements, attributes and other markup/,
@@ -74,14 +74,14 @@ describe('a document that was made to hold the reader up is read, or refused, in
       expect(failure(`<a>${numbered(make)}</a>`)).toMatch(/more than 10000 different names/);
   });
 
-  test('with a text that is longer than any outline, be it in pieces', () => {
+  test('with a text that is longer than any boundary, even in pieces', () => {
     const letters = 'x'.repeat(MEBI);
     for (const piece of [letters, `<![CDATA[${letters}]]>`, `${letters}<!---->`, '&#352;'.repeat(MEBI)])
       expect(failure(`<a>${piece.repeat(5)}</a>`)).toMatch(/a text is longer than 4194304 bytes/);
     expect(failure(`<a><![CDATA[${letters.repeat(5)}]]></a>`)).toMatch(/a text is longer than/);
   });
 
-  test.each(['\r\n', '&amp;', '&#x1F600;', 'č'])('with so many of %j that it is read piece by piece', (one) => {
+  test.each(['\r\n', '&amp;', '&#x1F600;', 'č'])('with so many of %j that it is read in pieces', (one) => {
     const read = one.startsWith('\r') ? '\n' : one === '&amp;' ? '&' : one.startsWith('&') ? '😀' : one;
     for (const before of ['', 'x', 'xx', 'xxx', 'xxxx', 'xxxxx', 'xxxxxx']) {
       const { root } = parseXml(Buffer.from(`<a>${before}${one.repeat(30_000)}&lt;</a>`));

@@ -24,8 +24,8 @@ function failure(bytes: string | Buffer, charset?: string): XmlSyntaxError {
   throw new Error('it was taken for well-formed');
 }
 
-describe('what a document holds', () => {
-  test('elements are known by their namespace, whatever prefix they bear', () => {
+describe('the content of a document', () => {
+  test('elements are known by their namespace, whatever their prefix', () => {
     const spellings = [
       '<a xmlns="urn:x"><b/></a>',
       '<p:a xmlns:p="urn:x"><p:b/></p:a>',
@@ -38,7 +38,7 @@ describe('what a document holds', () => {
     }
   });
 
-  test('a declaration ends with the element that makes it', () => {
+  test('a declaration ends with its element', () => {
     const root = parse('<a xmlns="urn:1"><b xmlns="urn:2"><c/></b><d/></a>');
     expect(root.children.map(({ namespace }) => namespace)).toEqual(['urn:2', 'urn:1']);
     expect(parse('<a xmlns="urn:1"><b xmlns=""/></a>').children[0]?.namespace).toBe('');
@@ -54,7 +54,7 @@ describe('what a document holds', () => {
     expect(root.attributes).toHaveLength(3);
   });
 
-  test('text is exact: entities once, CDATA as it stands, white space kept, line ends as XML has them', () => {
+  test('text is exact: entities once, CDATA as it is, white space kept, line ends as XML has them', () => {
     expect(parse('<a>&lt;&amp;amp;&#x160;&#353;&quot;&apos;&gt;</a>').text).toBe('<&amp;Šš"\'>');
     expect(parse('<a> x <![CDATA[<&amp;]]>\ty\n</a>').text).toBe(' x <&amp;\ty\n');
     expect(parse('<a>1\r\n2\r3&#13;4</a>').text).toBe('1\n2\n3\r4');
@@ -62,7 +62,7 @@ describe('what a document holds', () => {
     expect(parse('<a>x<!-- no --><?pi no?>y<b>no</b>z</a>').text).toBe('xyz');
   });
 
-  test('numbers and booleans stay text, and names of JavaScript mean nothing', () => {
+  test('numbers and booleans stay text, and names of JavaScript have no meaning', () => {
     const root = parse('<a><n>007</n><b>true</b><__proto__>x</__proto__><constructor>y</constructor></a>');
     expect(root.children.map(({ text }) => text)).toEqual(['007', 'true', 'x', 'y']);
     expect(getChildText(root, '__proto__')).toBe('x');
@@ -107,7 +107,7 @@ describe('bytes and encodings', () => {
     ['little', 'UTF-16', (bytes: Buffer) => bytes],
     ['big', 'UTF-16BE', (bytes: Buffer) => bytes.swap16()],
     ['big', 'utf-16', (bytes: Buffer) => bytes.swap16()],
-  ])('UTF-16 with the %s end first and no mark is told by its declaration, %s', (_, encoding, ordered) => {
+  ])('UTF-16 with the %s end first and no mark is recognised by its declaration, %s', (_, encoding, ordered) => {
     const bytes = (text: string): Buffer =>
       ordered(Buffer.from(`<?xml version="1.0" encoding="${encoding}"?><a>${text}</a>`, 'utf16le'));
     expect(parseXml(bytes('žluť')).root.text).toBe('žluť');
@@ -115,12 +115,12 @@ describe('bytes and encodings', () => {
     expect(failure(bytes('&'))).toMatchObject({ line: 1 });
   });
 
-  test('a letter that is not ASCII is named where a document says that it is ASCII', () => {
+  test('a non-ASCII letter is named if a document declares ASCII', () => {
     const bytes = Buffer.from('<?xml version="1.0" encoding="us-ascii"?><a>\xe9</a>', 'latin1');
     expect(failure(bytes)).toMatchObject({ byte: 44 });
   });
 
-  test('bytes that are not what is declared are named, not repaired', () => {
+  test('bytes that contradict the declaration are named, not repaired', () => {
     const bytes = Buffer.concat([
       Buffer.from('<?xml version="1.0" encoding="UTF-8"?>\n<a>ok '),
       Buffer.from([0xe8]),
@@ -130,7 +130,7 @@ describe('bytes and encodings', () => {
     expect(failure('<a/>', 'klingon').message).toContain('klingon');
   });
 
-  test('a fault is told by its byte, also behind letters of several bytes', () => {
+  test('a fault has its byte position, even after multi-byte letters', () => {
     expect(failure('<a>žž\n&</a>')).toMatchObject({ byte: 8, line: 2 });
     expect(failure('<a>x\r\ny\r\n&</a>')).toMatchObject({ byte: 9, line: 3 });
     expect(failure('<a b="x\r\n&"/>')).toMatchObject({ byte: 9, line: 2 });
@@ -183,7 +183,7 @@ const ILL_FORMED: readonly [string, string][] = [
   ['a declaration without a version', '<?xml encoding="UTF-8"?><a/>'],
 ];
 
-describe('what is not well-formed', () => {
+describe('malformed XML', () => {
   test.each(ILL_FORMED)('%s is refused', (_, text) => {
     expect(failure(text).message).toMatch(/line \d+, byte \d+/);
   });
@@ -192,11 +192,11 @@ describe('what is not well-formed', () => {
     ['a DTD', '<!DOCTYPE a><a/>'],
     ['an entity bomb', '<!DOCTYPE a [<!ENTITY x "xx"><!ENTITY y "&x;&x;">]><a>&y;</a>'],
     ['an external entity', '<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><a>&x;</a>'],
-  ])('%s is refused, and nothing of it is unfolded or fetched', (_, text) => {
+  ])('%s is refused, and nothing of it is expanded or fetched', (_, text) => {
     expect(failure(text).message).toContain('DTD');
   });
 
-  test('elements nested without end are refused', () => {
+  test('elements nested endlessly are refused', () => {
     expect(failure('<a>'.repeat(100_000)).message).toContain('nested');
   });
 });

@@ -51,7 +51,7 @@ function check(document: string | Buffer): Validation {
 }
 
 describe('a document', () => {
-  test('that obeys the schema has no violations', () => {
+  test('that conforms to the schema has no violations', () => {
     expect(check(goodRecipe)).toEqual({ wellFormed: true, violations: [] });
   });
 
@@ -76,7 +76,7 @@ describe('a document', () => {
     expect(violations[3]?.message).toBe("Element 'pan': This element is not expected. Expected is ( minutes ).");
   });
 
-  test('of another namespace is told so, with the namespace', () => {
+  test('of another namespace is reported with the namespace', () => {
     const { violations } = check('<recipe xmlns="urn:cookbook"/>');
     expect(violations).toHaveLength(1);
     expect(violations[0]).toMatchObject({ line: 1, element: 'recipe' });
@@ -88,7 +88,7 @@ describe('a document', () => {
     expect(check(document).violations).toMatchObject([{ line: 70_001, element: 'minutes' }]);
   });
 
-  test('may be UTF-16 or Windows-1250, as its declaration says', () => {
+  test('may be UTF-16 or Windows-1250, as declared', () => {
     const inWindows1250 = Buffer.from('<?xml version="1.0" encoding="windows-1250"?>#', 'latin1');
     const body = Buffer.from(goodRecipe.replace('Soup', 'Pol\xe9vka \x9e'), 'latin1');
     expect(check(Buffer.concat([inWindows1250.subarray(0, -1), body]))).toEqual({ wellFormed: true, violations: [] });
@@ -100,7 +100,7 @@ describe('a document', () => {
   });
 });
 
-describe('bytes that are no document', () => {
+describe('bytes that are not a document', () => {
   test.each([
     ['nothing', '', 1],
     ['plain text', 'title;minutes\nSoup;20', 1],
@@ -119,13 +119,13 @@ describe('bytes that are no document', () => {
     expect(violations[0]?.message).toMatch(/\S/);
   });
 
-  test('bytes that are not the encoding that they claim to be are refused', () => {
+  test('bytes that contradict their declared encoding are refused', () => {
     const { wellFormed, violations } = check(Buffer.from(goodRecipe.replace('Soup', 'Pol\xe9vka'), 'latin1'));
     expect(wellFormed).toBe(false);
     expect(violations[0]?.message).toContain('encoding');
   });
 
-  test('a single text over ten megabytes is refused, without advice to programmers', () => {
+  test('a single text over ten megabytes is refused, without advice for programmers', () => {
     const { wellFormed, violations } = check(goodRecipe.replace('Soup', 'x'.repeat(11_000_000)));
     expect(wellFormed).toBe(false);
     expect(violations[0]?.message).toBe('Resource limit exceeded: Text node too long');
@@ -164,7 +164,7 @@ describe('a document type declaration', () => {
   test.each([
     ['text', '<a>&e30;</a>'],
     ['an attribute', '<a b="&e30;"/>'],
-  ])('with an entity bomb in %s is refused before it is unfolded', (_, body) => {
+  ])('with an entity bomb in %s is refused before it is expanded', (_, body) => {
     const entities = Array.from({ length: 30 }, (_, i) => `<!ENTITY e${i + 1} "${`&e${i};`.repeat(10)}">`);
     const { wellFormed, violations } = check(`<!DOCTYPE a [<!ENTITY e0 "ha">${entities.join('')}]>${body}`);
     expect(wellFormed).toBe(false);
@@ -172,7 +172,7 @@ describe('a document type declaration', () => {
   });
 });
 
-test('the schema location that a document names is never fetched', async () => {
+test('a schema location in a document is never fetched', async () => {
   let requests = 0;
   const server = createServer((_, response) => {
     requests += 1;
@@ -188,11 +188,11 @@ test('the schema location that a document names is never fetched', async () => {
 });
 
 describe('a schema', () => {
-  test('that imports something which was not given is refused, by name', async () => {
+  test('that imports a missing schema is refused, with its name', async () => {
     await expect(compileSchema(main, [])).rejects.toThrow(/food\/recipe\.xsd cannot be used: .*units\.xsd/s);
   });
 
-  test('that is faulty is refused', async () => {
+  test('that is invalid is refused', async () => {
     const bytes = Buffer.from(recipeSchema.replace('xs:integer', 'xs:number'));
     await expect(compileSchema({ ...main, bytes }, [units])).rejects.toThrow(/food\/recipe\.xsd cannot be used: .*number/s);
     await expect(compileSchema({ ...main, bytes: Buffer.from('<xs:schema') }, [])).rejects.toThrow(
@@ -200,7 +200,7 @@ describe('a schema', () => {
     );
   });
 
-  test('can be used beside another, and after the other is gone', async () => {
+  test('can be used beside another, and after the other is released', async () => {
     const other = await compileSchema({ url: 'units.xsd', bytes: units.bytes }, []);
     expect(other.validate(Buffer.from(goodRecipe)).violations).toHaveLength(1);
     other[Symbol.dispose]();
@@ -209,7 +209,7 @@ describe('a schema', () => {
     expect(() => other.validate(Buffer.from(goodRecipe))).toThrow(/disposed/);
   });
 
-  test('gives its memory back after every document, good or bad', () => {
+  test('releases its memory after every document, good or bad', () => {
     const large = goodRecipe.replace('Soup', 'x'.repeat(500_000));
     const documents = [large, large.replace('20', 'x'), `<!DOCTYPE r>${large}`, large.slice(0, -1)].map((text) =>
       Buffer.from(text),
@@ -226,7 +226,7 @@ describe('a schema', () => {
 describe('placeholders', () => {
   const fill = (template: string, values: Record<string, string>) => fillPlaceholders(Buffer.from(template), values).toString();
 
-  test('are filled wherever they stand, and the value is escaped', () => {
+  test('are filled everywhere, and the value is escaped', () => {
     expect(fill('<a b="{base}/1/" c="{base}"/>', { base: 'http://x/?a=1&b="<$&' })).toBe(
       '<a b="http://x/?a=1&amp;b=&quot;&lt;$&amp;/1/" c="http://x/?a=1&amp;b=&quot;&lt;$&amp;"/>',
     );
