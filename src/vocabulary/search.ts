@@ -3,7 +3,7 @@ import { compareCzech, editDistance, fold, splitWords } from '../text/names.ts';
 import { listOtherWordings } from './own-term.ts';
 import { findSimilarWords, parseWord } from './similar-words.ts';
 import type { Term, Vocabulary } from './term.ts';
-import { findTermByIdent, findTermsById } from './terms.ts';
+import { findTermByTypedIdent, findTermsById } from './terms.ts';
 
 export type SearchOptions = {
   /** A set, or a family of sets such as `heslo`. */
@@ -34,7 +34,7 @@ const TRUST_OF_OTHER_WORDS = 0.95;
 
 /** Searches terms, best first; ignores accents and case, and accepts prefixes, typing errors and domain synonyms. */
 export function searchTerms(vocabulary: Vocabulary, typed: string, options: SearchOptions): SearchHit[] {
-  const exact = findTermByIdent(vocabulary, typed.trim());
+  const exact = findTermByTypedIdent(vocabulary, typed);
   if (exact !== undefined) return [{ term: exact, score: 1 }];
   const best = new Map(searchWords(vocabulary, typed, options).map((hit) => [hit.term.ident, hit]));
   for (const wording of listOtherWordings(typed)) {

@@ -14,6 +14,7 @@ import type { Term, Vocabulary } from './term.ts';
 import {
   findAccountOfHarvest,
   findTermByIdent,
+  findTermByTypedIdent,
   findTermsById,
   findTermsByName,
   isHarvested,
@@ -47,7 +48,7 @@ export function makeTermLookup(vocabulary: Vocabulary): LookupTerm {
 }
 
 function lookUpByIdentifier(vocabulary: Vocabulary, setSpec: string, cell: string): TermLookup {
-  const term = findTermByIdent(vocabulary, cell);
+  const term = findTermByTypedIdent(vocabulary, cell);
   if (term === undefined) return isHarvested(vocabulary, setSpec) ? { kind: 'unknown', nearest: [] } : { kind: 'not-harvested' };
   if (!isInSet(term.setSpec, setSpec)) return { kind: 'wrong-set', term: toCandidate(term) };
   return { kind: term.gone === null ? 'found' : 'deleted', term: toCandidate(term) };

@@ -20,12 +20,16 @@ const TERM = {
 const parseTermRow = createRowParser(TERM);
 type TermRow = ReturnType<typeof parseTermRow>;
 
-/** @param ident in any letter case */
 export function findTermByIdent({ sql, source }: Vocabulary, ident: string): Term | undefined {
-  const row = sql(`select ${COLUMNS} from terms where source = ? and ident in (?, ?, ?)`).get(
-    ...[source, ident, ident.toUpperCase(), ident.toLowerCase()],
-  );
+  const row = sql(`select ${COLUMNS} from terms where source = ? and ident = ?`).get(source, ident);
   return row === undefined ? undefined : toTerm(parseTermRow(row));
+}
+
+/** @param typed identifier as a person types it, in any letter case */
+export function findTermByTypedIdent(vocabulary: Vocabulary, typed: string): Term | undefined {
+  const ident = typed.trim();
+  const [upper, lower] = [ident.toUpperCase(), ident.toLowerCase()];
+  return findTermByIdent(vocabulary, ident) ?? findTermByIdent(vocabulary, upper) ?? findTermByIdent(vocabulary, lower);
 }
 
 const parseNumberedTerm = createRowParser({ ...TERM, id: isNumber });

@@ -7,7 +7,7 @@ import { type SearchHit, type SearchOptions, searchTerms } from '../../vocabular
 import type { Term, Vocabulary } from '../../vocabulary/term.ts';
 import {
   countBySet,
-  findTermByIdent,
+  findTermByTypedIdent,
   getPath,
   isHarvested,
   isInSet,
@@ -55,7 +55,7 @@ export type TermInPlace = {
 
 /** @throws UsageError where it was not harvested */
 export function getTermInPlace(vocabulary: Vocabulary, ident: string): TermInPlace {
-  const term = findTermByIdent(vocabulary, ident.trim());
+  const term = findTermByTypedIdent(vocabulary, ident);
   if (term === undefined) {
     throw new UsageError(t`${ident} is not among the harvested entries.`, {
       hint: t`Find it by name with \`${cmd`pas vocab search`}\`, or harvest again with \`${cmd`pas harvest-vocab`}\`.`,
