@@ -166,7 +166,7 @@ async function harvestSet(
 }
 
 /** Interval between two saves, in milliseconds. A killed run requests the pages since the last save again. */
-const MAX_UNSAVED_MS = 100;
+const MAX_UNSAVED_MS = 20;
 
 /** Saves pages of an output that has `flush` in groups, so that one flush of the disk serves many small pages. */
 function groupPages({ ledger, output }: OpenedOutput, clock: Clock) {
