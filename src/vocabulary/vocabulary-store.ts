@@ -68,7 +68,9 @@ function openSource(database: Database, path: string, clock: Clock, oaiBase: str
     wordIds.clear();
     return asDatabaseError(path, () => database.transaction(work).immediate());
   };
-  const existingId = sql('select id from sources where oai_base = ?').pluck().get(oaiBase);
-  const id = existingId ?? change(() => sql('insert into sources (oai_base) values (?) returning id').pluck().get(oaiBase));
+  const findId = () => sql('select id from sources where oai_base = ?').pluck().get(oaiBase);
+  // Another process may add the source before this one has the lock.
+  const id =
+    findId() ?? change(() => findId() ?? sql('insert into sources (oai_base) values (?) returning id').pluck().get(oaiBase));
   return { path, clock, oaiBase, wordIds, source: Number(id), sql, change };
 }

@@ -1,3 +1,7 @@
+import { once } from 'node:events';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
 import { describe, expect, test } from 'vitest';
 import {
   countBySet,
@@ -11,8 +15,15 @@ import {
   saveTerm,
   saveTombstone,
 } from '../../../src/vocabulary/terms.ts';
+import { openVocabulary } from '../../../src/vocabulary/vocabulary-store.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+import { tempFolder } from '../../support/temp-outbox.ts';
 import { aTerm, fill, tempVocabulary } from '../../support/temp-vocabulary.ts';
 
+/** Path of the SQLite of this Node, as `src/store/database.ts` chooses it. */
+const SQLITE = createRequire(import.meta.url).resolve(
+  Number(process.versions['napi']) >= 10 ? 'better-sqlite3' : 'better-sqlite3-12',
+);
 const JANUARY = Date.UTC(2025, 0, 1);
 const MARCH = Date.UTC(2025, 2, 1);
 
@@ -146,4 +157,24 @@ test('a failed change leaves nothing behind', () => {
   };
   expect(() => vocabulary.change(failing)).toThrow('cut off');
   expect(findTermByIdent(vocabulary, 'HES-000002')).toBeUndefined();
+});
+
+test('a source that another process adds at the same time is opened', async () => {
+  const folder = tempFolder();
+  const path = join(folder, 'vocabulary.sqlite');
+  openVocabulary(path, manualClock()).close();
+  const writer = new Worker(
+    `const { workerData, parentPort } = require('node:worker_threads');
+     const [path, library] = workerData;
+     const database = new (require(library))(path);
+     database.exec("begin immediate; insert into sources (oai_base) values ('https://a/oai')");
+     parentPort.postMessage('begun');
+     setTimeout(() => database.exec('commit'), 300);`,
+    { eval: true, workerData: [path, SQLITE] },
+  );
+  await once(writer, 'message');
+  const store = openVocabulary(path, manualClock());
+  expect(store.openSource('https://a/oai').source).toBe(1);
+  store.close();
+  await once(writer, 'exit');
 });
