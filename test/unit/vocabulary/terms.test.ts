@@ -169,7 +169,9 @@ test('a source that another process adds at the same time is opened', async () =
      const database = new (require(library))(path);
      database.exec("begin immediate; insert into sources (oai_base) values ('https://a/oai')");
      parentPort.postMessage('begun');
-     setTimeout(() => database.exec('commit'), 300);`,
+     // The other thread meets the lock meanwhile.
+     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
+     database.exec('commit');`,
     { eval: true, workerData: [path, SQLITE] },
   );
   await once(writer, 'message');
