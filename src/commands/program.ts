@@ -5,7 +5,7 @@ import { type Message, msg } from '../base/message.ts';
 import { getPackageVersion } from '../base/package-root.ts';
 import { displayWidth, padText, toPrintable, wrapText } from '../text/characters.ts';
 import type { TextOutput } from '../ui/terminal.ts';
-import { addExamplesOfGroups, formatExamples, type Runner } from './command.ts';
+import { addExamplesOfGroups, formatExamples, type Runner, withGlobalOptions } from './command.ts';
 import { HELP_TEXTS, translateCommanderText } from './commander-texts.ts';
 import { readOutline, registerOutline } from './outline.ts';
 
@@ -197,9 +197,12 @@ export function withoutHelpWord(program: Command, args: readonly string[]): read
 
 /** Moves global flags in front of the command behind its words: commander reads them only there. */
 export function moveGlobalFlags(args: readonly string[]): readonly string[] {
-  const isGlobal = (arg: string): boolean => /^--(?:json|quiet|verbose|no-color|(?:profile|lang)(?:=.*)?)$/s.test(arg);
+  if (!args[0]?.startsWith('-')) return args;
+  const { options } = withGlobalOptions(new Command());
+  const findOption = (arg = '') => options.find(({ long, required }) => arg === long || (required && arg.startsWith(`${long}=`)));
   let start = 0;
-  while (isGlobal(args[start] ?? '')) start += /^--(?:profile|lang)$/.test(args[start] ?? '') ? 2 : 1;
+  for (let option = findOption(args[0]); option !== undefined; option = findOption(args[start]))
+    start += option.required && args[start] === option.long ? 2 : 1;
   const rest = args.slice(start);
   if (rest[0] === undefined || rest[0].startsWith('-')) return args;
   const flag = rest.findIndex((arg) => arg.startsWith('-'));
