@@ -22,13 +22,13 @@ import {
 } from '../store/database.ts';
 import type { FileStanding } from '../store/file-folder.ts';
 
-/** The open ledger of a harvest into a file; the other modules of this folder work on it. */
+/** Open ledger of a harvest into a file; all functions of this module work on it. */
 export type Ledger = {
   readonly path: string;
   sql(text: string): Statement;
-  /** Runs `work` in a transaction; a failure of the disk is thrown as DatabaseError. */
+  /** Runs `work` in a transaction. @throws DatabaseError where the disk fails */
   change<T>(work: () => T): T;
-  /** Begins a group where none is open: its changes are committed together. Ends with `commitGroup` or `dropGroup`. */
+  /** Begins a group, unless one is open: its changes are committed together by `commitGroup`, or lost by `dropGroup`. */
   beginGroup(): void;
   isInGroup(): boolean;
   commitGroup(): void;

@@ -25,12 +25,12 @@ export type OaiCredentials =
   | {
       readonly kind: 'bearer';
       readonly token: (signal?: AbortSignal) => Promise<string>;
-      /** A token in place of one that was refused; without it a refusal is final. */
+      /** Returns a token to replace a refused one. Without it, a refusal is final. */
       readonly renew?: (refused: string, signal?: AbortSignal) => Promise<string>;
     };
 
 export type AskOptions = {
-  /** Expected to retry what is worth retrying (503, 429, cut answers) and to pace itself. */
+  /** Must retry transient failures (503, 429, lost connections) and keep the pace. */
   readonly exchange: Exchange;
   readonly credentials: OaiCredentials;
   readonly answerTimeoutMs?: number;
@@ -38,7 +38,7 @@ export type AskOptions = {
 };
 
 export type OaiAnswer = {
-  /** The element named after the verb; where no record matches, the empty element that says so. */
+  /** The element named after the verb; empty where no record matches. */
   readonly element: XmlElement;
   readonly document: XmlDocument;
   /** The server's clock when it answered, milliseconds since 1970 UTC. */
@@ -48,8 +48,10 @@ export type OaiAnswer = {
 };
 
 /**
- * @param onToken told the list's next token as soon as the answer has come, before it is read, so that the next page can be
- * asked for meanwhile
+ * Sends one request. @param onToken called with the next token of the list before the answer is parsed, so that the next page can
+ * be requested
+ * @throws UsageError (arguments), OaiError (protocol errors, invalid answers), AuthError (401, 403), UnavailableError (no answer,
+ * 429, 5xx), InterruptedError (the signal)
  */
 export type Ask = (verb: Verb, args: OaiArguments, signal?: AbortSignal, onToken?: OnToken) => Promise<OaiAnswer>;
 
@@ -57,18 +59,17 @@ export type OnToken = (token: string) => void;
 
 const INTERRUPTED = msg`Interrupted. What was harvested is kept; run the command again to continue.`;
 const DEFAULT_MAX_ANSWER_BYTES = 64 * 1024 * 1024;
-/** Elements, attributes and other markup of an answer: thousands of records have as many. */
+/** Maximum number of elements, attributes and other nodes of an answer: thousands of records have fewer. */
 const MAX_NODES = 250_000;
-/** A page packs to a tenth or a thirtieth; what packs to far less was made to burst. A small answer may, as of one letter repeated. */
+/** Maximum ratio of unpacked to packed size of a large answer: pages have 10 to 30, so a higher one is an attack. */
 const MAX_COMPRESSION_RATIO = 100;
 const ALWAYS_UNPACKED_BYTES = 1024 * 1024;
-/** Unpacked at a time: a page at once takes half the time of many pieces. */
+/** Size of one piece of the unpacked body: with smaller pieces, unpacking takes twice as long. */
 const UNPACKED_PIECE_BYTES = 512 * 1024;
 
 /**
- * One request of the protocol with its answer read. The generic endpoint's redirect is followed once and remembered.
- * The function that it returns throws UsageError (arguments), OaiError (protocol errors, answers that are none),
- * AuthError (401, 403), UnavailableError (no answer, 429, 5xx), InterruptedError (the signal).
+ * Makes a function that sends one request and parses its answer. It follows the redirect of the generic endpoint once, and
+ * remembers it.
  */
 export function makeAsk(endpoint: string, options: AskOptions): Ask {
   const { exchange, credentials, maxAnswerBytes = DEFAULT_MAX_ANSWER_BYTES } = options;
@@ -99,7 +100,7 @@ export function makeAsk(endpoint: string, options: AskOptions): Ask {
   };
 }
 
-/** A token may run out between two requests; the one that is refused for it is sent once more, with a new one. */
+/** Sends a request with credentials, and again with a new token where the first had expired. */
 async function withCredentials(
   credentials: OaiCredentials,
   send: (authorization: string | undefined) => Promise<HttpResponse>,
@@ -138,14 +139,14 @@ async function requireAnswer(
   }
 }
 
-/** Some services send the errors of the protocol with a status of HTTP. */
+/** Tells if the answer may have an error of the protocol: some services send these with an HTTP status of 4xx. */
 function maySayMore(status: number): boolean {
   return status >= 400 && status < 500 && !NO_PROTOCOL_ERRORS.includes(status);
 }
 
 const NO_PROTOCOL_ERRORS: readonly number[] = [401, 403, 408, 425, 429];
 
-/** Parses an error of the protocol from an answer with status 4xx; undefined where it is none. */
+/** Parses an error of the protocol from an answer with status 4xx; undefined where it has none. */
 function findProtocolAnswer(
   verb: Verb,
   endpoint: string,
@@ -186,8 +187,8 @@ function assertStatus(endpoint: string, { status, headers }: HttpResponse): neve
 }
 
 /**
- * @param isFirst whether it is no answer to a token, which always has something behind it
- * @throws OaiError for an answer that is a protocol error, or not what was asked for
+ * Parses an answer. @param isFirst false for an answer to a token, after which at least one record follows
+ * @throws OaiError for a protocol error, or an answer of another verb
  */
 export function parseDocument(verb: Verb, endpoint: string, document: XmlDocument, body: Buffer, isFirst = true): OaiAnswer {
   const { root } = document;
@@ -199,7 +200,7 @@ export function parseDocument(verb: Verb, endpoint: string, document: XmlDocumen
   if ([root, ...root.children].some((parent) => hasStrayToken(parent, verb)))
     throw new MalformedAnswerError(t`${endpoint} put its resumption token outside of its list.`, body);
   const errors = getChildren(root, 'error');
-  // Nothing matches: an empty list and no failure (OAI-PMH 2.0, section 3.6). The error has no records and no token.
+  // `noRecordsMatch` is an empty list, not a failure (OAI-PMH 2.0, section 3.6), without records and token.
   const nothing = isFirst && errors.length === 1 && errors.find((error) => getAttribute(error, 'code') === 'noRecordsMatch');
   if (errors.length > 0 && !nothing) throw makeProtocolError(endpoint, errors);
   if (getChildren(root, verb).length > 1)
@@ -211,13 +212,13 @@ export function parseDocument(verb: Verb, endpoint: string, document: XmlDocumen
   return { element, document, responseDateMs, body };
 }
 
-/** Overlooked, it would make a list end where it does not. */
+/** Tells if a token stands at the wrong place: ignoring it would end the list too early. */
 function hasStrayToken(parent: XmlElement, verb: Verb): boolean {
   const isStray = ({ namespace }: XmlElement): boolean => parent.name !== verb || namespace !== OAI_NAMESPACE;
   return parent.children.some((child) => child.name === 'resumptionToken' && isStray(child));
 }
 
-/** Some servers pack without being asked or without saying so, so the bytes decide (RFC 1952, section 2.3.1). */
+/** Unpacks a body. Some servers compress without a request or a header, so the first bytes decide (RFC 1952, section 2.3.1). */
 function unpackBody(endpoint: string, { body }: HttpResponse, maxBytes: number): Buffer {
   if (body[0] !== 0x1f || body[1] !== 0x8b) return body;
   try {
@@ -250,7 +251,7 @@ function parseAnswerXml(endpoint: string, response: HttpResponse, body: Buffer):
   }
 }
 
-/** A list of errors is told by its first, as each of them alone is enough to refuse the request. */
+/** Makes the error of an answer with one or several protocol errors, from the first. */
 function makeProtocolError(endpoint: string, errors: readonly XmlElement[]): OaiError {
   const [first] = errors;
   const code = first === undefined ? '' : (getAttribute(first, 'code') ?? '');
@@ -280,7 +281,7 @@ export function peekResumptionToken(body: Buffer): string | undefined {
   return END_OF_PAGE.exec(body.toString('latin1', Math.max(0, body.length - END_BYTES)))?.[2];
 }
 
-/** Reading a page holds the process; requests that were begun before should be on their way by then. */
+/** Yields to the event loop, so that requests begun before are sent: parsing a page blocks it. */
 async function yieldToIo(): Promise<void> {
   for (let turn = 0; turn < TURNS_OF_A_REQUEST; turn++) await setImmediate();
 }
@@ -290,14 +291,13 @@ const TURNS_OF_A_REQUEST = 3;
 const MAX_REDIRECTS = 5;
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 
-/** GET with a query string, and with a credential that is only for the endpoint's own origin. */
+/** Sends a GET with a query string. The credential goes only to the endpoint's own origin. */
 type Get = (query: string, authorization: string | undefined, limits: AnswerLimits) => Promise<HttpResponse>;
 
 /**
- * Follows redirects, and remembers where the endpoint really is, so that a harvest pays for one redirect and not for
- * one a page. A credential never goes to another origin, and without it the service would show less; nothing goes from
- * https to http.
- * @throws OaiError for a redirect that leads nowhere, or away from where the credential may go
+ * Makes a function that follows redirects and remembers the target, so that a harvest follows one redirect, not one per page. The
+ * credential never goes to another origin, without which the service would show less, and nothing goes from https to http.
+ * @throws OaiError for an invalid redirect, or one to an origin that must not get the credential
  */
 export function followRedirects(endpoint: string, exchange: Exchange): Get {
   const { origin } = new URL(endpoint);
@@ -350,7 +350,7 @@ function resolveRedirect(from: string, response: HttpResponse, query: string): s
   }
   target.hash = '';
   if (target.search === '') target.search = query;
-  // Escaped in the same way as our own, so that the two can be compared.
+  // Encoded as our own query, for the comparison.
   const sameArguments = new URLSearchParams(target.search).toString() === query;
   return `${target.origin}${target.pathname}${sameArguments ? `?${query}` : target.search}`;
 }

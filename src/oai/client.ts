@@ -46,11 +46,10 @@ type Paging = {
 
 export type ListPage<Item> = Paging & {
   readonly items: readonly Item[];
-  /** Records that were left out of a page that was salvaged; elsewhere none. */
+  /** Records that a salvaged page lacks; otherwise empty. */
   readonly broken: readonly BrokenRecord[];
 };
 
-/** The requests of a harvest. */
 export type PageSource = {
   /** Sends ListIdentifiers, and returns records with only a header. */
   listHeaders(args: OaiArguments, signal?: AbortSignal, onToken?: OnToken): Promise<ListPage<OaiRecord>>;
@@ -68,18 +67,18 @@ export type OaiClient = PageSource & {
   listMetadataFormats(identifier?: string, signal?: AbortSignal): Promise<MetadataFormat[]>;
   listSets(args?: OaiArguments, signal?: AbortSignal): Promise<ListPage<OaiSet>>;
   listIdentifiers(args: OaiArguments, signal?: AbortSignal, onToken?: OnToken): Promise<ListPage<OaiHeader>>;
-  /** @param identifier the full identifier, or the bare one of the record */
+  /** @param identifier full identifier, or the one of the record */
   getRecord(identifier: string, metadataPrefix: string, signal?: AbortSignal): Promise<OaiRecord>;
 };
 
 export type OaiClientOptions = AskOptions & {
   /** `{oai_base}`, without a slash at the end. */
   readonly oaiBase: string;
-  /** Such as `2.2`; without it the generic endpoint, which serves the newest. */
+  /** Such as `2.2`; undefined for the generic endpoint, which serves the newest. */
   readonly version?: string;
 };
 
-/** Opens a client for one endpoint; nothing is sent yet. */
+/** Creates a client for one endpoint, without a request. */
 export function openOaiClient(options: OaiClientOptions): OaiClient {
   const { oaiBase, version } = options;
   const endpoint = version === undefined ? `${oaiBase}/oai` : `${oaiBase}/${version}/oai`;
@@ -122,7 +121,7 @@ export function openOaiClient(options: OaiClientOptions): OaiClient {
   };
 }
 
-/** Reads the headers of records alone, wherever a harvest reads records. */
+/** Makes a source whose pages have headers only. */
 export function readHeadersOnly(client: PageSource): PageSource {
   return {
     listHeaders: client.listHeaders,
@@ -135,7 +134,7 @@ export function readHeadersOnly(client: PageSource): PageSource {
   };
 }
 
-/** Only a full identifier is known to the service; a bare one is completed as the contract's headers have it. */
+/** Completes an identifier as the contract forms it: the service knows only full ones. */
 export function toFullIdentifier(oaiBase: string, identifier: string): string {
   return /^[a-z][\w.+-]*:/i.test(identifier) ? identifier : `${oaiBase}/id/${identifier}`;
 }
@@ -162,7 +161,7 @@ function parseWholePage<Item>(answer: OaiAnswer, read: ReadItem<Item>): ListPage
   return page;
 }
 
-/** An absent token and an empty one both end the list; deployed services also end it by an empty page without one. */
+/** Parses token, count and position. An absent and an empty token both end the list; some services end it by an empty page. */
 function parsePaging({ element, document, responseDateMs }: OaiAnswer): Paging {
   const token = getChild(element, 'resumptionToken');
   const text = token?.text.trim();
@@ -218,29 +217,29 @@ export type FetchPage<Item> = (args: OaiArguments, signal?: AbortSignal, onToken
 
 export type PagesOptions<Item> = {
   readonly fetchPage: FetchPage<Item>;
-  /** The list's own arguments, or `{ resumptionToken }` to go on where an earlier run stopped. */
+  /** Arguments of the list, or `{ resumptionToken }` to continue it. */
   readonly start: OaiArguments;
   readonly clock: Clock;
   /**
-   * Tells two pages apart: the same page under two tokens means that the service goes round in a circle. Left out where
-   * the reader itself sees that nothing new comes: a list that moves may well show a page again.
+   * Identifies a page: the same page under two tokens is a loop. Undefined where the caller detects loops, since a changing list
+   * may repeat a page.
    */
   readonly fingerprint?: (items: readonly Item[]) => string;
-  /** Recovers a page that stays malformed. Without it, or where it returns undefined, the list fails there. */
+  /** Recovers a page that stays malformed. The list fails there without it, and where it returns undefined. */
   readonly salvage?: (error: MalformedAnswerError) => ListPage<Item> | undefined;
   readonly signal?: AbortSignal;
 };
 
-/** Waits before the same page is asked for again. A service in trouble may send nonsense, or say badArgument. */
+/** Waits before a page is requested again: an overloaded service may send nonsense, or badArgument. */
 const WAITS_AFTER_NONSENSE_MS: readonly number[] = [1000, 4000];
 const WAITS_AFTER_REFUSAL_MS: readonly number[] = [1000];
 
 const MAX_EMPTY_PAGES = 100;
 
 /**
- * The pages of one list in order; the next ones, two at most, are fetched one by one while the last one is used. Ends where the service says
- * so: no token, an empty token, or an empty page without one.
- * @throws OaiError with the code `loop` when the service comes back to a page that it has given before
+ * Yields the pages of a list in order, and prefetches up to two while the caller uses the last one. The list ends at an absent or
+ * empty token.
+ * @throws OaiError `loop` where the service repeats a page
  */
 export async function* listPages<Item>(options: PagesOptions<Item>): AsyncGenerator<ListPage<Item>> {
   const { fingerprint, start } = options;
@@ -252,7 +251,7 @@ export async function* listPages<Item>(options: PagesOptions<Item>): AsyncGenera
   let foreseen: { readonly token: string; readonly page: Promise<ListPage<Item>> } | undefined;
   const fetch = (args: OaiArguments): Promise<ListPage<Item>> => {
     const page = fetchPatiently(options, args, signal, prefetch);
-    // The awaiting code sees the failure; without this line, a reader that stops early would end the process.
+    // The awaiting code sees the failure; without this line, a caller that stops early would end the process.
     page.catch(() => {});
     return page;
   };
@@ -281,7 +280,6 @@ export async function* listPages<Item>(options: PagesOptions<Item>): AsyncGenera
   }
 }
 
-/** The first page of a list, and no other. */
 export function fetchFirstPage<Item>(options: PagesOptions<Item>): Promise<ListPage<Item>> {
   return fetchPatiently(options, options.start, options.signal, undefined);
 }
@@ -291,7 +289,7 @@ function copyText(text: string): string {
   return Buffer.from(text).toString();
 }
 
-/** The list leads back to where it was. */
+/** The pages of a list form a loop. */
 export class CircleError extends OaiError {
   constructor(what: string) {
     super('loop', t`The service ${what}: its list loops and would never end.`, {
@@ -312,7 +310,7 @@ async function fetchPatiently<Item>(
       return await fetchPage(args, signal, onToken);
     } catch (thrown) {
       if (thrown instanceof MalformedAnswerError) malformed = thrown;
-      // The page after it may have been asked for, and then the service need not give this one again.
+      // The next page may have been requested, and the service then need not repeat this one.
       const failure = malformed !== undefined && isRefusedToken(thrown) ? malformed : thrown;
       const waitMs = chooseWaits(failure)[tries];
       if (waitMs === undefined) {
@@ -321,13 +319,13 @@ async function fetchPatiently<Item>(
         return page;
       }
       malformed?.shorten();
-      // A wait that is interrupted rejects with the signal's own reason; the fetch after it says it better.
+      // The fetch below throws the reason of an interrupted wait.
       await clock.sleep(waitMs, signal).catch(() => {});
     }
   }
 }
 
-/** The service no longer knows the token, or says so; that nothing matches is no answer to one either. */
+/** Tells if the service refuses a token as unknown or expired; also `noRecordsMatch` in answer to one. */
 export function isRefusedToken(thrown: unknown): boolean {
   return thrown instanceof OaiError && ['badResumptionToken', 'noRecordsMatch'].includes(thrown.oaiCode);
 }

@@ -26,36 +26,37 @@ import {
 type Harvested = {
   /** The pass that ended; undefined where there was nothing to request. */
   readonly pass: HarvestPass | undefined;
-  /** Records that were left out, in this run or an earlier one, and that still cannot be read. */
+  /** Records that were skipped, in this run or before, and still cannot be read. */
   readonly broken: readonly BrokenRecord[];
-  /** Set where losses are not believed: the stored records stay, and the next run reads everything again. */
+  /** Set where unlisted records are kept, since they may still exist; the next run reads everything again. */
   readonly disbelief: Disbelief | undefined;
 };
 
 /** Scans of a list before it is reported as incomplete. */
 const MAX_SCANS = 5;
-/** Answers may be stamped to the second, and by several machines. */
+/** Answers may have whole seconds, and come from several machines. */
 const CLOCK_STEP_MS = 2000;
 
 /**
- * Brings what is kept up to date with a set: in full the first time, then what changed. Every page is committed with the
- * way to the next one, so that a run that is cut off goes on where it was. Returns only when nothing can be missing: see
- * {@link judge}. After a list of changes the whole list is counted, and read where the count does not fit what is kept.
- * @param finish runs in the change that ends a pass that is believed
- * @throws OaiError, UnavailableError, AuthError of the client; OaiError `incomplete` or `loop`; what the sink throws
+ * Updates stored records from a set: all of them the first time, then the changes. Each page is committed together with the
+ * position of the next one, so an interrupted run continues there. Returns only when no record can be missing: see {@link judge}.
+ * After a list of changes, the service's count of the whole list is compared with the stored records; where they differ, the
+ * whole list is read.
+ * @param finish runs in the transaction that completes the pass
+ * @throws as the client: OaiError, UnavailableError, AuthError; OaiError `incomplete` or `loop`; as the sink
  */
 export async function harvest(options: HarvestOptions, finish: Finish = () => {}): Promise<Harvested> {
   return harvestOnce({ ...options, faults: new Map() }, finish);
 }
 
-/** @param isProof whether what the pass has not met is gone */
+/** @param isProof true: records that the pass did not see are deleted */
 type Finish = (pass: HarvestPass, isProof: boolean) => void;
 
 async function harvestOnce(run: Run, finish: Finish): Promise<Harvested> {
   const { state, ...options } = run;
   const begun = state.getPass();
   const wasAhead = begun !== undefined && begun.beganMs > options.serverNowMs + CLOCK_STEP_MS;
-  // Changes that were read to their end but not counted are read again: an empty list may have hidden some.
+  // An empty list of changes may be wrong, so one that was not compared with the count is read again.
   const goesOn = begun !== undefined && !wasAhead && (begun.kind === 'full' || (options.full !== true && !begun.walk.ended));
   const pass = goesOn ? begun : decideNextPass({ ...run, full: options.full === true || wasAhead });
   if (pass === undefined) return { pass, broken: [], disbelief: undefined };
@@ -63,7 +64,7 @@ async function harvestOnce(run: Run, finish: Finish): Promise<Harvested> {
   await scanUntilComplete(run, goesOn);
   await retrySkipped(run);
   const lastLook = getCurrentPass(state);
-  // The watermark moves only with a list that was counted, also where this process is killed meanwhile.
+  // The watermark moves only after the comparison with the count, also if this process is killed meanwhile.
   if (lastLook.kind === 'changes' && !(await isAsCounted(run))) return harvestOnce({ ...run, full: true }, finish);
   const losses = lastLook.kind === 'full' ? await run.losses?.(lastLook.look.number) : undefined;
   const isProof = losses !== undefined && (losses.lost.length === 0 || canInferDeletion(run));
@@ -79,7 +80,7 @@ async function harvestOnce(run: Run, finish: Finish): Promise<Harvested> {
   });
 }
 
-/** Decides on the next pass; undefined where all possible changes are after the window. */
+/** Decides on the next pass; undefined where all changes would be after the window. */
 function decideNextPass(options: HarvestOptions): HarvestPass | undefined {
   const { state, clock, window, full, overlapMs, serverNowMs, onNote } = options;
   const beginning = { localMs: Math.floor(clock.now()), heldBefore: state.countListed() };
@@ -100,13 +101,13 @@ function decideNextPass(options: HarvestOptions): HarvestPass | undefined {
   return startPass('changes', { ...window, fromMs }, serverNowMs, look, beginning);
 }
 
-/** Why all is read again: a clock that was ahead may have hidden any change since. */
+/** Returns the reason for a full pass: while a server clock was ahead, a watermark may have skipped changes. */
 export function formatClockWentBack(setSpec: string, watermarkMs: number, serverNowMs: number): string {
   const [was, is] = [new Date(watermarkMs).toISOString(), new Date(serverNowMs).toISOString()];
   return t`${setSpec}: the service's clock was at ${was} at the last harvest and is at ${is} now, so everything is read again.`;
 }
 
-/** Explains that a list one record shorter than its count is accepted. */
+/** Explains why a list that lacks one record of its count is accepted. */
 function explainOvercount(list: string, { listSize, look: { met: seenCount } }: HarvestPass): string {
   return t`${list}: the service counts ${listSize} records, and twice listed ${seenCount} completely. These are accepted as all.`;
 }
@@ -143,7 +144,7 @@ async function scanUntilComplete(run: Run, goesOn: boolean): Promise<void> {
   const { state } = run;
   for (let looks = 1; ; looks++) {
     await readAllPages(run);
-    // A list of one page stood still while it was read, unless that was in an earlier run.
+    // A list of one page cannot change between pages, unless an earlier run read it.
     if (!isOnePage(getCurrentPass(state)) || (goesOn && looks === 1)) await rescanChanges(run);
     const pass = getCurrentPass(state);
     const verdict = judge(pass);
@@ -165,7 +166,7 @@ const RECORDS_AT_ONCE = 100;
 /** Tells if records that a complete pass did not see can be taken for deleted. */
 function canInferDeletion({ state, setSpec, onNote }: HarvestOptions): boolean {
   const { kind, window, look } = getCurrentPass(state);
-  // A change moves a record out of a window that ends; what was left out and has no name may be any of them.
+  // A changed record leaves a window with an end, and a skipped one without an identifier may be any of them.
   if (kind === 'changes' || window.untilMs !== null || state.listSkipped().some(isUnidentified)) return false;
   for (const identifier of state.listMetIn(look.number)) {
     if (identifier.includes('/id/')) continue;
@@ -177,8 +178,8 @@ function canInferDeletion({ state, setSpec, onNote }: HarvestOptions): boolean {
 }
 
 /**
- * Writes what is kept and gone once more, as the service would have written that it was deleted. What was written is
- * not met in any look, so that nothing is written twice, and all of it is taken that comes back.
+ * Writes tombstones of the records that the pass did not see, in the form of the service. They get the scan number 0, so that no
+ * later pass writes them again, and a record that returns counts as new.
  */
 async function tombstoneMissing(run: Run): Promise<void> {
   const { state, sink, onVanished } = run;
@@ -215,20 +216,20 @@ function makeTombstonePage({ state, setSpec, granularity }: Run, identifiers: re
   return buildXml({ name: 'OAI-PMH', attributes: { xmlns: OAI_NAMESPACE }, content });
 }
 
-/** Why a pass was not believed, and all is read again the next time. */
+/** Reason for which unlisted records are kept and the next pass is a full one. */
 export type Disbelief =
   | { readonly kind: 'empty' }
   | { readonly kind: 'losses'; readonly lost: number; readonly held: number; readonly inUse: readonly string[] };
 
 const MAX_LOST = 50;
 const MAX_LOST_SHARE = 0.1;
-/** An index is rebuilt in less time. */
+/** Exceeds the time in which a service rebuilds its index. */
 const SECOND_LOOK_MS = 3_600_000;
 
 /**
- * Decides whether what a full pass did not meet is gone. A list may be empty or short for a while, as while an index is
- * rebuilt: many losses count when a second look, an hour later, meets the same, or when the caller accepts them.
- * @returns undefined where the pass is believed; else it has ended in doubt
+ * Decides if records that a full pass did not see are deleted. While an index is rebuilt, a list may be empty or short, so many
+ * losses count only if a second scan, at least an hour later, lacks the same records, or the caller accepts them.
+ * @returns undefined where they are deleted
  */
 function makeDisbelief({ state, serverNowMs: nowMs, acceptLosses = false }: Run, { lost, inUse }: Losses): Disbelief | undefined {
   const pass = getCurrentPass(state);
@@ -241,12 +242,12 @@ function makeDisbelief({ state, serverNowMs: nowMs, acceptLosses = false }: Run,
   const areFew = lost.length <= Math.min(MAX_LOST, heldBefore * MAX_LOST_SHARE);
   const digest = createHash('sha256').update(lost.toSorted().join('\n')).digest('base64');
   const before = state.getDoubt();
-  // A clock that stepped back begins the hour again.
+  // After a step back of the clock, the hour begins again.
   const isSame = before?.digest === digest && before.sinceMs <= nowMs;
   const sinceMs = isSame ? before.sinceMs : nowMs;
   const isSecondLook = isSame && nowMs - sinceMs >= SECOND_LOOK_MS;
   if (acceptLosses || pass.lossesTaken || isSecondLook || (areFew && pass.look.met > 0 && inUse.length === 0)) {
-    // So that a run that is killed while it marks them goes on with the rest.
+    // A run that is killed while it writes tombstones continues with the rest.
     state.change(() => state.savePass({ ...pass, lossesTaken: true }));
     return undefined;
   }
@@ -254,10 +255,10 @@ function makeDisbelief({ state, serverNowMs: nowMs, acceptLosses = false }: Run,
   return { kind: 'losses', lost: lost.length, held: heldBefore, inUse };
 }
 
-/** Counts the whole list by one request; what is kept need not be what is there, however few changes are told. */
+/** Compares the service's count of the whole list with the number of stored records, by one request. */
 async function isAsCounted(run: Run): Promise<boolean> {
   const { client, state, clock, signal, window, onNote } = run;
-  // A record that changes leaves a window with an end, so the counts differ.
+  // A changed record leaves a window with an end, so the counts differ.
   if (run.losses === undefined || window.untilMs !== null) return true;
   const { completeListSize, next, items } = await fetchFirstPage({
     fetchPage: client.listHeaders,
@@ -267,7 +268,7 @@ async function isAsCounted(run: Run): Promise<boolean> {
   });
   const size = completeListSize ?? (next === undefined ? items.length : undefined);
   const [list, listed] = [listName(run.setSpec), state.countListed()];
-  // An empty list is looked at again until it is not.
+  // An empty list is never trusted.
   if (size === undefined || (size === listed && size > 0)) return true;
   if (size !== listed)
     onNote?.(t`${list}: the service counts ${size} records, but ${listed} are known, so everything is read again.`);

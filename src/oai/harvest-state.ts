@@ -6,21 +6,21 @@ import type { ListPage } from './client.ts';
 import { getWatermark, type HarvestPass, type HarvestWindow } from './pass.ts';
 import { isDay, type OaiRecord } from './protocol.ts';
 
-/** A record as it was met last. */
+/** Last seen version of a record. */
 export type SeenRecord = {
   /** The server's time of the record's last change. */
   readonly datestampMs: number;
   /** Digest of the record's source; empty where none was stored. */
   readonly digest: Buffer;
-  /** The last look that met it; 0 where it was marked as vanished since. */
+  /** Number of the last scan that saw it; 0 where it has a tombstone. */
   readonly look: number;
-  /** It was left out since it could not be read. */
+  /** It could not be read. */
   readonly skipped: boolean;
 };
 
-/** Losses that were not believed at once. */
+/** Unlisted records that were not yet taken for deleted. */
 type Doubt = {
-  /** When a list was first met without them, by the server's clock. */
+  /** First time at which the list lacked them, by the server's clock. */
   readonly sinceMs: number;
   /** Digest of the missing identifiers; empty where the list was empty and nothing is stored. */
   readonly digest: string;
@@ -28,37 +28,36 @@ type Doubt = {
 
 /** State of a harvest between pages, and between runs where it is stored. Functions that write must run inside `change`. */
 export type HarvestState = {
-  /** When the last complete pass began, by the server's clock: what changed since is still to be asked for. */
+  /** Beginning of the last complete pass, by the server's clock; later changes must be requested. Null before the first. */
   getWatermarkMs(): number | null;
   /** The pass under way; undefined when there is none. */
   getPass(): HarvestPass | undefined;
   savePass(pass: HarvestPass): void;
-  /** Ends the pass: what is kept is complete as of the moment at which it began. */
+  /** Ends the pass as complete. */
   complete(): void;
-  /** Returns the losses that the last pass did not believe; undefined where there are none. */
+  /** Returns the unconfirmed losses of the last pass; undefined where there are none. */
   getDoubt(): Doubt | undefined;
-  /** Ends the pass without believing it: the next one reads everything again. */
+  /** Ends the pass with unconfirmed losses: the next one reads everything. */
   endInDoubt(doubt: Doubt): void;
-  /** Counts the records that the service should list: those of the last full pass, and later ones. */
+  /** Counts the records that the service should list: those of the last full pass and later ones. */
   countListed(): number;
-  /** A datestamp that was met is a day, whatever the service says of its datestamps. */
+  /** Tells if a seen datestamp is a day, whatever granularity the service declares. */
   isStampedByDay(): boolean;
   markDayGranularity(): void;
-  /** Number of the last look of all. */
+  /** Returns the number of the latest scan. */
   getLastLook(): number;
   findSeen(identifier: string): SeenRecord | undefined;
   markSeen(identifier: string, seenRecord: SeenRecord): void;
-  /** Identifiers of what was left out and not read since. */
+  /** Returns the identifiers of skipped records. */
   listSkipped(): string[];
-  /** Identifiers of all that a look met. */
   listMetIn(look: number): Iterable<string>;
-  /** Identifiers of what is kept, was met before that look and not in it, nor left out, nor marked as vanished. */
+  /** Returns the identifiers of stored records that this scan did not see, without skipped ones and tombstones. */
   listUnmetIn(look: number): readonly string[];
-  /** All of `work` or nothing. */
+  /** Runs `work` in a transaction. */
   change<T>(work: () => T): T;
 };
 
-/** Remembers for as long as it is held. */
+/** Makes a state in memory. */
 export function makeMemoryState(): HarvestState {
   let pass: HarvestPass | undefined;
   let watermarkMs: number | null = null;
@@ -102,7 +101,7 @@ function isUnmet({ look, digest, skipped }: SeenRecord, inLook: number): boolean
   return look > 0 && look < inLook && digest.length > 0 && !skipped;
 }
 
-/** A database with the tables `harvests` and `met_records`, as schemas/harvest and schemas/vocabulary have them. */
+/** Database with the tables `harvests` and `seen_records`; see schemas/harvest and schemas/vocabulary. */
 type HarvestTables = {
   sql(text: string): Statement;
   change<T>(work: () => T): T;
@@ -110,7 +109,7 @@ type HarvestTables = {
 
 const parseSeen = createRowParser({ datestampMs: isNumber, digest: isBytes, look: isNumber, skipped: isNumber });
 
-/** Remembers in one row of `harvests`. @param nowMs this machine's clock */
+/** Makes a state in one row of `harvests`. @param nowMs this machine's clock */
 export function makeStoredState({ sql, change }: HarvestTables, harvest: number, nowMs: () => number): HarvestState {
   const getColumn = (column: string): unknown => sql(`select ${column} from harvests where id = ?`).pluck().get(harvest);
   const getPass = (): HarvestPass | undefined => {
@@ -175,36 +174,35 @@ export function makeStoredState({ sql, change }: HarvestTables, harvest: number,
   };
 }
 
-/** The records of a page for a sink. */
 type RecordPage = {
   readonly document: XmlDocument;
-  /** New, or otherwise than it was met before. */
+  /** New or changed records. */
   readonly records: readonly OaiRecord[];
-  /** Those, and the unchanged ones. */
+  /** All records, including unchanged ones. */
   readonly seenRecords: readonly OaiRecord[];
 };
 
 /** A destination for the records of a harvest. */
 export type RecordSink = {
-  /** Writes the records of a page before the page is noted. A repetition after a crash must do no harm. */
+  /** Writes the records of a page, before the page is committed. Must be repeatable after a crash. */
   write(page: RecordPage): Promise<void>;
-  /** Notes that the written page is part of the output, in the change of the ledger that notes its records. */
+  /** Commits the written page as part of the output; runs in the transaction that commits its records. */
   notePage(): void;
 };
 
 export type PageResult = {
-  /** New or changed records, which went into the sink. */
+  /** New or changed records that the sink has written. */
   readonly written: readonly OaiRecord[];
-  /** Records that this look had not met before. */
+  /** Number of records that this scan had not seen before. */
   readonly newInLook: number;
-  /** Reasons for which records were left out, by identifier. */
+  /** Reasons for which records were skipped, by identifier. */
   readonly faults: ReadonlyMap<string, string>;
-  /** Identifiers of records of which this look met two versions with one datestamp. */
+  /** Identifiers of records of which this scan saw two versions with one datestamp. */
   readonly disputed: readonly string[];
 };
 
 type Occurrence = SeenRecord & {
-  /** The record to keep; undefined where nothing of it is kept. */
+  /** Undefined for a skipped record. */
   readonly record: OaiRecord | undefined;
   readonly isNews: boolean;
   readonly knownRecord: SeenRecord | undefined;
@@ -212,9 +210,9 @@ type Occurrence = SeenRecord & {
 };
 
 /**
- * Puts what is new or changed on a page into the sink and notes every record of it, in one step with `note`: a kill at
- * any moment leaves the page either done or to be read again.
- * @param note told the datestamps of the records that the look had met before
+ * Writes new and changed records of a page to the sink, and commits all records of the page in one transaction with `note`: after
+ * a kill, the page is either complete or read again.
+ * @param note gets the datestamps of records that the scan had seen before
  */
 export async function applyPage(
   { state, sink }: { readonly state: HarvestState; readonly sink: RecordSink },
@@ -224,12 +222,12 @@ export async function applyPage(
 ): Promise<PageResult> {
   const { occurrences, againMs } = collectOccurrences(state, pass, page);
   const faults = new Map<string, string>();
-  // Left out on purpose is not missing. What the output holds of such a record from before, it keeps.
+  // A record that the service empties on purpose is not missing. Its earlier version stays in the output.
   const empty = page.items.filter(({ lacksContent }) => lacksContent);
   const broken = [...page.broken, ...empty.map(({ header }) => ({ identifier: header.identifier, reason: withoutContent() }))];
   broken.forEach(({ identifier, reason }, index) => {
     const name = identifier ?? `${NAMELESS}${page.cursor ?? ''} ${index}`;
-    // It stands on the page with its content as well.
+    // The page has the record with content, too.
     if (identifier !== undefined && occurrences.has(identifier)) return;
     occurrences.set(name, { ...makeLeftOut(state.findSeen(name), pass.look.number), record: undefined, skipped: true });
     faults.set(name, reason);
@@ -254,8 +252,8 @@ export async function applyPage(
 }
 
 /**
- * Collects the records of a page by identifier, so that one that is listed twice counts once.
- * @returns `againMs` the datestamps of those that the look had met before
+ * Groups the records of a page by identifier, so that a record that is listed twice counts once.
+ * @returns `againMs` datestamps of records that the scan had seen before
  */
 function collectOccurrences(state: HarvestState, pass: HarvestPass, page: ListPage<OaiRecord>) {
   const occurrences = new Map<string, Occurrence>();
@@ -282,7 +280,7 @@ function collectOccurrences(state: HarvestState, pass: HarvestPass, page: ListPa
   return { occurrences, againMs };
 }
 
-/** Sorts and counts the records of a page by what they are to the pass and its look. */
+/** Counts the records of a page by their relation to the pass and the scan. */
 function sortOccurrences({ look, firstLook, beganMs }: HarvestPass, occurrences: ReadonlyMap<string, Occurrence>) {
   const [written, seenRecords]: [OaiRecord[], OaiRecord[]] = [[], []];
   const disputed: string[] = [];
@@ -290,7 +288,7 @@ function sortOccurrences({ look, firstLook, beganMs }: HarvestPass, occurrences:
   for (const [identifier, { record, datestampMs, knownRecord, isNews, isDisputed }] of occurrences) {
     if (record !== undefined) seenRecords.push(record);
     if (record !== undefined && isNews) written.push(record);
-    // Two versions of one record with one datestamp each count as news; that is no change.
+    // Two versions with one datestamp are written, but count as no change.
     if (isDisputed) disputed.push(identifier);
     else if (isNews) changed++;
     const lastLook = knownRecord?.look ?? 0;
@@ -302,7 +300,7 @@ function sortOccurrences({ look, firstLook, beganMs }: HarvestPass, occurrences:
   return { written, seenRecords, disputed, newInLook, newInPass, overlooked, changed };
 }
 
-/** Why a live record that comes without content is left out. */
+/** Returns the reason for which a live record without content is skipped. */
 function withoutContent(): string {
   return t`the service sent it without content`;
 }
@@ -312,12 +310,12 @@ function makeLeftOut(knownRecord: SeenRecord | undefined, look: number) {
   return { datestampMs, digest, look, knownRecord, isNews: false, isDisputed: false };
 }
 
-/** A service is asked for whole seconds, and answers a little more than was wanted. */
+/** Tells if a datestamp is in the window: a request has whole seconds, so an answer may exceed it. */
 function isWithin({ untilMs }: HarvestWindow, datestampMs: number): boolean {
   return untilMs === null || datestampMs <= untilMs;
 }
 
-/** Prefix of the generated key for a skipped record without a readable identifier. */
+/** Prefix of the generated key of a skipped record without a readable identifier. */
 const NAMELESS = 'broken ';
 
 /** Tells if a key of the state is a skipped record without an identifier. */

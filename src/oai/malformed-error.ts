@@ -3,17 +3,16 @@ import { t } from '../base/language.ts';
 import type { XmlDocument, XmlElement } from '../xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
 
-/** Error for an answer that cannot be read. */
 export const MAX_KEPT_BYTES = 16 * 1024 * 1024;
 
-/** An answer that cannot be read as OAI-PMH. Its bytes are kept, so that a person can look at them. */
+/** An answer that cannot be parsed as OAI-PMH, with its bytes for diagnosis. */
 export class MalformedAnswerError extends OaiError {
-  /** The whole answer, or what {@link MalformedAnswerError.shorten} left of it. */
+  /** The whole answer, or the part that {@link MalformedAnswerError.shorten} left. */
   body: Buffer;
   readonly lengthBytes: number;
-  /** Byte at which reading stopped, from 0. */
+  /** Offset at which parsing stopped, from 0. */
   readonly byte: number | undefined;
-  /** Identifier of the record in which it stopped, where one could be made out. */
+  /** Identifier of the record in which parsing stopped, where it is readable. */
   readonly record: string | undefined;
 
   constructor(
@@ -31,16 +30,16 @@ export class MalformedAnswerError extends OaiError {
     this.record = place.record;
   }
 
-  /** Leaves of the answer no more than is ever kept, while it is asked for again. */
+  /** Truncates the body to the maximum that is stored, to save memory during retries. */
   shorten(): void {
     if (this.body.length > MAX_KEPT_BYTES) this.body = Buffer.from(this.body.subarray(0, MAX_KEPT_BYTES));
   }
 }
 
-/** A record is far smaller. */
+/** Maximum size of a record. */
 const LOOKED_BACK_BYTES = 1024 * 1024;
 
-/** The identifier of the record in which a byte stands; undefined behind the end of one. */
+/** Returns the identifier of the record that contains a byte; undefined outside records. */
 export function findRecordAt(body: Buffer, byte: number): string | undefined {
   const before = body.toString('latin1', Math.max(0, byte - LOOKED_BACK_BYTES), byte);
   const headers = before.matchAll(/header[^<>]{0,99}>\s{0,99}<(?:[\w.-]{1,99}:)?identifier>\s{0,99}([^<\s]{1,999})/g);
@@ -60,13 +59,12 @@ export type BrokenRecord = {
   readonly reason: string;
 };
 
-/** Each record is tried inside the page's frame, which is therefore read as often as there are records. */
+/** Each record is parsed inside the page's frame, so the frame is parsed as often as there are records. */
 const MAX_FRAMES_CHARACTERS = 256 * 1024 * 1024;
 
 /**
- * Takes the broken records out of a page, so that a person who asked for it can go on without them. Records are cut at
- * their tags, and each is tried by itself inside the page's own frame.
- * @returns undefined where the page is broken outside its records, or is not made of records at all
+ * Removes the broken records from a page: cuts it at record tags, and parses each record inside the page's frame.
+ * @returns undefined where the page is broken outside its records, or has none
  */
 export function recoverPage(body: Buffer): SalvagedPage | undefined {
   // Invalid bytes become a character that XML forbids, so that parsing fails in their record.
@@ -99,7 +97,7 @@ function findFault(text: string): string | undefined {
   }
 }
 
-/** Records on the page, at the place where the protocol has them. */
+/** Counts the records at the place where the protocol has them. */
 function countRecords(root: XmlElement): number {
   return root.children.flatMap(({ children }) => children).filter(({ name }) => name === 'record').length;
 }

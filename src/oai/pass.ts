@@ -12,15 +12,18 @@ export type HarvestWindow = { readonly fromMs: number | null; readonly untilMs: 
 /** Order of the datestamps of a walk so far, and the last datestamp. */
 type WalkEdge = { readonly direction: Direction | null; readonly edgeMs: number | null };
 
-/** One reading of everything that a window holds, perhaps over several runs of pas, looks at it, and walks along its list. */
+/**
+ * One reading of all records of a window, perhaps in several runs. A pass consists of scans of the window, and a scan of
+ * traversals of a list.
+ */
 export type HarvestPass = {
   readonly kind: 'full' | 'changes';
   readonly window: HarvestWindow;
-  /** The earliest time that the service named since the pass began: a clock that was ahead once must hide no change. */
+  /** Earliest server time that was read since the pass began: a clock that was ahead must hide no change. */
   readonly beganMs: number;
   /** This machine's clock when it began. */
   readonly localMs: number;
-  /** Count of the records that were listed before. */
+  /** Number of records that were listed before. */
   readonly heldBefore: number;
   /** Records that its last scan did not see are taken for deleted. */
   readonly lossesTaken: boolean;
@@ -33,41 +36,43 @@ export type HarvestPass = {
   readonly walk: ListTraversal;
 };
 
-/** One reading of the window from its beginning to its end, by one walk or by several, each from where the last one broke off. */
+/**
+ * One reading of the window from beginning to end, by one traversal or several, each from the point where the last one stopped.
+ */
 type HarvestScan = {
   readonly number: number;
-  /** Different records met in it. */
+  /** Number of different records seen. */
   readonly met: number;
-  /** Records among them that no earlier scan of the pass had seen. */
+  /** Number of records that no earlier scan of the pass saw. */
   readonly isNew: number;
-  /** New ones that are older than the pass, so an earlier scan missed them. */
+  /** Number of new records that are older than the pass, so an earlier scan missed them. */
   readonly overlooked: number;
   /** Records seen by the last complete scan; null before the first. */
   readonly metBefore: number | null;
-  /** Records that were new to what is kept, or changed. */
+  /** Number of records that differ from the stored ones, or are new. */
   readonly changed: number;
-  /** Digest of the identifiers in the order of a list that is not counted, and that of the last whole look. */
+  /** Digest of the identifiers in the order of an uncounted list, and that of the last complete scan. */
   readonly order: string;
   readonly orderBefore: string;
   /** Number of consecutive scans, up to the last one, that saw the same records as the scan before. */
   readonly agreed: number;
-  /** A record left the list while it was read. */
+  /** A record left the list during the scan. */
   readonly gone: boolean;
   /** A record may have been skipped since others moved, whatever the count says. */
   readonly doubtful: boolean;
-  /** A record may have changed, or appeared, after the pass had begun. */
+  /** A record may have changed or appeared after the pass began. */
   readonly fresh: boolean;
-  /** A record stood in the list twice: then it moved, and another may have been skipped. */
+  /** A record was listed twice: it moved, so another may have been skipped. */
   readonly repeated: boolean;
 };
 
 type ListTraversal = WalkEdge & {
-  /** The pass's window, or less where the rest was met. */
+  /** The window of the pass, or the rest of it after an interruption. */
   readonly window: HarvestWindow;
   /** Token of the next page; null before the first page. */
   readonly token: string | null;
   readonly pages: number;
-  /** Last count of the walk's own window by the service. */
+  /** Last count of this window by the service. */
   readonly size: number | null;
   /** Records on the pages so far; null after a page whose `cursor` differs from that number. */
   readonly position: number | null;
@@ -103,15 +108,18 @@ export function startPass(
   };
 }
 
-/** A clock that is further behind than that says nothing: that of a machine whose battery is empty. */
+/** A clock that is further behind is ignored: the machine may have lost its time. */
 const MAX_BEHIND_MS = 7 * DAY_MS;
 
-/** When a pass began, by the earlier clock: a service whose clock is ahead would hide what changes until time has caught up. */
+/**
+ * Returns the beginning of a pass by the earlier of both clocks: a server clock that is ahead would hide changes until its time
+ * is reached.
+ */
 export function getWatermark({ beganMs, localMs }: HarvestPass): number {
   return beganMs - localMs > MAX_BEHIND_MS ? beganMs : Math.min(beganMs, localMs);
 }
 
-/** Goes to the first page of the window again. @param whole whether the look before came to its end */
+/** Begins another scan of the window. @param whole true where the scan before reached the end */
 export function startScan(pass: HarvestPass, whole: boolean): HarvestPass {
   const { number, met: seenCount, isNew, overlooked, metBefore, order, orderBefore, agreed } = pass.look;
   const counts = whole
@@ -125,10 +133,10 @@ function walkThrough(window: HarvestWindow): ListTraversal {
   return { window, token: null, pages: 0, size: null, position: 0, ended: false, direction: null, edgeMs: null };
 }
 
-/** Goes on behind the last page by its datestamps, where that can be done; the token is of no use any more. */
+/** Continues after the last page by datestamps instead of the token, where the order of the list allows it. */
 export function resumeByDatestamp(pass: HarvestPass): HarvestPass {
   const rest = getRemainingWindow(pass.walk.window, pass.walk);
-  // Only a count can show afterwards that the rest was cut off at the right place.
+  // Only a count can confirm that the rest begins at the right place.
   return rest === undefined || pass.listSize === null ? startScan(pass, false) : { ...pass, walk: walkThrough(rest) };
 }
 
@@ -137,20 +145,20 @@ type PageNote = {
   readonly completeListSize: number | undefined;
   readonly cursor: number | undefined;
   readonly responseDateMs: number;
-  /** A record with a datestamp in this time before the start of the pass may have appeared since, in milliseconds. */
+  /** Time in milliseconds before the start of the pass in which a record may have appeared late in the index. */
   readonly overlapMs: number;
   readonly datestampsMs: readonly number[];
   readonly identifiers: readonly string[];
-  /** Datestamps of those that the look had met before. */
+  /** Datestamps of records that the scan had seen before. */
   readonly againMs: readonly number[];
 };
 
-/** Returns the pass after a page of the walk whose records were noted. */
+/** Returns the pass after a committed page. */
 export function advancePass(pass: HarvestPass, note: PageNote): HarvestPass {
   const { next, completeListSize, responseDateMs, overlapMs, datestampsMs, identifiers, againMs } = note;
   const { walk, look } = pass;
   const beganMs = Math.min(pass.beganMs, responseDateMs);
-  // A list of one page needs no count, and what an earlier look was told of a longer one is over.
+  // A list of one page needs no count, and an earlier count of a longer list is obsolete.
   const isAll = next === undefined && walk.pages === 0 && isOfWholeWindow(pass);
   const listSize = completeListSize === undefined && isAll ? null : computeSize(pass, completeListSize);
   const fresh = look.fresh || datestampsMs.some((ms) => getLatestMs(ms) >= beganMs - overlapMs);
@@ -168,24 +176,24 @@ export function advancePass(pass: HarvestPass, note: PageNote): HarvestPass {
   };
 }
 
-/** A stamp that is a day stands for any time of it. */
+/** Returns the end of the day for a datestamp that is a day. */
 function getLatestMs(datestampMs: number): number {
   return datestampMs % DAY_MS === 0 ? datestampMs + DAY_MS - 1 : datestampMs;
 }
 
-/** The last page need not say where it begins. */
+/** Returns the number of records so far; the last page need not have a `cursor`. */
 function computePosition({ position }: ListTraversal, { cursor, next, identifiers }: PageNote): number | null {
   if (identifiers.length === 0) return position;
   const fits = cursor === position || (cursor === undefined && next === undefined);
   return position !== null && fits ? position + identifiers.length : null;
 }
 
-/** A list that shrank may have skipped a record: what stood behind the one that left moved up, perhaps onto a page already read. */
+/** Tells if the list shrank: the records after a removed one moved up, perhaps onto a page that was already read. */
 export function hasShrunk({ walk }: HarvestPass, completeListSize: number | undefined): boolean {
   return walk.size !== null && completeListSize !== undefined && completeListSize < walk.size;
 }
 
-/** Notes that the list shrank; goes on behind the last page where the list has an order. */
+/** Returns the pass after the list shrank: it continues by datestamps where the list is ordered. */
 export function withShrunkList(pass: HarvestPass, completeListSize: number | undefined): HarvestPass {
   const ordered = getRemainingWindow(pass.walk.window, pass.walk) !== undefined;
   const look: HarvestScan = { ...pass.look, gone: true, doubtful: pass.look.doubtful || !ordered };
@@ -193,19 +201,19 @@ export function withShrunkList(pass: HarvestPass, completeListSize: number | und
   return ordered ? resumeByDatestamp(noted) : { ...noted, walk: { ...pass.walk, size: completeListSize ?? null } };
 }
 
-/** Tells if the walk covers the whole window, not only the rest after an interruption. */
+/** Tells if the traversal covers the whole window, not only the rest after an interruption. */
 export function isOfWholeWindow({ window, walk }: HarvestPass): boolean {
   return window.fromMs === walk.window.fromMs && window.untilMs === walk.window.untilMs;
 }
 
-/** A walk through what a cut left begins with what was read last. */
+/** Tells if a record is at the point of interruption, where a traversal of the rest begins again. */
 function isAtCut({ window, walk }: HarvestPass, datestampMs: number): boolean {
   const { fromMs, untilMs } = walk.window;
   if (fromMs !== null && fromMs !== window.fromMs) return datestampMs <= fromMs;
   return untilMs !== null && untilMs !== window.untilMs && datestampMs >= untilMs;
 }
 
-/** A walk through a part of the window tells of the whole only by how much the part shrank. */
+/** Returns the count of the whole window; a traversal of a part shows only by how much the part shrank. */
 function computeSize(pass: HarvestPass, withListSize: number | undefined): number | null {
   const { walk, listSize } = pass;
   if (withListSize === undefined) return listSize;
@@ -213,12 +221,12 @@ function computeSize(pass: HarvestPass, withListSize: number | undefined): numbe
   return listSize === null || walk.size === null ? listSize : listSize + Math.min(0, withListSize - walk.size);
 }
 
-/** @returns how many records the service counted and did not send in the look; 0 where it did not count */
+/** Returns the number of records that the service counted and did not send in the scan; 0 where it did not count. */
 export function countMissing({ listSize, look }: HarvestPass): number {
   return Math.max(0, (listSize ?? 0) - look.met);
 }
 
-/** Returns the pass after a list of changes with news. */
+/** Returns the pass after a list of changes with new or changed records. */
 export function markChanged(pass: HarvestPass): HarvestPass {
   return { ...pass, look: { ...pass.look, fresh: true } };
 }
@@ -253,7 +261,7 @@ export function judge(pass: HarvestPass): PageVerdict {
   if (isOnePage(pass)) return 'complete';
   if (listSize === null) return isAgreeing(pass) && look.agreed > 0 ? 'complete' : 'again';
   if (look.gone || look.doubtful) return 'again';
-  // In a complete walk with the newest first, a record that moves shows another one twice.
+  // In a complete traversal with the newest first, a record that moves causes another one to be listed twice.
   const isWatched = walk.direction === 'falling' && isOfWholeWindow(pass);
   const moved = look.repeated || (look.fresh && !isWatched);
   return moved && !isAgreeing(pass) ? 'again' : 'complete';
@@ -270,7 +278,7 @@ function isAgreeing({ look, listSize }: HarvestPass): boolean {
   return listSize !== null || (look.changed === 0 && look.order === look.orderBefore);
 }
 
-/** Ends a walk that has seen all counted records, regardless of how its list ends. */
+/** Ends a traversal that has seen all counted records, regardless of how its list ends. */
 export function endWalk(pass: HarvestPass): HarvestPass {
   return { ...pass, walk: { ...pass.walk, token: null, ended: true } };
 }
@@ -286,7 +294,7 @@ function digestIdentifiers(before: string, identifiers: readonly string[]): stri
     .digest('base64');
 }
 
-/** The edge after some more records of the list. */
+/** Returns the edge after further records. */
 function moveEdge(edge: WalkEdge, datestampsMs: readonly number[]): WalkEdge {
   let { direction, edgeMs } = edge;
   for (const datestampMs of datestampsMs) {
@@ -300,8 +308,8 @@ function moveEdge(edge: WalkEdge, datestampsMs: readonly number[]): WalkEdge {
 }
 
 /**
- * Returns the rest of a window after an interrupted walk; undefined where the list is not ordered by datestamp. The rest includes
- * the last datestamp, which several records may share.
+ * Returns the rest of a window after an interruption; undefined where the list is not ordered by datestamp. The rest includes the
+ * last datestamp, which several records may share.
  */
 function getRemainingWindow({ fromMs, untilMs }: HarvestWindow, { direction, edgeMs }: WalkEdge): HarvestWindow | undefined {
   if (edgeMs === null) return undefined;
@@ -310,7 +318,7 @@ function getRemainingWindow({ fromMs, untilMs }: HarvestWindow, { direction, edg
   return undefined;
 }
 
-/** A bound as a person gives it, the last millisecond of its day or second included. */
+/** Parses a bound of the user into milliseconds since 1970 UTC: the last one of its day or second. */
 export function parseBoundMs(bound: string, granularity: Granularity): number {
   const spanMs = granularity === 'day' ? DAY_MS : 1000;
   return Date.parse(bound) + spanMs - 1;

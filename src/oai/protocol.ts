@@ -36,7 +36,7 @@ export const ERROR_HINTS: Readonly<Record<string, Message>> = {
   noSetHierarchy: msg`This service has no sets; harvest without one.`,
 };
 
-/** @throws UsageError where the service could only refuse these arguments */
+/** @throws UsageError for arguments that every service refuses */
 export function checkArguments(verb: Verb, args: OaiArguments): void {
   const names = Object.keys(args) as ArgumentName[];
   const { required, optional }: Rule = VERBS[verb];
@@ -71,7 +71,7 @@ function checkWindow({ from, until }: OaiArguments): void {
   if (from > until) throw new UsageError(t`from (${from}) is later than until (${until}).`);
 }
 
-/** The query string: the verb first, a resumption token last (B-TOKEN-1). */
+/** Builds the query string: the verb first, a resumption token last (B-TOKEN-1). */
 export function buildQuery(verb: Verb, args: OaiArguments): string {
   const { resumptionToken, ...otherArgs } = args;
   const query = new URLSearchParams({ verb });
@@ -89,12 +89,12 @@ export const DAY_MS = 86_400_000;
 const DAY_LENGTH = 'YYYY-MM-DD'.length;
 const DATESTAMP = /^\d{4}-\d{2}-(\d{2})(?:T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?Z)?$/;
 
-/** Milliseconds since 1970 UTC; undefined where the text is no UTC date or time, or no day of the calendar. */
+/** Returns milliseconds since 1970 UTC; undefined where the text is no UTC date or time, or does not exist in the calendar. */
 export function parseDatestampMs(text: string): number | undefined {
   const parts = DATESTAMP.exec(text);
   if (parts === null) return undefined;
   const ms = Date.parse(text);
-  // Date.parse turns 30 February into 1 March, and a 13th month into what has no day.
+  // Date.parse turns 30 February into 1 March, and a 13th month into NaN.
   return new Date(ms).getUTCDate() === Number(parts[1]) ? ms : undefined;
 }
 
@@ -109,52 +109,52 @@ export function parseGranularity(text: string): Granularity | undefined {
   return isDay(text) ? 'day' : 'second';
 }
 
-/** Rounded down, so that a `from` made of it never leaves anything out. */
+/** Formats a `from`, rounded down so that it excludes nothing. */
 export function formatDatestamp(ms: number, granularity: Granularity): string {
   const text = new Date(ms).toISOString();
   return granularity === 'day' ? text.slice(0, 10) : `${text.slice(0, 19)}Z`;
 }
 
-/** Rounded up, so that an `until` made of it never leaves anything out. A day is whole as it is. */
+/** Formats an `until`, rounded up so that it excludes nothing; a day already covers all its times. */
 export function formatUpwards(ms: number, granularity: Granularity): string {
   return formatDatestamp(granularity === 'day' ? ms : ms + 999, granularity);
 }
 
 /** OAI-PMH 2.0, section 2.5. */
 export type OaiHeader = {
-  /** The full identifier, as the service writes it. */
+  /** The full identifier. */
   readonly identifier: string;
   /** Source text. */
   readonly datestamp: string;
   readonly datestampMs: number;
-  /** May be empty, although the contract promises one (B-RECORD-1): a deleted record's often is. */
+  /** May be empty, contrary to B-RECORD-1, mostly in deleted records. */
   readonly setSpecs: readonly string[];
   readonly deleted: boolean;
 };
 
 export type OaiRecord = {
   readonly header: OaiHeader;
-  /** The element inside `metadata`; a deleted record has none. */
+  /** The element inside `metadata`; undefined for a deleted record. */
   readonly metadata: XmlElement | undefined;
-  /** Neither deleted nor with anything in its metadata: a fault of the service. A header alone is no such record. */
+  /** Not deleted, and with empty metadata: a fault of the service. */
   readonly lacksContent: boolean;
-  /** The service lists the record but shows none of it to this account. */
+  /** The service lists the record, and the account may not read it. */
   readonly refused: boolean;
   readonly about: readonly XmlElement[];
   readonly element: XmlElement;
 };
 
-/** Stands in place of whatever the account may not see (B-SEE-2). */
+/** Replaces content that the account may not read (B-SEE-2). */
 const REFUSAL = 'HTTP/1.1 403 Forbidden';
 
-/** Tells if an element holds the refusal alone. */
+/** Tells if an element contains only the refusal. */
 export function isRefusal(tape: FlatTree, at: number): boolean {
   if (tape.hasChildren(at)) return false;
   const mayBe = !tape.findText(at) || tape.to - tape.from === REFUSAL.length;
   return mayBe && tape.getText(at).trim() === REFUSAL;
 }
 
-/** A `header`, bare or wrapped in a `record`. Undefined where it is not complete, or says what is not known of the record. */
+/** Parses a `header`, bare or in a `record`. Undefined where it is incomplete, or its status is unknown. */
 export function parseHeader(element: XmlElement): OaiHeader | undefined {
   const header = element.name === 'record' ? getChild(element, 'header', OAI_NAMESPACE) : element;
   if (header === undefined) return undefined;
@@ -188,7 +188,7 @@ export function parseRecord(element: XmlElement): OaiRecord | undefined {
 
 const NONE: readonly XmlElement[] = [];
 
-/** A header, bare or of a whole record, as a record that has nothing else. */
+/** Parses a header, bare or of a whole record, into a record without metadata. */
 export function parseHeaderAlone(element: XmlElement): OaiRecord | undefined {
   const bare = element.name === 'record' ? getChild(element, 'header', OAI_NAMESPACE) : element;
   const header = parseHeader(element);
@@ -196,7 +196,10 @@ export function parseHeaderAlone(element: XmlElement): OaiRecord | undefined {
   return { header, metadata: undefined, lacksContent: false, refused: false, about: [], element: bare };
 }
 
-/** Native format: the root holds the text alone. Dublin Core: the text stands in the root, perhaps nested, or in its only field. */
+/**
+ * Tells if a record has only the refusal: native metadata in their root, Dublin Core in the root, a nested one, or the only
+ * field.
+ */
 function isWithoutContent(tape: FlatTree, at: number): boolean {
   const child = tape.getFirstChild(at);
   if (!tape.hasChildren(at) || tape.getNext(child) < tape.getNext(at)) return isRefusal(tape, at);
@@ -204,7 +207,7 @@ function isWithoutContent(tape: FlatTree, at: number): boolean {
   return own === only ? isWithoutContent(tape, child) : own.namespace !== only.namespace && isRefusal(tape, child);
 }
 
-/** The one entity inside a native record's root, whatever version its namespace names. */
+/** Returns the one entity in a native record's root, for any version of the namespace. */
 export function findEntity(record: OaiRecord): XmlElement | undefined {
   return record.metadata?.children[0];
 }

@@ -23,16 +23,16 @@ export function toHeaderJson(record: OaiRecord): HeaderJson {
 }
 
 /**
- * A record as one JSON object: `identifier`, `datestamp` and `sets` of its header, then `deleted` or `masked`, or its
- * `metadata` and their `namespace`; `about` where the service says something about them.
+ * Converts a record to one JSON object: `identifier`, `datestamp` and `sets` of its header, then `deleted` or `masked`, or
+ * `metadata` and their `namespace`; `about` where there is one.
  */
 export function toRecordJson(record: OaiRecord, repeated: RepeatedElements): JsonObject {
   return renderJson((json) => writeRecord(json, record, repeated)) as JsonObject;
 }
 
 /**
- * Any element, such as a description of a set. Text alone is a string; attributes are `@name` beside `#text` or the
- * children; an empty element is null.
+ * Converts any element, such as a set description. Text alone is a string; attributes are `@name` beside `#text` or the children;
+ * an empty element is null.
  */
 export function toElementJson(element: XmlElement): Json {
   return renderJson((json) => writeAny(json, element));
@@ -44,7 +44,7 @@ function renderJson(write: (json: JsonBytes) => void): Json {
   return JSON.parse(Buffer.concat(json.take()).toString()) as Json;
 }
 
-/** Writes what {@link toHeaderJson} gives. */
+/** Writes the JSON of {@link toHeaderJson}. */
 export function writeHeader(json: JsonBytes, { header }: OaiRecord): void {
   json.open('{');
   writeHeaderMembers(json, header);
@@ -65,7 +65,7 @@ function writeHeaderMembers(json: JsonBytes, { identifier, datestamp, setSpecs, 
   json.writeLiteral('true');
 }
 
-/** Writes what {@link toRecordJson} gives. */
+/** Writes the JSON of {@link toRecordJson}. */
 export function writeRecord(json: JsonBytes, record: OaiRecord, repeated: RepeatedElements): void {
   const { header, metadata, refused, about } = record;
   json.open('{');
@@ -95,7 +95,7 @@ export function writeRecord(json: JsonBytes, record: OaiRecord, repeated: Repeat
   json.close('}');
 }
 
-/** The metadata alone, as {@link toRecordJson} has them; null where there is nothing to see. @param json to write them in */
+/** Writes only the metadata of {@link toRecordJson}; null where there are none. */
 export function renderMetadata(json: JsonBytes, record: OaiRecord, repeated: RepeatedElements): string | null {
   if (record.metadata === undefined || record.refused) return null;
   writeMetadata(json, record, repeated);
@@ -130,7 +130,7 @@ type NameSet = { has(name: string): boolean };
 
 const NOTHING: RepeatedElements = new Map();
 const NO_NAMES: NameSet = new Set();
-/** Every field of Dublin Core may repeat, so every one is a list. */
+/** Each field of Dublin Core may repeat, so each is a list. */
 const EVERY_NAME: NameSet = { has: () => true };
 
 function writeAny(json: JsonBytes, element: XmlElement): void {
@@ -140,7 +140,7 @@ function writeAny(json: JsonBytes, element: XmlElement): void {
 
 function writeElement(json: JsonBytes, tape: FlatTree, at: number, repeated: RepeatedElements): void {
   if (isRefusal(tape, at)) {
-    // The text of the refusal must not be taken for data.
+    // The text of the refusal is no data.
     json.open('{');
     json.writeKey('masked');
     json.writeLiteral('true');
@@ -163,7 +163,7 @@ function writeText(json: JsonBytes, tape: FlatTree, at: number, name: string | u
   return true;
 }
 
-/** Without white space at its ends. U+FEFF, which `trim` takes away as well, is text. */
+/** Trims white space, but keeps U+FEFF, which `trim` removes. */
 function trimValue(text: string): string {
   let [from, to] = [0, text.length];
   while (from < to && isSpace(text.charAt(from))) from++;
@@ -188,7 +188,7 @@ function writeAttributes(json: JsonBytes, tape: FlatTree, element: number): void
   for (let position = 0; position < count; position++) {
     const at = tape.getAttributePosition(element, position);
     const { name, namespace } = tape.getNameAt(at);
-    // Two may differ by their namespace alone, and only one of a name can stand in JSON.
+    // Two children may differ only in namespace, and JSON has one member per name: the last.
     if (namespace === SCHEMA_INSTANCE || isNamedLater(tape, element, name, position)) continue;
     json.writeAttributeKey(name);
     if (tape.findValue(at)) json.writeBytes(tape.bytes, tape.from, tape.to);
@@ -204,7 +204,7 @@ function isNamedLater(tape: FlatTree, element: number, name: string, position: n
   return false;
 }
 
-/** @param lists names of what is a list even where there is one */
+/** @param lists names of children that are always lists */
 function writeChildren(json: JsonBytes, tape: FlatTree, at: number, repeated: RepeatedElements, lists: NameSet): void {
   tape.linkChildren(at);
   for (let first = tape.getFirstChild(at); first !== NONE; first = tape.nextOther(first)) {
@@ -217,23 +217,20 @@ function writeChildren(json: JsonBytes, tape: FlatTree, at: number, repeated: Re
   }
 }
 
-/** Children that may be repeated in their parent; local names, by that of the parent. */
+/** Names of children that may repeat, by the name of their parent; all local names. */
 export type RepeatedElements = ReadonlyMap<string, ReadonlySet<string>>;
 
 const XSD = 'http://www.w3.org/2001/XMLSchema';
 const NEWEST_VERSION = '2.2';
 
-/** @param version schema version of the records; for one that pas does not know, its newest serves */
+/** @param version schema version of the records; the newest is used for an unknown one */
 export function listRepeatedElements(version: string): RepeatedElements {
   const getPath = (path: string): string => join(packageRoot, 'schemas', 'svc', path, 'svc.xsd');
   const isKnown = /^\d+\.\d+$/.test(version) && existsSync(getPath(version));
   return computeRepeatedElements(parseXml(readFileSync(getPath(isKnown ? version : NEWEST_VERSION))));
 }
 
-/**
- * Reads out of a schema of the service what may repeat, so that a child that may is a list in JSON even where a record has
- * just one.
- */
+/** Computes from a schema which children may repeat: these are lists in JSON even if there is only one. */
 function computeRepeatedElements({ root }: XmlDocument): RepeatedElements {
   const types = new Map<string, readonly Declaration[]>();
   for (const type of root.children) types.set(getAttribute(type, 'name') ?? '', listDeclarations(type));

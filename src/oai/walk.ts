@@ -22,7 +22,7 @@ import { DAY_MS, formatDatestamp, formatUpwards, type Granularity, type OaiArgum
 
 /** Stored records that a pass did not see. */
 export type Losses = {
-  /** Identifiers of what is kept and was not met. */
+  /** Identifiers of stored records that the scan did not see. */
   readonly lost: readonly string[];
   /** Identifiers among them that finds or the mapping use. */
   readonly inUse: readonly string[];
@@ -34,33 +34,30 @@ export type HarvestOptions = {
   readonly signal?: AbortSignal;
   readonly state: HarvestState;
   readonly sink: RecordSink;
-  /** Empty: all that the service has. */
+  /** Empty: all records of the service. */
   readonly setSpec: string;
   readonly metadataPrefix: string;
   readonly granularity: Granularity;
-  /** The server's clock, as it answered before the first page. */
+  /** Server time in the answer to Identify. */
   readonly serverNowMs: number;
   readonly window: HarvestWindow;
-  /** Read everything, not only what changed since the last time. */
+  /** Requests all records, not only those changed since the last pass. */
   readonly full?: boolean;
-  /** The index behind a list lags behind the records: what changed in this time before is asked for again. */
+  /** Overlap with the previous pass in milliseconds, since the index of a list lags behind the records. */
   readonly overlapMs: number;
-  /** Leave records out that cannot be read as XML, and say which; otherwise such a page ends the harvest. */
+  /** Skips and reports records that are not well-formed; false: such a page ends the harvest. */
   readonly skipBroken?: boolean;
-  /** Told what a person should know though it is no failure. */
+  /** Called with messages for the user that are no failures. */
   readonly onNote?: (text: string) => void;
-  /** Called after each page: the caller may save the pages since its last save. */
+  /** Called after each page, so that the caller can save several pages at once. */
   readonly saveIfDue?: () => Promise<void>;
-  /** Told after each page that is committed. */
+  /** Called after each committed page. */
   readonly onPage?: (taken: PageResult, pass: HarvestPass) => void;
-  /**
-   * Told of how many records the sink was given as deleted, since they are kept and gone without a trace. Without it that
-   * is left to who harvests.
-   */
+  /** Called with the number of tombstones that the sink has written. Without it, the caller writes them in `finish`. */
   readonly onVanished?: (count: number) => void;
-  /** Returns the stored records that a scan did not see; absent where nothing is stored. */
+  /** Returns the stored records that a scan did not see; undefined where nothing is stored. */
   readonly losses?: (look: number) => Promise<Losses>;
-  /** Believe them at once. */
+  /** Treats losses as deletions at once. */
   readonly acceptLosses?: boolean;
 };
 
@@ -69,13 +66,13 @@ export type Run = HarvestOptions & {
   readonly faults: Map<string, string>;
 };
 
-/** Consecutive interruptions of a walk without a new record. */
+/** Consecutive interruptions of a traversal without a new record. */
 const MAX_RESUMES = 3;
 /** Requests for the list of changes while each has news. */
 const MAX_RESCANS = 5;
-/** A list without end may look new page by page; one that brings only records of this look again is one. */
+/** Pages without a new record after which a list counts as endless. */
 const MAX_PAGES_WITHOUT_NEWS = 100;
-/** Maximum length of a list: a multiple of the count on its first page, and some records. */
+/** Maximum length of a list: a multiple of the count on its first page, plus some records. */
 const [MAX_GROWTH, A_DAY_OF_RECORDS] = [2, 10_000];
 
 export function getCurrentPass(state: HarvestState): HarvestPass {
@@ -93,7 +90,7 @@ export async function readAllPages(run: Run): Promise<void> {
     const end = await traverseOrRestart(run);
     if (end === 'end') return;
     const pass = getCurrentPass(state);
-    // All counted records were seen, so the refused token leads to nothing.
+    // All counted records were seen, so the refused token leads to no further record.
     if (end === 'token-refused' && isWhole(pass)) {
       state.change(() => state.savePass(endWalk(pass)));
       return;
@@ -110,7 +107,7 @@ export async function readAllPages(run: Run): Promise<void> {
 
 type WalkEnd = 'end' | 'shrunk' | 'token-refused';
 
-/** A circle is left for good: the next run begins the list again, not at the token that led into it. */
+/** Traverses the list; after a loop, the next run begins it again instead of using the token of the loop. */
 async function traverseOrRestart(run: Run): Promise<WalkEnd> {
   const { state } = run;
   try {
@@ -156,7 +153,7 @@ async function walk(run: Run): Promise<WalkEnd> {
   }
 }
 
-/** To be told of each page of a walk. @throws OaiError `loop` where the list would never end */
+/** Makes a function to be called for each page of a traversal. @throws OaiError `loop` where the list does not end */
 function createLoopGuard(): (newRecords: number, completeListSize: number | undefined) => void {
   let [pagesWithoutNews, records] = [0, 0];
   let firstSize: number | undefined;
@@ -182,7 +179,7 @@ export async function rescanChanges(run: Run): Promise<void> {
   const pass = getCurrentPass(state);
   const { beganMs, window } = pass;
   const changes = { ...window, fromMs: Math.max(window.fromMs ?? 0, beganMs - overlapMs) };
-  // A walk through the rest of a window does not see what leaves the part before it.
+  // A traversal of the rest of a window cannot notice what leaves the part before it.
   if (!isOfWholeWindow(pass)) await recountList(run);
   if (changes.untilMs !== null && changes.fromMs > changes.untilMs) return;
   for (let rounds = 1; rounds <= MAX_RESCANS; rounds++) {
@@ -212,8 +209,8 @@ export async function rescanChanges(run: Run): Promise<void> {
 }
 
 /**
- * Tells if a page has a record from a day or more before the lower bound: the service ignores `from`, and the list goes on with
- * what the walk has read. Where the newest come first, no change is behind such a page.
+ * Tells if a page has a record from a day or more before the lower bound: the service ignores `from`. Where the newest come
+ * first, no change follows.
  */
 function hasIgnoredFrom({ items }: ListPage<OaiRecord>, fromMs: number): boolean {
   return items.some(({ header }) => header.datestampMs < fromMs - DAY_MS);
@@ -233,7 +230,7 @@ async function recountList(run: Run): Promise<void> {
   }
 }
 
-/** Applies a page; of two versions with one datestamp, the record is requested alone. @throws as the client and the sink */
+/** Commits a page; a record with two versions of one datestamp is requested by itself. @throws as the client and the sink */
 export async function take(
   run: Run,
   pass: HarvestPass,

@@ -6,7 +6,7 @@ import { recordEvents } from './record-events.ts';
 
 const parseAccount = createRowParser({
   ...{ identCely: isText, name: isText, email: isText, organisation: isText, role: isText },
-  /** Names in which the service wrote it; empty where it was not asked since. */
+  /** Prefix and namespace in the service's documents; empty where they are unknown. */
   ...{ prefix: isText, namespace: isText },
 });
 

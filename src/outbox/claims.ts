@@ -51,8 +51,8 @@ export type Claim = { readonly entry: Entry; readonly attemptId: string; readonl
 /**
  * Marks the entry as `sending`. When this returns, the attempt is on disk in the journal and in the outbox, before anything is
  * sent. The caller sends the entry of the claim, since its content may have changed since it was read.
- * @param getDeparture returns undefined for an entry that must not leave as it is now
- * @returns undefined where it must no longer be sent: another process dropped it, held it, or made it a draft
+ * @param getDeparture returns undefined for an entry that must not be sent now
+ * @returns undefined where another process dropped or held it, or made it a draft
  * @throws DatabaseError where the journal or the outbox cannot be written: then nothing is sent
  */
 export function claim(outbox: Outbox, id: EntryId, getDeparture: (entry: Entry) => Departure | undefined): Claim | undefined {
@@ -62,7 +62,7 @@ export function claim(outbox: Outbox, id: EntryId, getDeparture: (entry: Entry) 
   try {
     return outbox.change(() => {
       assertFence(outbox, journal.id);
-      // The state is derived from the events; the row has a copy.
+      // The row has a copy of the state, which follows from the events.
       refreshState(outbox, id);
       const entry = findEntryById(outbox, id);
       if (entry?.state !== 'queued' || entry.held !== null || !isOfItsRecord(outbox, entry)) return undefined;

@@ -19,7 +19,7 @@ import { makeDamagedRowError, makeUuid, type OutboxEvent, parseEvent, serializeI
 import { computeState, foldEvents } from './fold-events.ts';
 import { assertOneRowChanged, type Outbox } from './open-outbox.ts';
 
-/** Content of an import; without a document it is a draft. */
+/** Content of an import; a draft has no document. */
 export type ImportContent = {
   readonly document: Buffer | null;
   readonly documentSha512: Buffer | null;
@@ -86,14 +86,14 @@ function insertEntry(outbox: Outbox, kind: EntryKind, target: Target, changes: C
   return Number(outbox.sql(INSERTS.get(kind) ?? '').run(...values).lastInsertRowid);
 }
 
-/** The columns of the content that an entry of each kind is made with. */
+/** Content columns of each kind at creation. */
 const WANTED = {
   import: ['document', 'documentSha512', 'digest', 'project', 'issues'],
   number: ['value', 'expects'],
   photo: ['photoName', 'photoType', 'photoSha512', 'photoOriginalSha512', 'photoBytes', 'photoLink', 'photoSource'],
 } as const satisfies Record<EntryKind, readonly (keyof Content)[]>;
 
-/** Made once: the text of one takes as long as its run. */
+/** Cache: building a statement's text takes as long as running it. */
 const INSERTS = new Map(
   ENTRY_KINDS.map((kind) => {
     const head = ['uuid', 'find_id', 'kind', 'record_key', 'created_at', 'updated_at', 'ident_cely', 'state', 'crc'];
@@ -121,7 +121,7 @@ export function assignEntryUuid(outbox: Outbox, id: EntryId, uuid: string): void
   outbox.sql('update entries set uuid = ?, crc = ? where id = ?').run(uuid, computeEntryChecksum({ ...row, uuid }, row), id);
 }
 
-/** Stores what an import sent in place of the content of the file, so that it can be compared with the service's record. */
+/** Stores the sent content of an import instead of that of the file, for comparison with the service's record. */
 export function assignSentContent(outbox: Outbox, id: EntryId, sent: ImportContent): void {
   const { issues: _issues, ...content } = sent;
   update(outbox, getEntryRow(outbox, id), content);

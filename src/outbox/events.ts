@@ -197,7 +197,7 @@ export function parseNumberedEvent(path: string, row: unknown): { readonly seq: 
   return { seq, event };
 }
 
-/** The checksum vouches for the body: pas wrote it for this kind. */
+/** The checksum proves that pas wrote the body for this kind. */
 function isOutboxEvent(event: { readonly kind: string }): event is OutboxEvent {
   return EVENT_KINDS.some((kind) => kind === event.kind);
 }

@@ -3,7 +3,7 @@ import { createRowParser, isText, orNull } from '../store/database.ts';
 import type { Entry, Held, HeldBasis } from './entry.ts';
 import type { Outbox } from './open-outbox.ts';
 
-/** Facts by which the gate decides which entries may leave. The decision is pure, and linear in entries plus candidates. */
+/** Facts by which the gate decides which entries may be sent. The decision is pure, and linear in entries plus candidates. */
 export type GateFacts = {
   /** Imports of another outbox that this account attempted, by digest and by local id. */
   readonly attemptedByDigest: ReadonlyMap<string, readonly AttemptedElsewhere[]>;
@@ -32,7 +32,7 @@ type Passage = { readonly kind: 'leave' } | { readonly kind: 'held'; readonly he
 
 const LEAVE: Passage = { kind: 'leave' };
 
-/** Returns the first question that a person must answer before an entry may leave. */
+/** Returns the first question that a person must answer before an entry is sent. */
 export function checkDeparture(entry: Entry, facts: GateFacts): Passage {
   const held = CHECKS.map((check) => check(entry, facts)).find((hold) => hold !== undefined);
   return held === undefined ? LEAVE : { kind: 'held', held };
@@ -140,15 +140,15 @@ function checkChangedNumber(entry: Entry, facts: GateFacts): Held | undefined {
   );
 }
 
-/** Tables `project_looks` and `unexplained`: the last look at each project, and the records that no event explains. */
+/** Tables `project_searches` and `unexplained`: the last search of each project, and the records that no event explains. */
 
-/** Returns the server time up to which a project was looked at; undefined where it never was. */
+/** Returns the server time up to which a project was searched; undefined where it never was. */
 export function getLastLookAt(outbox: Outbox, project: string): number | undefined {
   const at = outbox.sql('select server_at from project_looks where project = ?').pluck().get(project);
   return typeof at === 'number' ? at : undefined;
 }
 
-/** Stores the server time of a look. @param keepsEarlier keeps the time of an earlier look where there is one */
+/** Stores the server time of a search. @param keepsEarlier keeps the time of an earlier search */
 export function saveLook(outbox: Outbox, project: string, serverAt: number, keepsEarlier: boolean): void {
   const change = keepsEarlier ? 'nothing' : 'update set server_at = excluded.server_at';
   outbox
@@ -156,7 +156,7 @@ export function saveLook(outbox: Outbox, project: string, serverAt: number, keep
     .run(project, Math.floor(serverAt));
 }
 
-/** Stores that other accounts write into a project, so that its hidden records hold no entry any more. */
+/** Stores that other accounts write into a project, so that its hidden records hold no entry. */
 export function recordOtherWriters(outbox: Outbox, project: string): void {
   outbox.sql('update project_looks set others_write = 1 where project = ?').run(project);
 }

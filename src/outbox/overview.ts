@@ -90,7 +90,7 @@ export function listQueuedHeads(outbox: Outbox): ReturnType<typeof parseQueuedHe
 
 export type Counts = Readonly<Record<EntryKind, Readonly<Record<EntryState, number>>>>;
 
-/** Counts accepted imports, in time nearly all entries, as the rest: SQLite counts a whole table by its pages. */
+/** Counts accepted imports, nearly all entries in time, as the difference to the table: SQLite counts that by its pages. */
 const COUNT_ENTRIES = `with others as materialized (
     select kind, state, count(*) as count from entries where kind = 'import' and state > 'accepted' group by kind, state
     union all select kind, state, count(*) from entries where kind = 'import' and state < 'accepted' group by kind, state

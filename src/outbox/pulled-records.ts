@@ -15,7 +15,7 @@ export type PulledRecord = {
   /** State and record when they were last visible. The outbox does not interpret the record. */
   readonly stav: number | null;
   readonly record: unknown;
-  /** Time since which the standing is unchanged. */
+  /** Time since which the status is unchanged. */
   readonly sinceMs: number;
   readonly seenMs: number;
 };
@@ -42,7 +42,7 @@ export function findPulledRecord(outbox: Outbox, identCely: string): PulledRecor
   return { ...row, record };
 }
 
-/** Stores the standing of a record; its last visible content stays while it is not shown. */
+/** Stores the status of a record; its last visible content is kept while it is not shown. */
 export function saveStanding(outbox: Outbox, { identCely, standing, datestampMs, shown }: PulledStanding): void {
   outbox
     .sql(

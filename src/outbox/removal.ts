@@ -39,7 +39,7 @@ function isOrMayBeAtService({ state, unknownAttempts }: Entry): boolean {
  */
 export function removeTarget(outbox: Outbox, target: Target): Removal {
   return outbox.change(() => {
-    // The attempts are derived from the events; the row has a copy of their number.
+    // The row has a copy of the number of attempts, which follows from the events.
     for (const { id } of listEntriesOfTarget(outbox, target)) refreshState(outbox, id);
     const { entries, because } = checkRemovable(outbox, target);
     if (because !== undefined) return { kind: 'kept', because };

@@ -15,22 +15,22 @@ import { type AppendFile, openAppendFile, parseCheckpoint } from '../../store/ap
 import { JsonBytes } from '../../text/json-bytes.ts';
 import { formatGone, type Opening, type RecordOutput } from './record-output.ts';
 
-/** Text that grows page by page. */
+/** A text file or stream to which pages are appended. */
 export type AppendTarget = {
   append(content: string | Buffer): Promise<void>;
-  /** In the change that notes the page. */
+  /** Marks the end of the written page; runs in the transaction that commits the page. */
   markEnd(): void;
-  /** Brings what was committed to the disk, and notes in the ledger how long the file is. */
+  /** Flushes the committed text to disk, and stores the length of the file in the ledger. */
   flush(): Promise<void>;
   isEmpty(): boolean;
-  /** Cuts off what was not committed, and puts `tail` behind the rest; once. */
+  /** Truncates what was not committed, and appends `tail`. To be called once. */
   close(tail: string): Promise<void>;
 };
 
 /**
- * A file whose committed length and digest stand in the ledger: what a kill leaves behind it is cut off, and what another
- * program did to it is noticed.
- * @throws FileError where it is not as it was left
+ * Opens a file whose committed length and digest are in the ledger: text that a killed process left after them is truncated, and
+ * changes by another program are detected.
+ * @throws FileError where the file differs from its stored length or digest
  */
 export async function openAppendingFile(path: string, ledger: Ledger, { verify, onNote }: Opening): Promise<AppendTarget> {
   const open = (): Promise<AppendFile> => openAppendFile(path, readExtent(ledger), parseCheckpoint(readCheckpoint(ledger)));
@@ -67,7 +67,7 @@ export async function openAppendingFile(path: string, ledger: Ledger, { verify, 
   };
 }
 
-/** A stream that is read as it is written: nothing can be taken back. */
+/** Opens a target for standard output, which cannot be truncated. */
 export function openAppendingStream(write: (content: string | Buffer) => Promise<void>): AppendTarget {
   let state: 'empty' | 'growing' | 'over' = 'empty';
   return {
@@ -91,7 +91,7 @@ export function openAppendingStream(write: (content: string | Buffer) => Promise
   };
 }
 
-/** One JSON object a line. A record that changed has a line for each time it was met: the last one counts. */
+/** One JSON object a line. A changed record has a line for each version: the last line counts. */
 export function openJsonlOutput(growing: AppendTarget, repeated: RepeatedElements, verb: Subject['verb']): RecordOutput {
   const json = new JsonBytes();
   const append = async (): Promise<void> => {

@@ -22,10 +22,10 @@ const EXTENSION = '.xml';
 const DECLARATION = Buffer.from('<?xml version="1.0" encoding="UTF-8"?>\n');
 
 /**
- * A file for each record, as it is now and as it came, in a `ListRecords` that declares what it needs. What was taken out
- * of the folder is asked for again.
- * @param identifierPrefix what all identifiers of the service begin with; the rest names the file
- * @throws FileError where another program changed a file, or put one in
+ * Opens an output with one file per record: its latest version, unchanged, in a `ListRecords` that declares its namespaces. A
+ * file that was removed is requested again.
+ * @param identifierPrefix common prefix of all identifiers of the service; the rest is the file name
+ * @throws FileError where another program changed or added a file
  */
 export async function openFilesOutput(
   folder: string,
@@ -34,7 +34,7 @@ export async function openFilesOutput(
   { verify, onNote }: Opening,
 ): Promise<RecordOutput> {
   const getFileName = (identifier: string): string => {
-    // No identifier begins with a space, so that another form of one never has the name of the service's own.
+    // An identifier never begins with a space, so no other form of it gets the file name of an own one.
     const isOwn = identifier.startsWith(identifierPrefix);
     return makeSafeFileName(isOwn ? identifier.slice(identifierPrefix.length) : ` ${identifier}`, EXTENSION);
   };
@@ -86,13 +86,13 @@ export async function openFilesOutput(
 type Differences = {
   readonly gone: readonly StoredFile[];
   readonly changed: readonly StoredFile[];
-  /** Names of records that are none of this harvest. */
+  /** Names of files that the harvest did not write. */
   readonly added: readonly string[];
 };
 
 /**
  * Compares the folder with the ledger.
- * @param wasFlushed the text of a file that nothing has touched is not read; a power cut may have taken what was not flushed
+ * @param wasFlushed true: the content of files with an unchanged size and time is not read; after a power cut it may be lost
  */
 async function findDifferences(folder: string, ledger: Ledger, wasFlushed: boolean): Promise<Differences> {
   const there = new Set((await readdir(folder)).filter((name) => name.endsWith(EXTENSION)));

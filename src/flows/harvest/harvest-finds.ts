@@ -15,34 +15,33 @@ export type RecordSource = {
 
 export type FindHarvest = RecordSource & {
   readonly clock: Clock;
-  /** Time in which a new record appears in a harvest. */
+  /** Maximum time until a new record appears in a harvest. */
   readonly indexAllowanceMs: number;
-  /** Told how many records were met, after each page; `total` is undefined where the service does not count. */
+  /** Called after each page with the records so far; `total` is undefined where the service does not count. */
   readonly onProgress?: (doneCount: number, total: number | undefined) => void;
-  /** Told what a person should know though it is no failure. */
+  /** Called with messages for the user that are no failures. */
   readonly onNote?: (text: string) => void;
 };
 
-/** Names of the service. */
 export const FIND_SET = 'samostatny_nalez';
 
-/** A record of a find as the harvest has it now. */
+/** A find as the harvest lists it now. */
 export type ListedFind =
   | { readonly kind: 'shown'; readonly datestampMs: number; readonly record: HarvestedFind }
   | { readonly kind: 'withheld' | 'deleted'; readonly datestampMs: number };
 
 export type HarvestedFinds = {
-  /** Every find that is listed, by identifier; what is no find that can be read is left out. */
+  /** Listed finds by identifier, without those that cannot be read. */
   readonly lookups: ReadonlyMap<string, ListedFind>;
-  /** Identifiers of records that came without their content: whether they are as they were is not known. */
+  /** Identifiers of records that came without content, so it is unknown if they changed. */
   readonly withoutContent: readonly string[];
-  /** The server's clock when it began to answer: what changes from then on is for the next time. */
+  /** The server's clock at its first answer: later changes belong to the next harvest. */
   readonly beganMs: number;
 };
 
 /**
- * The finds that the account may see listed.
- * @param fromMs only what changed since, by the server's clock; null for all
+ * Harvests the finds that are listed for the account.
+ * @param fromMs lower bound of the last change, by the server's clock; null for all
  * @throws OaiError, `incomplete` where the service sends fewer records than it counts; UnavailableError, AuthError,
  * InterruptedError
  */
@@ -75,7 +74,7 @@ export async function harvestFinds(options: FindHarvest, fromMs: number | null):
       listed = new Set([...state.listMetIn(look.number)].map(toIdent));
     },
   );
-  // One that an earlier look met may be gone since.
+  // A record of an earlier scan may be gone since.
   return {
     lookups: new Map([...lookups].filter(([ident]) => listed.has(ident))),
     withoutContent: broken.flatMap(({ identifier }) => (identifier === undefined ? [] : [toIdent(identifier)])),

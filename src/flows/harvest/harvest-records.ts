@@ -20,7 +20,7 @@ import { assertKnownSets, computeOverlapMs, fetchServiceClock, type ListedServic
 
 export { listName };
 
-/** In place of a set, where none is asked for. */
+/** Stands for all records, where no set was requested. */
 const ALL_SETS = '';
 
 export type RecordProgress = {
@@ -31,28 +31,28 @@ export type RecordProgress = {
 };
 
 type HarvestRecordsOptions = ListedService & {
-  /** Called when the service is known to have the sets, so that a mistyped one leaves nothing behind. */
+  /** Called once the sets are known to exist, so that a mistyped one creates no file. */
   readonly openOutput: (opening: Opening) => Promise<OpenedOutput>;
-  /** None: all that the service has, in one list. */
+  /** Empty: all records of the service, in one list. */
   readonly sets: readonly string[];
   /** `oai_dc`, or the native format such as `oai_svc`. */
   readonly metadataPrefix: string;
-  /** Whole records, or their headers alone. */
+  /** Complete records, or headers only. */
   readonly verb?: Subject['verb'];
   /** Bounds as the user gave them, UTC dates or times; both inclusive. */
   readonly from?: string | undefined;
   readonly until?: string | undefined;
-  /** Leave records out that cannot be read as XML, and say which; otherwise such a page ends the harvest. */
+  /** Skips and reports records that are not well-formed; false: such a page ends the harvest. */
   readonly skipBroken: boolean;
-  /** Read everything, not only what changed since the last time. */
+  /** Requests all records, not only those changed since the last harvest. */
   readonly full?: boolean;
-  /** Read everything, compare it with what the output holds, and repair that. */
+  /** Requests all records, compares them with the output, and repairs it. */
   readonly verify?: boolean;
-  /** Believe what was not met to be gone, however much it is. */
+  /** Treats all unlisted records as deleted, however many there are. */
   readonly acceptLosses?: boolean;
-  /** Rights of the account as any text that changes with them; undefined where they are unknown. */
+  /** Any text that changes with the rights of the account; undefined where they are unknown. */
   readonly rights?: string | undefined;
-  /** Time in which a new record appears in a harvest. */
+  /** Maximum time until a new record appears in a harvest. */
   readonly indexAllowanceMs: number;
   readonly onNote?: (text: string) => void;
   readonly onProgress?: (progress: RecordProgress) => void;
@@ -60,39 +60,39 @@ type HarvestRecordsOptions = ListedService & {
 
 type Figures = {
   readonly pass: HarvestPass['kind'];
-  /** Records that the service lists, those of an earlier interrupted run included. */
+  /** Records in the list, including those of an interrupted run before. */
   readonly records: number;
-  /** New or changed records that went into the output in this run; deleted, masked and vanished ones among them. */
+  /** New or changed records written in this run, including deleted, masked and vanished ones. */
   readonly written: number;
   readonly deleted: number;
-  /** Records that the service no longer lists, written as deleted by a full pass. */
+  /** Records that are no longer listed, written as deleted by a full pass. */
   readonly vanished: number;
-  /** Records of which the service shows nothing to this account. */
+  /** Records whose content the account may not read. */
   readonly masked: number;
-  /** Records that the output should have had as they were written now, for they did not change since the last harvest. */
+  /** Records written although unchanged since the last harvest: the output lacked them, or had another version. */
   readonly mended: number;
-  /** Records that were left out, in this run or before, and cannot be read yet. */
+  /** Records that were skipped, in this run or before, and still cannot be read. */
   readonly broken: readonly BrokenRecord[];
 };
 
 export type SetFigures = Figures & {
   readonly setSpec: string;
-  /** Why what is held was left as it is, and the set is read in full the next time. */
+  /** Reason to keep unlisted records and to read the whole set next time. */
   readonly disbelief: Disbelief | undefined;
 };
 
-/** The figures of all sets; a record of several counts in each. */
+/** Totals of all sets; a record in several sets counts in each. */
 export type RecordHarvest = Figures & {
   readonly sets: readonly SetFigures[];
-  /** Different records in the output now. */
+  /** Number of different records in the output. */
   readonly held: number;
   readonly elapsedMs: number;
 };
 
 /**
- * Brings an output up to date with one set or several; see {@link harvest}.
- * @throws what that throws; UsageError for an unknown set, or a window that is none; FileError where another program changed
- * the output; DatabaseError
+ * Updates an output with one or several sets; see {@link harvest}.
+ * @throws as {@link harvest}; UsageError for an unknown set or an invalid window; FileError where another program changed the
+ * output; DatabaseError
  */
 export async function harvestRecords(options: HarvestRecordsOptions): Promise<RecordHarvest> {
   const { clock, metadataPrefix, verb = 'ListRecords', from, until, verify = false, onNote = () => {} } = options;
@@ -188,7 +188,7 @@ function groupPages({ ledger, output }: OpenedOutput, clock: Clock) {
       try {
         return ledger.change(work);
       } catch (thrown) {
-        // The output may have committed what is not noted.
+        // The output may have committed records that the ledger lacks.
         ledger.dropGroup();
         throw thrown;
       }
@@ -196,7 +196,7 @@ function groupPages({ ledger, output }: OpenedOutput, clock: Clock) {
     saveIfDue: async (): Promise<void> => {
       if (clock.monotonicMs() - savedMs >= MAX_UNSAVED_MS) await save();
     },
-    /** Saves what is left, also where `work` fails. */
+    /** Saves the remaining pages, also where `work` fails. */
     within: async <T>(work: () => Promise<T>): Promise<T> => {
       try {
         return await work();
@@ -218,7 +218,7 @@ function makeSink({ verb, verify }: HarvestRecordsOptions, output: RecordOutput,
       const wrong = page.seenRecords.filter((record) => !news.has(record) && differs?.(page.document, record) === true);
       onMended(wrong.length);
       const records = [...news, ...wrong];
-      // A tombstone is a whole record.
+      // The ListRecords entry of a deleted record is a header only, so it needs no reduction.
       const bare = records.map((record) => parseHeaderAlone(record.element) ?? record);
       return output.write({ ...page, records: verb === 'ListIdentifiers' ? bare : records });
     },
@@ -239,11 +239,11 @@ function sumFigures(sets: readonly SetFigures[]): Figures {
   };
 }
 
-/** State of one set of an output. A record that left this set may be in another one. */
+/** State of one set of an output whose sets share their records. */
 type SetState = HarvestState & {
-  /** Returns the time before which all changes are in the output, or were before it was lost. */
+  /** Returns the time up to which the output had all changes, also before it was lost. */
   getSettledMs(): number;
-  /** Identifiers of all that was met before that look and not in it, other sets' records among them. */
+  /** Returns the identifiers that earlier scans saw and this one did not, including records of other sets. */
   listAbsentIn(look: number): readonly string[];
   /** Removes unseen records from this set that are in another one. */
   leave(look: number): void;

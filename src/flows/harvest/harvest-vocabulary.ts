@@ -25,7 +25,7 @@ import {
 } from '../../vocabulary/terms.ts';
 import { assertKnownSets, computeOverlapMs, fetchServiceClock, type ServiceClock } from './service-lists.ts';
 
-/** Sets that finds use, and that their places and projects are checked with. */
+/** Sets of the values in finds, and of the areas and projects with which they are checked. */
 export const DEFAULT_SETS = ['heslo', 'organizace', 'osoba', 'ruian_kraj', 'ruian_okres', 'ruian_katastr', 'projekt'] as const;
 
 export function isNeededByImports(setSpec: string): boolean {
@@ -47,19 +47,19 @@ type HarvestVocabularyOptions = {
   readonly sets: readonly string[];
   /** The native format, such as `oai_svc`. */
   readonly metadataPrefix: string;
-  /** Read everything again and mark what is no longer there. */
+  /** Requests all entries, and marks those that are no longer listed. */
   readonly full: boolean;
-  /** Believe what was not met to be gone, however much it is. */
+  /** Treats all unlisted entries as deleted, however many there are. */
   readonly acceptLosses?: boolean;
-  /** Identifiers of entries that finds to be sent, or the mapping, refer to. */
+  /** Identifiers of entries used by unsent finds or by the mapping. */
   readonly inUse?: () => Promise<ReadonlySet<string>>;
-  /** Leave records out that cannot be read as XML, and say which; otherwise such a page ends the harvest. */
+  /** Skips and reports records that are not well-formed; false: such a page ends the harvest. */
   readonly skipBroken: boolean;
-  /** `{version} {account}`, with an empty account for an anonymous harvest. Where it changes, everything is read again. */
+  /** `{version} {account}`, with an empty account for an anonymous harvest. A change causes a full pass. */
   readonly subject: string;
-  /** Role and organisation of the account; undefined where the service did not say them. With others everything is read again. */
+  /** Role and organisation of the account; undefined where they are unknown. A change causes a full pass. */
   readonly rights?: string | undefined;
-  /** Time in which a new record appears in a harvest. */
+  /** Maximum time until a new record appears in a harvest. */
   readonly indexAllowanceMs: number;
   readonly onNote?: (text: string) => void;
   readonly onProgress?: (progress: HarvestProgress) => void;
@@ -69,22 +69,22 @@ type HarvestVocabularyOptions = {
 export type SetHarvest = {
   readonly setSpec: string;
   readonly pass: HarvestPass['kind'];
-  /** Records that the service lists, those of an earlier interrupted run included. */
+  /** Records in the list, including those of an interrupted run before. */
   readonly records: number;
   readonly deleted: number;
   readonly vanished: number;
-  /** Identifiers of records that are no usable terms. */
+  /** Identifiers of records that are not usable as terms. */
   readonly unreadable: readonly string[];
-  /** Records that were left out, in this run or before, and cannot be read yet. */
+  /** Records that were skipped, in this run or before, and still cannot be read. */
   readonly broken: readonly BrokenRecord[];
-  /** Why what is kept was left as it is, and the set is read in full the next time. */
+  /** Reason to keep unlisted entries and to read the whole set next time. */
   readonly disbelief: Disbelief | undefined;
   readonly elapsedMs: number;
 };
 
 /**
- * Brings the vocabularies up to date, set after set; see {@link harvest}.
- * @throws what that throws; UsageError for an unknown set; DatabaseError
+ * Updates the vocabularies, one set after another; see {@link harvest}.
+ * @throws as {@link harvest}; UsageError for an unknown set; DatabaseError
  */
 export async function harvestVocabulary(options: HarvestVocabularyOptions): Promise<SetHarvest[]> {
   await assertKnownSets(options, options.sets);
@@ -160,7 +160,7 @@ async function harvestSet(options: HarvestVocabularyOptions, service: ServiceClo
   };
 }
 
-/** Puts records into the vocabulary: terms as they are now, tombstones for the deleted. */
+/** Makes a sink that stores terms, and tombstones of deleted ones. */
 function makeTermSink(vocabulary: Vocabulary, harvestedSet: string, tally: Tally): RecordSink {
   let waiting: readonly OaiRecord[] = [];
   return {
@@ -190,7 +190,7 @@ function saveTermRecord(vocabulary: Vocabulary, harvestedSet: string, record: Oa
   }
 }
 
-/** Some services repeat the parents of a set, some do not. */
+/** Returns the longest set name: some services list the parents of a set as well. */
 function chooseMostSpecific(setSpecs: readonly string[]): string | undefined {
   return setSpecs.reduce<string | undefined>(
     (best, set) => (best === undefined || set.length > best.length ? set : best),

@@ -4,12 +4,12 @@ import { formatDatestamp, type OaiRecord, toIdent } from '../../oai/protocol.ts'
 import { FIND_SET, type FindHarvest, harvestFinds, type ListedFind, toListedFind } from './harvest-finds.ts';
 import { fetchServiceClock } from './service-lists.ts';
 
-/** A record of a find as the harvest has it now. Missing: the service does not know it; empty: it came without its content. */
+/** Result for one requested record. `missing`: the service does not know it; `empty`: it came without content. */
 export type FindLookup = ListedFind | { readonly kind: 'missing' | 'empty' };
 
 type FindLookups = { readonly beganMs: number; readonly lookups: ReadonlyMap<string, FindLookup> };
 
-/** Thrown where requesting each record alone takes fewer requests. */
+/** Thrown where requesting each record by itself takes fewer requests than the list. */
 class LongList extends Error {
   readonly beganMs: number;
   constructor(beganMs: number) {
@@ -19,9 +19,9 @@ class LongList extends Error {
 }
 
 /**
- * The wanted records among all that changed since `fromMs`; those that did not change are absent from the answer. Where
- * the list is longer than there are records to ask for, they are asked for one by one, and all of them are in the answer.
- * @throws what {@link harvestFinds} throws
+ * Looks up records among all that changed since `fromMs`; unchanged ones are absent from the result. Where the list has more
+ * pages than there are records to look up, each record is requested by itself, and the result has all of them.
+ * @throws as {@link harvestFinds}
  */
 export async function lookUpChanges(
   options: FindHarvest,
@@ -50,7 +50,7 @@ function countPagesAfter({ items, next, cursor, completeListSize }: ListPage<Oai
   return Math.ceil((completeListSize - (cursor ?? 0) - items.length) / items.length);
 }
 
-/** Looks up those wanted records that the list of all since `fromMs` does not name, each with a request. */
+/** Looks up records with one request each, except those in the list of changes since `fromMs`. */
 export async function lookUpUnlisted(
   options: FindHarvest,
   idents: ReadonlySet<string>,
@@ -75,7 +75,7 @@ export async function lookUpUnlisted(
   return lookUpEach(options, unlisted);
 }
 
-/** Each record by itself. One that the service does not know is missing. */
+/** Looks up each record with one request. */
 export async function lookUpEach(options: FindHarvest, idents: Iterable<string>): Promise<Map<string, FindLookup>> {
   const { client, format, signal, onProgress } = options;
   const all = [...idents];

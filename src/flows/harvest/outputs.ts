@@ -3,19 +3,18 @@ import { listRepeatedElements, type RepeatedElements } from '../../oai/record-js
 import type { AppendTarget } from './append-output.ts';
 import type { Opening, RecordOutput } from './record-output.ts';
 
-/** Parts of an output that its form needs. */
 type OutputSource = {
   /** The file or folder; empty for standard output. */
   readonly path: string;
   readonly subject: Subject;
   readonly ledger: Ledger;
   readonly opening: Opening;
-  /** Text that is appended to the file, or written to standard output. */
+  /** Opens the file, or standard output, to which text is appended. */
   openTarget(): Promise<AppendTarget> | AppendTarget;
 };
 
 type OutputForm = {
-  /** Endings of names that ask for it; none for a folder. */
+  /** Extensions of file names that select this form; none for a folder. */
   readonly extensions: readonly string[];
   /** Place of the ledger: a file beside the output, in the folder, or the output itself. `beside` also allows standard output. */
   readonly ledger: 'beside' | 'inside' | 'itself';

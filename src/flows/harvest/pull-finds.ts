@@ -22,34 +22,34 @@ import { computeOverlapMs } from './service-lists.ts';
 
 type PullContext = FindHarvest & {
   readonly outbox: Outbox;
-  /** Finds of a training instance are in no harvest: a record with the same identifier belongs to another account. */
+  /** A training instance is not harvested: a record with the same identifier belongs to another account. */
   readonly training: boolean;
-  /** Look at everything again, not only at what changed since the last pull. */
+  /** Looks up all finds, not only those changed since the last pull. */
   readonly full: boolean;
 };
 
 export type PulledFind = RemoteState & {
-  /** Otherwise than the last pull met it. */
+  /** The record differs from the last pull. */
   readonly isNews: boolean;
 };
 
 type Pull = {
   readonly finds: readonly PulledFind[];
-  /** The service named them and sent nothing of them: what was known is kept. */
+  /** Finds whose records came without content; the stored state is kept. */
   readonly withoutContent: readonly SentFind[];
   /** Lower bound of the request, by the server's clock; undefined where no find was sent yet. */
   readonly fromMs: number | undefined;
 };
 
-/** Our clock may have been wrong by hours when the finds were sent. */
+/** The local clock may have been wrong by hours when the finds were sent. */
 const LOOK_BACK_MS = 24 * 3600 * 1000;
-/** Longer than the service works on one request. */
+/** Exceeds the time in which the service processes one request. */
 const CREATION_MARGIN_MS = 30 * 60_000;
 
 /**
- * Brings what is known of the finds that were sent up to date by harvest. All of it is kept at once when everything was
- * read, together with the server's time at which the next pull goes on.
- * @throws UsageError on a training instance, where harvesting shows none of them; what {@link lookUpChanges} throws
+ * Updates the stored state of sent finds from a harvest. All of it is stored in one transaction after the last page, with the
+ * server time at which the next pull continues.
+ * @throws UsageError on a training instance, which is not harvested; as {@link lookUpChanges}
  */
 export async function pull(context: PullContext): Promise<Pull> {
   const { outbox } = context;
@@ -70,7 +70,7 @@ export async function pull(context: PullContext): Promise<Pull> {
   }
   const unexplained = sent.filter(({ identCely }) => !listed.has(identCely) && isOpen(recordsByIdent.get(identCely)));
   const older = unexplained.filter((find) => !isAcceptedSince(outbox, find, fromMs)).map(({ identCely }) => identCely);
-  // No list of changes tells of a record that is gone without a trace.
+  // A record that is gone without a tombstone is in no list of changes.
   const silent = sent
     .map(({ identCely }) => identCely)
     .filter((ident) => !listed.has(ident) && !isOpen(recordsByIdent.get(ident)));
@@ -94,7 +94,7 @@ export async function pull(context: PullContext): Promise<Pull> {
   return { finds, withoutContent, fromMs };
 }
 
-/** A service that stamps by day stamps a change before the last pull that was made after it. */
+/** Returns the lower bound of the request; a service with datestamps in whole days dates a change before the last pull. */
 function getSinceMs(fromMs: number, records: Iterable<PulledRecord | undefined>): number {
   const isByDay = [...records].some((record) => record?.datestampMs != null && record.datestampMs % DAY_MS === 0);
   return isByDay ? fromMs - (fromMs % DAY_MS) : fromMs;
@@ -104,12 +104,12 @@ function isNews(before: PulledRecord | undefined, now: PulledRecord): boolean {
   return before?.standing !== now.standing || JSON.stringify(before.record) !== JSON.stringify(now.record);
 }
 
-/** Never met, or looked for in vain: the list of changes alone does not tell whether it is there. */
+/** Tells if a record must be looked up by itself, since no pull has found it: the list of changes does not show if it exists. */
 function isOpen(record: PulledRecord | undefined): boolean {
   return record === undefined || record.standing === 'missing';
 }
 
-/** Then it would be on the list. One that a person settled may have been created at any time. */
+/** Tells if the find was accepted since, so that it must be on the list. One that a person settled may be older. */
 function isAcceptedSince(outbox: Outbox, { entry }: SentFind, fromMs: number): boolean {
   return listAttempts(outbox, entry).some(
     ({ outcome, serverDateAt, startedAt }) => outcome === 'accepted' && (serverDateAt ?? startedAt) >= fromMs,
@@ -150,7 +150,8 @@ function remember(outbox: Outbox, identCely: string, lookup: FindLookup | undefi
 }
 
 /**
- * The lookups that are proven to be of our own records: created by the account that sent them when it did, or shown so before (A10).
+ * Selects lookups that are proven to be of own records: created by the sending account when the find was sent, or shown so before
+ * (A10).
  * @throws UsageError where there is none
  */
 function filterOwn(

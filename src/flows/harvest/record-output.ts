@@ -8,26 +8,24 @@ import type { XmlDocument } from '../../xml/element.ts';
 export type RecordOutput = RecordSink & {
   /** Tells if the output has another version of a record; absent where opening the output checks that. */
   readonly differs?: (document: XmlDocument, record: OaiRecord) => boolean;
-  /** Brings what was written to the disk, after {@link Ledger.beginGroup}; left out where each page is committed by itself. */
+  /** Flushes written pages to disk, after {@link Ledger.beginGroup}; absent where each page is committed by itself. */
   flush?(): Promise<void>;
-  /** All is written. @throws FileError where another program changed the output meanwhile */
+  /** To be called after the last page. @throws FileError where another program changed the output meanwhile */
   settle(): Promise<void>;
-  /** Leaves nothing in the output but what was committed, whatever has happened. */
+  /** Removes what was not committed, and closes the output, also after a failure. */
   close(): Promise<void>;
 };
 
-/** An output with the notes of how far it is. */
 export type OpenedOutput = { readonly ledger: Ledger; readonly output: RecordOutput };
 
-/** Options for opening an output. */
 export type Opening = {
-  /** Repairs what another program did to it; otherwise that is refused, unless it is gone as a whole. */
+  /** Repairs changes by another program; false: they are an error, unless the output is missing or empty. */
   readonly verify: boolean;
-  /** Told what a person should know though it is no failure. */
+  /** Called with messages for the user that are no failures. */
   readonly onNote: (text: string) => void;
 };
 
-/** Returns the note for an output that is written again. */
+/** Returns the message for an output that is written from the beginning. */
 export function formatGone(path: string, verify: boolean): string {
   return verify
     ? t`${path} was changed by another program, and is written again.`

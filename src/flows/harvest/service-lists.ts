@@ -20,12 +20,13 @@ export function computeOverlapMs(indexAllowanceMs: number): number {
 }
 
 /**
- * A service may answer an unknown set with an empty list, which would look like a harvest that is complete.
- * @throws UsageError that names the sets which the service has
+ * Asserts that the service has the sets. Some services answer an unknown set with an empty list, which looks like a complete
+ * harvest.
+ * @throws UsageError that names the sets of the service
  */
 export async function assertKnownSets(service: ListedService, sets: readonly string[]): Promise<void> {
   const setSpecs = await fetchSetSpecs(service).catch((thrown: unknown) => {
-    // The list is short: one whose token ran out is read again from its beginning.
+    // The list is short, so after an expired token it is read from its beginning.
     if (isRefusedToken(thrown)) return fetchSetSpecs(service);
     throw thrown;
   });
@@ -56,7 +57,6 @@ async function fetchSetSpecs({ client, clock, signal }: ListedService): Promise<
 
 type Noting = { readonly onNote?: (text: string) => void };
 
-/** Clock of the service and granularity of its datestamps. */
 export type ServiceClock = { readonly granularity: Granularity; readonly serverNowMs: number };
 
 /** Sends Identify. @throws as the client */

@@ -21,7 +21,7 @@ import { getSourceText, type XmlDocument } from '../../xml/element.ts';
 import { formatGone, type Opening, type RecordOutput } from './record-output.ts';
 
 /**
- * The records as they are now, in the table `records` of the ledger's own file.
+ * Opens an output that keeps the latest version of each record in the table `records` of the ledger's file.
  * @throws FileError where another program wrote into the table
  */
 export function openSqliteOutput(ledger: Ledger, repeated: RepeatedElements, { verify, onNote }: Opening): RecordOutput {

@@ -11,13 +11,16 @@ import { forget, type KeptFile, keep, readKept } from '../../store/file-cache.ts
 export type SchemaInUse = {
   readonly url: string;
   readonly namespace: string;
-  /** The deployment's own; undefined where the bundled one is in use. */
+  /** The deployment's own schema; undefined where the bundled one is used. */
   readonly keptFile: KeptFile | undefined;
   readonly sha512Hex: string;
   readonly sameAsBundled: boolean;
 };
 
-/** @param folder where the deployment's own schema is kept @throws ConfigError where it was damaged, or there is none at all */
+/**
+ * Returns the schema that documents are validated with. @param folder place of the deployment's own schema @throws ConfigError
+ * where that is damaged, or pas has none of the version
+ */
 export async function findSchemaInUse(profile: DocumentProfile, folder: string): Promise<SchemaInUse> {
   const keptFile = readKept(folder);
   const addresses = { url: getSchemaLocation(profile), namespace: getNamespace(profile) };
@@ -58,8 +61,8 @@ const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 const KEPT = msg`The current schema stays in use.`;
 
 /**
- * Fetches the deployment's own schema, and keeps it if documents can be validated with it.
- * @throws UnavailableError where it cannot be had now; ContractError where what came is no schema for this profile
+ * Fetches the deployment's own schema, and stores it if documents can be validated with it.
+ * @throws UnavailableError where it cannot be fetched; ContractError where the answer is no schema for this profile
  */
 export async function updateSchema(options: UpdateSchemaOptions): Promise<SchemaChange> {
   const { profile, folder, clock } = options;
@@ -75,7 +78,7 @@ export async function updateSchema(options: UpdateSchemaOptions): Promise<Schema
   return before.bytes.equals(body) ? 'unchanged' : 'updated';
 }
 
-/** One that is damaged is replaced like any other. */
+/** Returns the stored schema; undefined where it is damaged, so that it is replaced. */
 function readKeptOrUndefined(folder: string): KeptFile | undefined {
   try {
     return readKept(folder);

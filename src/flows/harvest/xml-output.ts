@@ -8,8 +8,8 @@ const HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<harvest>\n';
 const TAIL = '</harvest>\n';
 
 /**
- * One document with the records as they came, each page's in a list that declares what they need. A record that
- * changed stands there once for each time it was met: the last one counts.
+ * Opens an output of one document with the unchanged records, each page in a list that declares their namespaces. A changed
+ * record occurs once per version: the last one counts.
  */
 export function openXmlStreamOutput(growing: AppendTarget, verb: Subject['verb']): RecordOutput {
   const close = (): Promise<void> => growing.close(growing.isEmpty() ? HEAD + TAIL : TAIL);
@@ -28,10 +28,7 @@ export function openXmlStreamOutput(growing: AppendTarget, verb: Subject['verb']
 
 const LINE_FEED = Buffer.from('\n');
 
-/**
- * Cuts records out of a page: what it returns makes a line of each in an element of a list's name, which declares the
- * namespaces that hold there.
- */
+/** Makes a function that cuts records out of a page, one per line, in an element that declares the namespaces in scope. */
 export function makeRecordCutter(
   document: XmlDocument,
   name: Subject['verb'] = 'ListRecords',

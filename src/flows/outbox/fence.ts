@@ -108,7 +108,10 @@ export class UndecidedOutboxError extends UsageError {
   }
 }
 
-/** @throws UndecidedOutboxError where this machine has sent for the account from another outbox, and how the two stand is not decided */
+/**
+ * @throws UndecidedOutboxError where this machine has sent for the account from another outbox, until a person decides how the two are
+ * related
+ */
 export function assertDecided(outbox: Outbox, account: string): void {
   if (!isUnattempted(outbox)) return;
   const earlier = findEarlierOutboxes(outbox, account);

@@ -22,7 +22,7 @@ import {
 } from './circuit-breaker.ts';
 import type { AttemptFacts, Decision, Effect, PushState, Step } from './push-context.ts';
 
-/** Settlement of an entry in view of how those before it were settled. */
+/** Applies the circuit breakers of record, project and kind to the settlement of an attempt. */
 export function applyCircuitBreakers(state: PushState, facts: AttemptFacts, settlement: Settlement): Decision {
   const { kind } = facts.entry;
   const { project } = facts;
@@ -37,7 +37,7 @@ export function applyCircuitBreakers(state: PushState, facts: AttemptFacts, sett
   return { ...ofOthers, effects: [...ofRecord.effects, ...ofOthers.effects] };
 }
 
-/** The same about the project and the kind of the entry. */
+/** Counts a failure for the project and for the kind of the entry. */
 function countFailureOfOthers(state: PushState, facts: AttemptFacts, settlement: Settlement): Decision {
   const { kind } = facts.entry;
   const { project } = facts;
@@ -51,7 +51,7 @@ function countFailureOfOthers(state: PushState, facts: AttemptFacts, settlement:
   return { ...counted, settlement: isSkipped ? requeueSettlement(settlement.reason, facts.now) : settlement };
 }
 
-/** Settlement that requeues a skipped entry; the next push begins with entries that may pass. */
+/** Makes the settlement that requeues a skipped entry; the next push sends other entries first. */
 export function requeueSettlement(reason: Message, notBeforeAt: number): Settlement {
   return { state: 'queued', reason: makeSkippedReason(reason), notBeforeAt };
 }
@@ -60,12 +60,12 @@ function makeSkippedReason(reason: Message): Message {
   return msg`not sent, because others got the same answer: ${reason}`;
 }
 
-/** Refused photographs of a record that open its circuit, where the answer does not say that it is about the record. */
+/** Refused photographs of a record that open its circuit, where the answer does not name the record. */
 const EQUAL_REFUSALS = 2;
-/** Name of a stored photograph, as the service names the last one of a full record. */
+/** Name of a stored photograph, as in the service's message about a full record. */
 const STORED_NAME = /F\d\d\b/;
 
-/** A record that takes no photograph, such as one that has 99, takes none of the others that are queued for it either. */
+/** Counts a refused photograph: a record that takes none, such as one with 99, refuses its other queued ones, too. */
 function countFailureOfRecord(state: PushState, facts: AttemptFacts, settlement: Settlement): Step {
   const { entry, outcome, project, status = null, departedAt, endedAt } = facts;
   const { kind, identCely, id } = entry;
@@ -97,8 +97,9 @@ function countFailureOfRecord(state: PushState, facts: AttemptFacts, settlement:
 type CountedScope = Exclude<FailureScope, 'none' | 'answer' | 'service'>;
 
 /**
- * Scope that a failure may have. A refusal with findings is about what the entry says. Refusals that the contract has for a project or a
- * record may be about all of that project. For any other no request of `pas` gives a reason, so it is about the way to the service.
+ * Returns the scope of a failure. A refusal with findings concerns the entry. A refusal that the contract defines for a project
+ * or a record may concern the whole project. Any other refusal has no cause in the request, so it concerns the connection to the
+ * service.
  */
 function classifyFailureScope(facts: AttemptFacts, { state }: Settlement): CountedScope | 'entry' | 'none' {
   const { entry, outcome, status } = facts;
@@ -120,7 +121,7 @@ function classifyFailureScope(facts: AttemptFacts, { state }: Settlement): Count
   }
 }
 
-/** Tells if an import was refused because one beside it got its number, which says nothing about the way to the service. */
+/** Tells if an import was refused because a simultaneous one got its number, which does not concern the connection. */
 function isLostCollision({ outcome, besideAccepted }: AttemptFacts, state: Settlement['state']): boolean {
   return outcome.kind === 'refused-unspecified' && state === 'queued' && besideAccepted;
 }
@@ -130,18 +131,18 @@ function getFindings(outcome: Outcome): readonly ServerFinding[] {
 }
 
 const isAboutProject = (status: number | undefined): boolean => status === 403 || status === 404;
-/** Class of the failures that are refusals of the account or of its projects. */
+/** Failure classes of refused accounts and projects. */
 const PROJECT_CLASSES: readonly string[] = ['403', '404'];
 const FORBIDDEN_CLASS = '403';
 
-/** A way that is blocked is blocked, however its answers differ. */
+/** Returns the class of a failure: failures of the connection are equal, whatever their statuses. */
 function classifyFailure({ outcome, status }: AttemptFacts): string {
   const { scope, retry, countsAsFailure } = OUTCOMES[outcome.kind];
   if (retry === 'backoff' && countsAsFailure === true) return outcome.kind;
   return scope === 'answer' && isAboutProject(status) ? `${status}` : 'transport';
 }
 
-/** An answer about the content of an entry shows that the way to the service is free. */
+/** Returns the state after an answer about the content of an entry, which proves that the connection works. */
 function withFreeWay(state: PushState, { entry }: AttemptFacts): PushState {
   const breaker = state.breakers.get(makeKindKey(entry.kind));
   if (breaker === undefined || PROJECT_CLASSES.includes(breaker.failureClass)) return state;
@@ -189,14 +190,14 @@ function countIn({ state, effects }: Step, facts: AttemptFacts, { project, subje
     state: {
       ...state,
       breakers: withBreaker(state.breakers, key, opened),
-      // Access that was proven before may have been withdrawn.
+      // The access may have been withdrawn.
       accessProven: state.accessProven && status !== 403,
     },
     effects: [...effects, ...makeEffectsOfOpening(opened.opened, breaker, facts)],
   };
 }
 
-/** A failure that was under way beside a counted one changes nothing. */
+/** A failure of a request that was in flight beside a counted one does not count. */
 function isCounted(before: CircuitBreaker | undefined, after: CircuitBreaker): boolean {
   return after.failures > 0 && after !== before;
 }
@@ -214,7 +215,7 @@ function makeEffectsOfOpening(
   ];
 }
 
-/** Queues again what was refused as forbidden, once the account as a whole turns out to be refused. */
+/** Requeues entries that were refused as forbidden, once the account as a whole is refused. */
 export function requeueForbidden(
   breakers: Breakers,
   reason: Message,
@@ -237,7 +238,7 @@ const ERROR_TYPE_RULES: Readonly<Record<number, string>> = {
   3: 'service-permission',
 };
 
-/** A finding of the service beside the element that stands on its line of the document that was sent. */
+/** Converts a finding of the service to an issue with the element on its line of the sent document. */
 function toIssue(entry: Entry, finding: ServerFinding): Issue {
   const element =
     entry.kind === 'import' && entry.document !== null ? findElementAtLine(entry.document, finding.line) : undefined;
@@ -249,8 +250,8 @@ function toIssue(entry: Entry, finding: ServerFinding): Issue {
 }
 
 /**
- * True for a finding about what an entry says. One about an import that names no line, or the line of the root, is about the declaration or
- * the schema, which are those of every find.
+ * Tells if a finding concerns the content of an entry. One about an import without a line, or with the line of the root, concerns
+ * the declaration or the schema, which all finds share.
  */
 export function isAboutContent(entry: Entry, { line }: ServerFinding): boolean {
   if (entry.kind !== 'import' || entry.document === null) return true;
@@ -261,7 +262,7 @@ export function isAboutContent(entry: Entry, { line }: ServerFinding): boolean {
 
 const START_TAG = /<(?:[\w.-]+:)?([\w.-]+)/;
 
-/** pas writes one element a line, so the line's first tag is the element that the service means. */
+/** Returns the element on a line: pas writes one element per line, so it is the first tag. */
 function findElementAtLine(document: Buffer, line: number | undefined): string | undefined {
   if (line === undefined) return undefined;
   const text = document.toString('utf8').split('\n')[line - 1];

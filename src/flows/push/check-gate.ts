@@ -29,28 +29,28 @@ import {
 
 export type GateContext = {
   readonly outbox: Outbox;
-  /** The service's identifier of the account that sends. */
+  /** The service's identifier of the sending account. */
   readonly account: string;
-  /** Access to the harvest; undefined where the account has none, or a person said not to look. */
+  /** Access to the harvest; undefined where the account has none, or the user chose not to search. */
   readonly look: LookupContext | undefined;
-  /** Time before the oldest unsent entry at which the first look at a project begins. */
+  /** Time in milliseconds before the oldest unsent entry at which the first search of a project begins. */
   readonly lookBackMs: number;
-  /** The server's time now; undefined where it has not said the time. */
+  /** Undefined where no answer has come yet. */
   readonly serverNowMs: number | undefined;
   readonly stop: AbortSignal;
-  /** Content of each entry when it was judged, by its row: an entry that was queued or changed since is judged before it leaves. */
+  /** Content of each entry when the gate checked it, by row: a new or changed entry is checked again before it is sent. */
   readonly judged: Map<EntryId, string>;
 };
 
 const DAY_MS = 24 * 3600 * 1000;
-/** Entries that are judged in one turn. Between turns, signals are handled and other processes can write. */
+/** Entries per transaction. Between them, signals are handled and other processes can write. */
 const SLICE = 50;
 
 /**
- * Holds what a person must answer a question about, and frees what needs no answer any more. One harvest covers all projects; it is
- * linear in records plus entries.
- * @returns the entries that are held now
- * @throws what {@link harvestFinds} throws, and the reason of the signal
+ * Holds entries with an open question, and releases those without. One harvest covers all projects; the time is linear in records
+ * plus entries.
+ * @returns the held entries
+ * @throws as {@link harvestFinds}; the reason of the signal
  */
 export async function holdQuestionable(context: GateContext): Promise<Entry[]> {
   const { outbox, look, stop } = context;
@@ -61,7 +61,7 @@ export async function holdQuestionable(context: GateContext): Promise<Entry[]> {
   const harvest = look === undefined ? undefined : await harvestFinds(look, fromMs);
   const sights = await gatherSights(context, harvest);
   const projects = new Set(waiting.map(({ project }) => project));
-  // Entries queued meanwhile are judged as well, if their project was searched.
+  // Entries queued meanwhile are checked as well, if their project was searched.
   const looked = listQueuedPlaces(outbox).filter(({ project }) => projects.has(project));
   await runInSlices(looked, stop, (slice) =>
     outbox.change(() => {
@@ -85,8 +85,8 @@ export async function holdQuestionable(context: GateContext): Promise<Entry[]> {
 }
 
 /**
- * An outbox that was adopted may have sent from the other place what is queued here. Where that cannot be looked for, a person is asked;
- * the questions stay until they are answered, or until a look answers them.
+ * Holds all unsent entries of an adopted outbox where the service cannot be searched: the other place may have sent them. The
+ * questions stay until an answer or a search settles them.
  */
 function holdUnlooked(outbox: Outbox): void {
   if (!readHeader(outbox).mustLook) return;
@@ -108,7 +108,7 @@ async function runInSlices<T>(items: readonly T[], stop: AbortSignal, work: (sli
   }
 }
 
-/** Returns a text that differs after a change of what the entry sends. */
+/** Returns a text that changes with the content that the entry sends. */
 export function getContentKey(entry: Entry): string {
   switch (entry.kind) {
     case 'import':
@@ -120,9 +120,9 @@ export function getContentKey(entry: Entry): string {
   }
 }
 
-/** Questions that the merge of a journal asks; the gate does not judge them. */
+/** Questions from a merge of the journal, which the gate keeps. */
 const ASKED_BY_MERGE: readonly string[] = ['local-id-in-use'];
-/** Questions that need no look. */
+/** Questions that need no search. */
 const FROM_JOURNAL: readonly string[] = ['attempted-elsewhere', 'local-id-sent-elsewhere'];
 
 function applyPassage(outbox: Outbox, entry: Entry, facts: GateFacts, harvest: HarvestedFinds | undefined): void {
@@ -130,12 +130,12 @@ function applyPassage(outbox: Outbox, entry: Entry, facts: GateFacts, harvest: H
   if (basis !== undefined && (ASKED_BY_MERGE.includes(basis) || (harvest === undefined && !FROM_JOURNAL.includes(basis)))) return;
   const passage = checkDeparture(entry, facts);
   if (passage.kind === 'held') schedule(outbox, entry.id, { held: passage.held });
-  // A record that did not change since has the number that was asked about.
+  // A record that has not changed since still has the number of the question.
   else if (basis === 'number-changed' && harvest?.lookups.has(entry.identCely ?? '') !== true) return;
   else if (entry.held !== null) schedule(outbox, entry.id, { held: null });
 }
 
-/** A queued entry, and the project of its find; empty where its find has no record yet. */
+/** A queued entry with the project of its find; empty where the find has no record yet. */
 type Place = { readonly id: EntryId; readonly project: string; readonly createdAt: number };
 
 function listQueuedPlaces(outbox: Outbox): Place[] {
@@ -151,8 +151,8 @@ function getProjectOfRecord(identCely: string): string {
 }
 
 /**
- * From the last complete look at each project on, less overlap and index allowance; the first time, from some weeks before the oldest
- * unsent entry was queued. Never later than a day before the server's now, since the wall clock may be wrong.
+ * Returns the begin of the search: the last complete search of each project, less overlap and index allowance; for the first one,
+ * `lookBackMs` before the oldest unsent entry. At most a day before the server's now, since the wall clock may be wrong.
  */
 function computeLookStart(
   { outbox, lookBackMs, serverNowMs }: GateContext,
@@ -168,20 +168,20 @@ function computeLookStart(
   return Math.min(...begins, (serverNowMs ?? outbox.clock.now()) - DAY_MS);
 }
 
-/** Records that a look shows, ordered for the entries. */
+/** Result of a search, indexed for the comparison with entries. */
 type Sights = {
   /** Other outboxes of this machine have attempted something with the account. */
   readonly hasOthers: boolean;
   readonly shown: ReadonlyMap<string, HarvestedFind>;
-  /** The same with those of earlier looks that have files which no event explains. */
+  /** Shown records, and those of earlier searches with files that no event explains. */
   readonly withFiles: ReadonlyMap<string, HarvestedFind>;
   /** Records of this account that no event explains, by their digests. */
   readonly byDigest: ReadonlyMap<string, readonly HarvestedFind[]>;
-  /** Results of comparisons, by digests and elements that were sent: entries that are equal share one. */
+  /** Cache of comparisons, by digests and sent elements, for equal entries. */
   readonly equalTo: Map<string, readonly HarvestedFind[]>;
   readonly hasWithheld: boolean;
   readonly hidden: GateFacts['hiddenRecords'];
-  /** Imports of unknown end, by their digests. */
+  /** Imports of unknown outcome, by their digests. */
   readonly uncertain: ReadonlyMap<string, readonly UncertainImport[]>;
 };
 
@@ -223,7 +223,7 @@ async function gatherSights({ outbox, account, look, stop }: GateContext, harves
   };
 }
 
-/** A record of this account that no event explains. */
+/** Tells if this account made a record that no event explains. */
 function isStranger(outbox: Outbox, account: string, find: HarvestedFind): boolean {
   return findCreation(find)?.user === account && findImportOfRecord(outbox, find.identCely) === undefined;
 }
@@ -236,12 +236,12 @@ function gatherFacts({ outbox, account }: GateContext, queued: readonly Entry[],
     equalRecords: new Map(imports.map((entry) => [entry.uuid, listEqualRecords(outbox, entry, sights)])),
     equalFiles: findEqualFiles(outbox, queued, sights.withFiles),
     hiddenRecords: sights.hidden,
-    // Each number is looked at again by itself right before it leaves.
+    // The number is requested again right before it is sent.
     shownNumbers: new Map(queued.flatMap((entry) => listShownNumber(entry, sights.shown))),
   };
 }
 
-/** The facts that this outbox has by itself, and none of a look or of another outbox. */
+/** Collects the facts of this outbox alone. */
 function collectOwnFacts(outbox: Outbox): GateFacts {
   const rejected = new Map<string, ReadonlySet<string>>();
   return {
@@ -281,7 +281,7 @@ function findAttemptsElsewhere(outbox: Outbox, account: string, imports: readonl
   return { attemptedByDigest, attemptedByLocalId };
 }
 
-/** Records of this account that no event explains, and that read like an unsent entry. */
+/** Returns records of this account that no event explains and that equal an unsent entry. */
 function listEqualRecords(
   outbox: Outbox,
   entry: ImportEntry,
@@ -319,7 +319,7 @@ function digestOpenFind(outbox: Outbox, { findId }: ImportEntry): string {
   return find === undefined ? '' : asFoundDigest(find.elements as FindElements, 'open');
 }
 
-/** Changed since at the service, and all the same equal as found. */
+/** Elements that the service may have changed since in an equal record. */
 const MAY_DIFFER: readonly string[] = ['evidencni_cislo', 'predano', 'predano_organizace'];
 
 function isSameReading(sent: HarvestedElements, find: HarvestedFind): boolean {
@@ -348,10 +348,10 @@ function groupBy<T>(items: readonly T[], getKey: (item: T) => string): Map<strin
 }
 
 /**
- * Judges an entry right before it leaves: what was queued or changed since the look is looked for then. A number is looked at again in
- * any case, so that the time between look and request is as short as it can be.
- * @returns whether it must not leave now
- * @throws what {@link holdQuestionable} throws
+ * Checks an entry right before it is sent: after a change, the service is searched again. The number of a record is always
+ * requested again, to keep the time between check and request short.
+ * @returns true if the entry must not be sent now
+ * @throws as {@link holdQuestionable}
  */
 export async function holdBeforeDeparture(context: GateContext, entry: Entry): Promise<boolean> {
   if (context.judged.get(entry.id) !== getContentKey(entry)) {
@@ -371,7 +371,7 @@ async function holdChangedNumber(context: GateContext, entry: NumberEntry): Prom
   if (passage.kind === 'leave') return false;
   outbox.change(() => {
     const [now] = listQueuedEntries(outbox, [entry.id]);
-    // One that was changed since is looked at again.
+    // An entry that was changed meanwhile is checked again.
     if (now !== undefined && getContentKey(now) === getContentKey(entry)) schedule(outbox, entry.id, { held: passage.held });
   });
   return true;

@@ -4,35 +4,35 @@ import { computeCircuitOpenMs, RETRY_POLICY } from '../../base/retry-policy.ts';
 import type { EntryKind } from '../../outbox/entry.ts';
 
 /**
- * Counts equal failures without a success between them. Immutable: a failure makes another one. Circuits of projects and kinds are kept
- * from push to push. A counter of failures that stop the push opens no circuit and counts for one push. Of a record, photographs alone
- * have one; for the rest the backoff of its entries is enough, which the journal keeps.
+ * Counts equal failures without a success between them. Immutable. Circuits of projects and kinds survive a push; a counter of
+ * failures that stop the push opens no circuit and counts for one push. Only the photographs of a record have a circuit: for
+ * other entries the stored backoff is enough.
  */
 export type CircuitBreaker = {
-  /** Name of what the failures have in common; one of another class starts the count again. */
+  /** Common cause of the failures; a failure of another class restarts the count. */
   readonly failureClass: string;
-  /** Failures in a row; those about a subject count once. */
+  /** Consecutive failures; those of one subject count once. */
   readonly failures: number;
   readonly subjects: ReadonlySet<string>;
-  /** Entries that were refused on the way to the threshold. */
+  /** Entries that were refused before the threshold was reached. */
   readonly refused: ReadonlySet<number>;
   readonly lastFailureAt: MonotonicMs;
-  /** The circuit as it was opened last; half-open from `untilAt` on. */
+  /** The last open circuit; half-open from `untilAt` on. */
   readonly opened: OpenCircuit | undefined;
 };
 
 type CircuitScope = {
   readonly kind: EntryKind;
-  /** Project of the entries; null for all of the kind. */
+  /** Project of the entries; null for the whole kind. */
   readonly project: string | null;
-  /** Record of the entries; null for all of the project. */
+  /** Record of the entries; null for the whole project. */
   readonly record: string | null;
-  /** Status of the answers; null where none came. */
+  /** Status of the answers; null without an answer. */
   readonly status: number | null;
   readonly reason: Message;
 };
 
-/** Entries that are not sent for a while, since those before them failed in one way. They stay queued. */
+/** Entries that are skipped for a while after equal failures of earlier ones. They stay queued. */
 export type OpenCircuit = CircuitScope & {
   readonly untilAt: MonotonicMs;
   readonly openMs: number;
@@ -45,7 +45,7 @@ export type Failure = {
   readonly entryId: number;
   readonly departedAt: MonotonicMs;
   readonly at: MonotonicMs;
-  /** Marks a repeated request: of several that were under way at once, one counts, since they may have failed for one cause. */
+  /** The failed request was a repetition: of several simultaneous ones only the first counts, since they may share a cause. */
   readonly isRepeated: boolean;
 };
 
@@ -66,12 +66,12 @@ export function recordFailure(breaker: CircuitBreaker | undefined, failure: Fail
   return { ...before, failures, subjects, refused: new Set([...before.refused, entryId]), lastFailureAt: at };
 }
 
-/** A half-open circuit trips with the next failure, since its count stands. */
+/** Tells if a breaker opens. A half-open circuit opens with the next failure, since its count remains. */
 export function isTripping(breaker: CircuitBreaker, threshold: number, now: MonotonicMs): boolean {
   return breaker.failures >= threshold && getCircuitStatus(breaker, now) !== 'open';
 }
 
-/** Opens for twice as long as the last time. Entries that were refused on the way are the caller's to queue again. */
+/** Opens the circuit for twice the last time. The caller requeues the refused entries. */
 export function openCircuit(
   breaker: CircuitBreaker,
   scope: CircuitScope,
@@ -81,16 +81,16 @@ export function openCircuit(
   return { ...breaker, refused: new Set(), opened: { ...scope, untilAt: asMonotonicMs(now + openMs), openMs } };
 }
 
-/** Starts the count again; how long the circuit was open last is remembered. */
+/** Restarts the count, and keeps the last open time. */
 export function withoutCount(breaker: CircuitBreaker | undefined, failureClass = ''): CircuitBreaker {
   const none = { failures: 0, subjects: new Set<string>(), refused: new Set<number>(), lastFailureAt: asMonotonicMs(0) };
   return { failureClass, ...none, opened: breaker?.opened };
 }
 
-/** All breakers by their keys. One that is missing is closed and has counted nothing. */
+/** All breakers by their keys; a missing one is closed. */
 export type Breakers = ReadonlyMap<string, CircuitBreaker>;
 
-/** The breakers as they are handed from one push to the next. */
+/** Passes the breakers from one push to the next. */
 export type BreakerMemory = { breakers: Breakers };
 
 export function createBreakers(): BreakerMemory {

@@ -10,7 +10,7 @@ import { isTripping, makeStopKey, recordFailure, type StoppingFailure, withBreak
 import { findStopCause, updatePeerState } from './peer-check.ts';
 import type { AttemptFacts, Decision, Effect, PushCounts, PushState, Step, StopCause } from './push-context.ts';
 
-/** Decides what an attempt does to its entry and to the push. Pure: times are among the facts. */
+/** Decides the effects of an attempt on its entry and on the push. Pure: times are among the facts. */
 export function decide(state: PushState, facts: AttemptFacts): Decision {
   const peer = updatePeerState(state, facts);
   const service = countStoppingFailures(peer.state, facts);
@@ -23,7 +23,7 @@ export function decide(state: PushState, facts: AttemptFacts): Decision {
 
 const STOPPING_FAILURES = Object.keys(RETRY_POLICY.stopAfter) as readonly StoppingFailure[];
 
-/** Counts failures of the service in a row, and stops the push where they are too many. */
+/** Counts consecutive failures of the service, and stops the push at the threshold. */
 function countStoppingFailures(state: PushState, facts: AttemptFacts): Step {
   const { outcome, entry, departedAt, endedAt } = facts;
   const failed = STOPPING_FAILURES.find((failure) => failure === outcome.kind);
@@ -47,7 +47,7 @@ function isEndOfRow(failure: StoppingFailure, outcome: Outcome): boolean {
   return failure === 'not-delivered' || OUTCOMES[outcome.kind].provesPeer !== 'neutral';
 }
 
-/** Cause for the push to end; undefined where the slowed pace ends it ({@link Effect} `slow-down`). */
+/** Returns the cause for the push to end; undefined where the slower pace ends it ({@link Effect} `slow-down`). */
 function chooseStopCause(failure: StoppingFailure, failures: number, outcome: Outcome): StopCause | undefined {
   const reason: Message = 'detail' in outcome ? outcome.detail : '';
   switch (failure) {
@@ -62,7 +62,7 @@ function chooseStopCause(failure: StoppingFailure, failures: number, outcome: Ou
   }
 }
 
-/** Settlement that an outcome gives the entry by itself, before the circuit breakers are applied. */
+/** Decides the settlement by the outcome alone, before the circuit breakers. */
 function decideSettlement(state: PushState, facts: AttemptFacts): Decision {
   const { entry, outcome } = facts;
   const settled = (settlement: Settlement): Decision => ({ settlement, state, effects: [] });
@@ -107,7 +107,7 @@ function decideSettlement(state: PushState, facts: AttemptFacts): Decision {
   }
 }
 
-/** Queued for the time that the outcome's row in the table says; entries that often fail say how often. */
+/** Requeues the entry for the time in the outcome's row of the table; the reason of frequent failures has their number. */
 function requeue(facts: AttemptFacts, reason: Message): Settlement {
   const failures = facts.failuresBefore + 1;
   const isOften = OUTCOMES[facts.outcome.kind].countsAsFailure === true && failures >= RETRY_POLICY.entry.slowAfter;
@@ -129,13 +129,16 @@ function getNotBefore({ now, outcome }: AttemptFacts, failures: number): WallMs 
   }
 }
 
-/** Accepts a number that the service could refuse for nothing else. */
+/** Accepts a number that the service can have refused only because the record has it. */
 function acceptAlreadyApplied({ entry }: AttemptFacts, detail: Message): Settlement {
   if (entry.kind !== 'number' || findNumberProblem(entry.value) !== undefined) return makeRefusal(entry, detail, []);
   return { state: 'accepted', identCely: entry.identCely ?? '', reason: msg`the service already had this number` };
 }
 
-/** The service assigns numbers within a project without reserving them: one of two imports at once may lose. */
+/**
+ * Requeues an import that may have lost its number to a simultaneous one: the service assigns numbers within a project without
+ * reserving them.
+ */
 function handleUndetailedRefusal(
   state: PushState,
   { entry, now, besideImport, collisionsBefore }: AttemptFacts,
@@ -178,7 +181,7 @@ function handleForbidden(
   return { settlement: makeRefusal(entry, detail, findings), state: { ...state, accessProven: true }, effects: [] };
 }
 
-/** The pace holds all entries back, so this one may go again at once. */
+/** Requeues the entry without backoff: the pace delays all entries. */
 function handleThrottle(state: PushState, facts: AttemptFacts, retryAfterMs: number | undefined): Decision {
   const failures = state.breakers.get(makeStopKey('throttled'))?.failures ?? 0;
   const stopReason =
@@ -192,7 +195,9 @@ function handleThrottle(state: PushState, facts: AttemptFacts, retryAfterMs: num
   };
 }
 
-/** Two answers of unknown cause for different records in short order are a throttle, not two locks; a lock that lasts may be one. */
+/**
+ * Treats two refusals as busy within a short time as a throttle if they concern different records; also a lock that lasts long.
+ */
 function handleBusy(state: PushState, facts: AttemptFacts): Decision {
   const { entry, now, departedAt, failuresBefore } = facts;
   const { lastBusy } = state;

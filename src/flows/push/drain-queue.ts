@@ -40,16 +40,15 @@ export type PushResult = {
   readonly elapsedMs: number;
   /** Entries whose last answer was outside the contract. */
   readonly nonConforming: readonly number[];
-  /** Circuits that are open: their entries stay queued. */
+  /** Open circuits: their entries stay queued. */
   readonly leftOut: readonly OpenCircuit[];
-  /** Absent when nothing was left to send. */
+  /** Undefined when nothing is left to send. */
   readonly stopCause: StopCause | undefined;
 };
 
 /**
- * Sends what is due until nothing is: take the oldest entry, wait for its slot, write down that it is being sent, send
- * it, and settle it by what came back, with many requests under way at once and one for any record. To be called under the
- * push lock.
+ * Sends all due entries: claims the oldest, waits for its slot, records the attempt, sends it, and settles it by its answer. Many
+ * requests are in flight at once, but one per record. The caller holds the push lock.
  */
 export async function drainQueue(context: PushContext): Promise<PushResult> {
   const { clock, outbox } = context;
@@ -59,7 +58,7 @@ export async function drainQueue(context: PushContext): Promise<PushResult> {
   try {
     await sendAll(session);
   } finally {
-    // Also after an error: requests under way are settled before another process may take the outbox.
+    // Also after an error: requests in flight are settled before the lock is released.
     await Promise.allSettled([...session.flights.values()].map(({ done }) => done));
   }
   outbox.change(() => supersedeEarlierNumbers(outbox));
@@ -85,7 +84,7 @@ async function sendAll(session: PushSession): Promise<void> {
   }
 }
 
-/** Applies the gate to an entry. A failed look ends the push. */
+/** Applies the gate to an entry. A failed search ends the push. */
 async function isHeld(session: PushSession, entry: Entry): Promise<boolean> {
   try {
     return (await session.context.holdBeforeDeparture?.(entry)) === true;
@@ -107,7 +106,7 @@ function recover(session: PushSession): void {
   });
 }
 
-/** Waits until an answer comes or an entry's time does. False when there is nothing left to wait for. */
+/** Waits until an answer arrives or an entry becomes due. @returns false when there is nothing to wait for */
 async function waitForMore(session: PushSession): Promise<boolean> {
   const { clock, outbox, stop } = session.context;
   const { flights } = session;
@@ -144,7 +143,7 @@ async function waitUntilAborted(wait: Promise<unknown>): Promise<void> {
   }
 }
 
-/** Result of a wait for the pace; undefined where the push ends before that. */
+/** Waits for the pace; undefined where the push ends first. */
 async function waitUnlessEnding<T>(session: PushSession, wait: Promise<T>): Promise<T | undefined> {
   try {
     return await wait;
@@ -156,7 +155,7 @@ async function waitUnlessEnding<T>(session: PushSession, wait: Promise<T>): Prom
   }
 }
 
-/** Takes the entry's slot and sends it; its answer is waited for elsewhere. */
+/** Takes a slot for the entry and sends it, without waiting for the answer. */
 async function launch(session: PushSession, entry: Entry): Promise<void> {
   const { context, halt } = session;
   const { account, outbox, pace, settleMs } = context;
@@ -167,7 +166,7 @@ async function launch(session: PushSession, entry: Entry): Promise<void> {
 
   const claimedOn = readClock(context.clock);
   const claimed = claim(outbox, entry.id, (current) => {
-    // An entry that changed during the wait passes the gate first.
+    // An entry that changed during the wait passes the gate again.
     if (getContentKey(current) !== getContentKey(entry)) return undefined;
     const { method, url } = buildRequest(context, current);
     return { method, path: new URL(url).pathname, account, settleMs, ...estimateDeparture(context, current) };
@@ -185,16 +184,16 @@ async function launch(session: PushSession, entry: Entry): Promise<void> {
   const done = sendOnce(context, claimed.entry, request, token, slot, claimedOn)
     .then((sent) => settleAttempt(session, claimed, sent, pacedMs))
     .catch((thrown: unknown) => {
-      // This answer may not be waited for now, so the error is kept for the loop.
+      // No code may await this answer now, so the loop throws the error.
       session.failure ??= { thrown };
     })
     .finally(() => session.endFlight(entry));
   session.addFlight(claimed.entry, done);
-  // The request leaves in this turn of the event loop. What the next one asks of the outbox is not to make it late.
+  // The request is sent in this turn of the event loop, before the queries for the next one can delay it.
   await turn();
 }
 
-/** One that can never be claimed would be tried for ever. @throws DatabaseError */
+/** Asserts that an entry that could not be claimed is not found again, which would be an endless loop. @throws DatabaseError */
 function assertNotClaimable(session: PushSession, entry: Entry): void {
   const { outbox } = session.context;
   const next = findNextClaimable(outbox, session.makeClaimableQuery());
@@ -202,10 +201,10 @@ function assertNotClaimable(session: PushSession, entry: Entry): void {
     throw makeDamagedRowError(outbox.path, msg`entry ${entry.id}`);
 }
 
-/** The slowest link that an upload is expected on, in bytes per millisecond. */
+/** Slowest expected upload, in bytes per millisecond. */
 const MIN_UPLOAD_RATE = 4;
 
-/** Earliest departure of the request, and latest end of its upload, by the server's clock. */
+/** Returns the earliest departure of the request, and the latest end of its upload, by the server's clock. */
 function estimateDeparture({ answerTimeoutMs, serverClock }: PushContext, entry: Entry) {
   const [now, latest] = [serverClock.now(), serverClock.latest()];
   if (now === undefined || latest === undefined) return { serverMs: null, sentByMs: null };
@@ -213,7 +212,7 @@ function estimateDeparture({ answerTimeoutMs, serverClock }: PushContext, entry:
   return { serverMs: now, sentByMs: asServerMs(latest + MAX_DEPARTURE_MS + answerTimeoutMs + uploadMs) };
 }
 
-/** Takes the slot. An entry that cannot leave now, as the push stops or the service asks for a pause, is released as it was. */
+/** Takes the slot and sends. Releases an entry that cannot leave, since the push stops or the service asks for a pause. */
 async function sendOrRelease(session: PushSession, claimed: Claim): Promise<Slot | undefined> {
   const { outbox, pace } = session.context;
   const endDeparture = session.startDeparture();
@@ -268,21 +267,21 @@ async function settleAttempt(session: PushSession, claimed: Claim, sent: Sent, p
   await session.applyAfter(entry, decided.afterwards);
 }
 
-/** An import whose answer names a record that is not its own is uncertain, as after an answer that says nothing. */
+/** Makes an import uncertain whose answer names a record that cannot be its own. */
 function checkIdentifier(session: PushSession, entry: Entry, outcome: Outcome): Outcome {
   const detail = outcome.kind === 'accepted' ? identifierProblem(session, entry, outcome.identCely) : undefined;
   return detail === undefined ? outcome : { kind: 'uncertain', detail, outsideContract: false };
 }
 
-/** The same once more, since the answer to another import may have named the record since the decision. */
+/** Repeats the check when the attempt is settled: the answer to another import may have named the record meanwhile. */
 function checkSettled(session: PushSession, entry: Entry, settlement: Settlement): Settlement {
   const reason = settlement.state === 'accepted' ? identifierProblem(session, entry, settlement.identCely) : undefined;
   return reason === undefined ? settlement : { state: 'uncertain', reason };
 }
 
 /**
- * An identifier that another find has already shows that the service lost that one, or that the answer is an older one's: both are
- * uncertain, and so is every find that gets it before that is settled. One of another project is no answer to this import.
+ * Explains why an identifier cannot belong to an import. If another find has it, the service lost that find or repeated an older
+ * answer, so both are uncertain, as is any later find with it. A record of another project is no answer to this import.
  */
 function identifierProblem(session: PushSession, entry: Entry, identCely: string): Message | undefined {
   if (entry.kind !== 'import') return undefined;
@@ -302,17 +301,13 @@ function identifierProblem(session: PushSession, entry: Entry, identCely: string
 
 export const SENDABLE_KINDS = ENTRY_KINDS;
 
-/**
- * Counts what a push would send.
- * @param names of finds; none means all
- * @throws UsageError for a name of which nothing is known
- */
+/** Counts what a push would send. @param names of finds; empty means all @throws UsageError for an unknown name */
 export function planPush(outbox: Outbox, names: readonly string[]) {
   const recordKeys = names.length === 0 ? undefined : resolveRecordNames(outbox, names);
   return {
     recordKeys,
     queued: countQueued(outbox, recordKeys),
-    /** Finds that are not complete, and are named or have numbers or photographs waiting: nothing of them can be sent. */
+    /** Incomplete finds that are named, or block numbers or photographs. */
     drafts: listDraftImports(outbox, recordKeys).flatMap(({ localId }) => localId ?? []),
   };
 }
@@ -321,7 +316,7 @@ export function countRemainingAfterPush(outbox: Outbox, { nonConforming }: PushR
   return {
     totals: countEntryTotals(outbox),
     held: listHeldEntries(outbox).length,
-    /** Entries with an answer outside the contract that a look proved absent: they are to be sent again. */
+    /** Entries that a search proved absent after an answer outside the contract. */
     stillNonConforming: nonConforming.filter((id) => findEntryById(outbox, id)?.state === 'queued').length,
   };
 }

@@ -8,7 +8,7 @@ import { type Outcome, parseOutcome } from '../../pas-api/outcome.ts';
 import { authorize, makeAccessProbe, makeEmptyImport } from '../../pas-api/session.ts';
 import { type AttemptFacts, isAbort, type Peer, type PushState, type Step, type StopCause } from './push-context.ts';
 
-/** Judges by an outcome whether it is the service that answers ({@link PushState.peer}). */
+/** Updates {@link PushState.peer}: an outcome shows if the service itself answers. */
 export function updatePeerState(state: PushState, { entry, outcome, status }: AttemptFacts): Step {
   const isNonConforming = outcome.kind === 'uncertain' && outcome.outsideContract;
   const next = { ...state, nonConforming: withMember(state.nonConforming, entry.id, isNonConforming) };
@@ -23,7 +23,8 @@ function getNextPeer(peer: Peer, outcome: Outcome, status: number | undefined): 
   const { provesPeer } = OUTCOMES[outcome.kind];
   if (provesPeer === 'neutral') return peer;
   if (provesPeer || outcome.kind !== 'uncertain') return peer === 'suspect' ? peer : 'verified';
-  // A failure within the contract is the service's own, and where it has answered before, a cut line is the network's.
+  // A failure within the contract comes from the service; where it has answered before, a lost connection is a fault of the
+  // network.
   const isOfService = !outcome.outsideContract && (status !== undefined || peer === 'verified');
   return isOfService ? peer : 'suspect';
 }
@@ -33,12 +34,15 @@ function withMember(members: ReadonlySet<number>, id: number, isMember: boolean)
   return new Set(isMember ? [...members, id] : [...members].filter((each) => each !== id));
 }
 
-/** Sends an import without a find, which the service refuses. @returns why nothing is to be sent now; undefined where the service is there, and open */
+/**
+ * Sends an import without a find, which the service refuses. @returns the cause for the push to end; undefined where the service
+ * is open
+ */
 export async function probePeer(asker: Asker, token: string): Promise<StopCause | undefined> {
   return findStopCause(await probe(asker, token, makeEmptyImport(asker.baseUrl)));
 }
 
-/** Sends a request that changes nothing and passes the gates of a write. */
+/** Sends a request that changes nothing, with the permissions of a write. */
 export async function probeAccess(asker: Asker, token: string): Promise<Outcome> {
   return probe(asker, token);
 }
@@ -49,7 +53,7 @@ async function probe(asker: Asker, token: string, question?: HttpRequest): Promi
   return parseOutcome('import', answer, asker.clock.now(), () => undefined);
 }
 
-/** Cause for the push to end after this answer to a probe; undefined where it goes on. */
+/** Returns the cause for the push to end after an answer to a probe; undefined where it continues. */
 export function findStopCause(outcome: Outcome): StopCause | undefined {
   switch (outcome.kind) {
     case 'not-delivered':
@@ -86,10 +90,7 @@ export type Asker = {
   readonly stop: AbortSignal;
 };
 
-/**
- * Sends, within the pace, what changes nothing and passes the gates of a write. What comes instead of an answer is returned. A throttle is
- * one for all requests (A-RATE-6).
- */
+/** Sends a probe within the pace, and returns its outcome. A throttle slows down all requests (A-RATE-6). */
 export async function askAccess(
   { baseUrl, clock, pace, send, stop }: Asker,
   token: string,

@@ -25,30 +25,30 @@ import { openKeptPhotograph, parseRecordIdent } from './send-entry.ts';
 
 export type Harvesting = {
   open(): Promise<OaiClient>;
-  /** Sign-in: `bearer` as the account that writes, `basic` as that of the profile's user name. */
+  /** Sign-in: `bearer` as the writing account, `basic` as the user name of the profile. */
   readonly auth: 'none' | 'bearer' | 'basic';
   /** The service's native format, such as `oai_svc`. */
   readonly format: string;
-  /** Time that a new record may take to appear in a harvest. */
+  /** Maximum time until a new record appears in a harvest. */
   readonly indexAllowanceMs: number;
 };
 
-/** A service that is written to, and where there is harvesting, read from. */
+/** Write access to a service, and read access where it has a harvest. */
 export type SyncContext = {
   readonly clock: Clock;
   /** Keys of the records; undefined for all. */
   readonly recordKeys?: readonly string[] | undefined;
   readonly outbox: Outbox;
   readonly service: OpenService;
-  /** Access to the harvest; undefined where a person settles what is uncertain. */
+  /** Undefined where a person settles uncertain entries. */
   readonly harvesting: Harvesting | undefined;
   readonly lock: PushLockOptions;
-  /** Ends what is asked. */
+  /** Aborts the requests of the harvest. */
   readonly stop?: AbortSignal;
   readonly onLook?: (doneCount: number, total: number | undefined) => void;
 };
 
-/** Reason why nothing was looked at before sending. */
+/** Reason for which the service was not searched before sending. */
 export type NotChecked = 'no-harvesting' | 'anonymous' | 'not-signed-in' | 'skipped';
 
 export type PushAllOptions = SyncContext &
@@ -56,41 +56,41 @@ export type PushAllOptions = SyncContext &
     /** Identifier of this machine; empty where it has none. */
     readonly machine: string;
     readonly photosFolder: string;
-    /** Ends the backoff of these records, which a person named. */
+    /** Ends the backoff of these records, since the user named them. */
     readonly isUrgent?: boolean;
-    /** Treatment of held entries without a person to ask. */
+    /** Treatment of held entries where no person can be asked. */
     readonly onMatch: 'hold' | 'send';
-    /** Permission to look at the service before sending. */
+    /** Permission to search the service before sending. */
     readonly mayLook: boolean;
     readonly lookBackMs: number;
-    /** Asks a person about held entries; their answers are recorded by it. */
+    /** Asks a person about held entries, and records the answers. */
     readonly askHeld?: (held: readonly Entry[]) => Promise<void>;
-    /** Asks a person if an outbox of another place is pushed from here now; undefined where none can be asked. */
+    /** Asks if an outbox of another place is pushed from here now; undefined where no person can be asked. */
     readonly confirmAdoption?: (fence: Extract<Fence, { kind: 'foreign' }>) => Promise<boolean>;
-    /** Settles with a person which people the service is to make; false where some are left. Without it, all are made. */
+    /** Asks which new people the service may create; false where some are not accepted. Without it, all are. */
     readonly admitNewPeople?: () => Promise<boolean>;
-    /** Receives the number of entries to send before each round. */
+    /** Called before each round with the number of entries to send. */
     readonly onRound?: (queued: number) => void;
     readonly onReconciled?: (settled: readonly Reconciled[]) => void;
-    /** Receives the error of a failed look at uncertain entries; the push continues. */
+    /** Called with the error of a failed search for uncertain entries; the push continues. */
     readonly onLookFailed?: (error: PasError) => void;
-    /** Called once if imports are sent without a look. */
+    /** Called once if imports are sent without a search. */
     readonly onNotChecked?: (why: NotChecked) => void;
     /** Called if the journal of this machine was missing and is recreated. */
     readonly onLostJournal?: () => void;
   };
 
 /**
- * Sends what may leave until nothing is left: merges the journal, passes the fence and the gate, drains the queue, looks at the service
- * for what that left uncertain, and sends once more what is proven not to be there.
- * @throws OutboxLeasedError while another process pushes; UsageError where a person must say first which outbox this is; ConfigError where
- *   it is another account's; DatabaseError, AuthError, UnavailableError, ContractError
+ * Pushes: merges the journal, checks fence and gate, drains the queue, searches the service for uncertain entries, and sends
+ * those once more that are proven absent.
+ * @throws OutboxLeasedError while another process pushes; UsageError where a person must first decide about the outbox;
+ * ConfigError where it belongs to another account; DatabaseError, AuthError, UnavailableError, ContractError
  */
 export async function pushAll(options: PushAllOptions): Promise<PushResult> {
   return withPushLock(options.lock, () => pushUnderLock(options));
 }
 
-/** The same for a caller that holds the lock. */
+/** As {@link pushAll}, for a caller that holds the lock. */
 export async function pushUnderLock(options: PushAllOptions): Promise<PushResult> {
   await prepareOutbox(options);
   const push = createPush(options);
@@ -106,14 +106,14 @@ export async function pushUnderLock(options: PushAllOptions): Promise<PushResult
     const mayGoOn = result.stopCause === undefined && options.limit === undefined && !options.stop.aborted;
     if (!mayGoOn) return result;
     if (again.length === 0) return withStopCauseForRemaining(options, result);
-    // Entries proven absent are queued again. They are sent now, but only once, so that a service that loses them each time is left.
-    // A find that was found has freed its photographs and numbers, and a number the later ones of its record.
+    // Entries proven absent are sent once more, so that the push ends even if the service loses them each time. A found import
+    // has released its photographs and numbers, and a number the later ones of its record.
     for (const { entry } of again) released.add(entry.id);
     result = addResults(result, await push.runRound());
   }
 }
 
-/** Under the lock no attempt is under way: all events are merged, and those without an answer have an unknown end. */
+/** Merges all events, and settles attempts without an answer: under the lock no request is in flight. */
 async function prepareOutbox(options: PushAllOptions): Promise<void> {
   const { outbox, machine } = options;
   assertSameOutbox(options);
@@ -128,7 +128,7 @@ async function prepareOutbox(options: PushAllOptions): Promise<void> {
   if (options.isUrgent === true && options.recordKeys !== undefined) clearBackoff(outbox, options.recordKeys);
 }
 
-/** @throws ConfigError where another outbox was put in the place of this one since it was opened */
+/** @throws ConfigError where the file was replaced by another outbox since it was opened */
 function assertSameOutbox({ outbox, service, lock }: PushAllOptions): void {
   const { address, outbox: id } = readHeader(outbox);
   if (address === service.baseUrl && id === lock.outboxId) return;
@@ -138,7 +138,7 @@ function assertSameOutbox({ outbox, service, lock }: PushAllOptions): void {
 }
 
 type Push = {
-  /** Passes the gate and drains the queue, where there is anything to send. */
+  /** Checks the gate and drains the queue, unless it is empty. */
   runRound(): Promise<PushResult>;
   reconcile(result: PushResult): Promise<readonly Reconciled[]>;
 };
@@ -151,7 +151,7 @@ function createPush(options: PushAllOptions): Push {
   let hasLooked = false;
   const runRound = async (): Promise<PushResult> => {
     recoverInFlight(outbox);
-    // Without anything to send, and without a question that the service or a person may answer now, the service is not needed.
+    // Without an entry to send, or a question to answer, no request is needed.
     if (countToSend(options) === 0 && !listHeldEntries(outbox).some((entry) => isMeant(options, entry))) return NOTHING_SENT;
     if ((await options.admitNewPeople?.()) === false) return { ...NOTHING_SENT, stopCause: NEW_PEOPLE };
     try {
@@ -181,7 +181,7 @@ function createPush(options: PushAllOptions): Push {
   return { runRound, reconcile: (result) => reconcileUncertain(options, result) };
 }
 
-/** Settles entries that an earlier push left uncertain first: their records are no equals of those still to be sent. */
+/** Settles uncertain entries of earlier pushes first, so that their records do not count as equals of unsent ones. */
 async function reconcileBeforeLook(options: PushAllOptions): Promise<void> {
   if (listEntriesInState(options.outbox, 'uncertain').length > 0) await reconcileUncertain(options, NOTHING_SENT);
 }
@@ -208,7 +208,7 @@ type Gate = {
   holdBeforeDeparture(entry: Entry): Promise<boolean>;
 };
 
-/** The gate of one round. Where the service turns out not to take the account for harvesting, it is not looked at any more. */
+/** Creates the gate of a push. A service that refuses the account for harvesting is not searched again. */
 function createGate(options: PushAllOptions, context: GateContext): Gate {
   let current = context;
   const runUnlessRefused = async <T>(work: () => Promise<T>): Promise<T> => {
@@ -227,7 +227,7 @@ function createGate(options: PushAllOptions, context: GateContext): Gate {
     holdBeforeDeparture: (entry) =>
       runUnlessRefused(async () => {
         const isHeld = await holdBeforeDeparture(current, entry);
-        // A person is asked with the next push, but may have answered beforehand.
+        // The question is asked in the next push, but the answer may be given before.
         if (isHeld && options.onMatch === 'send')
           sendHeld(
             options.outbox,
@@ -241,7 +241,7 @@ function createGate(options: PushAllOptions, context: GateContext): Gate {
 function findReasonNotToLook({ harvesting, mayLook, outbox }: PushAllOptions): NotChecked | undefined {
   if (!mayLook) return 'skipped';
   if (harvesting === undefined) return 'no-harvesting';
-  // For an outbox that was adopted, also the public headers count.
+  // In an adopted outbox, public headers count as well.
   return harvesting.auth === 'none' && !readHeader(outbox).mustLook ? 'anonymous' : undefined;
 }
 
@@ -262,9 +262,9 @@ async function openLook(options: PushAllOptions, account: string): Promise<Looku
 }
 
 /**
- * Holds what a person must be asked about, and asks.
- * @returns whether the push was stopped meanwhile
- * @throws UnavailableError where the look fails: nothing is sent blindly
+ * Holds entries with open questions, and asks a person.
+ * @returns true if the push was stopped meanwhile
+ * @throws UnavailableError where the search fails: nothing is sent without it
  */
 async function passGate(options: PushAllOptions, gate: Gate): Promise<boolean> {
   let held: readonly Entry[];
@@ -280,7 +280,7 @@ async function passGate(options: PushAllOptions, gate: Gate): Promise<boolean> {
   return options.stop.aborted;
 }
 
-/** Tells if the push is about the entry, by its kind and record: nothing is decided about others. */
+/** Tells if the push covers the entry, by kind and record. */
 function isMeant({ kinds, recordKeys }: PushAllOptions, { kind, recordKey }: Entry): boolean {
   return kinds.includes(kind) && (recordKeys === undefined || recordKeys.includes(recordKey));
 }
@@ -301,7 +301,7 @@ export const NOTHING_SENT: PushResult = {
   stopCause: undefined,
 };
 
-/** Counts queued entries of these kinds and records; some may have to wait. */
+/** Counts queued entries of these kinds and records, also those that must wait. */
 export function countToSend({ outbox, kinds, recordKeys }: PushAllOptions): number {
   const counts = countQueued(outbox, recordKeys);
   return kinds.reduce((sum, kind) => sum + counts[kind], 0);
@@ -321,7 +321,7 @@ export function addResults(first: PushResult, second: PushResult): PushResult {
   };
 }
 
-/** Every entry that could be sent and is left has a cause: it was sent in vain, or must wait. */
+/** Adds the cause for which sendable entries are left: failures, or a wait. */
 function withStopCauseForRemaining(options: PushAllOptions, result: PushResult): PushResult {
   const { breakerMemory, clock, kinds, outbox, recordKeys } = options;
   const openCircuits = openCircuitsAt(breakerMemory.breakers, clock.monotonicMs());
@@ -348,9 +348,9 @@ async function reconcileUncertain(options: PushAllOptions, { stopCause }: PushRe
 }
 
 /**
- * Settles what is uncertain by looking at the service.
- * @returns also how many entries are uncertain nevertheless
- * @throws OutboxLeasedError, OaiError, and what asking for the account throws
+ * Settles uncertain entries by a search of the service.
+ * @returns also the number of those that stay uncertain
+ * @throws OutboxLeasedError, OaiError; as the request for the account
  */
 export async function reconcileNow(options: SyncContext & { readonly harvesting: Harvesting }) {
   const { harvesting, outbox } = options;
@@ -369,7 +369,7 @@ async function resolveWriter({ outbox, service, stop }: SyncContext, { auth }: H
   return (await resolveAccount(outbox, service, stop)).identCely;
 }
 
-/** @param writer the account that sends; undefined where it is not known */
+/** @param writer the sending account; undefined where it is unknown */
 async function makeLookupContext(
   options: SyncContext,
   harvesting: Harvesting,
@@ -380,7 +380,7 @@ async function makeLookupContext(
   const harvesters = {
     none: undefined,
     bearer: writer,
-    // The token may be another account's than the one of this user name.
+    // The token may belong to another account than the user name.
     basic: service.usesExternalToken && findKnownUsername(outbox) !== service.username ? undefined : writer,
   };
   return {

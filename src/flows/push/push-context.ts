@@ -24,33 +24,33 @@ export type PushSettings = {
   readonly kinds: readonly EntryKind[];
   /** Keys of the records to send; undefined for all. */
   readonly recordKeys: readonly string[] | undefined;
-  /** Most requests to send. */
+  /** Maximum number of requests. */
   readonly limit: number | undefined;
   readonly maxInFlight: number;
   readonly answerTimeoutMs: number;
-  /** Time after an attempt without answer in which the service may still be working on it. */
+  /** Maximum time in milliseconds for which the service may work on a request without an answer. */
   readonly settleMs: number;
-  /** Circuit breakers, also of the pushes before this one. */
+  /** Circuit breakers, including those of earlier pushes. */
   readonly breakerMemory: BreakerMemory;
   readonly pace: Pace;
   readonly clock: Clock;
   readonly report: (event: PushEvent) => void;
-  /** Stops new requests; those under way are awaited. */
+  /** Stops new requests; those in flight are awaited. */
   readonly stop: AbortSignal;
-  /** Aborts requests under way as well. */
+  /** Aborts requests in flight as well. */
   readonly abort: AbortSignal;
 };
 
 export type PushContext = PushSettings & {
   readonly outbox: Outbox;
-  /** The service's identifier of the account that sends. */
+  /** The service's identifier of the sending account. */
   readonly account: string;
   readonly baseUrl: string;
   readonly session: Session;
   readonly send: Exchange;
   readonly openPhotograph: (photograph: Photograph) => Readable;
   readonly readIdentCely: ReadIdentCely;
-  /** Judges an entry right before it leaves. True where it must not leave now; throws PasError where the service cannot be looked at. */
+  /** Checks an entry right before it is sent; true where it must not be. @throws PasError where the service cannot be searched */
   readonly holdBeforeDeparture?: ((entry: Entry) => Promise<boolean>) | undefined;
   readonly serverClock: ServerClock;
 };
@@ -74,15 +74,15 @@ export type PushEvent =
       readonly ident_cely: string | null;
       readonly reason: Message | null;
     }
-  /** Something that refuses one entry after another: what it concerns stays queued, and is tried again then. */
+  /** Refuses one entry after another: the entries of the scope stay queued until then. */
   | {
       readonly type: 'left_out';
       readonly kind: EntryKind;
-      /** Null where it concerns all of the kind. */
+      /** Null for the whole kind. */
       readonly project: string | null;
-      /** Set where it concerns one record of the project. */
+      /** Record of the project; null for all of it. */
       readonly record: string | null;
-      /** Status of the answers; null where none came. */
+      /** Status of the answers; null without an answer. */
       readonly status: number | null;
       readonly reason: Message;
       readonly count: number;
@@ -95,7 +95,7 @@ export type StopCause =
   | { readonly kind: 'closed'; readonly reason: Message }
   | { readonly kind: 'unreachable'; readonly reason: Message }
   | { readonly kind: 'not-allowed'; readonly reason: Message }
-  /** The service has asked for a pause, or what is left waits for its time. */
+  /** `waiting`: the service has asked for a pause; `not-yet`: the remaining entries are not due. */
   | { readonly kind: 'waiting' | 'not-yet'; readonly reason: Message; readonly untilMs: number }
   | { readonly kind: 'in-doubt'; readonly reason: Message }
   /** The service would create people that the user has not accepted. */
@@ -105,23 +105,23 @@ export function isAbort(thrown: unknown): thrown is Error {
   return thrown instanceof Error && thrown.name === 'AbortError';
 }
 
-/** The time of the service, as this process has heard it last, and the time that has passed since. Undefined before it was heard. */
+/** Server time, from the last answer and the time elapsed since. Undefined before the first answer. */
 export type ServerClock = {
   /**
-   * Lower bound: a `Date` header counts whole seconds and was written before it arrived, and the monotonic clock stands still while the
-   * machine sleeps.
+   * Lower bound: a `Date` header has whole seconds and precedes its arrival, and the monotonic clock stops while the machine
+   * sleeps.
    */
   now(): ServerMs | undefined;
   /**
-   * Upper bound: an answer may have been written as soon as it was asked for, and was read late where the process was paused. Uses the wall
-   * clock where it advanced more, as through a sleep of the machine.
+   * Upper bound: the answer may have been written right after the request, and read late by a paused process. Uses the wall clock
+   * where it advanced more, as during sleep.
    */
   latest(): ServerMs | undefined;
-  /** Takes the time from the answers of an exchange. */
+  /** Reads the time from the answers of an exchange. */
   observe(send: Exchange): Exchange;
 };
 
-/** A `Date` header counts whole seconds. */
+/** Precision of a `Date` header. */
 const HEADER_PRECISION_MS = 1000;
 
 export function createServerClock(clock: Clock): ServerClock {
@@ -140,15 +140,15 @@ export function createServerClock(clock: Clock): ServerClock {
   };
 }
 
-/** A `Date` header (RFC 9110, 6.6.1); undefined for what is none. */
+/** Parses a `Date` header (RFC 9110, 6.6.1); undefined for an invalid one. */
 export function parseDate(header: string | undefined): ServerMs | undefined {
   const at = header === undefined ? Number.NaN : Date.parse(header);
   return Number.isNaN(at) ? undefined : asServerMs(at);
 }
 
 /**
- * Trust that the service itself answers. Until it is `verified`, one request is under way at a time. After an answer that may
- * not have been the service's own the peer is `suspect` until a probe went through; then one entry is tried (`probing`).
+ * Trust in the identity of the answering server. Until `verified`, one request is in flight at a time. After an answer that
+ * another server may have sent, the peer is `suspect` until a probe succeeds; then one entry is tried (`probing`).
  */
 export type Peer = 'unverified' | 'verified' | 'suspect' | 'probing';
 
@@ -160,20 +160,20 @@ export type PushCounts = {
   readonly locked: number;
 };
 
-/** All that earlier answers of a push tell about later ones. Immutable. */
+/** Knowledge from earlier answers of a push. Immutable. */
 export type PushState = {
   readonly peer: Peer;
   readonly breakers: Breakers;
-  /** Projects in which two imports collided: from then on one at a time. */
+  /** Projects in which two imports collided: their imports are sent one at a time. */
   readonly serialProjects: ReadonlySet<string>;
   readonly counts: PushCounts;
-  /** Nothing is sent before, after the connection failed. */
+  /** Nothing is sent before this time, after a failed connection. */
   readonly backoffUntil: WallMs;
-  /** The last answer that may have been a throttle or a lock, to tell the two apart. */
+  /** The last answer that may mean a throttle or a lock. */
   readonly lastBusy: { readonly recordKey: string; readonly at: WallMs } | undefined;
   /** Entries whose last answer was outside the contract. */
   readonly nonConforming: ReadonlySet<number>;
-  /** A write of this account went through, or a probe did: a refusal then concerns one record. */
+  /** A write or a probe of this account succeeded: a refusal concerns one record. */
   readonly accessProven: boolean;
 };
 
@@ -201,27 +201,27 @@ export type AttemptFacts = {
   readonly now: WallMs;
   /** Consecutive failures of the entry before this attempt. */
   readonly failuresBefore: number;
-  /** Attempts in a row that were refused without findings. */
+  /** Consecutive refusals without findings. */
   readonly collisionsBefore: number;
-  /** Another import of the project was under way during the attempt. */
+  /** Another import of the project was in flight during the attempt. */
   readonly besideImport: boolean;
-  /** One of those was accepted meanwhile, so that the two may have been given one number. */
+  /** One of those was accepted meanwhile, so both may have got one number. */
   readonly besideAccepted: boolean;
-  /** Answer to the access probe, where one was sent on account of this attempt. */
+  /** Answer to the access probe after this attempt; undefined without one. */
   readonly access: Outcome | undefined;
 };
 
 export type Effect =
-  /** Starts nothing more; what is under way is waited for. */
+  /** Starts no more requests; those in flight are awaited. */
   | { readonly type: 'stop'; readonly cause: StopCause }
-  /** Slows the pace down; with `stopReason` the push ends until that pause is over. */
+  /** Slows down the pace; with `stopReason` the push ends until the pause is over. */
   | {
       readonly type: 'slow-down';
       readonly departedAt: MonotonicMs;
       readonly retryAfterMs: number | undefined;
       readonly stopReason: Message | undefined;
     }
-  /** Queues again what was refused before its circuit opened. */
+  /** Requeues entries that were refused before their circuit opened. */
   | { readonly type: 'requeue-refused'; readonly entryIds: ReadonlySet<number>; readonly reason: Message }
   | {
       readonly type: 'move-to-back';
@@ -231,16 +231,16 @@ export type Effect =
       readonly reason: Message;
     }
   | { readonly type: 'report-open-circuit'; readonly circuit: OpenCircuit; readonly until: WallMs }
-  /** Carried out after the attempt is settled. */
+  /** Runs after the attempt is settled. */
   | { readonly type: 'renew-token'; readonly refused: string }
-  /** The attempt is decided once more with the answer ({@link AttemptFacts.access}); the settlement at hand is void. */
+  /** The attempt is decided again with the answer ({@link AttemptFacts.access}) instead of this settlement. */
   | { readonly type: 'probe-access' }
-  /** Carried out before the next request. */
+  /** Runs before the next request. */
   | { readonly type: 'probe-peer' };
 
 export type Step = {
   readonly state: PushState;
-  /** To be carried out in this order. */
+  /** In the order of execution. */
   readonly effects: readonly Effect[];
 };
 

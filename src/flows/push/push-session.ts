@@ -32,20 +32,20 @@ type Flight = {
 const MAX_COMMIT_DELAY_MS = 100;
 const AFTER_DEPARTURE_MS = 5;
 
-/** One push: its state, the requests under way, and the effects of its decisions. */
+/** One push: its state, the requests in flight, and the effects of its decisions. */
 export class PushSession {
   readonly context: PushContext;
-  /** Aborted when the push was stopped, or has a cause to end. */
+  /** Aborted when the push is stopped, or has a cause to end. */
   readonly halt: AbortSignal;
   readonly flights = new Map<number, Flight>();
-  /** An error while an answer was written down: nothing more is sent, and the push ends with it. */
+  /** Error while an answer was recorded: no request follows, and the push throws it. */
   failure: { readonly thrown: unknown } | undefined;
   readonly #ending = new AbortController();
-  /** Imports that were under way beside another one of their project. */
+  /** Imports that were in flight beside another one of their project. */
   readonly #besideImport = new Set<number>();
   /** Those of them beside one that the service accepted. */
   readonly #besideAccepted = new Set<number>();
-  /** Reasons for requests under way to be queued again if they turn out to be refused: their circuit opened before they were settled. */
+  /** Reasons to requeue requests in flight if they are refused: their circuit opened before they were settled. */
   readonly #skipReasons = new Map<number, Message>();
   #state: PushState;
   #stopCause: StopCause | undefined;
@@ -55,7 +55,7 @@ export class PushSession {
   constructor(context: PushContext) {
     this.context = context;
     this.halt = AbortSignal.any([context.stop, this.#ending.signal]);
-    // One listener for each request under way: that many is no leak.
+    // One listener per request in flight, so a high number is no leak.
     setMaxListeners(0, this.halt);
     this.#state = makeInitialState(context.breakerMemory.breakers);
   }
@@ -68,7 +68,7 @@ export class PushSession {
     return this.#stopCause;
   }
 
-  /** Ends every wait for something that is not under way yet. The first cause stands. */
+  /** Ends all waits before a request. Only the first cause is stored. */
   stop(cause: StopCause): void {
     if (this.#stopCause !== undefined) return;
     this.#stopCause = cause;
@@ -84,7 +84,7 @@ export class PushSession {
     return openCircuitsAt(this.#state.breakers, this.context.clock.monotonicMs());
   }
 
-  /** Another request may be under way beside those that are. */
+  /** Tells if another request may be in flight. */
   get hasRoom(): boolean {
     return this.flights.size < (this.#state.peer === 'verified' ? this.context.maxInFlight : 1);
   }
@@ -103,12 +103,12 @@ export class PushSession {
     );
   }
 
-  /** Query of the entries that may be sent beside the requests under way. */
+  /** Makes the query for entries that may be sent beside the requests in flight. */
   makeClaimableQuery(): ClaimableQuery {
     const { kinds, recordKeys } = this.context;
     const flights = [...this.flights.values()];
     const active = new Set(flights.flatMap(({ entry }) => (entry.kind === 'import' ? [entry.project] : [])));
-    // After an entry was refused for its project, one is under way at a time until one is accepted.
+    // After a refusal for its project, one entry at a time is sent until one is accepted.
     const isCareful = (kind: EntryKind): boolean =>
       countRefusedForProjects(this.#state.breakers, kind) > 0 && flights.some(({ entry }) => entry.kind === kind);
     return {
@@ -122,13 +122,13 @@ export class PushSession {
     };
   }
 
-  /** Keeps a request under way until `done`, and marks imports that share their project. */
+  /** Registers a request in flight until `done`, and marks imports that share their project. */
   addFlight(entry: Entry, done: Promise<void>): void {
     for (const other of this.#listFlightsBeside(entry)) this.#besideImport.add(entry.id).add(other.id);
     this.flights.set(entry.id, { entry, done });
   }
 
-  /** Marks that a request is about to leave. @returns what ends it */
+  /** Marks that a request is about to be sent. @returns a function that ends the mark */
   startDeparture(): () => void {
     let endDeparture = (): void => {};
     const departing = new Promise<void>((resolve) => {
@@ -141,14 +141,14 @@ export class PushSession {
     return endDeparture;
   }
 
-  /** Waits while a request is about to leave, since a commit would make it late; not for one that waits longer. */
+  /** Waits while a request is about to be sent, which a commit would delay; at most {@link MAX_COMMIT_DELAY_MS}. */
   async waitUntilDeparted(): Promise<void> {
     if (this.#departing === undefined) return;
     const waiting = new AbortController();
     const limit = this.context.clock.sleep(MAX_COMMIT_DELAY_MS, waiting.signal).catch(() => undefined);
     await Promise.race([this.#departing, limit]);
     waiting.abort();
-    // A service on the same processor is to receive the request before the commit takes the processor.
+    // A server on the same processor can receive the request before the commit takes the processor.
     await this.context.clock.sleep(AFTER_DEPARTURE_MS);
   }
 
@@ -159,7 +159,7 @@ export class PushSession {
     this.#skipReasons.delete(entry.id);
   }
 
-  /** Decides an attempt and carries the effects out, but for those that must wait until it is settled. */
+  /** Decides an attempt, and runs its effects except those that follow its settlement. */
   async decide(entry: Entry, sent: Sent): Promise<{ readonly settlement: Settlement; readonly afterwards: readonly Effect[] }> {
     const first = this.decideOnce(entry, sent);
     if (!first.pending.some(({ type }) => type === 'probe-access'))
@@ -169,7 +169,7 @@ export class PushSession {
     return { settlement: second.settlement, afterwards: second.pending };
   }
 
-  /** @returns also the effects that are still to be carried out, since they take time */
+  /** @returns also the effects that remain to be run, since they are asynchronous */
   decideOnce(
     entry: Entry,
     sent: Sent,
@@ -179,13 +179,13 @@ export class PushSession {
     return this.apply(decide(this.#state, this.collectFacts(entry, sent, access)));
   }
 
-  /** Takes over the state of a decision, and carries out its effects as far as they take no time. */
+  /** Stores the state of a decision, and runs its synchronous effects. */
   apply({ settlement, state, effects }: Decision): { readonly settlement: Settlement; readonly pending: readonly Effect[] } {
     this.#setState(state);
     return { settlement, pending: effects.filter((effect) => !this.#apply(effect)) };
   }
 
-  /** Settlement of a request under way in view of what was decided since: a refused entry whose circuit opened stays queued. */
+  /** Updates the settlement of a request in flight: a refused entry stays queued if its circuit has opened meanwhile. */
   updateSettlement(entry: Entry, settlement: Settlement): Settlement {
     const reason = this.#skipReasons.get(entry.id);
     return settlement.state === 'refused' && reason !== undefined
@@ -193,14 +193,14 @@ export class PushSession {
       : settlement;
   }
 
-  /** Effects that an attempt left for when it is settled. */
+  /** Runs the effects that follow the settlement of an attempt. */
   async applyAfter(entry: Entry, effects: readonly Effect[]): Promise<void> {
     for (const effect of effects) if (effect.type === 'renew-token') await this.#renewToken(entry, effect.refused);
   }
 
   /**
-   * The token; undefined where the push ends for want of one.
-   * @throws PasError where nothing was sent yet, so that a person is told what to do
+   * Returns the token; undefined where the push ends without one.
+   * @throws PasError where nothing was sent yet, so that the user gets the remedy
    */
   async signIn(asked: Promise<string>): Promise<string | undefined> {
     try {
@@ -261,7 +261,7 @@ export class PushSession {
     );
   }
 
-  /** The request was not looked at and is in the queue again; with a new token it is sent again. */
+  /** Renews an expired token; the refused request had no effect and is requeued. */
   async #renewToken(entry: Entry, refused: string): Promise<void> {
     const { outbox, session } = this.context;
     const next = await this.signIn(session.renew(refused, this.halt));
@@ -269,19 +269,19 @@ export class PushSession {
     this.stop({ kind: 'not-allowed', reason: msg`the service refuses the token that it issued` });
   }
 
-  /** The service may still be working on an import of the project of which no answer came, such as one of a push that was killed. */
+  /** Tells if the service may still work on an import of the project without an answer, such as one of a killed push. */
   #isBesideUnknown(entry: Entry): boolean {
     return listEntriesInState(this.context.outbox, 'uncertain').some(
       (other) => other.kind === 'import' && entry.kind === 'import' && other.project === entry.project,
     );
   }
 
-  /** @returns false for an effect that takes time: it is the caller's to carry out */
+  /** @returns false for an asynchronous effect, which the caller must run */
   #apply(effect: Effect): boolean {
     const { clock, outbox, pace, report } = this.context;
     switch (effect.type) {
       case 'stop':
-        // An interrupt by a person is reported before other causes.
+        // An interrupt by the user is reported before other causes.
         if (!this.halt.aborted) this.stop(effect.cause);
         return true;
       case 'slow-down': {
@@ -299,9 +299,9 @@ export class PushSession {
       case 'report-open-circuit': {
         const { kind, project, record, status, reason } = effect.circuit;
         const until = new Date(effect.until).toISOString();
-        // The answered entry of a record is still in flight, and is refused.
+        // The refused entry of the record is still in flight.
         const count = countOpen(outbox, { kind, project, record }) - (record === null ? 0 : 1);
-        // A record of which nothing more waits leaves nothing out.
+        // A record without further entries skips none.
         if (record === null || count > 0) report({ type: 'left_out', kind, project, record, status, reason, count, until });
         return true;
       }
@@ -321,7 +321,7 @@ export class PushSession {
       return;
     }
     const entry = findEntryById(outbox, id);
-    // A person may have taken it up meanwhile.
+    // The user may have resent it meanwhile.
     if (entry?.state !== 'refused') return;
     const settlement = requeueSettlement(reason, clock.now());
     requeue(outbox, entry, settlement.reason ?? reason, clock.now());

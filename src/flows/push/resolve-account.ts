@@ -27,13 +27,13 @@ export type Signer = {
   readonly baseUrl: string;
   /** User name of the profile; undefined where only a token is known. */
   readonly username: string | undefined;
-  /** The token came from outside, so that the user name of the profile need not be that of its account. */
+  /** The token is from outside, so it may belong to another account than the user name. */
   readonly usesExternalToken: boolean;
   /** User of the profile; undefined for a program without profiles. */
   readonly profile?: ProfileUser;
 };
 
-/** The write interface of a service, open for one account. */
+/** Write interface of a service, signed in for one account. */
 export type OpenService = Signer & { readonly session: Session; readonly send: Exchange };
 
 type PasswordSignIn = {
@@ -45,20 +45,20 @@ type PasswordSignIn = {
   readonly answerTimeoutMs: number;
 };
 
-/** The user of a profile, and how an outbox gets the profile of its account. */
+/** User of a profile, and advice about profiles for other users. */
 export type ProfileUser = {
   readonly name: string;
-  /** User name in config.toml, which the environment does not override; undefined where it has none. */
+  /** User name in config.toml; the environment does not override it. */
   readonly username: string | undefined;
-  /** Says which command makes a profile for another user of the service, or acts for the one that there is. */
+  /** Returns the command that selects or makes a profile for another user of the service. */
   adviseProfileFor(username: string): Message;
-  /** Says which command gives this profile another user. */
+  /** Returns the command that gives this profile another user. */
   withUser(username: string): Message;
 };
 
 /**
- * Asks the service whose token is used, before the first write of a push: every attempt names its account.
- * @throws ConfigError where it is not the account of the outbox; what {@link fetchAccount} throws
+ * Requests the account of the token before the first write of a push: each attempt records it.
+ * @throws ConfigError where the outbox belongs to another account; as {@link fetchAccount}
  */
 export async function resolveAccount(outbox: Outbox, service: OpenService, signal?: AbortSignal): Promise<Account> {
   const account = await fetchAccount(service, signal);
@@ -67,8 +67,8 @@ export async function resolveAccount(outbox: Outbox, service: OpenService, signa
 }
 
 /**
- * Notes what the service says of the account.
- * @throws ConfigError where the outbox is for another one, with the ways out: nothing is noted then
+ * Stores the service's description of the account.
+ * @throws ConfigError where the outbox belongs to another account, with the remedies; nothing is stored then
  */
 export function acceptAccount(outbox: Outbox, service: Signer, account: Account): void {
   const { baseUrl, profile } = service;
@@ -86,7 +86,7 @@ export function acceptAccount(outbox: Outbox, service: Signer, account: Account)
   rememberAccount(outbox, getUsername(outbox, service, account), account);
 }
 
-/** Tells if an account is that of the user name in the profile, as far as it can be known before anything was sent. */
+/** Tells if an account is that of the profile's user name, as far as it is known before the first request. */
 function isUserOfProfile(outbox: Outbox, { username, usesExternalToken, profile }: Signer, account: Account): boolean {
   const { email, identCely } = account;
   const named = profile?.username;
@@ -95,15 +95,12 @@ function isUserOfProfile(outbox: Outbox, { username, usesExternalToken, profile 
   const boundAccount = findKnownAccount(outbox);
   if (boundAccount !== undefined && isSameUser(findKnownUsername(outbox) ?? '', named))
     return boundAccount.identCely === identCely;
-  // User names are e-mail addresses; a service whose names are none has them before the @.
+  // A user name is an e-mail address, or the part before its @.
   const [local = ''] = email.split('@');
   return isSameUser(email, named) || isSameUser(local, named);
 }
 
-/**
- * @param right user name of the account that the outbox is for, where it is known
- * @param who that account, as the message names it
- */
+/** @param right user name of the outbox's account; undefined where it is unknown @param who that account, for the message */
 function describeRemedies(
   { baseUrl, profile, ...signer }: Signer,
   account: Account,
@@ -126,7 +123,7 @@ function describeRemedies(
   return msg`To send as ${who}, sign in with that account: ${cmd`pas login`}. ${separateText}`;
 }
 
-/** The account of a token from outside is the one of a user name only where it has signed in with that before. */
+/** Returns the user name; with a token from outside, only if its account has signed in with that name before. */
 function getUsername(outbox: Outbox, { username, usesExternalToken }: Signer, { identCely }: Account): string {
   if (!usesExternalToken) return username ?? '';
   return findKnownAccount(outbox)?.identCely === identCely ? (findKnownUsername(outbox) ?? '') : '';
@@ -134,8 +131,8 @@ function getUsername(outbox: Outbox, { username, usesExternalToken }: Signer, { 
 
 /**
  * Signs in with a password.
- * @param keep is given the token as soon as both are known to work
- * @throws ConfigError where the outbox is bound to another account; the token is kept all the same, for a profile of that one
+ * @param keep called with the token once the password is proven
+ * @throws ConfigError where the outbox is bound to another account; the token is stored for a profile of that account
  */
 export async function signIn(
   service: PasswordSignIn,
@@ -147,7 +144,7 @@ export async function signIn(
   const account = await fetchAccount({ ...service, session, send });
   keep(await session.token());
   const [opened, signer] = [await outbox(), { ...service, usesExternalToken: false }];
-  // A password of another user than the profile's may be kept for later; only what is sent needs the one of the profile.
+  // A password for another user than the profile's may be stored, but sending requires the profile's user.
   if (readHeader(opened).account !== null || isUserOfProfile(opened, signer, account)) acceptAccount(opened, signer, account);
   return account;
 }
@@ -159,7 +156,7 @@ export const ROLE_WORDS: Readonly<Record<Role, Message>> = {
   administrator: msg`administrator`,
 };
 
-/** Asks the service who the account is (A-USER-1). @throws AuthError, UnavailableError, ContractError */
+/** Requests the account of the token (A-USER-1). @throws AuthError, UnavailableError, ContractError */
 export async function fetchAccount(
   { baseUrl, session, send }: { readonly baseUrl: string; readonly session: Session; readonly send: Exchange },
   signal?: AbortSignal,

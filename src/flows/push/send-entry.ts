@@ -37,7 +37,7 @@ export function buildRequest(context: PushContext, entry: Entry): HttpRequest {
   }
 }
 
-/** Value that the outbox's own checks promise of a queued entry. */
+/** Asserts a value that the outbox guarantees for a queued entry. */
 function requireValue<T>(value: T | null): T {
   if (value === null) throw new Error('a queued entry lacks what it is to send');
   return value;
@@ -53,12 +53,12 @@ type SendContext = {
 
 type Addressed = { readonly kind: EntryKind; readonly identCely: string | null };
 
-/** A request that did not leave this soon after it was claimed does not leave: its process may have been paused for hours. */
+/** Maximum time from claim to departure, in milliseconds: a process that was paused for longer must not send. */
 export const MAX_DEPARTURE_MS = 180_000;
 
 /**
- * Sends a request whose slot was taken, once, and says what came of it. Never throws for what the network does.
- * @param entry what the request is about: a number or a photograph goes to the record that it names
+ * Sends one request for which a slot was taken, and returns its outcome. Never throws for a failure of the network.
+ * @param entry a number or a photograph goes to the record that it names
  */
 export async function sendOnce(
   context: SendContext,
@@ -96,19 +96,22 @@ export async function sendOnce(
   }
 }
 
-/** The identifier in a success document of interface A: root, `samostatny_nalez`, `ident_cely`. Undefined when it is none. */
+/**
+ * Parses the identifier in a success document of the write interface: root, `samostatny_nalez`, `ident_cely`. Undefined where it
+ * has none.
+ */
 export function parseRecordIdent(body: Buffer): string | undefined {
   try {
     const find = getChild(parseXml(body).root, 'samostatny_nalez');
     return find === undefined ? undefined : getChildText(find, 'ident_cely');
   } catch (thrown) {
-    // Not the service's document: its header may still name the record, so this is not the place to give up.
+    // The header may name the record of an answer that is no document of the service.
     if (thrown instanceof XmlSyntaxError) return undefined;
     throw thrown;
   }
 }
 
-/** Opens a stored photograph. The stream verifies its digest, and fails before its end if it differs from the queued one. */
+/** Opens a stored photograph. The stream verifies its digest, and fails before its end if it differs. */
 export function openKeptPhotograph(folder: string, photograph: Photograph): Readable {
   const path = photograph.link ?? openContentStore(folder).getPath(photograph.sha512);
   return Readable.from(readVerifiedPieces(readKept(path), photograph), { objectMode: false, highWaterMark: SLICE_BYTES });
@@ -123,12 +126,12 @@ async function* readKept(path: string): AsyncGenerator<Buffer, void> {
   }
 }
 
-/** Tells if a file is missing, which for the entry is the same as changed: a person must provide the photograph again. */
+/** Tells if a file is missing, which counts as a change: the user must queue the photograph again. */
 function isGone(error: Error): boolean {
   return 'code' in error && ['ENOENT', 'ENOTDIR', 'EISDIR', 'EACCES', 'EPERM'].includes(String(error.code));
 }
 
-/** Converts an error of the disk, which a retry may overcome, as with a card with a bad contact. */
+/** Wraps an error of the disk, which a retry may overcome. */
 function toReadError(path: string, error: Error): Error {
   const databaseError = toDatabaseError(path, error);
   return databaseError instanceof Error ? databaseError : error;

@@ -10,14 +10,14 @@ import type { ListedFind } from '../harvest/harvest-finds.ts';
 import { assignFiles, type SettledPhoto } from '../reconcile/judge-photograph.ts';
 import { getAttemptWindow } from '../reconcile/verdict.ts';
 
-/** Records as looks have shown them, and identifiers of those that were listed and not shown. */
+/** Records that searches have shown, and identifiers of records that were listed but not shown. */
 type Unexplained = { readonly records: readonly HarvestedFind[]; readonly hidden: readonly string[] };
 
 export type IsUnexplained = (identCely: string, listed: ListedFind) => boolean;
 
 /**
- * Keeps what a look shows and no event explains. A look shows only what changed since the one before, and a find or a photograph may be
- * queued after the look that showed its equal.
+ * Stores shown records that no event explains: a search shows only changes since the last one, and an equal find or photograph
+ * may be queued later.
  */
 export function rememberUnexplained(
   outbox: Outbox,
@@ -44,7 +44,10 @@ export function readUnexplained(outbox: Outbox): Unexplained {
   };
 }
 
-/** Records the look at each project. While an entry is held, the next look begins where this one began, to see its match again. */
+/**
+ * Records the search of each project. While an entry is held, the next search begins where this one began, so that it shows the
+ * match again.
+ */
 export function recordLookups(
   outbox: Outbox,
   projects: ReadonlySet<string>,
@@ -59,7 +62,7 @@ export function recordLookups(
   if (held.length === 0) updateHeader(outbox, { mustLook: false });
 }
 
-/** Files of a record that no photograph from here explains and that equal a queued one by digest, or by the name that it was sent under. */
+/** Returns files that no photograph from here explains and that equal a queued one by digest, or by name. */
 export function findEqualFiles(
   outbox: Outbox,
   queued: readonly Entry[],
@@ -80,7 +83,7 @@ export function findEqualFiles(
   );
 }
 
-/** Each photograph that was sent explains one file: cameras give one name to many photographs. */
+/** Returns the files without a photograph from here. Each sent photograph explains one file, since cameras reuse names. */
 export function findUnexplainedFiles(outbox: Outbox, { identCely, files }: HarvestedFind): HarvestedFile[] {
   const sent = listEntriesOfRecord(outbox, identCely).flatMap((entry) =>
     entry.kind === 'photo' && entry.attempts > 0 ? [makeSettledPhoto(outbox, entry)] : [],

@@ -12,7 +12,7 @@ import type { StopCause } from './push-context.ts';
 
 export type Round = { readonly accepted: number; readonly stopCause: StopCause | undefined };
 
-/** Subject of a wait, and its end at the latest. */
+/** Reason of a wait, and its latest end. */
 export type WatchEvent = {
   readonly type: 'waiting';
   readonly for: 'service' | 'time' | 'entries';
@@ -24,9 +24,9 @@ type WatchOptions = {
   readonly clock: Clock;
   readonly stop: AbortSignal;
   readonly push: () => Promise<Round>;
-  /** One cheap question within the pace: is the service there and open? */
+  /** Sends one cheap request within the pace; true where the service is open. */
   readonly isOpen: () => Promise<boolean>;
-  /** Returns the time of the next retry; undefined where no entry waits for time alone. */
+  /** Returns the time of the next retry; undefined where no entry waits for a time. */
   readonly dueAtMs: () => number | undefined;
   readonly report: (event: WatchEvent) => void;
 };
@@ -35,9 +35,8 @@ const NEVER = Number.POSITIVE_INFINITY;
 const { minPauseMs, maxPauseMs, maxUncertainPauseMs, pollMs } = RETRY_POLICY.watch;
 
 /**
- * Pushes until interrupted: whenever an entry becomes due, also what other processes queue, and as soon as a
- * service that was away is there again.
- * @returns why it ended: interrupted, or not allowed to go on
+ * Pushes until interrupted: whenever an entry becomes due or is queued by another process, and when the service is back.
+ * @returns why it ended: interrupted, or not allowed to continue
  */
 export async function watch(options: WatchOptions): Promise<StopCause> {
   const { clock, stop } = options;
@@ -85,8 +84,8 @@ export async function watch(options: WatchOptions): Promise<StopCause> {
 }
 
 /**
- * Waits until an entry may be sent: one that waited for its time, or that another process queued. A clock that is set back meanwhile makes
- * no wait longer.
+ * Waits until an entry may be sent: its time has come, or another process has queued it. A clock that is set back does not
+ * lengthen the wait.
  */
 async function waitUntilDue(options: WatchOptions): Promise<void> {
   const { clock, stop, dueAtMs } = options;
@@ -107,14 +106,14 @@ async function pause({ clock, stop }: WatchOptions, ms: number): Promise<void> {
   }
 }
 
-/** All rounds in one; `atRest`: nothing was under way when it was stopped. */
+/** Totals of all rounds; `atRest`: no request was in flight when it was stopped. */
 type WatchedPush = PushResult & { readonly atRest: boolean };
 
-/** State of an outbox while a watch waits for entries: all are sent, or there was none, or none of them may be sent yet. */
+/** Reason for which a watch has no entries to send: all are sent, the outbox is empty, or all are held. */
 export type Rest = 'sent' | 'empty' | 'held';
 
 /**
- * Pushes to the end again and again: what is queued meanwhile, and what could not be sent before. The push lock is held all the time.
+ * Pushes repeatedly, and waits for new entries and for the service. It holds the push lock all the time.
  * @throws OutboxLeasedError where another push is running
  */
 export function pushWatching(
@@ -146,14 +145,14 @@ async function watchUnderLock(
     },
     isOpen: () => isOpen(options),
     dueAtMs: () => findDueAtMs(options, lookedAtMs),
-    // Without a request it is not known whether the service is there, and nothing was sent.
+    // Without a request the state of the service is unknown, and nothing was sent.
     report: (event) => onWait(event, () => (all.requests > 0 ? 'sent' : countToSend(options) === 0 ? 'empty' : 'held')),
   });
   const atRest = stopCause.kind === 'interrupted' && all.stopCause?.kind !== 'interrupted';
   return { ...all, elapsedMs: clock.monotonicMs() - startedMs, stopCause, atRest };
 }
 
-/** Next time at which there is something to send, or to look up: uncertain entries once the service must be done with them. */
+/** Returns the time of the next entry to send, or of the next search for uncertain ones. */
 function findDueAtMs(options: PushAllOptions, lookedAtMs: number): number | undefined {
   const { clock, outbox, harvesting, settleMs } = options;
   const leftOut = openCircuitsAt(options.breakerMemory.breakers, clock.monotonicMs());
@@ -167,7 +166,7 @@ function findDueAtMs(options: PushAllOptions, lookedAtMs: number): number | unde
   return soonestMs === NEVER ? undefined : soonestMs;
 }
 
-/** Runs one round. Without a token the service counts as away, except in the first round, which reports a wrong address. */
+/** Runs one round. A missing token counts as an unavailable service, except in the first round, which reports a wrong address. */
 async function runRound(options: PushAllOptions, isFirst: boolean): Promise<Round | PushResult> {
   try {
     return await pushUnderLock(isFirst ? options : { ...options, isUrgent: false });
@@ -178,7 +177,7 @@ async function runRound(options: PushAllOptions, isFirst: boolean): Promise<Roun
   }
 }
 
-/** Probes whether the service itself is there, and not another server in its place. */
+/** Probes if the service itself answers. */
 async function isOpen(options: PushAllOptions): Promise<boolean> {
   const { service, stop } = options;
   try {
@@ -189,7 +188,7 @@ async function isOpen(options: PushAllOptions): Promise<boolean> {
   }
 }
 
-/** The service does not answer, or something else does. */
+/** Tells if the service does not answer, or another server does. */
 function isAway(thrown: unknown): thrown is PasError {
   return thrown instanceof UnavailableError || thrown instanceof ContractError;
 }
