@@ -17,15 +17,12 @@ import { buildProgram, indentText, moveGlobalFlags, withoutHelpWord } from './co
 import type { Runtime } from './context/context.ts';
 import { toPrintable, wrapText } from './text/characters.ts';
 
-/**
- * Runs the command line.
- * @returns the exit code; see EXIT_CODES
- */
+/** Runs the command line. @returns the exit code; see EXIT_CODES */
 export async function runMain(args: readonly string[], world: Runtime): Promise<number> {
   const ended: { reason: ExitReason } = { reason: 'done' };
   addToCommands(() => '');
   const run: Runner = async (options, work) => {
-    // Help, and a mistyped command, do without.
+    // Help and a mistyped command need no context.
     const [{ restrictHomePermissions, makeContext }, { toDatabaseError }] = await Promise.all([
       import('./context/context.ts'),
       import('./store/database.ts'),
@@ -84,7 +81,7 @@ function assertNoTracing({ environment }: Runtime): void {
   });
 }
 
-/** Any error → a message for people, a last line for programs under `--json`, and the exit code. */
+/** Prints an error for people, and as a last line for programs under `--json`. @returns the exit code */
 function fail(thrown: unknown, json: boolean, world: Runtime): number {
   const error = asFailure(thrown);
   if (error === 'help-or-version') return 0;
@@ -124,12 +121,12 @@ function asFailure(thrown: unknown): Failure | 'help-or-version' {
   };
 }
 
-/** Enough for the modules of pas, which Node opens many at a time. */
+/** Minimum for the modules of pas, many of which Node opens at once. */
 const MIN_OPEN_FILES = 256;
 /** Errors of Node and SQLite where no more files can be opened; a module then counts as missing. */
 const LACKS_FILES = /^(?:EMFILE|ENFILE|ERR_MODULE_NOT_FOUND|SQLITE_CANTOPEN)/;
 
-/** Limit of open files where it may have caused the failure; undefined where it is high enough. */
+/** Returns the limit of open files if it may have caused the failure; undefined where it is high enough. */
 function findOpenFilesLimit(thrown: unknown): number | undefined {
   let isLacking = false;
   for (let each = thrown; each instanceof Error && !isLacking; each = each.cause)

@@ -15,7 +15,10 @@ export async function start(args: readonly string[], world: Runtime): Promise<nu
   return runMain(args, world);
 }
 
-/** Node 22.1 and later keep the compiled modules, and no data, in the state folder. One that is missing or read-only stays as it is. */
+/**
+ * Sets the cache of compiled modules, without data, in the state folder (Node 22.1 and later). A missing or read-only folder
+ * stays as it is.
+ */
 function cacheCompiledCode(environment: Environment): void {
   const { enableCompileCache } = module as { readonly enableCompileCache?: (folder: string) => unknown };
   const state = dirname(makePlaces(environment).paceFile);

@@ -71,7 +71,7 @@ function makeFailureClass(code: string, exitReason: ExitReason): new (message: M
   };
 }
 
-/** The command line, or a file that it names, cannot be used as given. */
+/** The command line, or a file that it names, cannot be used. */
 export class UsageError extends makeFailureClass('usage', 'usage') {}
 
 /** A file cannot be read: missing, a folder, no permission, or content of another kind. */
@@ -89,7 +89,6 @@ export class AuthError extends makeFailureClass('auth', 'notAllowed') {}
 /** The service is closed or out of reach. Nothing was lost: what was queued stays queued. */
 export class UnavailableError extends makeFailureClass('unavailable', 'unavailable') {}
 
-/** Another process is pushing this outbox. */
 export class OutboxLeasedError extends makeFailureClass('outbox-leased', 'outboxLeased') {}
 
 /** `config.toml`, the environment or a profile cannot be used. */
@@ -138,7 +137,6 @@ export function getLocalizedMessage(thrown: unknown): Message {
   return thrown instanceof LocalizedError ? thrown.says : getErrorMessage(thrown);
 }
 
-/** Returns the message of any thrown value as a string. */
 export function getErrorMessage(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }

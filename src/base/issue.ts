@@ -11,7 +11,6 @@ export class Issue {
   declare readonly severity: 'error' | 'warning';
   /** Element name in the spelling of the contract. */
   declare readonly element?: string;
-  /** Local id of the find. */
   declare readonly find?: string;
   declare readonly file?: string;
   /** Sheet of a workbook, or layer of a GeoPackage. */
@@ -20,7 +19,6 @@ export class Issue {
   declare readonly row?: number;
   /** Unit that `row` counts, where it is no row of a spreadsheet. */
   declare readonly unit?: 'feature' | 'waypoint' | 'find';
-  /** Header text of the column. */
   declare readonly column?: string;
   /** Line of an XML document, from 1. */
   declare readonly line?: number;

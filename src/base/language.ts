@@ -88,10 +88,7 @@ export function formatDay(isoDate: string): string {
   return getLanguage() === 'cs' ? `${day}. ${month}. ${year}` : isoDate;
 }
 
-/**
- * Formats a moment in the local time zone: `2026-11-23 14:32`.
- * @param nowMs where given, the date of today is left out: `14:32`
- */
+/** Formats a moment in the local time zone: `2026-11-23 14:32`. @param nowMs where given, today's date is omitted: `14:32` */
 export function formatMoment(ms: number, nowMs?: number): string {
   const at = new Date(ms);
   const hour = getLanguage() === 'cs' ? String(at.getHours()) : String(at.getHours()).padStart(2, '0');
@@ -115,7 +112,7 @@ export function chooseLanguage(
   args: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
   readConfigured: () => string | undefined = () => undefined,
-  // All of Intl say the same; the rules of plurals are made the quickest by far.
+  // All of Intl give the same locale; plural rules are the fastest to create.
   systemLocale: () => string = () => new Intl.PluralRules().resolvedOptions().locale,
 ): Language {
   const getLocale = (): string => environment['LC_ALL'] || environment['LC_MESSAGES'] || environment['LANG'] || systemLocale();
@@ -135,7 +132,7 @@ export function parseLanguage(word: string | undefined): Language | undefined {
   return LANGUAGES.find((each) => each === language);
 }
 
-/** Calls `say` once per language, for output that readers of both use. Restores the language afterwards. */
+/** Calls `say` once per language, for output in both. Restores the language afterwards. */
 export async function forEachLanguage<T>(say: () => T): Promise<Readonly<Record<Language, T>>> {
   const forms = await readCatalog('cs');
   const callIn = (language: typeof activeCatalog): T => {

@@ -8,7 +8,7 @@ type AttemptTraits = {
   readonly word: Message;
   /** True lengthens the backoff of the entry, false resets it, `neutral` leaves it. */
   readonly countsAsFailure: boolean | 'neutral';
-  /** The service may have carried the request out without an answer that says so. */
+  /** The service may have executed the request although no answer confirms it. */
   readonly mayHaveArrived: boolean;
 };
 
@@ -65,7 +65,7 @@ export const ATTEMPT_OUTCOMES: Readonly<Record<AttemptOutcome, AttemptTraits>> =
   ...OUTCOMES,
   /** The push ended before the request was sent. */
   'not-sent': { ...NEUTRAL, word: msg`not sent` },
-  /** The push process died while the request was under way. */
+  /** The push process died while the request was in flight. */
   orphaned: { countsAsFailure: true, mayHaveArrived: true, word: msg`lost` },
   /** A request that changes nothing at the service, recorded with the entry that caused it. */
   probe: { ...NEUTRAL, word: msg`check only` },

@@ -12,9 +12,7 @@ export const RETRY_POLICY = {
   token: { maxRenewals: 3 },
   /** Backoff of all entries after consecutive connection failures. */
   connection: { minMs: SECOND_MS, maxMs: 10 * SECOND_MS },
-  /**
-   * Answers of unknown cause for different records within `windowMs`, or more than `maxQuick` locks of one record: throttling.
-   */
+  /** Throttling: busy answers for different records within `windowMs`, or more than `maxQuick` of them for one record. */
   lock: { windowMs: 2 * SECOND_MS, maxQuick: 3 },
   /**
    * Circuit breakers of projects and kinds: failures about different subjects, and how long the circuit stays open. After `threshold`
@@ -47,10 +45,7 @@ export function computeConnectionBackoffMs(failures: number): number {
   return Math.min(minMs * 2 ** (failures - 1), maxMs);
 }
 
-/**
- * Returns how long a circuit stays open, in milliseconds.
- * @param previousMs how long it was open the last time; 0 for the first time
- */
+/** Returns for how long a circuit stays open, in milliseconds. @param previousMs last open time; 0 for the first */
 export function computeCircuitOpenMs(previousMs: number): number {
   const { minOpenMs, maxOpenMs } = RETRY_POLICY.circuit;
   return Math.min(Math.max(minOpenMs, previousMs * 2), maxOpenMs);

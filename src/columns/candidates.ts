@@ -67,7 +67,7 @@ const SCORERS: Readonly<Partial<Record<ColumnName, ColumnScorer>>> = {
   geom_y: judgeCoordinate,
 };
 
-/** Returns the judge of a field that has none of its own. */
+/** Returns the scorer of a field that has none of its own. */
 function getJudge({ kind, set = '' }: Field): ColumnScorer | undefined {
   switch (kind) {
     case 'text':

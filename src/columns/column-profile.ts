@@ -16,7 +16,7 @@ export type ColumnProfile = {
   readonly index: number;
   /** Rows with a text. */
   readonly filled: number;
-  /** Distinct texts with their number of rows, in the order of the table; of a long column the first ones. */
+  /** Distinct texts with their number of rows, in the order of the table, up to {@link MAX_VALUES}. */
   readonly values: ReadonlyMap<string, number>;
   /** The first distinct texts, by which a person recognises the column. */
   readonly examples: readonly string[];

@@ -9,7 +9,6 @@ export type DepthUnit = (typeof DEPTH_UNITS)[number];
 /** Placeholder for a unit that a person must choose; a map that contains it is refused. */
 export const OPEN_UNIT = '?';
 
-/** Treatment of a column of a foreign table. */
 export type ColumnRule = { readonly kind: 'ignored' } | ReadColumn;
 
 export type ReadColumn = {
@@ -18,7 +17,7 @@ export type ReadColumn = {
   /** Prefix of the local id, which separates numbers that count from 1 in every table. */
   readonly prefix?: string;
   readonly unit?: DepthUnit | typeof OPEN_UNIT;
-  /** Date form such as `d.m.yyyy`; see convert-cell.ts. */
+  /** Date form such as `d.m.yyyy`; see apply-column-rule.ts. */
   readonly date?: string;
   /** A year alone goes into the note, and the date stays empty. */
   readonly yearOnly?: 'note';

@@ -36,7 +36,7 @@ export type Columns = {
   getHeader(name: ColumnName): string | undefined;
   /** Element → header text; `pointColumns` are those from which the point in `pointElement` was read. */
   getHeaders(pointElement: ElementName | undefined, pointColumns: readonly ColumnName[]): ElementHeaders;
-  /** Columns of the table in a fixed order, independent of the table's. */
+  /** Recognised columns in a fixed order, independent of the table's. */
   readonly names: readonly ColumnName[];
   /** Normalised text of a row in a column; '' where the table lacks the column. */
   getCell(row: RowCells, name: ColumnName): string;

@@ -215,16 +215,15 @@ function makeOrphanIssue({ pictures, otherAnswers }: FormAnswers): Issue {
   return makeWarningIssue('form-part-alone', msg`The row belongs to a form that is not in the export, and was skipped: ${says}.`);
 }
 
-/** `several`: files of that name which nothing tells apart. */
+/** `several`: more than one file fits the name. */
 type FoundAttachment = { readonly path: string } | 'missing' | 'several';
 
-/** Where ODK Central puts all files of an export, each under a name of its own. */
+/** Folder of all files in an export of ODK Central, with unique names. */
 const CENTRAL_FOLDER = 'media/';
 
 /**
- * The file that an answer names. Names are those that the phone gave; KoboToolbox keeps files by filled form, in a folder called after
- * it, and writes some names in its own way.
- *
+ * Makes a function that finds the file of an answer. Names are the phone's; KoboToolbox has a folder per filled form, and changes
+ * some names.
  * @param ids of the filled form
  */
 function makeAttachmentFinder({ paths }: Attachments): (name: string, ids: readonly string[]) => FoundAttachment {
@@ -246,7 +245,7 @@ function makeAttachmentFinder({ paths }: Attachments): (name: string, ids: reado
   };
 }
 
-/** Blanks become `_`, and what is no letter, digit, `-`, `_` or `.` falls out, as Django's get_valid_filename has it. */
+/** Converts a name as Django's get_valid_filename does: blanks become `_`, and only letters, digits, `-`, `_` and `.` stay. */
 function toKoboName(name: string): string {
   return name
     .trim()

@@ -72,7 +72,7 @@ export type MappedRow = { readonly find?: Find; readonly issues: readonly Issue[
 
 type Value = string | number | boolean | Reference;
 
-/** Records an issue of a cell. Photographs and keys are no elements, so `element` may be absent. */
+/** Records an issue of a cell; `element` is absent for photographs and keys. */
 type Report = (
   severity: Issue['severity'],
   rule: string,
@@ -272,8 +272,8 @@ type PointReading = { readonly value: ReadPoint } | PointProblem;
 type PointProblem = Unreadable & { readonly element: ElementName; readonly column: ColumnName };
 
 /**
- * Reads a row's coordinate system and point. Where the format has its own geometry, columns may repeat it: theirs is taken, which
- * may be in the other system and have more digits, but only if both mean the same place.
+ * Reads a row's coordinate system and point. Where the format has its own geometry, that of columns is preferred, which may be in
+ * the other system and have more digits, but only if both mean the same place.
  */
 function parsePointColumns(row: TableRow, columns: Columns): PointReading {
   const { point, isDrawn } = row;

@@ -14,7 +14,6 @@ export type MappedTerm = {
   readonly term: string;
   /** Identifier of the entry; empty where none was chosen yet. */
   readonly id: string;
-  /** The entry's name, for people. */
   readonly label: string;
   readonly note: string;
   /** True where a person confirmed the entry; other rows have no effect. */
@@ -190,7 +189,7 @@ function lookUpMapped({ set, term: ownTerm, id, label }: MappingRow, lookupTerm:
   }
 }
 
-/** A term of a museum's list; without a set, it may be an entry of any set that a find uses. */
+/** A term of a museum's list; without a set, it may belong to any set that finds use. */
 export type OwnTerm = { readonly row: number; readonly term: string; readonly set?: string };
 
 /** Reads the distinct terms of a list: a column `term` (or the only column), and an optional column `set` or `element`. */

@@ -12,11 +12,9 @@ import type { ColumnProposal } from './propose-columns.ts';
 
 export type Preview = {
   readonly rows: number;
-  /** The first finds. */
   readonly finds: readonly Find[];
   /** Rows that could not be read. */
   readonly leftOut: number;
-  /** Finds that would be drafts. */
   readonly drafts: number;
   /** Most frequent issues with their number of rows. */
   readonly commonest: readonly { readonly issue: Issue; readonly rows: number }[];

@@ -241,7 +241,6 @@ function makeRepeatedDoubt(repeated: readonly Repeated[]): Message {
   return msg`the same number appears twice: ${all}; these rows are skipped until each has its own`;
 }
 
-/** Finds duplicate texts of all rows, in the order of the table. */
 function findRepeatedTexts({ rows }: Table, index: number): Repeated[] {
   const rowsByText = new Map<string, number | number[]>();
   for (const { row, cells } of rows) {

@@ -195,7 +195,6 @@ function isTable(value: unknown): value is TomlTable {
 
 /** Comments above the lines of a column map, for the person who edits it. */
 type MapRemarks = {
-  /** Table from which the map was made. */
   readonly table: string;
   /** By the key of the column. */
   readonly columns: ReadonlyMap<string, readonly Message[]>;

@@ -24,7 +24,6 @@ type ArgumentOutline = {
 };
 
 export type OptionOutline = {
-  /** As in the help: `--limit <n>`. */
   readonly flags: string;
   readonly long: string;
   /** Name of the value, such as `file`; null for a switch. */

@@ -195,7 +195,7 @@ export function withoutHelpWord(program: Command, args: readonly string[]): read
   return isHelp ? [...flags, ...names, '--help'] : args;
 }
 
-/** Moves global flags in front of the command behind its words: commander reads them only there. */
+/** Moves global flags to the position after the words of the command, where commander reads them. */
 export function moveGlobalFlags(args: readonly string[]): readonly string[] {
   if (!args[0]?.startsWith('-')) return args;
   const { options } = withGlobalOptions(new Command());

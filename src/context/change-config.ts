@@ -24,10 +24,7 @@ function writeConfigFile(path: string, { defaultProfile, language, journal, prof
   writePrivateFile(path, `${text}\n`);
 }
 
-/**
- * Changes the current configuration on disk, so that concurrent commands do not overwrite each other's changes.
- * @returns the new configuration
- */
+/** Changes the current configuration on disk, so that concurrent changes are kept. @returns the new configuration */
 export function changeConfigFile(
   { home, configFile }: Places,
   clock: Clock,

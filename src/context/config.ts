@@ -293,10 +293,7 @@ export function toFlag(key: ProfileKey): string {
 
 export type ProfileSettings = { readonly [Key in ProfileKey]?: string | number | boolean };
 
-/**
- * @param where named in errors, such as "config.toml, profile training"
- * @throws ConfigError for an unknown key or a value of the wrong kind
- */
+/** @param where for errors, such as "config.toml, profile training" @throws ConfigError for an unknown key or a wrong value */
 export function checkSettings(where: string, value: unknown): ProfileSettings {
   if (!isTable(value)) throw new ConfigError(t`${where}: must be a table.`);
   const settings: Record<string, string | number | boolean> = {};

@@ -66,7 +66,6 @@ type Dependencies = {
   /** Identifies the machine, and tells if it is a container. */
   readonly system: System;
   readonly holder: { readonly pid: number; readonly host: string };
-  /** From 0 to 1. */
   random(): number;
   openConnections(): Promise<Connections>;
 };
@@ -79,7 +78,7 @@ const SYSTEM: Dependencies = {
   openConnections: async () => (await import('../http/send.ts')).openConnections({ maxConnections: 64 }),
 };
 
-/** Context of a command. Expensive resources are opened on first use and closed at the end. */
+/** Context of a command. Resources are opened on first use and closed at the end. */
 export type Context = Runtime & {
   readonly clock: Clock;
   random(): number;
@@ -109,7 +108,7 @@ export type Context = Runtime & {
   /** Context of the same command for another profile, without the environment's credentials. Closed with this one. */
   asProfile(name: string, fixed?: Fixed): Context;
   openVocabulary(): Promise<VocabularyStore>;
-  /** The same for looking only: a copy where nothing can be written. */
+  /** As `openVocabulary`, for reading: a copy where nothing can be written. */
   openVocabularyToRead(): Promise<VocabularyStore>;
   openConnections(): Promise<Connections>;
   prompt(): Promise<Prompt>;

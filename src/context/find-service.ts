@@ -108,7 +108,7 @@ class Probing {
     return this.#base !== undefined && this.#oaiBase !== undefined;
   }
 
-  /** Reason why the first address gave no result; undefined where an interface was found. */
+  /** Reason for which the first address gave no result; undefined where an interface was found. */
   get problem(): string | undefined {
     return this.#base === undefined && this.#oaiBase === undefined ? this.#problem : undefined;
   }

@@ -77,7 +77,7 @@ function makeLastingPlace(content: string, { form }: OutputSubject): Place {
   return { ledger, content };
 }
 
-/** Reasons of the system why no output can be at a place. */
+/** Messages for error codes of a path at which no output can be. */
 const UNFIT: Readonly<Record<string, Message>> = {
   ENOTDIR: msg`a part of the path is not a folder`,
   EEXIST: msg`a part of the path is not a folder`,
@@ -115,7 +115,7 @@ function makeForeignFileError(path: string): UsageError {
   return new UsageError(t`${path} already exists and was not written by pas.`, { hint: t`Give another --out.` });
 }
 
-/** Waits until the reader took the content. @throws InterruptedError when the pipe is closed; DatabaseError on a full disk */
+/** Waits until the content is read. @throws InterruptedError when the pipe is closed; DatabaseError on a full disk */
 function createWriter(stream: NodeJS.WriteStream): (content: string | Buffer) => Promise<void> {
   return (content) =>
     new Promise((done, fail) => {

@@ -23,7 +23,7 @@ export function saveMalformedAnswer(context: Context, thrown: unknown): never {
     const beginning = thrown.body.subarray(0, MAX_KEPT_BYTES);
     try {
       const password = getProfile().oaiAuth === 'none' ? undefined : getPassword(context, getProfile());
-      // Nothing is left of an answer that repeats a short password.
+      // Redaction empties an answer that repeats a short password.
       const { body } = createRedactor(password === undefined ? [] : [password])({ status: 200, headers: {}, body: beginning });
       if (body.length > 0) {
         writePrivateFile(path, body);

@@ -129,7 +129,7 @@ export async function openSync(context: Context): Promise<SyncContext> {
 /**
  * Opens the harvesting client of the profile with its authentication, with pauses and retries where they are safe.
  * @param version schema version of the endpoint, such as `2.1`, or {@link NEWEST}
- * @param waitedMs time for which the service was waited for in vain before
+ * @param waitedMs time in milliseconds for which the command has waited for the service already
  * @throws ConfigError when the profile has no harvesting interface; UsageError for an invalid version
  */
 export async function openHarvestClient(
@@ -172,14 +172,14 @@ export function getHarvestAccount({ oaiAuth, username }: Profile): string {
 type HarvestingAccount = {
   /** Undefined for an anonymous harvest, or where the service does not answer. */
   readonly account: Account | undefined;
-  /** Time for which the service was waited for in vain. */
+  /** Time in milliseconds for which the command has waited for the service already. */
   readonly waitedMs: number;
 };
 
 /**
- * Returns the account, on which the visible records depend; it is undefined for an anonymous harvest, or where the service does not
+ * Requests the account, on which the visible records depend; undefined for an anonymous harvest, or where the service does not
  * answer.
- * @param ask asks the service, and may store the answer
+ * @param ask sends the request, and may store the answer
  */
 export async function fetchHarvestingAccount(
   context: Context,
@@ -233,7 +233,6 @@ export function findOwnHarvestBase(context: Context): string | undefined {
   return isOfAnother || new URL(oaiBase).hostname !== new URL(baseUrl).hostname ? undefined : oaiBase;
 }
 
-/** Makes the error for a lookup without a harvesting interface. */
 export function withoutHarvesting(profile: Profile): ConfigError {
   if (profile.oaiBase !== undefined)
     return new ConfigError(

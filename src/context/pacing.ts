@@ -47,7 +47,7 @@ function openLocalStore({ places, clock }: Context): ReturnType<typeof openPaceS
 }
 
 type SaidPause = {
-  /** Text for people; absent where there is no pause. */
+  /** Absent where there is no pause. */
   readonly text?: string;
   readonly value: { readonly paused_until: string | null; readonly asked_until: string | null };
 };
@@ -135,10 +135,7 @@ function getPacingPassword({ environment, secrets }: Context, profile: Profile):
   return environment['PAS_PACING_PASSWORD'] ?? secrets.get(profile.pacing).pacingPassword;
 }
 
-/**
- * Stores the password of the Redis, unless that refuses it.
- * @returns false where the Redis did not answer, so that the password is unverified
- */
+/** Stores the password of the Redis, unless that refuses it. @returns false where the Redis could not be asked */
 export async function savePacingPassword(context: Context, password: string): Promise<boolean> {
   const profile = context.getProfile();
   const { PaceStoreError } = await import('../http/redis-pace-store.ts');

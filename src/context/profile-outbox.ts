@@ -143,7 +143,6 @@ function warnOfMissing({ terminal }: OutboxSources, outbox: Outbox, { restoredFi
   );
 }
 
-/** Returns the binding of a profile, in the form of the outbox header. */
 export function getBinding({ baseUrl, prefix, schemaVersion }: Profile): Binding {
   return { address: baseUrl, prefix, schemaVersion };
 }

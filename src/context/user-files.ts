@@ -55,10 +55,7 @@ export async function changeMappingFile<Change extends { readonly rows: readonly
   }
 }
 
-/**
- * Reads the mapping for a change: an unreadable row would be lost when the file is written.
- * @throws UsageError where a row cannot be read
- */
+/** Reads the mapping for a change. @throws UsageError where a row cannot be read, which would be lost */
 async function readMappingToChange(context: Context): Promise<Mapping> {
   const mapping = await readMappingFile(context);
   const first = mapping.issues.find(({ severity }) => severity === 'error');

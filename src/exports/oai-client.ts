@@ -65,7 +65,7 @@ export type Harvester = AsyncDisposable & {
  * await using harvester = openHarvester({ oaiBase });
  * for await (const record of harvester.records({ metadataPrefix: 'oai_svc', set: 'heslo:obdobi' })) …
  * ```
- * @throws ConfigError for an address that is none, or that would send the password in the open
+ * @throws ConfigError for an invalid address, or one that would send the password unencrypted
  */
 export function openHarvester(options: HarvesterOptions): Harvester {
   const { version = '2.2', credentials = { kind: 'none' }, answerTimeoutMs, onWait } = options;

@@ -38,7 +38,7 @@ export type WriteClient = AsyncDisposable & {
  * if (outcome.kind === 'accepted') console.log(outcome.identCely);
  * ```
  * Every call throws AuthError where signing in fails, and UnavailableError where that gets no answer.
- * @throws ConfigError for an address that is none, or that would send the password in the open
+ * @throws ConfigError for an invalid address, or one that would send the password unencrypted
  */
 export function openWriteClient(options: ServiceOptions): WriteClient {
   const connection = openConnection(options);

@@ -153,7 +153,6 @@ function describeViolation(message: Message): Message {
   return message;
 }
 
-/** A schema and the base address of its imports. */
 type SchemaSource = { readonly url: string; readonly bytes: Buffer };
 
 /** Namespaces that a schema of finds may import; the bundled copies are used for any schemaLocation. */
@@ -243,10 +242,7 @@ function resolveUrl(location: string, base: string): string {
 /** The bundled schema has less than 50 kB. */
 export const MAX_SCHEMA_BYTES = 1024 * 1024;
 
-/**
- * Explains why a schema cannot be that of this profile; undefined where it can.
- * @param charset of the `Content-Type` header, where there is one
- */
+/** Explains why a schema is not that of this profile. @param charset of the `Content-Type` header */
 export async function findSchemaProblem(
   schema: SchemaSource,
   profile: DocumentProfile,

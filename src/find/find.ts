@@ -32,7 +32,7 @@ export type Find = {
 
 /** The part of a profile that determines the form of a document (A-DECLARE-1). */
 export type DocumentProfile = {
-  /** `svc` in the contract; the deployed service has its own. */
+  /** `svc` in the contract; a deployed service may have another one. */
   readonly prefix: string;
   /** `{schema_base}`, without a final slash. */
   readonly schemaBase: string;
@@ -53,8 +53,8 @@ export function getSchemaLocation(profile: DocumentProfile): string {
 type NamesProblem = { readonly isCertain: boolean; readonly message: Message; readonly todo: Message };
 
 /**
- * Compares the names in documents with those in which the service writes its own.
- * @param told prefix and namespace of an answer of the service; a namespace of no schema tells nothing
+ * Compares the names in documents with those in the service's own documents.
+ * @param told prefix and namespace from an answer of the service; undefined is returned for a namespace of no schema
  */
 export function findNamesProblem(
   profile: DocumentProfile,
@@ -90,7 +90,6 @@ export function buildDocument(find: Find, profile: DocumentProfile): Buffer {
   return buildXml(makeDocumentNode(find.elements, profile));
 }
 
-/** Builds the root of the import document. */
 export function makeDocumentNode(elements: FindElements, profile: DocumentProfile): XmlNode {
   const { prefix } = profile;
   const children: XmlNode[] = [{ name: `${prefix}:ident_cely`, content: NEW_IDENTIFIER }];

@@ -237,7 +237,6 @@ function getValue({ stav, elements }: HarvestedFind, { name, kind }: Field): str
 /** Elements that describe what happened to a find since, not the find itself. */
 const SINCE_FOUND: readonly ElementName[] = ['evidencni_cislo', 'stav', 'predano', 'predano_organizace'];
 
-/** Tells if an element describes the find itself. */
 export function isAsFound(element: ElementName): boolean {
   return !SINCE_FOUND.includes(element);
 }

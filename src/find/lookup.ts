@@ -49,7 +49,6 @@ export type AreaLookup =
 /** Finds the cadastral area of a WGS 84 point. */
 export type LookupArea = (longitude: number, latitude: number) => AreaLookup;
 
-/** Harvested data of a project. */
 export type ProjectLookup =
   | {
       readonly kind: 'found';

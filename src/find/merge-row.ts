@@ -84,7 +84,6 @@ function isSamePart(one: FindElements, other: FindElements, part: readonly Eleme
   return part.every((name) => isSameValue(one[name], other[name]));
 }
 
-/** Tells if two finds are equal in every element. */
 export function isSameFind(one: FindElements, other: FindElements): boolean {
   return PARTS.every((part) => isSamePart(one, other, part));
 }

@@ -28,7 +28,6 @@ function findFirstFree(makeName: (number: number) => string, from: number, isTak
   for (let number = from; ; number++) if (!isTaken(makeName(number))) return makeName(number);
 }
 
-/** Finds runs of digits within the safe integers. */
 function findDigitRuns(id: string): Run[] {
   return [...id.matchAll(/\d+/g)]
     .map((match) => ({ start: match.index, digits: match[0] }))

@@ -68,7 +68,6 @@ export function getElementNames(name: QuestionName): readonly ElementName[] {
   }
 }
 
-/** Returns the question whose answer fills an element. */
 export function findQuestion(element: string): Question | undefined {
   return QUESTIONS.find(({ name }) => getElementNames(name).some((each) => each === element));
 }

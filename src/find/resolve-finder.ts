@@ -78,7 +78,7 @@ const SET_LABELS: Readonly<Record<string, Message>> = {
   organizace: msg`organisations`,
 };
 
-/** Names a set for people, with its set name in brackets. */
+/** Formats a set for people, with its set name in brackets. */
 export function formatSet(set: string): Message {
   const label = SET_LABELS[set];
   return label === undefined ? set : msg`${label} (${set})`;
@@ -309,7 +309,6 @@ function makeNewPerson({ surname, givenName }: PersonName, { suffix, bornAs }: W
   };
 }
 
-/** Explains why the parts between commas are not the name of one person. */
 function findPartsProblem({ parts, suffix }: WrittenName, text: string): Message | undefined {
   const [surname = '', givenName] = parts;
   if (givenName === undefined) return surname === '' ? makeNameAdvice(text) : undefined;

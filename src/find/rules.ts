@@ -182,7 +182,6 @@ function describeNearest(nearest: TermCandidate, distanceM: number | undefined):
   return msg` The nearest is ${named}, ${distance} away.`;
 }
 
-/** Requirements of the target state (A-STATE-9 to A-STATE-13). */
 const STATE_RULES: readonly Rule[] = [
   { name: 'required', judge: checkRequiredElements },
   { name: 'geometry-required', judge: checkRequiredPoint },
@@ -241,7 +240,6 @@ function checkRoleForState({ stav = 1 }: FindElements, context: RuleContext): Fi
   return [{ element: 'stav', message }];
 }
 
-/** All rules of the service that can be checked before sending. */
 export const RULES: readonly Rule[] = [...STATE_RULES, ...VALUE_RULES, ...PROJECT_RULES, ...PLACE_RULES];
 
 /** Checks a find against all rules of its target state and returns every finding, with the find's position. */
@@ -269,8 +267,8 @@ export type ValidationContext = RuleContext & { readonly schema: FindSchema };
 export type ValidatedFind = { readonly document: Buffer; readonly issues: readonly Issue[] };
 
 /**
- * The walk rules -> document -> schema, for the exact bytes that are sent later. The schema is asked only where the rules found
- * no error: it would say the same again, in terms of the document.
+ * Checks a find by its rules, builds its document and validates that by the schema: these bytes are stored and sent. The schema
+ * is used only where the rules find no error, since it would report the same errors again.
  */
 export function validateFind(find: Find, context: ValidationContext): ValidatedFind {
   const issues = checkRules(find, context);

@@ -90,7 +90,7 @@ function findUnseenCharacter(value: string): Unreadable | undefined {
   return makeUnreadable('number-form', msg`The number contains the invisible character ${code}. Remove it.`);
 }
 
-/** A number is one visible line. Characters that XML cannot hold are reported by another rule. */
+/** Checks that a number is one visible line. Characters that XML cannot hold are reported by another rule. */
 function checkNumberForm({ evidencni_cislo: number = '' }: FindElements): Finding[] {
   const unseen = findElementIllegalCharacter(number) === undefined ? findUnseenCharacter(trimText(number)) : undefined;
   return unseen === undefined ? [] : [{ element: 'evidencni_cislo', message: unseen.problem }];
@@ -134,7 +134,7 @@ function checkFinderName({ nalezce }: FindElements): Finding[] {
   return doubt === undefined ? [] : [{ element: 'nalezce', message: doubt, warning: true }];
 }
 
-/** `HES-<digits>`, not a label or an address (S-SERVICE-4). */
+/** Checks that an identifier is `HES-<digits>`, not a label or an address (S-SERVICE-4). */
 function checkIdentifierForm(elements: FindElements): readonly Finding[] {
   return judgeReferences(elements, (field, reference) => {
     if (hasGoodForm(field, reference)) return NOTHING;
@@ -196,7 +196,7 @@ function hasGoodForm(field: Field, reference: Reference): boolean {
   return !/\s/.test(reference.id.trim()) && (reference.id !== NEW_PERSON || isNewPerson(field, reference));
 }
 
-/** The service makes a person who is not there yet, and nothing else. */
+/** Tells if the reference is a person whom the service shall create. */
 function isNewPerson({ name }: Field, { id }: Reference): boolean {
   return name === 'nalezce' && id === NEW_PERSON;
 }

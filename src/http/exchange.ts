@@ -170,8 +170,8 @@ type RetryOptions = {
   /** Longest `Retry-After` that is waited for. */
   readonly maxRetryAfterMs: number;
   /**
-   * Time from the first attempt until the last one begins, without the pauses that the server asked for; a repeated attempt may use
-   * only the rest of it for its answer. Default: unlimited.
+   * Time from the first attempt until the last one begins, without the pauses that the server requested; a repeated attempt may
+   * use only the rest of it for its answer. Default: unlimited.
    */
   readonly maxAwayMs?: number;
   /** Time from the first attempt after which none begins. Default: unlimited. */

@@ -10,7 +10,7 @@ type FallbackOptions = {
   readonly connect: (signal: AbortSignal) => Promise<SharedStore>;
   /** Shared by the processes of this machine alone. */
   readonly local: PaceStore;
-  /** Far more than the service's interval: an unknown number of machines lost the store as well. */
+  /** Exceeds the service's interval: an unknown number of machines lost the store as well. */
   readonly fallbackIntervalMs: number;
   readonly clock: Clock;
   /** Returns a number from 0 to 1. */

@@ -7,7 +7,7 @@ export type PaceState = {
   readonly lastDepartureMs: number;
   /** Lease of the slot: until then only its holder may depart. */
   readonly leavingUntilMs: number;
-  /** No request departs before. */
+  /** No request departs before this time. */
   readonly blockedUntilMs: number;
   /** End of the pause that the service asked for, if it is longer than MAX_PAUSE_MS; else 0. */
   readonly askedUntilMs: number;
@@ -51,7 +51,7 @@ export type PaceDecision<T> = (states: readonly PaceState[], nowMs: number, minI
 export const GUARD_MS = 2.5;
 /** Time from taking a slot to the departure, including connecting. After it the lease has expired and the request must not depart. */
 export const MAX_DEPARTING_MS = 3000;
-/** Polling of a slot that another process holds: less often the longer it takes. */
+/** Polling interval of a slot that another process holds: it grows with the waiting time. */
 const FIRST_LOOK_AGAIN_MS = 2;
 const MAX_POLL_MS = 50;
 const LOOKS_PER_DOUBLING = 8;
@@ -70,7 +70,7 @@ export function computeGapMs(state: PaceState, intervalMs: number): number {
   return intervalMs === 0 ? 0 : intervalMs + GUARD_MS + state.jitterMs + state.wakingMs;
 }
 
-/** Returns the time until the slot of another process is looked at again. */
+/** Returns the polling interval in milliseconds for the slot of another process. */
 export function pollIntervalMs(leavingUntilMs: number, nowMs: number): number {
   const sinceMs = nowMs - (leavingUntilMs - MAX_DEPARTING_MS);
   return Math.min(Math.max(FIRST_LOOK_AGAIN_MS, sinceMs / LOOKS_PER_DOUBLING), MAX_POLL_MS, leavingUntilMs - nowMs);

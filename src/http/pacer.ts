@@ -35,16 +35,13 @@ export type Slot = {
   release(): void;
 };
 
-/**
- * `waitUntilNear` and `acquire` throw a LongPauseError. All that take a signal reject when it is aborted, also during a wait for the
- * store.
- */
+/** `waitUntilNear` and `acquire` throw LongPauseError. An aborted signal rejects at once, also during a wait for the store. */
 export type Pace = {
   /** Resolves shortly before the next slot, to leave time for writing to the disk. */
   waitUntilNear(signal?: AbortSignal): Promise<void>;
   /** Resolves just before a request may depart, so that it can connect and be built. */
   acquire(signal?: AbortSignal): Promise<Slot>;
-  /** As `acquire`; undefined where a pause began since `waitUntilNear`, so that what is prepared need not wait for its end. */
+  /** As `acquire`; undefined where a pause began since `waitUntilNear`, so that the caller can release its entry. */
   acquireSoon(signal?: AbortSignal): Promise<Slot | undefined>;
   /** Slows all processes down after a 429 (A-RATE-6). Returns the length of the pause in milliseconds. */
   backOff(departedAtMs: number, retryAfterMs: number | undefined): number;
@@ -54,14 +51,14 @@ export type Pace = {
   setPause(to: 'ended' | 'whole'): Promise<void>;
 };
 
-/** Least time before the slot at which `waitUntilNear` resolves: commits take some milliseconds, and more on a busy disk. */
+/** Minimum time before the slot at which `waitUntilNear` resolves: commits take some milliseconds, and more on a busy disk. */
 const MIN_LEAD_MS = 30;
 /** Time before the slot at which it may be taken. */
 const TAKING_MS = 12;
 const LEAD_DECAY = 0.9;
 /** Time before the slot at which `acquire` resolves; `leave` blocks for the rest. */
 const HELD_MS = 2;
-/** Longest sleep between two looks at the state, which other processes change. */
+/** Maximum sleep before the state, which other processes change, is read again. */
 const MAX_SLEEP_MS = 500;
 const PAUSE_WITHOUT_RETRY_AFTER_INTERVALS = 10;
 
@@ -102,7 +99,6 @@ class StoredPace implements Pace {
     return this.#acquireWithin(signal, Math.max(MAX_SLEEP_MS, 2 * this.#options.intervalMs));
   }
 
-  /** Undefined where the wait for the slot is longer than `maxWaitMs`. */
   async #acquireWithin(signal: AbortSignal | undefined): Promise<Slot>;
   async #acquireWithin(signal: AbortSignal | undefined, maxWaitMs: number): Promise<Slot | undefined>;
   async #acquireWithin(signal: AbortSignal | undefined, maxWaitMs = Number.POSITIVE_INFINITY): Promise<Slot | undefined> {
@@ -209,7 +205,7 @@ class StoredPace implements Pace {
     });
   }
 
-  /** The work since `waitUntilNear` may take as long the next time. */
+  /** Sets the lead for the next slot to the time of the work since `waitUntilNear`. */
   #learnLead(nowMs: number): void {
     const preparedMs = nowMs - (this.#nearAtMs ?? nowMs);
     this.#nearAtMs = undefined;
@@ -275,7 +271,7 @@ function fireAndForget(update: Promise<unknown>): void {
   update.catch(() => undefined);
 }
 
-/** Rounds up: a remainder too small to be added to the time of a clock would never end. */
+/** Rounds up to a hundredth: adding a smaller remainder would not change the time of a clock. */
 function ceilToHundredth(ms: number): number {
   return Math.ceil(100 * ms) / 100;
 }

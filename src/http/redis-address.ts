@@ -58,7 +58,6 @@ export function isAddressFault(read: RedisAddress | AddressFault): read is Addre
   return 'hint' in read;
 }
 
-/** Formats `host:port/database` for messages. */
 export function formatRedisEndpoint({ host, port, database }: RedisAddress): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}/${database}`;
 }

@@ -8,7 +8,7 @@ import { MAX_DEPARTING_MS, MAX_KEPT_PAUSE_MS, type PaceState, type PaceStore, UN
 import { createTextRedactor } from './redaction.ts';
 import type { RedisAddress } from './redis-address.ts';
 
-/** Thrown where the store cannot be used: `away` may pass, `refused` (access, database) does not. */
+/** Thrown where the store cannot be used: `unavailable` may pass, `rejected` (access, database) does not. */
 export class PaceStoreError extends LocalizedError {
   readonly kind: 'unavailable' | 'rejected';
   constructor(kind: 'unavailable' | 'rejected', message: Message) {

@@ -67,10 +67,7 @@ const ALWAYS_UNPACKED_BYTES = 1024 * 1024;
 /** Size of one piece of the unpacked body: with smaller pieces, unpacking takes twice as long. */
 const UNPACKED_PIECE_BYTES = 512 * 1024;
 
-/**
- * Makes a function that sends one request and parses its answer. It follows the redirect of the generic endpoint once, and
- * remembers it.
- */
+/** Makes a function that sends one request and parses its answer. It follows a redirect once, and remembers it. */
 export function makeAsk(endpoint: string, options: AskOptions): Ask {
   const { exchange, credentials, maxAnswerBytes = DEFAULT_MAX_ANSWER_BYTES } = options;
   const get = followRedirects(endpoint, exchange);

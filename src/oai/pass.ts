@@ -12,10 +12,7 @@ export type HarvestWindow = { readonly fromMs: number | null; readonly untilMs: 
 /** Order of the datestamps of a walk so far, and the last datestamp. */
 type WalkEdge = { readonly direction: Direction | null; readonly edgeMs: number | null };
 
-/**
- * One reading of all records of a window, perhaps in several runs. A pass consists of scans of the window, and a scan of
- * traversals of a list.
- */
+/** One reading of all records of a window, perhaps in several runs: scans of the window, each by traversals of lists. */
 export type HarvestPass = {
   readonly kind: 'full' | 'changes';
   readonly window: HarvestWindow;
@@ -36,9 +33,7 @@ export type HarvestPass = {
   readonly walk: ListTraversal;
 };
 
-/**
- * One reading of the window from beginning to end, by one traversal or several, each from the point where the last one stopped.
- */
+/** One reading of the window from beginning to end, by traversals that continue where the last one stopped. */
 type HarvestScan = {
   readonly number: number;
   /** Number of different records seen. */
@@ -111,10 +106,7 @@ export function startPass(
 /** A clock that is further behind is ignored: the machine may have lost its time. */
 const MAX_BEHIND_MS = 7 * DAY_MS;
 
-/**
- * Returns the beginning of a pass by the earlier of both clocks: a server clock that is ahead would hide changes until its time
- * is reached.
- */
+/** Returns the beginning of a pass by the earlier of both clocks: a server clock that was ahead would hide changes. */
 export function getWatermark({ beganMs, localMs }: HarvestPass): number {
   return beganMs - localMs > MAX_BEHIND_MS ? beganMs : Math.min(beganMs, localMs);
 }

@@ -196,10 +196,7 @@ export function parseHeaderAlone(element: XmlElement): OaiRecord | undefined {
   return { header, metadata: undefined, lacksContent: false, refused: false, about: [], element: bare };
 }
 
-/**
- * Tells if a record has only the refusal: native metadata in their root, Dublin Core in the root, a nested one, or the only
- * field.
- */
+/** Tells if a record has only the refusal: in its root, in a nested root of Dublin Core, or in its only field. */
 function isWithoutContent(tape: FlatTree, at: number): boolean {
   const child = tape.getFirstChild(at);
   if (!tape.hasChildren(at) || tape.getNext(child) < tape.getNext(at)) return isRefusal(tape, at);

@@ -58,10 +58,7 @@ export function bindAccount(outbox: Outbox, account: string): void {
   });
 }
 
-/**
- * @param waysOut returns the remedy, given the account of the outbox
- * @throws ConfigError where the outbox is bound to another account
- */
+/** @param waysOut returns the remedy, given the outbox's account @throws ConfigError where that is another account */
 export function assertSameAccount(outbox: Outbox, account: string, waysOut?: (bound: string) => Message): void {
   const { account: bound, address } = readHeader(outbox);
   if (bound === null || bound === account) return;

@@ -253,10 +253,7 @@ function queueUnsentBehind(outbox: Outbox, key: string, sent: string): void {
   }
 }
 
-/**
- * Removes the documents of attempts whose records the service shows. Rows and digests stay.
- * @returns the number of removed documents
- */
+/** Removes documents, not digests, of attempts whose records the service shows. @returns the number of documents */
 export function thinDocuments(outbox: Outbox): number {
   const rows = outbox
     .sql(

@@ -105,11 +105,7 @@ function insertRow(outbox: Outbox, row: FindContent, id: FindId | null = null): 
   return Number(outbox.sql(INSERT_FIND).run(id, ...values, computeChecksum(values)).lastInsertRowid);
 }
 
-/**
- * Replaces the elements of a find.
- * @param version of the find when it was read
- * @throws UsageError where another process changed it since
- */
+/** Replaces the elements of a find. @throws UsageError where another process changed it since it was read as `version` */
 export function updateFind(outbox: Outbox, find: FindToStore, version?: number): void {
   outbox.change(() => {
     const row = findRowByLocalId(outbox, find.localId);

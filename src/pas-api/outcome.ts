@@ -5,7 +5,7 @@ import { ChangedFileError } from '../http/request-body.ts';
 import { type ErrorBody, parseErrorBody, type ServerFinding } from './error-body.ts';
 import type { Operation } from './session.ts';
 
-/** Meaning of an answer, or of the lack of one, for the entry that was sent: one member for each row of {@link OutcomeKind}. */
+/** Meaning of an answer, or of a missing one, for the sent entry: one member for each {@link OutcomeKind}. */
 export type Outcome = { readonly [Kind in OutcomeKind]: { readonly kind: Kind } & OutcomeFacts[Kind] }[OutcomeKind];
 
 type Detailed = { readonly detail: Message };
@@ -31,14 +31,14 @@ type OutcomeFacts = {
   /** The connection was lost after the first and before the last byte of the request. */
   readonly cut: Detailed;
   readonly 'content-changed': Nothing;
-  /** The service may have carried the request out. */
+  /** The service may have executed the request. */
   readonly uncertain: Detailed & { readonly outsideContract: boolean };
 };
 
 /** Parses the identifier of a success document; passed in, so that this module does not load XML. */
 export type ReadIdentCely = (body: Buffer) => string | undefined;
 
-/** Meaning of a status; a refused operation was not carried out. */
+/** Meaning of a status; a refused operation was not executed. */
 type Meaning =
   | 'success'
   | 'refused'
@@ -55,8 +55,8 @@ type Meanings = { readonly [operation in Operation]?: Meaning };
 const makeSameForAll = (meaning: Meaning): Meanings => ({ import: meaning, number: meaning, photo: meaning });
 
 /**
- * Meanings of statuses (A-IMPORT-11 to A-IMPORT-18, A-NUMBER-7 to A-NUMBER-14, A-PHOTO-8 to A-PHOTO-15); the body does not count,
- * since proxies replace it. 405, 406, 413 and 415 come from gates before the operation (A7).
+ * Meanings of statuses (A-IMPORT-11 to A-IMPORT-18, A-NUMBER-7 to A-NUMBER-14, A-PHOTO-8 to A-PHOTO-15), without the body, since
+ * proxies replace it. 405, 406, 413 and 415 are sent before the operation (A7).
  */
 const MEANINGS: Readonly<Record<number, Meanings>> = {
   200: { number: 'success' },

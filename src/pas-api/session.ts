@@ -9,7 +9,7 @@ import { parseErrorBody, parseJson } from './error-body.ts';
 /** Operations of interface A, at the paths of A-GATE-2. */
 export type Operation = 'import' | 'number' | 'photo';
 
-/** The service chooses the form of its errors by `Accept` and refuses others than its own (A-GATE-7). */
+/** The service chooses the form of its errors by `Accept`, and refuses types other than its own (A-GATE-7). */
 const ACCEPT = '*/*';
 /** Time limit of requests that change nothing. */
 const QUESTION_TIMEOUT_MS = 30_000;
@@ -80,8 +80,8 @@ export function makePhotoRequest(baseUrl: string, identCely: string, file: Photo
 }
 
 /**
- * Makes a request that changes nothing and passes the same gates as a write (A-GATE-4). A refusal of access concerns the account or
- * the address as a whole; after any other answer only the record was refused.
+ * Makes a request that changes nothing, with the checks of a write (A-GATE-4). A refusal of access concerns the account or the
+ * address as a whole; after any other answer only the record was refused.
  */
 export function makeAccessProbe(baseUrl: string): HttpRequest {
   return { method: 'GET', url: baseUrl + IMPORT_PATH, headers: { accept: ACCEPT }, answerTimeoutMs: QUESTION_TIMEOUT_MS };
@@ -102,7 +102,10 @@ type SessionOptions = {
   readonly send: Exchange;
 };
 
-/** Token of the account. Only a 401 shows that it has expired: its age counts from its making, before the sign-in (A-AUTH-6, A-AUTH-8). */
+/**
+ * Token of the account. Only a 401 shows that it has expired: its age counts from its creation, before the sign-in (A-AUTH-6,
+ * A-AUTH-8).
+ */
 export type Session = {
   /** Returns the token, or signs in. @throws AuthError, UnavailableError, ContractError */
   token(signal?: AbortSignal): Promise<string>;
@@ -110,7 +113,7 @@ export type Session = {
   renew(refused: string, signal?: AbortSignal): Promise<string>;
 };
 
-/** Opens the session of an account; it signs in when a token is needed first. */
+/** Opens the session of an account; it signs in when the first token is needed. */
 export function openSession(options: SessionOptions): Session {
   let current = options.keeper.read();
   let renewing: Promise<string> | undefined;
@@ -162,7 +165,7 @@ async function requestToken(options: SessionOptions, signal: AbortSignal | undef
   const response = await requireAnswer(baseUrl, () => send(signal === undefined ? request : { ...request, signal }));
   if (response.status === 200) return parseToken(baseUrl, response, password);
   assertAvailable(baseUrl, response);
-  // A page of a proxy or another server says nothing about the password (A-AUTH-10).
+  // A page of a proxy or another server does not concern the password (A-AUTH-10).
   if ([400, 401, 403].includes(response.status) && isJsonObject(response)) {
     throw new AuthError(msg`${baseUrl} does not accept the user name or password of ${username}.`, { hint: LOGIN_HINT });
   }

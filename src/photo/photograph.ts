@@ -11,7 +11,6 @@ import { isPictureName } from '../text/names.ts';
 export type Photograph = {
   readonly path: string;
   readonly sizeBytes: number;
-  /** Detected from the bytes. */
   readonly mimeType: string;
   /** Digest of the file's bytes, lower-case hexadecimal. */
   readonly sha512Hex: string;

@@ -13,7 +13,7 @@ export type Thumbnail =
       /** EXIF orientation, 1 to 8, which the viewer applies. */
       readonly orientation: number;
     }
-  /** Reason why there is none, for people. */
+  /** Reason why there is no picture. */
   | { readonly kind: 'none'; readonly why: string };
 
 /** @param expectedBytes size of the photograph when it was queued */

@@ -64,8 +64,8 @@ export function getCentroid(ring: Line): { readonly doubleArea: number; readonly
 export type Line = Float64Array;
 
 /**
- * Leaves out points of a closed ring so that its line moves by at most `tolerance`, in the ring's own units (Douglas and Peucker
- * 1973). The remaining points keep their order, and the ring stays closed.
+ * Removes points of a closed ring so that its line moves by at most `tolerance`, in the ring's units (Douglas and Peucker 1973).
+ * The order stays, and the ring stays closed.
  * @returns undefined where fewer points than a triangle's remain: at this scale the ring is invisible
  */
 export function simplifyRing(ring: Line, tolerance: number): Line | undefined {

@@ -81,7 +81,6 @@ export function parsePoint(wkt: string): Reading<PointText> {
   return { value: { x, y } };
 }
 
-/** The form of {@link formatPoint}. */
 const PLAIN_POINT = /^POINT \((-?\d+(?:\.\d+)?) (-?\d+(?:\.\d+)?)\)$/;
 
 /** Parses a point that a person wrote, where any white space counts as a blank. */

@@ -114,7 +114,7 @@ type Attempt = {
   readonly isTurned?: boolean;
 };
 
-/** Places the pair in the system in which it fits. @param isNamed the text names its axes, so their order is no mistake */
+/** Chooses the system in which the pair fits. @param isNamed the text names its axes, so their order is no mistake */
 function resolveAxes(text: string, x: string, y: string, isNamed = false): Reading<Position> {
   const isFitting = ({ system, ...at }: Attempt): boolean => findRangeProblem(system, Number(at.x), Number(at.y)) === undefined;
   const [positiveX, positiveY] = [x.replace('-', ''), y.replace('-', '')];

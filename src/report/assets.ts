@@ -9,7 +9,6 @@ export type Assets = { readonly style: string; readonly script: string; readonly
 const STYLES = ['colours.css', 'page.css', 'finds.css', 'views.css', 'map.css', 'print.css'];
 const SCRIPTS = ['filters.js', 'photographs.js', 'map-names.js', 'maps.js'];
 
-/** Reads them from the package's folder. */
 export function readAssets(): Assets {
   const style = joinFiles(STYLES);
   const script = joinFiles(SCRIPTS);

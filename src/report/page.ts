@@ -291,7 +291,7 @@ function briefRow(find: ReportFind): BriefRow {
 function renderBriefTable(rows: readonly BriefRow[]): Html {
   const ordered = [...rows.filter(({ comesFirst }) => comesFirst), ...rows.filter(({ comesFirst }) => !comesFirst)];
   const columns = [t`Find`, t`State`, t`What to do next`];
-  // On a narrow screen the cards say these.
+  // On a narrow screen the cards contain these.
   const more = [t`Object type`, t`Period`, t`Cadastral area`];
   return html`
 <div class="brief" tabindex="0" role="region" aria-label="${t`Finds as a table`}" hidden><table>

@@ -107,7 +107,7 @@ export type Outline = { readonly label: string; readonly polygon: Polygon };
 
 export type Count = { readonly key: string; readonly label: string; readonly count: number };
 
-/** Head of the page, as it was ordered. */
+/** Settings of the page. */
 export type ReportSettings = {
   readonly madeMs: number;
   readonly profile: { readonly name: string; readonly kind: 'production' | 'training'; readonly host: string };

@@ -21,10 +21,10 @@ export function parseCheckpoint(stored: unknown): Checkpoint | undefined {
 /** An append-only file; the caller stores the committed extent. */
 export type AppendFile = {
   isEmpty(): boolean;
-  /** Hands bytes to the system. @throws DatabaseError when the disk fails; so do `flush` and `close` */
+  /** Passes bytes to the operating system. @throws DatabaseError when the disk fails, as do `flush` and `close` */
   append(bytes: Buffer): void;
   markEnd(): void;
-  /** Resolves to everything that was committed, when it is on disk. */
+  /** Resolves to the committed extent once it is on disk. */
   flush(): Promise<Extent>;
   /**
    * Truncates the file to the committed extent, appends `tail`, and closes it.
@@ -36,8 +36,8 @@ export type AppendFile = {
 const CHUNK_BYTES = 1024 * 1024;
 
 /**
- * Opens or creates a file, compares it with its recorded extent, and truncates it to that: bytes behind it are from a process
- * that died. The whole file is read where it was touched since it was closed.
+ * Opens or creates a file, compares it with its recorded extent, and truncates bytes of a killed process after it. The whole file
+ * is read if it changed since it was closed.
  * @param checkpoint undefined where the last writer did not close the file
  * @throws FileError where the content differs from the committed one, or the path is no file; DatabaseError when the disk fails
  */
@@ -71,8 +71,8 @@ class OpenFile implements AppendFile {
   /** Bytes of a failed write may follow the appended ones. */
   #isRagged = false;
   /**
-   * The file must be read again at the end. A change time alone is no proof: some drives set it after the write, and a change of
-   * another program between a write of pas and its look at the time goes unnoticed.
+   * The file must be read again at the end. The change time is no proof: some drives set it late, and a write by another program
+   * between a write of pas and the query of the time stays unnoticed.
    */
   #isDoubtful = false;
 
@@ -138,7 +138,7 @@ class OpenFile implements AppendFile {
   }
 }
 
-/** Synchronous: through the thread pool it takes many times as long. */
+/** Synchronous: the thread pool takes many times as long. */
 function statFile({ fd }: FileHandle): BigIntStats {
   return fstatSync(fd, { bigint: true });
 }
@@ -148,7 +148,7 @@ function writeAll({ fd }: FileHandle, bytes: Buffer, position: number): void {
     doneCount += writeSync(fd, bytes, doneCount, bytes.length - doneCount, position + doneCount);
 }
 
-/** Returns the chain; undefined where the bytes differ from the committed ones. @param isUntouched only the tail is read */
+/** Returns the chain; undefined where the bytes differ from the committed ones. @param isUntouched reads only the tail */
 async function readChain(file: FileHandle, { lengthBytes, digest }: Extent, isUntouched: boolean): Promise<Chain | undefined> {
   const endOnly = isUntouched && digest !== null;
   const chain = beginChain(endOnly ? digest.chain : '');
@@ -165,7 +165,7 @@ async function readChain(file: FileHandle, { lengthBytes, digest }: Extent, isUn
   return chainedDigest.chain === digest.chain && chainedDigest.tail === digest.tail ? chain : undefined;
 }
 
-/** Change time by the disk, which, unlike the modification time, no program can set. */
+/** Returns the change time, which no program can set, unlike the modification time. */
 function getChangedNs({ ctimeNs }: BigIntStats): string {
   return String(ctimeNs);
 }
@@ -191,7 +191,7 @@ function makeModifiedError(path: string): FileError {
   return makeModifiedFileError(path, t`${path} was modified: the harvested data was changed.`);
 }
 
-/** A person decides about changes of another program to an output. */
+/** Makes the error for an output that another program changed; the user must decide. */
 export function makeModifiedFileError(path: string, message: string): FileError {
   return new FileError(path, message, {
     hint: t`Add --verify to repair it from the service, or give another --out.`,
@@ -206,24 +206,24 @@ async function asDiskError<T>(path: string, work: () => Promise<T>): Promise<T> 
   }
 }
 
-/** Digest of bytes that are only ever added to: `chain` over all but the end, `tail` over the chain and the end. */
+/** Digest of append-only bytes: `chain` of all except the end, `tail` of the chain and the end. */
 type ChainedDigest = { readonly chain: string; readonly tail: string };
 
 const BLOCK_BYTES = 64 * 1024;
 
-/** Where the end of so many bytes begins: one or two blocks before it, or at the beginning. */
+/** Returns the offset at which the end begins: one or two blocks before `lengthBytes`, or 0. */
 function computeTailStart(lengthBytes: number): number {
   return Math.max(0, Math.floor(lengthBytes / BLOCK_BYTES) - 1) * BLOCK_BYTES;
 }
 
-/** Takes bytes one after another. Only the end of them is kept, so that another run can go on with that alone. */
+/** Digests appended bytes. Only their end is kept, from which another run can continue. */
 type Chain = {
   add(bytes: Buffer): void;
   mark(): void;
   getDigest(): ChainedDigest;
 };
 
-/** @param chain over what stands before the first byte that will be added; empty at the beginning */
+/** @param chain digest of what precedes the first appended byte; empty at the beginning */
 function beginChain(chain = ''): Chain {
   const end = Buffer.allocUnsafe(2 * BLOCK_BYTES);
   let [complete, endBytes] = [chain, 0];

@@ -67,10 +67,7 @@ export function copyDatabase(path: string, target: string, finish?: (copy: Datab
   });
 }
 
-/**
- * @param check for an open file: `pragma integrity_check(1)` of that connection
- * @throws DatabaseError when SQLite finds any damage
- */
+/** @param check for an open file: its `pragma integrity_check(1)` @throws DatabaseError when SQLite finds any damage */
 export function assertUndamaged(path: string, check?: Statement): void {
   const damage = (check === undefined ? findDamage(path, 1) : asDatabaseError(path, () => findDamageIn(check))).join('; ');
   if (damage === '') return;

@@ -39,10 +39,7 @@ export function isAnyRow(row: unknown): row is Readonly<Record<string, unknown>>
   return typeof row === 'object' && row !== null;
 }
 
-/**
- * Makes the parser for rows of a query.
- * @returns a function that throws DatabaseError where a column has a value of another type
- */
+/** Makes the parser for rows of a query. It throws DatabaseError where a column has a value of another type. */
 export function createRowParser<C extends Columns>(columns: C): (row: unknown) => RowOf<C> {
   const isRow = createRowGuard(columns);
   return (row) => parseValue(isRow, row);
@@ -72,10 +69,7 @@ export function openSqlite(...file: ConstructorParameters<typeof Sqlite>): Datab
 
 let loaded: typeof Sqlite | undefined;
 
-/**
- * Loads SQLite, whose native module may be missing or built for another Node, C library or processor.
- * @throws DatabaseError with the remedy
- */
+/** Loads SQLite. @throws DatabaseError with the remedy, where its native module is missing or built for another platform */
 export function loadSqlite(): typeof Sqlite {
   if (loaded !== undefined) return loaded;
   // Version 13 is prebuilt and needs Node-API 10: a Node without it, such as 20, crashes. Version 12 is built for one Node.
@@ -207,7 +201,7 @@ export function toDatabaseError(path: string, thrown: unknown): unknown {
   return new DatabaseError(`${path}: ${words} (${getErrorMessage(thrown)}).`, { cause: thrown, hint, passing, damaged });
 }
 
-/** Where a file beside the database finds no room, SQLite says only that it cannot be opened, or written. */
+/** Tells if a disk is full: SQLite reports a sidecar file without space only as one that cannot be opened or written. */
 function isFull(folder: string): boolean {
   try {
     const { bavail, ffree, files } = statfsSync(folder);

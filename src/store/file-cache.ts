@@ -49,7 +49,7 @@ export function keep(folder: string, name: string, url: string, bytes: Buffer, n
   if (before !== undefined && before.file !== file) rmSync(join(folder, before.file), { force: true });
 }
 
-/** @returns true if there was one */
+/** @returns false where there was none */
 export function forget(folder: string): boolean {
   const card = readCardOrNothing(folder);
   const had = readOrUndefined(join(folder, CARD)) !== undefined;

@@ -54,13 +54,12 @@ export function isAccessibleToOthers(path: string): boolean {
 /** Errors of Windows while a scanner, an indexer or another program has one of the two files open. */
 const OPEN_ELSEWHERE = ['EACCES', 'EBUSY', 'EPERM'];
 const FIRST_PAUSE_MS = 10;
-/** Together with the previous pauses two and a half seconds. */
+/** The pauses add up to two and a half seconds. */
 const LAST_PAUSE_MS = 1280;
 
 type RenameSystem = {
   readonly platform: NodeJS.Platform;
   rename(from: string, to: string): void;
-  /** Blocks the thread. */
   blockFor(ms: number): void;
 };
 

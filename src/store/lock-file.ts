@@ -11,7 +11,6 @@ import { makeFolder, restrictPermissions } from './folder.ts';
 
 /** A lock that this process holds until it releases it or ends in any way. */
 export type LockFile = {
-  /** Releases the lock. A second call does nothing. */
   release(): void;
 };
 

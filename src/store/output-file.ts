@@ -24,7 +24,6 @@ type OutputOptions = {
   readonly overwrite: boolean;
   /** Permissions of the file. By default only its owner can read it; a replaced file keeps its own. */
   readonly mode?: number;
-  /** Aborts between two pieces. */
   readonly signal?: AbortSignal;
 };
 
@@ -179,7 +178,6 @@ const ACCESS_MODES = 3;
 
 type FolderContent = {
   readonly files: ReadonlyMap<string, Buffer>;
-  /** Empty folders in it. */
   readonly folders: readonly string[];
 };
 

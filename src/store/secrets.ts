@@ -147,7 +147,7 @@ function isKeptInKeyring(keyring: Keyring | undefined, account: string, secrets:
   }
 }
 
-/** With the keyring switched off, the owner counts as not signed in. */
+/** Reads from the keyring; while it is switched off, the owner counts as not signed in. */
 function fromKeyring(keyring: Keyring | undefined, owner: string, account: string): Secrets {
   const text = withKeyring(owner, () => keyring?.read(account));
   if (text === undefined) return {};

@@ -15,7 +15,7 @@ const QUOTE = '"';
 /** No cell comes near this size; it limits what an unclosed quote can consume. */
 const MAX_RECORD_BYTES = 1024 * 1024;
 
-/** After so many rows with broken quotes the file is refused as no table; a quote that never closes is looked for far, and counts tenfold. */
+/** Maximum of rows with broken quotes; an unclosed quote counts tenfold, since the parser searches far for its end. */
 const MAX_BROKEN_ROWS = 100;
 const UNCLOSED_COUNTS = 10;
 
@@ -139,7 +139,6 @@ type SomeRecords = {
   readonly records: readonly (readonly string[])[];
   /** Bytes of these records; a broken one starts behind them. */
   readonly readBytes: number;
-  /** The end of the file is reached. */
   readonly isAll: boolean;
   readonly error?: CsvError;
 };

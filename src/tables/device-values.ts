@@ -14,7 +14,6 @@ type DeviceRecord = {
   readonly time: string;
   /** Links to photographs and other targets. */
   readonly links: readonly string[];
-  /** Fields of a form or table. */
   readonly fields: readonly (readonly [name: string, value: string])[];
 };
 
@@ -48,7 +47,6 @@ export function collectDeviceValues(
     else if (value !== '' && value !== values.get(field)) again.push(`${field}: ${value}`);
   }
   const columns = new Map([...values.keys()].map((field) => [findColumnMeant(field), field] as const));
-  /** @returns true if the column now has this text */
   const fill = (column: ColumnName, text: string): boolean => {
     const field = columns.get(column) ?? column;
     const existing = values.get(field)?.trim() ?? '';

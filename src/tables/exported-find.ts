@@ -63,10 +63,7 @@ export function formatCoordinates(elements: FindElements): ReadonlyMap<string, s
   ]);
 }
 
-/**
- * Returns the columns of a table of finds, in the order of the schema.
- * @param labels adds a column per language beside those of codes
- */
+/** Returns the columns of a table of finds, in the order of the schema. @param labels adds labels beside codes */
 export function exportColumns(labels: boolean): readonly string[] {
   const ofFields = FIELDS.filter(({ kind }) => kind !== 'point').flatMap(({ name, kind }) => {
     if (name === 'geom_system') return [name, 'geom_x', 'geom_y'];

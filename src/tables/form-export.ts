@@ -38,7 +38,7 @@ function findAttachments(folder: string): Attachments {
   return { paths, folder };
 }
 
-/** Returns the GeoPackage of a returned folder: the one that `pas field make` made, else the only one. */
+/** Returns the GeoPackage of a returned folder: that of `pas field make`, else the only one. */
 export function findGeoPackage(folder: string): string | undefined {
   const files = readdirSync(folder).filter((name) => /\.gpkg$/i.test(name));
   const [only, another] = files.includes(FORM_FILE) ? [FORM_FILE] : files;

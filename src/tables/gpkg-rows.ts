@@ -11,7 +11,6 @@ import { assertTableSize, makeTableOfRecords, type NamedValues, type Table } fro
 export type Layer = Guarded<typeof isLayer>;
 export const isLayer = createRowGuard({
   ...{ name: isText, geometryColumn: isText, geometryType: isText, organization: isText, code: isNumber },
-  /** Well-known text of the system. */
   definition: isText,
 });
 

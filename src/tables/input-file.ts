@@ -38,12 +38,12 @@ export async function readAtMost(name: string, pipe: AsyncIterable<unknown>): Pr
   return Buffer.concat(chunks);
 }
 
-/** A named pipe without a writer is given up after the first time, one that brings nothing more after the second. */
+/** Limits in milliseconds for the first writer of a named pipe, and for a pause between its data. */
 const [MAX_WRITER_WAIT_MS, MAX_PIPE_WAIT_MS] = [5000, 60_000];
 const PIPE_POLL_MS = 20;
 const PIPE_BYTES = 64 * 1024;
 
-/** Reads without blocking: no deadline or signal reaches a read that waits in the system. */
+/** Reads without blocking: neither a deadline nor a signal ends a read that waits in the operating system. */
 async function* readPipe(path: string, file: FileHandle): AsyncGenerator<Buffer> {
   let hasWriter = false;
   for (let waitedMs = 0; ; ) {
@@ -67,7 +67,7 @@ async function* readPipe(path: string, file: FileHandle): AsyncGenerator<Buffer>
   }
 }
 
-/** Empty where no program has the pipe open for writing; undefined where one has, and has written nothing more yet. */
+/** Returns an empty buffer where no program has the pipe open for writing; undefined while one has written nothing new. */
 async function readSome(file: FileHandle): Promise<Buffer | undefined> {
   try {
     const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(PIPE_BYTES), 0, PIPE_BYTES, null);
@@ -81,7 +81,7 @@ async function readSome(file: FileHandle): Promise<Buffer | undefined> {
 async function openInputFile(path: string): Promise<FileHandle> {
   let file: FileHandle;
   try {
-    // To open a pipe would wait for a program that writes to it.
+    // Opening a pipe would block until a program writes to it.
     file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   } catch (error) {
     throw new FileError(path, explainNotOpened(path, error), { cause: error });

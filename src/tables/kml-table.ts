@@ -17,7 +17,7 @@ export function isKml({ name, namespace }: XmlElement): boolean {
 }
 
 const PLACEMARKS = new Set(['Placemark']);
-/** Elements that concern the display only. */
+/** Elements that only concern the display. */
 const LOOKS = new Set(['styleUrl', 'Style', 'StyleMap', 'visibility', 'balloonVisibility', 'open', 'LookAt', 'Camera', 'Region']);
 const READ = new Set(['name', 'description', 'ExtendedData', 'TimeStamp']);
 const GEOMETRIES = new Set(['Point', 'LineString', 'LinearRing', 'Polygon', 'MultiGeometry', 'Model', 'Track', 'MultiTrack']);

@@ -25,7 +25,6 @@ export type Sheet = {
   read(): SheetContents;
 };
 
-/** Content of a sheet; rows are read on demand. */
 export type SheetContents = SheetCells & Remarks;
 
 export type SheetCells = {
@@ -49,7 +48,6 @@ export type Remarks = {
 
 /** Rows and columns from 1, both ends included. */
 export type CellRange = {
-  /** Address such as `B4:D4`. */
   readonly name: string;
   readonly firstRow: number;
   readonly lastRow: number;
@@ -57,7 +55,6 @@ export type CellRange = {
   readonly lastColumn: number;
 };
 
-/** Column from 1. */
 export type CellFaultAt = { readonly column: number; readonly fault: CellFault };
 export type FaultyCell = CellFaultAt & { readonly row: number };
 

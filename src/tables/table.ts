@@ -7,7 +7,6 @@ import { withoutFormulaMark } from '../text/csv.ts';
 
 /** Result of every table reader, whatever the format. */
 export type Table = TablePlace & {
-  /** Names of the columns. */
   readonly header: readonly string[];
   /** Meanings that a column map gives to the columns: a name that pas knows, or '' for one that is left out. */
   readonly names?: readonly string[];
@@ -34,7 +33,6 @@ type FormExport = {
 
 /** Files that came with a table. */
 export type Attachments = {
-  /** Relative, with slashes. */
   readonly paths: readonly string[];
   /** Folder of the paths, where they are files. */
   readonly folder?: string;
@@ -50,7 +48,6 @@ export type Attachments = {
 export type TablePlace = {
   /** File as the user named it. */
   readonly file: string;
-  /** Sheet of a workbook, or layer of a GeoPackage or an archive. */
   readonly sheet?: string;
   /** Unit that `row` counts, where it is no row of a spreadsheet. */
   readonly unit?: RowUnit;

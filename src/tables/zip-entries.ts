@@ -11,18 +11,17 @@ const MAX_UNPACKED_BYTES = 512 * 1024 * 1024;
 /** Maximum compression: workbooks pack to a tenth or a fiftieth, decompression bombs far more. Small parts are exempt. */
 const MAX_TIMES_PACKED = 200;
 const ALWAYS_UNPACKED_BYTES = 16 * 1024 * 1024;
-/** Photographs of an archive together: they hardly pack, but for scans that are mostly blank. */
+/** Maximum compression of photographs: only scans that are mostly blank pack. */
 const MAX_TIMES_PACKED_PHOTOS = 20;
 const ALWAYS_UNPACKED_PHOTO_BYTES = 64 * 1024 * 1024;
 const MAX_ENTRIES = 65_535;
-/** A document is a layer of a map. */
+/** Maximum of documents in an archive, each of which is a layer of a map. */
 const MAX_DOCUMENTS = 1000;
 
 const [STORED, DEFLATED] = [0, 8];
 
 export type ZipEntry = {
   readonly name: string;
-  /** Tells of a DTD, which no spreadsheet writes and which could define entities. */
   readonly hasDoctype: boolean;
   /** Returns the part's bytes, whose size and checksum were verified when the archive was read. */
   unpack(): Buffer;
@@ -206,7 +205,7 @@ function makeTooLargeError(file: string, maxBytes: number): FileError {
   });
 }
 
-/** Returns the files of an archive, which is opened on first use. */
+/** Makes the attachments of an archive, which is opened on first use. */
 export function openAttachments(file: string, paths: readonly string[]): Attachments {
   let opened: Promise<ZipFile> | undefined;
   return {

@@ -11,7 +11,6 @@ const [MAX_NAMES, LONG_NAME] = [1000, 100];
 export class JsonBytes {
   #bytes = Buffer.allocUnsafe(1024);
   #length = 0;
-  /** Full blocks. */
   #full: Buffer[] = [];
   readonly #names = new Map<string, Buffer>();
   readonly #attributeNames = new Map<string, Buffer>();

@@ -97,12 +97,10 @@ export function compareCzech(one: string, other: string): number {
 /** Created on first use, since that takes longer than sorting a short list. */
 let compare: Intl.Collator['compare'] | undefined;
 
-/** Joins with "or": "2024-04-03 or 2024-03-04" */
 export function joinAlternatives(names: readonly Message[]): Message {
   return names.length === 0 ? '' : names.reduce((all, name) => msg`${all} or ${name}`);
 }
 
-/** Joins with "and": "lon and lat" */
 export function enumerate(names: readonly Message[]): Message {
   return names.length === 0 ? '' : names.reduce((all, name) => msg`${all} and ${name}`);
 }

@@ -188,7 +188,6 @@ const REDRAW_MS = 80;
 /** Shorter work needs no bar, and gives no reliable rate. */
 const FIRST_AFTER_MS = 500;
 
-/** A terminal, or another stream of texts. */
 export type TextOutput = { readonly columns?: number; write(text: string): unknown };
 
 /** Returns the columns of a terminal; a serial line, or a terminal of a program, may report 0 for unknown. */

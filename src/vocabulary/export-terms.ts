@@ -1,7 +1,6 @@
 import { BYTE_ORDER_MARK, formatCsvCell } from '../text/csv.ts';
 import type { Superior, Term } from './term.ts';
 
-/** A term with its superiors, to be exported. */
 export type ExportedTerm = Term & { readonly superiors: readonly Superior[] };
 
 const CSV_HEADER = [

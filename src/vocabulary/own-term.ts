@@ -27,7 +27,6 @@ export type TermToken = {
   readonly emphasis: number;
 };
 
-/** Prepositions and conjunctions, folded. */
 const LINKS = new Set([
   'a',
   'do',

@@ -68,7 +68,6 @@ export type Term = TermContent & {
 export type Vocabulary = {
   readonly path: string;
   readonly clock: Clock;
-  /** Id in `sources`. */
   readonly source: number;
   readonly oaiBase: string;
   /** Ids of the words that the transaction under way has met. */

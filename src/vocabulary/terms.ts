@@ -342,9 +342,7 @@ export function beginRun(vocabulary: Vocabulary, harvest: number): number {
   return Number(vocabulary.sql('update harvests set runs = runs + 1 where id = ? returning runs').pluck().get(harvest));
 }
 
-/**
- * @throws DatabaseError when another process began a run meanwhile: two runs would overwrite each other's position in the list
- */
+/** @throws DatabaseError when another process began a run meanwhile: both would overwrite the position in the list */
 export function assertLatestRun(vocabulary: Vocabulary, harvest: number, run: number): void {
   if (vocabulary.sql('select runs from harvests where id = ?').pluck().get(harvest) === run) return;
   throw new DatabaseError(msg`${vocabulary.path}: another pas has taken over this harvest.`, {

@@ -73,7 +73,7 @@ type Decoder = { decode(bytes: Buffer, options: { readonly stream: boolean }): s
 /** Windows-1252 from 0x80 to 0x9F, which Node 20 decodes as ISO 8859-1. */
 const WINDOWS_1252 = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ';
 
-/** Undefined for an encoding that is not known. `TextDecoder` takes ISO 8859-1 for Windows-1252, and XML does not. */
+/** Undefined for an unknown encoding. `TextDecoder` reads ISO 8859-1 as Windows-1252, contrary to XML. */
 function openDecoder(encoding: string): Decoder | undefined {
   try {
     const decoder = new TextDecoder(encoding, { fatal: true });
@@ -106,7 +106,7 @@ function findByteOrderMark(bytes: Buffer): { readonly encoding: string; readonly
   return undefined;
 }
 
-/** UTF-16 without a mark, by the `<?` that an XML declaration begins with. */
+/** Detects UTF-16 without a mark by the `<?` of an XML declaration. */
 function detectWideEncoding(bytes: Buffer): string | undefined {
   const start = bytes.toString('latin1', 0, 4);
   if (start === '<\0?\0') return 'utf-16le';
@@ -144,7 +144,6 @@ function isReadable(content: Buffer, encoding: string, end: 'whole' | 'partial')
 
 /** The document is not well-formed, or contains refused markup (a DTD, too deep a nesting). */
 export class XmlSyntaxError extends LocalizedError {
-  /** From 0. */
   readonly byte: number;
   /** From 1. */
   readonly line: number;

@@ -7,7 +7,7 @@ export type ResolvedName = {
   /** Shared by all names with this local name: the parent whose children were linked last, and its last child of the name. */
   readonly local: { parent: number; lastChild: number };
   readonly index: number;
-  /** Start of the tag that last had an attribute of this name. */
+  /** Start of the last tag with an attribute of this name. */
   lastTag: number;
 };
 
@@ -22,7 +22,7 @@ const [VALUE, VALUE_END, OF_ATTRIBUTE] = [1, 2, 3];
 /** Room at the beginning, enough for a page of records. */
 const MAX_FIRST_NUMBERS = 64 * 1024;
 
-/** In place of the position of an element. */
+/** Stands for a missing element. */
 export const NONE = -1;
 
 const NO_ATTRIBUTES: readonly XmlAttribute[] = [];
@@ -37,7 +37,7 @@ export class FlatTree {
   readonly #names: ResolvedName[] = [];
   readonly #locals = new Map<string, ResolvedName['local']>();
   readonly #byText = new Map<string, ResolvedName>();
-  /** Decoded texts that differ from their source; they are referred to by -1 - index in place of a start. */
+  /** Decoded texts that differ from their source; `-1 - index` stands for their start. */
   readonly #decoded: string[] = [];
   #numbers: Int32Array;
   #length = 0;
@@ -174,12 +174,12 @@ export class FlatTree {
     return this.getAttributePosition(element, this.countAttributes(element));
   }
 
-  /** Returns the position behind an element and all that is in it: that of its next sibling, where there is one. */
+  /** Returns the position after an element and its content: that of its next sibling, if any. */
   getNext(element: number): number {
     return this.#getNumber(element + NEXT);
   }
 
-  /** Links the children of an element, which has some, by their local names: see {@link getNextAlike} and {@link nextOther}. */
+  /** Links the children of a non-empty element by their local names: see {@link getNextAlike} and {@link nextOther}. */
   linkChildren(element: number): void {
     const end = this.getNext(element);
     let first = this.getFirstChild(element);

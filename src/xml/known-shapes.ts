@@ -6,15 +6,15 @@ type AnyTexts = { readonly elements: ReadonlySet<string>; readonly attributes: R
 
 /** Shapes of documents that a schema has accepted: a document of such a shape needs no validation. */
 export type KnownShapes = {
-  /** Tells if an accepted document differs from this one only in texts that are sure to be valid. */
+  /** Tells if an accepted document differs from this one only in texts that are certainly valid. */
   isAccepted(document: Buffer): boolean;
   /** Remembers the shape and the texts of a valid document. */
   add(document: Buffer): void;
 };
 
 /**
- * A piece of a document that is equal in all documents of a shape, with the text that follows it: of an element without children,
- * or of an attribute. The type of that text follows from what stands before it, so shapes share their first pieces.
+ * A piece of markup that is equal in all documents of a shape, and precedes a variable text: of an element without children, or
+ * of an attribute. The type of that text follows from what stands before it, so shapes share their first pieces.
  */
 type Piece = {
   readonly fixed: string;
@@ -25,7 +25,7 @@ type Piece = {
   isLast: boolean;
 };
 
-/** Larger documents are rare, and would fill the memory. */
+/** Larger documents are rare, and would use too much memory. */
 const MAX_BYTES = 32 * 1024;
 const MAX_PIECES = 5000;
 const MAX_TEXTS = 1000;
@@ -92,7 +92,7 @@ const ATTRIBUTE = /(?<![\w.:-])(([\w.:-]+)\s*=\s*)(?:"([^"]*)"|'([^']*)')/g;
 /** Attributes that change the type of their element, or must be unique, have other prefixes. */
 const KNOWN_PREFIXED = /^(?:xml:lang|xmlns(?::.*)?|[^:]*:schemaLocation)$/;
 
-/** Returns the texts of a well-formed document that other documents may have differently; undefined where it has unusual parts. */
+/** Returns the variable texts of a well-formed document; undefined where it has unusual parts. */
 function findTexts(text: string, any: AnyTexts): PlacedText[] | undefined {
   const texts: PlacedText[] = [];
   let at = DECLARATION.exec(text)?.[0].length ?? 0;
@@ -124,7 +124,7 @@ function findTexts(text: string, any: AnyTexts): PlacedText[] | undefined {
 const CONSTRAINTS = ['key', 'keyref', 'unique', 'assert', 'alternative'];
 const LINKED_TYPES = /\b(?:ID|IDREFS?|ENTITY|ENTITIES|NOTATION)\b/;
 
-/** Finds the names of any text; undefined where the schema has constraints between the parts of a document. */
+/** Finds the names whose text may be anything; undefined where the schema has constraints between parts of a document. */
 function findAnyTexts(schemas: readonly Buffer[]): AnyTexts | undefined {
   const declared = schemas.map(readDeclarations);
   if (declared.includes(undefined)) return undefined;

@@ -31,7 +31,7 @@ export type RawName = ByteRange & {
   parts: QualifiedName | undefined;
   bound: readonly NamespaceBinding[] | undefined;
   resolved: ResolvedName | undefined;
-  /** The last declaration, and where its value stands. */
+  /** The last declaration, and the position of its value. */
   declared: ({ readonly uri: string } & ByteRange) | undefined;
 };
 
@@ -67,7 +67,7 @@ export class Names {
     return name;
   }
 
-  /** Tells if the bytes of a range also stand at another place, regardless of what follows them. */
+  /** Tells if the bytes of a range occur at another position, regardless of what follows them. */
   isRepeatedAt({ start, lengthBytes }: ByteRange, place: number): boolean {
     const bytes = this.#bytes;
     for (let at = 0; at < lengthBytes; at++) if (bytes[start + at] !== bytes[place + at]) return false;

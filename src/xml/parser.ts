@@ -351,7 +351,7 @@ function isSpace(code: number | undefined): boolean {
 const XML_DECLARATION =
   /^<\?xml\s+version\s*=\s*(["'])1\.\d+\1(\s+encoding\s*=\s*(["'])[A-Za-z][\w.-]*\3)?(\s+standalone\s*=\s*(["'])(yes|no)\5)?\s*\?>$/;
 
-/** Where the document goes on behind its XML declaration; at its beginning where it has none. */
+/** Returns the position after the XML declaration, or 0 without one. */
 function findEndOfDeclaration(bytes: Buffer): number {
   const source = bytes.toString('latin1', 0, bytes.indexOf('>') + 1);
   const [declaration] = /^<\?xml[ \t\r\n][^<>]*?\?>/.exec(source) ?? [];
@@ -361,7 +361,7 @@ function findEndOfDeclaration(bytes: Buffer): number {
   return declaration.length;
 }
 
-/** Where the document goes on behind the processing instruction at `at`. */
+/** Returns the position after the processing instruction at `at`. */
 function findEndOfInstruction(bytes: Buffer, at: number): number {
   const end = bytes.indexOf('?>', at + 2);
   if (end === -1) throw new XmlFault(msg`a processing instruction is not closed`, at);

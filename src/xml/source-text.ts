@@ -48,7 +48,7 @@ export function* listStrayTexts(document: XmlDocument, element: XmlElement): Gen
   }
 }
 
-/** Yields those of an element and its descendants, an element's own text before that of its children. */
+/** Yields these texts of an element and its descendants, an element's own before those of its children. */
 export function* listStrayTextsWithin(document: XmlDocument, element: XmlElement): Generator<StrayText> {
   yield* listStrayTexts(document, element);
   for (const child of element.children) yield* listStrayTextsWithin(document, child);

@@ -4,7 +4,7 @@ import { type Message, msg } from '../base/message.ts';
 import { XML_NAMESPACE } from './element.ts';
 import { createKnownShapes, type KnownShapes } from './known-shapes.ts';
 
-/** Loaded when a schema is compiled: it is WebAssembly, which cannot be loaded at once. */
+/** Loaded when a schema is compiled: it is WebAssembly, whose loading is asynchronous. */
 type Library = typeof import('libxml2-wasm');
 
 /** A schema and the address under which others import it: `svc/2.2/svc.xsd` imports `../../xml/xml.xsd` as `xml/xml.xsd`. */

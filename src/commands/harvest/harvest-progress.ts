@@ -36,7 +36,7 @@ type Doubted = { readonly setSpec: string; readonly disbelief: Disbelief | undef
 
 const MAX_NAMED = 5;
 
-/** Names the lists that were not believed. @returns whether the run has not done all that was asked for */
+/** Prints the sets with unconfirmed losses. @returns true if the harvest is therefore incomplete */
 export function warnOfDisbelief(terminal: Terminal, sets: readonly Doubted[], command: 'harvest' | 'harvest-vocab'): boolean {
   const doubted = sets.flatMap(({ setSpec, disbelief }) => (disbelief === undefined ? [] : [{ setSpec, disbelief }]));
   for (const { setSpec, disbelief } of doubted) {

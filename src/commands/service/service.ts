@@ -64,10 +64,7 @@ async function renameService(context: Context, old: string, now: string, options
   return 'done';
 }
 
-/**
- * @throws UsageError where the old address is unknown here, or the new one is invalid. The text is not quoted, since it may
- * contain a password.
- */
+/** @throws UsageError, without quoting a possible password, where the old address is unknown, or the new one is invalid */
 async function planRename(context: Context, old: string, now: string, options: MovedOptions): Promise<Affected> {
   const [from, address] = [normalizeAddress(old), normalizeAddress(now)];
   const all = await describeOutboxes(context);

@@ -131,7 +131,6 @@ type Walked = {
   readonly command: CommandOutline;
   readonly path: readonly string[];
   readonly options: readonly OptionOutline[];
-  /** Number of complete arguments. */
   readonly position: number;
   /** The flag whose value comes next. */
   readonly pending: OptionOutline | undefined;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { getPackageVersion, packageRoot } from '../../base/package-root.ts';
 import { loadSqlite, openSqlite, readSqliteVersion } from '../../store/database.ts';
 
-/** Output of `pas --version --json`; see {@link lookAtProgram}. */
+/** Output of `pas --version --json`. */
 type ProgramFacts = {
   readonly version: string;
   readonly runtime: { readonly name: 'node'; readonly version: string; readonly platform: string; readonly architecture: string };

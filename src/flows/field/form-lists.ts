@@ -76,7 +76,6 @@ export type FieldOrder = {
   readonly destination: string;
   readonly overwrite: boolean;
   readonly vocabulary: Vocabulary;
-  /** Data of the account and of the vocabularies. */
   readonly rules: RuleContext;
   /** The account's own name, the default finder. */
   readonly finder?: string | undefined;

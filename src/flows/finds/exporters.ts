@@ -5,7 +5,6 @@ import type { LidoSource } from '../../tables/export-lido.ts';
 import type { RowCell } from '../../tables/export-text.ts';
 import type { ExportedFind } from '../../tables/exported-find.ts';
 
-/** Options of a format, as far as it has them. */
 export type ExportSettings = {
   readonly format: ExportFormat;
   /** Option of CSV. */
@@ -25,7 +24,7 @@ type ExportSource = ExportSettings & {
 type Render = (finds: Iterable<ExportedFind>, source: ExportSource) => Promise<Iterable<string | Buffer>>;
 
 type Format = {
-  /** Endings of names that ask for it. */
+  /** File extensions that select the format. */
   readonly extensions: readonly string[];
   readonly render: Render;
 };
@@ -62,7 +61,6 @@ export type ExportFormat = keyof typeof FORMATS;
 
 export const EXPORT_FORMATS = Object.keys(FORMATS) as readonly ExportFormat[];
 
-/** The format that the ending of a name asks for. */
 export function findFormatOfExtension(extension: string): ExportFormat | undefined {
   return EXPORT_FORMATS.find((name) => (FORMATS[name] as Format).extensions.includes(extension));
 }
@@ -70,9 +68,9 @@ export function findFormatOfExtension(extension: string): ExportFormat | undefin
 type Exporter = {
   /** For the help of `--for`. */
   readonly summary: Message;
-  /** The first is that of standard output. */
+  /** The first one is the default for standard output. */
   readonly formats: readonly ExportFormat[];
-  /** Finds as the service has them, which are not read in again; otherwise as they are kept. */
+  /** Exports finds as the service has them, which are not imported again; otherwise as they are stored. */
   readonly isAtService: boolean;
   readonly render: Render;
 };

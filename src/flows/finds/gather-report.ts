@@ -24,7 +24,7 @@ import { type FindSources, type GatheredFind, gatherFind, type ReportSources } f
 export type ReportRequest = ReportSources &
   ReportSettings & {
     readonly vocabulary: Vocabulary;
-    /** Undefined for all of them. */
+    /** Undefined for all. */
     readonly finds: readonly StoredFind[] | undefined;
   };
 
@@ -68,7 +68,7 @@ export function gatherReport(request: ReportRequest): GatheredReport {
   return { report, finds };
 }
 
-/** Caches lookups, since terms repeat from find to find. */
+/** Caches lookups, since finds repeat terms. */
 function findSources({ outbox, recordBase, places, ownTerms, vocabulary }: ReportRequest): FindSources {
   const memoizeByIdent = <T>(look: (ident: string) => T): ((ident: string) => T) => {
     const valuesByIdent = new Map<string, { readonly value: T }>();

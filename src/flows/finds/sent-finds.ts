@@ -22,7 +22,6 @@ export function* listSentFinds(outbox: Outbox): Generator<SentFind> {
   }
 }
 
-/** Returns the sent find; undefined where it was not accepted yet. */
 export function findSentFind(outbox: Outbox, find: StoredFind): SentFind | undefined {
   const accepted = listEntriesOfFind(outbox, find.id).filter((entry) => entry.state === 'accepted');
   const sent = accepted.find((entry) => entry.kind === 'import');

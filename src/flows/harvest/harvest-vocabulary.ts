@@ -82,10 +82,7 @@ export type SetHarvest = {
   readonly elapsedMs: number;
 };
 
-/**
- * Updates the vocabularies, one set after another; see {@link harvest}.
- * @throws as {@link harvest}; UsageError for an unknown set; DatabaseError
- */
+/** Updates the vocabularies, set by set. @throws as {@link harvest}; UsageError for an unknown set; DatabaseError */
 export async function harvestVocabulary(options: HarvestVocabularyOptions): Promise<SetHarvest[]> {
   await assertKnownSets(options, options.sets);
   const stray = options.sets.find((set) => !DEFAULT_SETS.some((family) => isInSet(set, family)));

@@ -22,10 +22,7 @@ import { makeOfferTerms, type OfferSources } from './offer-terms.ts';
 /** `asAsked`: all input was understood, and the find is queued, or the draft that was requested. */
 type Added = Saved & { readonly asAsked: boolean };
 
-/**
- * Adds a find from flags. An error keeps it out of the outbox, unless it is to be a draft.
- * @param resumed the find that is continued
- */
+/** Adds a find from flags; one with an error only as a draft on request. @param resumed the find that is continued */
 export async function addFind(adding: EntrySession, resumed: Find | undefined, isDraft: boolean): Promise<Added> {
   const { find: begun, issues: unreadable } = await adding.start(resumed ?? makeNumberedFind(adding), 'first');
   const find = withDefaults(adding, begun);

@@ -34,10 +34,7 @@ type Choice =
   | { readonly kind: 'column'; readonly index: number }
   | { readonly kind: 'fixed' };
 
-/**
- * Lets a person edit the proposals until they are right.
- * @throws InterruptedError where the person stops; then nothing is written
- */
+/** Lets a person edit the proposals. @throws InterruptedError where the person stops; then nothing is written */
 export async function askAboutTable(proposed: TableProposal, world: AskingWorld): Promise<Decision> {
   const { prompt, say, preview } = world;
   let proposal = proposed;

@@ -47,10 +47,7 @@ export async function chooseFinders(finders: Iterable<string>, lookupTerm: Looku
   return withMapping(lookupTerm, { file: '', rows: chosen, issues: [] });
 }
 
-/**
- * Asks if an unknown finder is one of the nearest people.
- * @returns that person, `new` for a new one, or `stop` to send nothing
- */
+/** Asks if an unknown finder is a known person. @returns that person, `new` for a new one, or `stop` to send nothing */
 export function askAboutNewPerson({ name, finds, nearest }: NewPerson, prompt: Prompt): Promise<TermCandidate | 'new' | 'stop'> {
   const [text, count] = [printable(name), finds.length];
   return choose<TermCandidate | 'new' | 'stop'>(prompt, t`The service knows no finder "${text}" (finds: ${count}). Who is it?`, [

@@ -220,7 +220,6 @@ function pickCells(cells: Cells, changed: readonly string[]): Cells {
   return new Map([...cells].filter(([name]) => isRead(name)));
 }
 
-/** Reads the cells as a row of a table. */
 function parseCells({ localId, sourceFile }: StoredFind, cells: Cells, lookupTerm: LookupTerm) {
   const header = ['local_id', ...cells.keys()];
   const row = { row: 1, line: 1, cells: [localId, ...cells.values()] };

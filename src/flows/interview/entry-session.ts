@@ -62,7 +62,7 @@ export type Saved = {
 
 export const NEW_FIND: Find = { localId: '', elements: {}, photos: [] };
 
-/** Common part of both ways of adding a find: by flags, and by questions. */
+/** Common part of adding a find by flags and by questions. */
 export type EntrySession = ReturnType<typeof openEntrySession>;
 
 export function openEntrySession({ outbox, ruleContext, keeping, folder, ...sources }: AddingSources, beginning: Beginning) {

@@ -92,10 +92,7 @@ export function repairOutbox(outboxFile: string, clock: Clock, binding: Binding,
 /** New address and documents of a service. */
 export type ServiceMove = { readonly address: string; readonly prefix?: string; readonly schemaVersion?: string };
 
-/**
- * Records a new address or document form of an outbox's service. The caller holds the push lock.
- * @returns false where nothing changes
- */
+/** Records a new address or document form of the service, under the push lock. @returns false where nothing changes */
 export function moveOutbox(outbox: Outbox, { address, prefix, schemaVersion }: ServiceMove): boolean {
   return outbox.change(() => {
     const before = readHeader(outbox);

@@ -15,10 +15,7 @@ export type Fence =
   | { readonly kind: 'own' | 'new' | 'lost-journal' }
   | { readonly kind: 'foreign'; readonly journal: string; readonly machine: string };
 
-/**
- * @param machine identifier of this machine; empty where it has none
- * @throws DatabaseError or DatabaseTooNewError where the journal is unusable
- */
+/** @param machine its identifier; empty without one @throws DatabaseError, DatabaseTooNewError for an unusable journal */
 export function getFence(outbox: Outbox, machine: string): Fence {
   const journalId = assertJournal(outbox).id;
   const { journal, machine: other } = readHeader(outbox);
@@ -108,10 +105,7 @@ export class UndecidedOutboxError extends UsageError {
   }
 }
 
-/**
- * @throws UndecidedOutboxError where this machine has sent for the account from another outbox, until a person decides how the two are
- * related
- */
+/** @throws UndecidedOutboxError while it is open how an outbox that this account used on this machine is related */
 export function assertDecided(outbox: Outbox, account: string): void {
   if (!isUnattempted(outbox)) return;
   const earlier = findEarlierOutboxes(outbox, account);

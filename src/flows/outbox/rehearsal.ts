@@ -13,10 +13,7 @@ import { isUnattempted } from './fence.ts';
 /** The parts of a profile that a rehearsal needs. */
 type Instance = { readonly name: string; readonly kind: 'production' | 'training'; readonly baseUrl: string };
 
-/**
- * @param productionAddresses of all profiles of production instances
- * @throws UsageError where finds sent there could be taken for real ones
- */
+/** @throws UsageError where finds sent there could be taken for real ones; `productionAddresses` has those of all profiles */
 export function assertTraining({ name, kind, baseUrl }: Instance, productionAddresses: readonly string[]): void {
   if (kind !== 'training')
     throw new UsageError(msg`Profile ${name} is not a training profile. Nothing was sent.`, {

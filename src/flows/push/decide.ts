@@ -135,10 +135,7 @@ function acceptAlreadyApplied({ entry }: AttemptFacts, detail: Message): Settlem
   return { state: 'accepted', identCely: entry.identCely ?? '', reason: msg`the service already had this number` };
 }
 
-/**
- * Requeues an import that may have lost its number to a simultaneous one: the service assigns numbers within a project without
- * reserving them.
- */
+/** Requeues an import that may have lost its number to a simultaneous one: the service does not reserve numbers. */
 function handleUndetailedRefusal(
   state: PushState,
   { entry, now, besideImport, collisionsBefore }: AttemptFacts,
@@ -195,9 +192,7 @@ function handleThrottle(state: PushState, facts: AttemptFacts, retryAfterMs: num
   };
 }
 
-/**
- * Treats two refusals as busy within a short time as a throttle if they concern different records; also a lock that lasts long.
- */
+/** Treats busy answers for different records within a short time, and a lock that lasts long, as a throttle. */
 function handleBusy(state: PushState, facts: AttemptFacts): Decision {
   const { entry, now, departedAt, failuresBefore } = facts;
   const { lastBusy } = state;

@@ -34,10 +34,7 @@ function withMember(members: ReadonlySet<number>, id: number, isMember: boolean)
   return new Set(isMember ? [...members, id] : [...members].filter((each) => each !== id));
 }
 
-/**
- * Sends an import without a find, which the service refuses. @returns the cause for the push to end; undefined where the service
- * is open
- */
+/** Sends an import without a find, which the service refuses. @returns the cause for the push to end, if any */
 export async function probePeer(asker: Asker, token: string): Promise<StopCause | undefined> {
   return findStopCause(await probe(asker, token, makeEmptyImport(asker.baseUrl)));
 }

@@ -107,10 +107,7 @@ export function isAbort(thrown: unknown): thrown is Error {
 
 /** Server time, from the last answer and the time elapsed since. Undefined before the first answer. */
 export type ServerClock = {
-  /**
-   * Lower bound: a `Date` header has whole seconds and precedes its arrival, and the monotonic clock stops while the machine
-   * sleeps.
-   */
+  /** Lower bound: a `Date` header has whole seconds, and the monotonic clock stops while the machine sleeps. */
   now(): ServerMs | undefined;
   /**
    * Upper bound: the answer may have been written right after the request, and read late by a paused process. Uses the wall clock

@@ -198,10 +198,7 @@ export class PushSession {
     for (const effect of effects) if (effect.type === 'renew-token') await this.#renewToken(entry, effect.refused);
   }
 
-  /**
-   * Returns the token; undefined where the push ends without one.
-   * @throws PasError where nothing was sent yet, so that the user gets the remedy
-   */
+  /** Returns the token; undefined where the push ends without one. @throws PasError, with the remedy, before the first request */
   async signIn(asked: Promise<string>): Promise<string | undefined> {
     try {
       return await asked;

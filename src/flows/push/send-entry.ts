@@ -96,10 +96,7 @@ export async function sendOnce(
   }
 }
 
-/**
- * Parses the identifier in a success document of the write interface: root, `samostatny_nalez`, `ident_cely`. Undefined where it
- * has none.
- */
+/** Parses `samostatny_nalez/ident_cely` in a success document of the write interface; undefined where it has none. */
 export function parseRecordIdent(body: Buffer): string | undefined {
   try {
     const find = getChild(parseXml(body).root, 'samostatny_nalez');

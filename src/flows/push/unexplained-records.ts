@@ -44,10 +44,7 @@ export function readUnexplained(outbox: Outbox): Unexplained {
   };
 }
 
-/**
- * Records the search of each project. While an entry is held, the next search begins where this one began, so that it shows the
- * match again.
- */
+/** Records the search of each project. While an entry is held, the next search includes the period of this one. */
 export function recordLookups(
   outbox: Outbox,
   projects: ReadonlySet<string>,

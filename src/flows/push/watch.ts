@@ -83,10 +83,7 @@ export async function watch(options: WatchOptions): Promise<StopCause> {
   }
 }
 
-/**
- * Waits until an entry may be sent: its time has come, or another process has queued it. A clock that is set back does not
- * lengthen the wait.
- */
+/** Waits until an entry is due, or queued by another process. A clock that is set back does not lengthen the wait. */
 async function waitUntilDue(options: WatchOptions): Promise<void> {
   const { clock, stop, dueAtMs } = options;
   const leftUntilDueMs = (): number => (dueAtMs() ?? NEVER) - clock.now();

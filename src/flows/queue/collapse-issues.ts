@@ -66,10 +66,7 @@ export function collapseUnchecked(issues: readonly Issue[], more = 0): Issue[] {
 /** Fewer unknown columns are reported one by one, each with similar names. */
 const MIN_UNKNOWN_COLUMNS = 3;
 
-/**
- * Sums up unknown columns: a table of another form has many, so one line names the wizard.
- * @param getWizardCommand returns the command for a file
- */
+/** Sums up the many unknown columns of a foreign table, with the wizard's command for its file. */
 export function collapseUnknownColumns(issues: readonly Issue[], getWizardCommand: (file: string) => Message): readonly Issue[] {
   const byFile = new Map<string, Issue[]>();
   for (const issue of issues.filter(({ rule }) => rule === 'column-unknown' || rule === 'column-without-name')) {

@@ -63,7 +63,7 @@ export function planNumber(outbox: Outbox, target: Target, value: string): Numbe
   return { change, replaces: isReplaced ? current : undefined, target: now, last, expects };
 }
 
-/** The known number of the record outranks an accepted one, since a curator may have changed it. */
+/** Classifies the change. The known number of the record outranks an accepted one: a curator may have changed it. */
 function classifyNumberChange(last: NumberEntry | undefined, value: string, knownNumber: string | null): NumberChange {
   switch (last?.state) {
     case 'queued':

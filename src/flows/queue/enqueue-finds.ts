@@ -57,7 +57,6 @@ export type EnqueueContext = EnqueueOptions & {
 type FindTable = {
   /** Its full path, with the sheet; undefined for standard input. */
   readonly path: string | undefined;
-  /** Local ids of all its rows. */
   collectKeys(): { has(localId: string): boolean };
 };
 
@@ -121,7 +120,7 @@ export async function enqueueFinds(finds: Iterable<Find>, context: EnqueueContex
     });
     context.onProgress?.(report.finds.length);
   }
-  // Those of which only the journal knew that they were sent.
+  // Finds that only the journal knows as sent.
   if (!context.dryRun) restoreEntries(context.outbox);
   return report;
 }
@@ -279,7 +278,7 @@ function toStoredIssues(
   return { enqueued, issues: [...named, ...ofPhotos] };
 }
 
-/** @param forced the change, where the find has changed already */
+/** @param forced change of a find that has changed already */
 function storeMerged(
   prepared: PreparedFind,
   plan: Plan,
@@ -362,10 +361,7 @@ function storeSent(prepared: PreparedFind, plan: Plan, existing: Existing, merge
   };
 }
 
-/**
- * @returns true if the number of the row is queued for the record, or would be; a number that the account may not set is a
- * correction
- */
+/** @returns true if the row's number is queued, or would be; a number that the account may not set is a correction */
 function queueNumber(find: Find, { stored, entry }: Existing, { merged }: Merge, { outbox, dryRun }: EnqueueContext): boolean {
   const number = find.elements.evidencni_cislo;
   const isChanged = merged.differences.some(({ element }) => element === 'evidencni_cislo');
@@ -375,7 +371,7 @@ function queueNumber(find: Find, { stored, entry }: Existing, { merged }: Merge,
   return change !== 'kept';
 }
 
-/** The find layer's view of a stored find. Its photographs are entries of their own by now. */
+/** Converts a stored find for the find layer, without its photographs, which are entries of their own. */
 export function asFind(stored: StoredFind): Find {
   return {
     localId: stored.localId,

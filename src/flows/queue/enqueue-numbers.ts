@@ -20,7 +20,7 @@ export type TableNumber = {
 };
 
 type NumbersReport = {
-  /** In the order of the table: one for each find. */
+  /** In the order of the table, one for each find. */
   readonly numbers: readonly TableNumber[];
   readonly issues: readonly Issue[];
 };

@@ -138,7 +138,7 @@ function findKnownFind(outbox: Outbox, localId: string): KnownFind | undefined {
   return { identCely, photos: entries.flatMap((entry) => (entry.kind === 'photo' ? [entry.photograph.name] : [])) };
 }
 
-/** Each sheet of a workbook is a table of its own. */
+/** Returns the path of a table; each sheet of a workbook is a table of its own. */
 function makeTablePath({ file, sheet }: Table): string {
   return sheet === undefined ? resolve(file) : `${resolve(file)}#${sheet}`;
 }

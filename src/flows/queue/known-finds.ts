@@ -25,9 +25,7 @@ export function toKnownFind(outbox: Outbox, name: string) {
   const find = target.findId === null ? undefined : findById(outbox, target.findId);
   const sent = find === undefined ? undefined : findSentFind(outbox, find);
   return {
-    /** Undefined for a record without a find here. */
     find,
-    /** Its elements as texts for people. */
     texts: formatLabelledElements((find?.elements ?? {}) as FindElements),
     stories: listEntriesOfTarget(outbox, target).map(
       (entry): Story => ({ entry, attempts: listAttempts(outbox, entry), evidence: listEvidence(outbox, entry) }),

@@ -49,10 +49,7 @@ type MatchSources = MatchOptions & {
   readonly onProgress: (doneCount: number, total: number) => void;
 };
 
-/**
- * Inspects every file of a folder and matches it to a find; changes nothing.
- * @throws FileError where the folder cannot be read
- */
+/** Inspects every file of a folder and matches it to a find. @throws FileError where the folder cannot be read */
 export async function matchFolder(folder: string, sources: MatchSources): Promise<MatchedFolder> {
   const { files, unsearched, issues } = await listFilesIn(folder, sources.recursive);
   const byDigest = groupByDigest(listPhotoEntries(sources.outbox));
@@ -117,7 +114,6 @@ type QueueOptions = {
 };
 
 export type Queued = {
-  /** Find by file. */
   readonly queued: ReadonlyMap<string, string>;
   readonly stripped: number;
 };

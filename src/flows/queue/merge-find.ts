@@ -86,7 +86,7 @@ export function mergeFind(
   return { kind: classifyMerge(), merged: withStoredNumber(merged, stored, elements) };
 }
 
-/** The number that was set since is an entry of its own, no element of the find. */
+/** Separates the number that was set since, which is an entry of its own, from the elements. */
 function withStoredNumber(merged: MergedRow, stored: StoredFind, shown: FindElements): MergedRow {
   const { evidencni_cislo: storedNumber } = stored.elements as FindElements;
   const { evidencni_cislo: now, ...otherElements } = merged.elements;
@@ -187,7 +187,6 @@ export function makeEqualIssue(find: Find, other: { readonly localId: string; re
   return makeErrorIssue('equal-find', joinMessages([reads, advice], ' '), { find: find.localId, ...find.source });
 }
 
-/** Makes the issue of a row whose find was dropped by a person. */
 export function makeDroppedIssue({ localId, source }: Find): Issue {
   const message = msg`The find was dropped and is not queued again. To queue it again: ${cmd`pas resolve ${localId} --resend`}`;
   return makeWarningIssue('given-up', message, { find: localId, ...source });

@@ -9,7 +9,6 @@ import { resolveRecordName } from './resolve-finds.ts';
 import { sweepPhotographs } from './sweep-photographs.ts';
 
 export type PlannedRemoval = {
-  /** As the user wrote it. */
   readonly name: string;
   readonly target: Target;
   readonly entries: readonly Entry[];

@@ -29,10 +29,7 @@ export function resolveRecordNames(outbox: Outbox, names: readonly string[]): st
   return names.map((name) => makeRecordKey(resolveRecordName(outbox, name)));
 }
 
-/**
- * Returns the record of a find, or a record without a find here that has queued changes.
- * @throws UsageError for an unknown name
- */
+/** Returns the record of a find, or one without a find here that has queued changes. @throws UsageError */
 export function resolveRecordName(outbox: Outbox, name: string): Target {
   const target = findKnownTarget(outbox, name);
   if (target.findId !== null || listEntriesOfTarget(outbox, target).length > 0) return target;

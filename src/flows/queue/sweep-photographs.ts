@@ -10,11 +10,7 @@ const MIN_AGE_MS = 3600_000;
 /** Files per transaction: few enough that a parallel push waits only briefly. */
 const BATCH = 50;
 
-/**
- * Removes copies of photographs without an entry.
- * @returns the number of removed copies
- * @throws DatabaseError where the disk fails
- */
+/** Removes copies of photographs without an entry. @returns their number @throws DatabaseError where the disk fails */
 export function sweepPhotographs(outbox: Outbox, photosFolder: string): number {
   const used = listUsedPhotographs(outbox);
   const unused = listCopies(photosFolder).filter(({ digest, path }) => !used.has(digest) && isOld(outbox, path));

@@ -132,7 +132,7 @@ function announce(): void {
   spawnSync('powershell', ['-NoProfile', '-NonInteractive', '-Command', script], { windowsHide: true, timeout: 20_000 });
 }
 
-/** The user's own path in a file that `reg export` wrote; empty where there is none. */
+/** Parses the user's own path in a file that `reg export` wrote; empty where it has none. */
 export function parseRegistryPath(text: string): string {
   const whole = text.replace(/\\\r?\n\s*/g, '');
   const value = /^"path"=(.*?)\r?$/im.exec(whole)?.[1];
@@ -146,7 +146,7 @@ export function parseRegistryPath(text: string): string {
     .replace(/(?<!\0)\0+$/, '');
 }
 
-/** With a path in which variables such as `%USERPROFILE%` are filled in. */
+/** Formats a registry file with a path in which variables such as `%USERPROFILE%` are expanded. */
 export function formatRegistryPath(path: string): Buffer {
   const bytes = Buffer.from(`${path}\0`, 'utf16le').toString('hex').match(/../g)?.join(',');
   const lines = [`\uFEFF${REGISTRY_FORMAT}`, '', `[${USER_ENVIRONMENT}]`, `"Path"=hex(2):${bytes}`, ''];

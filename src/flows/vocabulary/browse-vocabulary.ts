@@ -121,7 +121,7 @@ export function toTermJson(term: Term): object {
   };
 }
 
-/** Distinguishes a typing error from an empty set. */
+/** Rejects an unknown set, which would look like an empty one. */
 function requireSet(vocabulary: Vocabulary, set: string): void {
   const counts = countBySet(vocabulary);
   if (isHarvested(vocabulary, set) && counts.some(({ setSpec }) => isInSet(setSpec, set))) return;
