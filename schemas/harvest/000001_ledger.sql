@@ -1,4 +1,4 @@
--- The ledger of a harvest into an output: the harvested subject, its progress, and the records that were met. Where the records
+-- The ledger of a harvest into an output: the harvested subject, its progress, and the seen records. Where the records
 -- themselves are stored in SQLite, the table `records` of the same file has them.
 -- Times are whole milliseconds since 1970 UTC. "The server's" ones come from its answers, the others from this machine.
 
@@ -48,18 +48,18 @@ create table harvests (
   completed_at integer,
   -- the pass under way; null when there is none
   pass text check (json_valid(pass)),
-  -- number of the last look at the list
-  looks integer not null default 0,
-  -- last look of the last complete pass that read everything: a record that it did not meet is not on the list
-  full_look integer not null default 0,
-  -- losses that were not believed at once: since when, by the server's clock, and a digest of what was not met; null: none
-  doubt text check (json_valid(doubt)),
-  -- a datestamp that was met is a day, so changes are asked for by day
+  -- number of the last scan of the list
+  scans integer not null default 0,
+  -- last scan of the last complete full pass: a record that it did not see is not on the list
+  full_scan integer not null default 0,
+  -- unconfirmed losses: first server time, and a digest of the unlisted identifiers; null: none
+  observed_losses text check (json_valid(observed_losses)),
+  -- a seen datestamp is a day, so changes are requested by day
   by_day integer not null default 0 check (by_day in (0, 1))
 ) strict;
 
--- every record that was met, as it was met last, for each set that it was met in
-create table met_records (
+-- last seen version of each record, per set
+create table seen_records (
   identifier text not null,
   harvest integer not null,
   -- these two are the same in all sets: they say what the output holds
@@ -67,8 +67,8 @@ create table met_records (
   -- of the record's text, since two changes may have one datestamp; empty where the record could not be read and so is not in the
   -- output
   digest blob not null,
-  -- the last look that met the record
-  look integer not null,
+  -- last scan that saw the record
+  scan integer not null,
   -- it was left out since it could not be read, or another program removed it; it is asked for again
   skipped integer not null default 0 check (skipped in (0, 1)),
   primary key (identifier, harvest)

@@ -25,7 +25,7 @@ create table terms (
   details text not null check (json_valid(details)),
   -- the server's time of the last change
   datestamp_at integer not null,
-  -- deleted: the service says so; vanished: a full harvest no longer met it
+  -- deleted: the service says so; vanished: a full harvest no longer lists it
   gone text check (gone in ('deleted', 'vanished')),
   gone_at integer,
   check ((gone is null) = (gone_at is null)),
@@ -72,7 +72,7 @@ create table term_words (
 
 create index term_words_by_term on term_words (term);
 
--- boundaries in WGS 84; boxes for the first look
+-- boundaries in WGS 84; boxes for the index
 create table areas (
   term integer primary key references terms (id) on delete cascade,
   boundary text not null
@@ -92,33 +92,33 @@ create table harvests (
   -- how often a run of pas took this up; only the latest may go on writing
   runs integer not null default 0,
 
-  -- as whom, and from which endpoint in which format: a record that was met by another subject is met again
+  -- as whom, and from which endpoint in which format: a record seen by another subject is requested again
   subject text not null default '',
   -- role and organisation of the account; null where the service did not say them
   rights text,
-  -- number of the last look at the list
-  looks integer not null default 0,
+  -- number of the last scan of the list
+  scans integer not null default 0,
   -- the pass under way; null when there is none
   pass text check (json_valid(pass)),
-  -- last look of the last complete pass that read everything: a record that it did not meet is not on the list
-  full_look integer not null default 0,
-  -- losses that were not believed at once: since when, by the server's clock, and a digest of what was not met; null: none
-  doubt text check (json_valid(doubt)),
-  -- a datestamp that was met is a day, so changes are asked for by day
+  -- last scan of the last complete full pass: a record that it did not see is not on the list
+  full_scan integer not null default 0,
+  -- unconfirmed losses: first server time, and a digest of the unlisted identifiers; null: none
+  observed_losses text check (json_valid(observed_losses)),
+  -- a seen datestamp is a day, so changes are requested by day
   by_day integer not null default 0 check (by_day in (0, 1)),
 
   unique (source, set_spec)
 ) strict;
 
--- every record that was met, as it was met last
-create table met_records (
+-- last seen version of each record
+create table seen_records (
   harvest integer not null references harvests (id) on delete cascade,
   identifier text not null,
   datestamp_at integer not null,
   -- of the record's text; empty where no text of it was taken
   digest blob not null,
-  -- the last look that met it
-  look integer not null,
+  -- last scan that saw it
+  scan integer not null,
   -- it was left out since it could not be read; it is asked for again
   skipped integer not null default 0 check (skipped in (0, 1)),
   primary key (harvest, identifier)

@@ -130,7 +130,7 @@ export function deleteCheckpoint(ledger: Ledger): void {
 }
 
 export function resetOutput(ledger: Ledger): void {
-  ledger.sql('delete from met_records').run();
+  ledger.sql('delete from seen_records').run();
   ledger.sql('delete from files').run();
   invalidateWatermarks(ledger);
   withTrackingSuspended(ledger, () => ledger.sql('delete from records').run());
@@ -238,8 +238,8 @@ export function assertSubject(ledger: Ledger, subject: Subject, output: string):
 /** Tells if no record was ever harvested into it, for example because the service refused; then its subject may change. */
 function isUntouched(ledger: Ledger): boolean {
   const touched = ledger.sql(
-    `select exists (select 1 from harvests where watermark_at is not null or pass ->> '$.met' > 0)
-       or exists (select 1 from met_records)`,
+    `select exists (select 1 from harvests where watermark_at is not null or pass ->> '$.seen' > 0)
+       or exists (select 1 from seen_records)`,
   );
   return touched.pluck().get() === 0;
 }
@@ -279,13 +279,13 @@ export function isEdited(ledger: Ledger): boolean {
 /** Resets the mark of foreign writes after a complete comparison. Must run inside {@link Ledger.change}. */
 export function settleTable(ledger: Ledger): void {
   ledger.sql('update outputs set edited = 0').run();
-  const has = 'select 1 from records where records.identifier = met_records.identifier';
-  ledger.sql(`update met_records set digest = x'' where length(digest) > 0 and not exists (${has})`).run();
+  const has = 'select 1 from records where records.identifier = seen_records.identifier';
+  ledger.sql(`update seen_records set digest = x'' where length(digest) > 0 and not exists (${has})`).run();
 }
 
 /** Deletes rows that the harvest did not write. Must run inside {@link Ledger.change}. */
 export function removeForeign(ledger: Ledger): void {
-  const seenQuery = 'select 1 from met_records as met where met.identifier = records.identifier and length(digest) > 0';
+  const seenQuery = 'select 1 from seen_records as seen where seen.identifier = records.identifier and length(digest) > 0';
   ledger.sql(`delete from records where not exists (${seenQuery})`).run();
 }
 
@@ -302,7 +302,7 @@ export function saveRecord(ledger: Ledger, record: StoredRecord): void {
 }
 
 export function countHeld(ledger: Ledger): number {
-  return Number(ledger.sql('select count(distinct identifier) from met_records where length(digest) > 0').pluck().get());
+  return Number(ledger.sql('select count(distinct identifier) from seen_records where length(digest) > 0').pluck().get());
 }
 
 /** Files of a folder of records, as they were written. Functions that write must run inside {@link Ledger.change}. */
@@ -331,6 +331,6 @@ export function listStoredFiles(ledger: Ledger): StoredFile[] {
 export function requestAgain(ledger: Ledger, files: readonly StoredFile[]): void {
   for (const { name, identifier } of files) {
     ledger.sql('delete from files where name = ?').run(name);
-    ledger.sql(`update met_records set digest = x'00', skipped = 1 where identifier = ?`).run(identifier);
+    ledger.sql(`update seen_records set digest = x'00', skipped = 1 where identifier = ?`).run(identifier);
   }
 }

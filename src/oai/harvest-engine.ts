@@ -29,7 +29,7 @@ type Harvested = {
   /** Records that were skipped, in this run or before, and still cannot be read. */
   readonly broken: readonly BrokenRecord[];
   /** Set where unlisted records are kept, since they may still exist; the next run reads everything again. */
-  readonly disbelief: Disbelief | undefined;
+  readonly unconfirmed: UnconfirmedLosses | undefined;
 };
 
 /** Scans of a list before it is reported as incomplete. */
@@ -59,24 +59,24 @@ async function harvestOnce(run: Run, finish: Finish): Promise<Harvested> {
   // An empty list of changes may be wrong, so one that was not compared with the count is read again.
   const goesOn = begun !== undefined && !wasAhead && (begun.kind === 'full' || (options.full !== true && !begun.walk.ended));
   const pass = goesOn ? begun : decideNextPass({ ...run, full: options.full === true || wasAhead });
-  if (pass === undefined) return { pass, broken: [], disbelief: undefined };
+  if (pass === undefined) return { pass, broken: [], unconfirmed: undefined };
   state.change(() => state.savePass(pass));
   await scanUntilComplete(run, goesOn);
   await retrySkipped(run);
-  const lastLook = getCurrentPass(state);
+  const lastPass = getCurrentPass(state);
   // The watermark moves only after the comparison with the count, also if this process is killed meanwhile.
-  if (lastLook.kind === 'changes' && !(await isAsCounted(run))) return harvestOnce({ ...run, full: true }, finish);
-  const losses = lastLook.kind === 'full' ? await run.losses?.(lastLook.look.number) : undefined;
+  if (lastPass.kind === 'changes' && !(await isAsCounted(run))) return harvestOnce({ ...run, full: true }, finish);
+  const losses = lastPass.kind === 'full' ? await run.losses?.(lastPass.scan.number) : undefined;
   const isProof = losses !== undefined && (losses.lost.length === 0 || canInferDeletion(run));
-  const disbelief = isProof ? makeDisbelief(run, losses) : undefined;
-  if (isProof && disbelief === undefined) await tombstoneMissing(run);
+  const unconfirmed = isProof ? findUnconfirmedLosses(run, losses) : undefined;
+  if (isProof && unconfirmed === undefined) await tombstoneMissing(run);
   return state.change(() => {
-    const ended = disbelief === undefined ? getCurrentPass(state) : lastLook;
-    if (disbelief === undefined) {
+    const ended = unconfirmed === undefined ? getCurrentPass(state) : lastPass;
+    if (unconfirmed === undefined) {
       finish(ended, isProof);
       state.complete();
     }
-    return { pass: ended, broken: state.listSkipped().map((name) => makeSkippedRecord(run, name)), disbelief };
+    return { pass: ended, broken: state.listSkipped().map((name) => makeSkippedRecord(run, name)), unconfirmed };
   });
 }
 
@@ -85,20 +85,20 @@ function decideNextPass(options: HarvestOptions): HarvestPass | undefined {
   const { state, clock, window, full, overlapMs, serverNowMs, onNote } = options;
   const beginning = { localMs: Math.floor(clock.now()), heldBefore: state.countListed() };
   const watermarkMs = state.getWatermarkMs();
-  const look = state.getLastLook() + 1;
+  const scan = state.getLastScan() + 1;
   const skipped = state.listSkipped();
   // A skipped record without an identifier cannot be requested alone.
   if (watermarkMs === null || full === true || skipped.some(isUnidentified))
-    return startPass('full', window, serverNowMs, look, beginning);
+    return startPass('full', window, serverNowMs, scan, beginning);
   if (watermarkMs > serverNowMs + CLOCK_STEP_MS) {
     onNote?.(formatClockWentBack(listName(options.setSpec), watermarkMs, serverNowMs));
-    return startPass('full', window, serverNowMs, look, beginning);
+    return startPass('full', window, serverNowMs, scan, beginning);
   }
   const fromMs = Math.max(window.fromMs ?? 0, watermarkMs - overlapMs);
   if (window.untilMs !== null && fromMs > window.untilMs) {
-    return skipped.length === 0 ? undefined : startPass('full', window, serverNowMs, look, beginning);
+    return skipped.length === 0 ? undefined : startPass('full', window, serverNowMs, scan, beginning);
   }
-  return startPass('changes', { ...window, fromMs }, serverNowMs, look, beginning);
+  return startPass('changes', { ...window, fromMs }, serverNowMs, scan, beginning);
 }
 
 /** Returns the reason for a full pass: while a server clock was ahead, a watermark may have skipped changes. */
@@ -108,7 +108,7 @@ export function formatClockWentBack(setSpec: string, watermarkMs: number, server
 }
 
 /** Explains why a list that lacks one record of its count is accepted. */
-function explainOvercount(list: string, { listSize, look: { met: seenCount } }: HarvestPass): string {
+function explainOvercount(list: string, { listSize, scan: { seen: seenCount } }: HarvestPass): string {
   return t`${list}: the service counts ${listSize} records, and twice listed ${seenCount} completely. These are accepted as all.`;
 }
 
@@ -120,7 +120,7 @@ async function retrySkipped(run: Run): Promise<void> {
     const pass = getCurrentPass(state);
     try {
       if (!isUnidentified(name)) await take(run, pass, await client.getRecordPage(name, metadataPrefix, signal));
-      else if (seenRecord?.look !== pass.look.number) forget(run, name);
+      else if (seenRecord?.scan !== pass.scan.number) forget(run, name);
     } catch (thrown) {
       if (!(thrown instanceof OaiError)) throw thrown;
       if (thrown.oaiCode === 'idDoesNotExist') forget(run, name);
@@ -142,33 +142,33 @@ function makeSkippedRecord({ faults }: Run, name: string): BrokenRecord {
 
 async function scanUntilComplete(run: Run, goesOn: boolean): Promise<void> {
   const { state } = run;
-  for (let looks = 1; ; looks++) {
+  for (let scans = 1; ; scans++) {
     await readAllPages(run);
     // A list of one page cannot change between pages, unless an earlier run read it.
-    if (!isOnePage(getCurrentPass(state)) || (goesOn && looks === 1)) await rescanChanges(run);
+    if (!isOnePage(getCurrentPass(state)) || (goesOn && scans === 1)) await rescanChanges(run);
     const pass = getCurrentPass(state);
     const verdict = judge(pass);
-    if (verdict === 'complete' || (looks === MAX_SCANS && isWhole(pass))) return;
+    if (verdict === 'complete' || (scans === MAX_SCANS && isWhole(pass))) return;
     if (verdict === 'counted-too-many' && run.losses !== undefined) {
       run.onNote?.(explainOvercount(listName(run.setSpec), pass));
       return;
     }
     state.change(() => state.savePass(startScan(pass, true)));
-    if (verdict === 'short' || verdict === 'counted-too-many' || looks === MAX_SCANS)
+    if (verdict === 'short' || verdict === 'counted-too-many' || scans === MAX_SCANS)
       throw makeIncompleteError(run, pass, explainIncomplete(pass));
   }
 }
 
 /** Scan number of records with a tombstone. */
-const NO_LOOK = 0;
+const NO_SCAN = 0;
 const RECORDS_AT_ONCE = 100;
 
 /** Tells if records that a complete pass did not see can be taken for deleted. */
 function canInferDeletion({ state, setSpec, onNote }: HarvestOptions): boolean {
-  const { kind, window, look } = getCurrentPass(state);
+  const { kind, window, scan } = getCurrentPass(state);
   // A changed record leaves a window with an end, and a skipped one without an identifier may be any of them.
   if (kind === 'changes' || window.untilMs !== null || state.listSkipped().some(isUnidentified)) return false;
-  for (const identifier of state.listMetIn(look.number)) {
+  for (const identifier of state.listSeenIn(scan.number)) {
     if (identifier.includes('/id/')) continue;
     const list = listName(setSpec);
     onNote?.(t`${list}: the service names its records in another form (${identifier}), so none is marked as vanished.`);
@@ -183,17 +183,17 @@ function canInferDeletion({ state, setSpec, onNote }: HarvestOptions): boolean {
  */
 async function tombstoneMissing(run: Run): Promise<void> {
   const { state, sink, onVanished } = run;
-  const unmet = onVanished === undefined ? [] : state.listUnmetIn(getCurrentPass(state).look.number);
-  if (unmet.length === 0) return;
-  for (let first = 0; first < unmet.length; first += RECORDS_AT_ONCE) {
-    const document = parseXml(makeTombstonePage(run, unmet.slice(first, first + RECORDS_AT_ONCE)));
+  const unseen = onVanished === undefined ? [] : state.listUnseenIn(getCurrentPass(state).scan.number);
+  if (unseen.length === 0) return;
+  for (let first = 0; first < unseen.length; first += RECORDS_AT_ONCE) {
+    const document = parseXml(makeTombstonePage(run, unseen.slice(first, first + RECORDS_AT_ONCE)));
     const records = [...walkDescendants(document.root, 'record', OAI_NAMESPACE)].flatMap((element) => parseRecord(element) ?? []);
     await sink.write({ document, records, seenRecords: records });
     state.change(() => {
       sink.notePage();
       for (const { header, element } of records) {
         const digest = digestRecord(getSourceBytes(document, element));
-        state.markSeen(header.identifier, { datestampMs: header.datestampMs, digest, look: NO_LOOK, skipped: false });
+        state.markSeen(header.identifier, { datestampMs: header.datestampMs, digest, scan: NO_SCAN, skipped: false });
       }
     });
     onVanished?.(records.length);
@@ -217,41 +217,41 @@ function makeTombstonePage({ state, setSpec, granularity }: Run, identifiers: re
 }
 
 /** Reason for which unlisted records are kept and the next pass is a full one. */
-export type Disbelief =
+export type UnconfirmedLosses =
   | { readonly kind: 'empty' }
   | { readonly kind: 'losses'; readonly lost: number; readonly held: number; readonly inUse: readonly string[] };
 
 const MAX_LOST = 50;
 const MAX_LOST_SHARE = 0.1;
 /** Exceeds the time in which a service rebuilds its index. */
-const SECOND_LOOK_MS = 3_600_000;
+const CONFIRM_AFTER_MS = 3_600_000;
 
 /**
  * Decides if records that a full pass did not see are deleted. While an index is rebuilt, a list may be empty or short, so many
  * losses count only if a second scan, at least an hour later, lacks the same records, or the caller accepts them.
  * @returns undefined where they are deleted
  */
-function makeDisbelief({ state, serverNowMs: nowMs, acceptLosses = false }: Run, { lost, inUse }: Losses): Disbelief | undefined {
+function findUnconfirmedLosses({ state, serverNowMs: nowMs, acceptLosses = false }: Run, { lost, inUse }: Losses): UnconfirmedLosses | undefined {
   const pass = getCurrentPass(state);
   const { heldBefore, window } = pass;
   if (lost.length === 0) {
-    if (pass.look.met > 0 || window.fromMs !== null || window.untilMs !== null) return undefined;
-    state.change(() => state.endInDoubt({ sinceMs: nowMs, digest: '' }));
+    if (pass.scan.seen > 0 || window.fromMs !== null || window.untilMs !== null) return undefined;
+    state.change(() => state.endUnconfirmed({ sinceMs: nowMs, digest: '' }));
     return { kind: 'empty' };
   }
   const areFew = lost.length <= Math.min(MAX_LOST, heldBefore * MAX_LOST_SHARE);
   const digest = createHash('sha256').update(lost.toSorted().join('\n')).digest('base64');
-  const before = state.getDoubt();
+  const before = state.getObservedLosses();
   // After a step back of the clock, the hour begins again.
   const isSame = before?.digest === digest && before.sinceMs <= nowMs;
   const sinceMs = isSame ? before.sinceMs : nowMs;
-  const isSecondLook = isSame && nowMs - sinceMs >= SECOND_LOOK_MS;
-  if (acceptLosses || pass.lossesTaken || isSecondLook || (areFew && pass.look.met > 0 && inUse.length === 0)) {
+  const isConfirmed = isSame && nowMs - sinceMs >= CONFIRM_AFTER_MS;
+  if (acceptLosses || pass.lossesAccepted || isConfirmed || (areFew && pass.scan.seen > 0 && inUse.length === 0)) {
     // A run that is killed while it writes tombstones continues with the rest.
-    state.change(() => state.savePass({ ...pass, lossesTaken: true }));
+    state.change(() => state.savePass({ ...pass, lossesAccepted: true }));
     return undefined;
   }
-  state.change(() => state.endInDoubt({ sinceMs, digest }));
+  state.change(() => state.endUnconfirmed({ sinceMs, digest }));
   return { kind: 'losses', lost: lost.length, held: heldBefore, inUse };
 }
 

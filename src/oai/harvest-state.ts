@@ -13,13 +13,13 @@ export type SeenRecord = {
   /** Digest of the record's source; empty where none was stored. */
   readonly digest: Buffer;
   /** Number of the last scan that saw it; 0 where it has a tombstone. */
-  readonly look: number;
+  readonly scan: number;
   /** It could not be read. */
   readonly skipped: boolean;
 };
 
 /** Unlisted records that were not yet taken for deleted. */
-type Doubt = {
+type ObservedLosses = {
   /** First time at which the list lacked them, by the server's clock. */
   readonly sinceMs: number;
   /** Digest of the missing identifiers; empty where the list was empty and nothing is stored. */
@@ -36,23 +36,23 @@ export type HarvestState = {
   /** Ends the pass as complete. */
   complete(): void;
   /** Returns the unconfirmed losses of the last pass; undefined where there are none. */
-  getDoubt(): Doubt | undefined;
+  getObservedLosses(): ObservedLosses | undefined;
   /** Ends the pass with unconfirmed losses: the next one reads everything. */
-  endInDoubt(doubt: Doubt): void;
+  endUnconfirmed(losses: ObservedLosses): void;
   /** Counts the records that the service should list: those of the last full pass and later ones. */
   countListed(): number;
   /** Tells if a seen datestamp is a day, whatever granularity the service declares. */
   isStampedByDay(): boolean;
   markDayGranularity(): void;
   /** Returns the number of the latest scan. */
-  getLastLook(): number;
+  getLastScan(): number;
   findSeen(identifier: string): SeenRecord | undefined;
   markSeen(identifier: string, seenRecord: SeenRecord): void;
   /** Returns the identifiers of skipped records. */
   listSkipped(): string[];
-  listMetIn(look: number): Iterable<string>;
+  listSeenIn(scan: number): Iterable<string>;
   /** Returns the identifiers of stored records that this scan did not see, without skipped ones and tombstones. */
-  listUnmetIn(look: number): readonly string[];
+  listUnseenIn(scan: number): readonly string[];
   /** Runs `work` in a transaction. */
   change<T>(work: () => T): T;
 };
@@ -61,8 +61,8 @@ export type HarvestState = {
 export function makeMemoryState(): HarvestState {
   let pass: HarvestPass | undefined;
   let watermarkMs: number | null = null;
-  let [lastLook, fullLook] = [0, 0];
-  let doubt: Doubt | undefined;
+  let [lastScan, fullScan] = [0, 0];
+  let losses: ObservedLosses | undefined;
   let isByDay = false;
   const records = new Map<string, SeenRecord>();
   return {
@@ -70,35 +70,35 @@ export function makeMemoryState(): HarvestState {
     getPass: () => pass,
     savePass: (next) => {
       pass = next;
-      lastLook = next.look.number;
+      lastScan = next.scan.number;
     },
     complete: () => {
       watermarkMs = pass === undefined ? null : getWatermark(pass);
-      fullLook = pass?.kind === 'full' ? pass.look.number : fullLook;
-      [pass, doubt] = [undefined, undefined];
+      fullScan = pass?.kind === 'full' ? pass.scan.number : fullScan;
+      [pass, losses] = [undefined, undefined];
     },
-    getDoubt: () => doubt,
-    endInDoubt: (next) => {
-      [watermarkMs, pass, doubt] = [null, undefined, next];
+    getObservedLosses: () => losses,
+    endUnconfirmed: (next) => {
+      [watermarkMs, pass, losses] = [null, undefined, next];
     },
-    countListed: () => [...records.values()].filter(({ look }) => look > 0 && look >= fullLook).length,
+    countListed: () => [...records.values()].filter(({ scan }) => scan > 0 && scan >= fullScan).length,
     isStampedByDay: () => isByDay,
     markDayGranularity: () => {
       isByDay = true;
     },
-    getLastLook: () => lastLook,
+    getLastScan: () => lastScan,
     findSeen: (identifier) => records.get(identifier),
-    markSeen: (identifier, { datestampMs, digest, look, skipped }) =>
-      records.set(identifier, { datestampMs, digest, look, skipped }),
+    markSeen: (identifier, { datestampMs, digest, scan, skipped }) =>
+      records.set(identifier, { datestampMs, digest, scan, skipped }),
     listSkipped: () => [...records].flatMap(([identifier, { skipped }]) => (skipped ? [identifier] : [])),
-    listMetIn: (look) => [...records].flatMap(([identifier, seenRecord]) => (seenRecord.look === look ? [identifier] : [])),
-    listUnmetIn: (look) => [...records].flatMap(([identifier, seenRecord]) => (isUnmet(seenRecord, look) ? [identifier] : [])),
+    listSeenIn: (scan) => [...records].flatMap(([identifier, seenRecord]) => (seenRecord.scan === scan ? [identifier] : [])),
+    listUnseenIn: (scan) => [...records].flatMap(([identifier, seenRecord]) => (isUnseen(seenRecord, scan) ? [identifier] : [])),
     change: (work) => work(),
   };
 }
 
-function isUnmet({ look, digest, skipped }: SeenRecord, inLook: number): boolean {
-  return look > 0 && look < inLook && digest.length > 0 && !skipped;
+function isUnseen({ scan, digest, skipped }: SeenRecord, currentScan: number): boolean {
+  return scan > 0 && scan < currentScan && digest.length > 0 && !skipped;
 }
 
 /** Database with the tables `harvests` and `seen_records`; see schemas/harvest and schemas/vocabulary. */
@@ -107,7 +107,7 @@ type HarvestTables = {
   change<T>(work: () => T): T;
 };
 
-const parseSeen = createRowParser({ datestampMs: isNumber, digest: isBytes, look: isNumber, skipped: isNumber });
+const parseSeen = createRowParser({ datestampMs: isNumber, digest: isBytes, scan: isNumber, skipped: isNumber });
 
 /** Makes a state in one row of `harvests`. @param nowMs this machine's clock */
 export function makeStoredState({ sql, change }: HarvestTables, harvest: number, nowMs: () => number): HarvestState {
@@ -121,55 +121,55 @@ export function makeStoredState({ sql, change }: HarvestTables, harvest: number,
     getWatermarkMs: () => parseValue(orNull(isNumber), getColumn('watermark_at')),
     getPass,
     savePass: (pass) =>
-      sql('update harvests set pass = ?, looks = ? where id = ?').run(JSON.stringify(pass), pass.look.number, harvest),
+      sql('update harvests set pass = ?, scans = ? where id = ?').run(JSON.stringify(pass), pass.scan.number, harvest),
     complete: () => {
       const done = getPass();
       sql(
-        `update harvests set watermark_at = ?, completed_at = ?, pass = null, doubt = null,
-           full_look = case when pass ->> '$.kind' = 'full' then looks else full_look end where id = ?`,
+        `update harvests set watermark_at = ?, completed_at = ?, pass = null, observed_losses = null,
+           full_scan = case when pass ->> '$.kind' = 'full' then scans else full_scan end where id = ?`,
       ).run(done === undefined ? null : getWatermark(done), Math.floor(nowMs()), harvest);
     },
-    getDoubt: () => {
-      const text = getColumn('doubt');
+    getObservedLosses: () => {
+      const text = getColumn('observed_losses');
       return typeof text === 'string' ? JSON.parse(text) : undefined;
     },
-    endInDoubt: (doubt) =>
-      sql('update harvests set watermark_at = null, pass = null, doubt = ? where id = ?').run(JSON.stringify(doubt), harvest),
+    endUnconfirmed: (losses) =>
+      sql('update harvests set watermark_at = null, pass = null, observed_losses = ? where id = ?').run(JSON.stringify(losses), harvest),
     countListed: () =>
       Number(
         sql(
-          `select count(*) from met_records where harvest = :harvest and look > 0
-             and look >= (select full_look from harvests where id = :harvest)`,
+          `select count(*) from seen_records where harvest = :harvest and scan > 0
+             and scan >= (select full_scan from harvests where id = :harvest)`,
         )
           .pluck()
           .get({ harvest }),
       ),
     isStampedByDay: () => getColumn('by_day') === 1,
     markDayGranularity: () => sql('update harvests set by_day = 1 where id = ?').run(harvest),
-    getLastLook: () => Number(getColumn('looks')),
+    getLastScan: () => Number(getColumn('scans')),
     findSeen: (identifier) => {
       const row = sql(
-        'select datestamp_at as datestampMs, digest, look, skipped from met_records where harvest = ? and identifier = ?',
+        'select datestamp_at as datestampMs, digest, scan, skipped from seen_records where harvest = ? and identifier = ?',
       ).get(harvest, identifier);
       if (row === undefined) return undefined;
       const seen = parseSeen(row);
       return { ...seen, skipped: seen.skipped === 1 };
     },
-    markSeen: (identifier, { datestampMs, digest, look, skipped }) =>
+    markSeen: (identifier, { datestampMs, digest, scan, skipped }) =>
       sql(
-        'insert or replace into met_records (harvest, identifier, datestamp_at, digest, look, skipped) values (?, ?, ?, ?, ?, ?)',
-      ).run(harvest, identifier, datestampMs, digest, look, skipped ? 1 : 0),
+        'insert or replace into seen_records (harvest, identifier, datestamp_at, digest, scan, skipped) values (?, ?, ?, ?, ?, ?)',
+      ).run(harvest, identifier, datestampMs, digest, scan, skipped ? 1 : 0),
     listSkipped: () =>
-      parseTexts(sql('select identifier from met_records where harvest = ? and skipped = 1').pluck().all(harvest)),
-    *listMetIn(look) {
-      const identifiers = sql('select identifier from met_records where harvest = ? and look = ?').pluck();
-      for (const identifier of identifiers.iterate(harvest, look)) yield parseValue(isText, identifier);
+      parseTexts(sql('select identifier from seen_records where harvest = ? and skipped = 1').pluck().all(harvest)),
+    *listSeenIn(scan) {
+      const identifiers = sql('select identifier from seen_records where harvest = ? and scan = ?').pluck();
+      for (const identifier of identifiers.iterate(harvest, scan)) yield parseValue(isText, identifier);
     },
-    listUnmetIn: (look) => {
+    listUnseenIn: (scan) => {
       const identifiers = sql(
-        `select identifier from met_records where harvest = ? and look > 0 and look < ? and length(digest) > 0 and skipped = 0`,
+        `select identifier from seen_records where harvest = ? and scan > 0 and scan < ? and length(digest) > 0 and skipped = 0`,
       );
-      return parseTexts(identifiers.pluck().all(harvest, look));
+      return parseTexts(identifiers.pluck().all(harvest, scan));
     },
   };
 }
@@ -194,7 +194,7 @@ export type PageResult = {
   /** New or changed records that the sink has written. */
   readonly written: readonly OaiRecord[];
   /** Number of records that this scan had not seen before. */
-  readonly newInLook: number;
+  readonly newInScan: number;
   /** Reasons for which records were skipped, by identifier. */
   readonly faults: ReadonlyMap<string, string>;
   /** Identifiers of records of which this scan saw two versions with one datestamp. */
@@ -229,26 +229,26 @@ export async function applyPage(
     const name = identifier ?? `${NAMELESS}${page.cursor ?? ''} ${index}`;
     // The page has the record with content, too.
     if (identifier !== undefined && occurrences.has(identifier)) return;
-    occurrences.set(name, { ...makeLeftOut(state.findSeen(name), pass.look.number), record: undefined, skipped: true });
+    occurrences.set(name, { ...makeLeftOut(state.findSeen(name), pass.scan.number), record: undefined, skipped: true });
     faults.set(name, reason);
   });
-  const { written, seenRecords, disputed, newInLook, newInPass, overlooked, changed } = sortOccurrences(pass, occurrences);
+  const { written, seenRecords, disputed, newInScan, newInPass, overlooked, changed } = sortOccurrences(pass, occurrences);
   const isByDay = page.items.some(({ header }) => isDay(header.datestamp)) && !state.isStampedByDay();
   await sink.write({ document: page.document, records: written, seenRecords });
   state.change(() => {
     sink.notePage();
     if (isByDay) state.markDayGranularity();
     for (const [identifier, occurrence] of occurrences) state.markSeen(identifier, occurrence);
-    const { look } = pass;
+    const { scan } = pass;
     const counted = {
-      met: look.met + newInLook,
-      isNew: look.isNew + newInPass,
-      overlooked: look.overlooked + overlooked,
-      changed: look.changed + changed,
+      seen: scan.seen + newInScan,
+      isNew: scan.isNew + newInPass,
+      overlooked: scan.overlooked + overlooked,
+      changed: scan.changed + changed,
     };
-    state.savePass(note({ ...pass, met: pass.met + newInPass, look: { ...look, ...counted } }, againMs));
+    state.savePass(note({ ...pass, seen: pass.seen + newInPass, scan: { ...scan, ...counted } }, againMs));
   });
-  return { written, newInLook, faults, disputed };
+  return { written, newInScan, faults, disputed };
 }
 
 /**
@@ -258,46 +258,46 @@ export async function applyPage(
 function collectOccurrences(state: HarvestState, pass: HarvestPass, page: ListPage<OaiRecord>) {
   const occurrences = new Map<string, Occurrence>();
   const againMs: number[] = [];
-  const look = pass.look.number;
+  const scan = pass.scan.number;
   for (const record of page.items) {
     if (record.lacksContent) continue;
     const { identifier, datestampMs } = record.header;
     const earlier = occurrences.get(identifier);
     const knownRecord = earlier === undefined ? state.findSeen(identifier) : earlier.knownRecord;
-    const rival = earlier ?? (knownRecord?.look === look ? knownRecord : undefined);
+    const rival = earlier ?? (knownRecord?.scan === scan ? knownRecord : undefined);
     if (rival !== undefined) againMs.push(datestampMs);
     // The newer of two versions in one scan wins; an older version than in an earlier scan may be a restored one.
     if (rival !== undefined && rival.datestampMs > datestampMs) continue;
     if (!isWithin(pass.window, datestampMs)) {
-      occurrences.set(identifier, { ...makeLeftOut(knownRecord, look), record: undefined, skipped: false });
+      occurrences.set(identifier, { ...makeLeftOut(knownRecord, scan), record: undefined, skipped: false });
       continue;
     }
     const digest = digestRecord(getSourceBytes(page.document, record.element));
     const isNews = knownRecord?.datestampMs !== datestampMs || !knownRecord.digest.equals(digest);
     const isDisputed = rival?.datestampMs === datestampMs && !rival.digest.equals(digest);
-    occurrences.set(identifier, { record, datestampMs, digest, look, isNews, isDisputed, knownRecord, skipped: false });
+    occurrences.set(identifier, { record, datestampMs, digest, scan, isNews, isDisputed, knownRecord, skipped: false });
   }
   return { occurrences, againMs };
 }
 
 /** Counts the records of a page by their relation to the pass and the scan. */
-function sortOccurrences({ look, firstLook, beganMs }: HarvestPass, occurrences: ReadonlyMap<string, Occurrence>) {
+function sortOccurrences({ scan, firstScan, beganMs }: HarvestPass, occurrences: ReadonlyMap<string, Occurrence>) {
   const [written, seenRecords]: [OaiRecord[], OaiRecord[]] = [[], []];
   const disputed: string[] = [];
-  let [newInLook, newInPass, overlooked, changed] = [0, 0, 0, 0];
+  let [newInScan, newInPass, overlooked, changed] = [0, 0, 0, 0];
   for (const [identifier, { record, datestampMs, knownRecord, isNews, isDisputed }] of occurrences) {
     if (record !== undefined) seenRecords.push(record);
     if (record !== undefined && isNews) written.push(record);
     // Two versions with one datestamp are written, but count as no change.
     if (isDisputed) disputed.push(identifier);
     else if (isNews) changed++;
-    const lastLook = knownRecord?.look ?? 0;
-    if (lastLook < look.number) newInLook++;
-    if (lastLook >= firstLook) continue;
+    const lastScan = knownRecord?.scan ?? 0;
+    if (lastScan < scan.number) newInScan++;
+    if (lastScan >= firstScan) continue;
     newInPass++;
     if (datestampMs < beganMs) overlooked++;
   }
-  return { written, seenRecords, disputed, newInLook, newInPass, overlooked, changed };
+  return { written, seenRecords, disputed, newInScan, newInPass, overlooked, changed };
 }
 
 /** Returns the reason for which a live record without content is skipped. */
@@ -305,9 +305,9 @@ function withoutContent(): string {
   return t`the service sent it without content`;
 }
 
-function makeLeftOut(knownRecord: SeenRecord | undefined, look: number) {
+function makeLeftOut(knownRecord: SeenRecord | undefined, scan: number) {
   const { datestampMs, digest } = knownRecord ?? { datestampMs: 0, digest: Buffer.alloc(0) };
-  return { datestampMs, digest, look, knownRecord, isNews: false, isDisputed: false };
+  return { datestampMs, digest, scan, knownRecord, isNews: false, isDisputed: false };
 }
 
 /** Tells if a datestamp is in the window: a request has whole seconds, so an answer may exceed it. */

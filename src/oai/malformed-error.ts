@@ -37,11 +37,11 @@ export class MalformedAnswerError extends OaiError {
 }
 
 /** Maximum size of a record. */
-const LOOKED_BACK_BYTES = 1024 * 1024;
+const MAX_RECORD_BYTES = 1024 * 1024;
 
 /** Returns the identifier of the record that contains a byte; undefined outside records. */
 export function findRecordAt(body: Buffer, byte: number): string | undefined {
-  const before = body.toString('latin1', Math.max(0, byte - LOOKED_BACK_BYTES), byte);
+  const before = body.toString('latin1', Math.max(0, byte - MAX_RECORD_BYTES), byte);
   const headers = before.matchAll(/header[^<>]{0,99}>\s{0,99}<(?:[\w.-]{1,99}:)?identifier>\s{0,99}([^<\s]{1,999})/g);
   const last = [...headers].at(-1);
   return last === undefined || /<\/(?:[\w.-]{1,99}:)?record\s{0,99}>/.test(before.slice(last.index)) ? undefined : last[1];

@@ -12,7 +12,7 @@ export type HarvestWindow = { readonly fromMs: number | null; readonly untilMs: 
 /** Order of the datestamps of a walk so far, and the last datestamp. */
 type WalkEdge = { readonly direction: Direction | null; readonly edgeMs: number | null };
 
-/** One reading of all records of a window, perhaps in several runs: scans of the window, each by traversals of lists. */
+/** One reading of all records of a window, perhaps in several runs: scans of the window, each by walks of lists. */
 export type HarvestPass = {
   readonly kind: 'full' | 'changes';
   readonly window: HarvestWindow;
@@ -23,27 +23,27 @@ export type HarvestPass = {
   /** Number of records that were listed before. */
   readonly heldBefore: number;
   /** Records that its last scan did not see are taken for deleted. */
-  readonly lossesTaken: boolean;
-  readonly firstLook: number;
+  readonly lossesAccepted: boolean;
+  readonly firstScan: number;
   /** Count of the different records that the pass has seen. */
-  readonly met: number;
+  readonly seen: number;
   /** Last count of the window by the service. */
   readonly listSize: number | null;
-  readonly look: HarvestScan;
-  readonly walk: ListTraversal;
+  readonly scan: HarvestScan;
+  readonly walk: ListWalk;
 };
 
-/** One reading of the window from beginning to end, by traversals that continue where the last one stopped. */
+/** One reading of the window from beginning to end, by walks that continue where the last one stopped. */
 type HarvestScan = {
   readonly number: number;
   /** Number of different records seen. */
-  readonly met: number;
+  readonly seen: number;
   /** Number of records that no earlier scan of the pass saw. */
   readonly isNew: number;
   /** Number of new records that are older than the pass, so an earlier scan missed them. */
   readonly overlooked: number;
   /** Records seen by the last complete scan; null before the first. */
-  readonly metBefore: number | null;
+  readonly seenBefore: number | null;
   /** Number of records that differ from the stored ones, or are new. */
   readonly changed: number;
   /** Digest of the identifiers in the order of an uncounted list, and that of the last complete scan. */
@@ -61,7 +61,7 @@ type HarvestScan = {
   readonly repeated: boolean;
 };
 
-type ListTraversal = WalkEdge & {
+type ListWalk = WalkEdge & {
   /** The window of the pass, or the rest of it after an interruption. */
   readonly window: HarvestWindow;
   /** Token of the next page; null before the first page. */
@@ -74,7 +74,7 @@ type ListTraversal = WalkEdge & {
   readonly ended: boolean;
 };
 
-const NOTHING_READ = { met: 0, changed: 0, order: '', gone: false, doubtful: false, fresh: false, repeated: false } as const;
+const NOTHING_READ = { seen: 0, changed: 0, order: '', gone: false, doubtful: false, fresh: false, repeated: false } as const;
 
 type Beginning = { readonly localMs: number; readonly heldBefore: number };
 
@@ -83,7 +83,7 @@ export function startPass(
   kind: HarvestPass['kind'],
   window: HarvestWindow,
   beganMs: number,
-  look: number,
+  scan: number,
   { localMs, heldBefore }: Beginning = { localMs: beganMs, heldBefore: 0 },
 ): HarvestPass {
   return {
@@ -93,13 +93,13 @@ export function startPass(
       beganMs,
       localMs,
       heldBefore,
-      firstLook: look,
-      met: 0,
+      firstScan: scan,
+      seen: 0,
       listSize: null,
-      lossesTaken: false,
+      lossesAccepted: false,
       walk: walkThrough(window),
     },
-    look: { ...NOTHING_READ, number: look, isNew: 0, overlooked: 0, metBefore: null, orderBefore: '', agreed: 0 },
+    scan: { ...NOTHING_READ, number: scan, isNew: 0, overlooked: 0, seenBefore: null, orderBefore: '', agreed: 0 },
   };
 }
 
@@ -113,15 +113,15 @@ export function getWatermark({ beganMs, localMs }: HarvestPass): number {
 
 /** Begins another scan of the window. @param whole true where the scan before reached the end */
 export function startScan(pass: HarvestPass, whole: boolean): HarvestPass {
-  const { number, met: seenCount, isNew, overlooked, metBefore, order, orderBefore, agreed } = pass.look;
+  const { number, seen: seenCount, isNew, overlooked, seenBefore, order, orderBefore, agreed } = pass.scan;
   const counts = whole
-    ? { metBefore: seenCount, isNew: 0, overlooked: 0, orderBefore: order, agreed: isAgreeing(pass) ? agreed + 1 : 0 }
-    : { metBefore, isNew, overlooked, orderBefore, agreed };
-  const look = { ...NOTHING_READ, ...counts, number: number + 1 };
-  return { ...pass, look, lossesTaken: false, walk: walkThrough(pass.window) };
+    ? { seenBefore: seenCount, isNew: 0, overlooked: 0, orderBefore: order, agreed: isAgreeing(pass) ? agreed + 1 : 0 }
+    : { seenBefore, isNew, overlooked, orderBefore, agreed };
+  const scan = { ...NOTHING_READ, ...counts, number: number + 1 };
+  return { ...pass, scan, lossesAccepted: false, walk: walkThrough(pass.window) };
 }
 
-function walkThrough(window: HarvestWindow): ListTraversal {
+function walkThrough(window: HarvestWindow): ListWalk {
   return { window, token: null, pages: 0, size: null, position: 0, ended: false, direction: null, edgeMs: null };
 }
 
@@ -148,18 +148,18 @@ type PageNote = {
 /** Returns the pass after a committed page. */
 export function advancePass(pass: HarvestPass, note: PageNote): HarvestPass {
   const { next, completeListSize, responseDateMs, overlapMs, datestampsMs, identifiers, againMs } = note;
-  const { walk, look } = pass;
+  const { walk, scan } = pass;
   const beganMs = Math.min(pass.beganMs, responseDateMs);
   // A list of one page needs no count, and an earlier count of a longer list is obsolete.
   const isAll = next === undefined && walk.pages === 0 && isOfWholeWindow(pass);
   const listSize = completeListSize === undefined && isAll ? null : computeSize(pass, completeListSize);
-  const fresh = look.fresh || datestampsMs.some((ms) => getLatestMs(ms) >= beganMs - overlapMs);
-  const gone = look.gone || (next === undefined && listSize !== null && look.met > listSize);
-  const repeated = look.repeated || againMs.some((ms) => !isAtCut(pass, ms));
-  const order = listSize === null ? digestIdentifiers(look.order, identifiers) : '';
+  const fresh = scan.fresh || datestampsMs.some((ms) => getLatestMs(ms) >= beganMs - overlapMs);
+  const gone = scan.gone || (next === undefined && listSize !== null && scan.seen > listSize);
+  const repeated = scan.repeated || againMs.some((ms) => !isAtCut(pass, ms));
+  const order = listSize === null ? digestIdentifiers(scan.order, identifiers) : '';
   const ended = next === undefined;
   return {
-    ...{ ...pass, beganMs, listSize, look: { ...look, fresh, gone, repeated, order } },
+    ...{ ...pass, beganMs, listSize, scan: { ...scan, fresh, gone, repeated, order } },
     walk: {
       ...{ window: walk.window, token: next ?? null, ended, pages: walk.pages + 1, size: completeListSize ?? walk.size },
       position: computePosition(walk, note),
@@ -174,7 +174,7 @@ function getLatestMs(datestampMs: number): number {
 }
 
 /** Returns the number of records so far; the last page need not have a `cursor`. */
-function computePosition({ position }: ListTraversal, { cursor, next, identifiers }: PageNote): number | null {
+function computePosition({ position }: ListWalk, { cursor, next, identifiers }: PageNote): number | null {
   if (identifiers.length === 0) return position;
   const fits = cursor === position || (cursor === undefined && next === undefined);
   return position !== null && fits ? position + identifiers.length : null;
@@ -188,24 +188,24 @@ export function hasShrunk({ walk }: HarvestPass, completeListSize: number | unde
 /** Returns the pass after the list shrank: it continues by datestamps where the list is ordered. */
 export function withShrunkList(pass: HarvestPass, completeListSize: number | undefined): HarvestPass {
   const ordered = getRemainingWindow(pass.walk.window, pass.walk) !== undefined;
-  const look: HarvestScan = { ...pass.look, gone: true, doubtful: pass.look.doubtful || !ordered };
-  const noted: HarvestPass = { ...pass, look, listSize: computeSize(pass, completeListSize) };
+  const scan: HarvestScan = { ...pass.scan, gone: true, doubtful: pass.scan.doubtful || !ordered };
+  const noted: HarvestPass = { ...pass, scan, listSize: computeSize(pass, completeListSize) };
   return ordered ? resumeByDatestamp(noted) : { ...noted, walk: { ...pass.walk, size: completeListSize ?? null } };
 }
 
-/** Tells if the traversal covers the whole window, not only the rest after an interruption. */
+/** Tells if the walk covers the whole window, not only the rest after an interruption. */
 export function isOfWholeWindow({ window, walk }: HarvestPass): boolean {
   return window.fromMs === walk.window.fromMs && window.untilMs === walk.window.untilMs;
 }
 
-/** Tells if a record is at the point of interruption, where a traversal of the rest begins again. */
+/** Tells if a record is at the point of interruption, where a walk of the rest begins again. */
 function isAtCut({ window, walk }: HarvestPass, datestampMs: number): boolean {
   const { fromMs, untilMs } = walk.window;
   if (fromMs !== null && fromMs !== window.fromMs) return datestampMs <= fromMs;
   return untilMs !== null && untilMs !== window.untilMs && datestampMs >= untilMs;
 }
 
-/** Returns the count of the whole window; a traversal of a part shows only by how much the part shrank. */
+/** Returns the count of the whole window; a walk of a part shows only by how much the part shrank. */
 function computeSize(pass: HarvestPass, withListSize: number | undefined): number | null {
   const { walk, listSize } = pass;
   if (withListSize === undefined) return listSize;
@@ -214,19 +214,19 @@ function computeSize(pass: HarvestPass, withListSize: number | undefined): numbe
 }
 
 /** Returns the number of records that the service counted and did not send in the scan; 0 where it did not count. */
-export function countMissing({ listSize, look }: HarvestPass): number {
-  return Math.max(0, (listSize ?? 0) - look.met);
+export function countMissing({ listSize, scan }: HarvestPass): number {
+  return Math.max(0, (listSize ?? 0) - scan.seen);
 }
 
 /** Returns the pass after a list of changes with new or changed records. */
 export function markChanged(pass: HarvestPass): HarvestPass {
-  return { ...pass, look: { ...pass.look, fresh: true } };
+  return { ...pass, scan: { ...pass.scan, fresh: true } };
 }
 
 /** Returns the pass after a new count of the window. */
 export function withListSize(pass: HarvestPass, listSize: number): HarvestPass {
-  const gone = pass.look.gone || pass.look.met > listSize || (pass.listSize ?? 0) > listSize;
-  return { ...pass, listSize, look: { ...pass.look, gone } };
+  const gone = pass.scan.gone || pass.scan.seen > listSize || (pass.listSize ?? 0) > listSize;
+  return { ...pass, listSize, scan: { ...pass.scan, gone } };
 }
 
 /** Tells if the list had one page, so that no record could move between pages. */
@@ -247,37 +247,37 @@ type PageVerdict = 'complete' | 'again' | 'short' | 'counted-too-many';
  * ones. Without a count, three consecutive scans must see the same unchanged records in the same order.
  */
 export function judge(pass: HarvestPass): PageVerdict {
-  const { look, walk, listSize } = pass;
+  const { scan, walk, listSize } = pass;
   if (countMissing(pass) > 0 && !isAgreeing(pass)) return 'again';
   if (countMissing(pass) > 0) return isCountedTooMany(pass) ? 'counted-too-many' : 'short';
   if (isOnePage(pass)) return 'complete';
-  if (listSize === null) return isAgreeing(pass) && look.agreed > 0 ? 'complete' : 'again';
-  if (look.gone || look.doubtful) return 'again';
-  // In a complete traversal with the newest first, a record that moves causes another one to be listed twice.
+  if (listSize === null) return isAgreeing(pass) && scan.agreed > 0 ? 'complete' : 'again';
+  if (scan.gone || scan.doubtful) return 'again';
+  // In a complete walk with the newest first, a record that moves causes another one to be listed twice.
   const isWatched = walk.direction === 'falling' && isOfWholeWindow(pass);
-  const moved = look.repeated || (look.fresh && !isWatched);
+  const moved = scan.repeated || (scan.fresh && !isWatched);
   return moved && !isAgreeing(pass) ? 'again' : 'complete';
 }
 
 /** Tells if the count is one too high: the pages follow each other without a gap up to the last record. */
 function isCountedTooMany(pass: HarvestPass): boolean {
-  return countMissing(pass) === 1 && pass.walk.position === pass.look.met && isOfWholeWindow(pass);
+  return countMissing(pass) === 1 && pass.walk.position === pass.scan.seen && isOfWholeWindow(pass);
 }
 
 /** Tells if a scan saw the same records as the scan before, and besides only new ones. */
-function isAgreeing({ look, listSize }: HarvestPass): boolean {
-  if (look.metBefore !== look.met - look.isNew || look.overlooked > 0) return false;
-  return listSize !== null || (look.changed === 0 && look.order === look.orderBefore);
+function isAgreeing({ scan, listSize }: HarvestPass): boolean {
+  if (scan.seenBefore !== scan.seen - scan.isNew || scan.overlooked > 0) return false;
+  return listSize !== null || (scan.changed === 0 && scan.order === scan.orderBefore);
 }
 
-/** Ends a traversal that has seen all counted records, regardless of how its list ends. */
+/** Ends a walk that has seen all counted records, regardless of how its list ends. */
 export function endWalk(pass: HarvestPass): HarvestPass {
   return { ...pass, walk: { ...pass.walk, token: null, ended: true } };
 }
 
 /** Tells if no record was skipped although the list changed. */
 export function isWhole(pass: HarvestPass): boolean {
-  return pass.listSize !== null && !pass.look.doubtful && countMissing(pass) === 0;
+  return pass.listSize !== null && !pass.scan.doubtful && countMissing(pass) === 0;
 }
 
 function digestIdentifiers(before: string, identifiers: readonly string[]): string {

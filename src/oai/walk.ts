@@ -56,7 +56,7 @@ export type HarvestOptions = {
   /** Called with the number of tombstones that the sink has written. Without it, the caller writes them in `finish`. */
   readonly onVanished?: (count: number) => void;
   /** Returns the stored records that a scan did not see; undefined where nothing is stored. */
-  readonly losses?: (look: number) => Promise<Losses>;
+  readonly losses?: (scan: number) => Promise<Losses>;
   /** Treats losses as deletions at once. */
   readonly acceptLosses?: boolean;
 };
@@ -66,7 +66,7 @@ export type Run = HarvestOptions & {
   readonly faults: Map<string, string>;
 };
 
-/** Consecutive interruptions of a traversal without a new record. */
+/** Consecutive interruptions of a walk without a new record. */
 const MAX_RESUMES = 3;
 /** Requests for the list of changes while each has news. */
 const MAX_RESCANS = 5;
@@ -87,7 +87,7 @@ export async function readAllPages(run: Run): Promise<void> {
   let cuts = 0;
   while (!getCurrentPass(state).walk.ended) {
     const before = getCurrentPass(state);
-    const end = await traverseOrRestart(run);
+    const end = await walkOrRestart(run);
     if (end === 'end') return;
     const pass = getCurrentPass(state);
     // All counted records were seen, so the refused token leads to no further record.
@@ -95,8 +95,8 @@ export async function readAllPages(run: Run): Promise<void> {
       state.change(() => state.savePass(endWalk(pass)));
       return;
     }
-    const goesOn = before.look.met > 0 && pass.look.number === before.look.number && pass.look.met > before.look.met;
-    cuts = pass.met > before.met || goesOn ? 0 : cuts + 1;
+    const goesOn = before.scan.seen > 0 && pass.scan.number === before.scan.number && pass.scan.seen > before.scan.seen;
+    cuts = pass.seen > before.seen || goesOn ? 0 : cuts + 1;
     if (end === 'token-refused') state.change(() => state.savePass(resumeByDatestamp(pass)));
     if (cuts > MAX_RESUMES) {
       const reason = t`it repeatedly refuses its own resumption tokens`;
@@ -107,8 +107,8 @@ export async function readAllPages(run: Run): Promise<void> {
 
 type WalkEnd = 'end' | 'shrunk' | 'token-refused';
 
-/** Traverses the list; after a loop, the next run begins it again instead of using the token of the loop. */
-async function traverseOrRestart(run: Run): Promise<WalkEnd> {
+/** Walks through the list; after a loop, the next run begins it again instead of using the token of the loop. */
+async function walkOrRestart(run: Run): Promise<WalkEnd> {
   const { state } = run;
   try {
     return await walk(run);
@@ -144,7 +144,7 @@ async function walk(run: Run): Promise<WalkEnd> {
       const identifiers = page.items.map(({ header }) => header.identifier);
       const note = { ...page, overlapMs: run.overlapMs, datestampsMs, identifiers };
       const taken = await take(run, pass, page, (previous, againMs) => advancePass(previous, { ...note, againMs }));
-      checkProgress(taken.newInLook, page.completeListSize);
+      checkProgress(taken.newInScan, page.completeListSize);
     }
     return 'end';
   } catch (thrown) {
@@ -153,7 +153,7 @@ async function walk(run: Run): Promise<WalkEnd> {
   }
 }
 
-/** Makes a function to be called for each page of a traversal. @throws OaiError `loop` where the list does not end */
+/** Makes a function to be called for each page of a walk. @throws OaiError `loop` where the list does not end */
 function createLoopGuard(): (newRecords: number, completeListSize: number | undefined) => void {
   let [pagesWithoutNews, records] = [0, 0];
   let firstSize: number | undefined;
@@ -179,7 +179,7 @@ export async function rescanChanges(run: Run): Promise<void> {
   const pass = getCurrentPass(state);
   const { beganMs, window } = pass;
   const changes = { ...window, fromMs: Math.max(window.fromMs ?? 0, beganMs - overlapMs) };
-  // A traversal of the rest of a window cannot notice what leaves the part before it.
+  // A walk of the rest of a window cannot notice what leaves the part before it.
   if (!isOfWholeWindow(pass)) await recountList(run);
   if (changes.untilMs !== null && changes.fromMs > changes.untilMs) return;
   for (let rounds = 1; rounds <= MAX_RESCANS; rounds++) {
@@ -190,7 +190,7 @@ export async function rescanChanges(run: Run): Promise<void> {
       for await (const page of fetchPages(run, listArguments(run, changes))) {
         const taken = await take(run, getCurrentPass(state), page);
         news += taken.written.length;
-        late += taken.newInLook;
+        late += taken.newInScan;
         const before = seen.size;
         for (const { header } of page.items) seen.add(header.identifier);
         checkProgress(seen.size - before, page.completeListSize);
@@ -295,10 +295,10 @@ export function makeIncompleteError(options: HarvestOptions, pass: HarvestPass, 
 }
 
 function describeShortfall(pass: HarvestPass): string {
-  const { listSize, look } = pass;
-  if (listSize === null) return t`The service does not say how many records there are; it sent ${look.met}.`;
+  const { listSize, scan } = pass;
+  if (listSize === null) return t`The service does not say how many records there are; it sent ${scan.seen}.`;
   const missing = countMissing(pass);
-  return t`The service counts ${listSize} records and sent ${look.met}: ${missing} are missing.`;
+  return t`The service counts ${listSize} records and sent ${scan.seen}: ${missing} are missing.`;
 }
 
 export function explainIncomplete(pass: HarvestPass): string {

@@ -354,7 +354,7 @@ const parseKept = createRowParser({ ident: isText, setSpec: isText, datestampMs:
 type KeptTerm = ReturnType<typeof parseKept>;
 
 /** Returns the stored terms of a set that a full pass did not see. */
-export function listUnmetTerms(vocabulary: Vocabulary, setSpec: string, seenIdents: ReadonlySet<string>): KeptTerm[] {
+export function listUnseenTerms(vocabulary: Vocabulary, setSpec: string, seenIdents: ReadonlySet<string>): KeptTerm[] {
   const rows = vocabulary
     .sql(
       `select ident, set_spec as setSpec, datestamp_at as datestampMs from terms

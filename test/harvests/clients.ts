@@ -86,7 +86,7 @@ export function recordsClient(): HarvestClient {
           skipBroken: false,
           ...{ full, rights, acceptLosses, indexAllowanceMs: INDEX_ALLOWANCE_MS },
         });
-        return { isFull: pass === 'full', isBelieved: sets.every(({ disbelief }) => disbelief === undefined) };
+        return { isFull: pass === 'full', isBelieved: sets.every(({ unconfirmed }) => unconfirmed === undefined) };
       } finally {
         await output?.close();
         ledger.close();
@@ -140,7 +140,7 @@ export function vocabularyClient(): HarvestClient {
           skipBroken: false,
           ...{ subject: `${VERSION} `, indexAllowanceMs: INDEX_ALLOWANCE_MS },
         });
-        return { isFull: harvested?.pass === 'full', isBelieved: harvested?.disbelief === undefined };
+        return { isFull: harvested?.pass === 'full', isBelieved: harvested?.unconfirmed === undefined };
       } finally {
         store.close();
       }

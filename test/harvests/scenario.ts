@@ -5,7 +5,7 @@ import { type Random, seededRandom } from '../support/random.ts';
 import { type HarvestClient, recordsClient, vocabularyClient } from './clients.ts';
 import { ListService, TROUBLES, type Trouble } from './service.ts';
 
-export type Tally = Record<'scenarios' | 'runs' | 'believed' | 'doubted' | 'failed' | 'killed', number>;
+export type Tally = Record<'scenarios' | 'runs' | 'believed' | 'unconfirmed' | 'failed' | 'killed', number>;
 
 const HOUR_MS = 3_600_000;
 /** More than any run takes of a list of that length. */
@@ -36,7 +36,7 @@ class Killed extends Error {}
 type Disturbance = { readonly killAfter: number; readonly failing: number; readonly changing: number };
 const QUIET: Disturbance = { killAfter: Number.POSITIVE_INFINITY, failing: 0, changing: 0 };
 
-type Outcome = 'believed' | 'doubted' | 'failed';
+type Outcome = 'believed' | 'unconfirmed' | 'failed';
 
 /** Plays the scenario of a seed. @throws Broken */
 export async function playScenario(seed: number, tally: Tally): Promise<void> {
@@ -102,10 +102,10 @@ class Scenario {
     const lost = [...before.keys()].filter((ident) => wasAlive.has(ident) && !this.#removed.has(ident) && !after.has(ident));
     this.#sizes.add(service.shownSize);
     const areFew = lost.length <= Math.min(MAX_LOST, service.size * MAX_LOST_SHARE);
-    if (outcome === 'doubted' && lost.length > 0) throw new Broken(`${trouble}: ${lost.length} lost in doubt`);
-    if (outcome === 'believed' && !areFew && !this.#isSecondLook()) throw new Broken(`${trouble}: ${lost.length} lost at once`);
+    if (outcome === 'unconfirmed' && lost.length > 0) throw new Broken(`${trouble}: ${lost.length} lost in doubt`);
+    if (outcome === 'believed' && !areFew && !this.#isConfirmed()) throw new Broken(`${trouble}: ${lost.length} lost at once`);
     // An interrupted run may leave a list of changes, which may be empty.
-    if (trouble === 'empty' && outcome === 'believed' && !wasCut && !this.#isSecondLook())
+    if (trouble === 'empty' && outcome === 'believed' && !wasCut && !this.#isConfirmed())
       throw new Broken('an empty list is believed');
     // A clock that stepped back begins the hour again.
     const toldMs = service.nowMs + service.shiftMs;
@@ -115,12 +115,12 @@ class Scenario {
     if (outcome === 'believed') this.#doubtedMs = undefined;
   }
 
-  #isSecondLook(): boolean {
+  #isConfirmed(): boolean {
     const { nowMs, shiftMs } = this.#service;
     return this.#doubtedMs !== undefined && nowMs + shiftMs - this.#doubtedMs >= HOUR_MS - 60_000;
   }
 
-  /** A real loss is applied after a second look. */
+  /** A real loss is applied after a second scan. */
   #loseMany(): void {
     const service = this.#service;
     const count = this.#random.pick([0, 0, this.#random.between(1, service.size)]);
@@ -158,8 +158,8 @@ class Scenario {
     try {
       const exchange = withRetry(this.#disturbed(disturbance), { clock, random: this.#random.next, ...HARVEST_RETRY });
       const { isBelieved } = await this.#client.run({ exchange, clock, full, rights: '', acceptLosses: false });
-      this.#tally[isBelieved ? 'believed' : 'doubted'] += 1;
-      return isBelieved ? 'believed' : 'doubted';
+      this.#tally[isBelieved ? 'believed' : 'unconfirmed'] += 1;
+      return isBelieved ? 'believed' : 'unconfirmed';
     } catch (thrown) {
       if (thrown instanceof Killed) {
         this.#tally.killed += 1;

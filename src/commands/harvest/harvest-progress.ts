@@ -1,7 +1,7 @@
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import { isNeededByImports } from '../../flows/harvest/harvest-vocabulary.ts';
-import type { Disbelief } from '../../oai/harvest-engine.ts';
+import type { UnconfirmedLosses } from '../../oai/harvest-engine.ts';
 import { type Progress, printable, type Terminal } from '../../ui/terminal.ts';
 
 type SetProgress = {
@@ -32,20 +32,20 @@ export function formatLeftOut(identifier: string | null | undefined, reason: str
   return t`Skipped ${record}: ${reason}.`;
 }
 
-type Doubted = { readonly setSpec: string; readonly disbelief: Disbelief | undefined };
+type UnconfirmedSet = { readonly setSpec: string; readonly unconfirmed: UnconfirmedLosses | undefined };
 
 const MAX_NAMED = 5;
 
 /** Prints the sets with unconfirmed losses. @returns true if the harvest is therefore incomplete */
-export function warnOfDisbelief(terminal: Terminal, sets: readonly Doubted[], command: 'harvest' | 'harvest-vocab'): boolean {
-  const doubted = sets.flatMap(({ setSpec, disbelief }) => (disbelief === undefined ? [] : [{ setSpec, disbelief }]));
-  for (const { setSpec, disbelief } of doubted) {
+export function warnOfUnconfirmedLosses(terminal: Terminal, sets: readonly UnconfirmedSet[], command: 'harvest' | 'harvest-vocab'): boolean {
+  const unconfirmedSets = sets.flatMap(({ setSpec, unconfirmed }) => (unconfirmed === undefined ? [] : [{ setSpec, unconfirmed }]));
+  for (const { setSpec, unconfirmed } of unconfirmedSets) {
     const name = printable(setSpec === '' ? t`everything` : setSpec);
-    if (disbelief.kind === 'empty') {
+    if (unconfirmed.kind === 'empty') {
       terminal.warn(t`${name}: the service lists this set but no records in it. The next run reads it in full.`);
       continue;
     }
-    const { lost, held, inUse } = disbelief;
+    const { lost, held, inUse } = unconfirmed;
     const used = printable(inUse.slice(0, MAX_NAMED).join(', '));
     const inUseText = used === '' ? '' : t` Finds or the mapping use ${used}.`;
     const flag = cmd`--accept-losses`;
@@ -54,5 +54,5 @@ export function warnOfDisbelief(terminal: Terminal, sets: readonly Doubted[], co
       t`${name}: the service no longer lists ${lost} of ${held} records, which may be an index that is being rebuilt. All are kept.${inUseText} Run \`${again}\` again in an hour, or give ${flag} if they are really gone.`,
     );
   }
-  return doubted.some(({ setSpec, disbelief }) => disbelief.kind === 'losses' || isNeededByImports(setSpec));
+  return unconfirmedSets.some(({ setSpec, unconfirmed }) => unconfirmed.kind === 'losses' || isNeededByImports(setSpec));
 }

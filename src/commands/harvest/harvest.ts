@@ -12,7 +12,7 @@ import { OUTPUT_FORMS, OUTPUT_NAMES, type OutputName } from '../../flows/harvest
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { formatRecordCount } from '../result-texts.ts';
-import { formatLeftOut, makeProgressPerSet, warnOfDisbelief } from './harvest-progress.ts';
+import { formatLeftOut, makeProgressPerSet, warnOfUnconfirmedLosses } from './harvest-progress.ts';
 
 type HarvestOptions = GlobalOptions & {
   readonly format?: string;
@@ -155,13 +155,13 @@ function report(
     else terminal.printLine(line);
   }
   const { format, version, form, verb } = subject;
-  const each = sets.map(({ setSpec, broken: remaining, disbelief, ...figures }) => ({
-    ...{ set: setSpec || null, ...figures, broken: remaining, kept_in_doubt: disbelief?.kind ?? null },
+  const each = sets.map(({ setSpec, broken: remaining, unconfirmed, ...figures }) => ({
+    ...{ set: setSpec || null, ...figures, broken: remaining, kept_in_doubt: unconfirmed?.kind ?? null },
   }));
-  const isDoubted = warnOfDisbelief(terminal, sets, 'harvest');
+  const isUnconfirmed = warnOfUnconfirmedLosses(terminal, sets, 'harvest');
   const value = { set: each.length === 1 ? each[0]?.set : null, format, version, form, verb, out, ...sum, held, broken };
   if (out !== '-') terminal.printValue({ ...value, sets: each, elapsed_ms: Math.round(elapsedMs) });
-  return broken.length > 0 || isDoubted ? 'dataRefused' : 'done';
+  return broken.length > 0 || isUnconfirmed ? 'dataRefused' : 'done';
 }
 
 function formatFigures({ setSpec, pass, records, written, deleted, vanished, masked }: SetFigures): string {

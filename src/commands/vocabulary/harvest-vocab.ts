@@ -14,7 +14,7 @@ import {
 import { DEFAULT_SETS, harvestVocabulary, type SetHarvest } from '../../flows/harvest/harvest-vocabulary.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import { formatLeftOut, makeProgressPerSet, warnOfDisbelief } from '../harvest/harvest-progress.ts';
+import { formatLeftOut, makeProgressPerSet, warnOfUnconfirmedLosses } from '../harvest/harvest-progress.ts';
 
 const MAX_NAMED = 20;
 
@@ -66,8 +66,8 @@ export async function harvestVocab(context: Context, sets: readonly string[], op
     .finally(show.end);
   await terminal.printTable([t`SET`, t`PASS`, t`RECORDS`, t`DELETED`, t`VANISHED`], results.map(formatHarvestRow));
   terminal.printValue({ sets: results.map(asJson) });
-  const isDoubted = warnOfDisbelief(terminal, results, 'harvest-vocab');
-  return warnOfLosses(context, results) || isDoubted ? 'dataRefused' : 'done';
+  const isUnconfirmed = warnOfUnconfirmedLosses(terminal, results, 'harvest-vocab');
+  return warnOfLosses(context, results) || isUnconfirmed ? 'dataRefused' : 'done';
 }
 
 function warnOfLosses({ terminal }: Context, results: readonly SetHarvest[]): boolean {
@@ -92,6 +92,6 @@ function formatHarvestRow({ setSpec, pass, records, deleted, vanished }: SetHarv
   return [setSpec, PASS_WORDS[pass], String(records), String(deleted), String(vanished)];
 }
 
-function asJson({ setSpec, elapsedMs, disbelief, ...figures }: SetHarvest): object {
-  return { set: setSpec, ...figures, kept_in_doubt: disbelief?.kind ?? null, elapsed_ms: Math.round(elapsedMs) };
+function asJson({ setSpec, elapsedMs, unconfirmed, ...figures }: SetHarvest): object {
+  return { set: setSpec, ...figures, kept_in_doubt: unconfirmed?.kind ?? null, elapsed_ms: Math.round(elapsedMs) };
 }

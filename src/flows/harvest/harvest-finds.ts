@@ -68,10 +68,10 @@ export async function harvestFinds(options: FindHarvest, fromMs: number | null):
           }
         },
       },
-      onPage: (_, { look, listSize }) => onProgress?.(look.met, listSize ?? undefined),
+      onPage: (_, { scan, listSize }) => onProgress?.(scan.seen, listSize ?? undefined),
     },
-    ({ look }) => {
-      listed = new Set([...state.listMetIn(look.number)].map(toIdent));
+    ({ scan }) => {
+      listed = new Set([...state.listSeenIn(scan.number)].map(toIdent));
     },
   );
   // A record of an earlier scan may be gone since.

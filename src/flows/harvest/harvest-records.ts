@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.ts';
 import { t } from '../../base/language.ts';
 import { countHeld, getOrCreateHarvest, type Ledger, type Subject, setVerifying, updateRights } from '../../ledger/ledger.ts';
 import { readHeadersOnly } from '../../oai/client.ts';
-import { type Disbelief, harvest } from '../../oai/harvest-engine.ts';
+import { type UnconfirmedLosses, harvest } from '../../oai/harvest-engine.ts';
 import {
   type HarvestState,
   makeStoredState,
@@ -78,7 +78,7 @@ type Figures = {
 export type SetFigures = Figures & {
   readonly setSpec: string;
   /** Reason to keep unlisted records and to read the whole set next time. */
-  readonly disbelief: Disbelief | undefined;
+  readonly unconfirmed: UnconfirmedLosses | undefined;
 };
 
 /** Totals of all sets; a record in several sets counts in each. */
@@ -128,7 +128,7 @@ async function harvestSet(
   const state = { ...openSetState(ledger, setSpec, () => clock.now()), change: saving.change };
   const settledMs = state.getSettledMs();
   const tally = { written: 0, deleted: 0, vanished: 0, masked: 0, mended: 0 };
-  const [startedMs, metBefore] = [clock.monotonicMs(), state.getPass()?.look.met ?? 0];
+  const [startedMs, seenBefore] = [clock.monotonicMs(), state.getPass()?.scan.seen ?? 0];
   const sink = makeSink(options, output, (count) => {
     tally.mended += count;
   });
@@ -140,7 +140,7 @@ async function harvestSet(
       fromMs: from === undefined ? null : Date.parse(from),
       untilMs: until === undefined ? null : parseBoundMs(until, parseGranularity(until) ?? 'second'),
     },
-    onPage: ({ written }: PageResult, { look, listSize }: HarvestPass) => {
+    onPage: ({ written }: PageResult, { scan, listSize }: HarvestPass) => {
       tally.written += written.length;
       for (const { header, refused } of written) {
         if (header.deleted) tally.deleted++;
@@ -148,21 +148,21 @@ async function harvestSet(
         if (header.datestampMs < settledMs) tally.mended++;
       }
       const seconds = Math.max(0.001, (clock.monotonicMs() - startedMs) / 1000);
-      const perSecond = Math.max(0, look.met - metBefore) / seconds;
-      onProgress?.({ setSpec: listName(setSpec), done: look.met, total: listSize ?? undefined, perSecond });
+      const perSecond = Math.max(0, scan.seen - seenBefore) / seconds;
+      onProgress?.({ setSpec: listName(setSpec), done: scan.seen, total: listSize ?? undefined, perSecond });
     },
-    losses: async (look: number) => ({ lost: state.listAbsentIn(look), inUse: [] }),
+    losses: async (scan: number) => ({ lost: state.listAbsentIn(scan), inUse: [] }),
     onVanished: (count: number) => {
       tally.written += count;
       tally.vanished += count;
     },
   };
-  const { pass, broken, disbelief } = await saving.within(() =>
-    harvest({ ...settings, saveIfDue: saving.saveIfDue }, ({ look }, isProof) => {
-      if (isProof) state.leave(look.number);
+  const { pass, broken, unconfirmed } = await saving.within(() =>
+    harvest({ ...settings, saveIfDue: saving.saveIfDue }, ({ scan }, isProof) => {
+      if (isProof) state.leave(scan.number);
     }),
   );
-  return { setSpec, pass: pass?.kind ?? 'changes', records: pass?.look.met ?? 0, ...tally, broken, disbelief };
+  return { setSpec, pass: pass?.kind ?? 'changes', records: pass?.scan.seen ?? 0, ...tally, broken, unconfirmed };
 }
 
 /** Interval between two saves, in milliseconds. A killed run requests the pages since the last save again. */
@@ -244,9 +244,9 @@ type SetState = HarvestState & {
   /** Returns the time up to which the output had all changes, also before it was lost. */
   getSettledMs(): number;
   /** Returns the identifiers that earlier scans saw and this one did not, including records of other sets. */
-  listAbsentIn(look: number): readonly string[];
+  listAbsentIn(scan: number): readonly string[];
   /** Removes unseen records from this set that are in another one. */
-  leave(look: number): void;
+  leave(scan: number): void;
 };
 
 /** Opens the state of one set of an output. All sets share the stored version of a record. @param nowMs this machine's clock */
@@ -260,26 +260,26 @@ export function openSetState(ledger: Ledger, setSpec: string, nowMs: () => numbe
   };
   const state = { ...stored, getSettledMs };
   if (sql('select count(*) from harvests').pluck().get() === 1)
-    return { ...state, listAbsentIn: state.listUnmetIn, leave: () => {} };
-  const elsewhere = sql('select 1 from met_records where identifier = ? and harvest <> ? and look > 0').pluck();
+    return { ...state, listAbsentIn: state.listUnseenIn, leave: () => {} };
+  const elsewhere = sql('select 1 from seen_records where identifier = ? and harvest <> ? and scan > 0').pluck();
   const isElsewhere = (identifier: string): boolean => elsewhere.get(identifier, harvest) === 1;
   return {
     ...state,
     findSeen: (identifier) => state.findSeen(identifier) ?? findInOtherSet(ledger, identifier),
     markSeen: (identifier, seenRecord) => {
       state.markSeen(identifier, seenRecord);
-      sql('update met_records set datestamp_at = ?, digest = ? where identifier = ? and harvest <> ?').run(
+      sql('update seen_records set datestamp_at = ?, digest = ? where identifier = ? and harvest <> ?').run(
         seenRecord.datestampMs,
         seenRecord.digest,
         identifier,
         harvest,
       );
     },
-    listUnmetIn: (look) => state.listUnmetIn(look).filter((identifier) => !isElsewhere(identifier)),
-    listAbsentIn: state.listUnmetIn,
-    leave: (look) => {
-      for (const identifier of state.listUnmetIn(look).filter(isElsewhere)) {
-        sql('update met_records set look = 0 where harvest = ? and identifier = ?').run(harvest, identifier);
+    listUnseenIn: (scan) => state.listUnseenIn(scan).filter((identifier) => !isElsewhere(identifier)),
+    listAbsentIn: state.listUnseenIn,
+    leave: (scan) => {
+      for (const identifier of state.listUnseenIn(scan).filter(isElsewhere)) {
+        sql('update seen_records set scan = 0 where harvest = ? and identifier = ?').run(harvest, identifier);
       }
     },
   };
@@ -288,6 +288,6 @@ export function openSetState(ledger: Ledger, setSpec: string, nowMs: () => numbe
 const parseVersion = createRowParser({ datestampMs: isNumber, digest: isBytes });
 
 function findInOtherSet({ sql }: Ledger, identifier: string): SeenRecord | undefined {
-  const held = sql('select datestamp_at as datestampMs, digest from met_records where identifier = ? limit 1').get(identifier);
-  return held === undefined ? undefined : { ...parseVersion(held), look: 0, skipped: false };
+  const held = sql('select datestamp_at as datestampMs, digest from seen_records where identifier = ? limit 1').get(identifier);
+  return held === undefined ? undefined : { ...parseVersion(held), scan: 0, skipped: false };
 }

@@ -4,7 +4,7 @@ import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import { FIELDS } from '../../find/fields.ts';
 import type { OaiClient } from '../../oai/client.ts';
-import { type Disbelief, harvest } from '../../oai/harvest-engine.ts';
+import { type UnconfirmedLosses, harvest } from '../../oai/harvest-engine.ts';
 import { makeStoredState, type RecordSink } from '../../oai/harvest-state.ts';
 import type { BrokenRecord } from '../../oai/malformed-error.ts';
 import type { HarvestPass } from '../../oai/pass.ts';
@@ -16,7 +16,7 @@ import {
   beginRun,
   getOrCreateVocabularyHarvest,
   isInSet,
-  listUnmetTerms,
+  listUnseenTerms,
   saveHidden,
   saveTerm,
   saveTombstone,
@@ -78,7 +78,7 @@ export type SetHarvest = {
   /** Records that were skipped, in this run or before, and still cannot be read. */
   readonly broken: readonly BrokenRecord[];
   /** Reason to keep unlisted entries and to read the whole set next time. */
-  readonly disbelief: Disbelief | undefined;
+  readonly unconfirmed: UnconfirmedLosses | undefined;
   readonly elapsedMs: number;
 };
 
@@ -117,29 +117,29 @@ async function harvestSet(options: HarvestVocabularyOptions, service: ServiceClo
     });
   const state = { ...stored, change };
   const startedMs = clock.monotonicMs();
-  const metBefore = state.getPass()?.look.met ?? 0;
+  const seenBefore = state.getPass()?.scan.seen ?? 0;
   const tally: Tally = { deleted: 0, vanished: 0, unreadable: new Set() };
-  const listUnseen = (look: number) => listUnmetTerms(vocabulary, setSpec, new Set([...state.listMetIn(look)].map(toIdent)));
-  const { pass, broken, disbelief } = await harvest(
+  const listUnseen = (scan: number) => listUnseenTerms(vocabulary, setSpec, new Set([...state.listSeenIn(scan)].map(toIdent)));
+  const { pass, broken, unconfirmed } = await harvest(
     {
       ...{ ...options, ...service, state, setSpec, window: { fromMs: null, untilMs: null } },
       overlapMs: computeOverlapMs(options.indexAllowanceMs),
       sink: makeTermSink(vocabulary, setSpec, tally),
-      losses: async (look) => {
-        const lost = listUnseen(look).map(({ ident }) => ident);
+      losses: async (scan) => {
+        const lost = listUnseen(scan).map(({ ident }) => ident);
         const used = lost.length === 0 ? undefined : await options.inUse?.();
         return { lost, inUse: lost.filter((ident) => used?.has(ident)) };
       },
-      onPage: ({ written }, { look, listSize }) => {
+      onPage: ({ written }, { scan, listSize }) => {
         tally.deleted += written.filter(({ header }) => header.deleted).length;
         const seconds = Math.max(0.001, (clock.monotonicMs() - startedMs) / 1000);
-        const perSecond = Math.max(0, look.met - metBefore) / seconds;
-        onProgress?.({ setSpec, done: look.met, total: listSize ?? undefined, perSecond });
+        const perSecond = Math.max(0, scan.seen - seenBefore) / seconds;
+        onProgress?.({ setSpec, done: scan.seen, total: listSize ?? undefined, perSecond });
       },
     },
-    ({ look, beganMs }, isProof) => {
+    ({ scan, beganMs }, isProof) => {
       if (!isProof) return;
-      const vanished = listUnseen(look.number);
+      const vanished = listUnseen(scan.number);
       tombstoneMissingTerms(vocabulary, vanished, beganMs);
       tally.vanished += vanished.length;
     },
@@ -147,12 +147,12 @@ async function harvestSet(options: HarvestVocabularyOptions, service: ServiceClo
   return {
     setSpec,
     pass: pass?.kind ?? 'changes',
-    records: pass?.look.met ?? 0,
+    records: pass?.scan.seen ?? 0,
     deleted: tally.deleted,
     vanished: tally.vanished,
     unreadable: [...tally.unreadable],
     broken,
-    disbelief,
+    unconfirmed,
     elapsedMs: clock.monotonicMs() - startedMs,
   };
 }

@@ -24,7 +24,7 @@ async function harvested(count: number) {
   const run = async (more: { full?: boolean; acceptLosses?: boolean; inUse?: readonly string[] } = {}) => {
     const { sets, ...records } = await place.run(repository.exchange, { ...CAUTIOUS, ...more });
     const [terms] = await harvest(repository, vocabulary, { ...CAUTIOUS, ...more });
-    return { records: { ...records, disbelief: sets[0]?.disbelief }, terms };
+    return { records: { ...records, unconfirmed: sets[0]?.unconfirmed }, terms };
   };
   await run();
   repository.nowMs += HOUR_MS;
@@ -44,10 +44,10 @@ describe.each([
     using scene = await harvested(count);
     forgetFirst(scene.repository, lost);
     const { records, terms } = await scene.run(flags);
-    const disbelief = { kind: 'losses', lost, held: count, inUse: [] };
+    const unconfirmed = { kind: 'losses', lost, held: count, inUse: [] };
     expect([records, terms]).toMatchObject([
-      { disbelief, vanished: 0 },
-      { disbelief, vanished: 0 },
+      { unconfirmed, vanished: 0 },
+      { unconfirmed, vanished: 0 },
     ]);
     expect(scene.held()).toEqual([count, count]);
   });
@@ -108,7 +108,7 @@ test('an entry used by finds is not marked at once', async () => {
   using scene = await harvested(40);
   scene.repository.forget(ident(7));
   const { terms } = await scene.run({ inUse: [ident(7), ident(8)] });
-  expect(terms).toMatchObject({ disbelief: { kind: 'losses', lost: 1, held: 40, inUse: [ident(7)] }, vanished: 0 });
+  expect(terms).toMatchObject({ unconfirmed: { kind: 'losses', lost: 1, held: 40, inUse: [ident(7)] }, vanished: 0 });
 });
 
 test('a set that is empty at its first harvest stays due in full, and does not count as harvested', async () => {
@@ -116,7 +116,7 @@ test('a set that is empty at its first harvest stays due in full, and does not c
   expect(isHarvested(scene.vocabulary, SET)).toBe(false);
   const longAgoMs = scene.repository.nowMs - 24 * HOUR_MS;
   scene.repository.putBack(ident(1), 'věc', longAgoMs);
-  expect(await scene.run()).toMatchObject({ terms: { pass: 'full', records: 1, disbelief: undefined } });
+  expect(await scene.run()).toMatchObject({ terms: { pass: 'full', records: 1, unconfirmed: undefined } });
   expect(scene.held()).toEqual([1, 1]);
 });
 

@@ -78,7 +78,7 @@ describe('an output', () => {
     const ledger = openLedger(aPath());
     ledger.change(() => {
       assertSubject(ledger, SUBJECT, 'out.jsonl');
-      getState(ledger).savePass({ ...advancePass(BEGUN, ANY_PAGE), met: 5 });
+      getState(ledger).savePass({ ...advancePass(BEGUN, ANY_PAGE), seen: 5 });
     });
     for (const change of [
       { sets: 'pian' },

@@ -21,11 +21,11 @@ function aPass(window = OPEN) {
   const state = makeMemoryState();
   state.savePass(startPass('full', window, dayMs(BEGAN_DAY), 1));
   const order: string[] = [];
-  const givenPages: { readonly records: string[]; readonly met: string[] }[] = [];
+  const givenPages: { readonly records: string[]; readonly seen: string[] }[] = [];
   const sink: RecordSink = {
-    write: async ({ records, seenRecords: met }) => {
+    write: async ({ records, seenRecords: seen }) => {
       order.push('write');
-      givenPages.push({ records: records.map(getIdent), met: met.map(getIdent) });
+      givenPages.push({ records: records.map(getIdent), seen: seen.map(getIdent) });
     },
     notePage: () => void order.push('commit'),
   };
@@ -40,11 +40,11 @@ function aPass(window = OPEN) {
     given: givenPages,
     underWay,
     counts: () => {
-      const { met, look } = underWay();
-      return { met, look: { met: look.met, isNew: look.isNew, overlooked: look.overlooked, changed: look.changed } };
+      const { seen, scan } = underWay();
+      return { seen, scan: { seen: scan.seen, isNew: scan.isNew, overlooked: scan.overlooked, changed: scan.changed } };
     },
-    nextLook: () => state.savePass(startScan(underWay(), true)),
-    nextPass: () => state.savePass(startPass('full', window, dayMs(BEGAN_DAY), underWay().look.number + 1)),
+    nextScan: () => state.savePass(startScan(underWay(), true)),
+    nextPass: () => state.savePass(startPass('full', window, dayMs(BEGAN_DAY), underWay().scan.number + 1)),
     take: async (records: readonly Listed[], broken: readonly BrokenRecord[] = [], cursor?: number) => {
       const xml = records.map(([name, day, text = '']) =>
         recordXml(name, `<x xmlns="urn:x">${text}</x>`, new Date(dayMs(day)).toISOString()),
@@ -56,13 +56,13 @@ function aPass(window = OPEN) {
         order.push('note');
         return pass;
       });
-      const { written, newInLook, disputed, faults } = taken;
-      return { written: written.map(getIdent), newInLook, disputed, faults: [...faults], again };
+      const { written, newInScan, disputed, faults } = taken;
+      return { written: written.map(getIdent), newInScan, disputed, faults: [...faults], again };
     },
   };
 }
 
-const NOTHING = { written: [], newInLook: 0, disputed: [], faults: [], again: [] };
+const NOTHING = { written: [], newInScan: 0, disputed: [], faults: [], again: [] };
 
 describe('a page', () => {
   test('is written to the sink before it counts, and is recorded in one step', async () => {
@@ -72,20 +72,20 @@ describe('a page', () => {
         ['A', 1],
         ['B', 2],
       ]),
-    ).toEqual({ ...NOTHING, written: ['A', 'B'], newInLook: 2 });
+    ).toEqual({ ...NOTHING, written: ['A', 'B'], newInScan: 2 });
     expect(pass.order).toEqual(['write', 'commit', 'note']);
-    expect(pass.given).toEqual([{ records: ['A', 'B'], met: ['A', 'B'] }]);
-    expect(pass.counts()).toEqual({ met: 2, look: { met: 2, isNew: 2, overlooked: 2, changed: 2 } });
-    expect(pass.state.findSeen(getName('B'))).toMatchObject({ datestampMs: dayMs(2), look: 1, skipped: false });
+    expect(pass.given).toEqual([{ records: ['A', 'B'], seen: ['A', 'B'] }]);
+    expect(pass.counts()).toEqual({ seen: 2, scan: { seen: 2, isNew: 2, overlooked: 2, changed: 2 } });
+    expect(pass.state.findSeen(getName('B'))).toMatchObject({ datestampMs: dayMs(2), scan: 1, skipped: false });
     await pass.take([['C', 3]]);
-    expect(pass.counts()).toEqual({ met: 3, look: { met: 3, isNew: 3, overlooked: 3, changed: 3 } });
+    expect(pass.counts()).toEqual({ seen: 3, scan: { seen: 3, isNew: 3, overlooked: 3, changed: 3 } });
   });
 
   test('changes only the counts of the pass if nothing else is to be recorded', async () => {
     const pass = aPass();
     const page = await makeClient(scripted(listXml('ListRecords', [recordXml('A')]))).listRecords(RECORDS);
     await applyPage({ state: pass.state, sink: { write: async () => {}, notePage: () => {} } }, pass.underWay(), page);
-    expect(pass.counts()).toMatchObject({ met: 1 });
+    expect(pass.counts()).toMatchObject({ seen: 1 });
   });
 
   test('that the scan has read already adds nothing, and shows if its records changed', async () => {
@@ -99,20 +99,20 @@ describe('a page', () => {
         ['B', 2],
         ['C', 3],
       ]),
-    ).toEqual({ ...NOTHING, written: ['C'], newInLook: 1, again: [dayMs(2)] });
-    expect(pass.counts()).toMatchObject({ met: 3, look: { met: 3, changed: 3 } });
+    ).toEqual({ ...NOTHING, written: ['C'], newInScan: 1, again: [dayMs(2)] });
+    expect(pass.counts()).toMatchObject({ seen: 3, scan: { seen: 3, changed: 3 } });
   });
 
   test('that an earlier scan has read is counted again and not written', async () => {
     const pass = aPass();
     await pass.take([['A', 1]]);
-    pass.nextLook();
-    expect(await pass.take([['A', 1]])).toEqual({ ...NOTHING, newInLook: 1 });
-    expect(pass.given.at(-1)).toEqual({ records: [], met: ['A'] });
-    expect(pass.counts()).toEqual({ met: 1, look: { met: 1, isNew: 0, overlooked: 0, changed: 0 } });
+    pass.nextScan();
+    expect(await pass.take([['A', 1]])).toEqual({ ...NOTHING, newInScan: 1 });
+    expect(pass.given.at(-1)).toEqual({ records: [], seen: ['A'] });
+    expect(pass.counts()).toEqual({ seen: 1, scan: { seen: 1, isNew: 0, overlooked: 0, changed: 0 } });
     pass.nextPass();
-    expect(await pass.take([['A', 1]])).toEqual({ ...NOTHING, newInLook: 1 });
-    expect(pass.counts()).toEqual({ met: 1, look: { met: 1, isNew: 1, overlooked: 1, changed: 0 } });
+    expect(await pass.take([['A', 1]])).toEqual({ ...NOTHING, newInScan: 1 });
+    expect(pass.counts()).toEqual({ seen: 1, scan: { seen: 1, isNew: 1, overlooked: 1, changed: 0 } });
   });
 
   test('shows what an earlier scan missed: records older than the pass', async () => {
@@ -122,7 +122,7 @@ describe('a page', () => {
       ['B', BEGAN_DAY],
       ['C', BEGAN_DAY + 1],
     ]);
-    expect(pass.counts().look).toMatchObject({ isNew: 3, overlooked: 1 });
+    expect(pass.counts().scan).toMatchObject({ isNew: 3, overlooked: 1 });
   });
 });
 
@@ -134,9 +134,9 @@ describe('a record', () => {
   ] as const)('is written again by a later scan if it %s', async (_name, now) => {
     const pass = aPass();
     await pass.take([['A', 1, 'x']]);
-    pass.nextLook();
-    expect(await pass.take([now])).toEqual({ ...NOTHING, written: ['A'], newInLook: 1 });
-    expect(pass.counts().look).toMatchObject({ changed: 1, isNew: 0 });
+    pass.nextScan();
+    expect(await pass.take([now])).toEqual({ ...NOTHING, written: ['A'], newInScan: 1 });
+    expect(pass.counts().scan).toMatchObject({ changed: 1, isNew: 0 });
   });
 
   test('is the newer one of two versions in one scan, in either order', async () => {
@@ -146,9 +146,9 @@ describe('a record', () => {
       expect(pages.state.findSeen(getName('A'))?.datestampMs).toBe(dayMs(3));
       const page = aPass();
       const taken = await page.take(versions.map((day) => ['A', day, `${day}`] as const));
-      expect(taken).toMatchObject({ written: ['A'], newInLook: 1, disputed: [], again: [dayMs(versions[1])] });
+      expect(taken).toMatchObject({ written: ['A'], newInScan: 1, disputed: [], again: [dayMs(versions[1])] });
       expect(page.state.findSeen(getName('A'))?.datestampMs).toBe(dayMs(3));
-      expect(page.counts().met).toBe(1);
+      expect(page.counts().seen).toBe(1);
     }
   });
 
@@ -164,7 +164,7 @@ describe('a record', () => {
         ['B', 1],
       ]),
     ).toMatchObject({ written: ['A'], disputed: [getName('A')] });
-    expect(pages.counts().look.changed).toBe(2);
+    expect(pages.counts().scan.changed).toBe(2);
     const page = aPass();
     const twice: Listed[] = [
       ['A', 1, 'x'],
@@ -182,14 +182,14 @@ describe('a record', () => {
         ['A', 5],
         ['B', 6],
       ]),
-    ).toEqual({ ...NOTHING, written: ['A'], newInLook: 2 });
-    expect(pass.given).toEqual([{ records: ['A'], met: ['A'] }]);
-    expect(pass.state.findSeen(getName('B'))).toEqual({ datestampMs: 0, digest: Buffer.alloc(0), look: 1, skipped: false });
+    ).toEqual({ ...NOTHING, written: ['A'], newInScan: 2 });
+    expect(pass.given).toEqual([{ records: ['A'], seen: ['A'] }]);
+    expect(pass.state.findSeen(getName('B'))).toEqual({ datestampMs: 0, digest: Buffer.alloc(0), scan: 1, skipped: false });
     const noted = pass.state.findSeen(getName('A'));
-    pass.nextLook();
-    expect(await pass.take([['A', 7]])).toEqual({ ...NOTHING, newInLook: 1 });
-    expect(pass.state.findSeen(getName('A'))).toEqual({ ...noted, look: 2 });
-    expect(pass.counts().look.changed).toBe(0);
+    pass.nextScan();
+    expect(await pass.take([['A', 7]])).toEqual({ ...NOTHING, newInScan: 1 });
+    expect(pass.state.findSeen(getName('A'))).toEqual({ ...noted, scan: 2 });
+    expect(pass.counts().scan.changed).toBe(0);
   });
 });
 
@@ -198,12 +198,12 @@ describe('an unreadable record', () => {
     const pass = aPass();
     await pass.take([['A', 1]]);
     const before = pass.state.findSeen(getName('A'));
-    pass.nextLook();
+    pass.nextScan();
     const broken = [{ identifier: getName('A'), reason: 'not well-formed' }];
-    expect(await pass.take([], broken)).toEqual({ ...NOTHING, newInLook: 1, faults: [[getName('A'), 'not well-formed']] });
-    expect(pass.state.findSeen(getName('A'))).toEqual({ ...before, look: 2, skipped: true });
-    expect(pass.given.at(-1)).toEqual({ records: [], met: [] });
-    expect(pass.counts().look.changed).toBe(0);
+    expect(await pass.take([], broken)).toEqual({ ...NOTHING, newInScan: 1, faults: [[getName('A'), 'not well-formed']] });
+    expect(pass.state.findSeen(getName('A'))).toEqual({ ...before, scan: 2, skipped: true });
+    expect(pass.given.at(-1)).toEqual({ records: [], seen: [] });
+    expect(pass.counts().scan.changed).toBe(0);
   });
 
   test('without an identifier has the name of its place', async () => {

@@ -105,11 +105,11 @@ describe('changes during a scan', () => {
 });
 
 test('a list that never repeats is given up as unstable', async () => {
-  let look = 0;
+  let scan = 0;
   const { failure } = harvesting((args) => {
     if (args.has('from')) return oaiError('noRecordsMatch');
-    if (!args.has('resumptionToken')) look += 1;
-    return args.has('resumptionToken') ? list([`B-${look}`]) : list(['A'], `T${look}`);
+    if (!args.has('resumptionToken')) scan += 1;
+    return args.has('resumptionToken') ? list([`B-${scan}`]) : list(['A'], `T${scan}`);
   });
   expect((await failure())[0]).toMatch(/^heslo is not complete: its list kept changing while it was read\. /);
 });

@@ -19,22 +19,22 @@ const STATES: Readonly<Record<string, (use: (state: HarvestState) => void) => vo
 describe.each(Object.entries(STATES))('the state of a harvest %s', (_, withState) => {
   test('is empty at first', () =>
     withState((state) => {
-      expect([state.getWatermarkMs(), state.getPass(), state.getLastLook(), state.findSeen('A')]).toEqual([
+      expect([state.getWatermarkMs(), state.getPass(), state.getLastScan(), state.findSeen('A')]).toEqual([
         null,
         undefined,
         0,
         undefined,
       ]);
-      expect([state.listSkipped(), [...state.listMetIn(1)], state.listUnmetIn(1)]).toEqual([[], [], []]);
+      expect([state.listSkipped(), [...state.listSeenIn(1)], state.listUnseenIn(1)]).toEqual([[], [], []]);
     }));
 
   test('is the pass under way, and after its end its start and its number of scans', () =>
     withState((state) => {
       const pass = startScan(startPass('full', WINDOW, 1234, 7), true);
       state.savePass(pass);
-      expect([state.getPass(), state.getLastLook(), state.getWatermarkMs()]).toEqual([pass, 8, null]);
+      expect([state.getPass(), state.getLastScan(), state.getWatermarkMs()]).toEqual([pass, 8, null]);
       state.complete();
-      expect([state.getPass(), state.getLastLook(), state.getWatermarkMs()]).toEqual([undefined, 8, 1234]);
+      expect([state.getPass(), state.getLastScan(), state.getWatermarkMs()]).toEqual([undefined, 8, 1234]);
       state.savePass(startPass('changes', WINDOW, 0, 9));
       state.complete();
       expect(state.getWatermarkMs()).toBe(0);
@@ -42,8 +42,8 @@ describe.each(Object.entries(STATES))('the state of a harvest %s', (_, withState
 
   test('has each record as it was last read', () =>
     withState((state) => {
-      const makeSeen = (look: number, more: Partial<SeenRecord> = {}): SeenRecord => ({
-        ...{ datestampMs: look * 10, digest: Buffer.from([look]), look, skipped: false },
+      const makeSeen = (scan: number, more: Partial<SeenRecord> = {}): SeenRecord => ({
+        ...{ datestampMs: scan * 10, digest: Buffer.from([scan]), scan, skipped: false },
         ...more,
       });
       const records: Readonly<Record<string, SeenRecord>> = {
@@ -58,11 +58,11 @@ describe.each(Object.entries(STATES))('the state of a harvest %s', (_, withState
       for (const [identifier, record] of Object.entries(records)) state.markSeen(identifier, record);
       for (const [identifier, record] of Object.entries(records)) expect(state.findSeen(identifier)).toEqual(record);
       expect(state.listSkipped().toSorted()).toEqual(['left out', 'left out now']);
-      expect([...state.listMetIn(3)].toSorted()).toEqual(['left out now', 'now']);
-      expect(state.listUnmetIn(3)).toEqual(['before']);
-      expect([...state.listUnmetIn(4)].toSorted()).toEqual(['before', 'now']);
+      expect([...state.listSeenIn(3)].toSorted()).toEqual(['left out now', 'now']);
+      expect(state.listUnseenIn(3)).toEqual(['before']);
+      expect([...state.listUnseenIn(4)].toSorted()).toEqual(['before', 'now']);
       state.markSeen('before', makeSeen(3));
-      expect([state.listUnmetIn(3), state.findSeen('before')?.look]).toEqual([[], 3]);
+      expect([state.listUnseenIn(3), state.findSeen('before')?.scan]).toEqual([[], 3]);
     }));
 
   test('changes as a whole', () => withState((state) => expect(state.change(() => 'done')).toBe('done')));

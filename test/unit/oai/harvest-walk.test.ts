@@ -149,7 +149,7 @@ describe('a list without end', () => {
       'The service sent nothing new on 101 pages, so its list seems endless. The service does not say how many records there are; it sent 2.',
       HINT,
     ]);
-    expect([state.getPass()?.walk.token, state.getPass()?.look.number]).toEqual([null, 2]);
+    expect([state.getPass()?.walk.token, state.getPass()?.scan.number]).toEqual([null, 2]);
   });
 
   test('that grows far beyond its count is left', async () => {
@@ -210,7 +210,7 @@ describe('unreadable records', () => {
     await expect(run(oaiError('badArgument'))).rejects.toThrow('badArgument');
     expect(await run(oaiXml(`<GetRecord>${recordXml('B')}</GetRecord>`))).toEqual([[], ['B']]);
     const gone = makeMemoryState();
-    gone.markSeen(`${OAI_BASE}/id/B`, { datestampMs: 1, digest: Buffer.alloc(0), look: 1, skipped: true });
+    gone.markSeen(`${OAI_BASE}/id/B`, { datestampMs: 1, digest: Buffer.alloc(0), scan: 1, skipped: true });
     const { broken } = await harvesting((args) => (args.get('verb') === 'GetRecord' ? oaiError('idDoesNotExist') : list(['A'])), {
       state: gone,
     }).run();

@@ -44,7 +44,7 @@ async function harvested(list: PlayedList, events: readonly (Event | readonly Ev
   const kept = new Map<string, string>();
   const state = makeMemoryState();
   let waiting: () => void = () => {};
-  let looks = 0;
+  let scans = 0;
   try {
     await harvest(
       {
@@ -65,17 +65,17 @@ async function harvested(list: PlayedList, events: readonly (Event | readonly Ev
           notePage: () => waiting(),
         },
       },
-      ({ look }) => {
-        looks = look.number;
-        const listed = new Set(state.listMetIn(look.number));
+      ({ scan }) => {
+        scans = scan.number;
+        const listed = new Set(state.listSeenIn(scan.number));
         for (const name of kept.keys()) if (!listed.has(name)) kept.delete(name);
       },
     );
   } catch (thrown) {
     if (!(thrown instanceof OaiError) || thrown.oaiCode !== 'incomplete') throw thrown;
-    return { kept: undefined, moments, looks };
+    return { kept: undefined, moments, scans };
   }
-  return { kept: JSON.stringify([...kept].sort()), moments, looks };
+  return { kept: JSON.stringify([...kept].sort()), moments, scans };
 }
 
 function aList(counts: boolean, order: Order = 'newest first', count = 10): PlayedList {
@@ -135,15 +135,15 @@ const gap = fc.oneof(
 test('a list that grows all the time is scanned twice', async () => {
   const list = aList(true, 'newest first', 6);
   list.pageSize = 1;
-  const { kept: keptText, looks } = await harvested(
+  const { kept: keptText, scans } = await harvested(
     list,
     names.slice(6).flatMap((name) => [NOTHING, NOTHING, edit(name)]),
   );
   expect(keptText).toBe(JSON.stringify(list.listed().sort()));
-  expect(looks).toBe(2);
+  expect(scans).toBe(2);
 });
 
-/** Its second page is one that was read: no circle, as the next look shows. */
+/** Its second page is one that was read: no circle, as the next scan shows. */
 const REORDERED: Event[] = [
   { do: 'page size', size: 1 },
   { do: 'order', order: 'newest first' },
@@ -176,7 +176,7 @@ const remove = (name: string): Event => ({ do: 'remove', name });
 
 test.each<[string, Omit<Scenario, 'isBounded'>]>([
   [
-    'one was skipped, and another, which was met, is gone when the list is counted again',
+    'one was skipped, and another, which was seen, is gone when the list is counted again',
     { counts: true, order: 'by name', events: [NOTHING, TO_NEWEST, edit('N-00'), edit('N-00'), remove('N-03')] },
   ],
   [
@@ -187,21 +187,21 @@ test.each<[string, Omit<Scenario, 'isBounded'>]>([
     },
   ],
   [
-    'one leaves it, comes back, and another leaves it in the second look at the same place',
+    'one leaves it, comes back, and another leaves it in the second scan at the same place',
     {
       ...{ counts: false, order: 'newest first' },
       events: [NOTHING, NOTHING, NOTHING, remove('N-02'), { do: 'restore', name: 'N-02' }, NOTHING, NOTHING, remove('N-01')],
     },
   ],
   [
-    'the list shrinks in the second look as well',
+    'the list shrinks in the second scan as well',
     {
       ...{ counts: true, order: 'oldest first' },
       events: [remove('N-02'), edit('N-05'), NOTHING, NOTHING, { do: 'restore', name: 'N-00' }, remove('N-00'), edit('N-03')],
     },
   ],
   [
-    'it is put into another order in each of two looks, at the same place',
+    'it is put into another order in each of two scans, at the same place',
     {
       ...{ counts: false, order: 'oldest first' },
       events: [{ do: 'page size', size: 4 }, NOTHING, TO_NEWEST, TO_OLDEST, NOTHING, NOTHING, TO_NEWEST],
@@ -246,7 +246,7 @@ test.each<[string, Omit<Scenario, 'isBounded'>]>([
     },
   ],
   [
-    'a second look skips one that the first has met',
+    'a second scan skips one that the first has met',
     {
       ...{ counts: true, order: 'newest first' },
       events: [

@@ -31,34 +31,34 @@ const PAGE = {
   againMs: [],
 };
 
-type More = Partial<Omit<HarvestPass, 'look' | 'walk'>> & {
-  readonly look?: Partial<HarvestPass['look']>;
+type More = Partial<Omit<HarvestPass, 'scan' | 'walk'>> & {
+  readonly scan?: Partial<HarvestPass['scan']>;
   readonly walk?: Partial<HarvestPass['walk']>;
 };
 
-function aPass({ look, walk, ...more }: More = {}): HarvestPass {
+function aPass({ scan, walk, ...more }: More = {}): HarvestPass {
   const pass = startPass('full', more.window ?? OPEN, BEGAN, 1);
-  return { ...pass, ...more, look: { ...pass.look, ...look }, walk: { ...pass.walk, ...walk } };
+  return { ...pass, ...more, scan: { ...pass.scan, ...scan }, walk: { ...pass.walk, ...walk } };
 }
 
 /** Some list of two pages, of which nothing is missing. */
-const COUNTED: More = { listSize: 9, look: { met: 9 }, walk: { ended: true, pages: 2, direction: 'falling', edgeMs: 5 } };
-const UNCOUNTED: More = { look: { met: 9, metBefore: 9 }, walk: { ended: true, pages: 2 } };
+const COUNTED: More = { listSize: 9, scan: { seen: 9 }, walk: { ended: true, pages: 2, direction: 'falling', edgeMs: 5 } };
+const UNCOUNTED: More = { scan: { seen: 9, seenBefore: 9 }, walk: { ended: true, pages: 2 } };
 
 function having(base: More, more: More): HarvestPass {
-  return aPass({ ...base, ...more, look: { ...base.look, ...more.look }, walk: { ...base.walk, ...more.walk } });
+  return aPass({ ...base, ...more, scan: { ...base.scan, ...more.scan }, walk: { ...base.walk, ...more.walk } });
 }
 
 describe('a scan', () => {
-  const READ = { met: 7, isNew: 2, overlooked: 1, metBefore: 5, changed: 3, order: 'x', orderBefore: 'y', agreed: 1 } as const;
+  const READ = { seen: 7, isNew: 2, overlooked: 1, seenBefore: 5, changed: 3, order: 'x', orderBefore: 'y', agreed: 1 } as const;
   const STIRRED = { gone: true, doubtful: true, fresh: true, repeated: true } as const;
-  const STILL = { met: 0, changed: 0, order: '', gone: false, doubtful: false, fresh: false, repeated: false } as const;
+  const STILL = { seen: 0, changed: 0, order: '', gone: false, doubtful: false, fresh: false, repeated: false } as const;
 
   test('starts with nothing read', () => {
     expect(startPass('changes', { fromMs: 3, untilMs: null }, BEGAN, 4)).toEqual({
-      ...{ localMs: BEGAN, heldBefore: 0, lossesTaken: false },
-      ...{ kind: 'changes', window: { fromMs: 3, untilMs: null }, beganMs: BEGAN, firstLook: 4, met: 0, listSize: null },
-      look: { ...STILL, number: 4, isNew: 0, overlooked: 0, metBefore: null, orderBefore: '', agreed: 0 },
+      ...{ localMs: BEGAN, heldBefore: 0, lossesAccepted: false },
+      ...{ kind: 'changes', window: { fromMs: 3, untilMs: null }, beganMs: BEGAN, firstScan: 4, seen: 0, listSize: null },
+      scan: { ...STILL, number: 4, isNew: 0, overlooked: 0, seenBefore: null, orderBefore: '', agreed: 0 },
       walk: {
         ...{ window: { fromMs: 3, untilMs: null }, token: null, pages: 0, size: null, position: 0 },
         ...{ ended: false, direction: null, edgeMs: null },
@@ -67,24 +67,24 @@ describe('a scan', () => {
   });
 
   test('after a complete one knows its records, their order, and if it agreed with the one before', () => {
-    const pass = aPass({ listSize: 7, look: { ...READ, ...STIRRED, overlooked: 0 }, walk: { token: 'T', pages: 3 } });
+    const pass = aPass({ listSize: 7, scan: { ...READ, ...STIRRED, overlooked: 0 }, walk: { token: 'T', pages: 3 } });
     const next = startScan(pass, true);
-    expect(next.look).toEqual({
+    expect(next.scan).toEqual({
       ...STILL,
-      ...{ number: 2, metBefore: 7, isNew: 0, overlooked: 0, orderBefore: 'x', agreed: 2 },
+      ...{ number: 2, seenBefore: 7, isNew: 0, overlooked: 0, orderBefore: 'x', agreed: 2 },
     });
     expect(next.walk).toEqual(aPass().walk);
-    expect(startScan(aPass({ listSize: 7, look: { ...READ, overlooked: 1 } }), true).look).toMatchObject({
+    expect(startScan(aPass({ listSize: 7, scan: { ...READ, overlooked: 1 } }), true).scan).toMatchObject({
       agreed: 0,
       overlooked: 0,
     });
   });
 
   test('after an interrupted one knows what the last complete one read', () => {
-    const next = startScan(aPass({ look: { ...READ, ...STIRRED } }), false);
-    expect(next.look).toEqual({
+    const next = startScan(aPass({ scan: { ...READ, ...STIRRED } }), false);
+    expect(next.scan).toEqual({
       ...STILL,
-      ...{ number: 2, metBefore: 5, isNew: 2, overlooked: 1, orderBefore: 'y', agreed: 1 },
+      ...{ number: 2, seenBefore: 5, isNew: 2, overlooked: 1, orderBefore: 'y', agreed: 1 },
     });
   });
 });
@@ -106,9 +106,9 @@ describe('after a page', () => {
   });
 
   test('a record that changed since the start of the pass is fresh, and stays so', () => {
-    const fresh = (...datestampsMs: number[]) => after(aPass(), { datestampsMs }).look.fresh;
+    const fresh = (...datestampsMs: number[]) => after(aPass(), { datestampsMs }).scan.fresh;
     expect([fresh(BEGAN - 1), fresh(BEGAN - 5, BEGAN), fresh()]).toEqual([false, true, false]);
-    expect(after(aPass({ look: { fresh: true } }), {}).look.fresh).toBe(true);
+    expect(after(aPass({ scan: { fresh: true } }), {}).scan.fresh).toBe(true);
   });
 
   test('a list of one page needs no count, and one of several keeps its count', () => {
@@ -135,7 +135,7 @@ describe('after a page', () => {
 
   test('something has left the list if its end was reached and more was read than it counts', () => {
     const gone = (metCount: number, more: Partial<Parameters<typeof advancePass>[1]>) =>
-      after(aPass({ look: { met: metCount } }), more).look.gone;
+      after(aPass({ scan: { seen: metCount } }), more).scan.gone;
     const last = { next: undefined, completeListSize: 5 };
     expect([gone(6, last), gone(5, last), gone(6, { ...last, next: 'T' }), gone(6, { next: undefined })]).toEqual([
       true,
@@ -143,12 +143,12 @@ describe('after a page', () => {
       false,
       false,
     ]);
-    expect(after(aPass({ look: { gone: true } }), {}).look.gone).toBe(true);
+    expect(after(aPass({ scan: { gone: true } }), {}).scan.gone).toBe(true);
   });
 
   test('a repeated record has moved, unless a resumed scan reads it again', () => {
     const repeated = (window: HarvestWindow, walked: HarvestWindow, ...againMs: number[]) =>
-      after(aPass({ window, walk: { window: walked } }), { againMs }).look.repeated;
+      after(aPass({ window, walk: { window: walked } }), { againMs }).scan.repeated;
     expect([repeated(OPEN, OPEN), repeated(OPEN, OPEN, 5)]).toEqual([false, true]);
     const newer = { fromMs: 5, untilMs: null };
     expect([4, 5, 6].map((ms) => repeated(OPEN, newer, ms))).toEqual([false, false, true]);
@@ -161,12 +161,12 @@ describe('after a page', () => {
       false,
       true,
     ]);
-    expect(after(aPass({ look: { repeated: true } }), {}).look.repeated).toBe(true);
+    expect(after(aPass({ scan: { repeated: true } }), {}).scan.repeated).toBe(true);
   });
 
   test('the order of an uncounted list is checked record by record', () => {
     const getOrder = (pages: readonly (readonly string[])[], completeListSize?: number) =>
-      pages.reduce((pass, identifiers) => after(pass, { identifiers, completeListSize }), aPass()).look.order;
+      pages.reduce((pass, identifiers) => after(pass, { identifiers, completeListSize }), aPass()).scan.order;
     expect(getOrder([['A', 'B'], ['C']])).not.toBe(getOrder([['A', 'B'], ['D']]));
     expect(getOrder([['A', 'B'], ['C']])).not.toBe(getOrder([['B', 'A'], ['C']]));
     expect(getOrder([['A', 'B'], ['C']])).not.toBe(getOrder([['C']]));
@@ -185,23 +185,23 @@ describe('a list that shrinks while it is read', () => {
   test('is continued after the last record if it is ordered, and is doubtful otherwise', () => {
     const walk = { token: 'T', pages: 2, size: 9, edgeMs: 5 };
     const ordered = withShrunkList(aPass({ listSize: 9, walk: { ...walk, direction: 'falling' } }), 8);
-    expect(ordered).toMatchObject({ listSize: 8, look: { gone: true, doubtful: false } });
+    expect(ordered).toMatchObject({ listSize: 8, scan: { gone: true, doubtful: false } });
     expect(ordered.walk).toEqual(aPass({ walk: { window: { fromMs: null, untilMs: 5 } } }).walk);
     const without = withShrunkList(aPass({ listSize: 9, walk: { ...walk, direction: 'neither' } }), 8);
-    expect(without).toMatchObject({ listSize: 8, look: { gone: true, doubtful: true }, walk: { token: 'T', pages: 2, size: 8 } });
+    expect(without).toMatchObject({ listSize: 8, scan: { gone: true, doubtful: true }, walk: { token: 'T', pages: 2, size: 8 } });
     expect(withShrunkList(aPass({ walk }), undefined).walk.size).toBeNull();
-    const doubted = aPass({ listSize: 9, look: { doubtful: true }, walk: { ...walk, direction: 'rising' } });
-    expect(withShrunkList(doubted, 8)).toMatchObject({
-      look: { doubtful: true },
+    const doubtful = aPass({ listSize: 9, scan: { doubtful: true }, walk: { ...walk, direction: 'rising' } });
+    expect(withShrunkList(doubtful, 8)).toMatchObject({
+      scan: { doubtful: true },
       walk: { window: { fromMs: 5, untilMs: null } },
     });
   });
 
   test('is read from its start if it has no count', () => {
     const cut = resumeByDatestamp(aPass({ walk: { token: 'T', direction: 'falling', edgeMs: 5 } }));
-    expect(cut).toMatchObject({ look: { number: 2 }, walk: { token: null, window: OPEN } });
-    const known = { met: 3, metBefore: 5, order: 'x', orderBefore: 'y', agreed: 1 };
-    expect(resumeByDatestamp(aPass({ look: known })).look).toMatchObject({ met: 0, metBefore: 5, orderBefore: 'y', agreed: 1 });
+    expect(cut).toMatchObject({ scan: { number: 2 }, walk: { token: null, window: OPEN } });
+    const known = { seen: 3, seenBefore: 5, order: 'x', orderBefore: 'y', agreed: 1 };
+    expect(resumeByDatestamp(aPass({ scan: known })).scan).toMatchObject({ seen: 0, seenBefore: 5, orderBefore: 'y', agreed: 1 });
   });
 });
 
@@ -227,28 +227,28 @@ describe('the whole of a window', () => {
   });
 
   test('lacks what was counted and not read', () => {
-    const missing = (listSize: number | null, metCount: number) => countMissing(aPass({ listSize, look: { met: metCount } }));
+    const missing = (listSize: number | null, metCount: number) => countMissing(aPass({ listSize, scan: { seen: metCount } }));
     expect([missing(9, 7), missing(9, 9), missing(9, 11), missing(null, 3)]).toEqual([2, 0, 0, 0]);
   });
 
   test('was read if it was counted, nothing is missing and nothing was skipped', () => {
     expect(isWhole(aPass(COUNTED))).toBe(true);
-    for (const more of [{ listSize: null }, { listSize: 10 }, { look: { doubtful: true } }])
+    for (const more of [{ listSize: null }, { listSize: 10 }, { scan: { doubtful: true } }])
       expect(isWhole(having(COUNTED, more))).toBe(false);
   });
 
   test('that is counted again has lost something if it counts less than before, or less than was read', () => {
     const gone = (listSize: number | null, metCount: number, now: number, before = false) =>
-      withListSize(aPass({ listSize, look: { met: metCount, gone: before } }), now);
-    expect(gone(9, 7, 9)).toMatchObject({ listSize: 9, look: { gone: false } });
-    expect(gone(9, 7, 8)).toMatchObject({ listSize: 8, look: { gone: true } });
-    expect(gone(null, 7, 6).look.gone).toBe(true);
-    expect(gone(null, 7, 7).look.gone).toBe(false);
-    expect(gone(9, 9, 9, true).look.gone).toBe(true);
+      withListSize(aPass({ listSize, scan: { seen: metCount, gone: before } }), now);
+    expect(gone(9, 7, 9)).toMatchObject({ listSize: 9, scan: { gone: false } });
+    expect(gone(9, 7, 8)).toMatchObject({ listSize: 8, scan: { gone: true } });
+    expect(gone(null, 7, 6).scan.gone).toBe(true);
+    expect(gone(null, 7, 7).scan.gone).toBe(false);
+    expect(gone(9, 9, 9, true).scan.gone).toBe(true);
   });
 
   test('has changed meanwhile if a list of changes is not empty', () => {
-    expect(markChanged(aPass()).look).toEqual({ ...aPass().look, fresh: true });
+    expect(markChanged(aPass()).scan).toEqual({ ...aPass().scan, fresh: true });
   });
 });
 
@@ -258,33 +258,33 @@ describe('a counted scan', () => {
   });
 
   test('with missing records is repeated, until two agree that the service sends less than it counts', () => {
-    const missing = (look: Partial<HarvestPass['look']>) => judge(having(COUNTED, { listSize: 10, look }));
+    const missing = (scan: Partial<HarvestPass['scan']>) => judge(having(COUNTED, { listSize: 10, scan }));
     expect(missing({})).toBe('again');
-    expect(missing({ metBefore: 9 })).toBe('short');
-    expect(missing({ metBefore: 8 })).toBe('again');
-    expect(missing({ metBefore: 7, isNew: 2 })).toBe('short');
-    expect(missing({ metBefore: 9, overlooked: 1 })).toBe('again');
-    expect(missing({ metBefore: 9, changed: 3, order: 'x' })).toBe('short');
+    expect(missing({ seenBefore: 9 })).toBe('short');
+    expect(missing({ seenBefore: 8 })).toBe('again');
+    expect(missing({ seenBefore: 7, isNew: 2 })).toBe('short');
+    expect(missing({ seenBefore: 9, overlooked: 1 })).toBe('again');
+    expect(missing({ seenBefore: 9, changed: 3, order: 'x' })).toBe('short');
   });
 
   test.each([
-    ['something left the list', { look: { gone: true, metBefore: 9 } }, 'again'],
-    ['something may have been skipped', { look: { doubtful: true, metBefore: 9 } }, 'again'],
-    ['something stood twice', { look: { repeated: true } }, 'again'],
-    ['something stood twice, and the look before met the same', { look: { repeated: true, metBefore: 9 } }, 'complete'],
-    ['something changed at its head, where another would have stood twice', { look: { fresh: true } }, 'complete'],
-    ['something changed, and the list is walked oldest first', { look: { fresh: true }, walk: { direction: 'rising' } }, 'again'],
+    ['something left the list', { scan: { gone: true, seenBefore: 9 } }, 'again'],
+    ['something may have been skipped', { scan: { doubtful: true, seenBefore: 9 } }, 'again'],
+    ['something stood twice', { scan: { repeated: true } }, 'again'],
+    ['something stood twice, and the scan before met the same', { scan: { repeated: true, seenBefore: 9 } }, 'complete'],
+    ['something changed at its head, where another would have stood twice', { scan: { fresh: true } }, 'complete'],
+    ['something changed, and the list is walked oldest first', { scan: { fresh: true }, walk: { direction: 'rising' } }, 'again'],
     [
       'something changed, and the walk was cut',
-      { look: { fresh: true }, walk: { window: { fromMs: null, untilMs: 5 } } },
+      { scan: { fresh: true }, walk: { window: { fromMs: null, untilMs: 5 } } },
       'again',
     ],
     [
-      'something changed, the walk was cut, and the look before met the same',
-      { look: { fresh: true, metBefore: 9 }, walk: { window: { fromMs: null, untilMs: 5 } } },
+      'something changed, the walk was cut, and the scan before met the same',
+      { scan: { fresh: true, seenBefore: 9 }, walk: { window: { fromMs: null, untilMs: 5 } } },
       'complete',
     ],
-    ['all stood on one page', { look: { gone: true }, walk: { pages: 1 } }, 'complete'],
+    ['all stood on one page', { scan: { gone: true }, walk: { pages: 1 } }, 'complete'],
   ] as const)('where %s', (_name, more, verdict) => {
     expect(judge(having(COUNTED, more))).toBe(verdict);
   });
@@ -293,11 +293,11 @@ describe('a counted scan', () => {
 describe('an uncounted scan', () => {
   test.each([
     ['is taken again where none before it agreed with another', {}, 'again'],
-    ['is complete where it is the third to agree', { look: { agreed: 1 } }, 'complete'],
-    ['is taken again where it met another number', { look: { agreed: 1, metBefore: 8 } }, 'again'],
-    ['is taken again where a record changed', { look: { agreed: 1, changed: 1 } }, 'again'],
-    ['is taken again where the order is another', { look: { agreed: 1, order: 'x', orderBefore: 'y' } }, 'again'],
-    ['is taken again where one was overlooked before', { look: { agreed: 1, overlooked: 1 } }, 'again'],
+    ['is complete where it is the third to agree', { scan: { agreed: 1 } }, 'complete'],
+    ['is taken again where it met another number', { scan: { agreed: 1, seenBefore: 8 } }, 'again'],
+    ['is taken again where a record changed', { scan: { agreed: 1, changed: 1 } }, 'again'],
+    ['is taken again where the order is another', { scan: { agreed: 1, order: 'x', orderBefore: 'y' } }, 'again'],
+    ['is taken again where one was overlooked before', { scan: { agreed: 1, overlooked: 1 } }, 'again'],
     ['is complete where all stood on one page', { walk: { pages: 1 } }, 'complete'],
   ] as const)('%s', (_name, more, verdict) => {
     expect(judge(having(UNCOUNTED, more))).toBe(verdict);

@@ -53,7 +53,7 @@ describe('the rest of a window after an interruption', () => {
     expect(left({ fromMs: 1, untilMs: 9 }, [5, 4, 6])).toEqual({ fromMs: 1, untilMs: 9 });
     expect(left(OPEN, [])).toEqual(OPEN);
     const uncounted = advancePass(BEGUN, { ...PAGE, datestampsMs: [9, 8] });
-    expect(resumeByDatestamp(uncounted)).toMatchObject({ look: { number: 2, met: 0 }, walk: { window: OPEN } });
+    expect(resumeByDatestamp(uncounted)).toMatchObject({ scan: { number: 2, seen: 0 }, walk: { window: OPEN } });
   });
 
   test('is what is older if the newest come first, including the time of the last record', () => {
