@@ -17,7 +17,7 @@ create table header (
   -- where the merge with that journal stands: the last event of it that was read
   merged_seq integer not null default 0,
   merged_event text not null default '',
-  -- adopted from another journal, or its journal was lost: everything unsent is looked for at the service before it is sent
+  -- adopted from another journal, or its journal was lost: the service is searched for everything unsent before it is sent
   must_look integer not null default 0 check (must_look in (0, 1)),
   -- the service's identifier of the account, bound at the first attempt
   account text,
@@ -184,8 +184,8 @@ create table events (
 create index events_of_entry on events (entry, position, id) where entry is not null;
 create index events_for_journal on events (seq) where in_journal = 0;
 
--- The last look at an entry that settled nothing: why, and the records or files that it considered.
-create table looks (
+-- The last inconclusive lookup of an entry: its reason, and the considered records or files.
+create table lookups (
   entry_id integer primary key references entries (id) on delete cascade,
   looked_at integer not null,
   server_at integer,
@@ -194,16 +194,16 @@ create table looks (
   candidates text not null check (json_valid(candidates))
 ) strict;
 
--- When each project was last looked at in full before a push, by the server's clock; and whether a person said that what the account
--- cannot see there is of others.
+-- The last complete search of each project before a push, by the server's clock; and the decision of a person that records hidden
+-- from the account belong to others.
 create table project_looks (
   project text primary key,
   server_at integer not null,
   others_write integer not null default 0 check (others_write in (0, 1))
 ) strict, without rowid;
 
--- Records of this account that looks before a push showed and that no event explains, or whose files none does: a later look shows only
--- what changed since, and an equal find may be queued after it. record: null where it is listed and not shown.
+-- Records of this account that a search showed and that no event explains, or with files that none explains: a later search shows only
+-- changes, and an equal find may be queued after it. record: null where it is listed and not shown.
 create table unexplained (
   ident_cely text primary key,
   record text check (record is null or json_valid(record))
@@ -219,7 +219,7 @@ create table pulled (
   -- the state that the service has it in, and the record as it was last shown; null where it never was
   stav integer,
   record text check (record is null or json_valid(record)),
-  -- when this standing was first met, and when the record was last looked for
+  -- first pull with this standing, and last lookup of the record
   since_at integer not null,
   seen_at integer not null,
   check ((stav is null) = (record is null)),

@@ -136,7 +136,7 @@ function withPoint(covered: Columns['covered']): Columns['covered'] {
 }
 
 /** Rules of a label that does not contradict its code. */
-const UNCERTAIN_LABELS = ['term-ambiguous', 'term-not-harvested', 'term-mapped-astray'];
+const UNCERTAIN_LABELS = ['term-ambiguous', 'term-not-harvested', 'term-mapping-conflict'];
 
 /** Compares labels with their codes; a difference means that only one of the two was edited. */
 function checkLabels(row: TableRow, columns: Columns, values: FindElements, resolve: ResolveReference, report: Report): void {

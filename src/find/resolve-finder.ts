@@ -60,7 +60,7 @@ function resolveTerm(set: string, cell: string, lookupTerm: LookupTerm): Reading
     case 'deleted':
       return makeUnreadable('term-deleted', makeDeletedMessage(lookup.term, set));
     case 'mapping-conflict':
-      return makeUnreadable('term-mapped-astray', makeMappingConflictMessage(lookup, set));
+      return makeUnreadable('term-mapping-conflict', makeMappingConflictMessage(lookup, set));
     case 'not-harvested':
       return id === undefined
         ? makeUnreadable('term-not-harvested', describeNotHarvested(set, cell))
@@ -189,7 +189,7 @@ export function resolveFinder(cell: string, lookupTerm: LookupTerm): ResolvedFin
 }
 
 function chooseKnown(lookup: TermLookup, text: string, name: WrittenName): ResolvedFinder {
-  if (lookup.kind === 'mapping-conflict') return makeUnreadable('term-mapped-astray', makeMappingConflictMessage(lookup, PEOPLE));
+  if (lookup.kind === 'mapping-conflict') return makeUnreadable('term-mapping-conflict', makeMappingConflictMessage(lookup, PEOPLE));
   if (lookup.kind === 'ambiguous') {
     const bornAs = foldName(name.bornAs ?? '');
     const [only, another] = lookup.candidates.filter(({ about = '' }) => bornAs !== '' && splitNameWords(about).includes(bornAs));

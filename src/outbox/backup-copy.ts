@@ -69,12 +69,12 @@ function openSound(path: string, clock: Clock): Outbox {
 }
 
 const OUTBOX_CONTENT = [
-  'looks',
+  'lookups',
   'events',
   'entries',
   'finds',
   'account',
-  'project_looks',
+  'project_searches',
   'unexplained',
   'pulled',
   'pulls',

@@ -108,7 +108,7 @@ function writeContent(outbox: Outbox, entry: Entry, changes: Changes): void {
   if (row === undefined) return;
   const retryOf = foldEvents(listEventsOfEntry(outbox, entry.uuid)).refusal?.attempt ?? row.retryOf;
   // The gate checks new content again. Only a person can tell if an earlier content was sent.
-  const isOfEarlier = entry.held?.basis === 'local-id-in-use' || entry.held?.basis === 'not-looked';
+  const isOfEarlier = entry.held?.basis === 'local-id-in-use' || entry.held?.basis === 'not-searched';
   const held = isOfEarlier ? row.held : null;
   update(outbox, row, { ...changes, retryOf, notBeforeAt: 0, reason: null, held });
   refreshState(outbox, entry.id);

@@ -42,7 +42,7 @@ export type HeldBasis =
   | 'equal-photograph'
   | 'number-changed'
   | 'local-id-in-use'
-  | 'not-looked';
+  | 'not-searched';
 
 type EntryBase = {
   readonly id: EntryId;

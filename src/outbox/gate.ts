@@ -28,12 +28,12 @@ export type AttemptedElsewhere = {
   readonly digest: string | null;
 };
 
-type Passage = { readonly kind: 'leave' } | { readonly kind: 'held'; readonly held: Held };
+type GateDecision = { readonly kind: 'leave' } | { readonly kind: 'held'; readonly held: Held };
 
-const LEAVE: Passage = { kind: 'leave' };
+const LEAVE: GateDecision = { kind: 'leave' };
 
 /** Returns the first question that a person must answer before an entry is sent. */
-export function checkDeparture(entry: Entry, facts: GateFacts): Passage {
+export function checkDeparture(entry: Entry, facts: GateFacts): GateDecision {
   const held = CHECKS.map((check) => check(entry, facts)).find((hold) => hold !== undefined);
   return held === undefined ? LEAVE : { kind: 'held', held };
 }
@@ -143,26 +143,26 @@ function checkChangedNumber(entry: Entry, facts: GateFacts): Held | undefined {
 /** Tables `project_searches` and `unexplained`: the last search of each project, and the records that no event explains. */
 
 /** Returns the server time up to which a project was searched; undefined where it never was. */
-export function getLastLookAt(outbox: Outbox, project: string): number | undefined {
-  const at = outbox.sql('select server_at from project_looks where project = ?').pluck().get(project);
+export function getLastSearchAt(outbox: Outbox, project: string): number | undefined {
+  const at = outbox.sql('select server_at from project_searches where project = ?').pluck().get(project);
   return typeof at === 'number' ? at : undefined;
 }
 
 /** Stores the server time of a search. @param keepsEarlier keeps the time of an earlier search */
-export function saveLook(outbox: Outbox, project: string, serverAt: number, keepsEarlier: boolean): void {
+export function recordSearch(outbox: Outbox, project: string, serverAt: number, keepsEarlier: boolean): void {
   const change = keepsEarlier ? 'nothing' : 'update set server_at = excluded.server_at';
   outbox
-    .sql(`insert into project_looks (project, server_at) values (?, ?) on conflict (project) do ${change}`)
+    .sql(`insert into project_searches (project, server_at) values (?, ?) on conflict (project) do ${change}`)
     .run(project, Math.floor(serverAt));
 }
 
 /** Stores that other accounts write into a project, so that its hidden records hold no entry. */
 export function recordOtherWriters(outbox: Outbox, project: string): void {
-  outbox.sql('update project_looks set others_write = 1 where project = ?').run(project);
+  outbox.sql('update project_searches set others_write = 1 where project = ?').run(project);
 }
 
 export function hasOtherWriters(outbox: Outbox, project: string): boolean {
-  return outbox.sql('select 1 from project_looks where project = ? and others_write = 1').get(project) !== undefined;
+  return outbox.sql('select 1 from project_searches where project = ? and others_write = 1').get(project) !== undefined;
 }
 
 const parseUnexplained = createRowParser({ identCely: isText, record: orNull(isText) });

@@ -87,7 +87,7 @@ export function countAttemptsInARow(outbox: Outbox, entry: Entry, outcome: Attem
   return count;
 }
 
-const parseLook = createRowParser({
+const parseLookup = createRowParser({
   ...{ foundAt: isNumber, serverAt: orNull(isNumber), basis: isText, reason: isText, candidates: isText },
 });
 
@@ -98,10 +98,10 @@ export function listEvidence(outbox: Outbox, { id, uuid }: Entry): AttemptEviden
     return event.kind === 'decided' && event.body.by === 'person' ? [fromDecision(event)] : [];
   });
   const row = outbox
-    .sql('select looked_at as foundAt, server_at as serverAt, basis, reason, candidates from looks where entry_id = ?')
+    .sql('select looked_at as foundAt, server_at as serverAt, basis, reason, candidates from lookups where entry_id = ?')
     .get(id);
   if (row === undefined) return settled;
-  const open = parseLook(row);
+  const open = parseLookup(row);
   const what = msg`the last lookup of entry ${id}`;
   const undecided: AttemptEvidence = {
     ...{ foundAt: open.foundAt, basis: open.basis, serverAt: open.serverAt === null ? null : asServerMs(open.serverAt) },
@@ -128,19 +128,19 @@ function fromDecision({ body }: EventOf<'decided'>): AttemptEvidence {
 }
 
 /** Stores the reason of an inconclusive lookup in place of the previous one. */
-export function recordLookup(outbox: Outbox, id: EntryId, look: EvidenceBasis): void {
+export function recordLookup(outbox: Outbox, id: EntryId, lookup: EvidenceBasis): void {
   outbox
     .sql(
-      `insert into looks (entry_id, looked_at, server_at, basis, reason, candidates)
+      `insert into lookups (entry_id, looked_at, server_at, basis, reason, candidates)
        values (:id, :now, :serverAt, :basis, :reason, :candidates)
        on conflict (entry_id) do update set looked_at = excluded.looked_at, server_at = excluded.server_at, basis = excluded.basis,
          reason = excluded.reason, candidates = excluded.candidates`,
     )
     .run({
-      ...{ id, now: Math.floor(outbox.clock.now()), basis: look.basis },
-      serverAt: look.serverAt === null ? null : Math.floor(look.serverAt),
-      reason: serializeMessage(look.reason),
-      candidates: JSON.stringify(look.candidates),
+      ...{ id, now: Math.floor(outbox.clock.now()), basis: lookup.basis },
+      serverAt: lookup.serverAt === null ? null : Math.floor(lookup.serverAt),
+      reason: serializeMessage(lookup.reason),
+      candidates: JSON.stringify(lookup.candidates),
     });
 }
 
@@ -277,7 +277,7 @@ export function recordEvidence(
   };
   outbox.change(() => {
     recordEvents(outbox, [{ kind: verdict.kind, entry, body, reason }]);
-    outbox.sql('delete from looks where entry_id = ?').run(entry.id);
+    outbox.sql('delete from lookups where entry_id = ?').run(entry.id);
   });
 }
 

@@ -131,7 +131,7 @@ describe('a reviewed mapping', () => {
     const again = await home.pas('import', table('laten'), '--json');
     expect(again.code).toBe(3);
     const { issues } = JSON.parse(again.stdout) as { issues: Issue[] };
-    expect(issues).toMatchObject([{ rule: 'term-mapped-astray', row: 2, element: 'obdobi' }]);
+    expect(issues).toMatchObject([{ rule: 'term-mapping-conflict', row: 2, element: 'obdobi' }]);
 
     await expectDone(home.pas('vocab', 'map', 'set', 'obdobi', 'laten', 'doba železná'));
     await expectDone(home.pas('vocab', 'map', 'check'));

@@ -194,7 +194,7 @@ const SCENES: Readonly<Record<string, () => Promise<Scene>>> = {
     const config = readFileSync(configFile(home), 'utf8');
     writeFileSync(configFile(home), config.replace(/^(oai_base = "http:\/\/)[^:]*/m, '$1localhost'));
     await home.pas('push');
-    return { home, find: FIND, state: 'queued', basis: 'not-looked' };
+    return { home, find: FIND, state: 'queued', basis: 'not-searched' };
   },
   'a find whose local id an older copy of the outbox has sent': async () => {
     const home = await laptop();

@@ -10,7 +10,7 @@ import { readTableOrInput } from '../../context/user-files.ts';
 import { getPhotoRoot, offerSources, openValidationContext } from '../../context/validation.ts';
 import type { Decision } from '../../flows/interview/ask-about-table.ts';
 import { formatOverview, formatUnmappedTerms, previewLines } from '../../flows/interview/table-texts.ts';
-import { previewNumbers, previewTable, type TableLook } from '../../flows/queue/table-columns.ts';
+import { previewNumbers, previewTable, type PreviewedTable } from '../../flows/queue/table-columns.ts';
 import type { Table } from '../../tables/table.ts';
 import { toPrintable, wrapText } from '../../text/characters.ts';
 import { toIssueJson } from '../../ui/terminal.ts';
@@ -26,19 +26,19 @@ export async function runWizard(context: Context, files: readonly string[], opti
   const termsFile = `${stem}.terms.csv`;
   terminal.note(t`Reading ${file} …`);
   const say = makeLinePrinter(context);
-  const look = await openLook(context, file, mapFile, options);
-  const { proposed } = look;
-  printReadNotes(look.table, say);
-  const [name, rows] = [basename(file), look.table.rowCount];
+  const previewed = await openPreview(context, file, mapFile, options);
+  const { proposed } = previewed;
+  printReadNotes(previewed.table, say);
+  const [name, rows] = [basename(file), previewed.table.rowCount];
   say([
     ngettext(msgid`${name}: ${rows} row. The columns seem to be:`, `${name}: ${rows} rows. The columns seem to be:`, rows),
     '',
     ...formatOverview(proposed),
   ]);
-  const { proposal, importNow } = asks ? await ask(context, look, say) : { proposal: proposed, importNow: false };
-  const preview = look.preview(proposal);
+  const { proposal, importNow } = asks ? await ask(context, previewed, say) : { proposal: proposed, importNow: false };
+  const preview = previewed.preview(proposal);
   if (!asks) say(['', ...previewLines(preview)]);
-  const { strange, termsKept, problems, open } = await look.write(proposal, termsFile, options.force === true);
+  const { strange, termsKept, problems, open } = await previewed.write(proposal, termsFile, options.force === true);
   if (strange.length > 0) say(formatUnmappedTerms(strange, termsFile));
   if (termsKept) terminal.warn(t`${termsFile} already exists and stays as it is; --force replaces it.`);
   for (const { message } of problems) terminal.warn(message);
@@ -110,18 +110,18 @@ function printReadNotes({ issues }: Table, say: (lines: readonly string[]) => vo
   for (const { severity, row, message } of issues) if (severity === 'warning' && row === undefined) say([message]);
 }
 
-async function openLook(context: Context, file: string, mapFile: string, options: ImportOptions) {
+async function openPreview(context: Context, file: string, mapFile: string, options: ImportOptions) {
   const { set = [], photos, strict = false } = options;
   const table = await readTableOrInput(context, file, options);
   const photoFolder = getPhotoRoot(resolve(context.cwd, file), photos);
   return previewTable(table, { mapFile, set, photoFolder, strict, knowledge: await openValidationContext(context) });
 }
 
-async function ask(context: Context, look: TableLook, say: (lines: readonly string[]) => void): Promise<Decision> {
+async function ask(context: Context, previewed: PreviewedTable, say: (lines: readonly string[]) => void): Promise<Decision> {
   const { askAboutTable } = await import('../../flows/interview/ask-about-table.ts');
   const { makeOfferTerms } = await import('../../flows/interview/offer-terms.ts');
   const offerTerms = makeOfferTerms({ ...(await offerSources(context)), latest: [] });
-  return askAboutTable(look.proposed, { ...look, prompt: await context.prompt(), say, offerTerms });
+  return askAboutTable(previewed.proposed, { ...previewed, prompt: await context.prompt(), say, offerTerms });
 }
 
 /** Makes a printer that wraps lines to the terminal's width with a hanging indent. */

@@ -33,12 +33,12 @@ export function showPush(context: Context, outbox: Outbox, why: boolean) {
   const folded = new FoldedLines();
   const printUncertain = makeUncertainPrinter(context, outbox, why, folded);
   let bar: Progress | undefined;
-  let isLooking = false;
+  let isSearching = false;
   let [doneCount, total] = [0, 0];
   const endProgress = (): void => {
     bar?.end();
     bar = undefined;
-    isLooking = false;
+    isSearching = false;
   };
   const printFolded = (): void => {
     for (const line of folded.take()) terminal.note(line);
@@ -66,13 +66,13 @@ export function showPush(context: Context, outbox: Outbox, why: boolean) {
         doneCount -= 1;
       } else printEvent(terminal, event, printUncertain);
     },
-    onLook: (looked: number, all: number | undefined) => {
-      if (!isLooking) {
+    onSearch: (searched: number, all: number | undefined) => {
+      if (!isSearching) {
         endProgress();
         bar = terminal.startProgress(t`Checking the service`);
-        isLooking = true;
+        isSearching = true;
       }
-      bar?.update(looked, all);
+      bar?.update(searched, all);
     },
     onReconciled: (settled: readonly Reconciled[]) => {
       endProgress();
@@ -88,7 +88,7 @@ export function showPush(context: Context, outbox: Outbox, why: boolean) {
       }
       printFolded();
     },
-    onLookFailed: ({ message }: PasError) => {
+    onSearchFailed: ({ message }: PasError) => {
       endProgress();
       const why = printable(message);
       terminal.note(t`Uncertain entries could not be checked: ${why}`);

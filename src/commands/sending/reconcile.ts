@@ -29,7 +29,7 @@ async function reconcileCommand(context: Context, names: readonly string[]): Pro
     ...sync,
     harvesting,
     recordKeys,
-    onLook: progress.update,
+    onSearch: progress.update,
   }).finally(progress.end);
   for (const one of settled) context.terminal.printLine(formatReconciled(one));
   if (settled.length === 0) context.terminal.printLine(t`Nothing is uncertain.`);

@@ -15,13 +15,13 @@ import { COLUMN_NAMES, type ColumnName, FIELDS, findColumnMeant, getField, isEle
 import { NAME_ORDERS } from '../../find/person-name.ts';
 import { ANGLE_PARTS } from '../../place/read-position.ts';
 import { choose, type Prompt, type PromptOffer } from '../../ui/prompt.ts';
-import { checkFixedValues, type TableLook } from '../queue/table-columns.ts';
+import { checkFixedValues, type PreviewedTable } from '../queue/table-columns.ts';
 import type { OfferTerms } from './offer-terms.ts';
 import { formatColumnRule, formatNameOrder, getGloss, PART_WORDS, previewLines } from './table-texts.ts';
 
 type AskingWorld = {
-  readonly lookupTerm: TableLook['lookupTerm'];
-  readonly preview: TableLook['preview'];
+  readonly lookupTerm: PreviewedTable['lookupTerm'];
+  readonly preview: PreviewedTable['preview'];
   readonly prompt: Prompt;
   readonly say: (lines: readonly string[]) => void;
   readonly offerTerms: OfferTerms;

@@ -6,7 +6,7 @@ import { NEW_PERSON } from '../../find/resolve-finder.ts';
 import { hasEntry, schedule } from '../../outbox/entries.ts';
 import type { Entry, EntryId, ImportEntry, NumberEntry } from '../../outbox/entry.ts';
 import { findImportOfRecord, listEntriesInState, listHeldEntries, listQueuedEntries } from '../../outbox/entry-queries.ts';
-import { type AttemptedElsewhere, checkDeparture, type GateFacts, getLastLookAt, hasOtherWriters } from '../../outbox/gate.ts';
+import { type AttemptedElsewhere, checkDeparture, type GateFacts, getLastSearchAt, hasOtherWriters } from '../../outbox/gate.ts';
 import { type Outbox, readHeader, updateHeader } from '../../outbox/open-outbox.ts';
 import { listQueuedHeads } from '../../outbox/overview.ts';
 import { assertJournal } from '../../outbox/record-events.ts';
@@ -23,8 +23,8 @@ import {
   findUnexplainedFiles,
   type IsUnexplained,
   readUnexplained,
-  recordLookups,
-  rememberUnexplained,
+  recordSearches,
+  storeUnexplained,
 } from './unexplained-records.ts';
 
 export type GateContext = {
@@ -32,7 +32,7 @@ export type GateContext = {
   /** The service's identifier of the sending account. */
   readonly account: string;
   /** Access to the harvest; undefined where the account has none, or the user chose not to search. */
-  readonly look: LookupContext | undefined;
+  readonly lookup: LookupContext | undefined;
   /** Time in milliseconds before the oldest unsent entry at which the first search of a project begins. */
   readonly lookBackMs: number;
   /** Undefined where no answer has come yet. */
@@ -53,33 +53,33 @@ const SLICE = 50;
  * @throws as {@link harvestFinds}; the reason of the signal
  */
 export async function holdQuestionable(context: GateContext): Promise<Entry[]> {
-  const { outbox, look, stop } = context;
-  const waiting = listQueuedPlaces(outbox);
+  const { outbox, lookup, stop } = context;
+  const waiting = listQueuedWithProject(outbox);
   if (waiting.length === 0) return [];
-  if (look === undefined) holdUnlooked(outbox);
-  const fromMs = look === undefined ? 0 : computeLookStart(context, look, waiting);
-  const harvest = look === undefined ? undefined : await harvestFinds(look, fromMs);
-  const sights = await gatherSights(context, harvest);
+  if (lookup === undefined) holdUnsearched(outbox);
+  const fromMs = lookup === undefined ? 0 : computeSearchStart(context, lookup, waiting);
+  const harvest = lookup === undefined ? undefined : await harvestFinds(lookup, fromMs);
+  const result = await indexSearchResult(context, harvest);
   const projects = new Set(waiting.map(({ project }) => project));
   // Entries queued meanwhile are checked as well, if their project was searched.
-  const looked = listQueuedPlaces(outbox).filter(({ project }) => projects.has(project));
-  await runInSlices(looked, stop, (slice) =>
+  const searched = listQueuedWithProject(outbox).filter(({ project }) => projects.has(project));
+  await runInSlices(searched, stop, (slice) =>
     outbox.change(() => {
       const queued = listQueuedEntries(
         outbox,
         slice.map(({ id }) => id),
       );
-      const facts = gatherFacts(context, queued, sights);
+      const facts = gatherFacts(context, queued, result);
       for (const entry of queued) {
-        applyPassage(outbox, entry, facts, harvest);
+        applyGateDecision(outbox, entry, facts, harvest);
         context.judged.set(entry.id, getContentKey(entry));
       }
     }),
   );
   const held = listHeldEntries(outbox);
-  if (look !== undefined && harvest !== undefined) {
-    const beganMs = fromMs + computeOverlapMs(look.indexAllowanceMs) + look.indexAllowanceMs;
-    outbox.change(() => recordLookups(outbox, projects, held, { beganMs, endedMs: harvest.beganMs }));
+  if (lookup !== undefined && harvest !== undefined) {
+    const beganMs = fromMs + computeOverlapMs(lookup.indexAllowanceMs) + lookup.indexAllowanceMs;
+    outbox.change(() => recordSearches(outbox, projects, held, { beganMs, endedMs: harvest.beganMs }));
   }
   return held;
 }
@@ -88,14 +88,14 @@ export async function holdQuestionable(context: GateContext): Promise<Entry[]> {
  * Holds all unsent entries of an adopted outbox where the service cannot be searched: the other place may have sent them. The
  * questions stay until an answer or a search settles them.
  */
-function holdUnlooked(outbox: Outbox): void {
+function holdUnsearched(outbox: Outbox): void {
   if (!readHeader(outbox).mustLook) return;
   const question = msg`the outbox was pushed from another place or with another journal, and the service cannot be searched: the entry may have been sent then`;
   const isAsked = ({ kind, identCely, held }: Entry): boolean =>
     held === null && (kind === 'import' || (kind === 'photo' && identCely !== null));
   outbox.change(() => {
     for (const { id } of listQueuedEntries(outbox).filter(isAsked))
-      schedule(outbox, id, { held: { basis: 'not-looked', candidates: [], question } });
+      schedule(outbox, id, { held: { basis: 'not-searched', candidates: [], question } });
     updateHeader(outbox, { mustLook: false });
   });
 }
@@ -125,20 +125,20 @@ const ASKED_BY_MERGE: readonly string[] = ['local-id-in-use'];
 /** Questions that need no search. */
 const FROM_JOURNAL: readonly string[] = ['attempted-elsewhere', 'local-id-sent-elsewhere'];
 
-function applyPassage(outbox: Outbox, entry: Entry, facts: GateFacts, harvest: HarvestedFinds | undefined): void {
+function applyGateDecision(outbox: Outbox, entry: Entry, facts: GateFacts, harvest: HarvestedFinds | undefined): void {
   const basis = entry.held?.basis;
   if (basis !== undefined && (ASKED_BY_MERGE.includes(basis) || (harvest === undefined && !FROM_JOURNAL.includes(basis)))) return;
-  const passage = checkDeparture(entry, facts);
-  if (passage.kind === 'held') schedule(outbox, entry.id, { held: passage.held });
+  const decision = checkDeparture(entry, facts);
+  if (decision.kind === 'held') schedule(outbox, entry.id, { held: decision.held });
   // A record that has not changed since still has the number of the question.
   else if (basis === 'number-changed' && harvest?.lookups.has(entry.identCely ?? '') !== true) return;
   else if (entry.held !== null) schedule(outbox, entry.id, { held: null });
 }
 
 /** A queued entry with the project of its find; empty where the find has no record yet. */
-type Place = { readonly id: EntryId; readonly project: string; readonly createdAt: number };
+type QueuedInProject = { readonly id: EntryId; readonly project: string; readonly createdAt: number };
 
-function listQueuedPlaces(outbox: Outbox): Place[] {
+function listQueuedWithProject(outbox: Outbox): QueuedInProject[] {
   return listQueuedHeads(outbox).map(({ id, project, identCely, createdAt }) => ({
     id,
     createdAt,
@@ -154,22 +154,22 @@ function getProjectOfRecord(identCely: string): string {
  * Returns the begin of the search: the last complete search of each project, less overlap and index allowance; for the first one,
  * `lookBackMs` before the oldest unsent entry. At most a day before the server's now, since the wall clock may be wrong.
  */
-function computeLookStart(
+function computeSearchStart(
   { outbox, lookBackMs, serverNowMs }: GateContext,
-  look: LookupContext,
-  waiting: readonly Place[],
+  lookup: LookupContext,
+  waiting: readonly QueuedInProject[],
 ): number {
-  const mustLook = readHeader(outbox).mustLook || listHeldEntries(outbox).some(({ held }) => held?.basis === 'not-looked');
+  const mustLook = readHeader(outbox).mustLook || listHeldEntries(outbox).some(({ held }) => held?.basis === 'not-searched');
   const begins = [...groupBy(waiting, ({ project }) => project)].map(([project, places]) => {
-    const last = mustLook ? undefined : getLastLookAt(outbox, project);
-    if (last !== undefined) return last - computeOverlapMs(look.indexAllowanceMs) - look.indexAllowanceMs;
+    const last = mustLook ? undefined : getLastSearchAt(outbox, project);
+    if (last !== undefined) return last - computeOverlapMs(lookup.indexAllowanceMs) - lookup.indexAllowanceMs;
     return places.reduce((oldest, { createdAt }) => Math.min(oldest, createdAt), Number.POSITIVE_INFINITY) - lookBackMs;
   });
   return Math.min(...begins, (serverNowMs ?? outbox.clock.now()) - DAY_MS);
 }
 
 /** Result of a search, indexed for the comparison with entries. */
-type Sights = {
+type SearchResult = {
   /** Other outboxes of this machine have attempted something with the account. */
   readonly hasOthers: boolean;
   readonly shown: ReadonlyMap<string, HarvestedFind>;
@@ -187,19 +187,19 @@ type Sights = {
 
 type UncertainImport = { readonly entry: Entry; readonly window: AttemptWindow };
 
-async function gatherSights({ outbox, account, look, stop }: GateContext, harvest: HarvestedFinds | undefined): Promise<Sights> {
+async function indexSearchResult({ outbox, account, lookup, stop }: GateContext, harvest: HarvestedFinds | undefined): Promise<SearchResult> {
   const shown = harvest === undefined ? [] : listShownFinds(harvest);
   const isUnexplained: IsUnexplained = (identCely, listed) =>
     listed.kind === 'shown'
-      ? isStranger(outbox, account, listed.record) || findUnexplainedFiles(outbox, listed.record).length > 0
-      : listed.kind === 'withheld' && look?.harvester !== account && findImportOfRecord(outbox, identCely) === undefined;
-  await runInSlices([...(harvest?.lookups ?? [])], stop, (slice) => rememberUnexplained(outbox, slice, isUnexplained));
+      ? isUnexplainedCreation(outbox, account, listed.record) || findUnexplainedFiles(outbox, listed.record).length > 0
+      : listed.kind === 'withheld' && lookup?.harvester !== account && findImportOfRecord(outbox, identCely) === undefined;
+  await runInSlices([...(harvest?.lookups ?? [])], stop, (slice) => storeUnexplained(outbox, slice, isUnexplained));
   const seen = harvest === undefined ? { records: [], hidden: [] } : readUnexplained(outbox);
   const byDigest = new Map<string, HarvestedFind[]>();
   let hasWithheld = false;
   await runInSlices(seen.records, stop, (slice) => {
     for (const find of slice) {
-      if (!isStranger(outbox, account, find)) continue;
+      if (!isUnexplainedCreation(outbox, account, find)) continue;
       hasWithheld ||= find.protectedWithheld;
       for (const digest of listDigests(find)) {
         const alike = byDigest.get(digest);
@@ -215,7 +215,7 @@ async function gatherSights({ outbox, account, look, stop }: GateContext, harves
     shown: new Map(shown.map((find) => [find.identCely, find])),
     withFiles: new Map([...seen.records, ...shown].map((find) => [find.identCely, find])),
     ...{ byDigest, equalTo: new Map(), hasWithheld },
-    hidden: look?.harvester === account ? new Map() : listHiddenRecords(outbox, seen.hidden),
+    hidden: lookup?.harvester === account ? new Map() : listHiddenRecords(outbox, seen.hidden),
     uncertain: groupBy(
       uncertain.map((entry) => ({ entry, window: getAttemptWindow(outbox, entry) })),
       ({ entry }) => entry.digest ?? '',
@@ -224,20 +224,20 @@ async function gatherSights({ outbox, account, look, stop }: GateContext, harves
 }
 
 /** Tells if this account made a record that no event explains. */
-function isStranger(outbox: Outbox, account: string, find: HarvestedFind): boolean {
+function isUnexplainedCreation(outbox: Outbox, account: string, find: HarvestedFind): boolean {
   return findCreation(find)?.user === account && findImportOfRecord(outbox, find.identCely) === undefined;
 }
 
-function gatherFacts({ outbox, account }: GateContext, queued: readonly Entry[], sights: Sights): GateFacts {
+function gatherFacts({ outbox, account }: GateContext, queued: readonly Entry[], result: SearchResult): GateFacts {
   const imports = queued.filter((entry) => entry.kind === 'import');
   return {
     ...collectOwnFacts(outbox),
-    ...(sights.hasOthers ? findAttemptsElsewhere(outbox, account, imports) : {}),
-    equalRecords: new Map(imports.map((entry) => [entry.uuid, listEqualRecords(outbox, entry, sights)])),
-    equalFiles: findEqualFiles(outbox, queued, sights.withFiles),
-    hiddenRecords: sights.hidden,
+    ...(result.hasOthers ? findAttemptsElsewhere(outbox, account, imports) : {}),
+    equalRecords: new Map(imports.map((entry) => [entry.uuid, listEqualRecords(outbox, entry, result)])),
+    equalFiles: findEqualFiles(outbox, queued, result.withFiles),
+    hiddenRecords: result.hidden,
     // The number is requested again right before it is sent.
-    shownNumbers: new Map(queued.flatMap((entry) => listShownNumber(entry, sights.shown))),
+    shownNumbers: new Map(queued.flatMap((entry) => listShownNumber(entry, result.shown))),
   };
 }
 
@@ -256,7 +256,7 @@ function collectOwnFacts(outbox: Outbox): GateFacts {
   };
 }
 
-function listShownNumber({ identCely }: Entry, shown: Sights['shown']): [string, string][] {
+function listShownNumber({ identCely }: Entry, shown: SearchResult['shown']): [string, string][] {
   const find = shown.get(identCely ?? '');
   return find === undefined ? [] : [[find.identCely, getNumber(find)]];
 }
@@ -285,7 +285,7 @@ function findAttemptsElsewhere(outbox: Outbox, account: string, imports: readonl
 function listEqualRecords(
   outbox: Outbox,
   entry: ImportEntry,
-  { byDigest, equalTo, hasWithheld, uncertain }: Sights,
+  { byDigest, equalTo, hasWithheld, uncertain }: SearchResult,
 ): readonly string[] {
   if (byDigest.size === 0) return [];
   const digests = [entry.digest ?? '', ...(hasWithheld ? [digestOpenFind(outbox, entry)] : [])];
@@ -362,17 +362,17 @@ export async function holdBeforeDeparture(context: GateContext, entry: Entry): P
 }
 
 async function holdChangedNumber(context: GateContext, entry: NumberEntry): Promise<boolean> {
-  const { outbox, look } = context;
-  if (look === undefined || entry.identCely === null) return false;
-  const record = await fetchCurrentRecord(look, entry.identCely);
+  const { outbox, lookup } = context;
+  if (lookup === undefined || entry.identCely === null) return false;
+  const record = await fetchCurrentRecord(lookup, entry.identCely);
   if (record === undefined) return false;
   const shownNumbers = new Map([[entry.identCely, getNumber(record.find)]]);
-  const passage = checkDeparture(entry, { ...collectOwnFacts(outbox), shownNumbers });
-  if (passage.kind === 'leave') return false;
+  const decision = checkDeparture(entry, { ...collectOwnFacts(outbox), shownNumbers });
+  if (decision.kind === 'leave') return false;
   outbox.change(() => {
     const [now] = listQueuedEntries(outbox, [entry.id]);
     // An entry that was changed meanwhile is checked again.
-    if (now !== undefined && getContentKey(now) === getContentKey(entry)) schedule(outbox, entry.id, { held: passage.held });
+    if (now !== undefined && getContentKey(now) === getContentKey(entry)) schedule(outbox, entry.id, { held: decision.held });
   });
   return true;
 }

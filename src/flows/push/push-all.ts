@@ -45,7 +45,7 @@ export type SyncContext = {
   readonly lock: PushLockOptions;
   /** Aborts the requests of the harvest. */
   readonly stop?: AbortSignal;
-  readonly onLook?: (doneCount: number, total: number | undefined) => void;
+  readonly onSearch?: (doneCount: number, total: number | undefined) => void;
 };
 
 /** Reason for which the service was not searched before sending. */
@@ -73,7 +73,7 @@ export type PushAllOptions = SyncContext &
     readonly onRound?: (queued: number) => void;
     readonly onReconciled?: (settled: readonly Reconciled[]) => void;
     /** Called with the error of a failed search for uncertain entries; the push continues. */
-    readonly onLookFailed?: (error: PasError) => void;
+    readonly onSearchFailed?: (error: PasError) => void;
     /** Called once if imports are sent without a search. */
     readonly onNotChecked?: (why: NotChecked) => void;
     /** Called if the journal of this machine was missing and is recreated. */
@@ -148,7 +148,7 @@ function createPush(options: PushAllOptions): Push {
   const serverClock = createServerClock(clock);
   const service = { ...options.service, send: serverClock.observe(options.service.send) };
   let account: Account | undefined;
-  let hasLooked = false;
+  let hasSearched = false;
   const runRound = async (): Promise<PushResult> => {
     recoverInFlight(outbox);
     // Without an entry to send, or a question to answer, no request is needed.
@@ -162,8 +162,8 @@ function createPush(options: PushAllOptions): Push {
     }
     assertDecided(outbox, account.identCely);
     bindAccount(outbox, account.identCely);
-    if (!hasLooked) await reconcileBeforeLook(options);
-    hasLooked = true;
+    if (!hasSearched) await reconcileBeforeGate(options);
+    hasSearched = true;
     const gate = createGate(options, await makeGateContext(options, account, serverClock));
     const isStopped = await passGate(options, gate);
     if (isStopped) return { ...NOTHING_SENT, stopCause: { kind: 'interrupted' } };
@@ -182,7 +182,7 @@ function createPush(options: PushAllOptions): Push {
 }
 
 /** Settles uncertain entries of earlier pushes first, so that their records do not count as equals of unsent ones. */
-async function reconcileBeforeLook(options: PushAllOptions): Promise<void> {
+async function reconcileBeforeGate(options: PushAllOptions): Promise<void> {
   if (listEntriesInState(options.outbox, 'uncertain').length > 0) await reconcileUncertain(options, NOTHING_SENT);
 }
 
@@ -192,12 +192,12 @@ async function makeGateContext(
   serverClock: ServerClock,
 ): Promise<GateContext> {
   const { outbox, lookBackMs } = options;
-  const why = findReasonNotToLook(options);
-  if (why === 'skipped' && readHeader(outbox).mustLook) throw makeMustLookError();
-  const look = why === undefined ? await openLook(options, account) : undefined;
-  const notChecked = why ?? (look === undefined ? 'not-signed-in' : undefined);
+  const why = findReasonNotToSearch(options);
+  if (why === 'skipped' && readHeader(outbox).mustLook) throw makeMustSearchError();
+  const lookup = why === undefined ? await openSearch(options, account) : undefined;
+  const notChecked = why ?? (lookup === undefined ? 'not-signed-in' : undefined);
   if (notChecked !== undefined && countToSend(options) > 0) options.onNotChecked?.(notChecked);
-  return { ...{ outbox, account, look, lookBackMs, stop: options.stop }, serverNowMs: serverClock.now(), judged: new Map() };
+  return { ...{ outbox, account, lookup, lookBackMs, stop: options.stop }, serverNowMs: serverClock.now(), judged: new Map() };
 }
 
 const NEW_PEOPLE = { kind: 'new-people', reason: msg`some finders would be new people at the service` } as const;
@@ -215,8 +215,8 @@ function createGate(options: PushAllOptions, context: GateContext): Gate {
     try {
       return await work();
     } catch (thrown) {
-      if (!(thrown instanceof AuthError) || current.look === undefined) throw thrown;
-      current = { ...current, look: undefined };
+      if (!(thrown instanceof AuthError) || current.lookup === undefined) throw thrown;
+      current = { ...current, lookup: undefined };
       options.onNotChecked?.('not-signed-in');
       return work();
     }
@@ -238,21 +238,21 @@ function createGate(options: PushAllOptions, context: GateContext): Gate {
   };
 }
 
-function findReasonNotToLook({ harvesting, mayLook, outbox }: PushAllOptions): NotChecked | undefined {
+function findReasonNotToSearch({ harvesting, mayLook, outbox }: PushAllOptions): NotChecked | undefined {
   if (!mayLook) return 'skipped';
   if (harvesting === undefined) return 'no-harvesting';
   // In an adopted outbox, public headers count as well.
   return harvesting.auth === 'none' && !readHeader(outbox).mustLook ? 'anonymous' : undefined;
 }
 
-function makeMustLookError(): UsageError {
+function makeMustSearchError(): UsageError {
   return new UsageError(
     msg`This outbox was adopted from another place, so pas first searches the service for entries that are not sent yet. Nothing was sent.`,
     { hint: msg`Push without --no-look: ${cmd`pas push`}` },
   );
 }
 
-async function openLook(options: PushAllOptions, account: string): Promise<LookupContext | undefined> {
+async function openSearch(options: PushAllOptions, account: string): Promise<LookupContext | undefined> {
   try {
     return options.harvesting === undefined ? undefined : await makeLookupContext(options, options.harvesting, account);
   } catch (thrown) {
@@ -342,7 +342,7 @@ async function reconcileUncertain(options: PushAllOptions, { stopCause }: PushRe
     return settled;
   } catch (thrown) {
     if (!(thrown instanceof PasError) || thrown instanceof DatabaseError) throw thrown;
-    if (!options.stop.aborted) options.onLookFailed?.(thrown);
+    if (!options.stop.aborted) options.onSearchFailed?.(thrown);
     return [];
   }
 }
@@ -375,7 +375,7 @@ async function makeLookupContext(
   harvesting: Harvesting,
   writer: string | undefined,
 ): Promise<LookupContext> {
-  const { clock, outbox, onLook, service, stop } = options;
+  const { clock, outbox, onSearch, service, stop } = options;
   const { auth, format, indexAllowanceMs, open } = harvesting;
   const harvesters = {
     none: undefined,
@@ -386,6 +386,6 @@ async function makeLookupContext(
   return {
     ...{ clock, format, indexAllowanceMs, outbox, harvester: harvesters[auth], client: await open() },
     ...(stop === undefined ? {} : { signal: stop }),
-    ...(onLook === undefined ? {} : { onProgress: onLook }),
+    ...(onSearch === undefined ? {} : { onProgress: onSearch }),
   };
 }

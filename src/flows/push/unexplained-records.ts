@@ -4,7 +4,7 @@ import { getProject } from '../../outbox/entries.ts';
 import type { Entry, PhotoEntry } from '../../outbox/entry.ts';
 import { listEntriesOfRecord } from '../../outbox/entry-queries.ts';
 import { parseStored } from '../../outbox/events.ts';
-import { deleteUnexplained, listUnexplainedRecords, saveLook, saveUnexplained } from '../../outbox/gate.ts';
+import { deleteUnexplained, listUnexplainedRecords, recordSearch, saveUnexplained } from '../../outbox/gate.ts';
 import { type Outbox, updateHeader } from '../../outbox/open-outbox.ts';
 import type { ListedFind } from '../harvest/harvest-finds.ts';
 import { assignFiles, type SettledPhoto } from '../reconcile/judge-photograph.ts';
@@ -19,7 +19,7 @@ export type IsUnexplained = (identCely: string, listed: ListedFind) => boolean;
  * Stores shown records that no event explains: a search shows only changes since the last one, and an equal find or photograph
  * may be queued later.
  */
-export function rememberUnexplained(
+export function storeUnexplained(
   outbox: Outbox,
   listed: readonly (readonly [string, ListedFind])[],
   isUnexplained: IsUnexplained,
@@ -45,7 +45,7 @@ export function readUnexplained(outbox: Outbox): Unexplained {
 }
 
 /** Records the search of each project. While an entry is held, the next search includes the period of this one. */
-export function recordLookups(
+export function recordSearches(
   outbox: Outbox,
   projects: ReadonlySet<string>,
   held: readonly Entry[],
@@ -54,7 +54,7 @@ export function recordLookups(
   const open = new Set(held.map((entry) => getProject(entry) ?? ''));
   for (const project of projects) {
     const isOpen = open.has(project);
-    saveLook(outbox, project, isOpen ? at.beganMs : at.endedMs, isOpen);
+    recordSearch(outbox, project, isOpen ? at.beganMs : at.endedMs, isOpen);
   }
   if (held.length === 0) updateHeader(outbox, { mustLook: false });
 }

@@ -128,7 +128,7 @@ async function watchUnderLock(
   const startedMs = clock.monotonicMs();
   let all = NOTHING_SENT;
   let isFirst = true;
-  let lookedAtMs = clock.now();
+  let searchedAtMs = clock.now();
   const stopCause = await watch({
     clock,
     stop,
@@ -137,11 +137,11 @@ async function watchUnderLock(
       isFirst = false;
       if (!('requests' in round)) return round;
       all = { ...addResults(all, round), nonConforming: round.nonConforming };
-      lookedAtMs = clock.now();
+      searchedAtMs = clock.now();
       return round;
     },
     isOpen: () => isOpen(options),
-    dueAtMs: () => findDueAtMs(options, lookedAtMs),
+    dueAtMs: () => findDueAtMs(options, searchedAtMs),
     // Without a request the state of the service is unknown, and nothing was sent.
     report: (event) => onWait(event, () => (all.requests > 0 ? 'sent' : countToSend(options) === 0 ? 'empty' : 'held')),
   });
@@ -150,14 +150,14 @@ async function watchUnderLock(
 }
 
 /** Returns the time of the next entry to send, or of the next search for uncertain ones. */
-function findDueAtMs(options: PushAllOptions, lookedAtMs: number): number | undefined {
+function findDueAtMs(options: PushAllOptions, searchedAtMs: number): number | undefined {
   const { clock, outbox, harvesting, settleMs } = options;
   const leftOut = openCircuitsAt(options.breakerMemory.breakers, clock.monotonicMs());
   const sendAtMs = findNextClaimableAt(outbox, { ...options, busyRecords: [], busyProjects: [], openCircuits: leftOut });
   const inDoubt = harvesting !== undefined && listEntriesInState(outbox, 'uncertain').length > 0;
   const soonestMs = Math.min(
     sendAtMs ?? NEVER,
-    inDoubt ? lookedAtMs + Math.max(settleMs, RETRY_POLICY.watch.minLookMs) : NEVER,
+    inDoubt ? searchedAtMs + Math.max(settleMs, RETRY_POLICY.watch.minSearchMs) : NEVER,
     ...leftOut.map(({ untilAt }) => clock.now() + untilAt - clock.monotonicMs()),
   );
   return soonestMs === NEVER ? undefined : soonestMs;

@@ -63,7 +63,7 @@ type LookOptions = {
   readonly knowledge: RuleContext & LookupSources;
 };
 
-export type TableLook = Awaited<ReturnType<typeof previewTable>>;
+export type PreviewedTable = Awaited<ReturnType<typeof previewTable>>;
 
 /** Proposes the columns of a foreign table, with a preview, and a function that writes the map. */
 export async function previewTable(read: Table, { mapFile, set, photoFolder, strict, knowledge }: LookOptions) {

@@ -48,7 +48,7 @@ function judgeImport(
   }
   if (only !== undefined && otherFinds.length === 0) {
     return makeUndecided(
-      'rival-find',
+      'ambiguous-match',
       msg`another uncertain find is the same in every element, so it is unclear which of them ${only.identCely} is`,
       candidates,
     );
@@ -63,12 +63,12 @@ function judgeImport(
   }
   if (alike.length > 0) {
     const reason = msg`a record is the same in every element, but it was made at another time or by another account`;
-    return makeUndecided('same-but-made-otherwise', reason, candidates);
+    return makeUndecided('same-different-origin', reason, candidates);
   }
   const near = findSimilarRecords(judged, view).filter((identCely) => !claims.has(identCely));
   if (near.length > 0) {
     const reason = msg`a record of its project appeared at that time that may be this one, changed since or hidden`;
-    return makeUndecided('alike-and-new', reason, near);
+    return makeUndecided('similar-new', reason, near);
   }
   const gone = listChangedSince(judged, view.deleted, view);
   if (gone.length > 0) {

@@ -17,11 +17,11 @@ type Grounds = { readonly basis: Basis; readonly reason: Message; readonly candi
 
 export type Basis =
   | 'same-and-new'
-  | 'rival-find'
+  | 'ambiguous-match'
   | 'time-unknown'
   | 'several-same'
-  | 'same-but-made-otherwise'
-  | 'alike-and-new'
+  | 'same-different-origin'
+  | 'similar-new'
   | 'deleted-since'
   | 'no-like-record-shown'
   | 'maybe-under-way'

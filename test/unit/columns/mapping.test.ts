@@ -72,7 +72,7 @@ describe('a museum’s own term', () => {
     ['never there', 'HES-999999', /mapped to HES-999999, which is not an entry of periods \(heslo:obdobi\)/],
   ])('whose entry was %s is refused with advice', (_, id, message) => {
     const reading = rememberReferences(withMapping(lookupTerm, mapping(`obdobi;moje;${id};;;yes`)))(getField('obdobi'), 'moje');
-    expect(inWords(reading)).toMatchObject({ rule: 'term-mapped-astray', problem: expect.stringMatching(message) });
+    expect(inWords(reading)).toMatchObject({ rule: 'term-mapping-conflict', problem: expect.stringMatching(message) });
   });
 
   test('is accepted by its identifier if the vocabulary was not harvested', () => {

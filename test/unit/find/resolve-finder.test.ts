@@ -327,7 +327,7 @@ describe('a user’s own mapping', () => {
     ['Starý  kolář', 'OS-000911'],
     ['?', 'OS-001508'],
     ['parta z Lhoty', 'OS-000001'],
-    ['Petr Horák', '?term-mapped-astray'],
+    ['Petr Horák', '?term-mapping-conflict'],
   ])('takes precedence: %s', (cell, expected) => {
     expect(outcome(cell, own)).toBe(expected);
   });

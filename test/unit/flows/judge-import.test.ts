@@ -139,7 +139,7 @@ describe('an import that the harvest does not show', () => {
   test('is not a record of the same account created after the service reported the failure', () => {
     const answered = doubt(1, { window: window(START, { untilMs: START + 2000 }) });
     const twin = (atMs: number) => view([record('C-1-N00001', { atMs })]);
-    expect(judgeImports([answered], twin(START + MINUTE)).get(1)?.basis).toBe('same-but-made-otherwise');
+    expect(judgeImports([answered], twin(START + MINUTE)).get(1)?.basis).toBe('same-different-origin');
     expect(judgeImports([answered], twin(START + 1000)).get(1)?.kind).toBe('found');
   });
 
@@ -148,9 +148,9 @@ describe('an import that the harvest does not show', () => {
       const moved = record('C-2-N00001', { poznamka });
       return view([{ ...moved, elements: { ...moved.elements, projekt: { id: 'C-2', text: '' } } }]);
     };
-    expect(['přezka', 'přezka, opravená'].map((note) => basis(elsewhere(note)))).toEqual(['alike-and-new', 'alike-and-new']);
+    expect(['přezka', 'přezka, opravená'].map((note) => basis(elsewhere(note)))).toEqual(['similar-new', 'similar-new']);
     const slow = record('C-1-N00001', { atMs: START - 300 * MINUTE, poznamka: 'přezka, opravená' });
-    expect(basis(view([slow]))).toBe('alike-and-new');
+    expect(basis(view([slow]))).toBe('similar-new');
   });
 });
 
@@ -245,17 +245,17 @@ describe('a verdict names its evidence, in words and with the considered records
     ['same-and-new', [MADE], 'C-1-N00001 appeared since the attempt and is the same in every element', view([same]), {}, []],
     ['time-unknown', [MADE], 'the service did not state its time before the attempt', view([same]), timeUnknown, []],
     ['time-unknown', [], 'so a person decides', view([]), timeUnknown, []],
-    ['rival-find', [MADE], 'it is unclear which of them C-1-N00001 is', view([same]), {}, [doubt(2)]],
+    ['ambiguous-match', [MADE], 'it is unclear which of them C-1-N00001 is', view([same]), {}, [doubt(2)]],
     ['several-same', [MADE, 'C-1-N00002'], '2 records are the same in every element', view([same, record('C-1-N00002')]), {}, []],
     [
-      'same-but-made-otherwise',
+      'same-different-origin',
       [MADE],
       'made at another time or by another account',
       view([record(MADE, { user: OTHER_USER })]),
       {},
       [],
     ],
-    ['alike-and-new', [MADE], 'appeared at that time that may be this one', view([corrected]), {}, []],
+    ['similar-new', [MADE], 'appeared at that time that may be this one', view([corrected]), {}, []],
     [
       'deleted-since',
       [MADE],
@@ -292,8 +292,8 @@ describe('to the millisecond', () => {
     const bounds = [START - CLOCK_MARGIN_MS, SETTLED + CLOCK_MARGIN_MS];
     expect(bounds.map(madeAt)).toEqual(['same-and-new', 'same-and-new']);
     expect([START - CLOCK_MARGIN_MS - 1, SETTLED + CLOCK_MARGIN_MS + 1].map(madeAt)).toEqual([
-      'same-but-made-otherwise',
-      'same-but-made-otherwise',
+      'same-different-origin',
+      'same-different-origin',
     ]);
   });
 
@@ -302,7 +302,7 @@ describe('to the millisecond', () => {
     const withheld = (atMs: number) => getBasis(view([], { withheld: new Map([[MADE, atMs]]) }));
     const [in_, out] = [START - CLOCK_MARGIN_MS, START - CLOCK_MARGIN_MS - 1];
     expect([in_, out].map(unlisted)).toEqual(['index-behind', 'not-among-those-shown']);
-    expect([in_, out].map(withheld)).toEqual(['alike-and-new', 'not-among-those-shown']);
+    expect([in_, out].map(withheld)).toEqual(['similar-new', 'not-among-those-shown']);
   });
 });
 
@@ -312,7 +312,7 @@ describe('a record that differs', () => {
   const elsewhere = { projekt: { id: 'C-2', text: '' } };
 
   test('may be the find, however much it differs, if project, time and account are the same', () => {
-    expect(getBasis(view([having(same, thrice)]))).toBe('alike-and-new');
+    expect(getBasis(view([having(same, thrice)]))).toBe('similar-new');
   });
 
   test('of another project or time may be it with two corrections, but not with three', () => {
@@ -321,7 +321,7 @@ describe('a record that differs', () => {
       getBasis(view([having(same, { ...elements, ...elsewhere })])),
       getBasis(view([having(early, elements)])),
     ];
-    expect(bases(twice)).toEqual(['alike-and-new', 'alike-and-new']);
+    expect(bases(twice)).toEqual(['similar-new', 'similar-new']);
     expect(bases(thrice)).toEqual(['not-among-those-shown', 'not-among-those-shown']);
   });
 });
@@ -344,7 +344,7 @@ describe('the author and time of a record', () => {
   });
 
   test('are unknown without a history', () => {
-    expect(getBasis(view([{ ...same, history: [] }]))).toBe('same-but-made-otherwise');
+    expect(getBasis(view([{ ...same, history: [] }]))).toBe('same-different-origin');
     expect(getBasis(view([{ ...corrected, history: [] }]))).toBe('not-among-those-shown');
   });
 });

@@ -88,7 +88,7 @@ describe('an outbox that is pushed with another journal', () => {
     adopt(copy, '');
     const blind = { harvesting: undefined };
     expect(await service.push(copy, blind)).toMatchObject({ accepted: 0 });
-    const held = 'held: not-looked';
+    const held = 'held: not-searched';
     expect(states(copy)).toEqual(['accepted', held, held, 'queued']);
     queueFind(copy, 'K-4');
     expect(await service.push(copy, blind)).toMatchObject({ accepted: 1 });

@@ -56,7 +56,7 @@ describe('a lookup of uncertain entries', () => {
     await scene.endAll(ids, 'uncertain');
     const [first] = ids;
     await scene.look([scene.entry(first ?? 0).recordKey]);
-    expect(ids.map((id) => scene.evidence(id))).toEqual([['rival-find'], []]);
+    expect(ids.map((id) => scene.evidence(id))).toEqual([['ambiguous-match'], []]);
   });
 
   test('starts a day before the uncertain entries', async () => {
@@ -115,7 +115,7 @@ describe('a lookup of uncertain entries', () => {
 
 describe('a find that the harvest does not show', () => {
   test.each([
-    ['withheld', 'alike-and-new'],
+    ['withheld', 'similar-new'],
     ['deleted', 'deleted-since'],
   ] as const)('may be a record of its project that is %s since', async (hidden, basis) => {
     using scene = lookScene();

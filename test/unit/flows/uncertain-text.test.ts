@@ -83,7 +83,7 @@ test('a person decides once a lookup can tell no more', async () => {
 test('a person decides at once if there are records to choose from', async () => {
   const { outbox, clock, entryId } = inDoubt();
   await sent(outbox, clock, entryId);
-  looked(outbox, entryId, 'alike-and-new', [IDENT]);
+  looked(outbox, entryId, 'similar-new', [IDENT]);
   expect(explainUncertain(outbox, entryId, SETTLE_MS)[0]).toBe(DECIDE);
 });
 
