@@ -1,5 +1,5 @@
 import { formatLocalDate, systemClock } from '../base/clock.ts';
-import type { DocumentProfile } from '../find/find.ts';
+import type { DocumentProfile } from '../find/build-document.ts';
 import { openFindSchema } from '../find/find-schema.ts';
 import type { ValidationContext } from '../find/rules.ts';
 import type { Role } from '../pas-api/session.ts';

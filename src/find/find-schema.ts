@@ -17,7 +17,7 @@ import {
 import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
 import { listStrayTextsWithin, makeStrayTextMessage } from '../xml/source-text.ts';
 import type { SchemaViolation, Validator } from '../xml/xsd.ts';
-import { type DocumentProfile, getNamespace } from './find.ts';
+import { type DocumentProfile, getNamespace } from './build-document.ts';
 
 export type FindSchema = {
   readonly profile: DocumentProfile;

@@ -10,7 +10,8 @@ import {
 } from '../place/geometry.ts';
 import { trimText } from '../text/characters.ts';
 import { type ElementName, FIELDS, type Field, type FindElements, getPointElement } from './fields.ts';
-import { buildDocument, type Find } from './find.ts';
+import { buildDocument } from './build-document.ts';
+import type { Find } from './find.ts';
 import type { FindSchema } from './find-schema.ts';
 import type { ProjectLookup, TermCandidate } from './lookup.ts';
 import { type Finding, getRank, type Rule, type RuleContext, VALUE_RULES } from './value-rules.ts';

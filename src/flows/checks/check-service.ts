@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd, msg } from '../../base/message.ts';
 import { packageRoot } from '../../base/package-root.ts';
-import { findNamesProblem } from '../../find/find.ts';
+import { findNamesProblem } from '../../find/build-document.ts';
 import { type HttpResponse, TransportError } from '../../http/exchange.ts';
 import type { OaiClient } from '../../oai/client.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';

@@ -1,5 +1,5 @@
 import { type Message, msg } from '../../base/message.ts';
-import type { DocumentProfile } from '../../find/find.ts';
+import type { DocumentProfile } from '../../find/build-document.ts';
 import { makeDatabaseImage } from '../../store/database.ts';
 import type { LidoSource } from '../../tables/export-lido.ts';
 import type { RowCell } from '../../tables/export-text.ts';

@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.ts';
 import { AuthError, ConfigError, ContractError, UnavailableError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { type Message, msg } from '../../base/message.ts';
-import { type DocumentProfile, getNamespace, getSchemaLocation } from '../../find/find.ts';
+import { type DocumentProfile, getNamespace, getSchemaLocation } from '../../find/build-document.ts';
 import { findSchemaProblem, isSameAsBundled, MAX_SCHEMA_BYTES, readBundledSchema } from '../../find/find-schema.ts';
 import { type Exchange, type HttpResponse, TransportError, withRetry } from '../../http/exchange.ts';
 import { hashSha512 } from '../../http/request-body.ts';

@@ -71,9 +71,9 @@ export async function restoreOutbox(options: RestoreOptions): Promise<Restored> 
     assertOther(backup, place.outboxFile);
     const lock = acquirePushLock(place.lock);
     try {
-      const aside = replaceBy(draft, place, options);
+      const aside = replaceOutbox(draft, place, options);
       options.assignOutbox(id);
-      return { id, madeMs, aside, ...(await complete(place, options)) };
+      return { id, madeMs, aside, ...(await mergeAndRestorePhotographs(place, options)) };
     } finally {
       lock.release();
     }
@@ -130,7 +130,7 @@ function readBackup({ backup, service, clock }: RestoreOptions, draft: string): 
 }
 
 /** @returns the path of the previous outbox; undefined where it was missing or empty */
-function replaceBy(draft: string, { outboxFile, open }: OutboxPlace, { clock, replace }: RestoreOptions): string | undefined {
+function replaceOutbox(draft: string, { outboxFile, open }: OutboxPlace, { clock, replace }: RestoreOptions): string | undefined {
   const folder = dirname(outboxFile);
   makeFolder(folder);
   const aside = makeBackupPath(join(folder, 'outbox-replaced'), clock.now());
@@ -188,10 +188,10 @@ function isSound(outbox: Outbox): boolean {
   }
 }
 
-async function complete(place: OutboxPlace, options: RestoreOptions) {
+async function mergeAndRestorePhotographs(place: OutboxPlace, options: RestoreOptions) {
   const restored = place.open();
   try {
-    const [merged, journalProblem] = mergeOrSay(restored);
+    const [merged, journalProblem] = mergeIfUsable(restored);
     return {
       merged,
       journalProblem,
@@ -204,7 +204,7 @@ async function complete(place: OutboxPlace, options: RestoreOptions) {
   }
 }
 
-function mergeOrSay(outbox: Outbox): [Merged, string | undefined] {
+function mergeIfUsable(outbox: Outbox): [Merged, string | undefined] {
   if (outbox.journal === undefined) return [NOTHING_MERGED, outbox.journalProblem?.message];
   try {
     return [mergeJournal(outbox, { withOpen: true }), undefined];

@@ -52,7 +52,7 @@ const SLICE = 50;
  * @returns the held entries
  * @throws as {@link harvestFinds}; the reason of the signal
  */
-export async function holdQuestionable(context: GateContext): Promise<Entry[]> {
+export async function holdEntriesWithQuestions(context: GateContext): Promise<Entry[]> {
   const { outbox, lookup, stop } = context;
   const waiting = listQueuedWithProject(outbox);
   if (waiting.length === 0) return [];
@@ -351,11 +351,11 @@ function groupBy<T>(items: readonly T[], getKey: (item: T) => string): Map<strin
  * Checks an entry right before it is sent: after a change, the service is searched again. The number of a record is always
  * requested again, to keep the time between check and request short.
  * @returns true if the entry must not be sent now
- * @throws as {@link holdQuestionable}
+ * @throws as {@link holdEntriesWithQuestions}
  */
 export async function holdBeforeDeparture(context: GateContext, entry: Entry): Promise<boolean> {
   if (context.judged.get(entry.id) !== getContentKey(entry)) {
-    await holdQuestionable(context);
+    await holdEntriesWithQuestions(context);
     return true;
   }
   return entry.kind === 'number' && (await holdChangedNumber(context, entry));

@@ -16,7 +16,7 @@ import { adopt, assertDecided, type Fence, makeForeignOutboxError, passFence } f
 import type { LookupContext } from '../reconcile/gather-evidence.ts';
 import { type Reconciled, reconcile } from '../reconcile/reconcile-entries.ts';
 import { sendHeld } from '../reconcile/resolve-entries.ts';
-import { type GateContext, holdBeforeDeparture, holdQuestionable } from './check-gate.ts';
+import { type GateContext, holdBeforeDeparture, holdEntriesWithQuestions } from './check-gate.ts';
 import { openCircuitsAt } from './circuit-breaker.ts';
 import { drainQueue, explainWaiting, type PushResult } from './drain-queue.ts';
 import { createServerClock, type PushSettings, type ServerClock } from './push-context.ts';
@@ -221,7 +221,7 @@ function createGate(options: PushAllOptions, context: GateContext): Gate {
       return work();
     }
   };
-  const hold = async (): Promise<Entry[]> => (await holdQuestionable(current)).filter((entry) => isMeant(options, entry));
+  const hold = async (): Promise<Entry[]> => (await holdEntriesWithQuestions(current)).filter((entry) => isMeant(options, entry));
   return {
     hold: () => runUnlessRefused(hold),
     holdBeforeDeparture: (entry) =>

@@ -4,7 +4,7 @@ import { hasErrors, Issue, makeErrorIssue, makeWarningIssue } from '../../base/i
 import { cmd, msg } from '../../base/message.ts';
 import { checkMapping, type Mapping } from '../../columns/mapping.ts';
 import { checkDocument } from '../../find/check-document.ts';
-import { findNamesProblem } from '../../find/find.ts';
+import { findNamesProblem } from '../../find/build-document.ts';
 import type { LookupTerm } from '../../find/lookup.ts';
 import { type ValidationContext, validateFind } from '../../find/rules.ts';
 import { findKnownAccount } from '../../outbox/bound-account.ts';

@@ -1,5 +1,6 @@
 import type { FindElements } from '../../../src/find/fields.ts';
-import type { DocumentProfile, Find } from '../../../src/find/find.ts';
+import type { DocumentProfile } from '../../../src/find/build-document.ts';
+import type { Find } from '../../../src/find/find.ts';
 import type { LookupTerm, TermCandidate } from '../../../src/find/lookup.ts';
 
 export const PROFILE: DocumentProfile = { prefix: 'svc', schemaBase: 'https://schema.example.org/svc', schemaVersion: '2.2' };

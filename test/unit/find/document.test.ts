@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { buildDocument } from '../../../src/find/find.ts';
+import { buildDocument } from '../../../src/find/build-document.ts';
 import { aFind, PROFILE } from './a-find.ts';
 
 const text = (...args: Parameters<typeof aFind>): string => buildDocument(aFind(...args), PROFILE).toString('utf8');

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ConfigError } from '../../../src/base/errors.ts';
-import { buildDocument, getSchemaLocation } from '../../../src/find/find.ts';
+import { buildDocument, getSchemaLocation } from '../../../src/find/build-document.ts';
 import {
   findSchemaProblem,
   isSameAsBundled,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ConfigError } from '../../../src/base/errors.ts';
-import { buildDocument } from '../../../src/find/find.ts';
+import { buildDocument } from '../../../src/find/build-document.ts';
 import { type FindSchema, openFindSchema } from '../../../src/find/find-schema.ts';
 import { aFind, PROFILE } from './a-find.ts';
 

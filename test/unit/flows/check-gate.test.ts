@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { asWallMs } from '../../../src/base/clock.ts';
 import { AuthError, UnavailableError } from '../../../src/base/errors.ts';
-import { type GateContext, holdQuestionable } from '../../../src/flows/push/check-gate.ts';
+import { type GateContext, holdEntriesWithQuestions } from '../../../src/flows/push/check-gate.ts';
 import type { NotChecked } from '../../../src/flows/push/push-all.ts';
 import { findTarget } from '../../../src/flows/queue/resolve-finds.ts';
 import { openDecision, resolveEntries, sendHeld } from '../../../src/flows/reconcile/resolve-entries.ts';
@@ -544,7 +544,7 @@ describe('with thousands of records and entries', () => {
     };
     const run = async (onTurn: () => void = () => {}) => {
       let isDone = false;
-      const held = holdQuestionable(context).finally(() => {
+      const held = holdEntriesWithQuestions(context).finally(() => {
         isDone = true;
       });
       held.catch(() => {});

@@ -1,0 +1,169 @@
+import { isReadable, makeUnreadable, type Reading, type Unreadable } from '../base/issue.ts';
+import { type Message, msg } from '../base/message.ts';
+import { type ColumnName, type ElementName, type FindElements, getPointElement } from '../find/fields.ts';
+import { parseGeomSystem } from '../find/parse-cell.ts';
+import {
+  DRAWN_WITHIN_M,
+  formatPoint,
+  type GeomSystem,
+  isSamePlace,
+  type PointInSystem,
+  type PointText,
+  parseGisText,
+  parsePoint,
+  parseWrittenPoint,
+  toGeomSystem,
+} from '../place/geometry.ts';
+import { parsePlaceLink } from '../place/position-links.ts';
+import { parseCoordinate, parsePosition } from '../place/read-position.ts';
+import type { TableRow } from '../tables/table.ts';
+import { enumerate } from '../text/names.ts';
+import type { Columns } from './columns.ts';
+
+/** Columns that can hold a point. Without `system`, `geom_system` must state it. */
+type PointColumns = { readonly columns: readonly [ColumnName, ...ColumnName[]]; readonly system?: GeomSystem };
+
+const SOURCES: readonly PointColumns[] = [
+  { columns: ['lon', 'lat'], system: '4326' },
+  { columns: ['geom_wkt'], system: '4326' },
+  { columns: ['geom_sjtsk_wkt'], system: '5514' },
+  { columns: ['geom_x', 'geom_y'] },
+  { columns: ['wkt'] },
+];
+
+type ReadPoint = {
+  readonly elements: FindElements;
+  /** Element of the point, and the columns from which it was read. */
+  readonly element?: ElementName;
+  readonly columns: readonly ColumnName[];
+};
+type PointReading = { readonly value: ReadPoint } | PointProblem;
+type PointProblem = Unreadable & { readonly element: ElementName; readonly column: ColumnName };
+
+/**
+ * Reads a row's coordinate system and point. Where the format has its own geometry, that of columns is preferred, which may be in
+ * the other system and have more digits, but only if both mean the same place.
+ */
+export function parsePointColumns(row: TableRow, columns: Columns): PointReading {
+  const { point, isDrawn } = row;
+  const reading = parsePointInColumns(row, columns);
+  if (point === undefined || !isReadable(reading)) return reading;
+  const { elements, element, columns: names } = reading.value;
+  const stated = elements.geom_system;
+  if (element === undefined)
+    return stated === undefined || stated === point.system ? makePointReading(point) : findDisagreement(stated, point.system);
+  const wkt = elements[getPointElement(stated ?? point.system)] ?? '';
+  const repeated = parsePoint(wkt);
+  const within = isDrawn === true ? DRAWN_WITHIN_M : undefined;
+  if (isReadable(repeated) && isSamePlace({ system: stated ?? point.system, ...repeated.value }, point, within)) return reading;
+  const place = enumerate(names);
+  const message = msg`The point was moved: the geometry is ${point.x} ${point.y}, but ${place} say ${wkt}. Empty the columns, or correct one of the two.`;
+  return { ...makeUnreadable('point-twice', message), element, column: names[0] ?? 'wkt' };
+}
+
+function makePointReading(point: PointInSystem): PointReading {
+  const element = getPointElement(point.system);
+  return { value: { elements: { geom_system: point.system, [element]: formatPoint(point) }, element, columns: [] } };
+}
+
+function findDisagreement(stated: GeomSystem, system: GeomSystem): PointProblem {
+  const message = msg`geom_system says ${stated}, but the geometry is in ${system}. Empty geom_system, or correct one of the two.`;
+  return { ...makeUnreadable('coordinate-system', message), element: 'geom_system', column: 'geom_system' };
+}
+
+/**
+ * Reads the point in the columns of a row. Its coordinate system is that of the columns, else `geom_system`, an SRID in the text, or
+ * WGS 84 for a map link; a point without any is an error. Of several notations, `geom_system` selects one.
+ */
+function parsePointInColumns(row: TableRow, columns: Columns): PointReading {
+  const systemCell = columns.getCell(row, 'geom_system');
+  const stated = systemCell === '' ? undefined : parseGeomSystem(systemCell);
+  if (stated !== undefined && !isReadable(stated)) return { ...stated, element: 'geom_system', column: 'geom_system' };
+
+  const filled = SOURCES.filter((source) => source.columns.some((name) => getPointCell(row, columns, name) !== ''));
+  const fitting = filled.filter((source) => stated === undefined || (source.system ?? stated.value) === stated.value);
+  const [source, another] = fitting;
+  if (another !== undefined) {
+    const names = fitting.map((each) => enumerate(each.columns)).reduce((all, name) => msg`${all}, and in ${name}`);
+    return makeProblem(
+      'point-twice',
+      msg`The point is given twice, in ${names}. Leave one empty, or write in geom_system which one counts.`,
+      another,
+    );
+  }
+  if (source === undefined) return withoutPoint(stated?.value, filled, columns);
+
+  const isWritten = source.columns[0] === 'wkt';
+  const isLink = isWritten && parsePlaceLink(columns.getCell(row, 'wkt')) !== undefined;
+  const { epsg } = isWritten ? parseGisText(columns.getCell(row, 'wkt')) : {};
+  const statedSystem = epsg === undefined ? undefined : toGeomSystem(epsg);
+  if (epsg !== undefined && statedSystem === undefined) {
+    const message = msg`The point is in the coordinate system ${epsg}. pas reads 4326 (WGS 84) and 5514 (S-JTSK).`;
+    return makeProblem('coordinate-system', message, source);
+  }
+  if (statedSystem !== undefined && stated !== undefined && stated.value !== statedSystem) {
+    return findDisagreement(stated.value, statedSystem);
+  }
+  const system = source.system ?? stated?.value ?? statedSystem ?? (isLink ? '4326' : undefined);
+  if (system === undefined) {
+    const message = msg`The coordinate system of the point is not given. Write 4326 (WGS 84) or 5514 (S-JTSK) in the column geom_system.`;
+    return makeProblem('coordinate-system', message, source);
+  }
+  const point = parseCoordinates(row, columns, source.columns);
+  if (!isReadable(point)) return makeProblem(point.rule, point.problem, source, getPointElement(system));
+  const element = getPointElement(system);
+  return { value: { elements: { geom_system: system, [element]: formatPoint(point.value) }, element, columns: source.columns } };
+}
+
+/** Returns the cell of a point; in the column of GIS programs without SRID and height, and empty for an empty geometry. */
+function getPointCell(row: TableRow, columns: Columns, name: ColumnName): string {
+  const text = columns.getCell(row, name);
+  return name === 'wkt' && /^(?:srid|(?:multi)?point)/i.test(text) ? parseGisText(text).wkt : text;
+}
+
+function makeProblem(rule: string, message: Message, source: PointColumns, element: ElementName = 'geom_system'): PointProblem {
+  return { ...makeUnreadable(rule, message), element, column: source.columns[0] };
+}
+
+/** Columns of degrees imply the system, even in a row without a point. */
+function withoutPoint(stated: GeomSystem | undefined, filled: readonly PointColumns[], columns: Columns): PointReading {
+  const [other] = filled;
+  if (stated !== undefined && other !== undefined) {
+    const [place, otherSystem] = [enumerate(other.columns), other.system ?? ''];
+    return makeProblem(
+      'coordinate-system',
+      msg`geom_system says ${stated}, but the point is in ${place}, which is ${otherSystem}. Make them agree.`,
+      other,
+    );
+  }
+  const system = stated ?? (columns.has('lon') && columns.has('lat') ? '4326' : undefined);
+  return { value: { elements: system === undefined ? {} : { geom_system: system }, columns: [] } };
+}
+
+function parseCoordinates(row: TableRow, columns: Columns, names: readonly ColumnName[]): Reading<PointText> {
+  const [first = 'wkt', second] = names;
+  if (second === undefined) {
+    const text = columns.getCell(row, first);
+    const link = parsePlaceLink(text);
+    if (link === undefined) return withDoubt(parseWrittenPoint(getPointCell(row, columns, first)), text);
+    return isReadable(link) ? { value: { x: link.value.lon, y: link.value.lat } } : link;
+  }
+  const missing = names.find((name) => columns.getCell(row, name) === '');
+  if (missing !== undefined) {
+    const both = enumerate(names);
+    return makeUnreadable('coordinate', msg`Only one of ${both} is given: ${missing} is empty. A point needs both.`);
+  }
+  const x = parseCoordinate(columns.getCell(row, first));
+  const y = parseCoordinate(columns.getCell(row, second));
+  if (!isReadable(x)) return x;
+  return isReadable(y) ? { value: { x: x.value, y: y.value } } : y;
+}
+
+/** Replaces the message about invalid well-known text by the doubt, where the text is a doubtful position. */
+function withDoubt(reading: Reading<PointText>, text: string): Reading<PointText> {
+  if (isReadable(reading)) return reading;
+  const position = parsePosition(text);
+  if (!isReadable(position) || position.value.isTurned !== true) return reading;
+  const { doubt = '' } = position.value;
+  return makeUnreadable('coordinate', msg`${doubt} It is not used: write N and E, or the point as you mean it.`);
+}
