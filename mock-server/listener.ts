@@ -5,13 +5,13 @@ import type { AddressInfo } from 'node:net';
 import { getErrorMessage } from './base/error-message.ts';
 import type { MockServerOptions } from './state/options.ts';
 
-/** As the proxies and the application server in front of the service (A-WIRE-3). */
+/** Timeouts of the proxies and the application server before the service (A-WIRE-3). */
 const TIMEOUTS = { requestTimeout: 600_000, keepAliveTimeout: 60_000 } as const;
 
 /**
  * Listens, with TLS where a certificate is given.
- * @returns the server, and the address that reaches it
- * @throws Error where the certificate cannot be used or the port cannot be had
+ * @returns the server and its reachable address
+ * @throws Error where the certificate or the port cannot be used
  */
 export async function startListening(
   options: MockServerOptions,
@@ -40,7 +40,7 @@ function createSecureServer(certFile: string, keyFile: string): Server {
   }
 }
 
-/** An address that one can connect to, also where the server listens on all of them. */
+/** Returns a reachable address, also where the server listens on all of them. */
 function toReachableHost(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::') return '[::1]';

@@ -6,12 +6,12 @@ import { NotLoadedError } from './state/database.ts';
 import { addMockServerOptions, type MockServerFlags, parseMockServerOptions } from './state/options.ts';
 
 /**
- * Starts the server that the flags ask for, prints one line when it accepts connections, and ends with SIGTERM or SIGINT.
+ * Starts the server with these flags, prints one line when it accepts connections, and ends with SIGTERM or SIGINT.
  * @throws Error with a readable reason when it cannot start
  */
 export async function runMockServer(flags: MockServerFlags & { readonly json?: boolean }): Promise<MockServer> {
   let started: MockServer | undefined;
-  // Before it starts: the first process of a container is not ended by a signal that it does not wait for.
+  // Before the start: signals do not end the first process of a container without a handler.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.once(signal, () => void Promise.resolve(started?.close()).then(() => process.exit(0)));
   }

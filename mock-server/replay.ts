@@ -5,7 +5,7 @@ import { getErrorMessage } from './base/error-message.ts';
 import { parseRecording, type Recorded } from './state/recording.ts';
 
 type Replayed = {
-  /** Answered as recorded. */
+  /** Number of equal answers. */
   readonly same: number;
   /** Requests that cannot be repeated, or that a fault answered. */
   readonly skipped: number;
@@ -17,7 +17,7 @@ type Replayed = {
   }[];
 };
 
-/** The connection's own, the length, and what is struck out: made again, or left out. */
+/** Headers of the connection, the length and redacted ones: set anew, or omitted. */
 const NOT_REPEATED = new Set([
   'host',
   'connection',
@@ -33,9 +33,9 @@ const NOT_REPEATED = new Set([
 ]);
 
 /**
- * Asks another server what a recording holds, one request after the other, in the name of the same users.
- * @param baseUrl of the server that is asked
- * @param getPassword of a user; in the bundled seeds it is the user's name
+ * Repeats the requests of a recording at another server, one after another, as the same users.
+ * @param baseUrl of the other server
+ * @param getPassword of a user; in the bundled seeds it equals the user name
  * @throws Error where the file or the server cannot be read
  */
 export async function replay(path: string, baseUrl: string, getPassword = (user: string) => user): Promise<Replayed> {
@@ -46,7 +46,7 @@ export async function replay(path: string, baseUrl: string, getPassword = (user:
   let skipped = 0;
   for (const [at, line] of recorded.entries()) {
     const { method, request } = line;
-    // Credentials are not recorded: each user signs in again. A cut body would be another request.
+    // Credentials are not recorded, so each user signs in again. A shortened body would be another request.
     if (request.body.text === null || request.body.cut || line.fault !== null || line.status === 0) {
       skipped += 1;
       continue;
@@ -65,7 +65,7 @@ export async function replay(path: string, baseUrl: string, getPassword = (user:
   async function makeAuthorization({ path: asked, user, request }: Recorded): Promise<Record<string, string>> {
     const [scheme] = request.headers['authorization']?.split(' ') ?? [];
     if (scheme === undefined) return {};
-    // For any other scheme not even the name is recorded.
+    // For other schemes, not even the name is recorded.
     if (!/^(basic|bearer)$/i.test(scheme)) return { authorization: 'Other unknown' };
     if (user === null) return { authorization: `${scheme} unknown` };
     if (/^basic$/i.test(scheme)) return { authorization: `Basic ${btoa(`${user}:${getPassword(user)}`)}` };
@@ -78,14 +78,17 @@ export async function replay(path: string, baseUrl: string, getPassword = (user:
 
 type Asked = {
   readonly method: string;
-  /** As it stands in the request line: `*` as well. */
+  /** As in the request line, including `*`. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
 };
 type Answered = { readonly status: number; readonly body: Buffer };
 
-/** One request, whatever its method and path; `fetch` would refuse some. @throws Error that says who does not answer, and why */
+/**
+ * Sends one request with any method and path, some of which `fetch` refuses. @throws Error with address and reason where no
+ * answer comes
+ */
 function ask(baseUrl: string, { method, path, headers, body }: Asked): Promise<Answered> {
   const { protocol, hostname, port, pathname } = new URL(baseUrl);
   const target = path.startsWith('/') ? pathname.replace(/\/$/, '') + path : path;

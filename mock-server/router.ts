@@ -11,7 +11,7 @@ import type { SentAnswer } from './rules/run-under-fault.ts';
 import type { JournalEntry } from './state/journal.ts';
 import type { Mock } from './state/mock.ts';
 
-/** Finds who answers a path. */
+/** Finds the handler of a path. */
 export async function route(mock: Mock, incoming: Incoming, entry: JournalEntry): Promise<SentAnswer> {
   const { path } = incoming;
   if (path === '/api/token-auth/') return answerTokenAuth(mock, incoming, entry);
@@ -23,7 +23,7 @@ export async function route(mock: Mock, incoming: Incoming, entry: JournalEntry)
   const schema = findSchemaAt(mock, incoming);
   if (schema !== undefined) return isRead(incoming) ? schema : makeMethodError();
   if (path === CONTROL_PATH || path.startsWith(`${CONTROL_PATH}/`)) return answerControl(mock, incoming);
-  // Only the mock has this path: the service does not describe itself.
+  // Only the mock has this path: the service has no description.
   if (path === '/openapi.json') return isRead(incoming) ? answerDescription(incoming, 'service') : makeMethodError();
   if (mock.training) return makeNotFound();
   const download = /^\/id\/([^/]+)\/file\/([^/]+)(\/thumb(?:\/page\/1)?)?$/.exec(path);
@@ -45,10 +45,7 @@ function makeNotFound(): Answer {
   return makeHtmlPage(404, 'Not Found');
 }
 
-/**
- * The schemas that this deployment's documents name: where they say that it lies, and under its own path here, whatever a proxy makes
- * of the path or another owner of the name.
- */
+/** Finds a schema of this deployment, at the address in documents or under the own path, whatever a proxy makes of the path. */
 function findSchemaAt(mock: Mock, { path, addresses }: Incoming): Answer | undefined {
   if (!path.endsWith('.xsd')) return undefined;
   const { schemaBase, prefix } = addresses;

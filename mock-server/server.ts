@@ -34,13 +34,13 @@ export type MockServer = AsyncDisposable & {
   readonly oai_base: string;
   readonly schema_base: string;
   readonly control_url: string;
-  /** Where it listens, whatever its addresses say. */
+  /** Port on which it listens, which its addresses may not show. */
   readonly port: number;
   readonly pid: number;
   close(): Promise<void>;
 };
 
-/** Time for which an answered client may continue to send a body that is not read. */
+/** Time in milliseconds for which an answered client may continue to send an unread body. */
 const LINGER_MS = 5_000;
 
 /**
@@ -52,7 +52,7 @@ export async function startMockServer(givenOptions: MockServerOptions = {}): Pro
   const { server, origin, port } = await startListening(options);
   const addresses = makeAddresses(origin, options);
   const tenants: NonNullable<Mock['tenants']> = new Tenants(async (mount, tenantOptions) => {
-    // Each has its own data and faults.
+    // Each tenant has its own data and faults.
     const { data: _data, faults: _faults, records: _records, ...shared } = options;
     const content = tenantOptions.seed === undefined ? mock.seed : await loadSeed(tenantOptions.seed);
     return createMock({ ...shared, ...tenantOptions }, makeAddresses(origin, options, mount), {
@@ -67,7 +67,7 @@ export async function startMockServer(givenOptions: MockServerOptions = {}): Pro
     ready.then((started) => serve(started, message, response)).catch(() => message.socket.destroy());
   };
   server.on('request', take);
-  // A client that waits with its body is judged by the head first (RFC 9110, section 10.1.1).
+  // A client that waits for `100 Continue` is checked by the head first (RFC 9110, section 10.1.1).
   server.on('checkContinue', take);
   const mock = await ready.catch((thrown: unknown) => {
     server.close();
@@ -75,8 +75,8 @@ export async function startMockServer(givenOptions: MockServerOptions = {}): Pro
     recording?.close();
     throw thrown;
   });
-  // Compiling the schema and reading the areas' borders take longer than anything else: both are ready before the first
-  // import, so that no client waits for them and no request that comes meanwhile is noticed late.
+  // Compiling the schema and reading the areas take longest. Both are prepared before the first import, so that no request is
+  // delayed.
   const warmUp = setTimeout(() => {
     mock.areas.findPlacement([0, 0]);
     void mock.schemas.warmUp('2.2').catch(() => {});
@@ -102,7 +102,7 @@ export async function startMockServer(givenOptions: MockServerOptions = {}): Pro
   };
 }
 
-/** @throws Error where it cannot be made: then nothing is served either */
+/** @throws Error where the file cannot be created: then the server does not start */
 function openRecording(path: string | undefined, server: Server): Recording | undefined {
   try {
     return path === undefined ? undefined : new Recording(path);
@@ -112,7 +112,7 @@ function openRecording(path: string | undefined, server: Server): Recording | un
   }
 }
 
-/** Answers a request as the server does, over whatever it came. */
+/** Answers a request over any transport. */
 export async function serve(server: Mock, message: IncomingMessage, response: ServerResponse): Promise<void> {
   const requestTarget = parseTarget(message.url ?? '/');
   let mock = server;
@@ -147,7 +147,7 @@ export async function serve(server: Mock, message: IncomingMessage, response: Se
       entry.status = 0;
       if (thrown.kind === 'reset') reset(message.socket);
     } else if (thrown instanceof ClientDisconnected || !mock.database.open) {
-      // There is no client to answer: the client left, or this server was closed under a slow request.
+      // No client is left to answer: it disconnected, or this server was closed under a slow request.
       entry.status = 0;
       response.destroy();
     } else {
@@ -173,7 +173,7 @@ function isReadToItsEnd({ complete, readableEnded, readableLength, destroyed }: 
   return readableEnded || destroyed || (complete && readableLength === 0);
 }
 
-/** Resolves when a body has come to its end, or its client has left. */
+/** Resolves when a body has ended, or its client has disconnected. */
 function waitForEndOfBody(message: IncomingMessage): Promise<void> {
   return new Promise((resolve) => {
     const { socket } = message;
@@ -182,31 +182,31 @@ function waitForEndOfBody(message: IncomingMessage): Promise<void> {
       resolve();
     };
     message.once('end', settle);
-    // Node tells a message whose answer has been sent nothing of its connection.
+    // Node does not report a closed connection to a message whose answer was sent.
     socket.once('close', settle);
     onDisconnect(message, settle);
   });
 }
 
-/** The disk did not take what a request was to leave there. */
+/** Makes the answer where the disk failed to store the result of a request. */
 function makeUnstored(mock: Mock, incoming: Incoming, reason: string): Answer {
   if (incoming.path.startsWith(CONTROL_PATH)) return makeJsonAnswer(500, { error: `nothing was stored: ${reason}` });
   if (!incoming.path.startsWith('/api/')) return makeHtmlPage(500, 'Server Error');
   return makeDetailAnswer(500, createWording(incoming, mock.seedNumber)('storage-failed'));
 }
 
-/** A connection under TLS cannot be reset, only cut. */
+/** Resets a connection; one under TLS can only be closed. */
 function reset(socket: Socket): void {
   if ('encrypted' in socket) socket.destroy();
   else socket.resetAndDestroy();
 }
 
-/** Passwords go in, and tokens come out. */
+/** Tells if a path handles passwords or tokens. */
 function isSecret(path: string): boolean {
   return path.startsWith('/api/token-auth');
 }
 
-/** An answer that came as an exception; anything else goes on. */
+/** Returns the answer in an exception; other errors are rethrown. */
 function toAnswer(thrown: unknown): Answer {
   if (thrown instanceof HttpError) return thrown.answer;
   throw thrown;
@@ -251,7 +251,10 @@ function makeIncoming(
   };
 }
 
-/** By the authority of the target (RFC 9112, section 3.2.2), else by `Host`; a trusted proxy reports what its client wrote. */
+/**
+ * Returns the addresses by the authority of the target (RFC 9112, section 3.2.2), else by `Host`, or as reported by a trusted
+ * proxy.
+ */
 function getAddressesUsed(mock: Mock, { headers, socket }: IncomingMessage, authority: string | undefined): Addresses {
   const isProxied = isInList(mock.access.trustedProxies, toPlainAddress(socket.remoteAddress ?? ''));
   const getReported = (name: 'x-forwarded-host' | 'x-forwarded-proto'): string | undefined =>
@@ -270,12 +273,12 @@ function send(mock: Mock, incoming: Incoming, response: ServerResponse, answer: 
   const body = Buffer.isBuffer(answer.body) ? answer.body : Buffer.from(answer.body, 'utf8');
   response.writeHead(answer.status, {
     date: new Date(mock.clock.now()).toUTCString(),
-    // RFC 9110, section 10.2.4: clients see that nothing here is real.
+    // Shows clients that this is no real service (RFC 9110, section 10.2.4).
     server: 'pas-mock-server',
     ...makeCorsHeaders(mock.cors, incoming),
     ...answer.headers,
     'content-length': body.length,
-    // The client may still send the body that it waits with, or not: nothing that follows could be told from it.
+    // The client may or may not send the body for which it waits, so the connection cannot be reused.
     ...(isWaiting ? { connection: 'close' } : {}),
   });
   if (!isWaiting && !isReadToItsEnd(message)) sample.follow(message);
@@ -290,13 +293,13 @@ function send(mock: Mock, incoming: Incoming, response: ServerResponse, answer: 
   else response.end(body);
 }
 
-/** Beside those that every page may read (Fetch standard, CORS-safelisted response headers). */
+/** Response headers beside the CORS-safelisted ones (Fetch standard). */
 const EXPOSED = 'Location, X-Record-ID, Retry-After, WWW-Authenticate, Date';
 const METHODS = 'GET, HEAD, POST, PATCH';
 
 /**
- * Headers that let a web page of another origin read an answer; never one of the control interface.
- * @param allowed the origins, separated by commas, or `*`
+ * Makes the headers that allow a page of another origin to read an answer; never for the control interface.
+ * @param allowed origins, separated by commas, or `*`
  */
 export function makeCorsHeaders(allowed: string | undefined, { headers, path }: Incoming): Readonly<Record<string, string>> {
   const { origin } = headers;
@@ -307,7 +310,7 @@ export function makeCorsHeaders(allowed: string | undefined, { headers, path }: 
   return { ...named, 'access-control-expose-headers': EXPOSED };
 }
 
-/** The answer to a browser that asks before it sends a request; undefined for any other request. */
+/** Makes the answer to a CORS preflight request; undefined for any other request. */
 export function makePreflightAnswer(allowed: string | undefined, incoming: Incoming): Answer | undefined {
   const { method, headers } = incoming;
   const isPreflight = method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;

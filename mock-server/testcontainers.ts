@@ -16,7 +16,7 @@ export class MockServiceContainer extends GenericContainer {
   readonly #token: string;
   readonly #flags: string[] = [];
 
-  /** @param image as it is called where the tests run @param controlToken default: a new one */
+  /** @param image name of the image where the tests run @param controlToken default: a random one */
   constructor(image: string, controlToken: string = randomBytes(16).toString('hex')) {
     super(image);
     this.#token = controlToken;
@@ -48,9 +48,9 @@ export class MockControlError extends Error {
   }
 }
 
-/** A mock server that accepts connections. None of its addresses ends with a slash. */
+/** A mock server that accepts connections. No address ends with a slash. */
 export class StartedMockServiceContainer extends AbstractStartedContainer {
-  /** Asked for by the control interface, as Bearer. */
+  /** Bearer token of the control interface. */
   readonly controlToken: string;
 
   constructor(container: StartedTestContainer, controlToken: string) {
@@ -58,7 +58,7 @@ export class StartedMockServiceContainer extends AbstractStartedContainer {
     this.controlToken = controlToken;
   }
 
-  /** Address of both interfaces, as the tests reach it. */
+  /** Address of both interfaces for the tests. */
   get baseUrl(): string {
     const host = this.getHost();
     return `http://${host.includes(':') ? `[${host}]` : host}:${this.getMappedPort(PORT)}`;
@@ -75,9 +75,9 @@ export class StartedMockServiceContainer extends AbstractStartedContainer {
   }
 
   /**
-   * Asks the control interface.
+   * Sends a request to the control interface.
    * @param path below its address, such as `/faults` @param body sent as JSON
-   * @returns its JSON, in the shape that `/__mock__/openapi.json` gives
+   * @returns its JSON, as described in `/__mock__/openapi.json`
    * @throws MockControlError where it refuses
    */
   async control<T>(method: string, path: string, body?: unknown): Promise<T> {

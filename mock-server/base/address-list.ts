@@ -5,12 +5,12 @@ export function isInList(list: BlockList, address: string): boolean {
   return family !== 0 && list.check(address, family === 6 ? 'ipv6' : 'ipv4');
 }
 
-/** An IPv4 address that came over an IPv6 socket is the IPv4 address. */
+/** Converts an IPv4 address of an IPv6 socket to plain IPv4. */
 export function toPlainAddress(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, '');
 }
 
-/** Why a text is no address, block (`10.0.0.0/8`) or range (`10.0.0.1-10.0.0.9`); undefined when it is one. */
+/** Explains why a text is no address, block (`10.0.0.0/8`) or range (`10.0.0.1-10.0.0.9`); undefined for a valid one. */
 export function findAddressFault(value: string): string | undefined {
   try {
     addTo(new BlockList(), value);

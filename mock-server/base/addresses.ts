@@ -4,7 +4,7 @@ export type Addresses = {
   readonly baseUrl: string;
   /** Interface B; also the persistent addresses `{oaiBase}/id/<ident>`. */
   readonly oaiBase: string;
-  /** The deployment's own: of XML names, of the schema's file and of the native format (`oai_<prefix>`). */
+  /** Prefix of XML names, of the schema file and of the native format (`oai_<prefix>`). */
   readonly prefix: string;
   /** `{schemaBase}/<x.y>/` is a version's namespace, `{schemaBase}/<x.y>/<prefix>.xsd` its schema. */
   readonly schemaBase: string;
@@ -15,7 +15,7 @@ export type Addresses = {
   readonly controlUrl: string;
   /** Prefix of every path: empty, or `/t/<tenant>`. */
   readonly mount: string;
-  /** Addresses that the operator fixed; the rest follows the address that a client used. */
+  /** Addresses that the operator fixed; the others follow the address that a client used. */
   readonly overrides: GivenAddresses;
 };
 
@@ -29,12 +29,12 @@ type GivenAddresses = {
   readonly serviceNames?: boolean;
 };
 
-/** As the deployed service is called (S-NAME-3). Photographs keep this server's address: they are to be had here alone. */
+/** Names of the deployed service (S-NAME-3). Photographs keep the address of this server, which alone has them. */
 const SERVICE_NAMES = { prefix: 'amcr', schemaBase: 'https://api.aiscr.cz/schema/amcr', idBase: 'https://api.aiscr.cz/id' };
 
 export const CONTROL_PATH = '/__mock__';
 
-/** @param origin where the server listens @param mount of a tenant */
+/** Makes all addresses. @param origin on which the server listens @param mount of a tenant */
 export function makeAddresses(origin: string, overrides: GivenAddresses = {}, mount = ''): Addresses {
   const names = overrides.serviceNames === true ? SERVICE_NAMES : undefined;
   const prefix = overrides.prefix ?? names?.prefix ?? 'svc';
@@ -44,7 +44,7 @@ export function makeAddresses(origin: string, overrides: GivenAddresses = {}, mo
     prefix,
     baseUrl: base,
     oaiBase: base,
-    // Tenants share it, so that one document is right for all of them.
+    // Shared by all tenants, so that one document is valid for each.
     schemaBase: overrides.schemaBase ?? names?.schemaBase ?? `${server}/schema/${prefix}`,
     idBase: names?.idBase ?? `${base}/id`,
     fileBase: `${base}/id`,
@@ -55,8 +55,8 @@ export function makeAddresses(origin: string, overrides: GivenAddresses = {}, mo
 }
 
 /**
- * The addresses below the host that a client used: behind a mapped port, or under another name, it knows no other.
- * @param used the host with its port, and the protocol with its colon; what no address can have is not believed
+ * Returns the addresses below the host that a client used, such as a mapped port.
+ * @param used host with port, and protocol with colon; an invalid one is ignored
  */
 export function getAddressesAt(
   addresses: Addresses,
@@ -70,7 +70,7 @@ export function getAddressesAt(
   return origin + mount === baseUrl ? addresses : makeAddresses(origin, overrides, mount);
 }
 
-/** The newest version: the only one that imports are accepted in. */
+/** The newest version, the only one of imports. */
 export const NEWEST_VERSION = '2.2';
 export const SCHEMA_VERSIONS = ['2.0', '2.1', '2.2'] as const;
 export type SchemaVersion = (typeof SCHEMA_VERSIONS)[number];
@@ -87,5 +87,5 @@ export function getRecordAddress(addresses: Addresses, ident: string): string {
   return `${addresses.idBase}/${ident}`;
 }
 
-/** Stands in bodies for the address of the photographs, which changes with every start; rendering fills it in. */
+/** Placeholder in bodies for the address of photographs, which changes with each start; rendering replaces it. */
 export const FILE_BASE = '{file_base}';

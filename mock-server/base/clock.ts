@@ -12,14 +12,17 @@ const TURN_MS = 1;
 const LATE_TURN_MS = 3 * TURN_MS;
 const WATCHED_MS = 2000;
 
-/** Measures how late the event loop gets to a request while it computes or has no processor. It is watched only while requests come. */
+/** Measures by how much the event loop is late while it computes or has no processor; only while requests arrive. */
 class LoopWatch {
   #timer: NodeJS.Timeout | undefined;
   #turnMs = 0;
   #onTimeMs = 0;
   #askedMs = 0;
 
-  /** @returns by how much what is noticed now may have come earlier: a new connection is read one turn after it is accepted */
+  /**
+   * Returns the milliseconds by which a request that is read now may have arrived earlier: a connection is read one turn after it
+   * is accepted.
+   */
   measureLatenessMs(): number {
     const nowMs = performance.now();
     this.#askedMs = nowMs;
@@ -40,15 +43,15 @@ class LoopWatch {
   }
 }
 
-/** Offset from the system's clock, or the time at which it stands still. */
+/** Offset from the system's clock, or the time at which the clock stands still. */
 export type ClockState = { readonly offsetMs: number; readonly frozenAtMs: number | undefined };
 
-/** The mock's time. It runs with the system's, shifted, or stands still until it is moved. */
+/** Clock of the mock: the system's time with an offset, or a fixed time. */
 export class MockClock {
   readonly #time: MockTime;
   #offsetMs = 0;
   #frozenAtMs: number | undefined;
-  /** Total time by which it was set back. */
+  /** Total time by which the clock was set back. */
   #backMs = 0;
   readonly #loop = new LoopWatch();
 
@@ -61,17 +64,17 @@ export class MockClock {
     return this.#frozenAtMs ?? this.#time.now() + this.#offsetMs;
   }
 
-  /** Milliseconds that never run backwards: they follow this clock ahead, and stay where it is restored. */
+  /** Returns milliseconds that never decrease: they follow the clock forwards, and stay where it is set back. */
   getElapsedMs(): number {
     return this.now() + this.#backMs;
   }
 
-  /** Milliseconds by which a request that is noticed now may have come earlier. */
+  /** Returns the milliseconds by which a request that is read now may have arrived earlier. */
   measureLatenessMs(): number {
     return this.#time === SYSTEM_TIME && !this.frozen ? this.#loop.measureLatenessMs() : 0;
   }
 
-  /** Time that really passes, however this clock is set. */
+  /** Sleeps in real time, independent of this clock. */
   sleep(ms: number): Promise<void> {
     return this.#time.sleep(ms);
   }

@@ -3,15 +3,15 @@ import type { MessageKey } from './messages.ts';
 type DigestFault = Extract<MessageKey, 'digest-missing' | 'digest-malformed' | 'digest-base64' | 'digest-mismatch'>;
 
 /**
- * Reads `Content-Digest: sha-512=:<base64>:` (RFC 9530). One digest only, and of this algorithm.
- * @returns the digest's bytes, or what is wrong with the header
+ * Parses `Content-Digest: sha-512=:<base64>:` (RFC 9530): one digest, of this algorithm only.
+ * @returns the bytes, or the fault of the header
  */
 export function parseContentDigest(header: string | undefined): Buffer | DigestFault {
   if (header === undefined || header.trim() === '') return 'digest-missing';
   const match = /^sha-512=:(.*):$/s.exec(header.trim());
   const encoded = match?.[1];
   if (encoded === undefined || encoded.includes(':')) return 'digest-malformed';
-  // Stray characters are forgiven by the service; a length that no Base64 text can have is not.
+  // The service ignores stray characters, but not an impossible length.
   const meaningful = encoded.replace(/[^A-Za-z0-9+/=]/g, '');
   const valid = meaningful.length > 0 && meaningful.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(meaningful);
   return valid ? Buffer.from(meaningful, 'base64') : 'digest-base64';

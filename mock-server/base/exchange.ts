@@ -7,7 +7,7 @@ const MAX_UNPACKED_BYTES = 4 * 1024 * 1024;
 export const STRUCK_OUT = '•••';
 export const SECRET_HEADERS: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization', 'cookie', 'set-cookie']);
 
-/** The beginning of a body as it flows past, and how long it was. */
+/** Collects the beginning of a body, and its length. */
 export class BodySample {
   readonly #parts: Buffer[] = [];
   readonly #maxBytes: number;
@@ -15,12 +15,12 @@ export class BodySample {
   #follows = false;
   sizeBytes = 0;
 
-  /** @param maxBytes that are kept */
+  /** @param maxBytes limit of the kept bytes */
   constructor(maxBytes = KEPT_BYTES) {
     this.#maxBytes = maxBytes;
   }
 
-  /** Takes what comes of a body, once however often it is called. */
+  /** Follows a message; further calls have no effect. */
   follow(message: IncomingMessage): void {
     if (this.#follows) return;
     this.#follows = true;
@@ -52,7 +52,7 @@ export type Message = {
   readonly sizeBytes: number;
 };
 
-/** A request and its answer as they are kept; `answer` is missing where none was sent. */
+/** A request and its answer; `answer` is undefined where none was sent. */
 export type Exchange = { readonly request: Message; readonly answer: Message | undefined };
 
 /** Approximate memory, in bytes, which bounds the journal. */
@@ -77,13 +77,13 @@ export function makeExchange(
   return { request: makeMessage(request.headers, sample), answer: makeMessage(answer.headers, sent) };
 }
 
-/** The same with nothing of the bodies. */
+/** Removes the bodies. */
 export function withoutBodies({ request, answer }: Exchange): Exchange {
   const removeBody = (message: Message): Message => ({ ...message, body: undefined });
   return { request: removeBody(request), answer: answer === undefined ? undefined : removeBody(answer) };
 }
 
-/** A sign-in with what may be a password or a token struck out; a body that cannot be read is left out altogether. */
+/** Redacts passwords and tokens of a sign-in; an unreadable body is removed. */
 export function redactExchange({ request, answer }: Exchange): Exchange {
   const redact = (message: Message, isSecret: (name: string) => boolean): Message => {
     const body = withoutSecretFields(message, isSecret);
@@ -112,7 +112,7 @@ function withoutSecretFields({ headers, body, sizeBytes }: Message, isSecret: (n
   }
 }
 
-/** The same with no more of the request's body than a journal keeps. */
+/** Shortens the request's body to the limit of the journal. */
 export function shortenExchange({ request, answer }: Exchange): Exchange {
   const { body } = request;
   if (body === undefined || body.length <= KEPT_BYTES) return { request, answer };
@@ -130,13 +130,13 @@ function withoutSecrets(headers: OutgoingHttpHeaders): Record<string, string> {
   return Object.fromEntries(shownTexts);
 }
 
-/** As `GET /journal/{id}` shows it: `body` is null where it is not kept, and `cut` where only its beginning is. */
+/** Formats a message for `GET /journal/{id}`: `body` is null where it is not kept, and `cut` where it is shortened. */
 export function viewMessage(message: Message): unknown {
   const { bytes, cut } = getBodyBytes(message) ?? { bytes: null, cut: false };
   return { headers: message.headers, body: bytes?.toString('utf8') ?? null, size_bytes: message.sizeBytes, cut };
 }
 
-/** Unpacked; undefined where it is not kept, and `cut` where only its beginning is. */
+/** Returns the unpacked body; undefined where it is not kept, and `cut` where it is shortened. */
 export function getBodyBytes({
   headers,
   body,
@@ -147,7 +147,7 @@ export function getBodyBytes({
   return { bytes: whole.subarray(0, KEPT_BYTES), cut: body.length < sizeBytes || whole.length > KEPT_BYTES };
 }
 
-/** The beginning of a compressed body is the beginning of its text. What only says that it is compressed is shown as it came. */
+/** Unpacks a body: the beginning of a compressed body gives the beginning of its text. An invalid one stays as it is. */
 function unpackBody(headers: Message['headers'], body: Buffer): Buffer {
   if (headers['content-encoding'] !== 'gzip') return body;
   try {

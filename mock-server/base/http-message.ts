@@ -2,41 +2,40 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Addresses } from './addresses.ts';
 import type { BodySample, Change } from './exchange.ts';
 
-/** One request as every handler sees it. */
 /** Message with a body, which is unread. */
 export type IncomingBody = {
   readonly message: IncomingMessage;
   /** The part of the body that has arrived. */
   readonly sample: BodySample;
-  /** Called before the body is read: a client that waits with it (`Expect: 100-continue`) is told to send it. */
+  /** Called before the body is read: sends `100 Continue` to a client that waits for it. */
   inviteBody(): void;
 };
 
 export type Incoming = IncomingBody & {
   readonly method: string;
-  /** Without the query; what needs no percent sign has none, the rest is decoded only where a handler does so. */
+  /** Without the query; unnecessary percent-encoding is decoded, the rest stays. */
   readonly path: string;
   /** With the leading `?`, or empty. */
   readonly search: string;
   readonly query: URLSearchParams;
   /** Lower-case names. */
   readonly headers: IncomingHttpHeaders;
-  /** Where the client reached the server. */
+  /** Addresses by which the client reached the server. */
   readonly addresses: Addresses;
-  /** The client's address, behind trusted proxies the one that they report. */
+  /** Address of the client; behind trusted proxies the reported one. */
   readonly address: string;
-  /** The clock's elapsed time at the very start of handling, in milliseconds with fractions. */
+  /** Elapsed time of the clock when handling began, in milliseconds with fractions. */
   readonly arrivedAtMs: number;
-  /** By how much it may have come earlier, where the event loop was busy. */
+  /** Milliseconds by which it may have arrived earlier, where the event loop was busy. */
   readonly lateMs: number;
   /** False while the client waits. */
   isInvited(): boolean;
-  /** For the journal: the rules that were told to the client, and what was changed for it. */
+  /** For the journal: rules of the refusal, and changes made by the request. */
   readonly reported: string[];
   change?: Change;
 };
 
-/** One answer, complete; the server adds `Date` and `Content-Length`. */
+/** A complete answer; the server adds `Date` and `Content-Length`. */
 export type Answer = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -44,8 +43,8 @@ export type Answer = {
 };
 
 /**
- * A request's target without the authority that the absolute form has (RFC 9112, section 3.2.2), and with what needs no percent
- * sign written without one: both mean the same (RFC 3986, section 6.2.2.2).
+ * Splits a request target into authority (RFC 9112, section 3.2.2) and path, and decodes unnecessary percent-encoding (RFC 3986,
+ * section 6.2.2.2).
  */
 export function parseTarget(url: string): { readonly authority: string | undefined; readonly target: string } {
   const [, authority, rest = url] = /^https?:\/\/([^/?]*)(.*)$/is.exec(url) ?? [];
@@ -57,7 +56,7 @@ export function parseTarget(url: string): { readonly authority: string | undefin
   return { authority, target: (authority !== undefined && plain === '' ? '/' : plain) + search };
 }
 
-/** A path segment without its percent signs; one that encodes nothing stays as it is. */
+/** Decodes a path segment; an invalid escape stays. */
 export function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment);
@@ -66,7 +65,7 @@ export function decodeSegment(segment: string): string {
   }
 }
 
-/** A handler may end a request early from any depth: the answer travels as an exception. */
+/** Ends a request with an answer from any depth of a handler. */
 export class HttpError extends Error {
   readonly answer: Answer;
   constructor(answer: Answer) {
@@ -76,7 +75,7 @@ export class HttpError extends Error {
   }
 }
 
-/** The client went away before its request was complete: so no answer is sent. */
+/** Thrown where the client disconnected before its request was complete: no answer is sent. */
 export class ClientDisconnected extends Error {
   constructor() {
     super('the client went away');
@@ -90,10 +89,9 @@ export function isAnnouncingMoreThan({ message }: IncomingBody, limitBytes: numb
 }
 
 /**
- * Counts a body as it flows, without ever destroying the message: an answer must still be possible. What is too long flows
- * on into nothing.
+ * Counts a body as it arrives, without destroying the message, so that it can be answered. Bytes above the limit are discarded.
  * @param take gets every chunk within the limit
- * @returns false when the body is longer than `limitBytes`; resolves as soon as that is known
+ * @returns false as soon as the body is longer than `limitBytes`
  * @throws ClientDisconnected
  */
 function drainBody(body: IncomingBody, limitBytes: number, take: (chunk: Buffer) => void): Promise<boolean> {
@@ -113,10 +111,7 @@ function drainBody(body: IncomingBody, limitBytes: number, take: (chunk: Buffer)
   });
 }
 
-/**
- * Calls `tell` when the client goes away before its body was read to the end, or already has. What had arrived of it goes
- * with the connection.
- */
+/** Calls `tell` when the client disconnects, or has disconnected, before its body was read to the end. */
 export function onDisconnect(message: IncomingMessage, tell: () => void): void {
   if (message.destroyed) {
     tell();
@@ -128,14 +123,14 @@ export function onDisconnect(message: IncomingMessage, tell: () => void): void {
   });
 }
 
-/** Reads a whole body of at most `limitBytes`; undefined when it is longer. @throws ClientDisconnected */
+/** Reads a whole body; undefined when it is longer than `limitBytes`. @throws ClientDisconnected */
 export async function readBody(incoming: IncomingBody, limitBytes: number): Promise<Buffer | undefined> {
   const parts: Buffer[] = [];
   const fits = await drainBody(incoming, limitBytes, (chunk) => void parts.push(chunk));
   return fits ? Buffer.concat(parts) : undefined;
 }
 
-/** Why the control interface refuses what it is asked for. */
+/** Refusal of the control interface, with its reason. */
 export class ControlRefusal extends Error {
   readonly status: 403 | 404 | 409 | 422;
   constructor(status: 403 | 404 | 409 | 422, reason: string) {

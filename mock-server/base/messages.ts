@@ -109,7 +109,7 @@ const MESSAGES = {
   'body-malformed': ['Tělo požadavku nelze přečíst.', 'The body of the request cannot be read.'],
 } as const satisfies Record<string, readonly [string, string]>;
 
-/** Texts of a record's history and of faults, which no rule refuses with. */
+/** Texts of histories and faults, which belong to no refusal. */
 const NOTES: ReadonlySet<string> = new Set<MessageKey>([
   'imported-note',
   'number-label',
@@ -128,8 +128,8 @@ export function isRefusal(key: string): boolean {
 }
 
 /**
- * Czech unless the client prefers English. The wording differs between seed numbers, as the contract promises none.
- * @param request `told` gets the rule of each refusal that is put into words
+ * Makes the wording: Czech unless the client prefers English. It varies with the seed number, as the contract promises none.
+ * @param request `told` gets the rule of each refusal
  */
 export function createWording(request: Told, seedNumber: number): Say {
   const language = isEnglishPreferred(request.headers['accept-language']) ? 1 : 0;

@@ -9,7 +9,7 @@ import busboy from 'busboy';
 import { getErrorMessage, isStorageFailure } from './error-message.ts';
 import { ClientDisconnected, type IncomingBody, isAnnouncingMoreThan, onDisconnect } from './http-message.ts';
 
-/** One file part. Its bytes are in memory or in a file, as the reader was told. */
+/** One file part, in memory or in a file. */
 export type FilePart = {
   /** Name of the form field. */
   readonly field: string;
@@ -17,7 +17,7 @@ export type FilePart = {
   readonly fileName: string;
   readonly sizeBytes: number;
   readonly sha512: Buffer;
-  /** The first bytes, enough to tell types apart; all of them when kept in memory. */
+  /** First bytes, enough to detect the type; all of them when kept in memory. */
   readonly bytes: Buffer;
   /** File with the whole part; undefined where it is in memory. */
   readonly path: string | undefined;
@@ -26,19 +26,19 @@ export type FilePart = {
 type MultipartFault = 'not-multipart' | 'malformed' | 'too-large';
 
 type MultipartOptions = {
-  /** Longest body, parts and boundaries together. */
+  /** Maximum length of the body, including boundaries. */
   readonly maxBodyBytes: number;
-  /** Folder to stream files to; undefined keeps them in memory. */
+  /** Folder for streamed files; undefined keeps them in memory. */
   readonly folder?: string;
 };
 
 const HEAD_BYTES = 64 * 1024;
-/** More of either is no form but an attack: each part costs far more than its bytes. As Django's default for files. */
+/** Limits of parts, each of which costs far more than its bytes. As Django's default for files. */
 const LIMITS = { files: 100, fields: 1000 } as const;
 
 /**
  * Reads all file parts of a `multipart/form-data` body in order; plain fields are skipped.
- * @returns the parts, or why there are none; a failed reading leaves nothing on disk
+ * @returns the parts, or the reason for their absence; a failure leaves nothing on disk
  * @throws ClientDisconnected, or an error of the disk
  */
 export async function readFileParts(incoming: IncomingBody, options: MultipartOptions): Promise<FilePart[] | MultipartFault> {
@@ -58,7 +58,7 @@ export async function readFileParts(incoming: IncomingBody, options: MultipartOp
     const path = options.folder === undefined ? undefined : join(options.folder, randomUUID());
     if (path !== undefined) paths.push(path);
     const part = readPart(field, stream, fileName, path);
-    // The parser would wait for a part that takes no more.
+    // The parser would wait for a part that is no longer read.
     part.catch((thrown: unknown) => parser.destroy(thrown instanceof Error ? thrown : new Error(getErrorMessage(thrown))));
     pending.push(part);
   });
@@ -73,15 +73,15 @@ export async function readFileParts(incoming: IncomingBody, options: MultipartOp
 }
 
 /**
- * A file name as the service reads it: without folders and without characters that do not print. The parser takes a part for a file by
- * its type too; the service goes by the name alone, and a part that is left without one is no file to it.
+ * Returns a file name as the service reads it: without folders and invisible characters. The service decides by the name alone,
+ * not by the type, if a part is a file.
  */
 function toPlainName(fileName: string | undefined): string | undefined {
   const name = fileName?.replace(/[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu, '');
   return name === undefined || ['', '.', '..'].includes(name) ? undefined : name;
 }
 
-/** The plain fields of a small multipart form; undefined where it cannot be read. @throws ClientDisconnected */
+/** Reads the plain fields of a small multipart form; undefined where it is invalid. @throws ClientDisconnected */
 export async function readFormFields(incoming: IncomingBody, maxBodyBytes: number): Promise<Map<string, string> | undefined> {
   const parser = createParser(incoming.message);
   if (parser === undefined) return undefined;
@@ -105,7 +105,7 @@ function createParser(message: IncomingMessage): busboy.Busboy | undefined {
   }
 }
 
-/** Pipes the body without ever destroying the message: after a fault an answer must still be possible. */
+/** Pipes the body without destroying the message, so that it can be answered after a fault. */
 function feedParser(
   { message, sample, inviteBody }: IncomingBody,
   parser: busboy.Busboy,

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** A file or folder of this package, from the sources as well as from the build. */
+/** Returns the path of a file of this package, from the sources as well as from the build. */
 export function getPackagePath(...parts: string[]): string {
   let folder = dirname(fileURLToPath(import.meta.url));
   while (!existsSync(join(folder, 'package.json'))) {

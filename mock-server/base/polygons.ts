@@ -5,7 +5,7 @@ export type Ring = readonly Position[];
 /** Outer ring first, then holes. */
 export type Polygon = readonly Ring[];
 
-/** Reads `POLYGON ((…), (…))` or `MULTIPOLYGON (((…)), …)`. @returns the polygons, or what is wrong with the text */
+/** Parses `POLYGON ((…), (…))` or `MULTIPOLYGON (((…)), …)`. @returns the polygons, or the fault of the text */
 export function parsePolygons(wkt: string): readonly Polygon[] | string {
   const [, multi, inner = ''] = /^(MULTI)?POLYGON\s*\(\s*\((.+)\)\s*\)$/is.exec(wkt.trim()) ?? [];
   if (inner === '') return 'must be a POLYGON((…)) or a MULTIPOLYGON(((…))) of longitude and latitude';
@@ -43,7 +43,7 @@ export function isPointCovered(polygons: readonly Polygon[], point: Position): b
   );
 }
 
-/** 1 inside, 0 on the border, -1 outside (even-odd rule over the ring's edges). */
+/** Returns 1 inside, 0 on the border, -1 outside (even-odd rule over the ring's edges). */
 function comparePosition(ring: Ring, [x, y]: Position): -1 | 0 | 1 {
   let inside = false;
   for (let index = 1; index < ring.length; index += 1) {

@@ -1,6 +1,6 @@
 import type { Answer } from './http-message.ts';
 
-/** A-ERROR-2: 1 a record that is not there, 2 invalid data, 3 no permission. */
+/** A-ERROR-2: 1 missing record, 2 invalid data, 3 no permission. */
 export type ErrorType = 1 | 2 | 3;
 
 /** One entry of `schema_errors` or `validation_errors`. */
@@ -15,7 +15,7 @@ export function makeJsonAnswer(status: number, value: unknown, headers: Readonly
   return { status, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(value) };
 }
 
-/** A refusal with one reason. */
+/** Makes a refusal with one reason. */
 export function makeDetailAnswer(status: number, text: string, headers: Readonly<Record<string, string>> = {}): Answer {
   return makeJsonAnswer(status, { detail: text }, headers);
 }
@@ -24,14 +24,17 @@ export function makeSchemaErrors(problems: readonly Problem[]): Answer {
   return makeJsonAnswer(422, { schema_errors: problems });
 }
 
-/** The status follows from the kinds of error (A-ERROR-7): a missing permission, else a missing record, else invalid data. */
+/**
+ * Makes a refusal with findings; its status follows from their types (A-ERROR-7): permission, else missing record, else invalid
+ * data.
+ */
 export function makeValidationErrors(problems: readonly Problem[]): Answer {
   const types = new Set(problems.map((problem) => problem.error_type));
   const status = types.has(3) ? 403 : types.has(1) ? 404 : 422;
   return makeJsonAnswer(status, { validation_errors: problems });
 }
 
-/** HTML page of proxies and unhandled failures (A-WIRE-3). */
+/** Makes an HTML page, as proxies and unhandled failures send it (A-WIRE-3). */
 export function makeHtmlPage(status: number, title: string, headers: Readonly<Record<string, string>> = {}): Answer {
   return {
     status,

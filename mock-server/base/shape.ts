@@ -5,7 +5,7 @@ export class ShapeError extends Error {
     this.name = 'ShapeError';
   }
 
-  /** The error of another thread, with its place in the message. */
+  /** Recreates the error of another thread. */
   static withMessage(message: string): ShapeError {
     const error = new ShapeError('', '');
     error.message = message;
@@ -13,7 +13,7 @@ export class ShapeError extends Error {
   }
 }
 
-/** JSON that an operator wrote; editors put a byte order mark before it. @throws SyntaxError */
+/** Parses JSON of an operator, with or without a byte order mark. @throws SyntaxError */
 export function parseJson(text: string): unknown {
   return JSON.parse(text.replace(/^\uFEFF/, ''));
 }
@@ -112,7 +112,7 @@ export function optionalTexts<K extends string>(...names: readonly K[]): Readonl
   return Object.fromEntries(names.map((name) => [name, optional(text())])) as Record<K, OptionalReader<string>>;
 }
 
-/** An object with these keys and no others. */
+/** Reads an object with these keys and no others. */
 export function object<F extends Fields>(fields: F): Reader<ObjectOf<F>> {
   return (value, place = '') => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new ShapeError(place, 'must be an object');

@@ -4,7 +4,7 @@
 const WHITE =
   '\t\n\v\f\r\u001c\u001d\u001e\u001f \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000';
 
-/** A text without white space at its ends. */
+/** Trims the white space of the service. */
 export function trimText(text: string): string {
   let start = 0;
   let end = text.length;
@@ -13,7 +13,7 @@ export function trimText(text: string): string {
   return text.slice(start, end);
 }
 
-/** The same, with each white space within as one blank. */
+/** Trims it, and replaces each white space within by one blank. */
 export function collapseText(text: string): string {
   return trimText(text).replace(WHITE_RUN, ' ');
 }

@@ -18,9 +18,9 @@ export type XmlTree = {
 
 type Xml = typeof import('libxml2-wasm');
 
-/** Reads an element with everything below it. */
+/** Copies an element with its descendants. */
 export function makeTree(xml: Xml, root: XmlElementType): XmlTree {
-  // Walking from sibling to sibling ends at a processing instruction, which the library gives no sibling; a path does not.
+  // Iterating siblings ends at a processing instruction, for which the library returns no sibling; a path does not.
   const childNodes = xml.XmlXPath.compile('node()');
   try {
     return makeElement(xml, root, childNodes);
@@ -58,7 +58,7 @@ function joinAttributeName(prefix: string, name: string): string {
   return prefix === '' ? name : `${prefix}:${name}`;
 }
 
-/** The first child of a name; names are matched in the element's own namespace. */
+/** Returns the first child with a name, in the element's own namespace. */
 export function findChild(tree: XmlTree | undefined, name: string): XmlTree | undefined {
   return tree?.children.find((candidate) => candidate.name === name && candidate.namespace === tree.namespace);
 }

@@ -6,7 +6,7 @@ import { ControlRefusal } from '../base/http-message.ts';
 import { check, object, optional, type Reader, ShapeError, text } from '../base/shape.ts';
 import { withXml } from '../state/schema.ts';
 
-/** Condition on a text; without either it must be there. */
+/** Condition on a text; without either it must exist. */
 export type Wanted = { readonly equals?: string; readonly matches?: string };
 
 /** Condition on a body: the first match of a path, compared as text. */
@@ -28,7 +28,7 @@ export const readBodyCheck: Reader<BodyCheck> = check(
   ({ xpath, json }) => ((xpath === undefined) === (json === undefined) ? 'needs either xpath or json' : undefined),
 );
 
-/** Undefined where a text is as wanted; else how it differs. */
+/** Explains how a text differs; undefined where it does not. */
 export function describeTextDifference(name: string, text: string | undefined, { equals, matches }: Wanted): string | undefined {
   if (text === undefined) return `${name} is not there`;
   const shown = JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}…` : text);
@@ -39,7 +39,8 @@ export function describeTextDifference(name: string, text: string | undefined, {
 }
 
 /**
- * Looks for the path in a document without content: one that cannot be read would meet nothing, and `count: 0` would always hold.
+ * Asserts that an expression is valid, with an empty document: an invalid one would match nothing, and `count: 0` would always
+ * hold.
  * @throws ShapeError
  */
 export async function assertReadable({ xpath, json }: BodyCheck): Promise<void> {
@@ -50,8 +51,8 @@ export async function assertReadable({ xpath, json }: BodyCheck): Promise<void> 
 }
 
 /**
- * Undefined where a body holds what it must; else how it differs.
- * @throws ControlRefusal where what is kept of it decides nothing, ShapeError where a path does not fit its document
+ * Explains how a body differs; undefined where it does not.
+ * @throws ControlRefusal where the kept part does not suffice, ShapeError where an expression does not fit its document
  */
 export async function describeBodyDifference(message: Message, of: string, one: BodyCheck): Promise<string | undefined> {
   const body = getBodyBytes(message);
@@ -87,12 +88,12 @@ async function compileJsonPath(path: string): Promise<JSONPathQuery> {
   }
 }
 
-/** The prefixes of a path are those that the document's root declares. */
+/** Evaluates an XPath with the prefixes that the document's root declares. */
 async function evaluateXml(document: Buffer, path: string): Promise<string | undefined> {
   return withXml(document, ({ root }) => evaluate(root, path, root.namespaces));
 }
 
-/** As text. What is no node counts as found where XPath takes it for true. @throws ShapeError */
+/** Returns the results as text; a result that is no node counts as found where XPath converts it to true. @throws ShapeError */
 function evaluate(root: XmlElement, path: string, namespaces: Readonly<Record<string, string>>): string | undefined {
   try {
     const result = root.eval(path, { ...namespaces });
@@ -103,7 +104,7 @@ function evaluate(root: XmlElement, path: string, namespaces: Readonly<Record<st
   }
 }
 
-/** Returns the first part of a form that is XML, in any encoding; of another body all. */
+/** Returns the first XML part of a form, in any encoding; the whole body otherwise. */
 function extractDocument({ headers }: Message, body: Buffer): Buffer {
   const boundary = /^multipart\/form-data\b.*?boundary=(?:"([^"]+)"|([^;\s]+))/i.exec(headers['content-type'] ?? '');
   if (boundary === null) return body;

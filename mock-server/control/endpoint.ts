@@ -24,7 +24,7 @@ const MAX_BODY_BYTES = 16 * 1024 * 1024;
 type Route = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly path: RegExp;
-  /** @param segment what the path's group matched */
+  /** @param segment part of the path that the pattern's group matched */
   run(mock: Mock, call: { readonly body: unknown; readonly segment: string; readonly incoming: Incoming }): unknown;
 };
 
@@ -78,11 +78,11 @@ const ROUTES: readonly Route[] = [
   { method: 'PUT', path: /^\/accounts\/([^/]+)$/, run: (mock, { segment, body }) => changeAccount(mock, segment, body) },
 ];
 
-/** The control interface, outside the contract. */
+/** Answers a request to the control interface, which is outside the contract. */
 export async function answerControl(mock: Mock, incoming: Incoming): Promise<Answer> {
   const path = incoming.path.slice(CONTROL_PATH.length);
   const method = incoming.method === 'HEAD' ? 'GET' : incoming.method;
-  // Container runtimes ask for its health without a token.
+  // Container runtimes request the health without a token.
   const isOpen = mock.controlToken !== undefined && path === '/health';
   const refusal = isOpen ? undefined : checkAccess(mock, incoming);
   if (refusal !== undefined) return refusal;
@@ -120,7 +120,7 @@ async function readJson(incoming: Incoming): Promise<unknown> {
   }
 }
 
-/** Cheap to ask often: who answers, whether any find has changed, which journal entries are still kept. */
+/** Returns the identity, the revision of the finds and the oldest kept journal entry, at little cost. */
 function viewHeartbeat(mock: Mock): unknown {
   return {
     pid: process.pid,
@@ -167,7 +167,7 @@ function moveClock(mock: Mock, { body }: { readonly body: unknown }): unknown {
   return viewClock(mock);
 }
 
-/** Holds a record's lock as if another request were at work; 0 gives it back. */
+/** Holds a record's lock like another request; 0 releases it. */
 function holdLock(mock: Mock, { body, segment }: { readonly body: unknown; readonly segment: string }): unknown {
   const { ms } = object({ ms: integer({ min: 0 }) })(body);
   if (mock.archive.get(segment)?.deleted !== false) throw new ControlRefusal(404, `there is no record ${segment}`);
@@ -176,7 +176,7 @@ function holdLock(mock: Mock, { body, segment }: { readonly body: unknown; reado
   return { ident: segment, locked: ms > 0 };
 }
 
-/** @throws HttpError where it does not hold: with a status of its own, so that `curl --fail` ends a job */
+/** @throws HttpError where the assertion fails: with a status of its own, so that `curl --fail` ends a job */
 async function askVerify(mock: Mock, { body }: { readonly body: unknown }): Promise<unknown> {
   const verified = await verify(mock.journal, body);
   if (!verified.ok) throw new HttpError(makeJsonAnswer(406, verified));
@@ -224,7 +224,7 @@ function checkAccess(mock: Mock, { message, headers, addresses }: Incoming): Ans
     const error = 'the control interface asks for its token, as Bearer or as the password of Basic';
     return makeJsonAnswer(401, { error }, ASKS_FOR_TOKEN);
   }
-  // A browser sends a password with whatever page asks for something here, so the token alone keeps no page away.
+  // A browser sends stored credentials with requests of any page, so the token alone does not exclude foreign pages.
   const ownOrigins = [`http://${host}`, ...[addresses, mock.addresses].map(({ controlUrl }) => new URL(controlUrl).origin)];
   const isOwn = origin === undefined || ownOrigins.includes(origin);
   return isOwn ? undefined : makeFailure(403, 'web pages from elsewhere may not use this');
@@ -243,7 +243,7 @@ function isNameOfThisMachine({ addresses }: Mock, host: string | undefined): boo
   return isLoopback || hostname === 'localhost' || hostname === new URL(addresses.controlUrl).hostname;
 }
 
-/** A browser asks for a user name as well; which one is no matter. */
+/** Tells if credentials contain the token; a browser adds any user name. */
 function hasToken(token: string, authorization: string | undefined): boolean {
   const [, scheme = '', credentials = ''] = /^(Bearer|Basic) +(\S.*)$/is.exec(authorization ?? '') ?? [];
   const isBasic = scheme.toLowerCase() === 'basic';

@@ -47,7 +47,7 @@ const OPTIONS: Readonly<Partial<Record<FaultName, readonly FaultOption[]>>> = {
   slow: ['ms', 'at'],
 };
 
-/** Every fault there is: what it does, where it makes sense, what more it takes. */
+/** Lists all faults: effect, endpoints, options. */
 export function listFaultCatalogue(): ReadonlyArray<{
   readonly fault: string;
   readonly meaning: string;
@@ -68,7 +68,7 @@ export function setFaults(mock: Mock, { body }: Call): unknown {
   return mock.faults.list();
 }
 
-/** Adds one rule; the others go on counting. @throws ShapeError */
+/** Adds one rule; the counters of the others continue. @throws ShapeError */
 export function addFault(mock: Mock, { body }: Call): unknown {
   const rule: FaultRule = readFaultRule(body);
   mock.faults.add(rule);

@@ -25,8 +25,8 @@ type FindView = {
 type PhotographView = { readonly id: string; readonly name: string; readonly type: string; readonly size_bytes: number };
 
 /**
- * The newest live finds, and how many there are in all: `?limit=`, `?state=` 1 to 4, `?text=` that stands anywhere in the
- * record. `revision` stays the same as long as no find changes.
+ * Returns the newest live finds, and their total: `?limit=`, `?state=` 1 to 4, `?text=` anywhere in the record. `revision`
+ * changes with every change of a find.
  * @throws ShapeError
  */
 export function viewFinds(mock: Mock, query: URLSearchParams): unknown {
@@ -86,7 +86,7 @@ function viewPhotographs(value: ReturnType<typeof getList>[number]): PhotographV
   ];
 }
 
-/** More cadastral areas than this are no background any more. */
+/** Maximum of cadastral areas in the background of the map. */
 const MAX_AREAS = 2000;
 /** Points of a border that are closer together than this many degrees (about a hundred metres) are drawn as one. */
 const CLOSE_DEGREES = 0.001;
@@ -94,12 +94,12 @@ const CLOSE_DEGREES = 0.001;
 type Shape = {
   readonly ident: string;
   readonly name: string;
-  /** The definition point: where the name may stand. Longitude, latitude. */
+  /** Position of the name: longitude, latitude. */
   readonly at: Position | null;
   readonly rings: ReadonlyArray<readonly Position[]>;
 };
 
-/** The seed's regions, districts and cadastral areas as outlines in WGS 84, simplified for drawing. */
+/** Returns outlines of the seed's regions, districts and cadastral areas in WGS 84, simplified for drawing. */
 export function viewMap(mock: Mock): unknown {
   const areas = makeShapes(mock, 'ruian_katastr');
   return {

@@ -7,8 +7,8 @@ import { assertKnownParameters, parseWholeNumber } from './query.ts';
 const ANY = { default: 0, max: Number.MAX_SAFE_INTEGER };
 
 /**
- * The requests as seen, oldest first: `?after=` an entry's id, `?find=`, `?method=`, `?user=`, `?status=` and `?rule=` those that
- * concern a find, were asked so, by that account, were answered so, or were refused by a rule, `?limit=` the newest so many.
+ * Returns the requests, oldest first. Filters: `?after=` id of an entry, `?find=`, `?method=`, `?user=`, `?status=`, `?rule=` of
+ * a refusal, `?limit=` newest entries.
  * @throws ShapeError
  */
 export function viewJournal(mock: Mock, query: URLSearchParams): readonly JournalEntry[] {
@@ -38,7 +38,7 @@ export function isAbout({ change, path }: JournalEntry, find: string): boolean {
   );
 }
 
-/** One request with its answer. @throws ControlRefusal where it is not kept */
+/** Returns one request with its answer. @throws ControlRefusal where it is not kept */
 export async function viewWholeEntry(mock: Mock, id: string): Promise<unknown> {
   await mock.journal.waitUntilSettled();
   const entry = mock.journal.viewWhole(Number(id));

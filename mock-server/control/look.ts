@@ -5,7 +5,7 @@ import { ShapeError } from '../base/shape.ts';
 import { assertReadable, describeBodyDifference, describeTextDifference } from './body-check.ts';
 import type { Question, Reply } from './matcher.ts';
 
-// A thread of its own: expressions from outside may take for ever, and are ended with the thread.
+// A separate thread: the time of foreign expressions is unbounded, so the thread is terminated at a deadline.
 parentPort?.on('message', async (question: Question) => parentPort?.postMessage(await replyTo(question)));
 
 async function replyTo(question: Question): Promise<Reply> {
@@ -30,7 +30,7 @@ async function listDifferences(question: Question): Promise<readonly (string | u
   }
 }
 
-/** Between threads a buffer becomes an array of bytes. */
+/** Converts the byte array of a message between threads to a buffer. */
 function withBuffer<T extends { readonly body?: Uint8Array | undefined }>(message: T): T {
   return message.body === undefined ? message : { ...message, body: Buffer.from(message.body) };
 }

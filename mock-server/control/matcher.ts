@@ -19,18 +19,18 @@ export type Reply =
   | { readonly kind: 'misshapen'; readonly message: string }
   | { readonly kind: 'undecided'; readonly message: string };
 
-/** For all questions of one assertion; a search through a full journal takes a small part of it. */
+/** Time limit for all questions of one assertion; searching a full journal takes a fraction of it. */
 const MAX_MS = 5000;
 const MAX_MEMORY_MB = 256;
 
-/** Evaluates expressions from outside in a thread that is ended at a deadline: their time is not bounded. */
+/** Evaluates foreign expressions, whose time is unbounded, in a thread that is terminated at a deadline. */
 export class Matcher {
   #worker: Worker | undefined;
   readonly #deadline = AbortSignal.timeout(MAX_MS);
 
   /**
    * @returns how each text or the body differs
-   * @throws ShapeError where the question cannot be read; ControlRefusal where its answer takes too long, or nothing decides it
+   * @throws ShapeError for an invalid question; ControlRefusal where the answer takes too long, or the kept data do not suffice
    */
   async listDifferences(question: Question): Promise<readonly (string | undefined)[]> {
     this.#worker ??= startWorker();
@@ -57,7 +57,7 @@ export class Matcher {
   }
 }
 
-/** Starts the build's file also where the sources run: Node 20 loads no TypeScript. */
+/** Starts the built file also when the sources run: Node 20 loads no TypeScript. */
 function startWorker(): Worker {
   const worker = new Worker(getPackagePath('dist', 'mock-server', 'control', 'look.js'), {
     resourceLimits: { maxOldGenerationSizeMb: MAX_MEMORY_MB },

@@ -12,10 +12,10 @@ const TYPES: Readonly<Record<string, string>> = {
   svg: 'image/svg+xml',
 };
 
-/** A plain name: no path leads out of the page's folder. */
+/** File name without folders, so that no path leaves the page's folder. */
 const PAGE_FILE = /^\/([a-z][a-z-]*\.(css|js|svg))$/;
 
-/** Nothing from elsewhere, no markup made from text, no framing. */
+/** Content security policy: no foreign content, no framing. */
 const POLICY = [
   "default-src 'self'",
   "base-uri 'none'",
@@ -28,12 +28,12 @@ const POLICY = [
 const GUARDS = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' };
 
 /**
- * The web page of the control interface, its parts, and the bytes of photographs.
+ * Returns the web page of the control interface, its files, or the bytes of a photograph.
  * @param path below the control address
- * @returns undefined where the path is none of these
+ * @returns undefined for any other path
  */
 export async function answerPageFile(mock: Mock, path: string): Promise<Answer | undefined> {
-  // Without the slash the page's relative addresses would be wrong.
+  // Relative addresses of the page need the final slash.
   if (path === '') return makeHtmlPage(308, 'Permanent Redirect', { location: `${mock.addresses.mount}${CONTROL_PATH}/` });
   if (path === '/') return readPageFile('page.html', 'html');
   if (path === '/docs') return readPageFile('docs.html', 'html');
@@ -43,7 +43,7 @@ export async function answerPageFile(mock: Mock, path: string): Promise<Answer |
   if (photograph === undefined) return undefined;
   return {
     status: 200,
-    // Uploads are shown, never run.
+    // Uploads are displayed, never executed.
     headers: {
       ...GUARDS,
       'content-type': photograph.mimetype,

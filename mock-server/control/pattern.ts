@@ -8,7 +8,7 @@ import { type BodyCheck, expression, readBodyCheck, wanted } from './body-check.
 import { isAbout } from './journal-view.ts';
 import type { Matcher } from './matcher.ts';
 
-/** The journal that is judged, and the thread that evaluates expressions. */
+/** Journal and evaluator of an assertion. */
 export type Sources = { readonly journal: Journal; readonly matcher: Matcher };
 
 const headerCheck = check(
@@ -20,7 +20,7 @@ const headerCheck = check(
   },
 );
 
-/** Conditions on a request. A key that is absent is no condition. */
+/** Conditions on a request; absent keys are no conditions. */
 export const readPattern = object({
   method: optional(text({ min: 1 })),
   /** Without the query. */
@@ -39,7 +39,10 @@ export const readPattern = object({
 });
 export type Pattern = Readonly<ReturnType<typeof readPattern>>;
 
-/** Also where no request comes into question: `count: 0` would hold whatever a path is. @throws ShapeError */
+/**
+ * Asserts that a pattern can be evaluated, also without a matching request: `count: 0` would hold for an invalid expression.
+ * @throws ShapeError
+ */
 export async function assertJudgeable(matcher: Matcher, { request_body = [], answer_body = [] }: Pattern): Promise<void> {
   for (const check of [...request_body, ...answer_body]) await matcher.listDifferences({ kind: 'readable', check });
 }
@@ -82,7 +85,7 @@ export function listDifferences(entry: JournalEntry, pattern: Pattern, ofPath: s
 
 /**
  * Explains how a request and its answer differ from a pattern.
- * @throws ControlRefusal where what is kept decides nothing, ShapeError where a path does not fit its document
+ * @throws ControlRefusal where the kept part does not suffice, ShapeError where an expression does not fit its document
  */
 export async function listMessageDifferences(
   { journal, matcher }: Sources,

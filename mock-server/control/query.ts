@@ -1,6 +1,6 @@
 import { ShapeError } from '../base/shape.ts';
 
-/** @throws ShapeError where something else is asked for, or the same twice: it would be left out in silence */
+/** @throws ShapeError for an unknown or repeated parameter, which would be ignored silently */
 export function assertKnownParameters(query: URLSearchParams, ...names: readonly string[]): void {
   for (const name of query.keys()) {
     if (!names.includes(name)) throw new ShapeError(name, `is not known; known are ${names.join(', ')}`);
@@ -8,7 +8,7 @@ export function assertKnownParameters(query: URLSearchParams, ...names: readonly
   }
 }
 
-/** A whole number of the query. @throws ShapeError */
+/** Parses a whole number of the query. @throws ShapeError */
 export function parseWholeNumber(
   query: URLSearchParams,
   name: string,

@@ -6,7 +6,7 @@ import { listChildNames } from '../state/records/child-order.ts';
 import { type ArchiveRecord, type Body, type BodyValue, ENTITIES, getIdent, type RecordInput } from '../state/records/record.ts';
 import { renderRecord } from '../state/records/render.ts';
 
-/** Children to replace; null takes one away. */
+/** Children to replace; null removes one. */
 type Changes = Readonly<Record<string, BodyValue | null>>;
 
 const readChange = check(
@@ -31,8 +31,7 @@ const readDeletion = check(object({ datestamp: optional(instant), permanent: opt
 const readRestoration = object({ datestamp: optional(instant) });
 
 /**
- * Creates or replaces a record, or changes some of its children; its datestamp moves, or becomes the one that is given. The
- * result must satisfy schema 2.2.
+ * Creates, replaces or changes a record; its datestamp is set to now, or to the given one. The result must satisfy schema 2.2.
  */
 export async function changeRecord(mock: Mock, body: unknown): Promise<unknown> {
   const change = readChange(body);
@@ -44,14 +43,14 @@ export async function changeRecord(mock: Mock, body: unknown): Promise<unknown> 
   );
 }
 
-/** A record with its body in compact notation, deleted ones included. */
+/** Returns a record, including deleted ones, with its body in compact notation. */
 export function showRecord(mock: Mock, ident: string): unknown {
   const record = mock.archive.get(ident);
   if (record === undefined) throw new ControlRefusal(404, `there is no record ${ident}`);
   return { ...viewRecord(record), creator: record.creator, organisation: record.organisation, body: record.body };
 }
 
-/** The header stays listed as deleted, unless it is to leave no trace; a project forgets its find. */
+/** Deletes a record and removes a find from its project. The header stays listed as deleted, unless it is erased. */
 export function deleteRecord(mock: Mock, ident: string, body: unknown): unknown {
   const { datestamp, permanent } = readDeletion(body ?? {});
   return saveChangedRecord(mock, ident, () =>
@@ -59,7 +58,7 @@ export function deleteRecord(mock: Mock, ident: string, body: unknown): unknown 
   );
 }
 
-/** A deleted record is there again with the content that it had. */
+/** Restores a deleted record with its content. */
 export function restoreRecord(mock: Mock, ident: string, body: unknown): unknown {
   const datestampMs = floorMs(readRestoration(body ?? {}).datestamp);
   return saveChangedRecord(mock, ident, () => mock.archive.restore(ident, datestampMs));

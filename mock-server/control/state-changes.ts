@@ -17,11 +17,11 @@ type Transition = {
   listMissing(find: ArchiveRecord): string[];
 };
 
-/** Elements that a submitted find needs (A-STATE-10). */
+/** Elements that a submitted find requires (A-STATE-10). */
 const SUBMITTED_NEEDS = ['hloubka', 'okolnosti', 'obdobi', 'druh_nalezu', 'specifikace', 'nalezce', 'datum_nalezu'];
 const SUBMITTED_NEEDS_GUARDED = ['katastr', 'lokalizace', 'geom_wkt'];
 
-/** The moves that people make outside the write interface (A-STATE-8). */
+/** Transitions that people make outside the write interface (A-STATE-8). */
 const MOVES: Readonly<Record<MoveName, Transition>> = {
   submit: {
     from: [1],
@@ -61,8 +61,8 @@ const readMove = object({
 });
 
 /**
- * Moves a find one state on or back, as a person would in the service's own pages: `{"move": "submit"}`, with `user` in
- * that account's name, else in an administrator's.
+ * Moves a find by one state, as a person would on the service's website: `{"move": "submit"}`, by `user`, else by an
+ * administrator.
  */
 export function moveFind(mock: Mock, ident: string, body: unknown): unknown {
   const { move: name, user } = readMove(body);

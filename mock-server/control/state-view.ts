@@ -6,7 +6,7 @@ import { type Account, GROUP_OF_ROLE, ROLES } from '../state/accounts.ts';
 import type { Mock } from '../state/mock.ts';
 import { getId, getText } from '../state/records/record.ts';
 
-/** Answer of `GET /state`: counts, accounts, the projects that they may import into, addresses. */
+/** Returns `GET /state`: counts, accounts, the projects into which they may import, addresses. */
 export function viewState(mock: Mock, addresses: Addresses): unknown {
   const accounts = mock.accounts.listAll();
   const nowMs = mock.clock.now();
@@ -70,7 +70,7 @@ const readRights = object({
 /** The group of an account that has no role. */
 const NO_ROLE = 'Uživatel';
 
-/** Changes what an account may do: its user's record says so from now on, and requests under way are not asked again. */
+/** Changes the permissions of an account, in its user record, from the next request on. */
 export function changeAccount(mock: Mock, username: string, body: unknown): unknown {
   const { role, organisation: ident, active } = readRights(body);
   const account = mock.accounts.findByName(username);

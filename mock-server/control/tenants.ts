@@ -11,7 +11,7 @@ const whole = (max: number, min = 0) => optional(integer({ min, max }));
 
 const readTenant = object({
   name: optional(text({ min: 1 })),
-  // No folder: who may use this from elsewhere may not read this machine's files.
+  // No folder: a remote caller must not read files of this machine.
   seed: optional(readOneOf(['demo', 'empty'] as const)),
   training: optional(flag),
   deployed: optional(flag),
@@ -34,7 +34,7 @@ export function listTenants(mock: Mock, { incoming }: { readonly incoming: Incom
     .map(([name, tenant]) => ({ name, ...getAddressesOfTenant(tenant, incoming) }));
 }
 
-/** Below the host by which the server was asked. */
+/** Returns the addresses of a tenant below the host by which the server was addressed. */
 function getAddressesOfTenant({ addresses, training }: Mock, { addresses: used }: Incoming): ReturnType<typeof viewAddresses> {
   return viewAddresses(getAddressesAt(addresses, new URL(used.baseUrl)), training);
 }

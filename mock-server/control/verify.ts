@@ -14,7 +14,7 @@ import {
 
 type Range = { readonly at_least?: number; readonly at_most?: number };
 
-/** Requests that come close are shown, so that a failed assertion says what came instead. */
+/** Nearest requests to show for a failed assertion. */
 const MAX_NEAREST = 3;
 
 const readRange = (reader: Reader<number>): Reader<Range> =>
@@ -54,7 +54,7 @@ type Near = {
   readonly differs: readonly string[];
 };
 
-/** Result of an assertion: `entries` are the journal's, the ones that were met; `nearest` those that were nearly. */
+/** Result of an assertion: `entries` of the journal that match, and `nearest` that nearly do. */
 type Verified = {
   readonly ok: boolean;
   readonly entries: readonly number[];
@@ -63,9 +63,8 @@ type Verified = {
 };
 
 /**
- * Holds the journal against what was expected of it: how many requests were such, that such requests came in this order, how much time
- * lay between them.
- * @throws ShapeError; ControlRefusal where what is kept decides nothing
+ * Checks an assertion about the journal: number, order and intervals of matching requests.
+ * @throws ShapeError; ControlRefusal where the kept data do not suffice
  */
 export async function verify(journal: Journal, body: unknown): Promise<Verified> {
   const { request, count: wanted = { at_least: 1 }, order, gap_ms } = question(body);
@@ -117,7 +116,7 @@ function describeRange({ at_least = 0, at_most }: Range): string {
   return at_most === undefined ? `at least ${at_least}` : `${at_least} to ${at_most}`;
 }
 
-/** Between a request and the next one, by the mock's clock at their arrival. */
+/** Explains an interval between matching requests that is out of range, by the mock's clock at their arrival. */
 function describeGapFault(matched: readonly JournalEntry[], range: Range): string | null {
   const { at_least = 0, at_most = Number.POSITIVE_INFINITY } = range;
   if (matched.length < 2) return `expected a gap between such requests, and there was ${matched.length === 1 ? 'one' : 'none'}`;
@@ -151,7 +150,9 @@ async function findMatching(
   return { matched, missed };
 }
 
-/** Those that differ least, of equal ones the newest. Headers and bodies were not looked at where the list decided. */
+/**
+ * Finds the entries that differ least, newest first. Headers and bodies are compared only where the listed members do not decide.
+ */
 async function findNearest(sources: Sources, pattern: Pattern, missed: readonly Missed[]): Promise<Near[]> {
   const ranked = [...missed].sort((a, b) => a.differs.length - b.differs.length || b.entry.id - a.entry.id);
   const near: Near[] = [];

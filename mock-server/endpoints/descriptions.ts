@@ -7,7 +7,7 @@ import { makeJsonAnswer } from '../base/problem.ts';
 type Examples = Readonly<Record<string, { readonly value: unknown }>>;
 type Description = { readonly components: { readonly examples?: Examples } };
 
-/** The OpenAPI description of an interface, with the address at which it is described, and examples that can be sent there. */
+/** Returns the OpenAPI description of an interface, with its address and with examples that can be sent there. */
 export function answerDescription({ addresses }: Incoming, of: 'service' | 'control'): Answer {
   const text = readFileSync(getPackagePath('mock-server', 'openapi', `${of}.json`), 'utf8')
     .replaceAll('{schema_base}', addresses.schemaBase)
@@ -18,7 +18,7 @@ export function answerDescription({ addresses }: Incoming, of: 'service' | 'cont
   return makeJsonAnswer(200, { ...description, components: { ...components, ...examples }, servers: [{ url }] });
 }
 
-/** `<name>Digest` is the digest of the file of `<name>`, which the addresses in it change. */
+/** Adds `<name>Digest`, the digest of the file of `<name>`, which contains the addresses. */
 function withDigests(examples: Examples): Examples {
   const filled = Object.entries(examples).map(([name, example]) => {
     const digested = examples[name.replace(/Digest$/, '')]?.value;

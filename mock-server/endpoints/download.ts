@@ -8,8 +8,8 @@ import type { JournalEntry } from '../state/journal.ts';
 import type { Mock } from '../state/mock.ts';
 
 /**
- * A photograph's bytes at the address that its `soubor/url` names (A-FILE-6). Originals of finds in
- * state 4 are open, others are for those who may work on the find. Thumbnails are not made: the original stands in.
+ * Answers with a photograph's bytes at the address in its `soubor/url` (A-FILE-6). Originals of finds in state 4 are public,
+ * others require permission to edit the find. The original replaces thumbnails, which are not made.
  */
 export async function answerPhotographDownload(
   mock: Mock,

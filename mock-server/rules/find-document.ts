@@ -7,9 +7,9 @@ import type { Mock } from '../state/mock.ts';
 import { type FindGeometry, type GeomSystem, parseFindPoint } from '../state/records/geometry.ts';
 import { assertNoProblems, makeProblem, makeRefusal } from './refusal.ts';
 
-/** Values of an import document, read but not yet resolved. Absent, empty and blank values are undefined. */
+/** Parsed, unresolved values of an import document. Absent, empty and blank values are undefined. */
 export type FindDocument = {
-  /** Line of the find's start tag: where findings without a line of their own are reported. */
+  /** Line of the find's start tag, for findings without a line of their own. */
   readonly line: number;
   readonly evidencni_cislo: string | undefined;
   readonly projekt: string;
@@ -41,7 +41,7 @@ export type Finder =
   | { readonly kind: 'known'; readonly id: string; readonly line: number }
   | { readonly kind: 'new'; readonly surname: string; readonly givenName: string; readonly line: number };
 
-/** The root's only child (A-IMPORT-4, step 7). @throws HttpError 400, 422 */
+/** Returns the root's only child (A-IMPORT-4, step 7). @throws HttpError 400, 422 */
 export function requireOneFind(root: XmlTree, say: Say): XmlTree {
   if (root.children.length === 0 && !root.hasOtherNodes) throw makeRefusal(400, say('root-empty'));
   const finds = root.children.filter((entity) => entity.name === 'samostatny_nalez');
@@ -51,7 +51,7 @@ export function requireOneFind(root: XmlTree, say: Say): XmlTree {
   return find;
 }
 
-/** Steps 8 to 13 of A-IMPORT-4, each refused alone. @throws HttpError 422 */
+/** Parses a find (A-IMPORT-4, steps 8 to 13, each refused alone). @throws HttpError 422 */
 export function parseFindDocument(find: XmlTree, say: Say, deployed: boolean): FindDocument {
   const getText = (name: string) => getTextOf(findChild(find, name));
   const nalezce = parseFinder(findChild(find, 'nalezce'), say);
@@ -92,7 +92,10 @@ export function parseFindDocument(find: XmlTree, say: Say, deployed: boolean): F
   };
 }
 
-/** With `:tba` the text counts: `Surname, Given name`, split at the first comma. With any other id it is not read. */
+/**
+ * Parses a finder. With `:tba` the text counts: `Surname, Given name`, split at the first comma. With any other id it is not
+ * read.
+ */
 function parseFinder(element: XmlTree | undefined, say: Say): Finder | undefined {
   const id = getIdOf(element);
   if (element === undefined || id === undefined) return undefined;
@@ -113,11 +116,11 @@ function parseSelectedGeometry(
   const name = system === '4326' ? 'geom_wkt' : 'geom_sjtsk_wkt';
   const element = findChild(guarded, name);
   if (element === undefined) return undefined;
-  // The contract fixes the attribute; the deployed service never compares it (A-POINT-3).
+  // The contract fixes the attribute; the deployed service does not compare it (A-POINT-3).
   if (!deployed && Number(element.attributes.get('EPSG')) !== Number(system)) {
     return throwFieldError(element.line, name, say('wkt-epsg', system));
   }
-  // Left out, it is no geometry; a blank one is a malformed point, but no geometry either to the deployed service (A-POINT-10).
+  // An absent geometry is none; a blank one is malformed, except on the deployed service (A-POINT-10).
   if (deployed && element.text === '') return undefined;
   const geometry = parseFindPoint(element.text, system, deployed);
   return typeof geometry === 'string' ? throwFieldError(element.line, name, say(geometry)) : geometry;
@@ -132,7 +135,7 @@ function getTextOf(element: XmlTree | undefined): string | undefined {
   return element === undefined || element.text === '' ? undefined : element.text;
 }
 
-/** As it is written: texts are trimmed, references are not (A-VALUE-1). */
+/** Returns the unchanged attribute: texts are trimmed, references are not (A-VALUE-1). */
 function getIdOf(element: XmlTree | undefined): string | undefined {
   return element?.attributes.get('id') || undefined;
 }
@@ -140,10 +143,10 @@ function getIdOf(element: XmlTree | undefined): string | undefined {
 const XSI = 'http://www.w3.org/2001/XMLSchema-instance';
 
 /**
- * The declared schema must be the supported one, in the spelling that the service knows: its prefix bound on the root,
- * and the exact pair in `xsi:schemaLocation` (A-DECLARE-2, A-DECLARE-3). Pairs of other namespaces may stand beside it.
- * @param used the addresses by which the client reached the server; a document may name the server's own as well
- * @returns those that the document names
+ * Checks the declared schema: the service's prefix bound on the root, and the exact pair in `xsi:schemaLocation` (A-DECLARE-2,
+ * A-DECLARE-3). Pairs of other namespaces are ignored.
+ * @param used addresses by which the client reached the server; the server's own are accepted as well
+ * @returns the addresses in the document
  * @throws HttpError 422
  */
 export function checkDeclaration(mock: Mock, used: Addresses, document: XmlDocument, say: Say): Addresses {
@@ -159,11 +162,11 @@ export function checkDeclaration(mock: Mock, used: Addresses, document: XmlDocum
   if (tokens.length === 0) throw makeRefusal(422, say('schema-location-missing'));
   if (tokens.length % 2 === 1) throw makeRefusal(422, say('schema-location-odd'));
   const pairs = tokens.flatMap((token, index) => (index % 2 === 0 ? [[token, tokens[index + 1]]] : []));
-  // The last pair counts where a namespace appears twice.
+  // The last pair of a namespace counts.
   const declared = pairs.findLast(([name]) => name === bound)?.[1];
   if (declared !== xsd) throw makeRefusal(422, say('schema-location-wrong', xsd));
   const allowed = mock.settings.allowed_schema_versions;
-  // An empty list restricts as little as none.
+  // An empty list does not restrict.
   const isRefused = allowed !== null && allowed.length > 0 && !allowed.includes(NEWEST_VERSION);
   if (isRefused) throw makeRefusal(422, say('schema-version', NEWEST_VERSION));
   return named;

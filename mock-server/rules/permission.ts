@@ -37,20 +37,26 @@ function listCooperatingArchaeologists(mock: Mock, account: Account): Account[] 
     .filter((partner) => isAtLeast(partner, 'archaeologist'));
 }
 
-/** A-NUMBER-18: Archaeologists for what they created or their organisation holds; Archivists any; Researchers never. */
+/**
+ * Tells if the account may change the number (A-NUMBER-18): Archaeologists of finds that they created or their organisation
+ * holds; Archivists of any; Researchers of none.
+ */
 export function mayEditNumber(mock: Mock, account: Account, find: ArchiveRecord): boolean {
   if (isAtLeast(account, 'archivist')) return true;
   return isAtLeast(account, 'archaeologist') && isOwnOrOfOrganisation(mock, account, find);
 }
 
-/** A-PHOTO-18: Researchers for their own finds in state 1; Archaeologists in any state; Archivists any. */
+/**
+ * Tells if the account may add a photograph (A-PHOTO-18): Researchers to own finds in state 1; Archaeologists in any state;
+ * Archivists to any.
+ */
 export function mayAttachPhotograph(mock: Mock, account: Account, find: ArchiveRecord): boolean {
   if (isAtLeast(account, 'archivist')) return true;
   if (isAtLeast(account, 'archaeologist')) return isOwnOrOfOrganisation(mock, account, find);
   return find.creator === account.user && find.stav === 1;
 }
 
-/** Created by the account, or its organisation runs the project or received the find. */
+/** Tells if the account created the find, or its organisation runs the project or received the find. */
 function isOwnOrOfOrganisation(mock: Mock, account: Account, find: ArchiveRecord): boolean {
   if (find.creator === account.user) return true;
   if (account.organisation === null) return false;

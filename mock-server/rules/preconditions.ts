@@ -16,8 +16,8 @@ type GatedRequest = {
 };
 
 /**
- * Everything that is asked before an operation runs, in the service's order (A-GATE-4).
- * @returns who is asking
+ * Checks everything that precedes an operation, in the service's order (A-GATE-4).
+ * @returns the account
  * @throws HttpError with the refusal
  */
 export function checkPreconditions(mock: Mock, request: GatedRequest): Account {
@@ -35,7 +35,10 @@ function assertOpen(mock: Mock, { say }: GatedRequest): void {
   if (mock.settings.access_mode === 'closed') throw new HttpError(makeDetailAnswer(503, say('closed')));
 }
 
-/** The format of errors is negotiated first, even though success is XML: `Accept: application/xml` alone gets 406 (A-GATE-7). */
+/**
+ * Checks `Accept`, which concerns the format of errors, even though success is XML: `Accept: application/xml` alone gets 406
+ * (A-GATE-7).
+ */
 function assertServableFormat({ incoming, say }: GatedRequest): void {
   const accepted = parseAccept(incoming.headers.accept);
   const served = ['application/json', 'text/html'].some((type) => isAccepted(accepted, type));
@@ -53,7 +56,7 @@ export function authenticate(mock: Mock, incoming: Incoming, say: Say): Account 
   return state.account;
 }
 
-/** Black lists win; in `whitelist_only` both white lists are required where both kinds have rules (A-GATE-8). */
+/** Checks the access lists: black lists win; `whitelist_only` requires both white lists where both have rules (A-GATE-8). */
 function assertListed(mock: Mock, { incoming, say }: GatedRequest, account: Account): void {
   const { ipBlacklist, ipWhitelist, userBlacklist, userWhitelist } = mock.access;
   const whitelistOnly = mock.settings.access_mode === 'whitelist_only';
@@ -100,7 +103,7 @@ export function isAccepted(accepted: readonly AcceptedType[], type: string): boo
   return getQuality(accepted, type) > 0;
 }
 
-/** The most specific range that matches decides. */
+/** Returns the weight of a type by the most specific matching range. */
 export function getQuality(accepted: readonly AcceptedType[], type: string): number {
   const group = `${type.split('/')[0]}/*`;
   for (const range of [type, group, '*/*']) {

@@ -5,7 +5,7 @@ import { type Body, getText } from '../state/records/record.ts';
 /** Accessibility of a project without finds: public (S-ACCESS-3). */
 const ANONYMOUS = 'HES-000865';
 
-/** Brings a project's list of finds and its helper accessibility up to date; its datestamp moves (A-HISTORY-4). */
+/** Updates a project's list of finds and its accessibility; its datestamp changes (A-HISTORY-4). */
 export function rewriteProject(archive: Archive, ident: string): void {
   const project = archive.findLive('projekt', ident);
   if (project === undefined) return;
@@ -23,7 +23,7 @@ export function rewriteProject(archive: Archive, ident: string): void {
   archive.put({ entity: 'projekt', body });
 }
 
-/** The entry with the lowest `razeni` among the project's finds. */
+/** Returns the entry with the lowest `razeni` among the project's finds. */
 function computeAccessibility(archive: Archive, project: string): Body {
   const entries = archive
     .listAccessibilitiesOfProject(project)

@@ -1,6 +1,6 @@
 /**
- * Departures of the deployed service from its contract and, with names that begin with `oai-`, from OAI-PMH 2.0. `--deployed` switches
- * them on. Keys are stable: tests and documentation cite them. Add at the end.
+ * Deviations of the deployed service from its contract and, with the prefix `oai-`, from OAI-PMH 2.0; enabled by `--deployed`.
+ * Keys are stable, since tests and documentation cite them; new ones come last.
  */
 export const QUIRKS = {
   'import-repeated-file-part': 'A repeated part `file` on import is not refused; the last one is used, other files are ignored.',

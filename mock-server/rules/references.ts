@@ -6,7 +6,7 @@ import { type Body, getIdent, getText, type RecordInput } from '../state/records
 import { type FindDocument, type Finder, VOCABULARY_OF_ELEMENT, type VocabularyElement } from './find-document.ts';
 import { makeProblem } from './refusal.ts';
 
-/** The elements that point to other records, as the service writes them: with its own Czech labels. */
+/** Elements that refer to other records, with the service's Czech labels. */
 export type References = {
   readonly elements: Readonly<Partial<Record<VocabularyElement | 'nalezce' | 'predano_organizace', Body>>>;
   /** A person to be created together with the find. */
@@ -16,7 +16,7 @@ export type References = {
 
 const MAX_DEPTH_CM = 2_147_483_647;
 
-/** Step 16 of A-IMPORT-4: finder, references and value types; all findings together. */
+/** Resolves finder, references and value types (A-IMPORT-4, step 16); returns all findings together. */
 export function resolveReferences(mock: Mock, find: FindDocument, say: Say): References {
   const problems: Problem[] = [];
   const elements: Record<string, Body> = {};
@@ -56,7 +56,7 @@ function makeLabel(id: string, text: string | undefined): Body {
 
 type ResolvedFinder = { readonly element: Body; readonly newPerson: RecordInput | undefined };
 
-/** A known person by identifier; a new one by surname and given name, exactly as written, unless there is one already. */
+/** Resolves a person by identifier, or by surname and given name exactly as written; else the person is new. */
 function resolveFinder(archive: Archive, finder: Finder): ResolvedFinder | 'unknown' {
   if (finder.kind === 'known') {
     const person = archive.findLive('osoba', finder.id);
@@ -96,7 +96,7 @@ function makeNextPersonIdent(archive: Archive): string {
   return `OS-${String(highest + 1).padStart(6, '0')}`;
 }
 
-/** Values that the XSD lets pass and the service does not (A-VALUE-3, A-VALUE-6). */
+/** Checks values that the schema allows and the service refuses (A-VALUE-3, A-VALUE-6). */
 function checkValues(find: FindDocument, say: Say): Problem[] {
   const problems: Problem[] = [];
   const depth = find.hloubka === undefined ? 0 : Number(find.hloubka);

@@ -4,7 +4,7 @@ import type { Say } from '../base/messages.ts';
 import { makeDetailAnswer, makeHtmlPage } from '../base/problem.ts';
 import type { FaultRule } from '../state/parse-fault-rules.ts';
 
-/** The connection ends without an answer: cut with a reset, or left open in silence until the client gives up. */
+/** Ends the connection without an answer: by a reset, or left open until the client disconnects. */
 export class SimulatedDisconnect extends Error {
   readonly kind: 'hang' | 'reset';
   constructor(kind: 'hang' | 'reset') {
@@ -14,22 +14,24 @@ export class SimulatedDisconnect extends Error {
   }
 }
 
-/** Points inside an operation where a fault can strike: before anything is stored, and after the transaction is committed. */
+/**
+ * Points of an operation at which a fault may be triggered: before anything is stored, and after the transaction is committed.
+ */
 export type Hooks = {
-  /** Undefined where there is nothing to wait for: the plan is then saved before any other request runs. */
+  /** Undefined where there is nothing to wait for: then no other request runs before the save. */
   beforeSave(): Promise<void> | undefined;
   afterSave(): void;
 };
 
-/** The hooks of a request that no fault strikes. */
+/** Hooks of a request without a fault. */
 const NO_HOOKS: Hooks = { beforeSave: () => undefined, afterSave: () => {} };
 
-/** An answer that is to leave the server damaged: half of it under its full length. */
+/** An answer that is sent truncated: half of the body under its full length. */
 export type SentAnswer = Answer & { readonly truncated?: true };
 
 /**
- * Runs an operation under a fault. What strikes before or after saving does so at the operation's own hooks; an operation
- * that saves nothing may ignore them, and is then struck around itself.
+ * Runs an operation under a fault. Faults before or after saving are triggered at the operation's hooks; around an operation that
+ * saves nothing and ignores them.
  */
 export async function runUnderFault(
   fault: FaultRule | undefined,
@@ -52,7 +54,7 @@ export async function runUnderFault(
     },
   };
   const answer = await operation(hooks);
-  // A refused request never reached its save; the fault then strikes nothing, as in life.
+  // A refused request never reached its save, so the fault is not triggered.
   if (!struck && answer.status < 400) {
     await hooks.beforeSave();
     hooks.afterSave();
@@ -75,7 +77,7 @@ function isAnsweredInJson({ endpoint }: FaultRule): boolean {
   return endpoint === 'import' || endpoint === 'number' || endpoint === 'photo';
 }
 
-/** Faults that stand in for what a proxy or a gate would have said. */
+/** Returns the answer of faults that replace the operation, as a proxy would. */
 function answerInstead(fault: FaultRule, say: Say): Answer | undefined {
   const retryAfter: Record<string, string> = fault.retry_after === undefined ? {} : { 'retry-after': String(fault.retry_after) };
   const isJson = isAnsweredInJson(fault);
@@ -98,7 +100,7 @@ function answerInstead(fault: FaultRule, say: Say): Answer | undefined {
   }
 }
 
-/** The status is right, the body is not what it says it is. */
+/** Replaces the body by one that contradicts the headers. */
 function makeNonsense(answer: Answer): Answer {
   return { ...answer, body: '<html><body>Something else answered.<br></html' };
 }

@@ -3,7 +3,7 @@ import type { Answer, Incoming } from '../base/http-message.ts';
 import type { Account, Role } from '../state/accounts.ts';
 import type { Mock } from '../state/mock.ts';
 
-/** The roles (S-ROLE-1): anonymous, researcher, archaeologist, archivist. */
+/** Roles (S-ROLE-1): anonymous, researcher, archaeologist, archivist. */
 export type VisibilityCode = 'A' | 'B' | 'C' | 'D';
 
 /** Reader of a record: the contract's role letter, with the user and the organisation that `my record` refers to. */
@@ -34,8 +34,8 @@ function makeViewer(account: Account): Viewer {
 type UnreadableCredentials = 'not-base64' | 'no-colon';
 
 /**
- * Signs in by HTTP Basic with every request, or by a bearer token of interface A unless `deployed`. Without credentials: anonymous.
- * @returns the viewer, undefined for wrong credentials, or why they cannot be read
+ * Signs in by HTTP Basic, or by a bearer token of interface A unless `deployed`. Without credentials: anonymous.
+ * @returns the viewer; undefined for wrong credentials; or the fault of unreadable ones
  */
 export function signIn(mock: Mock, incoming: Incoming): Viewer | undefined | UnreadableCredentials {
   const header = incoming.headers.authorization;
@@ -57,7 +57,7 @@ function signInBasic(mock: Mock, credentials: string): Viewer | undefined | Unre
   return account?.active === true ? makeViewer(account) : undefined;
 }
 
-/** 401. The deployed service sends no challenge, so that clients must send Basic unasked (B-AUTH-3). */
+/** Makes the 401. The deployed service sends no challenge, so clients must send Basic unasked (B-AUTH-3). */
 export function makeUnauthorised(deployed: boolean): Answer {
   const challenge: Record<string, string> = deployed ? {} : { 'www-authenticate': 'Basic realm="harvesting", charset="UTF-8"' };
   const type = deployed ? 'text/xml;charset=UTF-8' : 'text/plain; charset=utf-8';
@@ -72,7 +72,7 @@ create table if not exists harvest_sessions (id text primary key, user text not 
 `;
 
 /**
- * Sessions of the deployed service: a client that signed in stays signed in by its cookie, even without credentials (B-AUTH-4).
+ * Signs in by a session of the deployed service: its cookie stays valid without credentials (B-AUTH-4).
  * @returns the viewer, and the cookie to set
  */
 export function signInBySession(

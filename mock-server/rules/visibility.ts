@@ -12,14 +12,14 @@ import {
 import { FORBIDDEN } from '../state/records/render.ts';
 import type { Viewer, VisibilityCode } from './viewer.ts';
 
-/** One cell of the tables; several conditions: any of them. */
+/** One cell of the tables; one of several conditions suffices. */
 type Rule = 'yes' | 'hidden' | ReadonlyArray<{ readonly stav: number } | { readonly stavOver: number } | 'mine' | 'ours'>;
 
 type Row = Readonly<Record<VisibilityCode, Rule>>;
 const always: Row = { A: 'yes', B: 'yes', C: 'yes', D: 'yes' };
 const forAnonymousInState = (stav: number): Row => ({ ...always, A: [{ stav }] });
 
-/** B-SEE-3 to B-SEE-18: visibility of whole records. `mine`: created by the user; `ours`: by the user's organisation. */
+/** Visibility of whole records (B-SEE-3 to B-SEE-18). `mine`: created by the user; `ours`: by the user's organisation. */
 const RECORD_RULES: Readonly<Record<Entity, Row>> = {
   projekt: { A: [{ stav: 6 }], B: [{ stav: 6 }], C: [{ stavOver: 0 }], D: 'yes' },
   archeologicky_zaznam: forAnonymousInState(3),
@@ -40,7 +40,7 @@ const RECORD_RULES: Readonly<Record<Entity, Row>> = {
 /** The same table, row `projekt/oznamovatel`. */
 const ANNOUNCER_RULE: Row = { A: 'hidden', B: 'hidden', C: [{ stav: 1 }, 'ours'], D: 'yes' };
 
-/** B-MASK-2 to B-MASK-6: the element that governs the protected elements, and where those stand. */
+/** Elements that govern the protected elements, and their position (B-MASK-2 to B-MASK-6). */
 const GOVERNING: Partial<Record<Entity, string>> = {
   projekt: 'pristupnost_pom',
   archeologicky_zaznam: 'pristupnost',
@@ -63,12 +63,12 @@ function evaluate(rule: Rule, record: ArchiveRecord, viewer: Viewer): boolean {
   });
 }
 
-/** Records that the viewer's role never sees do not exist for it. All others do, perhaps with the refusal in place of their content. */
+/** Tells if records are hidden from the viewer's role, as if they did not exist. Others may have the refusal as content. */
 export function isHidden({ entity }: ArchiveRecord, { letter }: Viewer): boolean {
   return RECORD_RULES[entity][letter] === 'hidden';
 }
 
-/** The entities of which the viewer's role is never shown a record. */
+/** Returns the entities that are hidden from the viewer's role. */
 export function listHiddenEntities({ letter }: Viewer): Entity[] {
   return ENTITIES.filter((entity) => RECORD_RULES[entity][letter] === 'hidden');
 }
@@ -76,8 +76,8 @@ export function listHiddenEntities({ letter }: Viewer): Entity[] {
 type MaskContext = { readonly getVisibilityCode: (entry: string) => VisibilityCode; readonly deployed: boolean };
 
 /**
- * The body as the viewer may see it: protected elements that are not for this viewer hold the refusal's text. An announcer
- * who is hidden from the viewer's role is omitted; the deployed service puts the refusal there too.
+ * Masks protected elements with the refusal. An announcer hidden from the role is omitted; on the deployed service it has the
+ * refusal, too.
  * @param context `getVisibilityCode`: role letter of an accessibility entry, by its identifier
  */
 export function maskBody(record: ArchiveRecord, viewer: Viewer, context: MaskContext): Body {
@@ -93,7 +93,7 @@ export function maskBody(record: ArchiveRecord, viewer: Viewer, context: MaskCon
   return rest;
 }
 
-/** All protected elements of a record go together, also those inside a fieldwork event or a site; an empty one stays empty. */
+/** Masks all protected elements of a record, also inside a fieldwork event or a site; an empty one stays empty. */
 function withProtectedMasked(body: Body): Body {
   const masked: Record<string, Body[string]> = { ...body };
   if (!isEmpty(body['chranene_udaje'])) masked['chranene_udaje'] = FORBIDDEN;
@@ -108,13 +108,13 @@ function isEmpty(value: Body[string] | undefined): boolean {
   return value === undefined || (typeof value === 'object' && Object.keys(value).length === 0);
 }
 
-/** The letter that an accessibility entry stands for: its abbreviation (S-ACCESS-2); unknown entries are the archivists'. */
+/** Returns the role letter of an accessibility entry: its abbreviation (S-ACCESS-2); D for an unknown one. */
 export function getCodeOfTerm(term: Body | undefined): VisibilityCode {
   const short = getText(term?.['zkratka']);
   return short === 'A' || short === 'B' || short === 'C' ? short : 'D';
 }
 
-/** Visibility on the deployed service (B-SEE-11), whose rule for finds is not the contract's. */
+/** Tells if a record is visible by the deployed service's rule (B-SEE-11), which differs for finds. */
 export function isVisibleAsDeployed(archive: Archive, record: ArchiveRecord, viewer: Viewer): boolean {
   if (record.entity !== 'samostatny_nalez' || viewer.letter === 'D' || record.stav === 4) return isVisible(record, viewer);
   if (viewer.user === null) return false;
@@ -124,7 +124,7 @@ export function isVisibleAsDeployed(archive: Archive, record: ArchiveRecord, vie
   );
 }
 
-/** An own find disappears for its finder once another entry, such as its submission, follows the registration. */
+/** Tells if registration is the last entry by the user: an own find disappears once another entry follows. */
 function isRegisteredLastBy({ body }: ArchiveRecord, user: string): boolean {
   const latest = getChild(getList(body['historie']).at(-1));
   return getText(latest?.['typ_zmeny']) === 'SN01' && getId(latest?.['uzivatel']) === user;

@@ -6,19 +6,19 @@ import type { FaultName } from '../state/parse-fault-rules.ts';
 import { makeRefusal } from './refusal.ts';
 import type { Hooks } from './run-under-fault.ts';
 
-/** A write that has passed the gates. */
+/** A write that has passed the preconditions. */
 export type WriteRequest = {
   readonly incoming: Incoming;
   readonly account: Account;
   readonly say: Say;
   readonly hooks: Hooks;
-  /** The fault that strikes this request; operations look for the few that only they can act out. */
+  /** Triggered fault; operations handle those that only they can simulate. */
   readonly fault: FaultName | undefined;
 };
 
 /**
  * Takes the record's lock, waiting as the service does (A-LOCK-3).
- * @returns gives it back
+ * @returns a function that releases it
  * @throws HttpError 429 without `Retry-After` while another request holds it
  */
 export async function lockRecord(mock: Mock, { say, fault }: WriteRequest, ident: string): Promise<() => void> {

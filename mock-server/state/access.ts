@@ -2,10 +2,10 @@ import { type BlockList, isIP } from 'node:net';
 import { isInList, makeBlockList, toPlainAddress } from '../base/address-list.ts';
 import type { Settings } from './settings.ts';
 
-/** The lists of one settings value, ready to be asked. */
+/** Access lists of the settings, compiled. */
 export type AccessLists = {
   readonly trustedProxies: BlockList;
-  /** undefined where there is no rule of the kind at all. */
+  /** Undefined where there is no rule of the kind. */
   readonly ipBlacklist: BlockList | undefined;
   readonly ipWhitelist: BlockList | undefined;
   readonly userBlacklist: ReadonlySet<string> | undefined;
@@ -25,8 +25,9 @@ export function makeAccessLists(settings: Settings): AccessLists {
 }
 
 /**
- * The socket's address, unless that is a trusted proxy's: then the right-most entry of `X-Forwarded-For` that is not
- * (A-GATE-10). Entries further left may be forged. Where every entry is trusted, the header names no client.
+ * Returns the client's address: the socket's, unless it is a trusted proxy; then the right-most untrusted entry of
+ * `X-Forwarded-For` (A-GATE-10), since entries further left may be forged. Where every entry is trusted, the header names no
+ * client.
  */
 export function findClientAddress(socketAddress: string, forwardedFor: string | undefined, trusted: BlockList): string {
   const peer = toPlainAddress(socketAddress);

@@ -21,7 +21,7 @@ create table if not exists tokens (
 ) strict;
 `;
 
-/** S-ROLE-2: roles by their number, and the accessibility letter that each may read. */
+/** Roles, and the accessibility letter that each may read (S-ROLE-2). */
 export type Role = 'researcher' | 'archaeologist' | 'archivist' | 'administrator';
 export const GROUP_OF_ROLE: Readonly<Record<Role, string>> = {
   researcher: 'Badatel',
@@ -29,10 +29,10 @@ export const GROUP_OF_ROLE: Readonly<Record<Role, string>> = {
   archivist: 'Archivář',
   administrator: 'Administrátor',
 };
-/** From the least to the highest. */
+/** From the lowest to the highest. */
 export const ROLES: readonly Role[] = ['researcher', 'archaeologist', 'archivist', 'administrator'];
 
-/** One account with what its `uzivatel` record says. */
+/** An account, with the data of its `uzivatel` record. */
 export type Account = {
   readonly username: string;
   readonly email: string;
@@ -42,13 +42,13 @@ export type Account = {
   readonly active: boolean;
   /** Highest role among the account's groups; null where no group is a role. */
   readonly role: Role | null;
-  /** Users whom this account actively cooperates with, above or below it. */
+  /** Users with whom this account actively cooperates, above or below it. */
   readonly cooperatesWith: readonly string[];
   /** Survey projects that its active cooperations list; undefined: all of the partners' organisations. */
   readonly projects: readonly string[] | undefined;
 };
 
-/** By what rules of the settings may name an account, in small letters. */
+/** Returns the lower-case names by which rules of the settings may refer to an account. */
 export function listAccountNames({ email, username }: Account): readonly string[] {
   return [email.toLowerCase(), username.toLowerCase()];
 }
@@ -59,7 +59,7 @@ const parseTokenRow = object({ token: text(), user: text(), created_ms: integer(
 
 export type TokenState = { readonly account: Account; readonly expired: boolean };
 
-/** Accounts with their passwords, which are those of a test server and stored as they are. */
+/** Accounts with their passwords, which are stored in clear text for tests. */
 export class Accounts {
   readonly #database: Database;
   readonly #prepare: (sql: string) => Statement;
@@ -84,7 +84,7 @@ export class Accounts {
     );
   }
 
-  /** The account, by user name or e-mail address, if the password is right. Deactivated accounts too. */
+  /** Returns the account, including deactivated ones, by user name or e-mail address, if the password is right. */
   signIn(name: string, password: string): Account | undefined {
     const storedRow = this.#prepare('select * from accounts where username = @name or email = @name collate nocase').get({
       name,
@@ -107,7 +107,7 @@ export class Accounts {
     return rows.map((row) => this.#describe(parseAccountRow(row)));
   }
 
-  /** The account's one token: the present one while it is younger than `lifetimeMs`, else a new one (A-AUTH-7). */
+  /** Returns the account's one token while it is younger than `lifetimeMs`, else a new one (A-AUTH-7). */
   issueToken(user: string, lifetimeMs: number): string {
     const row = this.#prepare('select * from tokens where user = ?').get(user);
     const present = row === undefined ? undefined : parseTokenRow(row);
@@ -121,7 +121,7 @@ export class Accounts {
     return token;
   }
 
-  /** Account of a token, and if it has expired; undefined for an unknown token. */
+  /** Returns the account of a token, and if it has expired; undefined for an unknown token. */
   findTokenState(token: string, lifetimeMs: number): TokenState | undefined {
     const storedRow = this.#prepare('select * from tokens where token = ?').get(token);
     const row = storedRow === undefined ? undefined : parseTokenRow(storedRow);

@@ -3,7 +3,7 @@ import type { FaultEndpoint, FaultRule } from './parse-fault-rules.ts';
 
 type LiveRule = { readonly id: number; rule: FaultRule; readonly random: () => number; seen: number; struck: number };
 
-/** The faults that are set, and how often each has met a request and struck. */
+/** Active fault rules, with their numbers of matched and of triggering requests. */
 export class Faults {
   #rules: LiveRule[] = [];
   #nextId = 1;
@@ -17,7 +17,7 @@ export class Faults {
     this.#rules.push({ id: this.#nextId++, rule, random: makeSeededRandom(rule.when?.seed ?? 1), seen: 0, struck: 0 });
   }
 
-  /** @returns false where there is no such rule; so does {@link remove} */
+  /** @returns false for an unknown rule, as {@link remove} */
   switch(id: number, active: boolean): boolean {
     const live = this.#rules.find((candidate) => candidate.id === id);
     if (live !== undefined) live.rule = { ...live.rule, active };
@@ -30,20 +30,20 @@ export class Faults {
     return this.#rules.length < before;
   }
 
-  /** As they were set. */
+  /** Returns the rules without counters. */
   listRules(): readonly FaultRule[] {
     return this.#rules.map(({ rule }) => rule);
   }
 
-  /** The rules with their counters, as `GET /faults` shows them. */
+  /** Returns the rules with their counters, as `GET /faults` shows them. */
   list(): ReadonlyArray<FaultRule & { readonly id: number; readonly seen: number; readonly struck: number }> {
     return this.#rules.map(({ id, rule, seen, struck }) => ({ id, ...rule, seen, struck }));
   }
 
   /**
-   * Called once for each request that has passed the gates. Every rule of the endpoint counts it; the first whose
-   * condition holds strikes.
-   * @param ident the record in the path, or what a harvesting request asks for
+   * Chooses the fault of a request that has passed the preconditions. Every rule of the endpoint counts the request; the first
+   * whose condition holds is triggered.
+   * @param ident record in the path, or record or set of a harvesting request
    */
   chooseFault(endpoint: FaultEndpoint, ident?: string): FaultRule | undefined {
     let triggered: LiveRule | undefined;

@@ -23,7 +23,7 @@ export class Areas {
     this.#archive = archive;
   }
 
-  /** The area that the point lies in, and its district; a point on a shared border belongs to the first of both. */
+  /** Finds the area that contains the point, and its district; on a shared border the first of both. */
   findPlacement(point: Position): Placement | undefined {
     const area = this.#readCurrent().find((candidate) => isCovering(candidate, point));
     if (area === undefined) return undefined;
@@ -62,7 +62,7 @@ function isCovering(area: Area, point: Position): boolean {
   return isPointCovered(area.polygons, point);
 }
 
-/** An area's borders in longitude and latitude; none where an operator wrote some that cannot be read. */
+/** Parses an area's borders in longitude and latitude; none where they are invalid. */
 export function parseBorders({ body }: ArchiveRecord): readonly Polygon[] {
   const polygons = parsePolygons(getText(body['hranice_wkt']) ?? '');
   return typeof polygons === 'string' ? [] : polygons;

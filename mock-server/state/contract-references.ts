@@ -3,7 +3,7 @@ import { check, type Reader, text } from '../base/shape.ts';
 
 type ClausesOfRules = Partial<Readonly<Record<MessageKey | 'schema', string>>>;
 
-/** The rules that refuse, with their clauses in docs/contract, under the words that named their part before clauses had ids. */
+/** Rules of refusals with their clauses in docs/contract, by the name of their part. */
 const PARTS: Readonly<Record<string, ClausesOfRules>> = {
   'Authentication, Interface A, 1': {
     'token-missing': 'A-AUTH-15',
@@ -110,7 +110,7 @@ const PARTS: Readonly<Record<string, ClausesOfRules>> = {
   },
 };
 
-/** Rules whose part had no name. */
+/** Rules of unnamed parts. */
 const OTHERS: ClausesOfRules = {
   'body-malformed': 'A-AUTH-2',
   'not-acceptable': 'A-GATE-7',
@@ -131,7 +131,7 @@ const PROTOCOL = {
 } as const;
 export type ProtocolErrorCode = keyof typeof PROTOCOL;
 
-/** A rule as the journal shows it: `clause` names its part in words, `clause_id` is the id of its clause in docs/contract. */
+/** A rule in the journal: `clause` names its part in words, `clause_id` is its clause in docs/contract. */
 type RuleView = { readonly rule: string; readonly clause: string | null; readonly clause_id: string | null };
 
 const VIEWS: ReadonlyMap<string, RuleView> = new Map(
@@ -144,7 +144,7 @@ export function viewRule(rule: string): RuleView {
   return VIEWS.get(rule) ?? { rule, clause: null, clause_id: null };
 }
 
-/** The name of a rule that refuses: what nothing is called would never be met, and an assertion about it would always hold. */
+/** Reads the name of a rule of a refusal: an assertion about an unknown one would always hold. */
 export const readRule: Reader<string> = check(text({ min: 1 }), (rule) =>
   VIEWS.has(rule) || isRefusal(rule) ? undefined : `no rule is called ${rule}`,
 );

@@ -5,10 +5,10 @@ export const COUNTER_TABLES = `
 create table if not exists counters (name text primary key, value integer not null) strict;
 `;
 
-/** The first number is high, so that it never meets one of a seed. */
+/** Higher than every number of a seed. */
 const FIRST = 1_000_001;
 
-/** Running numbers of the service's inner identifiers (`hist-<n>`, `soub-<n>`); they survive a restart with the data file. */
+/** Running numbers of the service's internal identifiers (`hist-<n>`, `soub-<n>`), stored in the data file. */
 export class Counters {
   readonly #database: Database;
   readonly #prepare: (sql: string) => Statement;

@@ -27,10 +27,10 @@ import { Throttle } from './throttle.ts';
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** Limits of a journal; a tenant is one of many. */
+/** Limits of a journal; a server has many tenants. */
 const MAX_JOURNAL_BYTES = { server: 32 * 1024 * 1024, tenant: 2 * 1024 * 1024 };
 
-/** Differences from a single service: its clock, and for a tenant the shared parts. */
+/** Clock and, for a tenant, the shared parts. */
 type About = {
   readonly time?: MockTime;
   readonly tenants?: Mock['tenants'];
@@ -49,8 +49,8 @@ type Made = {
 };
 
 /**
- * Puts one service's parts together and fills them from the seed, unless the data file already holds something.
- * @throws Error with a readable reason where the data file cannot be used, or was filled from another seed
+ * Creates a service and fills it from the seed, unless the data file has content.
+ * @throws Error with a readable reason where the data file cannot be used, or has another seed
  */
 export async function createMock(
   options: MockServerOptions,
@@ -111,7 +111,7 @@ async function fillMock(
     fillPhotographs(mock, seed);
     setOrigin(database, source);
   }
-  // Others get their turn, and so does a signal.
+  // Yields to other requests and to signals.
   const fillInSteps = async (): Promise<void> => {
     for (const _step of startAnew()) await nextTurn();
   };
@@ -126,7 +126,7 @@ async function fillMock(
   return mock;
 }
 
-/** @param indexDelay as the settings have it now */
+/** @param indexDelay returns the current setting */
 function makeParts({ options, addresses, about, database, seed }: Made, indexDelay: () => Settings['index_delay_ms']) {
   const clock = new MockClock(about.time);
   const now = () => clock.now();
@@ -165,7 +165,7 @@ function makeParts({ options, addresses, about, database, seed }: Made, indexDel
   };
 }
 
-/** The seed that is asked for, else the data file's own. @throws Error where the file was filled from another */
+/** Returns the requested seed, else that of the data file. @throws Error where the file has another seed */
 function chooseSeed(options: MockServerOptions, database: Database): { readonly source: string; readonly isFilled: boolean } {
   const origin = readOrigin(database);
   const requestedSeed = options.seed === undefined ? undefined : seedName(options.seed);
@@ -183,7 +183,7 @@ function makeStartSettings(options: MockServerOptions, seed: SeedContent): Setti
   const interval = options.minIntervalMs;
   return {
     ...DEFAULT_SETTINGS,
-    // The deployed service's proxy counts the boundaries too, so that the largest allowed photograph never arrives.
+    // The deployed service's proxy also counts the boundaries, so the largest allowed photograph is refused.
     ...(options.deployed === true ? { body_max_bytes: DEFAULT_SETTINGS.photo_max_bytes } : {}),
     ...(seedNumber === 0 ? {} : { page_size: 20 + Math.floor(makeSeededRandom(seedNumber)() * 180) }),
     ...seed.settings,
@@ -194,7 +194,7 @@ function makeStartSettings(options: MockServerOptions, seed: SeedContent): Setti
   };
 }
 
-/** Replaces everything stored but photographs by the seed, step by step in one transaction. */
+/** Replaces everything stored except photographs by the seed, step by step in one transaction. */
 function* fill(mock: Mock, seed: SeedContent, syntheticCount: number): Generator<void> {
   mock.database.exec('begin');
   try {
@@ -202,12 +202,12 @@ function* fill(mock: Mock, seed: SeedContent, syntheticCount: number): Generator
     mock.counters.clear();
     mock.archive.clear();
     for (const record of seed.records) mock.archive.seed(record);
-    // Before the others, so that requests that were under way find what they were asked with.
+    // First, so that requests in flight find their accounts.
     for (const account of seed.accounts) mock.accounts.add(account);
     if (syntheticCount > 0) yield* mock.archive.insertRows(syntheticFinds(syntheticCount, mock.seedNumber, seed));
     mock.database.exec('commit');
   } catch (thrown) {
-    // A full disk has ended it already.
+    // A full disk has ended the transaction already.
     if (mock.database.inTransaction) mock.database.exec('rollback');
     throw thrown;
   }

@@ -9,14 +9,14 @@ import { COUNTER_TABLES } from './counters.ts';
 import { PHOTOGRAPH_TABLES } from './photographs.ts';
 import { ARCHIVE_TABLES } from './records/archive-table.ts';
 
-/** Grows when the tables change; a file of another version is refused rather than misread. */
+/** Incremented with each change of the tables; a file of another version is refused. */
 const SCHEMA_NUMBER = 2;
 
-/** The seed that a state was filled from; no row while it is being filled. */
+/** Seed of a state; no row while it is being filled. */
 const ORIGIN_TABLES = 'create table if not exists origin (seed text not null) strict;\n';
 
 /**
- * Opens the mock's state: in memory, or in a file that survives a kill at any moment without losing an acknowledged write.
+ * Opens the mock's state: in memory, or in a file that loses no acknowledged write when the process is killed.
  * @throws Error with a readable reason when the file is no database, is in use, or was written by another version of the mock
  */
 export function openState(file: string | undefined): Database {
@@ -34,13 +34,13 @@ export function openState(file: string | undefined): Database {
   return database;
 }
 
-/** Undefined where nothing is there, or filling it did not come to its end. */
+/** Undefined where the file is empty, or filling it was interrupted. */
 export function readOrigin(database: Database): string | undefined {
   const seed = database.prepare('select seed from origin').pluck().get();
   return typeof seed === 'string' ? seed : undefined;
 }
 
-/** @param seed undefined: it is being filled */
+/** @param seed undefined while it is being filled */
 export function setOrigin(database: Database, seed: string | undefined): void {
   database.transaction(() => {
     database.exec('delete from origin');
@@ -56,7 +56,7 @@ function openFile(file: string | undefined): Database {
   const Constructor = loadSqlite();
   try {
     const database = new Constructor(file ?? ':memory:', { timeout: 0 });
-    // Held until it is closed, or its process ends: two servers would not know of each other's writes.
+    // Locked until it is closed, or its process ends: two servers would miss each other's writes.
     database.pragma('locking_mode = exclusive');
     database.exec('begin exclusive; commit');
     return database;
@@ -69,12 +69,12 @@ function openFile(file: string | undefined): Database {
   }
 }
 
-/** The machine code of SQLite is missing, or was made for another Node, C library or processor. */
+/** The native module of SQLite is missing, or was built for another Node, C library or processor. */
 export class NotLoadedError extends Error {}
 
 function loadSqlite(): typeof Sqlite {
   try {
-    // Version 13 asks for Node-API 10; a Node without it crashes.
+    // Version 13 requires Node-API 10; a Node without it crashes.
     const Constructor: typeof Sqlite =
       Number(process.versions['napi']) >= 10
         ? createRequire(import.meta.url)('better-sqlite3')

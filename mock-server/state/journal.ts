@@ -1,18 +1,18 @@
 import { type Change, type Exchange, estimateSize, viewMessage } from '../base/exchange.ts';
 import { viewRule } from './contract-references.ts';
 
-/** One request as the mock saw it; names as `GET /journal` shows them. */
+/** A request in the journal; names as in `GET /journal`. */
 export type JournalEntry = Outcome & {
   readonly id: number;
   readonly method: string;
   readonly path: string;
   readonly address: string;
-  /** The mock's clock at the start of handling, with fractions. */
+  /** The mock's clock when handling began, with fractions. */
   readonly at_ms: number;
   user: string | null;
-  /** null while no answer has been sent; 0 where none ever will be. */
+  /** Null while no answer has been sent; 0 where none will be. */
   status: number | null;
-  /** The shorter of the two gaps below; null for the first one, and for anything but the write endpoints. */
+  /** The shorter interval to the last write of the user and of the address; null for the first one, and for other endpoints. */
   gap_ms: number | null;
   user_gap_ms: number | null;
   address_gap_ms: number | null;
@@ -23,7 +23,7 @@ export type JournalEntry = Outcome & {
 type Outcome = {
   /** Duration of the answer, in real milliseconds. */
   ms: number | null;
-  /** The rules that refused it, as `contract-references.ts` names them; of interface B the code of the protocol's error. */
+  /** Rules of the refusal, as `contract-references.ts` names them; for interface B the protocol's error code. */
   rules: readonly string[];
   change: Change | null;
 };
@@ -31,28 +31,28 @@ type Outcome = {
 const MAX_ENTRIES = 20_000;
 const NO_RULES: readonly string[] = [];
 
-/** Requests of the mock, in order of arrival. Bounded: the oldest entries go first. */
+/** Requests in order of arrival. Bounded: the oldest entries are dropped first. */
 export class Journal {
   #entries: JournalEntry[] = [];
   #nextId = 1;
   #dropped = false;
-  /** Newest entries, in order of their ends. */
+  /** Newest exchanges, in order of completion. */
   readonly #exchanges = new Map<number, Exchange>();
   readonly #maxBytes: number;
   #exchangeBytes = 0;
-  /** Size of all entries; their other texts are short. */
+  /** Size of all paths; other texts are short. */
   #pathLength = 0;
-  /** Entries whose requests are answered, and whose bodies are still coming. */
+  /** Answered entries whose bodies are still arriving. */
   readonly #awaited = new Set<Promise<void>>();
   readonly #lastByAddress = new Map<string, number>();
   readonly #lastByUser = new Map<string, number>();
 
-  /** @param maxBytes of the headers and bodies that are kept, and of the paths */
+  /** @param maxBytes limit of kept headers, bodies and paths */
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
   }
 
-  /** @param recorded false for what is measured but not kept: the control interface's own requests */
+  /** Opens an entry. @param recorded false for measured requests that are not kept, such as those of the control interface */
   open(request: { method: string; path: string; address: string; atMs: number }, recorded: boolean): JournalEntry {
     const entry: JournalEntry = {
       id: recorded ? this.#nextId++ : 0,
@@ -85,10 +85,7 @@ export class Journal {
     this.#dropped = true;
   }
 
-  /**
-   * Ends an entry: what was said, and what it came to.
-   * @param body resolves when the request's body is there, where it is answered before
-   */
+  /** Completes an entry. @param body resolves when the request's body has arrived, where it is answered before */
   close(entry: JournalEntry, outcome: Outcome, exchange: () => Exchange, body?: Promise<void>): void {
     Object.assign(entry, outcome, outcome.rules.length === 0 ? { rules: NO_RULES } : {});
     if (entry.id === 0) return;
@@ -111,12 +108,12 @@ export class Journal {
     }
   }
 
-  /** Resolves when the bodies of all requests that have been answered by now are there. */
+  /** Resolves when the bodies of all answered requests have arrived. */
   async waitUntilSettled(): Promise<void> {
     await Promise.all(this.#awaited);
   }
 
-  /** One entry with its headers and the beginning of its bodies, as long as they are kept. */
+  /** Returns one entry with its headers and the beginning of its bodies, while they are kept. */
   viewWhole(id: number): unknown {
     const entry = this.#entries.find((candidate) => candidate.id === id);
     if (entry === undefined) return undefined;
@@ -129,23 +126,23 @@ export class Journal {
     };
   }
 
-  /** Tells if entries were dropped since the journal was last cleared: a request that it does not show may have been made. */
+  /** Tells if entries were dropped since the journal was last cleared: a missing request may have been made. */
   get hasDropped(): boolean {
     return this.#dropped || this.#entries.length > MAX_ENTRIES;
   }
 
-  /** Headers and the beginning of the bodies, as long as they are kept. */
+  /** Returns the headers and the beginning of the bodies, while they are kept. */
   getExchange(id: number): Exchange | undefined {
     return this.#exchanges.get(id);
   }
 
-  /** Measures the gap since the address's last write request, by time that never runs backwards. */
+  /** Sets the interval since the address's last write request, by a clock that never runs backwards. */
   measureAddress(entry: JournalEntry, arrivedAtMs: number): void {
     entry.address_gap_ms = getIntervalSince(this.#lastByAddress, entry.address, arrivedAtMs);
     entry.gap_ms = entry.address_gap_ms;
   }
 
-  /** The same for the user, once known. */
+  /** Sets the interval of the user, once known. */
   attributeToUser(entry: JournalEntry, user: string, arrivedAtMs: number): void {
     entry.user = user;
     entry.user_gap_ms = getIntervalSince(this.#lastByUser, user, arrivedAtMs);
@@ -157,7 +154,7 @@ export class Journal {
     return this.#entries.filter((entry) => entry.id > after).slice(-MAX_ENTRIES);
   }
 
-  /** The oldest entry that is still kept; without any, the next one. */
+  /** Returns the oldest kept entry; the next one in an empty journal. */
   get oldestId(): number {
     return this.#entries.at(-MAX_ENTRIES)?.id ?? this.#entries[0]?.id ?? this.#nextId;
   }
@@ -166,7 +163,7 @@ export class Journal {
     return Math.min(this.#entries.length, MAX_ENTRIES);
   }
 
-  /** Forgets the entries and the gaps; ids go on. */
+  /** Removes entries and intervals; ids continue. */
   clear(): void {
     this.#entries = [];
     this.#pathLength = 0;

@@ -1,12 +1,12 @@
 import { makeSeededRandom } from '../base/random.ts';
 import { integer, object, type Reader, ShapeError } from '../base/shape.ts';
 
-/** A timer takes no more, and would fire at once. */
+/** Maximum of a timer; a longer one fires at once. */
 export const MAX_TIMER_MS = 2_147_483_647;
 /** Standard deviations above the mean at the 99th percentile. */
 const P99 = 2.326_347_874;
 
-/** One delay for all, or a log-normal distribution by what half and 99 of 100 requests take at most, as answers of a server have. */
+/** One delay for all, or a log-normal distribution by its median and its 99th percentile. */
 export type LatencySetting = number | { readonly median_ms: number; readonly p99_ms: number };
 
 const delayMs = integer({ min: 0, max: MAX_TIMER_MS });
@@ -22,7 +22,7 @@ export const readLatency: Reader<LatencySetting> = (value, place = '') => {
   return latency;
 };
 
-/** Delays that look random, and are the same for the same seed. */
+/** Pseudo-random delays, equal for the same seed. */
 export class Latency {
   readonly #random: () => number;
 
@@ -30,7 +30,7 @@ export class Latency {
     this.#random = makeSeededRandom(seed);
   }
 
-  /** In milliseconds. */
+  /** Returns milliseconds. */
   drawNext(setting: LatencySetting): number {
     if (typeof setting === 'number') return setting;
     const { median_ms, p99_ms } = setting;

@@ -1,7 +1,7 @@
 import type { MockClock } from '../base/clock.ts';
 import type { Settings } from './settings.ts';
 
-/** One operation at a time per record (A-LOCK-1). A lock that is not given back ends by itself. */
+/** Locks of records (A-LOCK-1). An unreleased lock expires. */
 export class Locks {
   readonly #expiryMs = new Map<string, number>();
   readonly #clock: MockClock;
@@ -12,14 +12,14 @@ export class Locks {
 
   /**
    * Tries `max_retries` times, waiting after each failed try.
-   * @returns a function that gives the lock back, or undefined when it could not be had
+   * @returns a function that releases the lock; undefined where it was not acquired
    */
   async acquire(ident: string, settings: Settings): Promise<(() => void) | undefined> {
     const { retry_delay_ms, max_retries } = settings.record_lock_params;
     for (let tries = 0; tries < max_retries; tries += 1) {
       if (this.hold(ident, settings.record_lock_ttl_ms)) {
         const mine = this.#expiryMs.get(ident);
-        // A lock that expired meanwhile may belong to another request by now.
+        // An expired lock may belong to another request now.
         return () => {
           if (this.#expiryMs.get(ident) === mine) this.release(ident);
         };
@@ -29,7 +29,7 @@ export class Locks {
     return undefined;
   }
 
-  /** Takes the lock for `ms` of the mock's time; false while another request holds it. */
+  /** Holds the lock for `ms` of the mock's time; false while another request holds it. */
   hold(ident: string, ms: number): boolean {
     if ((this.#expiryMs.get(ident) ?? 0) > this.#clock.getElapsedMs()) return false;
     this.#expiryMs.set(ident, this.#clock.getElapsedMs() + ms);

@@ -20,7 +20,7 @@ import type { Snapshots } from './snapshots.ts';
 import type { Tenants } from './tenants.ts';
 import type { Throttle } from './throttle.ts';
 
-/** Everything one running mock server knows. No module holds state, so servers in one process never meet. */
+/** State of one running mock server. Modules hold none, so servers in one process are independent. */
 export type Mock = {
   readonly addresses: Addresses;
   readonly clock: MockClock;
@@ -41,28 +41,28 @@ export type Mock = {
   readonly snapshots: Snapshots;
   /** Other services on the same server; a tenant has none. */
   readonly tenants: Tenants<Mock & { dispose(): void }> | undefined;
-  /** Shared by a server and all its tenants. */
+  /** Shared by a server and its tenants. */
   readonly recording: Recording | undefined;
-  /** Token of the control interface; undefined: any caller on this machine may use it. */
+  /** Undefined: any caller on this machine may use the control interface. */
   readonly controlToken: string | undefined;
   /** Origins whose web pages may use the service, separated by commas, or `*`. */
   readonly cors: string | undefined;
-  /** Behaves as the deployed service where that differs from the contract; the differences are in quirks.ts. */
+  /** Behaves as the deployed service where that deviates from the contract; see quirks.ts. */
   readonly deployed: boolean;
   /** Only the write interface exists. */
   readonly training: boolean;
-  /** Seeds what the contract leaves open, so that no client leans on accidents. */
+  /** Varies what the contract leaves open, so that clients do not depend on it. */
   readonly seedNumber: number;
   readonly schemas: Schemas;
-  /** State that a reset restores, and that tenants start from. */
+  /** State that a reset restores, and from which tenants start. */
   readonly seed: SeedContent;
   readonly settings: Settings;
   /** Access rules of `settings`, compiled. */
   readonly access: AccessLists;
   /** Replaces the named settings. */
   applySettings(patch: Partial<Settings>): void;
-  /** Back to the seed; requests that come meanwhile wait until it is done. */
+  /** Restores the seed; requests wait until it is done. */
   reset(): Promise<void>;
-  /** The reset that is under way. */
+  /** Current reset. */
   readonly resetting: Promise<void> | undefined;
 };

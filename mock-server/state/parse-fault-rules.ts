@@ -6,7 +6,7 @@ export type FaultEndpoint = (typeof FAULT_ENDPOINTS)[number];
 const WRITES = ['import', 'number', 'photo'] as const;
 const LOCKED = ['number', 'photo'] as const;
 
-/** Endpoints of each fault. Reads have no save, so `-before-save` and `-after-save` differ little there. */
+/** Endpoints of each fault. Reads save nothing, so `-before-save` and `-after-save` hardly differ there. */
 export const FAULTS = {
   '500-before-save': FAULT_ENDPOINTS,
   '500-after-save': FAULT_ENDPOINTS,
@@ -32,7 +32,7 @@ export const FAULTS = {
 } as const satisfies Record<string, readonly FaultEndpoint[]>;
 export type FaultName = keyof typeof FAULTS;
 
-/** When a rule strikes; several conditions hold together. Without any it strikes always. */
+/** Condition of a rule; all members must hold. Without any it always triggers. */
 const condition = object({
   /** The n-th request of the endpoint since the rule was set, from 1. */
   nth: optional(integer({ min: 1 })),
@@ -40,7 +40,7 @@ const condition = object({
   probability: optional(number({ min: 0, max: 1 })),
   /** Makes `probability` reproducible. */
   seed: optional(integer({})),
-  /** Identifier in the path of a number or photograph; in a harvesting request the record or set that is asked for, of a download the find. */
+  /** Identifier in the path of a number or photograph; record or set of a harvesting request; find of a download. */
   ident: optional(text({ min: 1 })),
 });
 
@@ -58,7 +58,7 @@ const rule = object({
   status: optional(integer({ min: 400, max: 599 })),
   /** Point at which `slow` waits: before the operation (`start`), or inside it, holding its lock, just before saving (`save`). */
   at: optional(readOneOf(['start', 'save'] as const)),
-  /** false: neither counts nor strikes until it is switched on. */
+  /** False: neither counts nor triggers until it is switched on. */
   active: optional(flag),
 });
 export type FaultRule = Readonly<ReturnType<typeof rule>>;

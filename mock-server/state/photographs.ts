@@ -23,28 +23,28 @@ const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 const parsePhotographRow = object({ uuid: text(), find: text(), mimetype: text(), size_bytes: integer({}) });
 type StoredPhotograph = Readonly<ReturnType<typeof parsePhotographRow>>;
 
-/** The bytes of photographs, in a folder beside the data file, or in a temporary one. What they are called stands in the find. */
+/** Bytes of photographs, in a folder beside the data file, or in a temporary one. Their names are in the find. */
 export class Photographs {
   readonly #database: Database;
   readonly #prepare: (sql: string) => Statement;
   readonly #givenFolder: string | undefined;
   #folder: string | undefined;
 
-  /** @param folder where to keep the files; undefined: a temporary folder, gone at {@link close} */
+  /** @param folder undefined for a temporary folder, removed by {@link close} */
   constructor(database: Database, folder: string | undefined) {
     this.#database = database;
     this.#prepare = makeStatementCache(database);
     this.#givenFolder = folder;
   }
 
-  /** A folder for uploads that are still arriving, on the same disk as what is kept. */
+  /** Creates a folder for incoming uploads, on the same disk as the stored ones. */
   makeIncomingFolder(): string {
     const folder = join(this.#getRoot(), INCOMING);
     mkdirSync(folder, { recursive: true });
     return folder;
   }
 
-  /** Moves an upload to its place for good. @param save makes it known; where it throws nothing is kept */
+  /** Stores an upload permanently. @param save commits it; where it throws, the file is removed */
   async keep<T>(incomingPath: string, uuid: string, save: () => T): Promise<T> {
     const file = await open(incomingPath, 'r+');
     try {
@@ -86,7 +86,7 @@ export class Photographs {
     await rm(path, { force: true });
   }
 
-  /** Takes away what a server that was killed had not made known yet. */
+  /** Removes uncommitted files of a killed server. */
   sweep(): void {
     if (this.#givenFolder === undefined || !existsSync(this.#givenFolder)) return;
     rmSync(join(this.#givenFolder, INCOMING), { recursive: true, force: true });
@@ -113,7 +113,7 @@ export class Photographs {
     return join(this.#getRoot(), uuid);
   }
 
-  /** Made when first needed: most test servers never see a photograph. */
+  /** Creates the folder on first use: most test servers never store a photograph. */
   #getRoot(): string {
     if (this.#folder === undefined) {
       this.#folder = this.#givenFolder ?? mkdtempSync(join(tmpdir(), 'pas-mock-photographs-'));

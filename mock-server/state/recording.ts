@@ -13,23 +13,23 @@ const parseHeaders: Reader<Record<string, string>> = (value, place = '') => {
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, text()(item, `${place}.${name}`)]));
 };
 const readBody = object({
-  /** As text where it is UTF-8, else in Base64; null where it holds a secret. */
+  /** Text where it is UTF-8, else Base64; null where it holds a secret. */
   text: nullable(text()),
   base64: flag,
   size_bytes: integer({ min: 0 }),
-  /** Only its beginning is here. */
+  /** Shortened. */
   cut: flag,
 });
 const message = object({ headers: parseHeaders, body: readBody });
 const readRecorded = object({
   method: text({ min: 1 }),
-  /** As it was asked for, with the query; of a tenant below its mount. */
+  /** Requested path with the query; for a tenant below its mount. */
   path: text({ min: 1 }),
-  /** Account of the token or password; null: none. */
+  /** Account of the token or password; null for none. */
   user: nullable(text()),
   /** 0: never answered. */
   status: integer({ min: 0 }),
-  /** A fault that an operator had asked for. */
+  /** Fault of an operator. */
   fault: nullable(text()),
   request: message,
   answer: nullable(message),
@@ -44,7 +44,7 @@ export class Recording {
   #file: number | undefined;
   #sizeBytes = 0;
 
-  /** @throws Error where the file holds something already, or cannot be made */
+  /** @throws Error where the file has content, or cannot be created */
   constructor(path: string) {
     this.#path = path;
     try {
@@ -57,7 +57,7 @@ export class Recording {
     throw new Error(`the recording ${path} is there already; name another file`);
   }
 
-  /** @param mount of the tenant that was asked; empty: of none */
+  /** @param mount of the tenant; empty for none */
   write(mount: string, entry: JournalEntry, { request, answer }: Exchange): void {
     if (this.#file === undefined) return;
     const recordMessage = ({ headers, body, sizeBytes }: Exchange['request'], maxBytes: number): RecordedMessage => ({
@@ -79,7 +79,7 @@ export class Recording {
       for (let sent = 0; sent < line.length; ) sent += writeSync(this.#file, line, sent);
       this.#sizeBytes += line.length;
     } catch (thrown) {
-      // The server is not there for its recording: it goes on, and what was recorded stays.
+      // A failed recording does not stop the server, and its file stays.
       process.stderr.write(`mock server: the recording ${this.#path} ends here: ${getErrorMessage(thrown)}\n`);
       this.close();
     }
@@ -98,10 +98,7 @@ function toRecordedBody(bytes: Buffer | undefined, sizeBytes: number): RecordedB
   return { text: base64 ? bytes.toString('base64') : asText, base64, size_bytes: sizeBytes, cut: bytes.length < sizeBytes };
 }
 
-/**
- * The lines of a recording. A last line without its end was being written when the server was killed, and is left out.
- * @throws Error that names the line and says what is wrong with it
- */
+/** Parses a recording. An incomplete last line of a killed server is skipped. @throws Error with the line and its fault */
 export function parseRecording(content: string): Recorded[] {
   return content
     .split('\n')

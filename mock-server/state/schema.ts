@@ -7,16 +7,16 @@ type Xml = typeof import('libxml2-wasm');
 
 type SchemaError = { readonly line: number; readonly column: number; readonly message: string };
 
-/** Longest document that is read as XML; a find has a few kilobytes. */
+/** Maximum size of a parsed document; a find has a few kilobytes. */
 export const MAX_DOCUMENT_BYTES = 16 * 1024 * 1024;
 
-/** The address under which the parser finds the one schema that ours import. */
+/** Address under which the parser finds the one imported schema. */
 const XML_XSD = 'mock-server:xml.xsd';
 
-/** Compiled schemas that are kept; each address by which clients reach the server has its own. */
+/** Maximum of cached schemas; each address by which clients reach the server has its own. */
 const MAX_VALIDATORS = 12;
 
-/** Reads XML and judges it by the schemas that this deployment serves. Nothing is ever fetched from the network. */
+/** Parses XML and validates it by the schemas of this deployment, without network access. */
 export class Schemas {
   readonly #addresses: Addresses;
   readonly #validators = new Map<string, Promise<XsdValidator>>();
@@ -25,7 +25,7 @@ export class Schemas {
     this.#addresses = addresses;
   }
 
-  /** The schema file of a version as it is served, with the deployment's addresses in it. */
+  /** Returns the schema file of a version, with the deployment's addresses. */
   readText(version: string, schemaBase = this.#addresses.schemaBase): string {
     return readFileSync(getPackagePath('schemas', 'svc', version, 'svc.xsd'), 'utf8')
       .replaceAll('{schema_base}', schemaBase)
@@ -37,7 +37,7 @@ export class Schemas {
     return readFileSync(getPackagePath('schemas', 'xml', 'xml.xsd'), 'utf8');
   }
 
-  /** Compiles what the first import will need. */
+  /** Compiles what the first import needs. */
   async warmUp(version: string): Promise<void> {
     await this.#getValidator(version, this.#addresses.schemaBase);
   }
@@ -47,7 +47,7 @@ export class Schemas {
     return withXml(bytes, use);
   }
 
-  /** Every violation, in document order. @param schemaBase that the document names */
+  /** Returns every violation, in document order. @param schemaBase address in the document */
   async findErrors(document: XmlDocument, version: string, schemaBase = this.#addresses.schemaBase): Promise<SchemaError[]> {
     const xml = await loadXml();
     const validator = await this.#getValidator(version, schemaBase);
@@ -55,7 +55,7 @@ export class Schemas {
       validator.validate(document);
       return [];
     } catch (thrown) {
-      // The validator cannot judge a document that refers to entities of its own; the service reads no DTD either.
+      // The validator fails for a document with entities of its own; the service reads no DTD either.
       if (thrown instanceof xml.XmlError && !(thrown instanceof xml.XmlValidateError)) return [makeEntityError(document)];
       if (!(thrown instanceof xml.XmlValidateError)) throw thrown;
       return thrown.details.map((error) => ({ line: error.line, column: error.col, message: error.message.trim() }));
@@ -77,7 +77,7 @@ export class Schemas {
     return compiled;
   }
 
-  /** A validation that waits for it already goes first. */
+  /** Frees a schema after the validations that wait for it. */
   #forget(key: string): void {
     this.#validators
       .get(key)
@@ -91,7 +91,7 @@ export class Schemas {
     const source = this.readText(version, schemaBase).replace(`${schemaBase}/xml.xsd`, XML_XSD);
     const document = xml.XmlDocument.fromString(source);
     const xmlXsd = readFileSync(getPackagePath('schemas', 'xml', 'xml.xsd'));
-    // The parser has one list of inputs for the process, and each compilation of a schema empties it.
+    // The parser has one list of inputs per process, which each compilation clears.
     xml.xmlRegisterInputProvider(new xml.XmlBufferInputProvider({ [XML_XSD]: xmlXsd }));
     try {
       return xml.XsdValidator.fromDoc(document);
@@ -103,8 +103,8 @@ export class Schemas {
 }
 
 /**
- * Hands a parsed document to `use` and frees it afterwards. DTDs and external entities are not loaded.
- * @returns what `use` returns, or undefined where the bytes are not well-formed XML
+ * Passes a parsed document to `use` and frees it afterwards. DTDs and external entities are not loaded.
+ * @returns the result of `use`, or undefined where the bytes are not well-formed XML
  */
 export async function withXml<T>(
   bytes: Buffer,
@@ -137,7 +137,7 @@ function makeEntityError(document: XmlDocument): SchemaError {
 
 let library: Promise<Xml> | undefined;
 
-/** Loaded when first needed: compiling the WebAssembly would double the time to the first answer. */
+/** Loaded on first use: compiling the WebAssembly would double the time to the first answer. */
 function loadXml(): Promise<Xml> {
   library ??= import('libxml2-wasm');
   return library;

@@ -2,12 +2,12 @@ import type { Entity, RecordInput } from './records/record.ts';
 import type { Settings } from './settings.ts';
 
 /**
- * A start state. Roles, organisations, e-mail addresses and cooperations of accounts stand in their `uzivatel` records,
- * projects, vocabularies and cadastral areas in theirs; nothing is said twice.
+ * An initial state. Roles, organisations, e-mail addresses and cooperations of accounts are in their `uzivatel` records;
+ * projects, vocabularies and cadastral areas are records as well.
  */
 export type SeedContent = {
   readonly accounts: readonly SeedAccount[];
-  /** In an order in which users and organisations come before what they created. */
+  /** Users and organisations precede the records that they created. */
   readonly records: readonly SeedRecord[];
   readonly photographs: readonly SeedPhotograph[];
   /** Differences from the default settings. */
@@ -30,7 +30,7 @@ export type SeedRecord = RecordInput & {
   readonly deleted?: boolean;
 };
 
-/** A photograph whose `soubor` element already stands in the find's body. */
+/** A photograph whose `soubor` element is in the find's body. */
 export type SeedPhotograph = {
   /** The uuid at the end of the `path` and `url` of its `soubor`. */
   readonly uuid: string;

@@ -29,13 +29,13 @@ const rateLimit = check(
 );
 export type RateLimit = Readonly<ReturnType<typeof rateLimit>>;
 
-/** Settings that an operator can change while the mock runs; names as in the control interface. */
+/** Settings that an operator can change at run time; names as in the control interface. */
 export type Settings = {
   readonly access_mode: 'open' | 'whitelist_only' | 'closed';
   readonly access_rules: readonly Readonly<ReturnType<typeof accessRule>>[];
-  /** Addresses, blocks or ranges whose `X-Forwarded-For` is believed. */
+  /** Addresses, blocks or ranges whose `X-Forwarded-For` is trusted. */
   readonly trusted_proxies: readonly string[];
-  /** 0 switches a scope off. */
+  /** 0 disables a scope. */
   readonly min_request_intervals: { readonly user_ms: number; readonly ip_ms: number };
   readonly rate_limits: readonly RateLimit[];
   /** Real delay before a write is handled. */
@@ -43,19 +43,19 @@ export type Settings = {
   readonly record_lock_params: { readonly retry_delay_ms: number; readonly max_retries: number };
   readonly record_lock_ttl_ms: number;
   readonly allowed_schema_versions: readonly string[] | null;
-  /** Turns the antivirus step on. */
+  /** Enables the antivirus step. */
   readonly antivirus: boolean;
   /** Records per page of harvested lists. */
   readonly page_size: number;
   readonly resumption_token_ms: number;
-  /** Delay of a write in the harvesting interface, in milliseconds of the mock's clock; several: taken in turn. */
+  /** Delay of a write in the harvesting interface, in milliseconds of the mock's clock; several are taken in turn. */
   readonly index_delay_ms: number | readonly number[];
-  /** Offsets of `responseDate` in milliseconds, taken in turn; none: it is right. */
+  /** Offsets of `responseDate` in milliseconds, taken in turn. */
   readonly response_date_shifts_ms: readonly number[];
   readonly token_ms: number;
   /** Planned outage: the authentication paths and the harvesting interface answer 503 with an HTML page (A-AUTH-13, B-ADDRESS-8). */
   readonly outage: boolean;
-  /** Lets the service reach its own schema file (A-IMPORT-10). */
+  /** The service can read its own schema file (A-IMPORT-10). */
   readonly schema_reachable: boolean;
   /** Largest photograph, in bytes. */
   readonly photo_max_bytes: number;
@@ -82,7 +82,7 @@ export const DEFAULT_SETTINGS: Settings = {
   outage: false,
   schema_reachable: true,
   photo_max_bytes: 262_144_000,
-  // Room for the boundaries of a photograph that is just a little too large and is to be told so by the service itself.
+  // Room for the boundaries of a photograph that is slightly too large, which the service itself must refuse.
   body_max_bytes: 262_144_000 + 1_048_576,
 };
 
@@ -94,7 +94,7 @@ export const readSchemaVersion: Reader<string> = check(text(), (version) =>
   /^\d+\.\d+$/.test(version) ? undefined : 'must be a version such as "2.2"',
 );
 
-/** Any part of the settings. @throws ShapeError with the place and the reason */
+/** Reads any part of the settings. @throws ShapeError with the place and the reason */
 export const readSettings: Reader<Partial<Settings>> = object({
   access_mode: optional(readOneOf(['open', 'whitelist_only', 'closed'] as const)),
   access_rules: optional(array(accessRule)),

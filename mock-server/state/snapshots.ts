@@ -39,14 +39,14 @@ type Snapshot = {
 };
 
 /**
- * States of one service by name. Of the records only what is written afterwards is kept, so that neither taking a snapshot nor going back
- * to it depends on how many there are.
+ * Named states of one service. Only records written afterwards are stored, so the cost of a snapshot does not depend on the
+ * number of records.
  */
 export class Snapshots {
   readonly #byName = new Map<string, Snapshot>();
   #seed: Snapshot | undefined;
 
-  /** Told of every write to a record before it is done. */
+  /** Called before every write to a record. */
   recordWrite(ident: string, before: () => ArchiveRow | undefined): void {
     if (this.#seed !== undefined && !this.#seed.before.has(ident)) this.#seed.before.set(ident, before());
     for (const { before: recordsBefore } of this.#byName.values())
@@ -58,21 +58,21 @@ export class Snapshots {
     this.#seed = captureState(mock);
   }
 
-  /** @returns false where nothing was kept as the seed: a file of an earlier run was opened */
+  /** @returns false without a stored seed: the file is from an earlier run */
   restoreSeed(mock: Parts): boolean {
     if (this.#seed === undefined) return false;
     restoreState(this.#seed, mock);
     return true;
   }
 
-  /** Takes a snapshot, in place of one of that name. @returns false where there are too many */
+  /** Takes a snapshot, and replaces one of that name. @returns false where there are too many */
   take(name: string, mock: Parts): boolean {
     if (!this.#byName.has(name) && this.#byName.size >= MAX_SNAPSHOTS) return false;
     this.#byName.set(name, captureState(mock));
     return true;
   }
 
-  /** Goes back to a state; the journal goes on. @returns false where there is none of that name */
+  /** Restores a state; the journal continues. @returns false for an unknown name */
   restore(name: string, mock: Parts): boolean {
     const snapshot = this.#byName.get(name);
     if (snapshot === undefined) return false;
@@ -88,7 +88,7 @@ export class Snapshots {
     return [...this.#byName.keys()];
   }
 
-  /** Forgets all that have a name. */
+  /** Removes all named snapshots. */
   clear(): void {
     this.#byName.clear();
   }

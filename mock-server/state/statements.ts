@@ -1,6 +1,6 @@
 import type { Database, Statement } from 'better-sqlite3';
 
-/** Prepares each text once: preparing costs more than running, and what is prepared lives until it is collected. */
+/** Caches prepared statements: preparing one costs more than running it. */
 export function makeStatementCache(database: Database): (sql: string) => Statement {
   const statements = new Map<string, Statement>();
   return (sql) => {

@@ -2,22 +2,22 @@ import { randomBytes } from 'node:crypto';
 import { ControlRefusal } from '../base/http-message.ts';
 import type { MockServerOptions } from './options.ts';
 
-/** Below it stand all paths of a tenant: `/t/<name>/api/pas/…`. */
+/** Prefix of all paths of a tenant: `/t/<name>/api/pas/…`. */
 const MOUNT = '/t/';
 const MAX_TENANTS = 100;
 /** Limit of all tenants together: each takes 3.5 kB of memory. */
 const MAX_RECORDS = 200_000;
 const NAME = /^[a-z0-9][a-z0-9-]{0,39}$/;
 
-/** Services beside one another on one server: each has its own records, accounts, clock, throttle, faults and journal. */
+/** Several services on one server: each has its own records, accounts, clock, throttle, faults and journal. */
 export class Tenants<Service extends { dispose(): void }> {
   readonly #byName = new Map<string, Service>();
   readonly #being = new Set<string>();
-  /** Synthetic ones, by tenant. */
+  /** Number of synthetic records, by tenant. */
   readonly #records = new Map<string, number>();
   readonly #make: (mount: string, options: MockServerOptions) => Promise<Service>;
 
-  /** @param make a service whose paths stand below a mount */
+  /** @param make creates a service whose paths are below a mount */
   constructor(make: (mount: string, options: MockServerOptions) => Promise<Service>) {
     this.#make = make;
   }
@@ -63,10 +63,7 @@ export class Tenants<Service extends { dispose(): void }> {
     return [...this.#byName];
   }
 
-  /**
-   * Whose a request's target is, and what is left of it below that one's mount; undefined: of no tenant.
-   * @throws ControlRefusal
-   */
+  /** Returns the tenant of a request target, and the target below its mount; undefined for no tenant. @throws ControlRefusal */
   findTenant(target: string): { readonly mock: Service; readonly target: string } | undefined {
     if (!target.startsWith(MOUNT)) return undefined;
     const [, name = '', rest = ''] = /^\/t\/([^/?]*)(.*)$/s.exec(target) ?? [];

@@ -8,18 +8,18 @@ type PacedRequest = {
   /** `ident_cely` in the path; import has none. */
   readonly record: string | undefined;
   readonly atMs: number;
-  /** By how much it may have come earlier, where the event loop was busy. */
+  /** Milliseconds by which it may have arrived earlier, where the event loop was busy. */
   readonly lateMs: number;
 };
 
-/** `retryAfterSeconds` is absent only where a rate is malformed (A-RATE-18). */
+/** `retryAfterSeconds` is absent only for a malformed rate (A-RATE-18). */
 type ThrottleVerdict = { readonly passed: true } | { readonly passed: false; readonly retryAfterSeconds?: number };
 
 type Window = { count: number; readonly endsAtMs: number };
 
 const PASSED: ThrottleVerdict = { passed: true };
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-/** Idle scopes are swept when there are this many, so that foreign addresses cannot fill the memory. */
+/** Number of scopes above which idle ones are removed, so that foreign addresses cannot fill the memory. */
 const MAX_SCOPES = 20_000;
 
 /** Minimum intervals and rate limits of the three write endpoints. */
@@ -27,14 +27,14 @@ export class Throttle {
   /** Earliest possible time of the last request that passed the scope's own check. */
   readonly #lastPassedMs = new Map<string, number>();
   readonly #windows = new Map<string, Window>();
-  /** The deployed service's millisecond windows are over before they are looked at. */
+  /** The deployed service's millisecond windows have ended before they are checked. */
   readonly #ignoreMillisecondWindows: boolean;
 
   constructor(options: { readonly ignoreMillisecondWindows: boolean }) {
     this.#ignoreMillisecondWindows = options.ignoreMillisecondWindows;
   }
 
-  /** User interval, then address interval, then rate limits. What passes one check has reset that check's clock. */
+  /** Checks user interval, then address interval, then rate limits. A passed check resets its clock. */
   check(request: PacedRequest, settings: Settings): ThrottleVerdict {
     const { user_ms, ip_ms } = settings.min_request_intervals;
     const waitMs =
@@ -55,7 +55,7 @@ export class Throttle {
     this.#windows.clear();
   }
 
-  /** Milliseconds still to wait, 0 when the request passes. */
+  /** Returns the remaining milliseconds; 0 when the request passes. */
   #computeIntervalWait(scope: string, intervalMs: number, { atMs, lateMs }: PacedRequest): number {
     if (intervalMs === 0) return 0;
     const allowedMs = (this.#lastPassedMs.get(scope) ?? Number.NEGATIVE_INFINITY) + intervalMs;
@@ -65,7 +65,7 @@ export class Throttle {
     return 0;
   }
 
-  /** A fixed window opens with its first request; refused requests are counted but do not prolong it. */
+  /** Counts in a fixed window, which opens with its first request; refused requests count but do not prolong it. */
   #countInWindow(subject: string, rate: string, atMs: number): ThrottleVerdict {
     const parsed = parseRate(rate);
     if (parsed === undefined) return { passed: false };
@@ -85,7 +85,10 @@ function makeRefusal(waitMs: number): ThrottleVerdict {
   return { passed: false, retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) };
 }
 
-/** Several rules for one user, address or record share its counter; an address rule counts each address alone. */
+/**
+ * Returns the counter of a rule: shared by the rules of one user, address or record; an address rule counts each address by
+ * itself.
+ */
 function getSubject(limit: RateLimit, request: PacedRequest): string | undefined {
   switch (limit.scope) {
     case 'user':

@@ -3,17 +3,17 @@ import { makeBadArgument, ProtocolError } from './protocol.ts';
 /** Both bounds inclusive, in milliseconds since 1970. */
 type Window = { readonly fromMs: number | undefined; readonly untilMs: number | undefined };
 
-/** The schema of OAI-PMH knows no year 0, and repeating it would make the answer invalid. */
+/** OAI-PMH's schema has no year 0, and repeating it would make the answer invalid. */
 const YEAR_ZERO = /^0000/;
 const DAY = /^\d{4}-\d\d-\d\d$/;
 const SECOND = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
-/** The deployed service takes milliseconds too (B-DATE-5). */
+/** The deployed service accepts milliseconds (B-DATE-5). */
 const MILLISECOND = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{1,3}Z$/;
 
 /**
- * `from` and `until`, both in the granularity of days or of seconds, and the same one (OAI-PMH 2.0, section 2.7.1).
- * A bound means the whole day or second that it names; the deployed service means the millisecond.
- * @throws ProtocolError `badArgument`; of the deployed service `noRecordsMatch` where the bounds are the wrong way round
+ * Parses `from` and `until`, of one granularity, days or seconds (OAI-PMH 2.0, section 2.7.1). A bound includes the whole day or
+ * second; on the deployed service only the millisecond.
+ * @throws ProtocolError `badArgument`; on the deployed service `noRecordsMatch` where `from` is after `until`
  */
 export function parseWindow(from: string | undefined, until: string | undefined, deployed: boolean): Window {
   if (from !== undefined && until !== undefined && from.length !== until.length) {
@@ -45,12 +45,12 @@ function parseEnd(text: string, startMs: number, deployed: boolean): number {
   return deployed ? startMs : startMs + 999;
 }
 
-/** UTC, in whole seconds, as the announced granularity has it. */
+/** Formats UTC in whole seconds, the announced granularity. */
 export function toSeconds(ms: number): string {
   return `${new Date(Math.floor(ms / 1000) * 1000).toISOString().slice(0, 19)}Z`;
 }
 
-/** With milliseconds unless they are zero: how the deployed service writes datestamps. */
+/** Formats UTC with milliseconds unless they are zero, as the deployed service does. */
 export function toMilliseconds(ms: number): string {
   return ms % 1000 === 0 ? toSeconds(ms) : new Date(ms).toISOString();
 }

@@ -14,13 +14,13 @@ import type { Harvest } from './harvest.ts';
 import { ILLEGAL_VERB, makeBadArgument, ProtocolError, parseQuery, type Query } from './protocol.ts';
 import { answerVerb } from './verbs.ts';
 
-/** Longer than any list of arguments that makes sense. */
+/** Limit of a form with arguments. */
 const MAX_FORM_BYTES = 65_536;
 const compress = promisify(gzip);
-/** Below this a compressed answer is hardly smaller. */
+/** Minimum size for compression. */
 const WORTHWHILE_BYTES = 1024;
 
-/** Interface B: `/<x.y>/oai`, the generic `/oai` and the aliases `/id/<ident_cely>`. */
+/** Answers interface B: `/<x.y>/oai`, the generic `/oai` and the aliases `/id/<ident_cely>`. */
 export async function answerHarvest(mock: Mock, incoming: Incoming, entry: JournalEntry): Promise<SentAnswer> {
   if (mock.settings.outage) return makeHtmlPage(503, 'Service Temporarily Unavailable');
   const path = parsePath(incoming.path, mock.deployed);
@@ -56,7 +56,7 @@ function redirectToNewest(mock: Mock, incoming: Incoming): Answer {
   return makeHtmlPage(status, status === 307 ? 'Temporary Redirect' : 'Found', { location });
 }
 
-/** `{oai_base}/id/<ident_cely>` is short for the record in the native format (B-VERB-9). */
+/** Returns the query of an alias: `{oai_base}/id/<ident_cely>` is the record in the native format (B-VERB-9). */
 function makeAliasQuery({ addresses }: Incoming, ident: string): URLSearchParams {
   const identifier = `${addresses.idBase}/${decodeSegment(ident)}`;
   return new URLSearchParams({ verb: 'GetRecord', metadataPrefix: `oai_${addresses.prefix}`, identifier });
@@ -72,7 +72,7 @@ async function readArguments(incoming: Incoming): Promise<URLSearchParams> {
   return new URLSearchParams([...incoming.query, ...new URLSearchParams(form.toString('utf8'))]);
 }
 
-/** @throws HttpError 401, and the deployed service's own answers to credentials that cannot be read (B-AUTH-3) */
+/** Returns the reader. @throws HttpError 401, and the deployed service's answers to unreadable credentials (B-AUTH-3) */
 function authenticateReader(mock: Mock, incoming: Incoming, path: HarvestPath, query: URLSearchParams): Viewer {
   const viewer = signIn(mock, incoming);
   if (viewer === undefined) throw new HttpError(makeUnauthorised(mock.deployed));
@@ -114,7 +114,7 @@ async function answerRequest(
   }
 }
 
-/** A version that never was is no 404 on the deployed service: some verbs work all the same (B-ADDRESS-7). */
+/** @throws ProtocolError for an unknown version with some verbs; others work on the deployed service (B-ADDRESS-7) */
 function assertListedVersion({ verb }: Query): void {
   if (verb === 'Identify') throw new HttpError(makeHtmlPage(500, 'Internal Server Error'));
   if (verb === 'ListRecords' || verb === 'GetRecord') throw makeBadArgument('there is no such version');
@@ -135,7 +135,7 @@ function makeXmlAnswer(body: string): Answer {
   return { status: 200, headers: { 'content-type': 'text/xml;charset=UTF-8' }, body };
 }
 
-/** Gzips an answer for a client that accepts it, at the cheapest level: harvests are bound by the time of the server. */
+/** Gzips an answer for a client that accepts it, at the lowest level: the processor limits harvests. */
 async function compressBody(answer: SentAnswer, acceptEncoding: string | string[] | undefined): Promise<SentAnswer> {
   const headers = { ...answer.headers, vary: 'Accept-Encoding' };
   const plain = Buffer.isBuffer(answer.body) ? answer.body : Buffer.from(answer.body);
@@ -144,7 +144,7 @@ async function compressBody(answer: SentAnswer, acceptEncoding: string | string[
   return { ...answer, headers: { ...headers, 'content-encoding': 'gzip' }, body };
 }
 
-/** RFC 9110, section 12.5.3: `gzip`, or `*` where gzip is not named, and not with a weight of zero. */
+/** Tells if `gzip` is accepted (RFC 9110, section 12.5.3): named, or by `*`, with a weight above zero. */
 function isGzipAccepted(header: string | string[] | undefined): boolean {
   if (header === undefined) return false;
   const accepted = parseAccept(String(header));

@@ -8,7 +8,7 @@ export type Envelope = {
   readonly nowMs: number;
   /** Value of `responseDate`. */
   readonly responseMs: number;
-  /** The address that was used, without the query. */
+  /** The used address, without the query. */
   readonly requestUrl: string;
   readonly query: URLSearchParams;
   readonly deployed: boolean;
@@ -19,8 +19,8 @@ export function renderAnswer(envelope: Envelope, content: string): string {
 }
 
 /**
- * After `badVerb` and `badArgument` the request has no attributes (OAI-PMH 2.0, section 3.2). Of an unknown verb the deployed
- * service tells no more than its host (B-ADDRESS-6).
+ * Renders an error. After `badVerb` and `badArgument` the request has no attributes (OAI-PMH 2.0, section 3.2). For an unknown
+ * verb the deployed service names only its host (B-ADDRESS-6).
  */
 export function renderError(envelope: Envelope, error: ProtocolError): string {
   const bare = envelope.deployed || error.code === 'badVerb' || error.code === 'badArgument';
@@ -34,14 +34,14 @@ export function renderError(envelope: Envelope, error: ProtocolError): string {
   return wrap(envelope, request, `<error code="${error.code}">${escapeText(message)}</error>`);
 }
 
-/** Short description, as the deployed service has it (B-ADDRESS-6). */
+/** Returns the short message of the deployed service (B-ADDRESS-6). */
 function getDeployedMessage({ code, message }: ProtocolError): string {
   if (code === 'badVerb') return message;
   if (code !== 'badArgument') return '';
   return message === INVALID_SET ? message : 'Invalid arguments';
 }
 
-/** The deployed service repeats arguments without escaping them, so that some make its answer ill-formed (B-ADDRESS-5). */
+/** Renders the request. The deployed service does not escape arguments, so its answer may be malformed (B-ADDRESS-5). */
 function renderRequest({ requestUrl, deployed }: Envelope, query: URLSearchParams): string {
   const quoted = deployed ? (text: string): string => text : escapeAttribute;
   const attributes = [...query].map(([name, value]) => ` ${name}="${quoted(value)}"`).join('');
@@ -64,7 +64,7 @@ export type HarvestPath =
   | { readonly kind: 'version'; readonly version: SchemaVersion; readonly listed: boolean; readonly segment: string }
   | { readonly kind: 'record'; readonly ident: string };
 
-/** @param deployed also takes `v2.1`, and versions that never were (B-ADDRESS-7) */
+/** @param deployed accepts `v2.1`, and unknown versions (B-ADDRESS-7) */
 export function parsePath(path: string, deployed: boolean): HarvestPath | undefined {
   if (path === '/oai') return { kind: 'generic' };
   const ident = /^\/id\/([^/]+)$/.exec(path)?.[1];

@@ -9,17 +9,17 @@ import { toMilliseconds, toSeconds } from './dates.ts';
 import type { Format } from './protocol.ts';
 import { chooseSetSpec } from './sets.ts';
 
-/** One harvesting request that has been signed in, as the verbs see it. */
+/** An authenticated harvesting request. */
 export type Harvest = {
   readonly mock: Mock;
   readonly addresses: Addresses;
   readonly version: SchemaVersion;
   readonly deployed: boolean;
   readonly viewer: Viewer;
-  /** The address of the endpoint as the client used it. */
+  /** Address of the endpoint that the client used. */
   readonly requestUrl: string;
   readonly nowMs: number;
-  /** A fault makes every token of this request bad. */
+  /** A fault invalidates the tokens of this request. */
   readonly refuseTokens: boolean;
 };
 
@@ -34,12 +34,12 @@ export function renderHeader(harvest: Harvest, record: RecordHeader): string {
   );
 }
 
-/** Deleted records of the deployed service may lack their set (B-RECORD-1): here every second one. */
+/** Tells if a header lacks its set: on the deployed service every second deleted record (B-RECORD-1). */
 function isWithoutSet({ deleted, ident }: RecordHeader): boolean {
   return deleted && Number(ident.at(-1)) % 2 === 1;
 }
 
-/** A record that the viewer may not see at all keeps its header; the refusal stands for its metadata. */
+/** Renders a record; one that the viewer may not see has its header, and the refusal in place of its metadata. */
 export function renderRecordElement(harvest: Harvest, record: ArchiveRecord, format: Format): string {
   if (record.deleted) return `<record>${renderHeader(harvest, record)}</record>`;
   const metadata = mayRead(harvest, record) ? renderMetadata(harvest, record, format) : renderForbiddenRecord(harvest, format);
@@ -50,7 +50,7 @@ function mayRead({ deployed, mock, viewer }: Harvest, record: ArchiveRecord): bo
   return deployed ? isVisibleAsDeployed(mock.archive, record, viewer) : isVisible(record, viewer);
 }
 
-/** Hidden from the viewer's role altogether; the deployed service omits nothing (B-SEE-19). */
+/** Tells if a record is hidden from the viewer's role; the deployed service hides none (B-SEE-19). */
 export function isOmitted({ deployed, viewer }: Harvest, record: ArchiveRecord): boolean {
   return !deployed && isHidden(record, viewer);
 }
@@ -67,7 +67,7 @@ function renderForbiddenRecord({ version, addresses, deployed }: Harvest, format
   return format === 'native' ? renderForbidden(version, addresses) : renderForbiddenDublinCore({ deployed });
 }
 
-/** Every record of a page asks for the letters of the same few entries. */
+/** Cache: all records of a page need the role letters of the same few entries. */
 const codesByMock = new WeakMap<Mock, { readonly revision: number; readonly letters: Map<string, VisibilityCode> }>();
 
 function getVisibilityCode(mock: Mock, entry: string): VisibilityCode {

@@ -9,7 +9,7 @@ import { type Format, INVALID_SET, makeBadArgument, ProtocolError, parseFormat, 
 import { getSets } from './sets.ts';
 import { type ListState, makeSignedTokens, makeStoredTokens, type Tokens } from './tokens.ts';
 
-/** ListRecords and ListIdentifiers: one page, newest records first, with the token for the next. @throws ProtocolError */
+/** Renders one page of ListRecords or ListIdentifiers, newest first, with the token of the next. @throws ProtocolError */
 export async function renderPage(harvest: Harvest, query: Query): Promise<string> {
   const token = query.arguments.get('resumptionToken');
   const state = token === undefined ? makeFirstState(harvest, query) : resumeState(harvest, query.verb, token);
@@ -32,7 +32,7 @@ export async function renderPage(harvest: Harvest, query: Query): Promise<string
 
 type Page = { readonly page: readonly RecordHeader[]; readonly elements: readonly string[]; readonly more: boolean };
 
-/** @param query asks for one record more than the page holds, which tells whether there is another page */
+/** @param query has a limit of one record more than the page, to detect a further page */
 async function readPage(harvest: Harvest, verb: Verb, query: ListQuery, format: Format): Promise<Page> {
   const { archive } = harvest.mock;
   const pageSize = query.limit - 1;
@@ -51,7 +51,7 @@ async function readPage(harvest: Harvest, verb: Verb, query: ListQuery, format: 
 /** Maximum time for which a page delays other requests, in milliseconds: a pace of 105 ms against 100 ms leaves no more. */
 const SLICE_MS = 3;
 
-/** Maps each item and lets other requests run in between, so that none is noticed late. */
+/** Maps each item, and lets other requests run in between, so that none is read late. */
 async function mapInSlices<T>(items: readonly T[], make: (item: T) => string): Promise<string[]> {
   const texts: string[] = [];
   let startedMs = performance.now();
@@ -65,7 +65,7 @@ async function mapInSlices<T>(items: readonly T[], make: (item: T) => string): P
   return texts;
 }
 
-/** The deployed service wraps headers as if they were records (B-RECORD-4). */
+/** Renders a header; the deployed service wraps it in a record (B-RECORD-4). */
 function renderListedHeader(harvest: Harvest, header: RecordHeader): string {
   return harvest.deployed ? `<record>${renderHeader(harvest, header)}</record>` : renderHeader(harvest, header);
 }
@@ -73,7 +73,7 @@ function renderListedHeader(harvest: Harvest, header: RecordHeader): string {
 function makeFirstState(harvest: Harvest, { verb, arguments: args }: Query): ListState {
   const { mock, version, deployed, viewer } = harvest;
   const set = args.get('set');
-  // Malformed dates come first: every other refusal repeats them.
+  // Malformed dates are reported first: every other refusal repeats the arguments.
   const { fromMs, untilMs } = parseWindow(args.get('from'), args.get('until'), deployed);
   const prefix = args.get('metadataPrefix') ?? '';
   parseFormat(harvest.addresses, prefix);
@@ -93,13 +93,13 @@ function makeFirstState(harvest: Harvest, { verb, arguments: args }: Query): Lis
   return { ...state, size: mock.archive.count(listQuery(harvest, state)) };
 }
 
-/** A set that the endpoint does not list has no records; the deployed service calls it invalid (B-SET-6). */
+/** Checks a set: one that the endpoint does not list has no records; on the deployed service it is invalid (B-SET-6). */
 function checkSet({ version, deployed }: Harvest, set: string): void {
   if (getSets(version, deployed).some((knownSet) => knownSet.setSpec === set)) return;
   throw deployed ? makeBadArgument(INVALID_SET) : new ProtocolError('noRecordsMatch', `there is no set ${set}`);
 }
 
-/** A token is valid for the list that it was issued for, and for the account that began it. */
+/** Returns the state of a token, which is valid only for its list and account. */
 function resumeState(harvest: Harvest, verb: Verb, token: string): ListState {
   if (harvest.refuseTokens) throw new ProtocolError('badResumptionToken', 'the token has expired');
   const state = getTokens(harvest).read(token, harvest.nowMs);
@@ -110,7 +110,10 @@ function resumeState(harvest: Harvest, verb: Verb, token: string): ListState {
   return state;
 }
 
-/** By default a page begins behind the last record of the one before; the deployed service counts, and drifts (B-TOKEN-12). */
+/**
+ * Returns the query of the next page, which begins after the last record; the deployed service uses an offset, and shifts
+ * (B-TOKEN-12).
+ */
 function listQuery({ deployed, viewer, mock }: Harvest, state: ListState): RecordFilter & { readonly offset?: number } {
   return {
     ...(state.set === null ? {} : { set: state.set }),
@@ -124,8 +127,8 @@ function listQuery({ deployed, viewer, mock }: Harvest, state: ListState): Recor
 }
 
 /**
- * A list in one page has no token; in several, every page but the last has one and the last an empty element (OAI-PMH 2.0,
- * section 3.5). The deployed service gives the last page a token too, which leads to an empty list (B-TOKEN-1).
+ * Renders the token: none for a list of one page, an empty element on the last of several (OAI-PMH 2.0, section 3.5). On the
+ * deployed service the last page has a token, too, which leads to an empty list (B-TOKEN-1).
  */
 function renderToken(harvest: Harvest, state: ListState, page: readonly RecordHeader[], more: boolean): string {
   const { deployed, nowMs, mock } = harvest;

@@ -16,7 +16,7 @@ export type Verb = (typeof VERBS)[number];
 
 export type Format = 'dublin-core' | 'native';
 
-/** The formats by the names that requests give them. */
+/** Returns the formats by prefix. */
 export function getFormats({ prefix }: Addresses): ReadonlyMap<string, Format> {
   return new Map([
     ['oai_dc', 'dublin-core'],
@@ -27,7 +27,7 @@ export function getFormats({ prefix }: Addresses): ReadonlyMap<string, Format> {
 type Arguments = { readonly required: readonly string[]; readonly optional: readonly string[]; readonly exclusive?: string };
 
 const LIST: Arguments = { required: ['metadataPrefix'], optional: ['set', 'from', 'until'], exclusive: 'resumptionToken' };
-/** B-VERB-1 to B-VERB-8: which arguments a verb takes. An exclusive one stands alone with the verb. */
+/** Arguments of the verbs (B-VERB-1 to B-VERB-8). An exclusive one excludes all others. */
 const ARGUMENTS: Readonly<Record<Verb, Arguments>> = {
   Identify: { required: [], optional: [] },
   ListMetadataFormats: { required: [], optional: ['identifier'] },
@@ -36,10 +36,10 @@ const ARGUMENTS: Readonly<Record<Verb, Arguments>> = {
   ListIdentifiers: LIST,
   ListRecords: LIST,
 };
-/** The deployed service checks the arguments of these verbs only (B-VERB-12). */
+/** Verbs whose arguments the deployed service checks (B-VERB-12). */
 const CHECKED_WHEN_DEPLOYED: ReadonlySet<Verb> = new Set(['GetRecord', 'ListIdentifiers', 'ListRecords']);
 
-/** RFC 3986, appendix A: an address or a part of one, no letter unescaped that may not stand in it. */
+/** URI reference (RFC 3986, appendix A). */
 const URI = new RegExp(
   String.raw`^([a-z][a-z0-9+.-]*:|(?![^/?#]*:))(//(CHAR*@)?(\[[\da-f:.]+\]|CHAR*)(:\d*)?(?=[/?#]|$))?(CHAR|[:@/])*(\?(CHAR|[:@/?])*)?(#(CHAR|[:@/?])*)?$`.replaceAll(
     'CHAR',
@@ -47,7 +47,7 @@ const URI = new RegExp(
   ),
   'i',
 );
-/** Arguments that the schema of OAI-PMH lets an answer repeat; anything else is illegal syntax (section 3.6) and refused unrepeated. */
+/** Arguments that an answer may repeat by OAI-PMH's schema; others are illegal (section 3.6) and not repeated. */
 const SYNTAX: Readonly<Record<string, RegExp>> = {
   identifier: URI,
   metadataPrefix: /^[A-Za-z0-9\-_.!~*'()]+$/,
@@ -97,7 +97,7 @@ function checkArguments(verb: Verb, query: URLSearchParams, values: ReadonlyMap<
   if (missing !== undefined) throw makeBadArgument(`the argument ${missing} is missing`);
 }
 
-/** The one refusal of an argument that the deployed service words by itself. */
+/** The only refusal of an argument with a text of its own on the deployed service. */
 export const INVALID_SET = 'Invalid set';
 
 export function makeBadArgument(message: string): ProtocolError {

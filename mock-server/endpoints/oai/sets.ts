@@ -15,12 +15,12 @@ const EVERY_SET = JSON.parse(
   readFileSync(getPackagePath('schemas', 'contract', 'set-specs.json'), 'utf8'),
 ) as readonly HarvestSet[];
 
-/** The sets of an endpoint. The deployed service lists all of them everywhere, against its contract. */
+/** Returns the sets of an endpoint; the deployed service lists all of them everywhere. */
 export function getSets(version: SchemaVersion, deployed: boolean): readonly HarvestSet[] {
   return deployed ? EVERY_SET : EVERY_SET.filter((set) => set.versions.includes(version));
 }
 
-/** Set of a header: the most specific one that the endpoint has; for a set that it lacks, its parent. */
+/** Returns the set of a header: the most specific one of the endpoint, else its parent. */
 export function chooseSetSpec(setSpec: string, version: SchemaVersion, deployed: boolean): string {
   if (deployed || !setSpec.includes(':')) return setSpec;
   return NAMES[version].has(setSpec) ? setSpec : (setSpec.split(':')[0] ?? setSpec);

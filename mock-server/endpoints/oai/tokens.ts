@@ -3,7 +3,7 @@ import type { Database } from 'better-sqlite3';
 import type { SchemaVersion } from '../../base/addresses.ts';
 import { ProtocolError, type Verb } from './protocol.ts';
 
-/** Continuation of a list. Members that a token of the deployed service leaves out are null. */
+/** Continuation of a list. Members that the deployed service's tokens lack are null. */
 export type ListState = {
   readonly verb: Verb | null;
   readonly version: SchemaVersion | null;
@@ -13,9 +13,9 @@ export type ListState = {
   readonly untilMs: number | null;
   /** The user who began the list; null: anonymous. */
   readonly user: string | null;
-  /** The last record of the page before: the next one begins behind it, whatever was changed meanwhile. */
+  /** Last record of the previous page, after which the next page begins, whatever has changed. */
   readonly after: { readonly datestampMs: number; readonly ident: string } | null;
-  /** Records on the pages before. */
+  /** Number of records on earlier pages. */
   readonly cursor: number;
   /** Size of the whole list when it began. */
   readonly size: number;
@@ -32,8 +32,8 @@ function makeTokenError(reason: string): ProtocolError {
 }
 
 /**
- * Tokens that carry their state, signed. Nothing is stored, so that they survive a restart and cost no memory. What they look
- * like depends on the seed number: some need escaping in a URL, as the protocol allows.
+ * Makes tokens that carry their state with a signature: nothing is stored, and they survive a restart. Their form varies with the
+ * seed number: some need escaping in a URL.
  */
 export function makeSignedTokens(seedNumber: number): Tokens {
   const key = createHash('sha256').update(`resumption tokens of ${seedNumber}`).digest();
@@ -47,7 +47,7 @@ export function makeSignedTokens(seedNumber: number): Tokens {
     read: (token, nowMs) => {
       const all = spelling.read(token);
       const [signature, bytes] = [all.subarray(0, 12), all.subarray(12)];
-      // Decoding forgives blanks and stray characters; a token is these characters and no others.
+      // Decoding ignores blanks and stray characters, which no token has.
       const isOurs = signature.length === 12 && timingSafeEqual(signature, sign(bytes)) && spelling.write(all) === token;
       if (!isOurs) throw makeTokenError('the token is unknown');
       const [state, expiresMs]: [ListState, number] = JSON.parse(bytes.toString());
@@ -75,7 +75,7 @@ create table if not exists resumption_tokens (
 create index if not exists resumption_tokens_by_expiry on resumption_tokens (expires_ms);
 `;
 
-/** Tokens as the deployed service makes them: 32 upper-case hexadecimal digits of a state that is stored (B-TOKEN-8). */
+/** Makes tokens of the deployed service's form: 32 upper-case hexadecimal digits for a stored state (B-TOKEN-8). */
 export function makeStoredTokens(database: Database): Tokens {
   database.exec(TOKEN_TABLE);
   return {

@@ -12,7 +12,7 @@ import { type ListState, makeSignedTokens } from './tokens.ts';
 const NAME = 'Mock finds archive';
 const ADMIN_EMAIL = 'harvesting@mock.example.org';
 
-/** The element that answers a verb. @throws ProtocolError */
+/** Returns the element of a verb. @throws ProtocolError */
 export function answerVerb(harvest: Harvest, query: Query): Promise<string> | string {
   switch (query.verb) {
     case 'Identify':
@@ -47,10 +47,7 @@ function listMetadataFormats(harvest: Harvest, { arguments: args }: Query): stri
   return `<ListMetadataFormats>\n${formats.join('\n')}\n</ListMetadataFormats>`;
 }
 
-/**
- * A record or element that is not accessible is returned with the refusal in place of its content; what a table calls hidden
- * is omitted, and does not exist for that role when asked for by name.
- */
+/** Renders one record. One that is not accessible has the refusal as content; one hidden from the role does not exist. */
 function getRecord(harvest: Harvest, { arguments: args }: Query): string {
   const format = parseFormat(harvest.addresses, args.get('metadataPrefix'));
   const record = findRecord(harvest, args.get('identifier') ?? '');
@@ -58,8 +55,8 @@ function getRecord(harvest: Harvest, { arguments: args }: Query): string {
 }
 
 /**
- * The record of an identifier `{oai_base}/id/<ident_cely>`, by the address as the client used it or as the server announced it. The
- * deployed service cuts off as many characters as the prefix has, whatever they are (B-VERB-9).
+ * Finds the record of `{oai_base}/id/<ident_cely>`, by the used or the announced address. The deployed service removes as many
+ * characters as the prefix has, whatever they are (B-VERB-9).
  */
 function findRecord(harvest: Harvest, identifier: string): ArchiveRecord {
   const { addresses, mock, deployed } = harvest;
@@ -72,10 +69,13 @@ function findRecord(harvest: Harvest, identifier: string): ArchiveRecord {
   return record;
 }
 
-/** OAI-PMH 2.0, section 4.2, with the descriptions of B-VERB-2: a rights manifest, and Dublin Core in Czech and English. */
+/**
+ * Renders Identify (OAI-PMH 2.0, section 4.2) with the descriptions of B-VERB-2: a rights manifest, and Dublin Core in Czech and
+ * English.
+ */
 function identify({ mock, addresses, requestUrl, deployed, nowMs }: Harvest): string {
   const earliestMs = mock.archive.getEarliestDatestampMs() ?? nowMs;
-  // Milliseconds against the announced granularity are a habit of the deployed service (B-VERB-14).
+  // The deployed service uses milliseconds, against its announced granularity (B-VERB-14).
   const earliest = deployed ? toMilliseconds(earliestMs) : toSeconds(earliestMs);
   const about = renderDescription([
     ['title', 'Zkušební archiv nálezů', 'cs'],
@@ -111,7 +111,10 @@ function renderRightsManifest(): string {
   );
 }
 
-/** In pages where the page size is smaller than the list; the deployed service never pages sets and ignores tokens (B-SET-4). */
+/**
+ * Renders the sets, in pages where the page size is smaller than the list; the deployed service has one page and ignores tokens
+ * (B-SET-4).
+ */
 function listSets(harvest: Harvest, { arguments: args }: Query): string {
   const { deployed, version, mock } = harvest;
   const sets = getSets(version, deployed);

@@ -18,14 +18,14 @@ type Endpoint = {
   run(mock: Mock, request: WriteRequest, record: string): Promise<Answer>;
 };
 
-/** A-GATE-2. No path ends with a slash. */
+/** Paths of A-GATE-2, without a final slash. */
 const ENDPOINTS: readonly Endpoint[] = [
   { name: 'import', path: /^\/api\/pas\/import-xml$/, method: 'POST', run: importFind },
   { name: 'number', path: /^\/api\/pas\/nalez\/([^/]+)\/evidencni-cislo$/, method: 'PATCH', run: changeRegistrationNumber },
   { name: 'photo', path: /^\/api\/pas\/nalez\/([^/]+)\/upload-foto$/, method: 'POST', run: attachPhotograph },
 ];
 
-/** Answers the three write endpoints: gates, then the operation under whatever fault is set. */
+/** Answers the write endpoints: preconditions, then the operation under the active fault. */
 export async function answerWrite(mock: Mock, incoming: Incoming, entry: JournalEntry): Promise<SentAnswer> {
   const say = createWording(incoming, mock.seedNumber);
   const endpoint = ENDPOINTS.find((candidate) => candidate.path.test(incoming.path));
@@ -52,7 +52,7 @@ export async function answerWrite(mock: Mock, incoming: Incoming, entry: Journal
   }
 }
 
-/** A client that prefers HTML to JSON gets errors as HTML (A-GATE-7). */
+/** Converts errors to HTML for a client that prefers it to JSON (A-GATE-7). */
 function toAcceptedFormat(answer: Answer, incoming: Incoming): Answer {
   const accepted = parseAccept(incoming.headers.accept);
   const wantsHtml = getQuality(accepted, 'text/html') > getQuality(accepted, 'application/json');

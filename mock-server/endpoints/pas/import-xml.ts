@@ -19,8 +19,8 @@ import { findAnswer } from './find-answer.ts';
 import { makeNextFindIdent, type PlannedFind, saveFind } from './save-find.ts';
 
 /**
- * `POST /api/pas/import-xml`, its checks in the order of A-IMPORT-4. Between its longer steps other requests get their turn: a request
- * that had to wait would seem to arrive late, and the next one too early after it.
+ * Answers `POST /api/pas/import-xml`, with the checks of A-IMPORT-4 in order. Other requests run between its longer steps: a
+ * delayed one would count as late, and the next one as too early.
  */
 export async function importFind(mock: Mock, request: WriteRequest): Promise<Answer> {
   const { say, incoming, hooks } = request;
@@ -46,7 +46,7 @@ export async function importFind(mock: Mock, request: WriteRequest): Promise<Ans
   return findAnswer({ ...incoming.addresses, schemaBase: find.named.schemaBase }, 201, saved);
 }
 
-/** Step 1. The contract wants exactly one file; the deployed service takes the last part of that name (A-WIRE-1). */
+/** Step 1: exactly one file; on the deployed service the last part of that name (A-WIRE-1). */
 async function requireOneFile(mock: Mock, { incoming, say }: WriteRequest): Promise<FilePart> {
   const maxBodyBytes = Math.min(mock.settings.body_max_bytes, MAX_DOCUMENT_BYTES);
   const parts = await readFileParts(incoming, { maxBodyBytes });
@@ -59,7 +59,7 @@ async function requireOneFile(mock: Mock, { incoming, say }: WriteRequest): Prom
   return file;
 }
 
-/** Steps 5 and 6: every violation is reported, with its line. */
+/** Steps 5 and 6: reports every violation with its line. */
 async function checkSchema(mock: Mock, { say, incoming }: WriteRequest, document: XmlDocument, named: Addresses): Promise<void> {
   if (!mock.settings.schema_reachable) {
     const message = say('schema-unreachable', getXsdAddress(named, NEWEST_VERSION));
@@ -79,7 +79,7 @@ function checkPermission(mock: Mock, { account, say }: WriteRequest, find: FindD
   if (!mayImportInto(mock, account, project)) throw makeRefusal(403, say('project-refused', find.projekt));
 }
 
-/** Steps 16 to 21: everything that can be wrong is known before anything is written. */
+/** Steps 16 to 21: finds all errors before anything is written. */
 function plan(mock: Mock, { account, say }: WriteRequest, find: FindDocument): PlannedFind {
   const references = resolveReferences(mock, find, say);
   assertNoProblems(references.problems);
@@ -93,7 +93,7 @@ function plan(mock: Mock, { account, say }: WriteRequest, find: FindDocument): P
   return { ident, find, references, placement, creator: account.user };
 }
 
-/** A header that was sent several times counts as one with several values. */
+/** Joins the values of a repeated header. */
 export function joinHeader(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value.join(', ') : value;
 }

@@ -19,7 +19,7 @@ import { findAnswer } from './find-answer.ts';
 import { joinHeader } from './import-xml.ts';
 import { makeNextPhotographName, savePhotograph } from './save-photograph.ts';
 
-/** `POST /api/pas/nalez/{ident_cely}/upload-foto`, its checks in the order of A-PHOTO-17. */
+/** Answers `POST /api/pas/nalez/{ident_cely}/upload-foto`, with the checks of A-PHOTO-17 in order. */
 export async function attachPhotograph(mock: Mock, request: WriteRequest, ident: string): Promise<Answer> {
   const parts = await readParts(mock, request);
   try {

@@ -13,8 +13,8 @@ import { findAnswer } from './find-answer.ts';
 const MAX_CHARACTERS = 255;
 
 /**
- * `PATCH /api/pas/nalez/{ident_cely}/evidencni-cislo`, its checks in the order of A-NUMBER-16: length and emptiness come
- * before the record's existence, and the record is read before it is locked.
+ * Answers `PATCH /api/pas/nalez/{ident_cely}/evidencni-cislo`, with the checks of A-NUMBER-16 in order: length and emptiness
+ * precede the record's existence, and the record is read before it is locked.
  */
 export async function changeRegistrationNumber(mock: Mock, request: WriteRequest, ident: string): Promise<Answer> {
   const { say, account, hooks } = request;
@@ -40,7 +40,7 @@ export async function changeRegistrationNumber(mock: Mock, request: WriteRequest
   }
 }
 
-/** An archived find is archived again: its state stays, its history says so. */
+/** Saves the number. An archived find is archived again: its state stays, its history gets an entry. */
 function save(mock: Mock, { account, say }: WriteRequest, ident: string, value: string): ArchiveRecord {
   return mock.database.transaction(() => {
     const find = mock.archive.findLive('samostatny_nalez', ident);

@@ -15,8 +15,8 @@ const HIGHEST_NUMBER = 99_999;
 const MAX_NAME_CHARACTERS = 100;
 
 /**
- * The identifier that the next find of a project gets: one more than the highest (A-ASSIGN-2). It is not reserved: two
- * imports at the same moment can be given the same one.
+ * Returns the next identifier of a project: one more than the highest (A-ASSIGN-2). It is not reserved, so two simultaneous
+ * imports may get the same one.
  * @throws HttpError 500 when the project is full
  */
 export function makeNextFindIdent(mock: Mock, project: string, say: Say): string {
@@ -27,8 +27,8 @@ export function makeNextFindIdent(mock: Mock, project: string, say: Say): string
 }
 
 /**
- * The contract leaves the identifier's form open (A-ASSIGN-1); only the default is the deployed service's. None stands before the `N` of the
- * seed's finds: the next number is that after the lexically highest.
+ * Returns the letter before the number. The contract leaves the form open (A-ASSIGN-1); only the default is the deployed
+ * service's. It never precedes the `N` of the seed's finds, since the next number follows the lexically highest.
  */
 function findLetter(seedNumber: number): string {
   return seedNumber === 0 ? 'N' : (['N', 'P', 'SN'][seedNumber % 3] ?? 'N');

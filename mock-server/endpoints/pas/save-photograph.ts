@@ -12,7 +12,7 @@ const LAST_NUMBER = 99;
 const ALLOWED_NAME = /^[A-Za-z0-9]{1,80}F\d{2}(\.[A-Za-z0-9]{1,10})?$/;
 
 /**
- * The identifier without hyphens, `F`, the number after the highest, and the uploaded name's extension as it is (A-FILE-1).
+ * Makes a file name: identifier without hyphens, `F`, the number after the highest, and the uploaded extension (A-FILE-1).
  * @throws HttpError 422 when the numbers are used up or the name is not allowed
  */
 export function makeNextPhotographName(mock: Mock, ident: string, uploadedName: string, say: Say): string {
@@ -40,7 +40,7 @@ type NewPhotograph = {
   readonly user: string;
 };
 
-/** Writes the find's `soubor`; on an archived find the rearchiving event as well. */
+/** Adds `soubor` to the find, and the rearchiving event to an archived one. */
 export function savePhotograph(mock: Mock, photograph: NewPhotograph): ArchiveRecord {
   return mock.database.transaction(() => {
     const find = mock.archive.findLive('samostatny_nalez', photograph.find);

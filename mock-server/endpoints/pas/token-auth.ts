@@ -11,8 +11,8 @@ import { renderRecord } from '../../state/records/render.ts';
 const MAX_BODY_BYTES = 64 * 1024;
 
 /**
- * `POST /api/token-auth/`: credentials in, the account's token out (A-AUTH-2). Neither access lists nor throttling apply.
- * A deactivated account gets a token too; using it is what fails.
+ * Answers `POST /api/token-auth/` with the account's token (A-AUTH-2). Access lists and throttling do not apply. A deactivated
+ * account gets a token, too, which is refused when used.
  */
 export async function answerTokenAuth(mock: Mock, incoming: Incoming, entry: JournalEntry): Promise<SentAnswer> {
   const say = createWording(incoming, mock.seedNumber);
@@ -32,13 +32,13 @@ export async function answerTokenAuth(mock: Mock, incoming: Incoming, entry: Jou
     if (account === undefined) return makeJsonAnswer(400, { non_field_errors: [say('bad-credentials')] });
     entry.user = account.username;
     const token = mock.accounts.issueToken(account.user, mock.settings.token_ms);
-    // As when a shared token is at the end of its day: what was just handed out is refused at once.
+    // Simulates a shared token that expires right after it was issued.
     if (rule?.fault === 'token-expired') mock.accounts.expireToken(account.user);
     return makeJsonAnswer(200, { token });
   });
 }
 
-/** JSON, or a form of either kind. */
+/** Reads credentials as JSON or as a form of either type. */
 async function readCredentials(incoming: Incoming, say: Say): Promise<Map<string, string> | Answer> {
   const contentType = (incoming.headers['content-type'] ?? '').toLowerCase();
   if (contentType.startsWith('multipart/form-data')) {
@@ -64,7 +64,9 @@ function parseJsonFields(body: Buffer): Map<string, string> | undefined {
   }
 }
 
-/** `GET /api/uzivatel-info/`: the account's own `uzivatel` record (A-USER-1). Not throttled; offers XML only, errors are JSON. */
+/**
+ * Answers `GET /api/uzivatel-info/` with the account's `uzivatel` record (A-USER-1): not throttled; XML only, errors are JSON.
+ */
 export async function answerUserInfo(mock: Mock, incoming: Incoming, entry: JournalEntry): Promise<SentAnswer> {
   const say = createWording(incoming, mock.seedNumber);
   if (mock.settings.outage) return makeHtmlPage(503, 'Service Temporarily Unavailable');

@@ -56,7 +56,7 @@ function isEncryptedRar5(head: Buffer): boolean {
   return false;
 }
 
-/** Seven bits a byte, least significant first; returns the value and where it ends. */
+/** Reads an integer of seven bits a byte, least significant first; returns the value and its end. */
 function readVariableInteger(bytes: Buffer, start: number): readonly [number, number] {
   let value = 0;
   for (let index = 0; index < 5; index += 1) {

@@ -38,7 +38,7 @@ const OTHERS: ReadonlyArray<readonly [string, string]> = [
   ['4d5a', 'application/x-dosexec'],
 ];
 
-/** Neither the declared content type nor the file's name counts: the bytes do. */
+/** Detects the type by the bytes; the declared content type and the file name do not count. */
 export function detectFileKind(head: Buffer): FileKind {
   const hex = head.subarray(0, 12).toString('hex');
   const photograph = PHOTOGRAPHS.find(([magic]) => hex.startsWith(magic));
@@ -58,14 +58,14 @@ function classifyIsoMedia(brand: string): FileKind {
   return { kind: 'other', type: brand === 'avif' ? 'image/avif' : 'video/mp4' };
 }
 
-/** Printable ASCII with line breaks and tabs. */
+/** Tells if the bytes are printable ASCII with line breaks and tabs. */
 function isText(head: Buffer): boolean {
   return (
     head.length > 0 && head.every((byte) => (byte >= 0x20 && byte < 0x7f) || byte === 0x0a || byte === 0x0d || byte === 0x09)
   );
 }
 
-/** The harmless test string that every scanner reports (EICAR), in two halves so that this source is not reported itself. */
+/** The harmless test string that every scanner reports (EICAR), in two parts so that this source is not reported. */
 const EICAR = Buffer.from(['X5O!P%@AP[4\\PZX54(P^)7CC)7}$', 'EICAR-STANDARD-ANTIVIRUS-TEST-FILE!$H+H*'].join(''), 'latin1');
 
 const PIECE_BYTES = 64 * 1024;

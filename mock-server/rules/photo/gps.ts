@@ -6,9 +6,8 @@ import { removeGpsDirectories, type TiffBytes } from './tiff.ts';
 const EXIF_MARK = Buffer.from('Exif\0\0', 'latin1');
 
 /**
- * Removes the EXIF GPS block of a JPEG, PNG or TIFF, in place and without touching the picture. HEIC and HEIF stay as they
- * are, as in the service (A-FILE-3).
- * @returns whether there was one, so that the stored bytes differ from the uploaded ones
+ * Removes the EXIF GPS block of a JPEG, PNG or TIFF in place. HEIC and HEIF stay as they are, as in the service (A-FILE-3).
+ * @returns true if there was one, so that the stored bytes differ from the uploaded ones
  */
 export async function removeGps(file: FileHandle, type: PhotographType): Promise<boolean> {
   switch (type) {
@@ -37,13 +36,13 @@ export function openTiffAt(file: FileHandle, start: number, length: number): Tif
 }
 
 export async function readAt(file: FileHandle, offset: number, length: number): Promise<Buffer> {
-  // A size that a broken file claims is not believed: no structure that is looked at here is larger.
+  // Limits the size that a broken file claims: no structure read here is larger.
   const buffer = Buffer.alloc(Math.min(length, 16 * 1024 * 1024));
   const { bytesRead } = await file.read(buffer, 0, buffer.length, offset);
   return buffer.subarray(0, bytesRead);
 }
 
-/** Walks the segments up to the picture itself. */
+/** Removes it from the segments before the picture. */
 async function removeFromJpeg(file: FileHandle): Promise<boolean> {
   let isFound = false;
   for (let offset = 2; ; ) {
@@ -57,7 +56,7 @@ async function removeFromJpeg(file: FileHandle): Promise<boolean> {
   }
 }
 
-/** The chunk `eXIf` holds a TIFF structure; its checksum is written again. */
+/** Removes it from the chunk `eXIf`, and updates its checksum. */
 async function removeFromPng(file: FileHandle): Promise<boolean> {
   let isFound = false;
   for (let offset = 8; ; ) {

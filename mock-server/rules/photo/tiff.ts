@@ -1,6 +1,6 @@
 import type { ReadAt } from './encrypted-archive.ts';
 
-/** Random access to the bytes of a TIFF structure, whether it is a file of its own or lies inside another. */
+/** Random access to a TIFF structure, in a file of its own or inside another. */
 export type TiffBytes = { readonly read: ReadAt; write(offset: number, bytes: Buffer): Promise<void> };
 
 type Order = {
@@ -24,7 +24,7 @@ const GPS_TAG = 0x8825;
 const ENTRY_BYTES = 12;
 /** Bytes of one value, by TIFF field type 1–12. */
 const TYPE_BYTES = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8];
-/** A chain longer than this is a loop or nonsense. */
+/** Maximum of pages; a longer chain is a loop. */
 const MAX_PAGES = 10_000;
 
 type Directory = { readonly offset: number; readonly count: number; readonly bytes: Buffer; readonly next: number };
@@ -39,9 +39,8 @@ export async function countPages(tiff: TiffBytes): Promise<number> {
 }
 
 /**
- * Takes the GPS directory out of every page: its entry is dropped, and the directory and its values are overwritten with
- * zeros, in place.
- * @returns whether there was one
+ * Removes the GPS directory of every page in place: drops its entry, and overwrites the directory and its values with zeros.
+ * @returns true if there was one
  */
 export async function removeGpsDirectories(tiff: TiffBytes): Promise<boolean> {
   const order = await readByteOrder(tiff);
@@ -93,7 +92,7 @@ function findGpsEntry({ bytes, count }: Directory, order: Order): number | undef
   return undefined;
 }
 
-/** The entries behind the dropped one and the link to the next page move up; the space left over is zero. */
+/** Moves up the entries after the dropped one and the link to the next page; the freed space is zero. */
 async function dropEntry(tiff: TiffBytes, order: Order, directory: Directory, position: number): Promise<void> {
   const remaining = Buffer.concat([
     directory.bytes.subarray(0, position),

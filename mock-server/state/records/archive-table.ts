@@ -35,11 +35,11 @@ export type RecordFilter = {
   /** Only records that are not deleted. */
   readonly isLive?: boolean;
   readonly stav?: number;
-  /** Text that stands in a value of the record, in any case. */
+  /** Text in a value of the record, in any case. */
   readonly text?: string;
-  /** Values listed for some records in place of the archive's; undefined: none. */
+  /** Replacements of some records in a list; undefined: not listed. */
   readonly instead?: ReadonlyMap<string, ArchiveRow | undefined>;
-  /** Go on behind this record. */
+  /** Continue after this record. */
   readonly after?: { readonly datestampMs: number; readonly ident: string };
 };
 export type ListQuery = RecordFilter & { readonly offset?: number; readonly limit: number };
@@ -59,7 +59,7 @@ export type ArchiveRow = Readonly<ReturnType<typeof parseArchiveRow>>;
 export const COLUMNS = Object.keys(ROW).join(', ');
 export const HEADER_COLUMNS = Object.keys(HEADER).join(', ');
 
-/** The `from` and `where` of a list. */
+/** Makes `from` and `where` of a list. */
 export function makeSelection(query: RecordFilter): Selection {
   const parts: string[] = [];
   const parameters: Record<string, string | number> = {};
@@ -99,7 +99,7 @@ export function makeSelection(query: RecordFilter): Selection {
   return { sql: `from ${isReplaced ? REPLACED : 'records'} ${where}`, parameters };
 }
 
-/** `records` with some of them in another version. */
+/** `records` with some of them replaced. */
 const REPLACED = `(
   select ${COLUMNS} from records where ident not in (select value ->> 'ident' from json_each(@instead))
   union all select ${COLUMNS.split(', ')
@@ -111,7 +111,7 @@ export function toHeader({ ident, set_spec, datestamp_ms, deleted }: HeaderRow):
   return { ident, setSpec: set_spec, datestampMs: datestamp_ms, deleted: deleted === 1 };
 }
 
-/** Member by member: an object that is spread into another takes as long as all of the body. */
+/** Explicit members: spreading an object takes as long as parsing its body. */
 export function toRecord(row: ArchiveRow): ArchiveRecord {
   const { ident, entity, stav, pristupnost, creator, organisation, project } = row;
   return {

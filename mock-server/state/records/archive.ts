@@ -28,7 +28,7 @@ import {
   type RecordInput,
 } from './record.ts';
 
-/** A step of many rows takes a few milliseconds. */
+/** A step of so many rows takes a few milliseconds. */
 const ROWS_IN_STEP = 200;
 
 const parseStatistics = object({ entity: readOneOf(ENTITIES), stav: nullable(integer({})), count: integer({}) });
@@ -43,7 +43,7 @@ export class Archive {
 
   /**
    * @param now the mock's clock, in milliseconds since 1970
-   * @param recordWrite is told of every write before it is done, and can ask for what it replaces
+   * @param recordWrite called before every write, and can read the previous row
    */
   constructor(database: Database, now: () => number, recordWrite: (ident: string, before: () => ArchiveRow | undefined) => void) {
     this.#noteWrite = recordWrite;
@@ -51,12 +51,12 @@ export class Archive {
     this.#now = now;
   }
 
-  /** Grows with every write (to that entity): what was computed from the archive is valid as long as it stands still. */
+  /** Returns a number that grows with every write (to that entity), for caches. */
   getRevision(entity: Entity | 'all' = 'all'): number {
     return this.#revisions.get(entity) ?? 0;
   }
 
-  /** The record, deleted ones included. */
+  /** Returns the record, including deleted ones. */
   get(ident: string): ArchiveRecord | undefined {
     const row = this.#findRow(ident);
     return row === undefined ? undefined : toRecord(row);
@@ -67,19 +67,19 @@ export class Archive {
     return row === undefined ? undefined : parseArchiveRow(row);
   }
 
-  /** The record, unless it is deleted or of another entity. */
+  /** Returns the record, unless it is deleted or of another entity. */
   findLive(entity: Entity, ident: string): ArchiveRecord | undefined {
     const record = this.get(ident);
     return record === undefined || record.deleted || record.entity !== entity ? undefined : record;
   }
 
-  /** Writes a record, new or not; its datestamp moves. */
+  /** Writes a record; its datestamp changes. */
   put(input: RecordInput): ArchiveRecord {
     const ident = getIdent(input.entity, input.body);
     if (ident === undefined || ident === '') throw new Error(`a ${input.entity} record needs an identifier`);
     const before = this.get(ident);
     if (before !== undefined && before.entity !== input.entity) this.#touch(before.entity);
-    // A deleted record's identifier can be given to a new one, which inherits nothing but the order of its datestamp.
+    // A new record with a deleted one's identifier inherits only the order of its datestamp.
     const living = before?.deleted === false ? before : undefined;
     const creator = input.creator ?? living?.creator ?? getCreator(input.entity, input.body);
     const record: ArchiveRecord = {
@@ -98,13 +98,13 @@ export class Archive {
     return this.#write(record);
   }
 
-  /** Writes a record of a seed; a deleted one leaves its header only. */
+  /** Writes a record of a seed; a deleted one has only its header. */
   seed(input: RecordInput & { readonly deleted?: boolean }): void {
     const record = this.put(input);
     if (input.deleted === true) this.#write({ ...record, deleted: true });
   }
 
-  /** Writes rows whose columns are already known, for large synthetic stocks; step by step, as there may be many. */
+  /** Inserts rows for large synthetic stocks, step by step. */
   *insertRows(rows: Iterable<ArchiveRow>): Generator<void> {
     const statement = this.#prepare(`insert into records (${COLUMNS}) values (${COLUMNS.replace(/\w+/g, '@$&')})`);
     let written = 0;
@@ -123,14 +123,14 @@ export class Archive {
     return this.#write({ ...record, deleted: true, datestampMs: datestampMs ?? this.#makeNextDatestamp(record) });
   }
 
-  /** A deleted record lives again with the content that it had. */
+  /** Restores a deleted record with its content. */
   restore(ident: string, datestampMs?: number): ArchiveRecord | undefined {
     const record = this.get(ident);
     if (record?.deleted !== true) return undefined;
     return this.#write({ ...record, deleted: false, datestampMs: datestampMs ?? this.#makeNextDatestamp(record) });
   }
 
-  /** Deletes a record, living or deleted, without a trace. @returns what it was */
+  /** Deletes a record without a trace. @returns the record before */
   erase(ident: string): ArchiveRecord | undefined {
     const record = this.get(ident);
     if (record === undefined) return undefined;
@@ -140,23 +140,23 @@ export class Archive {
     return { ...record, deleted: true };
   }
 
-  /** A record as it was before; undefined: it was not there. */
+  /** Restores an earlier row; undefined removes the record. */
   restoreRow(ident: string, row: ArchiveRow | undefined): void {
     if (row === undefined) this.erase(ident);
     else this.#write(toRecord(row));
   }
 
-  /** Newest first, then by identifier; deleted records included. */
+  /** Lists records, newest first, then by identifier, including deleted ones. */
   list(query: ListQuery): ArchiveRecord[] {
     return this.listRows(query).map(toRecord);
   }
 
-  /** Result of `list`, with bodies that are still to be read. */
+  /** Lists records with unparsed bodies. */
   listRows(query: ListQuery): ArchiveRow[] {
     return this.#select(COLUMNS, query).map((row) => parseArchiveRow(row));
   }
 
-  /** Result of `list`, without reading the bodies. */
+  /** Lists records without parsing bodies. */
   listHeaders(query: ListQuery): RecordHeader[] {
     return this.#select(HEADER_COLUMNS, query).map((row) => toHeader(parseHeaderRow(row)));
   }
@@ -170,29 +170,29 @@ export class Archive {
     });
   }
 
-  /** Number of records of a whole list, whatever its page. */
+  /** Counts the records of a whole list. */
   count(query: RecordFilter): number {
     const { sql, parameters } = makeSelection(query);
     return Number(this.#prepare(`select count(*) ${sql}`).pluck().get(parameters));
   }
 
-  /** The datestamp of the oldest record, if there is any. */
+  /** Returns the oldest datestamp, if any. */
   getEarliestDatestampMs(): number | undefined {
     const earliest = this.#prepare('select min(datestamp_ms) from records').pluck().get();
     return typeof earliest === 'number' ? earliest : undefined;
   }
 
-  /** The lexically highest identifier among the project's live finds. */
+  /** Returns the lexically highest identifier among the project's live finds. */
   findHighestFindOfProject(project: string): string | undefined {
     return this.#selectTexts('select max(ident) from records where project = ? and deleted = 0', project).at(0);
   }
 
-  /** Accessibility entries of the project's live finds, each once. */
+  /** Lists the distinct accessibility entries of the project's live finds. */
   listAccessibilitiesOfProject(project: string): string[] {
     return this.#selectTexts('select distinct pristupnost from records where project = ? and deleted = 0', project);
   }
 
-  /** Identifiers of the project's live finds, in order. */
+  /** Lists the identifiers of the project's live finds, sorted. */
   findIdentsOfProject(project: string): string[] {
     return this.#selectTexts('select ident from records where project = ? and deleted = 0 order by ident', project);
   }
@@ -202,7 +202,7 @@ export class Archive {
     return rows.map((row) => toRecord(parseArchiveRow(row)));
   }
 
-  /** Live records of one entity whose direct children have exactly these texts, by identifier. */
+  /** Returns live records of an entity whose children have exactly these texts, by identifier. */
   withTexts(entity: Entity, texts: Readonly<Record<string, string>>): ArchiveRecord[] {
     const names = Object.keys(texts);
     const conditions = names.map((name) => `json_extract(body, '$.${name}') = ?`);
@@ -212,18 +212,18 @@ export class Archive {
     return rows.map((row) => toRecord(parseArchiveRow(row)));
   }
 
-  /** Number of live records of an entity that have a child of this name. */
+  /** Counts live records of an entity that have a child with this name. */
   countWith(entity: Entity, child: string): number {
     const sql = `select count(*) from records where entity = ? and deleted = 0 and json_extract(body, '$.${child}') is not null`;
     return Number(this.#prepare(sql).pluck().get(entity));
   }
 
-  /** The lexically highest identifier of an entity, deleted records included. */
+  /** Returns the lexically highest identifier of an entity, including deleted records. */
   findHighestIdent(entity: Entity): string | undefined {
     return this.#selectTexts('select max(ident) from records where entity = ?', entity).at(0);
   }
 
-  /** Live records by entity and state. */
+  /** Counts live records by entity and state. */
   countByState(): ReadonlyArray<ReturnType<typeof parseStatistics>> {
     const rows = this.#prepare(
       'select entity, stav, count(*) as count from records where deleted = 0 group by entity, stav order by entity, stav',
@@ -231,24 +231,23 @@ export class Archive {
     return rows.map((row) => parseStatistics(row));
   }
 
-  /** The texts of a query with one column, without its nulls. */
+  /** Returns the texts of a query with one column, without nulls. */
   #selectTexts(sql: string, parameter: string): string[] {
     const values = this.#prepare(sql).pluck().all(parameter);
     return values.filter((value) => typeof value === 'string');
   }
 
-  /** Removes all records. */
   clear(): void {
     this.#prepare('delete from records').run();
     this.touchAll();
   }
 
-  /** Whatever was computed from the archive is no longer valid. */
+  /** Invalidates everything cached from the archive. */
   touchAll(): void {
     for (const entity of ENTITIES) this.#touch(entity);
   }
 
-  /** Every change moves the record's datestamp, even two within one millisecond. */
+  /** Returns the next datestamp: every change increases it, even within one millisecond. */
   #makeNextDatestamp(before: ArchiveRecord | undefined): number {
     const now = Math.floor(this.#now());
     return before === undefined ? now : Math.max(now, before.datestampMs + 1);

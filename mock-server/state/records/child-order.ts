@@ -3,7 +3,7 @@ import { NEWEST_VERSION, type SchemaVersion } from '../../base/addresses.ts';
 import { getPackagePath } from '../../base/package-files.ts';
 import type { Body, Entity } from './record.ts';
 
-/** The children that a type has in the order of its schema, each with its own type. */
+/** Children of a type in the order of its schema, each with its own type. */
 export type Children = ReadonlyMap<string, string>;
 
 const typesByVersion = new Map<SchemaVersion, ReadonlyMap<string, Children>>();
@@ -27,7 +27,7 @@ export function listChildNames(entity: Entity): string[] {
   return [...(readTypes(NEWEST_VERSION).get(`${entity}Type`)?.keys() ?? [])];
 }
 
-/** Returns the children of an entity in the order of the schema; what has no value is left out. */
+/** Orders children by the schema, and omits those without a value. */
 export function orderChildren(entity: Entity, children: Readonly<Record<string, Body[string] | undefined>>): Body {
   const ordered: Record<string, Body[string]> = {};
   for (const name of listChildNames(entity)) {

@@ -4,20 +4,20 @@ import type { Body } from './record.ts';
 
 export type GeomSystem = '4326' | '5514';
 
-/** A point in both systems, as texts: what was given, and what was computed from it. */
+/** A point in both systems, as texts: the given one, and the computed one. */
 export type FindGeometry = {
   readonly longitude: number;
   readonly latitude: number;
   readonly wgs84: readonly [string, string];
   readonly sjtsk: readonly [string, string];
-  /** A third number passes every check of the deployed service and then cannot be stored. */
+  /** False for a third number, which passes every check of the deployed service and then cannot be stored. */
   readonly storable: boolean;
 };
 
 type GeometryFault = 'wkt-syntax' | 'wkt-range';
 
 const NUMBER = '[+-]?\\d+(?:\\.\\d+)?(?:[eE][+-]?\\d+)?';
-// The blanks behind a marker belong to the marker: two runs of blanks side by side would take quadratic time to refuse.
+// Blanks after a marker belong to it: two adjacent runs of blanks would cause quadratic time.
 const WKT_POINT = new RegExp(`^POINT *(?:(ZM|Z|M) *)?\\( *(${NUMBER}(?: +${NUMBER}){1,3}) *\\)$`, 'i');
 const PLAIN_NUMBER = /^-?\d+(\.\d+)?$/;
 
@@ -25,19 +25,19 @@ const PLAIN_NUMBER = /^-?\d+(\.\d+)?$/;
 const SJTSK =
   '+proj=krovak +lat_0=49.5 +lon_0=24.8333333333333 +alpha=30.2881397527778 +k=0.9999 +x_0=0 +y_0=0 +ellps=bessel ' +
   '+towgs84=572.213,85.334,461.94,4.9732,1.529,5.2484,3.5378 +units=m +no_defs';
-// Required, not imported: Node would look through all of it for the names that it exports, which takes five times as long.
+// Required, not imported: Node would scan it for exported names, which takes five times as long.
 const proj4 = createRequire(import.meta.url)('proj4') as typeof proj4Type;
 const WGS84_TO_SJTSK = proj4('EPSG:4326', SJTSK);
 
-/** Coordinates that can be converted (A-POINT-6). */
+/** Convertible coordinates (A-POINT-6). */
 const RANGES: Readonly<Record<GeomSystem, readonly [number, number, number, number]>> = {
   '4326': [5, 25, 40, 60],
   '5514': [-905_000, -400_000, -1_230_000, -930_000],
 };
 
 /**
- * Reads a WKT point and computes the other system.
- * @param deployed copy what is no plain decimal instead of computing, and fail on a third number, as the deployed service does
+ * Parses a WKT point and computes the other system.
+ * @param deployed copies what is no plain decimal instead of computing, and fails on a third number, as the deployed service does
  */
 export function parseFindPoint(wkt: string, system: GeomSystem, deployed: boolean): FindGeometry | GeometryFault {
   const match = WKT_POINT.exec(wkt);
@@ -56,7 +56,7 @@ export function parseFindPoint(wkt: string, system: GeomSystem, deployed: boolea
   return { longitude: Number(wgs84[0]), latitude: Number(wgs84[1]), wgs84, sjtsk, storable: more.length === 0 };
 }
 
-/** S-JTSK to the centimetre, WGS 84 to seven places. */
+/** Converts a point, to the centimetre in S-JTSK, to seven decimals in WGS 84. */
 function convert(from: GeomSystem, x: number, y: number): readonly [string, string] {
   if (from === '4326') return roundToPlaces(2, toModifiedKrovak(WGS84_TO_SJTSK.forward<[number, number]>([x, y])));
   return roundToPlaces(7, WGS84_TO_SJTSK.inverse<[number, number]>([...fromModifiedKrovak([x, y])]));
@@ -66,7 +66,7 @@ function roundToPlaces(places: number, [a, b]: Pair): readonly [string, string] 
   return [a.toFixed(places), b.toFixed(places)];
 }
 
-/** The four geometry children of a find's protected part, in schema order. */
+/** Makes the four geometry children of a find's protected part, in schema order. */
 export function makeGeometryElements({ wgs84, sjtsk }: FindGeometry): Body {
   return {
     geom_gml: makeGmlPoint('EPSG:4326', wgs84),
@@ -76,7 +76,7 @@ export function makeGeometryElements({ wgs84, sjtsk }: FindGeometry): Body {
   };
 }
 
-/** The old comma style in the 3.2 namespace, as the service writes it (A-ANSWER-5). */
+/** Makes GML in the old comma style in the 3.2 namespace, as the service writes it (A-ANSWER-5). */
 function makeGmlPoint(srsName: string, [x, y]: readonly [string, string]): Body {
   return { 'gml:Point': { '@srsName': srsName, 'gml:coordinates': `${x},${y}` } };
 }
@@ -98,13 +98,13 @@ function toModifiedKrovak([x, y]: Pair): Pair {
   return [x + dx, y + dy];
 }
 
-/** The correction changes by less than a millimetre over its own length, so it is taken where the point lies already. */
+/** Applies the correction at the point itself: it changes by less than a millimetre over its own length. */
 function fromModifiedKrovak([x, y]: Pair): Pair {
   const [dx, dy] = computeCorrectionAt(x, y);
   return [x - dx, y - dy];
 }
 
-/** Offset of the survey office's triangulation from the pure projection: some centimetres. */
+/** Returns the offset of the survey office's triangulation from the pure projection: some centimetres. */
 function computeCorrectionAt(x: number, y: number): Pair {
   const [south, west] = [-y - SOUTHING, -x - WESTING];
   const [south2, west2] = [south ** 2, west ** 2];

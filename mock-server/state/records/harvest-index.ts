@@ -2,18 +2,18 @@ import type { Archive } from './archive.ts';
 import { type ArchiveRow, toRecord } from './archive-table.ts';
 import type { ArchiveRecord } from './record.ts';
 
-/** A write that harvesting may not know of yet, and the version that it replaced. */
+/** A write that harvesting may not show yet, and the replaced version. */
 type Write = { readonly seenAtMs: number; readonly replaced: ArchiveRow | undefined };
 
 export type PendingWrites = ReadonlyMap<string, readonly Write[]>;
 
 /**
- * Index of the harvesting host. The service fills its index some time after a write, so that what is new or
- * changed appears late, under the datestamp of the write; with delays that differ, a later write appears before an earlier
- * one. After a restart everything is indexed.
+ * Index of the harvesting host. The service updates its index some time after a write, so a change appears late, under the
+ * datestamp of the write; with different delays, a later write may appear before an earlier one. After a restart everything is
+ * indexed.
  */
 export class HarvestIndex {
-  /** By identifier, oldest first: every write since the newest version that is indexed. */
+  /** By identifier, oldest first: all writes since the newest indexed version. */
   readonly #writes = new Map<string, readonly Write[]>();
   readonly #now: () => number;
   readonly #turns = { delay: 0, shift: 0 };
@@ -22,7 +22,7 @@ export class HarvestIndex {
     this.#now = now;
   }
 
-  /** @param delaysMs one for all, or one after the other in turn */
+  /** @param delaysMs one for all, or taken in turn */
   recordWrite(ident: string, before: () => ArchiveRow | undefined, delaysMs: number | readonly number[]): void {
     const delayMs = typeof delaysMs === 'number' ? delaysMs : takeInTurn(delaysMs, this.#turns.delay++);
     const pending = this.#writes.get(ident);
@@ -30,7 +30,7 @@ export class HarvestIndex {
     this.#writes.set(ident, [...(pending ?? []), { seenAtMs: this.#now() + delayMs, replaced: before() }]);
   }
 
-  /** The records of which harvesting shows another version than the archive holds; undefined: none. */
+  /** Returns the records of which harvesting shows another version than the archive; undefined for none. */
   collectBehind(): ReadonlyMap<string, ArchiveRow | undefined> {
     const nowMs = this.#now();
     const behind = new Map<string, ArchiveRow | undefined>();
@@ -44,7 +44,7 @@ export class HarvestIndex {
     return behind;
   }
 
-  /** The record as harvesting knows it. */
+  /** Returns the record as harvesting shows it. */
   recordIn(archive: Archive, ident: string): ArchiveRecord | undefined {
     const behind = this.collectBehind();
     if (!behind.has(ident)) return archive.get(ident);
@@ -52,17 +52,17 @@ export class HarvestIndex {
     return row === undefined ? undefined : toRecord(row);
   }
 
-  /** Current time of the host's clock; each answer takes the next of the shifts. */
+  /** Returns the time of the host's clock; each answer takes the next shift. */
   getResponseMs(shiftsMs: readonly number[]): number {
     return this.#now() + takeInTurn(shiftsMs, this.#turns.shift++);
   }
 
-  /** Writes that are not indexed yet. */
+  /** Returns the unindexed writes. */
   getPending(): PendingWrites {
     return new Map(this.#writes);
   }
 
-  /** Goes back to what was not indexed then. */
+  /** Restores the unindexed writes. */
   take(pending: PendingWrites): void {
     this.#writes.clear();
     for (const [ident, writes] of pending) this.#writes.set(ident, writes);

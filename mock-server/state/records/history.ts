@@ -4,7 +4,7 @@ import type { Body } from './record.ts';
 /** Codes of history entries (A-HISTORY-2, A-HISTORY-3): transitions of a find, single-field updates, files. */
 export type HistoryCode = 'SN01' | 'SN12' | 'SN23' | 'SN34' | 'SN-1' | 'SN-UPD' | 'SBR0';
 
-/** One `historie` element. @param atMs milliseconds since 1970, with fractions */
+/** Makes one `historie` element. @param atMs milliseconds since 1970, with fractions */
 export function makeHistoryEntry(counters: Counters, code: HistoryCode, user: string, atMs: number, note?: string): Body {
   return {
     id: counters.takeNext('hist'),
@@ -15,7 +15,7 @@ export function makeHistoryEntry(counters: Counters, code: HistoryCode, user: st
   };
 }
 
-/** ISO 8601 with microseconds and offset, such as `2024-07-11T12:27:13.968250+00:00`. */
+/** Formats ISO 8601 with microseconds and offset, such as `2024-07-11T12:27:13.968250+00:00`. */
 function formatIsoMicroseconds(ms: number): string {
   const whole = Math.floor(ms);
   const micros = Math.floor((ms - whole) * 1000);

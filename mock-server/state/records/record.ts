@@ -1,10 +1,8 @@
 /**
- * The one model of a record that both interfaces, visibility and the control interface share.
- *
- * A body is the content of the entity element in compact notation, in the order of the 2.2 schema: an object whose keys
- * are child element names and whose values are text, an object, or an array where the element repeats. Attributes are
- * keys that start with `@` (`@id`, `@lang` for xml:lang, `@EPSG`, `@poradi`); text beside attributes is the key `#`.
- * GML children are keys such as `gml:Point`.
+ * Model of a record for both interfaces, visibility and control. A body is the content of the entity element in compact notation,
+ * in the order of the 2.2 schema: an object of child element names with text, an object, or an array where the element repeats.
+ * Keys with `@` are attributes (`@id`, `@lang` for xml:lang, `@EPSG`, `@poradi`); `#` is text beside attributes. GML children are
+ * keys such as `gml:Point`.
  */
 export type Body = { readonly [name: string]: BodyValue };
 export type BodyValue = string | Body | ReadonlyArray<string | Body>;
@@ -46,14 +44,14 @@ export type ArchiveRecord = RecordHeader & {
   readonly pristupnost: string | null;
   /** Identifier of the user who created the record; of a `uzivatel` record: that user. */
   readonly creator: string | null;
-  /** Identifier of the organisation whose people call the record their organisation's. */
+  /** Identifier of the organisation to which the record counts as `ours`. */
   readonly organisation: string | null;
   /** Identifier of the project that a find belongs to. */
   readonly project: string | null;
   readonly body: Body;
 };
 
-/** Values given by a writer; everything else is read from the body. */
+/** Values given by a writer; all others are read from the body. */
 export type RecordInput = {
   readonly entity: Entity;
   readonly body: Body;
@@ -67,7 +65,7 @@ export type RecordInput = {
   readonly datestampMs?: number;
 };
 
-/** The text of a value: its own, or that beside its attributes. Of a repeated element: the first one's. */
+/** Returns the text of a value, or of the first one of a repeated element. */
 export function getText(value: BodyValue | undefined): string | undefined {
   const first = getList(value)[0];
   if (first === undefined || typeof first === 'string') return first;
@@ -75,7 +73,7 @@ export function getText(value: BodyValue | undefined): string | undefined {
   return typeof text === 'string' ? text : undefined;
 }
 
-/** The attribute `id` of a value. Of a repeated element: the first one's. */
+/** Returns the attribute `id` of a value, or of the first one of a repeated element. */
 export function getId(value: BodyValue | undefined): string | undefined {
   return getAttribute(value, 'id');
 }
@@ -87,7 +85,7 @@ function getAttribute(value: BodyValue | undefined, name: string): string | unde
   return typeof attribute === 'string' ? attribute : undefined;
 }
 
-/** Every occurrence of an element, whether it stands once, several times or not at all. */
+/** Returns all occurrences of an element. */
 export function getList(value: BodyValue | undefined): ReadonlyArray<string | Body> {
   if (value === undefined) return [];
   return isList(value) ? value : [value];
@@ -97,7 +95,7 @@ export function isList(value: BodyValue): value is ReadonlyArray<string | Body> 
   return Array.isArray(value);
 }
 
-/** The element as an object with children; undefined where it is absent or text only. */
+/** Returns the element as an object with children; undefined where it is absent or text only. */
 export function getChild(value: BodyValue | undefined): Body | undefined {
   const first = getList(value)[0];
   return typeof first === 'object' ? first : undefined;
@@ -107,7 +105,7 @@ export function getIdent(entity: Entity, body: Body): string | undefined {
   return getText(entity.startsWith('ruian_') ? body['kod'] : body['ident_cely']);
 }
 
-/** The most specific set that a record belongs to. */
+/** Returns the most specific set of a record. */
 export function getSetSpec(entity: Entity, body: Body): string {
   switch (entity) {
     case 'heslo':

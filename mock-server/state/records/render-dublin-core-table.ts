@@ -15,13 +15,13 @@ type DublinCoreElement =
   | 'coverage'
   | 'rights';
 
-/** One line of the mapping: what stands at a path below the entity goes into a Dublin Core element. */
+/** One row of the mapping from a path below the entity to a Dublin Core element. */
 export type Mapping = {
   readonly to: DublinCoreElement;
   readonly path: string;
-  /** `text`: as it stands; `address`: the persistent address of the record that is referred to; `coordinates`: of a GML. */
+  /** `text`: unchanged; `address`: the persistent address of the referenced record; `coordinates`: of GML. */
   readonly as: 'text' | 'address' | 'coordinates';
-  /** Stands before the text. */
+  /** Precedes the text. */
   readonly label?: string;
   /** The deployed service's own spelling of the label. */
   readonly deployedLabel?: string;
@@ -44,7 +44,9 @@ const entity = (name: string, ...mappings: readonly Mapping[]): EntityMapping =>
 
 const PROTECTED_GML = ['chranene_udaje/geom_gml', 'chranene_udaje/geom_sjtsk_gml'] as const;
 
-/** Finds and vocabulary entries as the deployed service maps them (B-DC-1, B-DC-2), everything else in the same manner. */
+/**
+ * Mapping of finds and vocabulary entries as on the deployed service (B-DC-1, B-DC-2), and of other entities in the same manner.
+ */
 export const DUBLIN_CORE: Readonly<Record<Entity, EntityMapping>> = {
   samostatny_nalez: entity(
     'samostatný nález',

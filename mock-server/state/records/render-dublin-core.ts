@@ -7,11 +7,11 @@ export const RIGHTS = 'https://creativecommons.org/licenses/by-nc/4.0/';
 const PUBLISHER = 'Archeologický informační systém (mock)';
 
 type DublinCoreOptions = {
-  /** As the deployed service writes it: one `oai_dc:dc` inside another, its own spelling, holes where something is masked. */
+  /** As the deployed service: one `oai_dc:dc` inside another, its own spelling, gaps where something is masked. */
   readonly deployed: boolean;
 };
 
-/** A record in unqualified Dublin Core (B-DC-1 to B-DC-3); what a record does not have is left out. */
+/** Renders a record in unqualified Dublin Core (B-DC-1 to B-DC-3), without absent values. */
 export function renderDublinCore(body: Body, entity: Entity, addresses: Addresses, options: DublinCoreOptions): string {
   const { title, subject, mappings } = DUBLIN_CORE[entity];
   const ident = getIdent(entity, body) ?? '';
@@ -32,12 +32,12 @@ export function renderDublinCore(body: Body, entity: Entity, addresses: Addresse
   return renderContainer(elements.join(''), options).replaceAll('{file_base}', addresses.fileBase);
 }
 
-/** In place of a record that the caller may not see. */
+/** Renders the placeholder of a record that the caller may not see. */
 export function renderForbiddenDublinCore(options: DublinCoreOptions): string {
   return renderContainer(options.deployed ? FORBIDDEN : renderElement('type', FORBIDDEN), options);
 }
 
-/** Dublin Core elements as the description of a repository or a set. */
+/** Renders the Dublin Core description of a repository or a set. */
 export function renderDescription(
   elements: ReadonlyArray<readonly [name: string, text: string, language?: 'cs' | 'en']>,
 ): string {
@@ -81,12 +81,12 @@ function mapElements(body: Body, mapping: Mapping, address: (id: string) => stri
   });
 }
 
-/** Labels are Czech words before a colon; a prefix such as `doi:` is none. */
+/** Returns the language of a label: Czech words before a colon; undefined for a prefix such as `doi:`. */
 function detectLanguage(label: string): string | undefined {
   return label.endsWith(': ') ? 'cs' : undefined;
 }
 
-/** Every occurrence of a path; a masked part has nothing below it. */
+/** Collects all values of a path; a masked part has none. */
 function collectValuesAt(body: Body, [name, ...rest]: readonly string[]): ReadonlyArray<string | Body> {
   const values = name === undefined ? [] : getList(body[name]);
   if (rest.length === 0) return values;

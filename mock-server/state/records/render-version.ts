@@ -2,12 +2,12 @@ import { NEWEST_VERSION, type SchemaVersion } from '../../base/addresses.ts';
 import { type Children, readTypes } from './child-order.ts';
 import { type Body, type BodyValue, type Entity, isList } from './record.ts';
 
-/** The body with what the schema of an older version knows, and nothing else; of the newest version the body itself. */
+/** Reduces a body to the elements of an older schema version; returns the newest version unchanged. */
 export function toVersion(entity: Entity, body: Body, version: SchemaVersion): Body {
   return version === NEWEST_VERSION ? body : pickKnown(body, `${entity}Type`, readTypes(version));
 }
 
-/** Unchanged parts are shared with the original. A type without children of ours is copied as it is. */
+/** Shares unchanged parts with the original. A type without children of its own is copied unchanged. */
 function pickKnown(body: Body, type: string, types: ReadonlyMap<string, Children>): Body {
   const children = types.get(type);
   if (children === undefined) return body;

@@ -12,7 +12,7 @@ type RenderOptions = {
 /** Placeholder for a value that the caller may not see (B-SEE-2). */
 export const FORBIDDEN = 'HTTP/1.1 403 Forbidden';
 
-/** One record as a document of a schema version, `svc:svc` by default: newer elements are dropped from older versions. */
+/** Renders a record as a document of a schema version, `svc:svc` by default, without newer elements. */
 export function renderRecord(
   body: Body,
   entity: Entity,
@@ -31,7 +31,7 @@ export function renderRecord(
   return `${declaration}${renderRootStart(version, addresses)}${lineEnd}${element}</${prefix}:${prefix}>${lineEnd}`;
 }
 
-/** The document of a record that the caller may not see at all. */
+/** Renders the document of a record that the caller may not see. */
 export function renderForbidden(version: SchemaVersion, addresses: Addresses): string {
   return `${renderRootStart(version, addresses)}${FORBIDDEN}</${addresses.prefix}:${addresses.prefix}>`;
 }
@@ -83,10 +83,10 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '\n': '&#10;',
   '\t': '&#9;',
 };
-/** Characters that no XML 1.0 document may hold, not even escaped (section 2.2). */
+/** Characters that XML 1.0 cannot hold, not even escaped (section 2.2). */
 const NOT_XML = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu;
 
-/** Whatever the expressions above could change; a surrogate may stand alone. Most texts hold none of it. */
+/** Characters that the expressions above could change, or a lone surrogate; most texts have none. */
 const UNUSUAL = /[^\t\u0020-\u0025\u0027-\u003b\u003d\u003f-\ud7ff\ue000-\ufffd]/;
 const UNUSUAL_IN_ATTRIBUTES = /[^\u0020\u0021\u0023-\u0025\u0027-\u003b\u003d\u003f-\ud7ff\ue000-\ufffd]/;
 

@@ -4,15 +4,15 @@ import type { Places } from './places.ts';
 import type { References } from './references.ts';
 import { isObject, runAtRow, type SeedRow } from './seed-files.ts';
 
-/** Keys that may stand anywhere in a row of these files and become a geometry in both systems. */
+/** Keys that are converted to a geometry in both systems, anywhere in a row. */
 const POINT = 'point';
 const POLYGON = 'polygon';
 /** Keys of a row that are no elements. */
 const TIMES = new Set(['datestamp', 'deleted']);
 
 /**
- * A row that is written as the record's elements in the order of the schema, with `point` (longitude and latitude) or
- * `polygon` (WKT) where a geometry stands. @throws SeedError
+ * Makes the body of a row that has the record's elements in the order of the schema, with `point` (longitude and latitude) or
+ * `polygon` (WKT) for a geometry. @throws SeedError
  */
 export function makeElementsBody(row: SeedRow, references: References, places: Places): Body {
   return runAtRow(row, () => {
@@ -34,7 +34,7 @@ function expand(value: Readonly<Record<string, unknown>>, places: Places, at: st
   return expanded;
 }
 
-/** Facts about projects that only the seed has: their finds, and the accessibility that follows from those. */
+/** Facts about a project from the seed's finds: their identifiers and the resulting accessibility. */
 export type ProjectFinds = { readonly idents: readonly string[]; readonly accessibility: string | undefined };
 
 const PROTECTED = ['lokalizace', 'parcelni_cislo', 'kulturni_pamatka_cislo', 'kulturni_pamatka_popis'] as const;
@@ -58,7 +58,10 @@ const PROJECT_KEYS = new Set<string>([
   ...TIMES,
 ]);
 
-/** One entry of `projects.json`: district and main cadastral area follow from `point`, the list of finds from the finds. */
+/**
+ * Makes the body of an entry of `projects.json`: district and main cadastral area follow from `point`, the list of finds from the
+ * finds.
+ */
 export function makeProjectBody(row: SeedRow, references: References, places: Places, finds: ProjectFinds): Body {
   return runAtRow(row, () => {
     const { value } = row;

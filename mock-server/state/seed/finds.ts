@@ -87,7 +87,7 @@ export function makeFindBody(row: SeedRow, references: References, places: Place
   });
 }
 
-/** Uploader and time of a seed's photographs: those of the find's registration. */
+/** Returns uploader and time of a seed's photographs: those of the find's registration. */
 function parseFirstChange(history: unknown): { readonly user: string; readonly at: string } {
   const first: unknown = Array.isArray(history) ? history[0] : undefined;
   const change = object({
@@ -104,7 +104,7 @@ function parseFirstChange(history: unknown): { readonly user: string; readonly a
 
 const MIMETYPES: Readonly<Record<string, string>> = { '.jpg': 'image/jpeg', '.jpeg': 'image/jpeg', '.png': 'image/png' };
 
-/** Reads `photographs/<name>` of the seed folder; the `soubor` element follows from its bytes (A-FILE-5). @throws ShapeError */
+/** Reads `photographs/<name>` of the seed folder, and makes its `soubor` element from the bytes (A-FILE-5). @throws ShapeError */
 function seedPhotograph(
   folder: string,
   find: string,
@@ -137,7 +137,7 @@ function seedPhotograph(
   return { element, photograph: { uuid, find, mimetype, bytes } };
 }
 
-/** Always the same for the same photograph. */
+/** Makes a UUID that is constant for a photograph. */
 function makeUuid(text: string): string {
   const hex = createHash('sha256').update(text).digest('hex');
   return [hex.slice(0, 8), hex.slice(8, 12), `4${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join('-');

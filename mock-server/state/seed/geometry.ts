@@ -17,7 +17,7 @@ export function parsePosition(numbers: readonly unknown[], place: string): Posit
   return [x, y];
 }
 
-/** GML of a position, in the comma style that the service writes (A-ANSWER-5). */
+/** Makes GML of a position, in the service's comma style (A-ANSWER-5). */
 export function makeGmlPoint([x, y]: Position, epsg: string): Body {
   return { 'gml:Point': { '@srsName': `EPSG:${epsg}`, 'gml:coordinates': `${x},${y}` } };
 }

@@ -11,10 +11,10 @@ import { SeedError } from './seed-files.ts';
 export { SeedError } from './seed-files.ts';
 export { makeSyntheticFinds as syntheticFinds, type SyntheticRow } from './synthetic.ts';
 
-/** Seeds that come with the package. The tests hold them against the schema, so that a start need not. */
+/** Bundled seeds. Tests validate them by the schema, so a start need not. */
 const BUNDLED: readonly string[] = ['demo', 'empty'];
 
-/** A seed as a data file remembers it: the name of a bundled one, or where the folder lies. */
+/** Returns the name of a bundled seed or the path of a folder, as stored in a data file. */
 export function seedName(source: SeedSource): string {
   return BUNDLED.includes(source) ? source : resolve(source);
 }
@@ -24,7 +24,7 @@ export function isSeed(name: string): boolean {
 }
 
 /**
- * A start state: `demo`, `empty` (one administrator and what that account refers to), or a folder laid out like the demo's.
+ * Loads an initial state: `demo`, `empty` (one administrator and the records it refers to), or a folder in the demo's layout.
  * @throws SeedError with the file, the place in it and the reason
  */
 export async function loadSeed(source: SeedSource): Promise<SeedContent> {
@@ -37,10 +37,10 @@ export async function loadSeed(source: SeedSource): Promise<SeedContent> {
   return content;
 }
 
-/** Any origin will do: only the shape of the records is judged. */
+/** Any origin suffices: only the form of the records is checked. */
 const ADDRESSES = makeAddresses('http://seed.invalid');
 
-/** Every record must be valid as it would be served in the newest version. @throws SeedError for the first that is not */
+/** Validates every record in the newest version. @throws SeedError for the first invalid one */
 async function checkAgainstSchema(seeded: readonly SeededRecord[]): Promise<void> {
   const schemas = new Schemas(ADDRESSES);
   try {

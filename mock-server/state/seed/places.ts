@@ -5,10 +5,10 @@ import type { Body } from '../records/record.ts';
 import { makeGmlPolygons, makeWktPolygons, parsePolygonsOfWkt, parsePosition } from './geometry.ts';
 import type { Area } from './registers.ts';
 
-/** Derived values of a place: its geometry in both systems and the areas that it lies in. */
+/** Derived values of a place: geometry in both systems, and the areas that contain it. */
 type Place = { readonly geometry: Body; readonly area: string | undefined; readonly district: string | undefined };
 
-/** Derives from positions what the service would (A-POINT-2). */
+/** Derives geometry and areas from positions, as the service does (A-POINT-2). */
 export class Places {
   readonly #areas: readonly Area[];
 

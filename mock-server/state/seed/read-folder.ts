@@ -20,7 +20,7 @@ import { listJsonFiles, readJson, readRows, runAtRow, SeedError, type SeedRow } 
 import { makeTermBodies, type PlacedTerm, parseTermRow } from './terms.ts';
 import { makeUserBody, parseAccount } from './users.ts';
 
-/** Files whose rows are the records' elements as they stand. */
+/** Files whose rows are elements of records. */
 const PLAIN_FILES = [
   ['fieldwork.json', 'archeologicky_zaznam'],
   ['flights.json', 'let'],
@@ -30,7 +30,7 @@ const PLAIN_FILES = [
   ['spatial-units.json', 'pian'],
 ] as const satisfies ReadonlyArray<readonly [string, Entity]>;
 
-/** A record with the row that it was made from, for messages about it. */
+/** A record with its row, for messages. */
 export type SeededRecord = { readonly row: SeedRow; readonly record: SeedRecord };
 type SeedFolder = { readonly content: SeedContent; readonly seeded: readonly SeededRecord[] };
 
@@ -41,7 +41,7 @@ const KNOWN_FILES = [
 ];
 const KNOWN_FOLDERS = ['vocabularies', 'photographs'];
 
-/** Reads every file of a seed folder; each may be missing. @throws SeedError, also for a file that the seed does not read */
+/** Reads the files of a seed folder; each may be missing. @throws SeedError, also for an unknown file */
 export function readSeedFolder(folder: string): SeedFolder {
   assertKnownFiles(folder);
   const readSeedRows = (file: string): SeedRow[] => readRows(folder, file);
@@ -97,7 +97,7 @@ export function readSeedFolder(folder: string): SeedFolder {
   return { content, seeded };
 }
 
-/** A file with a name that is nearly right would be left out in silence. What begins with a dot is the system's. */
+/** Reports unknown files, which would be ignored silently, except hidden ones. */
 function assertKnownFiles(folder: string): void {
   const knownText = `known are ${[...KNOWN_FILES, ...KNOWN_FOLDERS.map((name) => `${name}/`)].join(', ')}`;
   const listVisible = (path: string) => readdirSync(path, { withFileTypes: true }).filter(({ name }) => !name.startsWith('.'));
@@ -127,7 +127,10 @@ function seed(row: SeedRow, entity: Entity, body: Body): SeededRecord {
   });
 }
 
-/** A project's accessibility is the entry with the lowest order among its finds, the first of all where it has none (S-ACCESS-3). */
+/**
+ * Returns finds and accessibility by project: the entry with the lowest order among its finds, or the first of all without finds
+ * (S-ACCESS-3).
+ */
 function makeFindsByProject(finds: readonly SeededFind[], terms: readonly PlacedTerm[]): (project: SeedRow) => ProjectFinds {
   const ranked = terms.filter(({ vocabulary }) => vocabulary === 'pristupnost').sort((a, b) => a.order - b.order);
   return (project) => {
@@ -163,13 +166,13 @@ function readSettingsFile(folder: string): SeedContent['settings'] {
   }
 }
 
-/** The oldest datestamp of the deployed service: its whole archive was moved on that evening. */
+/** The oldest datestamp of the deployed service: its whole archive was moved then. */
 const ARCHIVE_MOVED_MS = Date.UTC(2024, 6, 14, 21, 39, 10, 988);
 const SPREAD_MS = 400 * 86_400_000;
 
 /**
- * When a seed's record was last changed: as the row says, else its latest history entry, else a time that depends on
- * nothing but the identifier, so that datestamps spread over more than a year and never differ between two starts.
+ * Returns the time of a record's last change: from the row, else its latest history entry, else derived from the identifier, so
+ * that datestamps spread over more than a year and are equal in every start.
  * @throws ShapeError
  */
 function parseDatestamp(row: { readonly datestamp?: unknown; readonly deleted?: unknown }, ident: string, body: Body): number {
@@ -185,7 +188,7 @@ function parseTime(text: unknown, place: string): number {
   return ms;
 }
 
-/** Whole seconds for most identifiers, milliseconds for every fourth. */
+/** Returns whole seconds for most identifiers, milliseconds for every fourth. */
 function spread(ident: string): number {
   let hash = 0x811c9dc5;
   for (const character of ident) hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x01000193) >>> 0;

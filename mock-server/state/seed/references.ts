@@ -5,20 +5,20 @@ import { isObject } from './seed-files.ts';
 /** Text of a reference to a record. */
 type Labels = ReadonlyMap<string, string>;
 
-/** Form of identifiers, which no ordinary text has: a value of this form is a reference. */
+/** Form of identifiers, by which a value is recognised as a reference. */
 const REFERENCE = /^(HES|ORG|OS|U)-\d{6}$|^ruian-\d{2,6}$/;
-/** These carry the language of the referred label. */
+/** References with the language of their label. */
 const WITH_LANGUAGE = /^(HES|ORG|ruian)-/;
-/** Elements that hold the identifier of a record of another kind. */
+/** Elements with the identifier of a record of another kind. */
 const REFERRING = new Set(['projekt', 'samostatny_nalez', 'dokument', 'archeologicky_zaznam', 'pian', 'adb', 'let', 'ext_zdroj']);
-/** Elements that hold an identifier of their own. */
+/** Elements with the record's own identifier. */
 const IDENTIFYING = new Set(['ident_cely', 'kod', 'id']);
 /** Elements whose occurrences are numbered in an attribute. */
 const NUMBERED = new Set(['autor', 'editor']);
 
 /**
- * Turns what stands in a seed file into a record's body: numbers and truth values become text, and an identifier
- * of another record becomes a reference with that record's label.
+ * Converts values of a seed file to a record's body: numbers and truth values become text, and an identifier of another record
+ * becomes a reference with that record's label.
  */
 export class References {
   readonly #labels: Labels;
@@ -28,7 +28,7 @@ export class References {
     this.#labels = labels;
   }
 
-  /** @throws ShapeError where a record that is referred to does not exist */
+  /** @throws ShapeError where the referenced record does not exist */
   to(ident: string, place: string): Body {
     const label = this.#labels.get(ident);
     if (label === undefined) throw new ShapeError(place, `refers to ${ident}, which this seed does not have`);
@@ -39,7 +39,7 @@ export class References {
     return this.#labels.get(ident) ?? ident;
   }
 
-  /** A body, in the order in which the keys stand. @throws ShapeError */
+  /** Makes a body in the order of the keys. @throws ShapeError */
   makeBody(value: Readonly<Record<string, unknown>>, place = ''): Body {
     const body: Record<string, BodyValue> = {};
     for (const [key, item] of Object.entries(value)) {
@@ -54,7 +54,7 @@ export class References {
     return this.#makeSingle(key, item, place);
   }
 
-  /** History entries in the schema's order, numbered where they carry no `id`. */
+  /** Makes history entries in the schema's order, numbered where they lack an `id`. */
   makeHistory(value: unknown, place: string): Body[] {
     const entries: unknown[] = Array.isArray(value) ? value : [value];
     return entries.map((entry, index) => {
@@ -68,7 +68,7 @@ export class References {
     });
   }
 
-  /** The next inner identifier of a kind, such as `hist-12`. */
+  /** Returns the next internal identifier of a kind, such as `hist-12`. */
   makeNumberedId(kind: string): string {
     const next = (this.#lastNumbers.get(kind) ?? 0) + 1;
     this.#lastNumbers.set(kind, next);

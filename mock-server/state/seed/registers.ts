@@ -5,7 +5,7 @@ import { makeGmlPoint, makeGmlPolygons, makeWktPoint, makeWktPolygons, parsePoly
 import { makeLanguageText, type References } from './references.ts';
 import { runAtRow, type SeedRow } from './seed-files.ts';
 
-/** When a record was last changed or deleted; every row may say so. */
+/** Time of the last change or deletion of a record, in any row. */
 export const TIMES = optionalTexts('datestamp', 'deleted');
 
 const WGS_84 = '4326';
@@ -18,7 +18,7 @@ const organisation = object({
   ...TIMES,
 });
 
-/** A licensed organisation that publishes after three years to archaeologists, unless the row says otherwise. */
+/** Makes the body of an organisation: licensed, and public for archaeologists after three years, unless the row differs. */
 export function makeOrganisationBody(row: SeedRow, references: References): Body {
   return runAtRow(row, () => {
     const { nazev_en, nazev_zkraceny_en, soucast, ...values } = organisation(row.value);
@@ -60,7 +60,7 @@ export function makePersonBody(row: SeedRow): Body {
   });
 }
 
-/** One initial per given name; hyphenated names keep their hyphen: `J.-P.` (A-FINDER-3). */
+/** Returns one initial per given name; hyphenated names keep their hyphen: `J.-P.` (A-FINDER-3). */
 function makeInitials(givenName: string): string {
   const makeInitial = (name: string): string => `${name.slice(0, 1)}.`;
   return givenName
@@ -138,7 +138,7 @@ function makeOutline(values: { readonly point: string; readonly boundary: string
   return { elements, polygons };
 }
 
-/** The named properties that are there, as text, in this order. */
+/** Returns the existing named properties as text, in this order. */
 export function withoutMissing<K extends string>(
   values: { readonly [key in K]?: string | number | boolean },
   names: readonly K[],

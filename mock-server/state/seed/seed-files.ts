@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { getErrorMessage } from '../../base/error-message.ts';
 import { parseJson, ShapeError } from '../../base/shape.ts';
 
-/** A seed folder cannot be loaded; the message names the file, the place in it and the reason. */
+/** Error of a seed folder; the message has the file, the place in it and the reason. */
 export class SeedError extends Error {
   constructor(file: string, place: string, reason: string) {
     super(place === '' ? `${file}: ${reason}` : `${file}, ${place}: ${reason}`);
@@ -11,7 +11,7 @@ export class SeedError extends Error {
   }
 }
 
-/** One entry of a seed file, with what a message about it must name. */
+/** One entry of a seed file, with its position for messages. */
 export type SeedRow = {
   readonly file: string;
   /** Such as `entry 3 (HES-000253)`. */
@@ -19,7 +19,7 @@ export type SeedRow = {
   readonly value: Readonly<Record<string, unknown>>;
 };
 
-/** The entries of a file, which must hold a list of objects; none where the file is missing. @throws SeedError */
+/** Reads the entries of a file with a list of objects; none where it is missing. @throws SeedError */
 export function readRows(folder: string, file: string): SeedRow[] {
   const parsed = readJson(folder, file);
   if (parsed === undefined) return [];
@@ -30,7 +30,7 @@ export function readRows(folder: string, file: string): SeedRow[] {
   });
 }
 
-/** A whole file, or undefined where it is missing. @throws SeedError */
+/** Reads a whole file; undefined where it is missing. @throws SeedError */
 export function readJson(folder: string, file: string): unknown {
   const path = join(folder, file);
   if (!existsSync(path)) return undefined;
@@ -48,7 +48,7 @@ export function listJsonFiles(folder: string, subfolder: string): string[] {
   return names.sort().map((name) => join(subfolder, name));
 }
 
-/** Runs `work`; a shape that it refuses is reported with the entry's file and place. */
+/** Runs `work` and adds file and place of the entry to its ShapeError. */
 export function runAtRow<T>(row: SeedRow, work: () => T): T {
   try {
     return work();

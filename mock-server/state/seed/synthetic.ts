@@ -4,7 +4,7 @@ import { type Body, type Entity, getId, getText } from '../records/record.ts';
 import type { SeedContent } from '../seed-content.ts';
 import { SeedError } from './seed-files.ts';
 
-/** One row of the archive's table, ready to be inserted: the names are those of its columns. */
+/** One row of the archive's table, with the names of its columns. */
 export type SyntheticRow = {
   readonly ident: string;
   readonly entity: Entity;
@@ -27,8 +27,8 @@ const LAST_CHANGE_MS = Date.UTC(2023, 11, 22, 16);
 const SCATTER_DEGREES = 0.002;
 
 /**
- * Finds in any number, each after the project that it belongs to (100 finds a project), oldest first. The same
- * `seedNumber` gives the same rows. Terms, areas, people and users are those of `content`.
+ * Yields synthetic finds, each after its project (100 finds a project), oldest first. The same `seedNumber` gives the same rows.
+ * Terms, areas, people and users are those of `content`.
  */
 export function* makeSyntheticFinds(count: number, seedNumber: number, content: SeedContent): Generator<SyntheticRow, void> {
   const random = makeSeededRandom(seedNumber);
@@ -53,7 +53,7 @@ type Stock = {
   readonly user: string;
 };
 
-/** Values that the rows draw from. @throws Error where the seed has none of a kind */
+/** Collects the values of synthetic rows. @throws Error where the seed has none of a kind */
 function makeStock(content: SeedContent): Stock {
   const live = content.records.filter((record) => record.deleted !== true);
   const listTerms = (vocabulary: string): Body[] =>

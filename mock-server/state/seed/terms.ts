@@ -13,12 +13,12 @@ const link = object({
   skos_mapping_relation: text(),
 });
 
-/** One entry of `vocabularies/<name>.json`; its order in the file is its order in the vocabulary unless it says otherwise. */
+/** One entry of `vocabularies/<name>.json`; its order in the vocabulary is that of the file by default. */
 const term = object({
   ...filledTexts('ident_cely', 'heslo', 'heslo_en'),
   ...optionalTexts('popis', 'popis_en', 'zkratka', 'datestamp', 'deleted'),
   razeni: optional(integer({})),
-  /** The entries above this one. */
+  /** Superior entries. */
   nadrazene: optional(oneOrMore),
   /** Years: earliest and latest beginning, earliest and latest end. */
   datace: optional(array(integer({}))),
@@ -39,7 +39,7 @@ export function parseTermRow(row: SeedRow, vocabulary: string, index: number): P
   return { row, vocabulary, order: values.razeni ?? index + 1, term: values };
 }
 
-/** The bodies of all terms; each relation between two of them is told on both. */
+/** Makes the bodies of all terms, with each relation in both of its terms. */
 export function makeTermBodies(terms: readonly PlacedTerm[], references: References): Map<PlacedTerm, Body> {
   const above = new Map<string, Body[]>();
   const below = new Map<string, Body[]>();

@@ -7,7 +7,7 @@ import { isObject, runAtRow, type SeedRow } from './seed-files.ts';
 
 const anything: Reader<unknown> = (value) => value;
 
-/** One entry of `accounts.json`: a user, who can sign in where `username` and `password` are given. */
+/** One entry of `accounts.json`: a user, who can sign in if `username` and `password` are given. */
 const user = object({
   ...{ username: optional(text({ min: 1 })), password: optional(text({ min: 1 })) },
   /** Survey projects that a researcher may import into, by active cooperation. */
@@ -51,7 +51,7 @@ export function makeUserBody(row: SeedRow, references: References): Body {
   });
 }
 
-/** Cooperations told on one side of the pair; `stav` 1 is inactive, 2 active. */
+/** Makes the cooperations of one side of a pair; `stav` 1 is inactive, 2 active. */
 function makeCooperations(name: string, partner: string, list: readonly unknown[] | undefined, references: References): Body {
   if (list === undefined) return {};
   const bodies: BodyValue = list.map((entry, index) => {
@@ -64,7 +64,7 @@ function makeCooperations(name: string, partner: string, list: readonly unknown[
   return { [name]: bodies };
 }
 
-/** Account of this user, if it can sign in. */
+/** Returns the account of a user who can sign in. */
 export function parseAccount(row: SeedRow): SeedAccount | undefined {
   return runAtRow(row, () => {
     const { username, password, projects, ident_cely } = user(row.value);
