@@ -1,7 +1,7 @@
 import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../dist/src/base/clock.js';
-import { holdQuestionable } from '../dist/src/flows/push/check-gate.js';
+import { holdEntriesWithQuestions } from '../dist/src/flows/push/check-gate.js';
 import { openOaiClient } from '../dist/src/oai/client.js';
 import { listNeedingPerson } from '../dist/src/outbox/entry-queries.js';
 import { mergeJournal } from '../dist/src/outbox/merge.js';
@@ -32,7 +32,7 @@ export async function run(bench, { full }) {
       'finds',
       'import a find',
       'claim and settle one',
-      'look for one',
+      'lookup for one',
       'restore one',
       'status',
       'outbox a find',
@@ -64,7 +64,7 @@ export async function run(bench, { full }) {
     ['import', 'importMs'],
     ['claim and settle', 'settleMs'],
     ['status, per find', 'statusPerFindMs'],
-    ['look before a push, per find', 'lookMs'],
+    ['lookup before a push, per find', 'lookMs'],
     ['restore with the journal, per find', 'restoreMs'],
   ]) {
     bench.verdict(`${what}, ${first.size} → ${last.size} finds`, {
@@ -150,22 +150,22 @@ async function timeOfLook(outbox) {
     body: Buffer.from(listed(new URL(url).searchParams, queued)),
   });
   const client = openOaiClient({ exchange, credentials: { kind: 'none' }, oaiBase: ADDRESS, version: '2.2' });
-  const look = { clock, client, format: 'oai_svc', indexAllowanceMs: 0, outbox, harvester: ACCOUNT.identCely };
+  const lookup = { clock, client, format: 'oai_svc', indexAllowanceMs: 0, outbox, harvester: ACCOUNT.identCely };
   const { signal: stop } = new AbortController();
   const times = [];
   for (let round = 0; round < ROUNDS; round++) {
     const context = {
-      ...{ outbox, account: ACCOUNT.identCely, look, lookBackMs: 0, serverNowMs: Date.now(), stop },
+      ...{ outbox, account: ACCOUNT.identCely, lookup, lookBackMs: 0, serverNowMs: Date.now(), stop },
       judged: new Map(),
     };
     const before = process.cpuUsage();
-    await holdQuestionable(context);
+    await holdEntriesWithQuestions(context);
     times.push(cpuMsSince(before) / queued);
   }
   return median(times);
 }
 
-/** Records of the finds that were accepted. What changed during the look is asked for behind it: nothing has. */
+/** Records of the finds that were accepted. What changed during the lookup is asked for behind it: nothing has. */
 function listed(query, total) {
   const envelope = (inner) =>
     `<?xml version="1.0" encoding="UTF-8"?><OAI-PMH xmlns="http://www.openarchives.org/OAI/2.0/"><responseDate>${new Date().toISOString().slice(0, 19)}Z</responseDate><request>${ADDRESS}</request>${inner}</OAI-PMH>`;

@@ -17,7 +17,7 @@ type Replayed = {
   }[];
 };
 
-/** Headers of the connection, the length and redacted ones: set anew, or omitted. */
+/** Headers of the connection, the length and redacted ones: replaced or omitted. */
 const NOT_REPEATED = new Set([
   'host',
   'connection',

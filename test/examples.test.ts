@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { mapTable } from '../src/columns/map-table.ts';
-import { checkDocument } from '../src/find/check-document.ts';
 import type { DocumentProfile } from '../src/find/build-document.ts';
+import { checkDocument } from '../src/find/check-document.ts';
 import type { Find } from '../src/find/find.ts';
 import { type FindSchema, openFindSchema } from '../src/find/find-schema.ts';
 import type { LookupArea, LookupTerm, TermCandidate } from '../src/find/lookup.ts';

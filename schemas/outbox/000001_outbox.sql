@@ -196,7 +196,7 @@ create table lookups (
 
 -- The last complete search of each project before a push, by the server's clock; and the decision of a person that records hidden
 -- from the account belong to others.
-create table project_looks (
+create table project_searches (
   project text primary key,
   server_at integer not null,
   others_write integer not null default 0 check (others_write in (0, 1))

@@ -24,7 +24,13 @@ export const RETRY_POLICY = {
   /** A push ends when its queue must wait longer. */
   push: { maxWaitMs: 2 * MINUTE_MS },
   /** Pauses of a watch between probes of an unreachable or uncertain service, and its polling interval for the outbox. */
-  watch: { minPauseMs: SECOND_MS, maxPauseMs: MINUTE_MS, maxUncertainPauseMs: HOUR_MS, pollMs: SECOND_MS, minSearchMs: MINUTE_MS },
+  watch: {
+    minPauseMs: SECOND_MS,
+    maxPauseMs: MINUTE_MS,
+    maxUncertainPauseMs: HOUR_MS,
+    pollMs: SECOND_MS,
+    minSearchMs: MINUTE_MS,
+  },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, number>>>>;
 
 /** Returns the backoff of an entry after so many consecutive failures, in milliseconds. */

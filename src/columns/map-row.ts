@@ -1,11 +1,4 @@
-import {
-  type Issue,
-  isReadable,
-  makeErrorIssue,
-  makeWarningIssue,
-  type Reading,
-  type Unreadable,
-} from '../base/issue.ts';
+import { type Issue, isReadable, makeErrorIssue, makeWarningIssue, type Reading, type Unreadable } from '../base/issue.ts';
 import { cmd, joinMessages, type Message, msg } from '../base/message.ts';
 import type { Reference } from '../find/field.ts';
 import {

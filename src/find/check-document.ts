@@ -13,8 +13,8 @@ import {
 } from '../xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
 import { listStrayTexts, makeStrayTextMessage } from '../xml/source-text.ts';
-import { FIELDS, type Field, type FindElements, isElementName } from './fields.ts';
 import { type DocumentProfile, getNamespace, getSchemaLocation } from './build-document.ts';
+import { FIELDS, type Field, type FindElements, isElementName } from './fields.ts';
 import type { Find } from './find.ts';
 import { NEW_PERSON } from './resolve-finder.ts';
 import { checkRules, type ValidationContext } from './rules.ts';

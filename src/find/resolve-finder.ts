@@ -189,7 +189,8 @@ export function resolveFinder(cell: string, lookupTerm: LookupTerm): ResolvedFin
 }
 
 function chooseKnown(lookup: TermLookup, text: string, name: WrittenName): ResolvedFinder {
-  if (lookup.kind === 'mapping-conflict') return makeUnreadable('term-mapping-conflict', makeMappingConflictMessage(lookup, PEOPLE));
+  if (lookup.kind === 'mapping-conflict')
+    return makeUnreadable('term-mapping-conflict', makeMappingConflictMessage(lookup, PEOPLE));
   if (lookup.kind === 'ambiguous') {
     const bornAs = foldName(name.bornAs ?? '');
     const [only, another] = lookup.candidates.filter(({ about = '' }) => bornAs !== '' && splitNameWords(about).includes(bornAs));

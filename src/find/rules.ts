@@ -9,8 +9,8 @@ import {
   toWgs84,
 } from '../place/geometry.ts';
 import { trimText } from '../text/characters.ts';
-import { type ElementName, FIELDS, type Field, type FindElements, getPointElement } from './fields.ts';
 import { buildDocument } from './build-document.ts';
+import { type ElementName, FIELDS, type Field, type FindElements, getPointElement } from './fields.ts';
 import type { Find } from './find.ts';
 import type { FindSchema } from './find-schema.ts';
 import type { ProjectLookup, TermCandidate } from './lookup.ts';

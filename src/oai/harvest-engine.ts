@@ -231,7 +231,10 @@ const CONFIRM_AFTER_MS = 3_600_000;
  * losses count only if a second scan, at least an hour later, lacks the same records, or the caller accepts them.
  * @returns undefined where they are deleted
  */
-function findUnconfirmedLosses({ state, serverNowMs: nowMs, acceptLosses = false }: Run, { lost, inUse }: Losses): UnconfirmedLosses | undefined {
+function findUnconfirmedLosses(
+  { state, serverNowMs: nowMs, acceptLosses = false }: Run,
+  { lost, inUse }: Losses,
+): UnconfirmedLosses | undefined {
   const pass = getCurrentPass(state);
   const { heldBefore, window } = pass;
   if (lost.length === 0) {

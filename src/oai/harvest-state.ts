@@ -134,7 +134,10 @@ export function makeStoredState({ sql, change }: HarvestTables, harvest: number,
       return typeof text === 'string' ? JSON.parse(text) : undefined;
     },
     endUnconfirmed: (losses) =>
-      sql('update harvests set watermark_at = null, pass = null, observed_losses = ? where id = ?').run(JSON.stringify(losses), harvest),
+      sql('update harvests set watermark_at = null, pass = null, observed_losses = ? where id = ?').run(
+        JSON.stringify(losses),
+        harvest,
+      ),
     countListed: () =>
       Number(
         sql(

@@ -1,5 +1,5 @@
-import { getPoint } from '../find/fields.ts';
 import { type DocumentProfile, makeDocumentNode } from '../find/build-document.ts';
+import { getPoint } from '../find/fields.ts';
 import { BYTE_ORDER_MARK, formatCsvCell, joinNames, withMarkKept } from '../text/csv.ts';
 import { renderElement, replaceIllegalCharacters } from '../xml/write-xml.ts';
 import {

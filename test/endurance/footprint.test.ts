@@ -19,7 +19,8 @@ function filesThatRun(command: string): Promise<readonly string[]> {
 const page = readFileSync(join(ROOT, 'docs', 'architecture.md'), 'utf8');
 const paths = ['import', 'push'].map((command) => ({
   command,
-  named: page.match(new RegExp(`^## .*\\x60pas ${command}\\x60\n([\\s\\S]*?)^## `, 'm'))?.[1]?.match(/[\w-]+(?:\/[\w-]+)+\.ts/g) ?? [],
+  named:
+    page.match(new RegExp(`^## .*\\x60pas ${command}\\x60\n([\\s\\S]*?)^## `, 'm'))?.[1]?.match(/[\w-]+(?:\/[\w-]+)+\.ts/g) ?? [],
 }));
 
 test.concurrent.each(paths)(

@@ -402,10 +402,10 @@ export const PLANTED: readonly Planted[] = [
     seed: 498,
     themes: ['two places have finds of one account'],
     file: 'src/flows/push/check-gate.ts',
-    from: `if (passage.kind === 'held') schedule(outbox, entry.id, { held: passage.held });`,
-    to: `if (passage.kind === 'held' && passage.held.basis === 'equal-record')
-    recordEvidence(outbox, entry, { kind: 'found', identCely: passage.held.candidates[0] ?? '' }, { basis: '', candidates: [], serverMs: null, account: null, reason: '' });
-  else if (passage.kind === 'held') schedule(outbox, entry.id, { held: passage.held });`,
+    from: `if (decision.kind === 'held') schedule(outbox, entry.id, { held: decision.held });`,
+    to: `if (decision.kind === 'held' && decision.held.basis === 'equal-record')
+    recordEvidence(outbox, entry, { kind: 'found', identCely: decision.held.candidates[0] ?? '' }, { basis: '', candidates: [], serverMs: null, account: null, reason: '' });
+  else if (decision.kind === 'held') schedule(outbox, entry.id, { held: decision.held });`,
     also: { from: 'import { assertJournal } from', to: 'import { assertJournal, recordEvidence } from' },
   },
   {

@@ -114,7 +114,7 @@ async function answerRequest(
   }
 }
 
-/** @throws ProtocolError for an unknown version with some verbs; others work on the deployed service (B-ADDRESS-7) */
+/** @throws HttpError or ProtocolError, by the verb, for an unknown version of the deployed service (B-ADDRESS-7) */
 function assertListedVersion({ verb }: Query): void {
   if (verb === 'Identify') throw new HttpError(makeHtmlPage(500, 'Internal Server Error'));
   if (verb === 'ListRecords' || verb === 'GetRecord') throw makeBadArgument('there is no such version');

@@ -10,7 +10,7 @@ import { readTableOrInput } from '../../context/user-files.ts';
 import { getPhotoRoot, offerSources, openValidationContext } from '../../context/validation.ts';
 import type { Decision } from '../../flows/interview/ask-about-table.ts';
 import { formatOverview, formatUnmappedTerms, previewLines } from '../../flows/interview/table-texts.ts';
-import { previewNumbers, previewTable, type PreviewedTable } from '../../flows/queue/table-columns.ts';
+import { type PreviewedTable, previewNumbers, previewTable } from '../../flows/queue/table-columns.ts';
 import type { Table } from '../../tables/table.ts';
 import { toPrintable, wrapText } from '../../text/characters.ts';
 import { toIssueJson } from '../../ui/terminal.ts';

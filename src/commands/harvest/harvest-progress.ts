@@ -37,8 +37,14 @@ type UnconfirmedSet = { readonly setSpec: string; readonly unconfirmed: Unconfir
 const MAX_NAMED = 5;
 
 /** Prints the sets with unconfirmed losses. @returns true if the harvest is therefore incomplete */
-export function warnOfUnconfirmedLosses(terminal: Terminal, sets: readonly UnconfirmedSet[], command: 'harvest' | 'harvest-vocab'): boolean {
-  const unconfirmedSets = sets.flatMap(({ setSpec, unconfirmed }) => (unconfirmed === undefined ? [] : [{ setSpec, unconfirmed }]));
+export function warnOfUnconfirmedLosses(
+  terminal: Terminal,
+  sets: readonly UnconfirmedSet[],
+  command: 'harvest' | 'harvest-vocab',
+): boolean {
+  const unconfirmedSets = sets.flatMap(({ setSpec, unconfirmed }) =>
+    unconfirmed === undefined ? [] : [{ setSpec, unconfirmed }],
+  );
   for (const { setSpec, unconfirmed } of unconfirmedSets) {
     const name = printable(setSpec === '' ? t`everything` : setSpec);
     if (unconfirmed.kind === 'empty') {

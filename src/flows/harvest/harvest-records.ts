@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.ts';
 import { t } from '../../base/language.ts';
 import { countHeld, getOrCreateHarvest, type Ledger, type Subject, setVerifying, updateRights } from '../../ledger/ledger.ts';
 import { readHeadersOnly } from '../../oai/client.ts';
-import { type UnconfirmedLosses, harvest } from '../../oai/harvest-engine.ts';
+import { harvest, type UnconfirmedLosses } from '../../oai/harvest-engine.ts';
 import {
   type HarvestState,
   makeStoredState,

@@ -4,7 +4,7 @@ import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import { FIELDS } from '../../find/fields.ts';
 import type { OaiClient } from '../../oai/client.ts';
-import { type UnconfirmedLosses, harvest } from '../../oai/harvest-engine.ts';
+import { harvest, type UnconfirmedLosses } from '../../oai/harvest-engine.ts';
 import { makeStoredState, type RecordSink } from '../../oai/harvest-state.ts';
 import type { BrokenRecord } from '../../oai/malformed-error.ts';
 import type { HarvestPass } from '../../oai/pass.ts';

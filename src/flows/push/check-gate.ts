@@ -187,7 +187,10 @@ type SearchResult = {
 
 type UncertainImport = { readonly entry: Entry; readonly window: AttemptWindow };
 
-async function indexSearchResult({ outbox, account, lookup, stop }: GateContext, harvest: HarvestedFinds | undefined): Promise<SearchResult> {
+async function indexSearchResult(
+  { outbox, account, lookup, stop }: GateContext,
+  harvest: HarvestedFinds | undefined,
+): Promise<SearchResult> {
   const shown = harvest === undefined ? [] : listShownFinds(harvest);
   const isUnexplained: IsUnexplained = (identCely, listed) =>
     listed.kind === 'shown'

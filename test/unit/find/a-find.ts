@@ -1,5 +1,5 @@
-import type { FindElements } from '../../../src/find/fields.ts';
 import type { DocumentProfile } from '../../../src/find/build-document.ts';
+import type { FindElements } from '../../../src/find/fields.ts';
 import type { Find } from '../../../src/find/find.ts';
 import type { LookupTerm, TermCandidate } from '../../../src/find/lookup.ts';
 

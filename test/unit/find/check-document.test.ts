@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { checkDocument } from '../../../src/find/check-document.ts';
 import { buildDocument } from '../../../src/find/build-document.ts';
+import { checkDocument } from '../../../src/find/check-document.ts';
 import { type FindSchema, openFindSchema } from '../../../src/find/find-schema.ts';
 import { aFind, lookupTerm, PROFILE } from './a-find.ts';
 

@@ -530,7 +530,7 @@ describe('with thousands of records and entries', () => {
       },
     };
     const stop = new AbortController();
-    const look = {
+    const lookup = {
       outbox: counted,
       client: service.client,
       clock,
@@ -539,7 +539,7 @@ describe('with thousands of records and entries', () => {
       harvester: EVA_SAID.identCely,
     };
     const context: GateContext = {
-      ...{ outbox: counted, account: EVA_SAID.identCely, look, lookBackMs: 30 * DAY_MS, serverNowMs: clock.now() },
+      ...{ outbox: counted, account: EVA_SAID.identCely, lookup, lookBackMs: 30 * DAY_MS, serverNowMs: clock.now() },
       ...{ stop: stop.signal, judged: new Map() },
     };
     const run = async (onTurn: () => void = () => {}) => {

@@ -42,8 +42,8 @@ const elsewhere = (identCely: string | null, localId: string | null = 'X-9'): At
 });
 
 function getBasis(entry: Entry, facts: Partial<GateFacts>): [HeldBasis, readonly string[]] | 'leaves' {
-  const passage = checkDeparture(entry, { ...NOTHING, ...facts });
-  return passage.kind === 'leave' ? 'leaves' : [passage.held.basis, passage.held.candidates];
+  const decision = checkDeparture(entry, { ...NOTHING, ...facts });
+  return decision.kind === 'leave' ? 'leaves' : [decision.held.basis, decision.held.candidates];
 }
 
 describe('the gate lets an entry pass', () => {
@@ -154,9 +154,9 @@ describe('the gate asks a person', () => {
 
   test('about some of many by name, or about all of them', () => {
     const many = Array.from({ length: 40 }, (_, at) => `R-${at}`);
-    const passage = checkDeparture(IMPORT, { ...NOTHING, equalRecords: new Map([['u-1', many]]) });
-    expect(passage).toMatchObject({ kind: 'held', held: { candidates: many } });
-    expect(String(passage.kind === 'held' && passage.held.question)).toContain('R-0, R-1, R-2, R-3, R-4)');
+    const decision = checkDeparture(IMPORT, { ...NOTHING, equalRecords: new Map([['u-1', many]]) });
+    expect(decision).toMatchObject({ kind: 'held', held: { candidates: many } });
+    expect(String(decision.kind === 'held' && decision.held.question)).toContain('R-0, R-1, R-2, R-3, R-4)');
   });
 
   test('with the old and the new number', () => {
@@ -205,8 +205,8 @@ describe('for any findings,', () => {
     fc.assert(
       fc.property(fc.constantFrom(IMPORT, NUMBER, PHOTO), anyFacts, (entry, found) => {
         const facts = makeFacts(found);
-        const passage = checkDeparture(entry, facts);
-        expect(checkDeparture(entry, makeFacts(found))).toEqual(passage);
+        const decision = checkDeparture(entry, facts);
+        expect(checkDeparture(entry, makeFacts(found))).toEqual(decision);
         const all = [
           ...found.byDigest,
           ...found.byLocalId,
@@ -215,9 +215,9 @@ describe('for any findings,', () => {
           ...found.hidden,
           found.shown,
         ];
-        if (passage.kind === 'leave') return;
-        expect(passage.held.candidates.length).toBeGreaterThan(0);
-        for (const candidate of passage.held.candidates) {
+        if (decision.kind === 'leave') return;
+        expect(decision.held.candidates.length).toBeGreaterThan(0);
+        for (const candidate of decision.held.candidates) {
           expect(all).toContain(candidate);
           expect(found.rejected).not.toContain(candidate);
         }
@@ -230,9 +230,9 @@ describe('for any findings,', () => {
       fc.property(fc.constantFrom(IMPORT, NUMBER, PHOTO), anyFacts, (entry, found) => {
         const rejected = new Set<string>();
         for (let askedCount = 0; askedCount < 5; askedCount += 1) {
-          const passage = checkDeparture(entry, { ...makeFacts(found), rejected: () => rejected });
-          if (passage.kind === 'leave') return;
-          for (const candidate of passage.held.candidates) rejected.add(candidate);
+          const decision = checkDeparture(entry, { ...makeFacts(found), rejected: () => rejected });
+          if (decision.kind === 'leave') return;
+          for (const candidate of decision.held.candidates) rejected.add(candidate);
         }
         throw new Error('it is asked about again and again');
       }),
