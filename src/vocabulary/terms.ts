@@ -159,8 +159,9 @@ export function saveTerm(vocabulary: Vocabulary, draft: TermDraft, datestampMs: 
     );
   const id = Number(existingId ?? lastInsertRowid);
   saveSuperiors(vocabulary, id, draft);
-  saveNames(vocabulary, id, draft);
-  saveWords(vocabulary, id, draft);
+  const names = foldNames(draft);
+  saveNames(vocabulary, id, names);
+  saveWords(vocabulary, id, draft, names);
   saveBoundary(vocabulary, id, draft.boundary);
 }
 
@@ -204,23 +205,30 @@ function saveSuperiors(vocabulary: Vocabulary, term: number, { superiors }: Term
   for (const { ident, kind } of superiors) insert.run(term, ident, kind);
 }
 
-function saveNames(vocabulary: Vocabulary, term: number, draft: TermDraft): void {
+type FoldedText = { readonly folded: string; readonly weight: number };
+
+/** Returns all names that stand for a term on their own, without case and accents. */
+function foldNames({ label, labelEn, otherNames }: TermDraft): FoldedText[] {
+  const names = [foldText(label, 3), foldText(labelEn, 3), ...otherNames.map((name) => foldText(name, 2))];
+  return names.filter(({ folded }) => folded !== '');
+}
+
+function foldText(text: string | null, weight: number): FoldedText {
+  return { folded: fold(text ?? ''), weight };
+}
+
+function saveNames(vocabulary: Vocabulary, term: number, names: readonly FoldedText[]): void {
   const insert = vocabulary.sql('insert or ignore into names (folded, term) values (?, ?)');
-  const names = [draft.label, draft.labelEn, ...draft.otherNames].map((name) => fold(name ?? ''));
-  for (const name of names) if (name !== '') insert.run(name, term);
+  for (const { folded } of names) insert.run(folded, term);
 }
 
 /** A word that occurs in several places of a term has the largest weight. */
-function saveWords(vocabulary: Vocabulary, term: number, draft: TermDraft): void {
+function saveWords(vocabulary: Vocabulary, term: number, draft: TermDraft, names: readonly FoldedText[]): void {
   const weights = new Map<string, number>();
-  const take = (text: string | null, weight: number): void => {
-    for (const word of splitWords(fold(text ?? ''))) weights.set(word, Math.max(weight, weights.get(word) ?? 0));
-  };
-  take(draft.label, 3);
-  take(draft.labelEn, 3);
-  for (const name of [...draft.otherNames, draft.abbreviation]) take(name, 2);
-  take(draft.description, 1);
-  take(draft.descriptionEn, 1);
+  const { abbreviation, description, descriptionEn } = draft;
+  for (const { folded, weight } of [...names, foldText(abbreviation, 2), foldText(description, 1), foldText(descriptionEn, 1)]) {
+    for (const word of splitWords(folded)) weights.set(word, Math.max(weight, weights.get(word) ?? 0));
+  }
   const insert = vocabulary.sql('insert into term_words (word, term, weight) values (?, ?, ?)');
   for (const [word, weight] of weights) insert.run(getWordId(vocabulary, word), term, weight);
 }
