@@ -47,11 +47,17 @@ function toReachableHost(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
+function isTaken(thrown: Error): boolean {
+  return 'code' in thrown && thrown.code === 'EADDRINUSE';
+}
+
 function listen(server: Server, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', reject);
+    const refuse = (thrown: Error): void =>
+      reject(isTaken(thrown) ? new Error(`${thrown.message}; --port 0 takes a free one`) : thrown);
+    server.once('error', refuse);
     server.listen(port, host, () => {
-      server.off('error', reject);
+      server.off('error', refuse);
       resolve();
     });
   });

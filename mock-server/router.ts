@@ -1,5 +1,5 @@
 import { CONTROL_PATH, SCHEMA_VERSIONS } from './base/addresses.ts';
-import type { Answer, Incoming } from './base/http-message.ts';
+import { type Answer, type Incoming, isAnnouncingMoreThan } from './base/http-message.ts';
 import { makeHtmlPage } from './base/problem.ts';
 import { answerControl } from './control/endpoint.ts';
 import { answerDescription } from './endpoints/descriptions.ts';
@@ -14,6 +14,9 @@ import type { Mock } from './state/mock.ts';
 /** Finds the handler of a path. */
 export async function route(mock: Mock, incoming: Incoming, entry: JournalEntry): Promise<SentAnswer> {
   const { path } = incoming;
+  // The proxy stands in front of interface A: it judges the length before the service sees the request (A-WIRE-2).
+  if (path.startsWith('/api/') && isAnnouncingMoreThan(incoming, mock.settings.body_max_bytes))
+    return makeHtmlPage(413, 'Request Entity Too Large');
   if (path === '/api/token-auth/') return answerTokenAuth(mock, incoming, entry);
   if (path === '/api/uzivatel-info/') return answerUserInfo(mock, incoming, entry);
   if (path === '/api/token-auth' || path === '/api/uzivatel-info') {

@@ -61,6 +61,7 @@ const TESTS = [
   ['blanks round', 'A-AUTH-1', 'import-silent', 'blanks around a user name are ignored, but those of a password count'],
   ['a method of the user', 'A-USER-3', 'import-silent', 'user information is available by GET alone'],
   ['a body that waits', 'A-WIRE-2', 'request-forms', 'is requested if nothing in the head forbids it'],
+  ['a write or a sign-in', 'A-GATE-14', 'import-silent', 'without a body are read as a form without fields, whatever its type'],
   ['The parts of a form', 'A-GATE-14', 'import-silent', 'is accepted as it is, in Base64 or with a long header'],
   ['User rules are met', 'A-GATE-8', 'quirks', 'a user rule matches in any letter case'],
   [

@@ -83,6 +83,11 @@ export class ClientDisconnected extends Error {
   }
 }
 
+/** Tells if the head of a request declares no body: to the service that is a form without fields, whatever its type. */
+export function isWithoutBody({ message: { headers } }: IncomingBody): boolean {
+  return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
+}
+
 /** Tells if the head of a request declares a longer body. */
 export function isAnnouncingMoreThan({ message }: IncomingBody, limitBytes: number): boolean {
   return Number(message.headers['content-length'] ?? 0) > limitBytes;

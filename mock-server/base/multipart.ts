@@ -7,7 +7,7 @@ import { type Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import busboy from 'busboy';
 import { getErrorMessage, isStorageFailure } from './error-message.ts';
-import { ClientDisconnected, type IncomingBody, isAnnouncingMoreThan, onDisconnect } from './http-message.ts';
+import { ClientDisconnected, type IncomingBody, isAnnouncingMoreThan, isWithoutBody, onDisconnect } from './http-message.ts';
 
 /** One file part, in memory or in a file. */
 export type FilePart = {
@@ -43,6 +43,7 @@ const LIMITS = { files: 100, fields: 1000 } as const;
  */
 export async function readFileParts(incoming: IncomingBody, options: MultipartOptions): Promise<FilePart[] | MultipartFault> {
   const { message } = incoming;
+  if (isWithoutBody(incoming)) return [];
   if (!isMultipart(message)) return 'not-multipart';
   if (isAnnouncingMoreThan(incoming, options.maxBodyBytes)) return 'too-large';
   const parser = createParser(message);

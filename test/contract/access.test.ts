@@ -155,7 +155,8 @@ describe('Order of the gates (A-GATE-4, A-GATE-6, A-GATE-13)', () => {
 
   test('a write path with a trailing slash does not exist', async () => {
     for (const path of ['/api/pas/import-xml/', '/api/pas/nalez/X/upload-foto/', '/api/pas/nalez/X/evidencni-cislo/']) {
-      expect((await fetch(mock().url + path, { method: 'POST', headers: signed() })).status).toBe(404);
+      const answer = await fetch(mock().url + path, { method: 'POST', headers: signed() });
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([404, expect.stringMatching(/^text\/html/)]);
     }
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { findLines, makeDocument, smallestFind } from '../support/contract-find.ts';
 import { contentDigest, fetchToken, importXml, multipart, rawAnswer } from '../support/contract-requests.ts';
-import { useMock } from './contract-import.ts';
+import { expectDetail, useMock } from './contract-import.ts';
 
 // The mock follows the deployed service where the contract is silent.
 
@@ -89,6 +89,20 @@ describe('The other requests of the write interface', () => {
     expect(await signIn(' archaeologist \t', 'archaeologist')).toBe(200);
     expect(await signIn('archaeologist', ' archaeologist ')).toBe(400);
     expect(await signIn(' ', 'archaeologist')).toBe(400);
+  });
+
+  test('without a body are read as a form without fields, whatever its type', async () => {
+    const post = async (path: string, type: string) => {
+      const headers = { authorization: `Bearer ${token()}`, 'content-type': type };
+      return rawAnswer(await fetch(mock().url + path, { method: 'POST', headers }));
+    };
+    for (const type of ['text/plain', 'multipart/form-data; boundary=x']) {
+      expectDetail(await post('/api/pas/import-xml', type), 400);
+      expectDetail(await post('/api/pas/nalez/C-202400101-N00007/upload-foto', type), 400);
+      expectDetail(await post('/api/pas/nalez/C-202400101-N00999/upload-foto', type), 404);
+      const signIn = await post('/api/token-auth/', type);
+      expect([signIn.status, Object.keys(signIn.json ?? {})]).toEqual([400, ['username', 'password']]);
+    }
   });
 
   test('user information is available by GET alone', async () => {

@@ -90,6 +90,7 @@ describe('Upload: the file (A-PHOTO-2, A-PHOTO-12, A-PHOTO-19)', () => {
     ['BMP', Buffer.from('BM\0\0\0\0')],
     ['WebP', Buffer.from('RIFF\0\0\0\0WEBPVP8 ')],
     ['AVIF', isoMedia('avif')],
+    ['a raw picture of Canon', Buffer.from('II*\0\x10\0\0\0CR\x02\0', 'latin1')],
     ['MP4', isoMedia('isom')],
     ['text', Buffer.from('not a picture\n')],
     ['unrecognisable bytes', Buffer.from([0, 1, 2, 3, 4, 250])],
@@ -100,7 +101,9 @@ describe('Upload: the file (A-PHOTO-2, A-PHOTO-12, A-PHOTO-19)', () => {
   });
 
   test('a wrong type is reported before a missing digest, unrecognisable bytes after it', async () => {
-    expectDetail(await upload(Buffer.from('GIF89a'), { digest: null }), 422);
+    const tar = Buffer.concat([Buffer.from('a.txt'), Buffer.alloc(252), Buffer.from('ustar\0')]);
+    for (const bytes of [Buffer.from('GIF89a'), tar, Buffer.from('BZh91AY'), Buffer.from('\xfd7zXZ\0', 'latin1')])
+      expectDetail(await upload(bytes, { digest: null }), 422);
     expectDetail(await upload(Buffer.from([0, 1, 2, 250]), { digest: null }), 400);
   });
 

@@ -70,6 +70,16 @@ describe('Bodies that are too large (A-WIRE-2)', () => {
     socket.destroy();
   });
 
+  test('413 before anything that the service itself would refuse, as the proxy stands in front of it', async () => {
+    await mock().control('PUT', '/settings', { access_mode: 'closed' });
+    for (const path of [MINE, '/api/pas/import-xml', '/api/pas/elsewhere', '/api/token-auth/']) {
+      const { socket, answer } = await dial();
+      socket.write(head(path, { 'Content-Length': 300_000_000 }).replace(token(), 'unknown'));
+      expect(await answer, path).toMatch(/^HTTP\/1\.1 413 /);
+      socket.destroy();
+    }
+  });
+
   test('413 for an endless body, and the server keeps running', async () => {
     await mock().control('PUT', '/settings', { body_max_bytes: 1_000_000 });
     const { socket, answer } = await dial();

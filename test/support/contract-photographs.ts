@@ -79,13 +79,18 @@ export function isoMedia(brand: string): Buffer {
   return Buffer.concat([Buffer.from([0, 0, 0, 24]), Buffer.from(`ftyp${brand}\0\0\0\0mif1${brand}`, 'latin1'), Buffer.alloc(64)]);
 }
 
+const RAR5_PROTECTED = '0b 02 01 04 00 00 00 00 03 01 00 00';
+
 /** Archives as their headers begin; the second of each pair is protected by a password. */
 export const ARCHIVES: ReadonlyArray<readonly [name: string, plain: Buffer, encrypted: Buffer]> = [
   ['zip', hex('504b0304 0a00 0000', 40), hex('504b0304 0a00 0900', 40)],
+  ['zip with a folder first', zip('0000', '0000'), zip('0000', '0100')],
   ['7z', sevenZip('030101'), sevenZip('06f10701')],
   ['rar 4', rar4('0000', '0000'), rar4('0000', '0400')],
+  ['rar 4 with a protected second file', rar4('0000', '0000'), rar4('0000', '0080', '0480')],
   ['rar 4 with hidden names', rar4('0000', '0000'), rar4('8000', '0000')],
-  ['rar 5', rar5('08 02 00 00 00 00 00 00 00'), rar5('0b 02 01 04 00 00 00 00 03 01 00 00')],
+  ['rar 5', rar5('08 02 00 00 00 00 00 00 00'), rar5(RAR5_PROTECTED)],
+  ['rar 5 with a protected second file', rar5('04 02 02 00 00'), rar5(`04 02 02 00 00 00000000 ${RAR5_PROTECTED}`)],
   ['rar 5 with hidden names', rar5('08 02 00 00 00 00 00 00 00'), hex('526172211a070100 00000000 05 04 00 00 00 00', 40)],
 ];
 
@@ -102,9 +107,20 @@ function sevenZip(codec: string): Buffer {
   return Buffer.concat([start, Buffer.alloc(8), header]);
 }
 
-/** Main header of 13 bytes, then a file header. */
-function rar4(mainFlags: string, fileFlags: string): Buffer {
-  return hex(`526172211a0700 0000 73 ${mainFlags} 0d00 000000000000 0000 74 ${fileFlags} 2000`, 40);
+/** Main header of 13 bytes, then file headers of 32, each with four bytes of content where its flags say so. */
+function rar4(mainFlags: string, ...fileFlags: readonly string[]): Buffer {
+  const files = fileFlags.map((flags) => `0000 74 ${flags} 2000 04000000 ${'00'.repeat(flags.endsWith('80') ? 25 : 21)}`);
+  return hex(`526172211a0700 0000 73 ${mainFlags} 0d00 000000000000 ${files.join('')}`, 40);
+}
+
+/** Two entries of empty content: local headers, a directory with the flags of both, and its end record. */
+function zip(...flags: readonly string[]): Buffer {
+  const headers = hex(`504b0304 0a00 ${flags[0]}`, 22 + 30);
+  const directory = hex(flags.map((flag) => `504b0102 0a00 0a00 ${flag} ${'00'.repeat(36)}`).join(''), 0);
+  const end = hex('504b0506', 18);
+  end.writeUInt32LE(directory.length, 12);
+  end.writeUInt32LE(headers.length, 16);
+  return Buffer.concat([headers, directory, end]);
 }
 
 /** Main header, then a block of its size, type and content. */

@@ -1,6 +1,6 @@
 import { type Answer, decodeSegment, HttpError, type Incoming } from '../../base/http-message.ts';
 import { createWording } from '../../base/messages.ts';
-import { makeDetailAnswer } from '../../base/problem.ts';
+import { makeDetailAnswer, makeHtmlPage } from '../../base/problem.ts';
 import { checkPreconditions, getQuality, parseAccept } from '../../rules/preconditions.ts';
 import { runUnderFault, type SentAnswer } from '../../rules/run-under-fault.ts';
 import type { WriteRequest } from '../../rules/write-request.ts';
@@ -29,7 +29,11 @@ const ENDPOINTS: readonly Endpoint[] = [
 export async function answerWrite(mock: Mock, incoming: Incoming, entry: JournalEntry): Promise<SentAnswer> {
   const say = createWording(incoming, mock.seedNumber);
   const endpoint = ENDPOINTS.find((candidate) => candidate.path.test(incoming.path));
-  if (endpoint === undefined) return makeDetailAnswer(404, say('not-found'));
+  // No view of the service has such a path, so that its framework answers.
+  if (endpoint === undefined) {
+    incoming.reported.push('not-found');
+    return makeHtmlPage(404, 'Not Found');
+  }
   const segment = endpoint.path.exec(incoming.path)?.[1];
   const record = segment === undefined ? undefined : decodeSegment(segment);
   mock.journal.measureAddress(entry, incoming.arrivedAtMs);

@@ -79,7 +79,7 @@ async function checkFile(mock: Mock, { say }: WriteRequest, part: FilePart, path
     case 'archive': {
       const file = await open(path);
       try {
-        const encrypted = await isEncryptedArchive(kind.format, (offset, length) => readAt(file, offset, length));
+        const encrypted = await isEncryptedArchive(kind.format, (offset, length) => readAt(file, offset, length), part.sizeBytes);
         throw makeRefusal(422, encrypted ? say('photo-encrypted') : say('photo-type', kind.format));
       } finally {
         await file.close();

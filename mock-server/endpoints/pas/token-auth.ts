@@ -1,4 +1,4 @@
-import { type Answer, type Incoming, readBody } from '../../base/http-message.ts';
+import { type Answer, type Incoming, isWithoutBody, readBody } from '../../base/http-message.ts';
 import { createWording, type Say } from '../../base/messages.ts';
 import { readFormFields } from '../../base/multipart.ts';
 import { makeDetailAnswer, makeHtmlPage, makeJsonAnswer, makeXmlAnswer } from '../../base/problem.ts';
@@ -40,6 +40,7 @@ export async function answerTokenAuth(mock: Mock, incoming: Incoming, entry: Jou
 
 /** Reads credentials as JSON or as a form of either type. */
 async function readCredentials(incoming: Incoming, say: Say): Promise<Map<string, string> | Answer> {
+  if (isWithoutBody(incoming)) return new Map();
   const contentType = (incoming.headers['content-type'] ?? '').toLowerCase();
   if (contentType.startsWith('multipart/form-data')) {
     const fields = await readFormFields(incoming, MAX_BODY_BYTES);

@@ -29,11 +29,15 @@ const ARCHIVES: ReadonlyArray<readonly [string, 'zip' | '7z' | 'rar']> = [
   ['526172211a07', 'rar'],
 ];
 
+/** Before the photographs: a raw picture of Canon begins as a TIFF. */
 const OTHERS: ReadonlyArray<readonly [string, string]> = [
+  ['49492a00100000004352', 'image/x-canon-cr2'],
   ['47494638', 'image/gif'],
   ['424d', 'image/bmp'],
   ['25504446', 'application/pdf'],
   ['1f8b', 'application/gzip'],
+  ['425a68', 'application/x-bzip2'],
+  ['fd377a585a00', 'application/x-xz'],
   ['7f454c46', 'application/x-executable'],
   ['4d5a', 'application/x-dosexec'],
 ];
@@ -41,14 +45,15 @@ const OTHERS: ReadonlyArray<readonly [string, string]> = [
 /** Detects the type by the bytes; the declared content type and the file name do not count. */
 export function detectFileKind(head: Buffer): FileKind {
   const hex = head.subarray(0, 12).toString('hex');
+  const other = OTHERS.find(([magic]) => hex.startsWith(magic));
+  if (other !== undefined) return { kind: 'other', type: other[1] };
   const photograph = PHOTOGRAPHS.find(([magic]) => hex.startsWith(magic));
   if (photograph !== undefined) return { kind: 'photograph', type: photograph[1] };
   const archive = ARCHIVES.find(([magic]) => hex.startsWith(magic));
   if (archive !== undefined) return { kind: 'archive', format: archive[1] };
   if (head.toString('latin1', 4, 8) === 'ftyp') return classifyIsoMedia(head.toString('latin1', 8, 12));
   if (hex.startsWith('52494646')) return { kind: 'other', type: `image/${head.toString('latin1', 8, 12).trim().toLowerCase()}` };
-  const other = OTHERS.find(([magic]) => hex.startsWith(magic));
-  if (other !== undefined) return { kind: 'other', type: other[1] };
+  if (head.toString('latin1', 257, 262) === 'ustar') return { kind: 'other', type: 'application/x-tar' };
   return isText(head) ? { kind: 'other', type: 'text/plain' } : { kind: 'unrecognised' };
 }
 
