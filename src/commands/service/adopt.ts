@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
 import { ConfigError, type ExitReason, UsageError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
-import { cmd } from '../../base/message.ts';
+import { cmd, msg } from '../../base/message.ts';
 import { setProfilesOutbox } from '../../context/change-config.ts';
 import { listProfilesOfOutbox } from '../../context/config.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { openContinued, withLock, withLocks } from '../../context/other-outboxes.ts';
 import { isOutboxId } from '../../context/places.ts';
 import { describeOutbox } from '../../flows/outbox/describe-outbox.ts';
-import { adopt, findEarlierOutboxes, getFence, isUnattempted, storeSeparate } from '../../flows/outbox/fence.ts';
+import { adopt, assertUnattempted, findEarlierOutboxes, getFence, storeSeparate } from '../../flows/outbox/fence.ts';
 import { type MergedOutbox, mergeOutbox } from '../../flows/outbox/merge-outbox.ts';
 import { printable, requireConfirmation } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
@@ -84,10 +84,7 @@ export async function continueEarlier(context: Context, id: string, yes: boolean
   const present = await context.openOutboxToPush();
   const presentId = context.getOutboxId();
   if (id === presentId) throw new UsageError(t`${id} is already the outbox of this profile.`);
-  if (!isUnattempted(present))
-    throw new UsageError(t`Something was sent from the current outbox, so its finds cannot be moved into another one.`, {
-      hint: t`Keep the two separate: ${cmd`pas outbox adopt --separate`}`,
-    });
+  assertUnattempted(present, msg`Keep the two separate: ${cmd`pas outbox adopt --separate`}`);
   await confirm(
     context,
     yes,

@@ -1,6 +1,6 @@
 import { UsageError } from '../../base/errors.ts';
 import { msgid } from '../../base/language.ts';
-import { cmd, msg, nmsg } from '../../base/message.ts';
+import { cmd, type Message, msg, nmsg } from '../../base/message.ts';
 import { hasEvent } from '../../outbox/entries.ts';
 import type { EarlierOutbox } from '../../outbox/journal.ts';
 import { type Merged, mergeJournal, restartMerge } from '../../outbox/merge.ts';
@@ -83,6 +83,12 @@ export function storeSeparate(outbox: Outbox, otherOutboxes: readonly string[]):
 
 export function isUnattempted(outbox: Outbox): boolean {
   return !hasEvent(outbox, 'attempted');
+}
+
+/** @throws UsageError with this hint where something was sent from the outbox: its finds are no others' to send */
+export function assertUnattempted(outbox: Outbox, hint: Message): void {
+  if (isUnattempted(outbox)) return;
+  throw new UsageError(msg`Something was sent from the current outbox, so its finds cannot be moved into another one.`, { hint });
 }
 
 /** A person must first decide if a new outbox continues an earlier one. */

@@ -1,3 +1,4 @@
+import { msg } from '../../base/message.ts';
 import { recordNew } from '../../outbox/change-log.ts';
 import { addImport, addNumber, addPhoto, schedule } from '../../outbox/entries.ts';
 import type { Entry, FindId, ImportEntry } from '../../outbox/entry.ts';
@@ -20,6 +21,7 @@ import {
   type StoredFind,
 } from '../../outbox/stored-finds.ts';
 import { copyContent, openContentStore } from '../../store/content-store.ts';
+import { assertUnattempted } from './fence.ts';
 
 type PhotosFolders = { readonly from: string; readonly to: string };
 
@@ -38,10 +40,12 @@ export type MergedOutbox = {
 /**
  * Copies all finds of an unattempted outbox into another one of the same service and account, with their numbers and photographs.
  * Existing ones are skipped, so that it can be repeated.
+ * @throws UsageError where something was sent from it since the command began
  */
 export async function mergeOutbox(from: Outbox, to: Outbox, folders: PhotosFolders): Promise<MergedOutbox> {
   const [photographs, lost] = await copyFiles(from, folders);
   return to.change(() => {
+    assertUnattempted(from, msg`Run the command again.`);
     const counts = { added: 0, same: 0, changes: 0 };
     const renamed: { localId: string; now: string }[] = [];
     for (const find of iterateFinds(from)) {

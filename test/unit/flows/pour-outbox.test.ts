@@ -7,6 +7,7 @@ import { addNumber, addPhoto } from '../../../src/outbox/entries.ts';
 import { listAllEntries } from '../../../src/outbox/entry-queries.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { openContentStore } from '../../../src/store/content-store.ts';
+import { acceptEntry } from '../../support/attempted-entries.ts';
 import { queueImport, tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
 
 async function keep(folder: string, text: string): Promise<void> {
@@ -54,6 +55,15 @@ test('a whole outbox is added to another one, once for repeated copies', async (
   expect(getContent(to)).toEqual(poured);
   expect(await mergeOutbox(from, to, folders)).toMatchObject({ added: 0, same: 2, changes: 0 });
   expect(getContent(to)).toEqual(poured);
+});
+
+test('nothing is added from an outbox that was pushed while a person was asked', async () => {
+  using from = tempOutbox();
+  using to = tempOutbox();
+  const { entryId } = queueImport(from, 'K-1');
+  acceptEntry(from, entryId, 'C-202400101-N00001');
+  await expect(mergeOutbox(from, to, { from: tempFolder(), to: tempFolder() })).rejects.toThrow(/Something was sent/);
+  expect(getContent(to)).toEqual([]);
 });
 
 test('a find with another digest keeps its elements under another local id, and is held', async () => {
