@@ -56,9 +56,12 @@ async function set(context: Context, find: string, value: string, options: SetOp
     const replacement = { find, value: number, replaces };
     if (options.replace === true || context.terminal.interactive) showReplacements(context, [replacement]);
     const isMeant = options.replace === true || (await mayReplace(context, 1));
-    if (!isMeant) throw makeNotReplacedError(context, replacement);
+    if (!isMeant) throw context.terminal.interactive ? new UsageError(t`Nothing was queued.`) : makeNotReplacedError(replacement);
   }
-  const change = enqueueNumber(outbox, target, value);
+  const change = enqueueNumber(outbox, target, value, (now) => now === replaces);
+  // Another process changed the number while a person was asked.
+  if (change === undefined)
+    throw makeNotReplacedError({ find, value: number, replaces: planNumber(outbox, target, number).replaces ?? '' });
   if (change !== 'kept') announceInstance(context);
   const resultTexts = {
     queued: t`Number ${number} for ${find} is queued.`,
@@ -87,8 +90,7 @@ async function mayReplace({ terminal, prompt }: Context, count: number): Promise
   return (await prompt()).confirm(question, false);
 }
 
-function makeNotReplacedError({ terminal }: Context, { find, value, replaces }: Replacement): UsageError {
-  if (terminal.interactive) return new UsageError(t`Nothing was queued.`);
+function makeNotReplacedError({ find, value, replaces }: Replacement): UsageError {
   return new UsageError(t`${find} has the number ${replaces}, which ${value} would replace. Nothing was queued.`, {
     hint: t`If that is meant: ${cmd`pas number set ${find} ${value} --replace`}`,
   });

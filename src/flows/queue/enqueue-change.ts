@@ -78,11 +78,22 @@ function classifyNumberChange(last: NumberEntry | undefined, value: string, know
   }
 }
 
+/** Tells if a number that the record has, or may have got, may be overwritten. */
+type MayReplace = (replaces: string) => boolean;
+
 /**
  * Queues a registration number, or replaces an unsent one of the same find.
+ * @returns undefined where it would overwrite a number that must stay
  * @throws UsageError when the service would refuse the value (A-NUMBER-2)
  */
-export function enqueueNumber(outbox: Outbox, target: Target, rawValue: string): NumberChange {
+export function enqueueNumber(outbox: Outbox, target: Target, rawValue: string): NumberChange;
+export function enqueueNumber(outbox: Outbox, target: Target, rawValue: string, mayReplace: MayReplace): NumberChange | undefined;
+export function enqueueNumber(
+  outbox: Outbox,
+  target: Target,
+  rawValue: string,
+  mayReplace: MayReplace = () => true,
+): NumberChange | undefined {
   assertMayNumber(outbox);
   const value = trimText(rawValue);
   if (value === '')
@@ -90,7 +101,8 @@ export function enqueueNumber(outbox: Outbox, target: Target, rawValue: string):
   const unfit = findNumberProblem(value);
   if (unfit !== undefined) throw new UsageError(unfit.problem);
   return outbox.change(() => {
-    const { change, target: now, last, expects } = planNumber(outbox, target, value);
+    const { change, replaces, target: now, last, expects } = planNumber(outbox, target, value);
+    if (replaces !== undefined && !mayReplace(replaces)) return undefined;
     if (change !== 'kept' && now.findId !== null) recordBefore(outbox, now.findId);
     if (change === 'replaced' && last !== undefined) replaceNumber(outbox, last, value, expects);
     else if (change === 'queued') addNumber(outbox, now, value, expects);

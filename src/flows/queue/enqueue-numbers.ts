@@ -59,24 +59,27 @@ export function planNumbers(outbox: Outbox, table: Table, map?: ColumnMap): Numb
   return { rows: planned, numbers: planned.map((each) => each.planned), issues };
 }
 
-/** Queues planned numbers. @param mayReplace false leaves out those that would replace a record's number, with a warning */
+/**
+ * Queues planned numbers. One that would replace another number of the record than the planned one is left out, with an issue.
+ * @param mayReplace false leaves out all that would replace a number
+ */
 export function queueNumbers(outbox: Outbox, { rows, issues: rowIssues }: NumbersPlan, mayReplace: boolean): NumbersReport {
   const issues: Issue[] = [...rowIssues];
-  const wanted = rows.filter(({ row, find, planned: { replaces } }) => {
-    if (mayReplace || replaces === null) return true;
-    const message = msg`${find} has the number ${replaces}, but the row has ${row.value}. The number was not changed.`;
-    issues.push(makeErrorIssue('number-replaces', message, { ...row.place, find, element: 'evidencni_cislo' }));
-    return false;
-  });
-  const queue = ({ target, planned }: (typeof wanted)[number]): TableNumber => {
-    const change = enqueueNumber(outbox, target, planned.value);
-    return { ...planned, change: change === 'kept' ? 'current' : change };
+  const queue = ({ row, find, target, planned }: (typeof rows)[number]): TableNumber[] => {
+    const change = enqueueNumber(outbox, target, planned.value, (replaces) => {
+      // Another process may have changed the number while a person was asked about the planned ones.
+      if (mayReplace && replaces === planned.replaces) return true;
+      const message = msg`${find} has the number ${replaces}, but the row has ${row.value}. The number was not changed.`;
+      issues.push(makeErrorIssue('number-replaces', message, { ...row.place, find, element: 'evidencni_cislo' }));
+      return false;
+    });
+    return change === undefined ? [] : [{ ...planned, change: change === 'kept' ? 'current' : change }];
   };
   const numbers: TableNumber[] = [];
-  for (let at = 0; at < wanted.length; at += BATCH) {
+  for (let at = 0; at < rows.length; at += BATCH) {
     const beganMs = outbox.clock.monotonicMs();
-    numbers.push(...outbox.change(() => wanted.slice(at, at + BATCH).map(queue)));
-    if (at + BATCH < wanted.length) yieldToWriters(outbox, beganMs);
+    numbers.push(...outbox.change(() => rows.slice(at, at + BATCH).flatMap(queue)));
+    if (at + BATCH < rows.length) yieldToWriters(outbox, beganMs);
   }
   return { numbers, issues };
 }

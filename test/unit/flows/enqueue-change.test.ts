@@ -3,7 +3,7 @@ import { enqueueNumber, enqueuePhoto, findKnownNumber } from '../../../src/flows
 import { planNumbers, queueNumbers } from '../../../src/flows/queue/enqueue-numbers.ts';
 import { planRemoval, removeFinds } from '../../../src/flows/queue/remove-finds.ts';
 import { findTarget, findTargetForChange } from '../../../src/flows/queue/resolve-finds.ts';
-import { addPhoto } from '../../../src/outbox/entries.ts';
+import { addNumber, addPhoto } from '../../../src/outbox/entries.ts';
 import { ENTRY_KINDS, type Photograph } from '../../../src/outbox/entry.ts';
 import { type ClaimableQuery, findEntryById, findNextClaimable, listEntriesOfFind } from '../../../src/outbox/entry-queries.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
@@ -201,6 +201,21 @@ describe('a new number', () => {
     using outbox = tempOutbox();
     expect(enqueueNumber(outbox, RECORD, '\u{1f3fa}'.repeat(255))).toBe('queued');
     expect(() => enqueueNumber(outbox, RECORD, 'a'.repeat(256))).toThrow(/256 characters/);
+  });
+});
+
+test('a number replaces no other one than a person was shown', () => {
+  using outbox = tempOutbox();
+  const setNumber = (value: string) => acceptEntry(outbox, addNumber(outbox, RECORD, value, null), RECORD.identCely);
+  setNumber('A 1');
+  const table = parseTable('numbers.csv', Buffer.from(`ident_cely;evidencni_cislo\n${RECORD.identCely};B 2`));
+  const planned = planNumbers(outbox, table);
+  expect(planned.numbers).toMatchObject([{ replaces: 'A 1' }]);
+  setNumber('CURATOR');
+  expect(queueNumbers(outbox, planned, true)).toMatchObject({ numbers: [], issues: [{ rule: 'number-replaces' }] });
+  expect(queueNumbers(outbox, planNumbers(outbox, table), true)).toMatchObject({
+    numbers: [{ replaces: 'CURATOR' }],
+    issues: [],
   });
 });
 
