@@ -54,6 +54,8 @@ export type Journal = {
   isAnswered(attempt: OutboxEvent): boolean;
   /** Returns other outboxes with attempts of this account at this service. */
   listOtherOutboxes(account: string, address: string, except: string): EarlierOutbox[];
+  /** Returns records that the service named in its answers to imports of these other outboxes. */
+  listRecordsOfOthers(account: string, address: string, except: string): ReadonlySet<string>;
   /** Returns imports that another outbox attempted with this account and digest, or with this account and local id. */
   listEarlierAttempts(
     account: string,
@@ -212,6 +214,8 @@ function withStatements(path: string, database: Database, { journal: id, machine
       guard(() => since.all(outbox, seq, limit).map((row) => parseNumberedEvent(path, row))),
     isAnswered: (attempt) => guard(() => answer.get(attempt.entry, attempt.id) !== undefined),
     listOtherOutboxes: (account, address, except) => guard(() => listOtherOutboxes(database, account, address, except)),
+    listRecordsOfOthers: (account, address, except) =>
+      guard(() => new Set(parseTexts(database.prepare(RECORDS_OF_OTHERS).pluck().all({ account, address, except })))),
     listEarlierAttempts: (account, except, by) => guard(() => listEarlierAttempts(path, database, account, except, by)),
     replaceBodies: (events) =>
       guard(() => {
@@ -227,13 +231,19 @@ function withStatements(path: string, database: Database, { journal: id, machine
   };
 }
 
+/** Outboxes with this account at this service. */
+const OTHERS = `outbox <> :except and outbox in (
+  select outbox from events where kind = 'bound' and body ->> 'account' = :account and body ->> 'address' = :address)`;
+
+const RECORDS_OF_OTHERS = `select distinct body ->> 'identCely' from events as answered
+  where kind = 'answered' and body ->> 'settles' = 'accepted' and body ->> 'identCely' is not null and ${OTHERS} and exists (
+    select 1 from events where entry = answered.entry and kind = 'attempted' and body ->> 'entryKind' = 'import')`;
+
 function listOtherOutboxes(database: Database, account: string, address: string, except: string): EarlierOutbox[] {
   return database
     .prepare(
       `select outbox, count(*) as attempts, max(body ->> 'at') as lastAt from events
-       where kind = 'attempted' and outbox <> :except and outbox in (
-         select outbox from events where kind = 'bound' and body ->> 'account' = :account and body ->> 'address' = :address)
-       group by outbox order by lastAt desc`,
+       where kind = 'attempted' and ${OTHERS} group by outbox order by lastAt desc`,
     )
     .all({ account, address, except })
     .map(parseEarlierOutbox);

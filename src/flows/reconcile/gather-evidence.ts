@@ -6,7 +6,7 @@ import {
 } from '../../find/harvested-find.ts';
 import type { Entry, ImportEntry } from '../../outbox/entry.ts';
 import { findImportOfRecord, listLatestAccepted } from '../../outbox/entry-queries.ts';
-import type { Outbox } from '../../outbox/open-outbox.ts';
+import { type Outbox, readHeader } from '../../outbox/open-outbox.ts';
 import { listAcceptedSince } from '../../outbox/ownership.ts';
 import { listAttempts } from '../../outbox/record-events.ts';
 import { getChild } from '../../xml/element.ts';
@@ -55,13 +55,15 @@ function makeView(
 ): View {
   const { outbox } = context;
   const finds = collectShown(harvest);
+  const { outbox: ownOutbox, address, account } = readHeader(outbox);
+  const ofOthers = outbox.journal?.listRecordsOfOthers(account ?? '', address, ownOutbox) ?? new Set();
   return {
     finds,
     withheld: collectChanges(harvest, 'withheld'),
     deleted: collectChanges(harvest, 'deleted'),
     nowMs: harvest.beganMs,
-    isOwned: (identCely, shown) => isOwned(outbox, identCely, shown),
-    readsAsSent: (identCely, shown) => isReadAs(findImportOfRecord(outbox, identCely), shown),
+    isOwned: (identCely, shown) => ofOthers.has(identCely) || isOwned(outbox, identCely, shown),
+    readsAsSent: (identCely, shown) => ofOthers.has(identCely) || isReadAs(findImportOfRecord(outbox, identCely), shown),
     shown: collectShownKinds(canaries, finds),
     harvester: context.harvester,
     index: {

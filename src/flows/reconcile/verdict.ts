@@ -53,8 +53,8 @@ export type ViewTime = { readonly nowMs: number; readonly index: IndexEvidence }
 export type View = ViewTime & {
   readonly finds: ReadonlyMap<string, HarvestedFind>;
   /**
-   * Tells if an entry of this outbox made the record. With the current record: if it is still that entry's, since a service
-   * restored from a backup assigns an identifier a second time.
+   * Tells if an entry of this outbox, or of another one of the account on this machine, made the record. With the current record: if it
+   * is still that of the entry here, since a service restored from a backup assigns an identifier a second time.
    */
   readonly isOwned: (identCely: string, shown?: HarvestedFind) => boolean;
   /** Tells if the record equals what the entry that made it sent, except for its number. */

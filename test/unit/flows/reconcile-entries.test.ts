@@ -1,8 +1,11 @@
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { hashSha512 } from '../../../src/http/request-body.ts';
+import { bindAccount } from '../../../src/outbox/bound-account.ts';
 import { addImport } from '../../../src/outbox/entries.ts';
 import { insertFind } from '../../../src/outbox/stored-finds.ts';
-import { queueImport } from '../../support/temp-outbox.ts';
+import { acceptEntry } from '../../support/attempted-entries.ts';
+import { ACCOUNT_ID, openAt, queueImport, tempFolder } from '../../support/temp-outbox.ts';
 import { getInnerText, queueFind } from './find-service.ts';
 import { lookScene } from './look-scene.ts';
 
@@ -57,6 +60,17 @@ describe('a lookup of uncertain entries', () => {
     const [first] = ids;
     await scene.look([scene.entry(first ?? 0).recordKey]);
     expect(ids.map((id) => scene.evidence(id))).toEqual([['ambiguous-match'], []]);
+  });
+
+  test('leaves a record to the other outbox of this machine whose import the service answered with it', async () => {
+    using scene = lookScene();
+    await scene.find('K-0', 'accepted');
+    const lost = await scene.find('K-1', 'lost', false, 'the same');
+    using other = openAt(join(tempFolder(), 'outbox.sqlite'), scene.outbox.journal.path, { clock: scene.clock });
+    bindAccount(other, ACCOUNT_ID);
+    acceptEntry(other, queueFind(other, 'L-1', 'the same').entryId, scene.service.make(getInnerText('the same')));
+    await scene.look();
+    expect([scene.entry(lost.entryId).state, scene.evidence(lost.entryId)]).toEqual(['queued', ['not-among-those-shown']]);
   });
 
   test('starts a day before the uncertain entries', async () => {
