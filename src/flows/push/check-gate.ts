@@ -181,7 +181,7 @@ type SearchResult = {
   readonly equalTo: Map<string, readonly HarvestedFind[]>;
   readonly hasWithheld: boolean;
   readonly hidden: GateFacts['hiddenRecords'];
-  /** Imports of unknown outcome, by their digests. */
+  /** Imports of unknown outcome, or under way, by their digests. */
   readonly uncertain: ReadonlyMap<string, readonly UncertainImport[]>;
 };
 
@@ -211,7 +211,9 @@ async function indexSearchResult(
       }
     }
   });
-  const uncertain = listEntriesInState(outbox, 'uncertain').filter((entry) => entry.kind === 'import');
+  const uncertain = [...listEntriesInState(outbox, 'uncertain'), ...listEntriesInState(outbox, 'sending')].filter(
+    (entry) => entry.kind === 'import',
+  );
   const { outbox: ownOutbox, address } = readHeader(outbox);
   return {
     hasOthers: assertJournal(outbox).listOtherOutboxes(account, address, ownOutbox).length > 0,

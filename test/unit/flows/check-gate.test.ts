@@ -6,6 +6,7 @@ import { type GateContext, holdEntriesWithQuestions } from '../../../src/flows/p
 import type { NotChecked } from '../../../src/flows/push/push-all.ts';
 import { findTarget } from '../../../src/flows/queue/resolve-finds.ts';
 import { openDecision, resolveEntries, sendHeld } from '../../../src/flows/reconcile/resolve-entries.ts';
+import type { Exchange } from '../../../src/http/exchange.ts';
 import { makePace } from '../../../src/http/pacer.ts';
 import { addNumber, addPhoto, replaceImport, replaceNumber, schedule } from '../../../src/outbox/entries.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
@@ -164,6 +165,22 @@ describe('a find that matches a record created from another outbox of the accoun
     };
     await service.push(outbox);
     expect([service.writes, states(outbox)]).toEqual([['K-1'], ['accepted', 'held: equal-record']]);
+  });
+
+  test('is not held by the record of an equal find whose answer is on its way', async () => {
+    using setup = scene();
+    const { clock, service, outbox } = setup;
+    const [, , later] = ['K-0', 'the same', 'the same'].map((note, index) => queueFind(outbox, `K-${index}`, note).entryId);
+    schedule(outbox, later ?? 0, { notBeforeAt: clock.now() + 3000 });
+    const send: Exchange = async (request) => {
+      const answered = await service.open.send(request);
+      if (service.writes.join() !== 'K-0,the same') return answered;
+      queueFind(outbox, 'K-3');
+      await clock.sleep(10_000);
+      return answered;
+    };
+    await service.push(outbox, { service: { ...service.open, send } });
+    expect(states(outbox)).toEqual(['accepted', 'accepted', 'accepted', 'accepted']);
   });
 
   test('is held also where it was changed so while it waited for its time', async () => {
