@@ -135,7 +135,12 @@ async function pushOptions(
   const profile = context.getProfile();
   const { maxInFlight, answerTimeoutMs, settleMs, lookBackDays } = profile;
   const isAllAccepted = options.acceptNewPeople === true;
-  const admission = { recordKeys, isAllAccepted, mayAsk: mayAsk(context, options) };
+  const admission = (mayAskNow: boolean) => ({
+    outbox,
+    recordKeys,
+    isAllAccepted,
+    mayAsk: mayAskNow && mayAsk(context, options),
+  });
   return {
     ...installSignalHandlers(context, t`Waiting for requests in progress. Press Ctrl-C again to abort them.`),
     ...(await openSync(context)),
@@ -150,7 +155,9 @@ async function pushOptions(
     mayLook: options.look !== false,
     lookBackMs: lookBackDays * DAY_MS,
     onNotChecked: (why: NotChecked) => terminal.note(String(describeNotChecked(context, why))),
-    ...(kinds.includes('import') ? { admitNewPeople: () => admitNewPeople(context, { outbox, ...admission }) } : {}),
+    ...(kinds.includes('import')
+      ? { admitNewPeople: (mayAskNow: boolean) => admitNewPeople(context, admission(mayAskNow)) }
+      : {}),
     onLostJournal: () =>
       terminal.warn(
         t`The journal of this machine was missing and was recreated from the outbox. Before sending, pas searches the service for entries that are not sent yet.`,

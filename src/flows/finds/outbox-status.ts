@@ -1,6 +1,7 @@
+import type { FindElements } from '../../find/fields.ts';
 import type { LookupTerm, TermCandidate } from '../../find/lookup.ts';
 import { NEW_PERSON } from '../../find/resolve-finder.ts';
-import { ENTRY_KINDS, ENTRY_STATES, type EntryState, type FindId } from '../../outbox/entry.ts';
+import { ENTRY_KINDS, ENTRY_STATES, type Entry, type EntryState, type FindId } from '../../outbox/entry.ts';
 import { assertSoundEntries, listNeedingPerson } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import {
@@ -106,7 +107,7 @@ export async function listNewPeople(
   openLookup: () => Promise<LookupTerm>,
   recordKeys?: readonly string[],
 ): Promise<readonly NewPerson[]> {
-  const named = listQueuedReferences(outbox, { element: 'nalezce', id: NEW_PERSON }, recordKeys);
+  const named = listQueuedReferences(outbox, NEW_FINDER, recordKeys);
   if (named.length === 0) return [];
   const [lookupTerm, accepted] = [await openLookup(), listAcceptedPeople(outbox)];
   return named.flatMap(({ text: name, finds }) => {
@@ -114,6 +115,35 @@ export async function listNewPeople(
     const first = findById(outbox, finds[0] ?? 0)?.localId ?? '';
     return nearest === undefined ? [] : [{ name, finds, first, isAccepted: accepted.has(name), nearest }];
   });
+}
+
+const NEW_FINDER = { element: 'nalezce', id: NEW_PERSON } as const;
+
+/**
+ * Opens the admission of new people for one push, which includes those of finds that are queued during it.
+ * @param admit settles which people the service is to make; false where some are left. `mayAsk`: a person may be asked now
+ */
+export function openAdmission(
+  outbox: Outbox,
+  recordKeys: readonly string[] | undefined,
+  admit: (mayAsk: boolean) => Promise<boolean>,
+) {
+  const admittedNames = new Set<string>();
+  const admitAll = async (mayAsk: boolean): Promise<boolean> => {
+    const named = listQueuedReferences(outbox, NEW_FINDER, recordKeys);
+    if (!(await admit(mayAsk))) return false;
+    for (const { text } of named) admittedNames.add(text);
+    return true;
+  };
+  return {
+    admitAll: () => admitAll(true),
+    /** Tells if an entry may leave: its find may have been queued or changed since the others were admitted. */
+    isAdmitted: async ({ kind, findId }: Entry): Promise<boolean> => {
+      const find = kind !== 'import' || findId === null ? undefined : findById(outbox, findId);
+      const { nalezce } = (find?.elements ?? {}) as FindElements;
+      return nalezce?.id !== NEW_PERSON || admittedNames.has(nalezce.text) || admitAll(false);
+    },
+  };
 }
 
 export function acceptNewPeople(outbox: Outbox, people: readonly NewPerson[]): void {

@@ -69,7 +69,14 @@ export async function drainQueue(context: PushContext): Promise<PushResult> {
     (circuit) => circuit.record === null || (!isCovered(circuit) && countOpen(outbox, circuit) > 0),
   );
   const elapsedMs = clock.monotonicMs() - startedAt;
-  return { ...state.counts, elapsedMs, nonConforming: [...state.nonConforming], leftOut, stopCause };
+  return {
+    ...state.counts,
+    accepted: session.accepted.size,
+    elapsedMs,
+    nonConforming: [...state.nonConforming],
+    leftOut,
+    stopCause,
+  };
 }
 
 async function sendAll(session: PushSession): Promise<void> {
@@ -87,7 +94,9 @@ async function sendAll(session: PushSession): Promise<void> {
 /** Applies the gate to an entry. A failed search ends the push. */
 async function isHeld(session: PushSession, entry: Entry): Promise<boolean> {
   try {
-    return (await session.context.holdBeforeDeparture?.(entry)) === true;
+    const held = (await session.context.holdBeforeDeparture?.(entry)) ?? false;
+    if (typeof held === 'object') session.stop(held);
+    return held !== false;
   } catch (thrown) {
     if (session.context.stop.aborted) return true;
     if (!(thrown instanceof PasError) || thrown instanceof DatabaseError) throw thrown;
@@ -262,7 +271,8 @@ async function settleAttempt(session: PushSession, claimed: Claim, sent: Sent, p
     ...(sent.status === undefined ? {} : { status: sent.status }),
     ...(sent.serverDateAt === undefined ? {} : { serverDateAt: sent.serverDateAt }),
   });
-  if (settlement.state === 'accepted' || settlement.state === 'refused') session.count(settlement.state);
+  if (settlement.state === 'accepted') session.accepted.add(entry.id);
+  if (settlement.state === 'refused') session.count('refused');
   session.reportSettled(entry, settlement);
   await session.applyAfter(entry, decided.afterwards);
 }
@@ -273,9 +283,14 @@ function checkIdentifier(session: PushSession, entry: Entry, outcome: Outcome): 
   return detail === undefined ? outcome : { kind: 'uncertain', detail, outsideContract: false };
 }
 
-/** Repeats the check when the attempt is settled: the answer to another import may have named the record meanwhile. */
+/** Repeats the check when the attempt is settled: the record may have been given to another find meanwhile. */
 function checkSettled(session: PushSession, entry: Entry, settlement: Settlement): Settlement {
-  const reason = settlement.state === 'accepted' ? identifierProblem(session, entry, settlement.identCely) : undefined;
+  if (settlement.state !== 'accepted') return settlement;
+  const { identCely } = settlement;
+  const isLost = entry.kind !== 'import' && findEntryById(session.context.outbox, entry.id)?.identCely !== entry.identCely;
+  const reason = isLost
+    ? msg`the service gave the record ${identCely} to another find while this was sent to it`
+    : identifierProblem(session, entry, identCely);
   return reason === undefined ? settlement : { state: 'uncertain', reason };
 }
 
@@ -294,7 +309,10 @@ function identifierProblem(session: PushSession, entry: Entry, identCely: string
   const former = owner ?? findFormerOwner(outbox, entry.id, identCely);
   if (former === undefined) return undefined;
   const reason = findEntryById(outbox, former.id)?.reason;
-  if (owner !== undefined) session.reportSettled(owner, { state: 'uncertain', reason: reason ?? '' });
+  if (owner !== undefined) {
+    session.accepted.delete(owner.id);
+    session.reportSettled(owner, { state: 'uncertain', reason: reason ?? '' });
+  }
   const find = former.localId ?? '';
   return msg`the service gave it the record ${identCely}, which belonged to ${find}: check at the service which find it is`;
 }

@@ -12,6 +12,7 @@ import { type Outbox, readHeader } from '../../outbox/open-outbox.ts';
 import { countQueued } from '../../outbox/overview.ts';
 import { type PushLockOptions, withPushLock } from '../../outbox/push-lock.ts';
 import type { Account } from '../../pas-api/session.ts';
+import { openAdmission } from '../finds/outbox-status.ts';
 import { adopt, assertDecided, type Fence, makeForeignOutboxError, passFence } from '../outbox/fence.ts';
 import type { LookupContext } from '../reconcile/gather-evidence.ts';
 import { type Reconciled, reconcile } from '../reconcile/reconcile-entries.ts';
@@ -67,8 +68,8 @@ export type PushAllOptions = SyncContext &
     readonly askHeld?: (held: readonly Entry[]) => Promise<void>;
     /** Asks if an outbox of another place is pushed from here now; undefined where no person can be asked. */
     readonly confirmAdoption?: (fence: Extract<Fence, { kind: 'foreign' }>) => Promise<boolean>;
-    /** Asks which new people the service may create; false where some are not accepted. Without it, all are. */
-    readonly admitNewPeople?: () => Promise<boolean>;
+    /** Settles which new people the service may create; false where some are not accepted. Without it, all are. */
+    readonly admitNewPeople?: (mayAsk: boolean) => Promise<boolean>;
     /** Called before each round with the number of entries to send. */
     readonly onRound?: (queued: number) => void;
     readonly onReconciled?: (settled: readonly Reconciled[]) => void;
@@ -147,13 +148,14 @@ function createPush(options: PushAllOptions): Push {
   const { outbox, clock } = options;
   const serverClock = createServerClock(clock);
   const service = { ...options.service, send: serverClock.observe(options.service.send) };
+  const admission = openAdmission(outbox, options.recordKeys, options.admitNewPeople ?? (async () => true));
   let account: Account | undefined;
   let hasSearched = false;
   const runRound = async (): Promise<PushResult> => {
     recoverInFlight(outbox);
     // Without an entry to send, or a question to answer, no request is needed.
     if (countToSend(options) === 0 && !listHeldEntries(outbox).some((entry) => isMeant(options, entry))) return NOTHING_SENT;
-    if ((await options.admitNewPeople?.()) === false) return { ...NOTHING_SENT, stopCause: NEW_PEOPLE };
+    if (!(await admission.admitAll())) return { ...NOTHING_SENT, stopCause: NEW_PEOPLE };
     try {
       account ??= await resolveAccount(outbox, service, options.stop);
     } catch (thrown) {
@@ -173,7 +175,8 @@ function createPush(options: PushAllOptions): Push {
       ...service,
       account: account.identCely,
       serverClock,
-      holdBeforeDeparture: gate.holdBeforeDeparture,
+      holdBeforeDeparture: async (entry) =>
+        (await gate.holdBeforeDeparture(entry)) || ((await admission.isAdmitted(entry)) ? false : NEW_PEOPLE),
       openPhotograph: (photograph: Photograph) => openKeptPhotograph(options.photosFolder, photograph),
       readIdentCely: parseRecordIdent,
     });

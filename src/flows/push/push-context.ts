@@ -50,8 +50,11 @@ export type PushContext = PushSettings & {
   readonly send: Exchange;
   readonly openPhotograph: (photograph: Photograph) => Readable;
   readonly readIdentCely: ReadIdentCely;
-  /** Checks an entry right before it is sent; true where it must not be. @throws PasError where the service cannot be searched */
-  readonly holdBeforeDeparture?: ((entry: Entry) => Promise<boolean>) | undefined;
+  /**
+   * Checks an entry right before it is sent; true where it must not be, a cause where the push must end.
+   * @throws PasError where the service cannot be searched
+   */
+  readonly holdBeforeDeparture?: ((entry: Entry) => Promise<boolean | StopCause>) | undefined;
   readonly serverClock: ServerClock;
 };
 
@@ -150,7 +153,6 @@ export function parseDate(header: string | undefined): ServerMs | undefined {
 export type Peer = 'unverified' | 'verified' | 'suspect' | 'probing';
 
 export type PushCounts = {
-  readonly accepted: number;
   readonly refused: number;
   readonly requests: number;
   readonly throttled: number;
@@ -179,7 +181,7 @@ export function makeInitialState(breakers: Breakers): PushState {
     peer: 'unverified',
     breakers: withoutStopCounters(breakers),
     serialProjects: new Set(),
-    counts: { accepted: 0, refused: 0, requests: 0, throttled: 0, locked: 0 },
+    counts: { refused: 0, requests: 0, throttled: 0, locked: 0 },
     backoffUntil: asWallMs(0),
     lastBusy: undefined,
     nonConforming: new Set(),

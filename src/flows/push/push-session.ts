@@ -38,6 +38,8 @@ export class PushSession {
   /** Aborted when the push is stopped, or has a cause to end. */
   readonly halt: AbortSignal;
   readonly flights = new Map<number, Flight>();
+  /** Entries that the service accepted, without those whose record it has given to another find since. */
+  readonly accepted = new Set<number>();
   /** Error while an answer was recorded: no request follows, and the push throws it. */
   failure: { readonly thrown: unknown } | undefined;
   readonly #ending = new AbortController();

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ConfigError, ContractError, OutboxLeasedError, UnavailableError } from '../../../src/base/errors.ts';
+import { NEW_PERSON } from '../../../src/find/resolve-finder.ts';
 import { createBreakers } from '../../../src/flows/push/circuit-breaker.ts';
 import { pushAll } from '../../../src/flows/push/push-all.ts';
 import { type HttpRequest, type HttpResponse, TransportError } from '../../../src/http/exchange.ts';
@@ -10,6 +11,7 @@ import { listAllEntries } from '../../../src/outbox/entry-queries.ts';
 import { type Outbox, readHeader, updateHeader } from '../../../src/outbox/open-outbox.ts';
 import { acquirePushLock } from '../../../src/outbox/push-lock.ts';
 import { listAttempts } from '../../../src/outbox/record-events.ts';
+import { updateFind } from '../../../src/outbox/stored-finds.ts';
 import { type AskedService, EVA_SAID, JAN_SAID, serviceSaying } from '../../support/account-service.ts';
 import { inWords } from '../../support/in-words.ts';
 import { type ManualClock, manualClock } from '../../support/manual-clock.ts';
@@ -182,4 +184,36 @@ describe('a push that learns of a find it did not know of', () => {
     });
     expect(service.writes).toEqual(['K-1', 'K-2', 'K-2']);
   });
+});
+
+describe('new people', () => {
+  test.each(['before its gate', 'while others are sent'])(
+    'of a find that is queued %s end the push before it is sent',
+    async (when) => {
+      const clock = manualClock();
+      using outbox = tempOutbox(clock);
+      const service = findService(clock);
+      const asked: boolean[] = [];
+      const queueNew = (): void => {
+        queueFind(outbox, 'K-2');
+        updateFind(outbox, { localId: 'K-2', elements: { nalezce: { id: NEW_PERSON, text: 'Nový, Jan' } } });
+      };
+      queueFind(outbox, 'K-1');
+      service.habits.beforeHarvest = async () => {
+        if (when === 'before its gate' && listAllEntries(outbox).length === 1) queueNew();
+      };
+      service.habits.fate = (write) => {
+        if (when !== 'before its gate' && write === 'K-1') queueNew();
+        return 'done';
+      };
+      const result = await service.push(outbox, {
+        admitNewPeople: async (mayAsk) => {
+          asked.push(mayAsk);
+          return listAllEntries(outbox).length === 1;
+        },
+      });
+      expect([result.stopCause?.kind, asked]).toEqual(['new-people', [true, false]]);
+      expect(service.writes).toEqual(['K-1']);
+    },
+  );
 });

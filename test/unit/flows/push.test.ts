@@ -47,6 +47,44 @@ test('no answer is written while a request is about to depart, since the disk wo
   expect(untilNextMs.filter((ms) => ms > 1 && ms < 11)).toEqual([]);
 });
 
+test('what is on its way to a record that the service gives to another find is uncertain', async () => {
+  const clock = manualClock();
+  using outbox = tempOutbox(clock);
+  const ident = 'C-202400101-N00007';
+  const { findId } = queueImport(outbox, 'K-1');
+  const { run } = scene(clock, async (request) => {
+    if (request.body.includes('K-0')) return created(request);
+    if (request.url.endsWith('/import-xml')) return answer(201, { 'x-record-id': ident });
+    await clock.sleep(2 * LATENCY_MS);
+    return obeyed(request);
+  });
+  expect(await run(outbox)).toMatchObject({ accepted: 1 });
+  // Until the service has answered, one request is under way at a time.
+  queueImport(outbox, 'K-0');
+  addPhoto(
+    outbox,
+    { findId, identCely: ident },
+    { name: 'a.jpg', mediaType: 'image/jpeg', sha512: Buffer.alloc(64), sizeBytes: 3 },
+  );
+  queueImport(outbox, 'K-2');
+  expect(await run(outbox)).toMatchObject({ accepted: 1 });
+  expect(listAllEntries(outbox).map(({ kind, state, identCely }) => [kind, state, identCely])).toEqual([
+    ['import', 'uncertain', null],
+    ['import', 'accepted', expect.any(String)],
+    ['photo', 'uncertain', null],
+    ['import', 'uncertain', null],
+  ]);
+});
+
+test('a find whose record the service gives to another one in the same push is not counted as accepted', async () => {
+  const clock = manualClock();
+  using outbox = tempOutbox(clock);
+  for (const name of ['K-1', 'K-2']) queueImport(outbox, name);
+  const { run } = scene(clock, () => answer(201, { 'x-record-id': 'C-202400101-N00007' }));
+  expect(await run(outbox)).toMatchObject({ accepted: 0, requests: 2 });
+  expect(count(outbox, 'uncertain')).toBe(2);
+});
+
 test('entries of one record are sent one after the other, the photograph after its find', async () => {
   const clock = manualClock();
   using outbox = tempOutbox(clock);
