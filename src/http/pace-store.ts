@@ -47,8 +47,8 @@ export type PaceStore = {
 
 export type PaceDecision<T> = (states: readonly PaceState[], nowMs: number, minIntervalMs?: number) => PaceChange<T>;
 
-/** Extra gap for the scheduling of the server: with 2.5 ms every arrival at the mock is 100 ms or more apart over loopback. */
-export const GUARD_MS = 2.5;
+/** Extra gap for the scheduling of the server: with 2 ms every arrival at the mock is 100 ms or more apart over loopback. */
+export const GUARD_MS = 2;
 /** Time from taking a slot to the departure, including connecting. After it the lease has expired and the request must not depart. */
 export const MAX_DEPARTING_MS = 3000;
 /** Polling interval of a slot that another process holds: it grows with the waiting time. */
