@@ -32,7 +32,7 @@ export async function run(bench, { full }) {
       'finds',
       'import a find',
       'claim and settle one',
-      'lookup for one',
+      'look for one',
       'restore one',
       'status',
       'outbox a find',
@@ -64,7 +64,7 @@ export async function run(bench, { full }) {
     ['import', 'importMs'],
     ['claim and settle', 'settleMs'],
     ['status, per find', 'statusPerFindMs'],
-    ['lookup before a push, per find', 'lookMs'],
+    ['search before a push, per find', 'lookMs'],
     ['restore with the journal, per find', 'restoreMs'],
   ]) {
     bench.verdict(`${what}, ${first.size} → ${last.size} finds`, {
@@ -165,7 +165,7 @@ async function timeOfLook(outbox) {
   return median(times);
 }
 
-/** Records of the finds that were accepted. What changed during the lookup is asked for behind it: nothing has. */
+/** Records of the finds that were accepted. What changed during the search is requested after it: nothing has. */
 function listed(query, total) {
   const envelope = (inner) =>
     `<?xml version="1.0" encoding="UTF-8"?><OAI-PMH xmlns="http://www.openarchives.org/OAI/2.0/"><responseDate>${new Date().toISOString().slice(0, 19)}Z</responseDate><request>${ADDRESS}</request>${inner}</OAI-PMH>`;

@@ -430,7 +430,7 @@ export const PLANTED: readonly Planted[] = [
     themes: ['a machine is rolled back'],
     file: 'src/flows/push/check-gate.ts',
     from: 'equalFiles: findEqualFiles(outbox, queued,',
-    to: 'findEqualFiles: findEqualFiles(outbox, [],',
+    to: 'equalFiles: findEqualFiles(outbox, [],',
   },
   {
     name: 'a look forgets what an earlier one showed',
@@ -448,7 +448,7 @@ export const PLANTED: readonly Planted[] = [
     anonymous: true,
     file: 'src/flows/push/check-gate.ts',
     from: 'hasOthers: assertJournal(outbox).listOtherOutboxes(account, address, ownOutbox).length > 0,',
-    to: 'hasOthers: assertJournal(outbox).outboxesOf(account, address, ownOutbox).length < 0,',
+    to: 'hasOthers: assertJournal(outbox).listOtherOutboxes(account, address, ownOutbox).length < 0,',
   },
   {
     name: 'a record that is found for one find stays with another',
