@@ -85,10 +85,7 @@ type Asked = {
 };
 type Answered = { readonly status: number; readonly body: Buffer };
 
-/**
- * Sends one request with any method and path, some of which `fetch` refuses. @throws Error with address and reason where no
- * answer comes
- */
+/** Sends one request with any method and path, which `fetch` cannot. @throws Error where no answer comes */
 function ask(baseUrl: string, { method, path, headers, body }: Asked): Promise<Answered> {
   const { protocol, hostname, port, pathname } = new URL(baseUrl);
   const target = path.startsWith('/') ? pathname.replace(/\/$/, '') + path : path;

@@ -251,10 +251,7 @@ function makeIncoming(
   };
 }
 
-/**
- * Returns the addresses by the authority of the target (RFC 9112, section 3.2.2), else by `Host`, or as reported by a trusted
- * proxy.
- */
+/** Returns the addresses by the target's authority (RFC 9112, 3.2.2), else by `Host`, or as a trusted proxy reports. */
 function getAddressesUsed(mock: Mock, { headers, socket }: IncomingMessage, authority: string | undefined): Addresses {
   const isProxied = isInList(mock.access.trustedProxies, toPlainAddress(socket.remoteAddress ?? ''));
   const getReported = (name: 'x-forwarded-host' | 'x-forwarded-proto'): string | undefined =>

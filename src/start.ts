@@ -15,10 +15,7 @@ export async function start(args: readonly string[], world: Runtime): Promise<nu
   return runMain(args, world);
 }
 
-/**
- * Sets the cache of compiled modules, without data, in the state folder (Node 22.1 and later). A missing or read-only folder
- * stays as it is.
- */
+/** Sets the cache of compiled modules (Node 22.1 and later) in the state folder, unless that is missing or read-only. */
 function cacheCompiledCode(environment: Environment): void {
   const { enableCompileCache } = module as { readonly enableCompileCache?: (folder: string) => unknown };
   const state = dirname(makePlaces(environment).paceFile);

@@ -19,10 +19,7 @@ class LoopWatch {
   #onTimeMs = 0;
   #askedMs = 0;
 
-  /**
-   * Returns the milliseconds by which a request that is read now may have arrived earlier: a connection is read one turn after it
-   * is accepted.
-   */
+  /** Returns by how many milliseconds a request that is read now may have arrived earlier, by a turn of the event loop. */
   measureLatenessMs(): number {
     const nowMs = performance.now();
     this.#askedMs = nowMs;

@@ -2,10 +2,7 @@ import type { MessageKey } from './messages.ts';
 
 type DigestFault = Extract<MessageKey, 'digest-missing' | 'digest-malformed' | 'digest-base64' | 'digest-mismatch'>;
 
-/**
- * Parses `Content-Digest: sha-512=:<base64>:` (RFC 9530): one digest, of this algorithm only.
- * @returns the bytes, or the fault of the header
- */
+/** Parses one `Content-Digest: sha-512=:<base64>:` (RFC 9530). @returns the bytes, or the fault of the header */
 export function parseContentDigest(header: string | undefined): Buffer | DigestFault {
   if (header === undefined || header.trim() === '') return 'digest-missing';
   const match = /^sha-512=:(.*):$/s.exec(header.trim());

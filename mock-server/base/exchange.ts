@@ -77,7 +77,6 @@ export function makeExchange(
   return { request: makeMessage(request.headers, sample), answer: makeMessage(answer.headers, sent) };
 }
 
-/** Removes the bodies. */
 export function withoutBodies({ request, answer }: Exchange): Exchange {
   const removeBody = (message: Message): Message => ({ ...message, body: undefined });
   return { request: removeBody(request), answer: answer === undefined ? undefined : removeBody(answer) };

@@ -42,10 +42,7 @@ export type Answer = {
   readonly body: string | Buffer;
 };
 
-/**
- * Splits a request target into authority (RFC 9112, section 3.2.2) and path, and decodes unnecessary percent-encoding (RFC 3986,
- * section 6.2.2.2).
- */
+/** Splits a request target into authority and path (RFC 9112, 3.2.2), and normalises its percent-encoding (RFC 3986, 6.2.2.2). */
 export function parseTarget(url: string): { readonly authority: string | undefined; readonly target: string } {
   const [, authority, rest = url] = /^https?:\/\/([^/?]*)(.*)$/is.exec(url) ?? [];
   const [, path = '', search = ''] = /^([^?]*)(.*)$/s.exec(rest) ?? [];

@@ -9,7 +9,6 @@ import busboy from 'busboy';
 import { getErrorMessage, isStorageFailure } from './error-message.ts';
 import { ClientDisconnected, type IncomingBody, isAnnouncingMoreThan, isWithoutBody, onDisconnect } from './http-message.ts';
 
-/** One file part, in memory or in a file. */
 export type FilePart = {
   /** Name of the form field. */
   readonly field: string;

@@ -24,10 +24,7 @@ export function makeSchemaErrors(problems: readonly Problem[]): Answer {
   return makeJsonAnswer(422, { schema_errors: problems });
 }
 
-/**
- * Makes a refusal with findings; its status follows from their types (A-ERROR-7): permission, else missing record, else invalid
- * data.
- */
+/** Makes a refusal with findings; permission, else missing record, else invalid data give its status (A-ERROR-7). */
 export function makeValidationErrors(problems: readonly Problem[]): Answer {
   const types = new Set(problems.map((problem) => problem.error_type));
   const status = types.has(3) ? 403 : types.has(1) ? 404 : 422;

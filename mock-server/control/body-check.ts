@@ -38,11 +38,7 @@ export function describeTextDifference(name: string, text: string | undefined, {
   return undefined;
 }
 
-/**
- * Asserts that an expression is valid, with an empty document: an invalid one would match nothing, and `count: 0` would always
- * hold.
- * @throws ShapeError
- */
+/** Asserts that an expression is valid: an invalid one would match nothing, as `count: 0` requires. @throws ShapeError */
 export async function assertReadable({ xpath, json }: BodyCheck): Promise<void> {
   if (json !== undefined) await compileJsonPath(json);
   if (xpath === undefined) return;

@@ -39,10 +39,7 @@ export const readPattern = object({
 });
 export type Pattern = Readonly<ReturnType<typeof readPattern>>;
 
-/**
- * Asserts that a pattern can be evaluated, also without a matching request: `count: 0` would hold for an invalid expression.
- * @throws ShapeError
- */
+/** Asserts that a pattern is valid: an invalid one would match nothing, as `count: 0` requires. @throws ShapeError */
 export async function assertJudgeable(matcher: Matcher, { request_body = [], answer_body = [] }: Pattern): Promise<void> {
   for (const check of [...request_body, ...answer_body]) await matcher.listDifferences({ kind: 'readable', check });
 }

@@ -30,9 +30,7 @@ const readDeletion = check(object({ datestamp: optional(instant), permanent: opt
 );
 const readRestoration = object({ datestamp: optional(instant) });
 
-/**
- * Creates, replaces or changes a record; its datestamp is set to now, or to the given one. The result must satisfy schema 2.2.
- */
+/** Creates, replaces or changes a record, valid by schema 2.2; its datestamp is now, or the given one. */
 export async function changeRecord(mock: Mock, body: unknown): Promise<unknown> {
   const change = readChange(body);
   const input = change.changes === undefined ? completeRecord(change) : applyChanges(mock, change.ident ?? '', change.changes);

@@ -60,10 +60,7 @@ const readMove = object({
   user: optional(text({ min: 1 })),
 });
 
-/**
- * Moves a find by one state, as a person would on the service's website: `{"move": "submit"}`, by `user`, else by an
- * administrator.
- */
+/** Moves a find by one state, as on the service's website: `{"move": "submit"}`, by `user`, else by an administrator. */
 export function moveFind(mock: Mock, ident: string, body: unknown): unknown {
   const { move: name, user } = readMove(body);
   const move = MOVES[name];

@@ -150,9 +150,7 @@ async function findMatching(
   return { matched, missed };
 }
 
-/**
- * Finds the entries that differ least, newest first. Headers and bodies are compared only where the listed members do not decide.
- */
+/** Finds the entries that differ least, newest first; by headers and bodies where the listed members are equal. */
 async function findNearest(sources: Sources, pattern: Pattern, missed: readonly Missed[]): Promise<Near[]> {
   const ranked = [...missed].sort((a, b) => a.differs.length - b.differs.length || b.entry.id - a.entry.id);
   const near: Near[] = [];

@@ -92,10 +92,7 @@ export function parseFindDocument(find: XmlTree, say: Say, deployed: boolean): F
   };
 }
 
-/**
- * Parses a finder. With `:tba` the text counts: `Surname, Given name`, split at the first comma. With any other id it is not
- * read.
- */
+/** Parses a finder: with `:tba` the text `Surname, Given name`, split at the first comma; else only the id. */
 function parseFinder(element: XmlTree | undefined, say: Say): Finder | undefined {
   const id = getIdOf(element);
   if (element === undefined || id === undefined) return undefined;

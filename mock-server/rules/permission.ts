@@ -47,8 +47,8 @@ export function mayEditNumber(mock: Mock, account: Account, find: ArchiveRecord)
 }
 
 /**
- * Tells if the account may add a photograph (A-PHOTO-18): Researchers to own finds in state 1; Archaeologists in any state;
- * Archivists to any.
+ * Tells who may add photographs (A-PHOTO-18): Researchers to own finds in state 1, Archaeologists in any state, Archivists to
+ * any.
  */
 export function mayAttachPhotograph(mock: Mock, account: Account, find: ArchiveRecord): boolean {
   if (isAtLeast(account, 'archivist')) return true;

@@ -15,11 +15,7 @@ type GatedRequest = {
   readonly record: string | undefined;
 };
 
-/**
- * Checks everything that precedes an operation, in the service's order (A-GATE-4).
- * @returns the account
- * @throws HttpError with the refusal
- */
+/** Checks what precedes an operation, in order (A-GATE-4). @returns the account @throws HttpError with the refusal */
 export function checkPreconditions(mock: Mock, request: GatedRequest): Account {
   assertOpen(mock, request);
   assertServableFormat(request);
@@ -35,16 +31,14 @@ function assertOpen(mock: Mock, { say }: GatedRequest): void {
   if (mock.settings.access_mode === 'closed') throw new HttpError(makeDetailAnswer(503, say('closed')));
 }
 
-/**
- * Checks `Accept`, which concerns the format of errors, even though success is XML: `Accept: application/xml` alone gets 406
- * (A-GATE-7).
- */
+/** Checks `Accept` for the format of errors, though success is XML: `application/xml` alone gets 406 (A-GATE-7). */
 function assertServableFormat({ incoming, say }: GatedRequest): void {
   const accepted = parseAccept(incoming.headers.accept);
   const served = ['application/json', 'text/html'].some((type) => isAccepted(accepted, type));
   if (!served) throw new HttpError(makeDetailAnswer(406, say('not-acceptable')));
 }
 
+/** Returns the account of the token. @throws HttpError 401 */
 export function authenticate(mock: Mock, incoming: Incoming, say: Say): Account {
   const refuse = (text: string): HttpError => new HttpError(makeDetailAnswer(401, text, { 'www-authenticate': 'Bearer' }));
   const token = /^bearer +(\S+) *$/i.exec(incoming.headers.authorization ?? '')?.[1];

@@ -14,9 +14,7 @@ export class SimulatedDisconnect extends Error {
   }
 }
 
-/**
- * Points of an operation at which a fault may be triggered: before anything is stored, and after the transaction is committed.
- */
+/** Points of an operation at which a fault may be triggered: before anything is stored, and after the commit. */
 export type Hooks = {
   /** Undefined where there is nothing to wait for: then no other request runs before the save. */
   beforeSave(): Promise<void> | undefined;

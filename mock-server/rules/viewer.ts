@@ -71,10 +71,7 @@ const SESSION_TABLE = `
 create table if not exists harvest_sessions (id text primary key, user text not null, last_ms integer not null) strict;
 `;
 
-/**
- * Signs in by a session of the deployed service: its cookie stays valid without credentials (B-AUTH-4).
- * @returns the viewer, and the cookie to set
- */
+/** Signs in by a session cookie of the deployed service, without credentials (B-AUTH-4). @returns viewer, and cookie to set */
 export function signInBySession(
   mock: Mock,
   incoming: Incoming,

@@ -38,10 +38,7 @@ type Snapshot = {
   readonly pending: PendingWrites;
 };
 
-/**
- * Named states of one service. Only records written afterwards are stored, so the cost of a snapshot does not depend on the
- * number of records.
- */
+/** Named states of one service. A snapshot stores only records written after it, so it costs the same for any number. */
 export class Snapshots {
   readonly #byName = new Map<string, Snapshot>();
   #seed: Snapshot | undefined;

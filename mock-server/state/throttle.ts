@@ -85,10 +85,7 @@ function makeRefusal(waitMs: number): ThrottleVerdict {
   return { passed: false, retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) };
 }
 
-/**
- * Returns the counter of a rule: shared by the rules of one user, address or record; an address rule counts each address by
- * itself.
- */
+/** Returns the counter of a rule, which all rules of a user, an address or a record share. */
 function getSubject(limit: RateLimit, request: PacedRequest): string | undefined {
   switch (limit.scope) {
     case 'user':

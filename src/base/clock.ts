@@ -68,6 +68,7 @@ function sleepUntilAborted(ms: number, signal: AbortSignal | undefined): Promise
   });
 }
 
+/** Formats the local date as YYYY-MM-DD. */
 export function formatLocalDate(nowMs: number): string {
   const now = new Date(nowMs);
   const two = (value: number): string => String(value).padStart(2, '0');

@@ -189,10 +189,7 @@ function getMeanings({ header, names = header }: Table, map: ColumnMap | undefin
 
 type OtherRow = { readonly row: TableRow; readonly why: Message };
 
-/**
- * Returns the rows that are no finds, by number. A remark has no object, place, date and no usual key; where these are the
- * majority, none is a remark.
- */
+/** Returns the numbers of rows that are no finds. A remark lacks object, place, date and a usual key, unlike most rows. */
 function findOtherRows(table: Table, meanings: readonly (ColumnName | undefined)[]): ReadonlyMap<number, OtherRow> {
   const telling = meanings.flatMap((name, index) => (name !== undefined && TELLING.includes(name) ? [index] : []));
   const names = table.header.map(foldName);

@@ -209,6 +209,7 @@ export function isProtected(address: string, allowHttp: boolean): boolean {
   return protocol === 'https:' || (protocol === 'http:' && (isLoopback(hostname) || allowHttp));
 }
 
+/** @throws ConfigError for an address without TLS that is neither loopback nor allowed */
 export function requireTls(where: string, address: string, allowHttp: boolean): void {
   if (isProtected(address, allowHttp)) return;
   throw new ConfigError(t`${where}: ${address} would send the password unencrypted.`, {

@@ -45,7 +45,6 @@ const LEDGER_NAME = '.harvest';
 
 type Place = {
   readonly ledger: string;
-  /** Undefined: stdout. */
   readonly content: string | undefined;
 };
 

@@ -201,6 +201,7 @@ export async function fetchHarvestingAccount(
   }
 }
 
+/** @throws ConfigError where the profile has no harvesting interface */
 export function getHarvestBase(profile: Profile): string {
   if (profile.oaiBase !== undefined) return profile.oaiBase;
   throw withoutHarvesting(profile);

@@ -126,6 +126,7 @@ type EditFile = {
   remove(): void;
 };
 
+/** Opens the file in which a find is edited; see {@link EditFile}. */
 export function editFile(context: Context, find: StoredFind): EditFile {
   const path = join(context.places.home, `edit-${find.id}.txt`);
   return {

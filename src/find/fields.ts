@@ -256,6 +256,7 @@ export function isElementName(name: string): name is ElementName {
   return byName.has(name as ElementName);
 }
 
+/** Returns the element that holds the point of a system. */
 export function getPointElement(system: GeomSystem): 'geom_wkt' | 'geom_sjtsk_wkt' {
   return system === '4326' ? 'geom_wkt' : 'geom_sjtsk_wkt';
 }

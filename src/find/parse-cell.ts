@@ -62,6 +62,7 @@ export function parseTargetState(cell: string): Reading<TargetState> {
   );
 }
 
+/** Parses a coordinate system by its code or name, such as `EPSG:5514` or `S-JTSK`. */
 export function parseGeomSystem(cell: string): Reading<GeomSystem> {
   const name = cell
     .toLowerCase()

@@ -48,6 +48,7 @@ export class LongPauseError extends UnavailableError {
   }
 }
 
+/** Formats the end of a pause for people, and that of a longer one which the service requested. */
 export function formatPause({ keptMs, askedMs }: Pause, nowMs: number): Message {
   const [until, requestedText] = [formatMoment(nowMs + keptMs), formatMoment(nowMs + askedMs)];
   if (askedMs <= keptMs) return msg`The service asked for a pause: nothing is sent until ${until}.`;
@@ -159,7 +160,7 @@ export function describeNetworkError(thrown: unknown): Message {
 
 type RetryOptions = {
   readonly clock: Clock;
-  /** Returns a number from 0 to 1, without 1. */
+  /** Returns a number in [0, 1). */
   readonly random: () => number;
   /** Maximum number of requests, including the first. */
   readonly attempts: number;

@@ -13,7 +13,7 @@ type FallbackOptions = {
   /** Exceeds the service's interval: an unknown number of machines lost the store as well. */
   readonly fallbackIntervalMs: number;
   readonly clock: Clock;
-  /** Returns a number from 0 to 1. */
+  /** Returns a number in [0, 1). */
   readonly random: () => number;
   readonly onLost: (reason: Message) => void;
   readonly onBack: () => void;

@@ -23,7 +23,7 @@ type RedisPaceOptions = {
   /** Address of the service; its scopes are fields of one key. */
   readonly service: string;
   readonly clock: Clock;
-  /** Returns a number from 0 to 1. */
+  /** Returns a number in [0, 1). */
   readonly random: () => number;
 };
 
@@ -282,7 +282,6 @@ export function encodeState(state: PaceState): string {
   return [...numbers, ...(askedUntilMs > 0 ? [askedUntilMs] : [])].join(' ');
 }
 
-/** Parses a state; undefined where the text is none. */
 export function decodeState(text: string): PaceState | undefined {
   const numbers = text.split(' ').map(Number);
   const [lastDepartureMs, leavingUntilMs, blockedUntilMs, jitterMs, wakingMs, askedUntilMs = 0] = numbers;

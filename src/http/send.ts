@@ -309,7 +309,6 @@ type DeadlineOptions = {
 };
 
 type Deadline = {
-  /** Restarts the limit. */
   restart(): void;
   /** Ends the deadline; `judge` is not called. */
   cancel(): void;

@@ -43,7 +43,6 @@ export type OaiAnswer = {
   readonly document: XmlDocument;
   /** The server's clock when it answered, milliseconds since 1970 UTC. */
   readonly responseDateMs: number;
-  /** The decompressed body. */
   readonly body: Buffer;
 };
 

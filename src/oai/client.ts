@@ -56,7 +56,6 @@ export type PageSource = {
   listRecords(args: OaiArguments, signal?: AbortSignal, onToken?: OnToken): Promise<ListPage<OaiRecord>>;
   /** Returns the readable records of a malformed page of ListRecords; undefined where there are none. */
   salvageRecords(error: MalformedAnswerError): ListPage<OaiRecord> | undefined;
-  /** Returns one record as a page. */
   getRecordPage(identifier: string, metadataPrefix: string, signal?: AbortSignal): Promise<ListPage<OaiRecord>>;
 };
 
@@ -220,10 +219,7 @@ export type PagesOptions<Item> = {
   /** Arguments of the list, or `{ resumptionToken }` to continue it. */
   readonly start: OaiArguments;
   readonly clock: Clock;
-  /**
-   * Identifies a page: the same page under two tokens is a loop. Undefined where the caller detects loops, since a changing list
-   * may repeat a page.
-   */
+  /** Identifies a page: the same one under two tokens is a loop. Undefined where the caller detects loops itself. */
   readonly fingerprint?: (items: readonly Item[]) => string;
   /** Recovers a page that stays malformed. The list fails there without it, and where it returns undefined. */
   readonly salvage?: (error: MalformedAnswerError) => ListPage<Item> | undefined;
@@ -280,6 +276,7 @@ export async function* listPages<Item>(options: PagesOptions<Item>): AsyncGenera
   }
 }
 
+/** Fetches only the first page of a list. @throws as the client */
 export function fetchFirstPage<Item>(options: PagesOptions<Item>): Promise<ListPage<Item>> {
   return fetchPatiently(options, options.start, options.signal, undefined);
 }

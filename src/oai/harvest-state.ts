@@ -44,7 +44,6 @@ export type HarvestState = {
   /** Tells if a seen datestamp is a day, whatever granularity the service declares. */
   isStampedByDay(): boolean;
   markDayGranularity(): void;
-  /** Returns the number of the latest scan. */
   getLastScan(): number;
   findSeen(identifier: string): SeenRecord | undefined;
   markSeen(identifier: string, seenRecord: SeenRecord): void;
@@ -57,7 +56,6 @@ export type HarvestState = {
   change<T>(work: () => T): T;
 };
 
-/** Makes a state in memory. */
 export function makeMemoryState(): HarvestState {
   let pass: HarvestPass | undefined;
   let watermarkMs: number | null = null;

@@ -234,10 +234,7 @@ export function isOnePage(pass: HarvestPass): boolean {
   return pass.walk.ended && pass.walk.pages === 1 && isOfWholeWindow(pass);
 }
 
-/**
- * `short`: two scans agree that the service sends fewer records than it counts. `counted-too-many`: the same by one record, and
- * the pages have no gap.
- */
+/** `short`: two scans agree that records of the count are missing. `counted-too-many`: one, though the pages have no gap. */
 type PageVerdict = 'complete' | 'again' | 'short' | 'counted-too-many';
 
 /**

@@ -122,7 +122,6 @@ export function formatUpwards(ms: number, granularity: Granularity): string {
 
 /** OAI-PMH 2.0, section 2.5. */
 export type OaiHeader = {
-  /** The full identifier. */
   readonly identifier: string;
   /** Source text. */
   readonly datestamp: string;

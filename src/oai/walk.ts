@@ -75,6 +75,7 @@ const MAX_PAGES_WITHOUT_NEWS = 100;
 /** Maximum length of a list: a multiple of the count on its first page, plus some records. */
 const [MAX_GROWTH, A_DAY_OF_RECORDS] = [2, 10_000];
 
+/** @throws Error where no pass is under way */
 export function getCurrentPass(state: HarvestState): HarvestPass {
   const pass = state.getPass();
   if (pass === undefined) throw new Error('no pass is under way');
@@ -208,10 +209,7 @@ export async function rescanChanges(run: Run): Promise<void> {
   }
 }
 
-/**
- * Tells if a page has a record from a day or more before the lower bound: the service ignores `from`. Where the newest come
- * first, no change follows.
- */
+/** Tells if a page has a record from a day or more before the lower bound, so that the service ignores `from`. */
 function hasIgnoredFrom({ items }: ListPage<OaiRecord>, fromMs: number): boolean {
   return items.some(({ header }) => header.datestampMs < fromMs - DAY_MS);
 }

@@ -44,10 +44,7 @@ export function findKnownUsername({ sql }: Outbox): string | undefined {
   return typeof username === 'string' && username !== '' ? username : undefined;
 }
 
-/**
- * Binds the outbox to the first account that sends from it; every other account is refused.
- * @throws ConfigError where it belongs to another account
- */
+/** Binds the outbox to the first account that sends from it. @throws ConfigError where it belongs to another account */
 export function bindAccount(outbox: Outbox, account: string): void {
   assertSameAccount(outbox, account);
   const { account: bound, address } = readHeader(outbox);

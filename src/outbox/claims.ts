@@ -222,6 +222,7 @@ function makeAnsweredBody(attempt: string, answer: AnswerFacts & SettlementFacts
   };
 }
 
+/** Queues an entry again. @param notBeforeAt by the wall clock; 0 for at once */
 export function requeue(outbox: Outbox, entry: Entry, reason: Message, notBeforeAt = 0): void {
   outbox.change(() => {
     const { refusal } = foldEvents(listEventsOfEntry(outbox, entry.uuid));
@@ -235,6 +236,7 @@ export function clampFutureBackoff(outbox: Outbox, maxBackoffMs: number): void {
   outbox.change(() => scheduleEach(outbox, listQueuedTooFarAhead(outbox, maxBackoffMs), () => ({ notBeforeAt: 0 })));
 }
 
+/** Moves the queued entries of a scope behind all others. */
 export function moveToBack(outbox: Outbox, scope: EntryScope, reason: Message): void {
   const now = Math.floor(outbox.clock.now());
   const serialized = serializeMessage(reason);

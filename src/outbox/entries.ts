@@ -141,6 +141,7 @@ type Schedule = {
   readonly held?: Held | null;
 };
 
+/** Changes when an entry may be sent, and why not now. */
 export function schedule(outbox: Outbox, id: EntryId, changes: Schedule): void {
   scheduleRow(outbox, getEntryRow(outbox, id), changes);
 }

@@ -256,6 +256,7 @@ function makeQueryValues(query: ClaimableQuery): Record<string, unknown> {
   };
 }
 
+/** Counts queued entries of a scope and those being sent. */
 export function countOpen(outbox: Outbox, { kind, project, record = null }: EntryScope): number {
   const count = outbox
     .sql(

@@ -74,6 +74,7 @@ export function pullWatermarkMs(outbox: Outbox): number | undefined {
   return typeof watermark === 'number' ? watermark : undefined;
 }
 
+/** Stores the server time, in milliseconds since 1970 UTC, at which the next pull begins. */
 export function completePull(outbox: Outbox, watermarkMs: number): void {
   outbox
     .sql(

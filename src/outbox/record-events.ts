@@ -40,6 +40,7 @@ export type AttemptEvidence = EvidenceBasis & {
   readonly verdict: EvidenceVerdict;
 };
 
+/** Returns the attempts of an entry, oldest first. @throws DatabaseError where an event is damaged */
 export function listAttempts(outbox: Outbox, entry: Entry): Attempt[] {
   return selectAttempts(listEventsOfEntry(outbox, entry.uuid), entry.id);
 }
@@ -222,6 +223,7 @@ function exportIfPossible(outbox: Outbox): void {
   }
 }
 
+/** Copies events that only the outbox has to the journal. @throws DatabaseError where it cannot be written */
 export function exportEvents(outbox: Outbox): void {
   const { journal } = outbox;
   if (journal === undefined) return;

@@ -102,10 +102,7 @@ type SessionOptions = {
   readonly send: Exchange;
 };
 
-/**
- * Token of the account. Only a 401 shows that it has expired: its age counts from its creation, before the sign-in (A-AUTH-6,
- * A-AUTH-8).
- */
+/** Token of the account. It expires some time after its creation, which only a 401 shows (A-AUTH-6, A-AUTH-8). */
 export type Session = {
   /** Returns the token, or signs in. @throws AuthError, UnavailableError, ContractError */
   token(signal?: AbortSignal): Promise<string>;

@@ -154,10 +154,7 @@ const XMP_TELLING = /l(?:at|ong)i?t/i;
 /** "GPS" in UTF-16 of either byte order. */
 const WIDE = /G\0P\0S\0/i;
 
-/**
- * Overwrites the GPS properties of an XMP packet with blanks, which are allowed between its parts.
- * @param packet changed in place; its length stays
- */
+/** Overwrites the GPS properties of an XMP packet with blanks. @param packet changed in place; its length stays */
 export function removeXmpGps(packet: Buffer): GpsTrace {
   // Latin-1 maps each byte to one character, so offsets in the text are offsets in the packet.
   const text = packet.toString('latin1');

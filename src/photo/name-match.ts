@@ -7,7 +7,6 @@ export type NameDoubt = 'more-in-name' | 'like-name';
 
 export type NameMatch<T> = {
   readonly find: T;
-  /** Id as in the outbox. */
   readonly id: string;
   readonly doubt: NameDoubt | undefined;
 };

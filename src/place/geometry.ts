@@ -108,6 +108,7 @@ export function formatDegrees(degrees: number): string {
   return degrees.toFixed(7).replace(/(?:\.|(?<!0))0+$/, '');
 }
 
+/** Formats `POINT (x y)`. */
 export function formatPoint({ x, y }: PointText): string {
   return `POINT (${x} ${y})`;
 }

@@ -107,7 +107,6 @@ export type Outline = { readonly label: string; readonly polygon: Polygon };
 
 export type Count = { readonly key: string; readonly label: string; readonly count: number };
 
-/** Settings of the page. */
 export type ReportSettings = {
   readonly madeMs: number;
   readonly profile: { readonly name: string; readonly kind: 'production' | 'training'; readonly host: string };

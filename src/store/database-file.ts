@@ -222,10 +222,7 @@ export function removeDatabase(path: string): void {
   for (const suffix of [...SIDECAR_SUFFIXES, '']) rmSync(`${path}${suffix}`, { force: true });
 }
 
-/**
- * Replaces an unusable database by a finished one, after a backup of it with its journals. At any interruption either the old or
- * the new one is in place.
- */
+/** Replaces an unusable database by a finished one, after a backup. An interruption leaves either of them in place. */
 export function replaceUnusable(path: string, finished: string, aside: string): void {
   asDatabaseError(path, () => {
     // Changes that are only in the log would be left behind under the old name.

@@ -246,10 +246,7 @@ const REASONS: ReadonlyArray<readonly [string, Message, Message]> = [
   ),
 ];
 
-/**
- * Opens a file whose content is dispensable: a damaged or incompatible one is recreated. @param prepare creates its tables, and
- * fails where they differ
- */
+/** Opens a dispensable file, or recreates it. @param prepare creates the tables, and fails where they differ */
 export function openReplaceable(
   path: string,
   synchronous: OpenOptions['synchronous'],

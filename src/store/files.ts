@@ -33,6 +33,7 @@ export function removeStaleTemps(draft: string): void {
   }
 }
 
+/** Tells if a process of this machine exists, also one of another user. */
 export function isAlive(pid: number): boolean {
   try {
     return pid > 0 && process.kill(pid, 0);

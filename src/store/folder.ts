@@ -23,6 +23,7 @@ function makeFolders(folder: string): string | undefined {
 /** Windows, and some network drives, cannot flush folders; a folder may be writable without being readable. */
 const CANNOT_FLUSH = ['EACCES', 'EBADF', 'EINVAL', 'EISDIR', 'ENOSYS', 'ENOTSUP', 'EPERM'];
 
+/** Flushes the names in a folder, where the system can do so. @throws the error of the disk */
 export function flushFolder(folder: string): void {
   try {
     const file = openSync(folder, 'r');

@@ -5,10 +5,7 @@ import { FileError, getErrorMessage } from '../base/errors.ts';
 import { type Message, msg } from '../base/message.ts';
 import { assertInputSize } from './table.ts';
 
-/**
- * Reads a file that the user named.
- * @throws FileError where it is missing, a folder or a device, not readable, or larger than {@link MAX_INPUT_BYTES}
- */
+/** Reads a file of the user. @throws FileError where it is no readable file, or larger than {@link MAX_INPUT_BYTES} */
 export async function readInputFile(path: string): Promise<Buffer> {
   const file = await openInputFile(path);
   try {

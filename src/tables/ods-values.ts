@@ -105,7 +105,6 @@ function normalizeNumberText(value: string): string {
   return value === '' || Number.isNaN(number) ? value : formatSpreadsheetNumber(number);
 }
 
-/** Returns a day, or a day and a time. */
 function parseDay(value: string): string {
   const [, day, hour = '00', minute = '00', second = '00'] =
     /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}):(\d{2})(?::(\d{2})(?:[.,]\d+)?)?Z?)?$/.exec(value) ?? [];

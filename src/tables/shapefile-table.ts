@@ -152,7 +152,6 @@ function parseCodePage(cpg: Buffer | undefined): string | undefined {
 
 type Column = {
   readonly name: string;
-  /** Name in the file. */
   readonly ownName: string;
   readonly type: string;
   readonly isRead: boolean;

@@ -160,7 +160,6 @@ function chooseSheet(file: string, sheets: readonly Sheet[], named: string | und
   throw new FileError(file, msg`All visible sheets of ${file} are empty.`, hint);
 }
 
-/** Pads all rows to the widest. */
 function* padRows(rows: readonly Cells[]): Generator<TableRow> {
   const width = rows.reduce((widest, cells) => Math.max(widest, cells.length), 0);
   for (const [index, cells] of rows.entries()) {

@@ -106,6 +106,7 @@ export function getRowPlace(table: TablePlace, { row, line }: RowNumber): RowPla
   return { ...getTablePlace(table), row, ...(table.unit === undefined || line === undefined ? {} : { line }) };
 }
 
+/** Returns the position of the header, for issues of columns. */
 export function getHeaderPlace(table: Table): TablePlace & { readonly row?: number } {
   const row = table.headerRow ?? (table.unit === undefined ? 1 : undefined);
   return { ...getTablePlace(table), ...(row === undefined ? {} : { row }) };

@@ -37,7 +37,6 @@ export function findSimilarWords(vocabulary: Vocabulary, typed: string, most: nu
   return readTexts(vocabulary, ids.sort((a, b) => (shared[b] ?? 0) - (shared[a] ?? 0)).slice(0, most));
 }
 
-/** `words`: length of the list. */
 type GramList = { readonly gram: string; readonly words: number };
 
 /** Shortest first. */
@@ -54,7 +53,6 @@ function readHolders(vocabulary: Vocabulary, gram: string): number[] {
   return JSON.parse(parseValue(isText, list.get(`"${gram}"`)));
 }
 
-/** Returns the texts in the order of the ids. */
 function readTexts(vocabulary: Vocabulary, ids: readonly number[]): StoredWord[] {
   return vocabulary
     .sql(

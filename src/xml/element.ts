@@ -174,6 +174,7 @@ export function assertNameLimit(count: number, offset: number): void {
 /** Limit of a text; the outline of a large area has a tenth. Reading and storing a text takes several times its length. */
 const MAX_TEXT_BYTES = 4 * 1024 * 1024;
 
+/** @throws XmlFault at `offset` */
 export function assertTextLimit(lengthBytes: number, offset: number): void {
   if (lengthBytes > MAX_TEXT_BYTES) throw new XmlFault(msg`a text is longer than ${MAX_TEXT_BYTES} bytes`, offset);
 }

@@ -208,10 +208,7 @@ export class FlatTree {
     return this.#getNumber(child + ALIKE);
   }
 
-  /**
-   * Sets `from` and `to` to the trimmed text of an element in the bytes.
-   * @returns false where the text differs from its source
-   */
+  /** Sets `from` and `to` to the trimmed text of an element. @returns false where the text differs from its source */
   findText(element: number): boolean {
     const bytes = this.bytes;
     let from = this.#getNumber(element + TEXT);

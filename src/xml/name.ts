@@ -12,7 +12,6 @@ const NAME_START =
 const NAME = `[${NAME_START}][${NAME_START}.0-9\\u{B7}\\u{300}-\\u{36F}\\u{203F}\\u{2040}-]*`;
 const QUALIFIED_NAME = new RegExp(`^(?:(${NAME}):)?(${NAME})$`, 'u');
 
-/** Splits a qualified name; undefined where the text is none. */
 export function splitQualifiedName(text: string): QualifiedName | undefined {
   const match = QUALIFIED_NAME.exec(text);
   return match === null ? undefined : { prefix: match[1] ?? '', local: match[2] ?? '' };
@@ -23,7 +22,6 @@ type NamespaceBinding = { readonly uri: string; readonly depth: number };
 
 /** `start` is the first occurrence. */
 export type RawName = ByteRange & {
-  /** As in the source. */
   readonly rawName: string;
   /** Prefix that an attribute of this name declares. */
   readonly declares: string | undefined;
@@ -188,6 +186,7 @@ const PIECE_CHARACTERS = 64 * 1024;
 /** Negation of XML 1.0, production 2; U+FFFE and U+FFFF are three bytes each. */
 const FORBIDDEN_CHARACTER = /[\0-\x08\x0b\x0c\x0e-\x1f]|\xef\xbf[\xbe\xbf]/;
 
+/** @throws XmlFault for a character that XML forbids */
 export function assertAllowedCharacters(raw: string, start: number): void {
   const forbidden = raw.search(FORBIDDEN_CHARACTER);
   if (forbidden !== -1) throw new XmlFault(msg`a control character is not allowed in XML`, start + forbidden);
@@ -200,6 +199,7 @@ function decodeText(raw: string, start: number): string {
   return decodeInPieces(raw, start, REPLACED_IN_TEXT, '\n');
 }
 
+/** Decodes the content of a CDATA section. @throws XmlFault for a character that XML forbids */
 export function decodeSection(raw: string, start: number): string {
   assertAllowedCharacters(raw, start);
   return decodeInPieces(raw, start, LINE_BREAK, '\n');

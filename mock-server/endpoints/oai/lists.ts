@@ -110,10 +110,7 @@ function resumeState(harvest: Harvest, verb: Verb, token: string): ListState {
   return state;
 }
 
-/**
- * Returns the query of the next page, which begins after the last record; the deployed service uses an offset, and shifts
- * (B-TOKEN-12).
- */
+/** Returns the query of the next page, after the last record; the deployed service uses an offset (B-TOKEN-12). */
 function listQuery({ deployed, viewer, mock }: Harvest, state: ListState): RecordFilter & { readonly offset?: number } {
   return {
     ...(state.set === null ? {} : { set: state.set }),

@@ -16,7 +16,6 @@ export type Verb = (typeof VERBS)[number];
 
 export type Format = 'dublin-core' | 'native';
 
-/** Returns the formats by prefix. */
 export function getFormats({ prefix }: Addresses): ReadonlyMap<string, Format> {
   return new Map([
     ['oai_dc', 'dublin-core'],

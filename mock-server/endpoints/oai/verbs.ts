@@ -69,10 +69,7 @@ function findRecord(harvest: Harvest, identifier: string): ArchiveRecord {
   return record;
 }
 
-/**
- * Renders Identify (OAI-PMH 2.0, section 4.2) with the descriptions of B-VERB-2: a rights manifest, and Dublin Core in Czech and
- * English.
- */
+/** Renders Identify (OAI-PMH 2.0, 4.2) with a rights manifest, and Dublin Core in Czech and English (B-VERB-2). */
 function identify({ mock, addresses, requestUrl, deployed, nowMs }: Harvest): string {
   const earliestMs = mock.archive.getEarliestDatestampMs() ?? nowMs;
   // The deployed service uses milliseconds, against its announced granularity (B-VERB-14).
@@ -111,10 +108,7 @@ function renderRightsManifest(): string {
   );
 }
 
-/**
- * Renders the sets, in pages where the page size is smaller than the list; the deployed service has one page and ignores tokens
- * (B-SET-4).
- */
+/** Renders the sets, in pages; the deployed service has one page and ignores tokens (B-SET-4). */
 function listSets(harvest: Harvest, { arguments: args }: Query): string {
   const { deployed, version, mock } = harvest;
   const sets = getSets(version, deployed);

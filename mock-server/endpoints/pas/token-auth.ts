@@ -65,9 +65,7 @@ function parseJsonFields(body: Buffer): Map<string, string> | undefined {
   }
 }
 
-/**
- * Answers `GET /api/uzivatel-info/` with the account's `uzivatel` record (A-USER-1): not throttled; XML only, errors are JSON.
- */
+/** Answers `GET /api/uzivatel-info/` with the account's `uzivatel` record (A-USER-1): not throttled; errors are JSON. */
 export async function answerUserInfo(mock: Mock, incoming: Incoming, entry: JournalEntry): Promise<SentAnswer> {
   const say = createWording(incoming, mock.seedNumber);
   if (mock.settings.outage) return makeHtmlPage(503, 'Service Temporarily Unavailable');

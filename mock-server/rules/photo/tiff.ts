@@ -38,10 +38,7 @@ export async function countPages(tiff: TiffBytes): Promise<number> {
   return Math.max(1, pages);
 }
 
-/**
- * Removes the GPS directory of every page in place: drops its entry, and overwrites the directory and its values with zeros.
- * @returns true if there was one
- */
+/** Removes the GPS directory of every page in place, overwriting it and its values. @returns true if there was one */
 export async function removeGpsDirectories(tiff: TiffBytes): Promise<boolean> {
   const order = await readByteOrder(tiff);
   if (order === undefined) return false;

@@ -57,7 +57,6 @@ export class HarvestIndex {
     return this.#now() + takeInTurn(shiftsMs, this.#turns.shift++);
   }
 
-  /** Returns the unindexed writes. */
   getPending(): PendingWrites {
     return new Map(this.#writes);
   }

@@ -44,9 +44,7 @@ const entity = (name: string, ...mappings: readonly Mapping[]): EntityMapping =>
 
 const PROTECTED_GML = ['chranene_udaje/geom_gml', 'chranene_udaje/geom_sjtsk_gml'] as const;
 
-/**
- * Mapping of finds and vocabulary entries as on the deployed service (B-DC-1, B-DC-2), and of other entities in the same manner.
- */
+/** Mapping of finds and vocabulary entries as on the deployed service (B-DC-1, B-DC-2); others in the same manner. */
 export const DUBLIN_CORE: Readonly<Record<Entity, EntityMapping>> = {
   samostatny_nalez: entity(
     'samostatný nález',

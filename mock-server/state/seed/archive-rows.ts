@@ -58,10 +58,7 @@ const PROJECT_KEYS = new Set<string>([
   ...TIMES,
 ]);
 
-/**
- * Makes the body of an entry of `projects.json`: district and main cadastral area follow from `point`, the list of finds from the
- * finds.
- */
+/** Makes the body of an entry of `projects.json`; areas follow from `point`, the list of finds from the finds. */
 export function makeProjectBody(row: SeedRow, references: References, places: Places, finds: ProjectFinds): Body {
   return runAtRow(row, () => {
     const { value } = row;

@@ -9,6 +9,7 @@ export function parsePolygonsOfWkt(wkt: string, place: string): readonly Polygon
   return polygons;
 }
 
+/** @throws ShapeError for anything but longitude and latitude */
 export function parsePosition(numbers: readonly unknown[], place: string): Position {
   const [x, y] = numbers;
   if (numbers.length !== 2 || typeof x !== 'number' || typeof y !== 'number' || Number.isNaN(x) || Number.isNaN(y)) {

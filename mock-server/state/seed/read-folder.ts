@@ -30,7 +30,6 @@ const PLAIN_FILES = [
   ['spatial-units.json', 'pian'],
 ] as const satisfies ReadonlyArray<readonly [string, Entity]>;
 
-/** A record with its row, for messages. */
 export type SeededRecord = { readonly row: SeedRow; readonly record: SeedRecord };
 type SeedFolder = { readonly content: SeedContent; readonly seeded: readonly SeededRecord[] };
 
@@ -127,10 +126,7 @@ function seed(row: SeedRow, entity: Entity, body: Body): SeededRecord {
   });
 }
 
-/**
- * Returns finds and accessibility by project: the entry with the lowest order among its finds, or the first of all without finds
- * (S-ACCESS-3).
- */
+/** Returns finds and accessibility by project: the lowest entry of its finds, or the first of all (S-ACCESS-3). */
 function makeFindsByProject(finds: readonly SeededFind[], terms: readonly PlacedTerm[]): (project: SeedRow) => ProjectFinds {
   const ranked = terms.filter(({ vocabulary }) => vocabulary === 'pristupnost').sort((a, b) => a.order - b.order);
   return (project) => {

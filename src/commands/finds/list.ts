@@ -26,6 +26,7 @@ export function register(program: Command, run: Runner): void {
     .action((options: ListOptions) => run(options, (context) => list(context, options)));
 }
 
+/** @throws InvalidArgumentError for any other text */
 export function parseWholeNumber(text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError(t`Give a whole number.`);
   return Number(text);

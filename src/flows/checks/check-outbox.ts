@@ -20,10 +20,7 @@ export function checkLease(lock: Parameters<typeof isPushRunning>[0]): Check {
   return passCheck('lease', isPushRunning(lock) ? t`a push of this outbox is running` : t`no other pas holds the outbox`);
 }
 
-/**
- * Checks that every unsent photograph exists where it was queued. Its bytes are verified when it is sent.
- * @param outbox undefined where there is none yet
- */
+/** Checks that every unsent photograph exists; a push verifies its bytes. @param outbox undefined where there is none */
 export function checkPhotographs(
   outbox: Outbox | undefined,
   photosFolder: string,

@@ -18,7 +18,6 @@ type ExportRequest = FindScope &
   ExportSettings & {
     /** Purpose of the file; undefined for one that `pas import` reads again. */
     readonly exporter: ExporterName | undefined;
-    /** Undefined for all. */
     readonly finds: readonly StoredFind[] | undefined;
     /** Labels of vocabulary codes, for columns beside them. */
     readonly getLabels: LabelsOf | undefined;

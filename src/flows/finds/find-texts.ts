@@ -20,7 +20,6 @@ export function formatTargetState(stav: TargetState): string {
   return names[stav];
 }
 
-/** Returns the answer of a find to a question; undefined where it has none. */
 export function formatAnswer(name: QuestionName, find: Find): string | undefined {
   if (name === 'local_id') return find.localId === '' ? undefined : find.localId;
   if (name === 'photos')

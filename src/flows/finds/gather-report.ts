@@ -24,7 +24,6 @@ import { type FindSources, type GatheredFind, gatherFind, type ReportSources } f
 export type ReportRequest = ReportSources &
   ReportSettings & {
     readonly vocabulary: Vocabulary;
-    /** Undefined for all. */
     readonly finds: readonly StoredFind[] | undefined;
   };
 

@@ -146,6 +146,7 @@ export function openAdmission(
   };
 }
 
+/** Stores that the service may create these people. */
 export function acceptNewPeople(outbox: Outbox, people: readonly NewPerson[]): void {
   acceptPeople(
     outbox,

@@ -182,10 +182,7 @@ function planEdit(
   return { kind: 'planned', changed: changes, store };
 }
 
-/**
- * Returns the import that an edit would change; undefined where the find has none.
- * @throws UsageError with a remedy where it was sent
- */
+/** Returns the import that an edit would change; undefined without one. @throws UsageError where it was sent */
 function findEditableImport(outbox: Outbox, { id, localId }: StoredFind): ImportEntry | undefined {
   const entry = findImportOfFind(outbox, id);
   switch (entry?.state) {

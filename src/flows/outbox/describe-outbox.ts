@@ -80,11 +80,7 @@ export function verifyOutbox(outbox: Outbox): string[] {
   return corrected;
 }
 
-/**
- * Rebuilds the header of an outbox where it is damaged. The caller holds the push lock.
- * @param binding of the profile
- * @returns true if it was damaged
- */
+/** Rebuilds a damaged header from the binding of the profile, under the push lock. @returns false for a sound one */
 export function repairOutbox(outboxFile: string, clock: Clock, binding: Binding, id: string): boolean {
   return existsSync(outboxFile) && repairHeader(outboxFile, clock, binding, id);
 }

@@ -51,11 +51,13 @@ export type Failure = {
 
 type CircuitStatus = 'closed' | 'open' | 'half-open';
 
+/** Returns if the circuit is closed, open, or half-open once its time has passed. */
 export function getCircuitStatus(breaker: CircuitBreaker | undefined, now: MonotonicMs): CircuitStatus {
   if (breaker?.opened === undefined) return 'closed';
   return breaker.opened.untilAt > now ? 'open' : 'half-open';
 }
 
+/** Returns the breaker after a failure; one of another class restarts the count. */
 export function recordFailure(breaker: CircuitBreaker | undefined, failure: Failure): CircuitBreaker {
   const { failureClass, subject, entryId, at } = failure;
   const isSame = breaker?.failureClass === failureClass;

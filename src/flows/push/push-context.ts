@@ -121,9 +121,9 @@ export type ServerClock = {
   observe(send: Exchange): Exchange;
 };
 
-/** Precision of a `Date` header. */
 const HEADER_PRECISION_MS = 1000;
 
+/** Creates the clock of the service, unknown before the first answer. */
 export function createServerClock(clock: Clock): ServerClock {
   let heard: { readonly at: ServerMs; readonly askedOn: Moment; readonly readOn: Moment } | undefined;
   return {

@@ -21,6 +21,7 @@ export type Sent = {
   readonly token: string;
 };
 
+/** Builds the request of an entry; the file of a photograph is opened when it is sent. */
 export function buildRequest(context: PushContext, entry: Entry): HttpRequest {
   switch (entry.kind) {
     case 'import':

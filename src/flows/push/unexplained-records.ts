@@ -15,10 +15,7 @@ type Unexplained = { readonly records: readonly HarvestedFind[]; readonly hidden
 
 export type IsUnexplained = (identCely: string, listed: ListedFind) => boolean;
 
-/**
- * Stores shown records that no event explains: a search shows only changes since the last one, and an equal find or photograph
- * may be queued later.
- */
+/** Stores shown records that no event explains: later searches show only changes, and an equal find may be queued later. */
 export function storeUnexplained(
   outbox: Outbox,
   listed: readonly (readonly [string, ListedFind])[],

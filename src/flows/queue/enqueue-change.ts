@@ -53,6 +53,7 @@ type NumberPlan = {
   readonly expects: string | null;
 };
 
+/** Plans a number, and returns the number of the record that it would replace. */
 export function planNumber(outbox: Outbox, target: Target, value: string): NumberPlan {
   const now = asItIsNow(outbox, target);
   const last = findLastNumber(outbox, now, ['dropped']);

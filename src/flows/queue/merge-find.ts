@@ -48,7 +48,6 @@ export type Existing = {
   readonly stored: StoredFind;
   readonly entry: ImportEntry | undefined;
   readonly elements: FindElements;
-  /** The row as last imported. */
   readonly row: ImportedRow | undefined;
 };
 
