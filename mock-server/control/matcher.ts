@@ -59,7 +59,7 @@ export class Matcher {
 
 /** Starts the built file also when the sources run: Node 20 loads no TypeScript. */
 function startWorker(): Worker {
-  const worker = new Worker(getPackagePath('dist', 'mock-server', 'control', 'look.js'), {
+  const worker = new Worker(getPackagePath('dist', 'mock-server', 'control', 'matcher-thread.js'), {
     resourceLimits: { maxOldGenerationSizeMb: MAX_MEMORY_MB },
   });
   worker.unref();

@@ -1,7 +1,7 @@
 import { ConfigError } from '../base/errors.ts';
 import { joinMessages, type Message, msg } from '../base/message.ts';
 import { FIELDS } from '../find/fields.ts';
-import { rememberReferences } from '../find/resolve-finder.ts';
+import { rememberReferences } from '../find/resolve-references.ts';
 import { parseColumnSetting, parseSettings, type Setting } from './settings.ts';
 
 /** Defaults of config.toml for new finds of a profile or a project. */

@@ -12,7 +12,7 @@ import {
 } from '../find/fields.ts';
 import type { Find } from '../find/find.ts';
 import { parseBoolean, parseDateCell, parseInteger, parseTargetState } from '../find/parse-cell.ts';
-import type { ResolvedFinder, ResolveReference } from '../find/resolve-finder.ts';
+import type { ResolvedFinder, ResolveReference } from '../find/resolve-references.ts';
 import { MISSING, OTHER_SPELLING, type ResolvePhoto } from '../photo/photograph.ts';
 import { getRowPlace, type TableRow } from '../tables/table.ts';
 import { normalizeText, parseHtml } from '../text/characters.ts';

@@ -3,7 +3,7 @@ import { hasErrors, type Issue, makeErrorIssue, makeWarningIssue } from '../base
 import { joinMessages, type Message, msg } from '../base/message.ts';
 import { type ColumnName, findColumnMeant } from '../find/fields.ts';
 import type { LookupTerm } from '../find/lookup.ts';
-import { rememberReferences } from '../find/resolve-finder.ts';
+import { rememberReferences } from '../find/resolve-references.ts';
 import { getHeaderPlace, getRowPlace, type Table, type TableRow } from '../tables/table.ts';
 import { foldName } from '../text/names.ts';
 import type { ColumnMap } from './column-rule.ts';

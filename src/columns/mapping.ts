@@ -2,7 +2,7 @@ import { hasErrors, type Issue, makeErrorIssue, makeWarningIssue } from '../base
 import { cmd, isMessage, type Message, msg } from '../base/message.ts';
 import { FIELDS, findColumnMeant } from '../find/fields.ts';
 import type { LookupTerm, TermCandidate, TermLookup } from '../find/lookup.ts';
-import { makeMappingConflictMessage } from '../find/resolve-finder.ts';
+import { makeMappingConflictMessage } from '../find/resolve-references.ts';
 import { getDisplayedText, type Table, type TableRow } from '../tables/table.ts';
 import { BYTE_ORDER_MARK, formatCsvCell } from '../text/csv.ts';
 import { foldName, makePersonKey } from '../text/names.ts';

@@ -16,7 +16,7 @@ import { listStrayTexts, makeStrayTextMessage } from '../xml/source-text.ts';
 import { type DocumentProfile, getNamespace, getSchemaLocation } from './build-document.ts';
 import { FIELDS, type Field, type FindElements, isElementName } from './fields.ts';
 import type { Find } from './find.ts';
-import { NEW_PERSON } from './resolve-finder.ts';
+import { NEW_PERSON } from './resolve-references.ts';
 import { checkRules, type ValidationContext } from './rules.ts';
 
 const XSI = 'http://www.w3.org/2001/XMLSchema-instance';

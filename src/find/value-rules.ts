@@ -16,7 +16,7 @@ import {
   makeMappingConflictMessage,
   makeWrongSetMessage,
   NEW_PERSON,
-} from './resolve-finder.ts';
+} from './resolve-references.ts';
 
 /** PostgreSQL's largest integer, the type of the depth at the service (A-VALUE-3). */
 export const MAX_DEPTH_CM = 2_147_483_647;

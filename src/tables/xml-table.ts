@@ -5,7 +5,7 @@ import { type Issue, makeErrorIssue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import { FIELDS, type Field, findColumnMeant } from '../find/fields.ts';
 import { FORBIDDEN_TEXT } from '../find/harvested-find.ts';
-import { NEW_PERSON } from '../find/resolve-finder.ts';
+import { NEW_PERSON } from '../find/resolve-references.ts';
 import { parseHtml } from '../text/characters.ts';
 import { getAttribute, getChild, getChildren, getChildText, makeLineCounter, type XmlElement } from '../xml/element.ts';
 import { walkXml, XmlSyntaxError, type XmlWalk } from '../xml/parse.ts';

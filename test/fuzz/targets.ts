@@ -29,7 +29,7 @@ import { parseTableBytes } from '../../src/tables/readers.ts';
 import { toUtf8 } from '../../src/tables/text-encoding.ts';
 import { unpackZip } from '../../src/tables/zip-entries.ts';
 import { JsonBytes } from '../../src/text/json-bytes.ts';
-import { parseTerm } from '../../src/vocabulary/read-term.ts';
+import { parseTerm } from '../../src/vocabulary/parse-term.ts';
 import { getLine, getSourceText, type XmlElement } from '../../src/xml/element.ts';
 import { parseXml, walkXml, XmlSyntaxError } from '../../src/xml/parse.ts';
 import { listStrayTextsWithin } from '../../src/xml/source-text.ts';

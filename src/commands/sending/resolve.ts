@@ -6,7 +6,7 @@ import type { Context, GlobalOptions } from '../../context/context.ts';
 import { findOwnHarvestBase, openHarvestClient, withoutHarvesting } from '../../context/open-service.ts';
 import { withLockIfFree } from '../../context/other-outboxes.ts';
 import { STATE_WORDS } from '../../flows/finds/entry-words.ts';
-import { findRecordProblem, lookUpRecord } from '../../flows/reconcile/look-up-record.ts';
+import { findRecordProblem, lookUpRecord } from '../../flows/reconcile/compare-record.ts';
 import {
   type Decision,
   type OpenDecision,

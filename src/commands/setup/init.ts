@@ -14,7 +14,7 @@ import {
   toProfile,
 } from '../../context/config.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
-import { fetchSharedProfile, findService } from '../../context/find-service.ts';
+import { discoverService, fetchSharedProfile } from '../../context/discover-service.ts';
 import { chooseOutbox } from '../../context/profile-outbox.ts';
 import { choose } from '../../ui/prompt.ts';
 import { printable } from '../../ui/terminal.ts';
@@ -85,7 +85,8 @@ async function collectSettings(context: Context, options: InitOptions, { from, a
   for (const [key, value] of Object.entries(offered)) terminal.note(`  ${key} = ${printable(String(value))}`);
   const givenSettings = { ...offered, ...checkSettings('pas init', parseFlagSettings(options)) };
   const start = address ?? (isWhole(givenSettings) ? undefined : await startFor(context, givenSettings));
-  const { settings: foundSettings = {}, problem } = start === undefined ? {} : await findService(context, start, givenSettings);
+  const { settings: foundSettings = {}, problem } =
+    start === undefined ? {} : await discoverService(context, start, givenSettings);
   const settings = { ...foundSettings, ...givenSettings };
   if (start !== undefined) showFound(context, foundSettings, settings);
   if (!terminal.interactive) assertWhole(settings, problem);

@@ -1,7 +1,7 @@
 import { UsageError } from '../../base/errors.ts';
 import type { FindDefaults } from '../../columns/defaults.ts';
 import { parseSettings } from '../../columns/settings.ts';
-import { rememberReferences } from '../../find/resolve-finder.ts';
+import { rememberReferences } from '../../find/resolve-references.ts';
 import type { FieldMade, FieldOrder, MakeField } from './form-lists.ts';
 
 /** Programs that record finds on a phone. The code of a form is loaded only for its program. */

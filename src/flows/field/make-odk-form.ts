@@ -17,7 +17,7 @@ import {
   isWrittenToo,
 } from '../../find/form-names.ts';
 import { QUESTIONS, type Question } from '../../find/questions.ts';
-import { formatReferenceCell, MAX_NAME_LENGTH } from '../../find/resolve-finder.ts';
+import { formatReferenceCell, MAX_NAME_LENGTH } from '../../find/resolve-references.ts';
 import { COUNTRY, HANDOVER_REQUIRED } from '../../find/rules.ts';
 import { EARLIEST_YEAR, getRank, MAX_CHARACTERS, MAX_DEPTH_CM } from '../../find/value-rules.ts';
 import { assertAbsent, writeOutputFile } from '../../store/output-file.ts';

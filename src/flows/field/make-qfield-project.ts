@@ -14,7 +14,7 @@ import {
   PHOTO_FOLDER,
   PHOTOS_LAYER,
 } from '../../find/form-names.ts';
-import { formatReferenceCell, NEW_PERSON } from '../../find/resolve-finder.ts';
+import { formatReferenceCell, NEW_PERSON } from '../../find/resolve-references.ts';
 import { getRank } from '../../find/value-rules.ts';
 import { toSJtsk } from '../../place/geometry.ts';
 import { parsePolygon } from '../../place/polygon.ts';

@@ -12,7 +12,7 @@ import {
   isWrittenToo,
   type WrittenElement,
 } from '../../find/form-names.ts';
-import { MAX_NAME_LENGTH } from '../../find/resolve-finder.ts';
+import { MAX_NAME_LENGTH } from '../../find/resolve-references.ts';
 import { HANDOVER_REQUIRED } from '../../find/rules.ts';
 import { EARLIEST_YEAR, MAX_CHARACTERS, MAX_DEPTH_CM } from '../../find/value-rules.ts';
 import { DRAWN_WITHIN_M } from '../../place/geometry.ts';

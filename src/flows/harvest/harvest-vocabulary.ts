@@ -9,7 +9,7 @@ import { makeStoredState, type RecordSink } from '../../oai/harvest-state.ts';
 import type { BrokenRecord } from '../../oai/malformed-error.ts';
 import type { HarvestPass } from '../../oai/pass.ts';
 import { findEntity, type OaiRecord, toIdent } from '../../oai/protocol.ts';
-import { parseTerm } from '../../vocabulary/read-term.ts';
+import { parseTerm } from '../../vocabulary/parse-term.ts';
 import type { Vocabulary } from '../../vocabulary/term.ts';
 import {
   assertLatestRun,

@@ -6,7 +6,7 @@ import { convertFormRows } from '../../columns/form-return.ts';
 import { type MappingRow, withMapping } from '../../columns/mapping.ts';
 import { parseSetting, withConstants } from '../../columns/settings.ts';
 import type { LookupTerm, TermCandidate } from '../../find/lookup.ts';
-import { resolveFinder } from '../../find/resolve-finder.ts';
+import { resolveFinder } from '../../find/resolve-references.ts';
 import type { Table } from '../../tables/table.ts';
 import { choose, type Prompt } from '../../ui/prompt.ts';
 import { printable } from '../../ui/terminal.ts';

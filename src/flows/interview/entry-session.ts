@@ -10,7 +10,7 @@ import type { FindElements } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
 import type { LookupTerm } from '../../find/lookup.ts';
 import { findQuestion, getElementNames, pickCopiedElements } from '../../find/questions.ts';
-import { rememberReferences } from '../../find/resolve-finder.ts';
+import { rememberReferences } from '../../find/resolve-references.ts';
 import { type ValidatedFind, type ValidationContext, validateFind } from '../../find/rules.ts';
 import type { EntryState } from '../../outbox/entry.ts';
 import { findImportOfFind } from '../../outbox/entry-queries.ts';

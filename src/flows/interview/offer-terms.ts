@@ -4,7 +4,7 @@ import { cmd } from '../../base/message.ts';
 import type { Mapping } from '../../columns/mapping.ts';
 import type { Reference } from '../../find/field.ts';
 import { type ElementName, type Field, type FindElements, getField } from '../../find/fields.ts';
-import { findNameDoubt, findNameProblem, formatReferenceCell, resolveProject } from '../../find/resolve-finder.ts';
+import { findNameDoubt, findNameProblem, formatReferenceCell, resolveProject } from '../../find/resolve-references.ts';
 import { cutTo } from '../../text/characters.ts';
 import { fold } from '../../text/names.ts';
 import type { Annotation, PromptOffer } from '../../ui/prompt.ts';

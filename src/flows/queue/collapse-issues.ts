@@ -1,7 +1,7 @@
 import { type Issue, makeErrorIssue, makeWarningIssue } from '../../base/issue.ts';
 import { msgid } from '../../base/language.ts';
 import { cmd, joinMessages, type Message, msg, nmsg } from '../../base/message.ts';
-import { FINDER_MATCHED } from '../../find/resolve-finder.ts';
+import { FINDER_MATCHED } from '../../find/resolve-references.ts';
 import { NOT_HARVESTED } from '../../find/value-rules.ts';
 import { LOCATION_KEPT_RULE, LOCATION_RULE, XMP_LOCATION_RULE } from './store-photographs.ts';
 

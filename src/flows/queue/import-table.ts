@@ -9,7 +9,7 @@ import type { KnownFind, MappedRow, RowContext } from '../../columns/map-row.ts'
 import { type KeySet, mapTable, withoutOtherRows } from '../../columns/map-table.ts';
 import { parseConstants, withConstants } from '../../columns/settings.ts';
 import type { Find } from '../../find/find.ts';
-import { FINDER_MATCHED, NEW_PERSON } from '../../find/resolve-finder.ts';
+import { FINDER_MATCHED, NEW_PERSON } from '../../find/resolve-references.ts';
 import { type ValidationContext, validateFind } from '../../find/rules.ts';
 import { listEntriesOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';

@@ -17,7 +17,7 @@ import { type ColumnMapReading, formatColumnMap, parseColumnMap } from '../../co
 import { parseConstants, parseSettings } from '../../columns/settings.ts';
 import type { Find } from '../../find/find.ts';
 import type { LookupTerm } from '../../find/lookup.ts';
-import { rememberReferences } from '../../find/resolve-finder.ts';
+import { rememberReferences } from '../../find/resolve-references.ts';
 import { checkRules } from '../../find/rules.ts';
 import type { RuleContext } from '../../find/value-rules.ts';
 import { makePhotoResolver } from '../../photo/photograph.ts';

@@ -20,7 +20,7 @@ import type { Outbox } from '../../outbox/open-outbox.ts';
 import { listEvidence, makeDecision, recordEvents } from '../../outbox/record-events.ts';
 import { unhideFind } from '../../outbox/removal.ts';
 import { findTarget } from '../queue/resolve-finds.ts';
-import { findRecordProblem } from './look-up-record.ts';
+import { findRecordProblem } from './compare-record.ts';
 
 export type Decision =
   | { readonly kind: 'created'; readonly identCely: string }

@@ -10,7 +10,7 @@ import {
 } from '../../../src/columns/mapping.ts';
 import { getField } from '../../../src/find/fields.ts';
 import type { LookupTerm } from '../../../src/find/lookup.ts';
-import { rememberReferences } from '../../../src/find/resolve-finder.ts';
+import { rememberReferences } from '../../../src/find/resolve-references.ts';
 import { parseTable } from '../../../src/tables/csv-table.ts';
 import { inWords } from '../../support/in-words.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { ConfigError } from '../../../src/base/errors.ts';
 import { checkDefaults, mergeDefaults } from '../../../src/columns/defaults.ts';
 import { parseSetting, parseSettings, parseSettingsOrThrow, type Setting } from '../../../src/columns/settings.ts';
-import { rememberReferences } from '../../../src/find/resolve-finder.ts';
+import { rememberReferences } from '../../../src/find/resolve-references.ts';
 
 const context = {
   resolveReference: rememberReferences((setSpec, cell) =>

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { resolveFinder } from '../../../src/find/resolve-finder.ts';
+import { resolveFinder } from '../../../src/find/resolve-references.ts';
 import { makePersonKey } from '../../../src/text/names.ts';
 import { makeTermLookup } from '../../../src/vocabulary/term-lookup.ts';
 import { aTerm, fill, markHarvested, tempVocabulary } from '../../support/temp-vocabulary.ts';

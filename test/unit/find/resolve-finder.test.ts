@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseMapping, withMapping } from '../../../src/columns/mapping.ts';
 import type { LookupTerm } from '../../../src/find/lookup.ts';
-import { type ResolvedFinder, resolveFinder } from '../../../src/find/resolve-finder.ts';
+import { type ResolvedFinder, resolveFinder } from '../../../src/find/resolve-references.ts';
 import { parseTable } from '../../../src/tables/csv-table.ts';
 import { makeTermLookup } from '../../../src/vocabulary/term-lookup.ts';
 import { aTerm, fill, markHarvested, tempVocabulary } from '../../support/temp-vocabulary.ts';

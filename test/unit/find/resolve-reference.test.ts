@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type ElementName, getField } from '../../../src/find/fields.ts';
 import type { LookupTerm } from '../../../src/find/lookup.ts';
-import { rememberReferences, resolveProject } from '../../../src/find/resolve-finder.ts';
+import { rememberReferences, resolveProject } from '../../../src/find/resolve-references.ts';
 import { DELETED, lookupTerm, nothingHarvested } from './a-find.ts';
 
 const getProblem = (reading: object): string => ('problem' in reading ? String(reading.problem) : 'none');

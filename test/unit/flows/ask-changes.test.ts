@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { FindElements } from '../../../src/find/fields.ts';
 import type { Find } from '../../../src/find/find.ts';
-import { rememberReferences } from '../../../src/find/resolve-finder.ts';
+import { rememberReferences } from '../../../src/find/resolve-references.ts';
 import { checkRules } from '../../../src/find/rules.ts';
 import { parseAnswer } from '../../../src/flows/interview/answer.ts';
 import { askChanges } from '../../../src/flows/interview/edit-find.ts';

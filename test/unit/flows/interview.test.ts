@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { InterruptedError } from '../../../src/base/errors.ts';
 import type { FindElements } from '../../../src/find/fields.ts';
 import type { Find } from '../../../src/find/find.ts';
-import { rememberReferences } from '../../../src/find/resolve-finder.ts';
+import { rememberReferences } from '../../../src/find/resolve-references.ts';
 import { checkRules } from '../../../src/find/rules.ts';
 import { type AnswerContext, parseAnswer } from '../../../src/flows/interview/answer.ts';
 import { runInterview } from '../../../src/flows/interview/interview.ts';

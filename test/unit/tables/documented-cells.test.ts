@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { withoutOtherRows } from '../../../src/columns/map-table.ts';
 import { getField } from '../../../src/find/fields.ts';
-import { rememberReferences } from '../../../src/find/resolve-finder.ts';
+import { rememberReferences } from '../../../src/find/resolve-references.ts';
 import { makePhotoResolver } from '../../../src/photo/photograph.ts';
 import { parseTableBytes } from '../../../src/tables/readers.ts';
 import { makeWorkbook, type WorkbookCell, workbookParts } from '../../support/make-workbook.ts';

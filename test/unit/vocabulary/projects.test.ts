@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseTerm } from '../../../src/vocabulary/read-term.ts';
+import { parseTerm } from '../../../src/vocabulary/parse-term.ts';
 import { makeProjectLookup } from '../../../src/vocabulary/term-lookup.ts';
 import { saveHidden, saveTerm, saveTombstone } from '../../../src/vocabulary/terms.ts';
 import { parseXml } from '../../../src/xml/parse.ts';

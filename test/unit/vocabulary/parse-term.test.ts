@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseTerm } from '../../../src/vocabulary/read-term.ts';
+import { parseTerm } from '../../../src/vocabulary/parse-term.ts';
 import { parseXml } from '../../../src/xml/parse.ts';
 
 function term(xml: string, setSpec?: string) {

@@ -28,7 +28,7 @@ type FoundService = { readonly settings: ProfileSettings; readonly problem: stri
  * @param settings settings that are not probed
  * @throws ConfigError for an invalid address, or one without TLS
  */
-export async function findService(context: Context, text: string, settings: ProfileSettings): Promise<FoundService> {
+export async function discoverService(context: Context, text: string, settings: ProfileSettings): Promise<FoundService> {
   const start = parseStartAddress(text, settings.allow_http === true);
   const { send } = await context.openConnections();
   const probing = new Probing(send, settings);
