@@ -212,13 +212,6 @@ describe('a damaged outbox', () => {
     copyFileSync(join(home.folder, 'good.sqlite'), outbox);
     expect(await home.json<unknown[]>('list')).toHaveLength(60);
   });
-
-  test('that is not a database is named', async () => {
-    writeFileSync(outbox, 'a text, or what a broken drive returned for one. '.repeat(50));
-    const before = hashFile(outbox);
-    expectClear(await home.pas('status'), 12, /not a database/);
-    expect(hashFile(outbox)).toBe(before);
-  });
 });
 
 test('a damaged vocabulary is reported by doctor as a cache that can be harvested again', async () => {

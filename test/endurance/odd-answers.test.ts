@@ -18,22 +18,6 @@ async function homeAt(address: Service): Promise<Home> {
 const summary = (run: Run) => jsonLines(run.stdout).findLast(({ type }) => type === 'summary');
 
 describe('a portal whose pages replace the service’s answers', () => {
-  test('leaves one find uncertain and ends the push', async () => {
-    await using portal = await startPageProxy(mock.service, {
-      path: '/import-xml',
-      status: 200,
-      body: PORTAL,
-      passOn: false,
-      times: 1e9,
-    });
-    const home = await homeAt(portal.service);
-    const run = await home.pas('push', '--json');
-    expect(run.code).toBe(6);
-    expect(summary(run)).toMatchObject({ accepted: 0, uncertain: 1, queued: FINDS - 1, requests: 1 });
-    expect(run.stderr).toContain('the answers may not come from the service');
-    expect(await mock.made()).toMatchObject({ finds: 0 });
-  });
-
   test.each([
     ['a closed service', 503, 5, { queued: FINDS, uncertain: 0, refused: 0 }],
     // That all are refused alike is no fault of theirs.

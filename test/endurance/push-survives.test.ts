@@ -49,16 +49,6 @@ async function expectEachOnceOrUncertain(): Promise<void> {
   expect(await created()).toBeLessThanOrEqual(accepted + uncertain);
 }
 
-test('a closed service ends the push with 5 and keeps the queue', async () => {
-  await service.control('PUT', '/settings', { access_mode: 'closed' });
-  const closed = await push();
-  expect(closed.code).toBe(5);
-  expect(await imports()).toMatchObject({ queued: FINDS, accepted: 0 });
-  await service.control('PUT', '/settings', { access_mode: 'open' });
-  expect((await push()).code).toBe(0);
-  expect(await created()).toBe(FINDS);
-});
-
 describe('an uncertain find', () => {
   test('is named with the command that settles it, and a person can decide either way', async () => {
     await service.faults({ endpoint: 'import', when: { every: 4 }, times: 2, fault: '500-before-save' });
@@ -117,18 +107,6 @@ test('kill -9 while sending does not cause anything to be sent twice', async () 
   const { code } = await push();
   await expectEachOnceOrUncertain();
   expect(code).toBe(((await imports())['uncertain'] ?? 0) > 0 ? 6 : 0);
-});
-
-test('a second push of the same outbox is refused with 11 and the process id of the first', async () => {
-  await service.control('PUT', '/settings', { latency_ms: 4000 });
-  const running = home.start('push');
-  await untilRequests(1);
-  const second = await home.pas('push', '--json');
-  expect(second.code).toBe(11);
-  expect(second.stderr).toContain(`process ${running.child.pid}`);
-  await service.control('PUT', '/settings', { latency_ms: 0 });
-  expect((await running.ended).code).toBe(0);
-  expect(await created()).toBe(FINDS);
 });
 
 function untilRequests(count: number): Promise<void> {

@@ -1,8 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { fetchToken } from '../support/contract-requests.ts';
-import { findStates } from '../support/find-states.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { expectDone, signedIn } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
@@ -47,21 +45,4 @@ test('a dry run of a push counts the named finds, and no others', async () => {
   await expectDone(home.pas('import', writeSeason(home, 3, { photos: true })));
   expect(await home.json('push', '--dry-run')).toMatchObject({ queued: { import: 3, number: 0, photo: 3 } });
   expect(await home.json('push', 'K-1', '--only', 'import', '--dry-run')).toMatchObject({ queued: { import: 1 } });
-});
-
-test('with the token of another account nothing is sent; both accounts and the ways out are named', async () => {
-  const home = await signedIn(service, 'archaeologist');
-  await expectDone(home.pas('import', writeSeason(home, 2)));
-  await expectDone(home.pas('push', 'K-1'));
-  const [{ finds }, { account }] = [await service.state(), await home.json<{ account: string }>('outbox', 'show')];
-  const lent = home.with({ PAS_TOKEN: await fetchToken({ url: service.base_url }, 'archivist') });
-  const pushed = await lent.pas('push');
-  expect(pushed).toMatchObject({
-    code: 12,
-    stderr: expect.stringMatching(
-      new RegExp(`as the account ${account}.* as U-\\d+\\. Nothing was sent[\\s\\S]*pas login[\\s\\S]*pas init`),
-    ),
-  });
-  expect(await service.state()).toMatchObject({ finds });
-  expect(await findStates(home)).toEqual({ 'K-1': 'accepted', 'K-2': 'queued' });
 });

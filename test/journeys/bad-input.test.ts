@@ -111,36 +111,6 @@ describe('an ambiguous depth is refused with both readings,', () => {
       expect.stringContaining('3 "2.000" is ambiguous: it can mean 2 or 2000'),
     ]);
   });
-
-  test.each([
-    ['add', ['add', '--set', 'projekt=C-202400101', '--set', 'stav=1', '--set', 'pristupnost=HES-000866']],
-    ['edit', ['edit', 'K-1']],
-  ])('in %s', async (_, command) => {
-    const run = await home.pas(...command, '--set', 'hloubka=1,000');
-    expect(run.code).toBe(3);
-    expect(run.stdout + run.stderr).toContain('"1,000" is ambiguous: it can mean 1 or 1000');
-  });
-});
-
-describe('a registration number with an invisible character', () => {
-  beforeEach(async () => {
-    await expectDone(home.pas('import', writeSeason(home, 1)));
-  });
-
-  test('is not set', () => refused(2, /the invisible character U\+0085/, 'number', 'set', 'K-1', 'A 12\u0085/2024'));
-
-  test('is not accepted from a table', async () => {
-    const table = home.file('numbers.csv', 'local_id;evidencni_cislo\nK-1;"A 12\u2028/2024"\n');
-    const run = await home.pas('number', 'import', table, '--json');
-    const { queued, issues } = JSON.parse(run.stdout) as { queued: number; issues: Imported['issues'] };
-    expect({ code: run.code, queued, issues }).toMatchObject({ code: 3, queued: 0, issues: [{ rule: 'number-form', row: 2 }] });
-  });
-
-  test('keeps its find a draft', async () => {
-    const run = await home.pas('edit', 'K-1', '--set', 'evidencni_cislo=A 12\u009b/2024', '--json');
-    expect(run.stdout).toContain('"rule":"number-form"');
-    expect(run.stdout).toContain('"state":"draft"');
-  });
 });
 
 describe('a photograph', () => {

@@ -1,9 +1,9 @@
-import { mkdirSync, readdirSync, renameSync } from 'node:fs';
+import { mkdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { makeOds } from '../support/make-ods.ts';
 import { makeDbf, makeShp, WGS_84, zipShapefile } from '../support/make-shapefile.ts';
-import { makeZip, type ZipPart } from '../support/make-zip.ts';
+import { makeZip } from '../support/make-zip.ts';
 import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
@@ -97,36 +97,13 @@ test('the files of a shapefile are read together, whichever is named and whateve
 });
 
 describe('photographs in a KML archive', () => {
-  const parts = (...photographs: readonly ZipPart[]) =>
-    makeZip([{ name: 'doc.kml', content: kml(NOTE, '&lt;img src="files/p 1.png"&gt;') }, ...photographs]);
-  const photograph = { name: 'files/p 1.png', content: tinyPng(7) };
-
-  test('are queued with their find once, and no unpacked file remains', async () => {
-    const homeCopy = home.copy();
-    homeCopy.file('walk.kmz', parts(photograph));
-    const left = () =>
-      readdirSync(homeCopy.folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.includes('unpacked-'));
-    expect(await homeCopy.json<Report>('import', 'walk.kmz', '--dry-run')).toMatchObject({ added: 1, photos: 1 });
-    expect(await homeCopy.json<Report>('import', 'walk.kmz')).toMatchObject({ added: 1, photos: 1 });
-    expect(await homeCopy.json<Report>('import', 'walk.kmz')).toMatchObject({ added: 0, updated: 0, unchanged: 1, photos: 0 });
-    expect(left()).toEqual([]);
-    expect((await homeCopy.pas('show', 'T-1')).stdout).toContain('p 1.png');
-  });
-
   test('that are not in it are looked for beside it, and reported if they are missing', async () => {
     const homeCopy = home.copy();
-    homeCopy.file('walk.kmz', parts());
+    homeCopy.file('walk.kmz', makeZip([{ name: 'doc.kml', content: kml(NOTE, '&lt;img src="files/p 1.png"&gt;') }]));
     const missing = await homeCopy.json<Report>('import', 'walk.kmz');
     expect(missing.issues).toContainEqual(expect.objectContaining({ rule: 'photo-missing' }));
     mkdirSync(join(homeCopy.folder, 'files'));
     homeCopy.file('files/p 1.png', tinyPng(7));
     expect(await homeCopy.json<Report>('import', 'walk.kmz')).toMatchObject({ unchanged: 1, photos: 1 });
-  });
-
-  test('cannot be linked to', async () => {
-    const homeCopy = home.copy();
-    homeCopy.file('walk.kmz', parts(photograph));
-    const run = await homeCopy.pas('import', 'walk.kmz', '--link');
-    expect([run.code, run.stderr]).toEqual([2, expect.stringContaining('The photographs lie in the archive')]);
   });
 });

@@ -174,21 +174,6 @@ describe('literal values', () => {
     expect(checkChanged(['>:tba</svc:ident_cely>', '></svc:ident_cely>'])).toEqual([]);
   });
 
-  test('the minimum for state 1 is valid', () => {
-    const { projekt, geom_system, pristupnost } = aFind().elements;
-    const least = buildDocument(
-      aFind({
-        ...Object.fromEntries(Object.keys(aFind().elements).map((name) => [name, undefined])),
-        projekt,
-        geom_system,
-        pristupnost,
-        stav: 1,
-      }),
-      PROFILE,
-    );
-    expect(check(least)).toEqual([]);
-  });
-
   test('a missing element for the state is reported with the line of the find', () => {
     expect(checkChanged(['    <svc:hloubka>25</svc:hloubka>\n', ''])).toMatchObject([
       { rule: 'required', element: 'hloubka', line: 3 },

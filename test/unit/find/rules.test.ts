@@ -153,10 +153,6 @@ describe('values', () => {
     expect(judge(overrides)).toEqual([]);
   });
 
-  test('a label is not an identifier: the right one is suggested', () => {
-    expect(getMessage({ predano_organizace: { id: 'Muzeum', text: '' } })).toContain('Write ORG-000091 (Muzeum).');
-  });
-
   test('a second comma in a new finder’s name is a warning: the service makes a person of the rest', () => {
     expect(judge({ nalezce: { id: ':tba', text: 'Novák, Jan, ml.' } })).toEqual([['finder-name', 'nalezce', 'warning']]);
   });

@@ -290,13 +290,4 @@ describe('an automatic repetition', () => {
       expect(push.told()).toMatchObject(cut ? [{ status: null, kind: 'photo' }] : []);
     }
   });
-
-  test('does not open it after uncertain answers', () => {
-    using push = answering();
-    const uncertain: Outcome = { kind: 'uncertain', detail: 'said', outsideContract: false };
-    const settlement: Settlement = { state: 'uncertain', reason: 'said' };
-    for (let index = 0; index < 6; index += 1)
-      expect(push.answered(push.aFind(), uncertain, 502, settlement)).toEqual(settlement);
-    expect(push.leftOut()).toEqual([]);
-  });
 });

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { DatabaseError, FileError, UsageError } from '../../../src/base/errors.ts';
+import { DatabaseError, FileError } from '../../../src/base/errors.ts';
 import { openEnclosedPhotographs } from '../../../src/flows/queue/archive-photographs.ts';
 import { makePhotographKeeping } from '../../../src/flows/queue/store-photographs.ts';
 import type { Attachments } from '../../../src/tables/table.ts';
@@ -60,9 +60,4 @@ test('a name that is too long for the disk affects its photograph only', async (
     { rule: 'photo-unreadable', message: expect.stringContaining('its name is too long') },
   ]);
   await photographs.close();
-});
-
-test('a photograph in an archive cannot be linked to', () => {
-  const keeping = makePhotographKeeping(tempFolder(), { maxBytes: 1, link: true });
-  expect(() => openEnclosedPhotographs('finds.zip', { paths: [] }, tempFolder(), { ...keeping, link: true })).toThrow(UsageError);
 });

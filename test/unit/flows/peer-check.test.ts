@@ -135,12 +135,6 @@ describe('a request', () => {
     expect(slots).toEqual(['left', 'given back']);
   });
 
-  test.each([undefined, 'soon'])('has no date of the service if the header is %j', async (date) => {
-    const { clock, sent } = sending(() => answer(500, date === undefined ? {} : { date }));
-    await clock.advance(1000);
-    expect((await sent).serverDateAt).toBeUndefined();
-  });
-
   test('without an answer says what is known, and releases its slot', async () => {
     const { clock, slots, sent } = sending(() => new TransportError('timeout', true, 'too slow'));
     await clock.advance(1000);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createBreakers } from '../../../src/flows/push/circuit-breaker.ts';
 import { TransportError } from '../../../src/http/exchange.ts';
-import { addNumber, addPhoto } from '../../../src/outbox/entries.ts';
+import { addPhoto } from '../../../src/outbox/entries.ts';
 import { listAllEntries } from '../../../src/outbox/entry-queries.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { inWords } from '../../support/in-words.ts';
@@ -141,16 +141,6 @@ describe('a refusal of everything', () => {
     ['a schema that the service takes no more', () => answer(422)],
   ];
 
-  test.each(BLOCKS)('(%s) leaves all finds queued and is reported once', async (_name, reply) => {
-    const clock = manualClock();
-    using outbox = tempOutbox(clock);
-    for (let index = 0; index < 40; index += 1) queueFinds(outbox, `A${index}`, 1, `C-${index % 7}`);
-    const { run, events } = scene(clock, (request) => (isCreate(request) ? reply() : obeyed(request)));
-    expect(await run(outbox)).toMatchObject({ accepted: 0, refused: 0, leftOut: [{ kind: 'import', project: null }] });
-    expect(count(outbox, 'queued')).toBe(40);
-    expect(events.filter(({ type }) => type === 'left_out')).toMatchObject([{ kind: 'import', project: null, count: 40 }]);
-  });
-
   test.each(BLOCKS)(
     '(%s) leaves all finds queued if answers arrive while another find is about to depart',
     async (_name, reply) => {
@@ -284,14 +274,5 @@ describe('a permanent failure', () => {
     // After the first answer, that is: until then one request at a time is under way.
     const blip = scene(clock, (request, index) => (index > 0 && cuts-- > 0 ? cut() : obeyed(request)));
     expect(await blip.run(other)).toMatchObject({ accepted: 100, leftOut: [], stopCause: undefined });
-  });
-
-  test('of one number is reported, and it is tried less and less often', async () => {
-    const clock = manualClock();
-    using outbox = tempOutbox(clock);
-    addNumber(outbox, { findId: null, identCely: 'C-1-N00001' }, 'A 1', null);
-    const { run, asked } = scene(clock, () => new TransportError('timeout', true, 'late'));
-    for (let round = 0; round < 30; round += 1) await run(outbox, { forMs: 600_000 });
-    expect(asked.filter(({ method }) => method === 'PATCH').length).toBeLessThan(17);
   });
 });

@@ -127,48 +127,6 @@ describe('after an inconclusive answer', () => {
   });
 });
 
-describe('a throttle', () => {
-  test('delays all requests for as long as the service asks, and nothing is lost', async () => {
-    const clock = manualClock();
-    using outbox = tempOutbox(clock);
-    for (let index = 0; index < 10; index += 1) queueImport(outbox, `K-${index}`);
-    const { run, asked } = scene(clock, (_request, index) => (index === 2 ? answer(429, { 'retry-after': '7' }) : created()));
-    expect(await run(outbox)).toMatchObject({ accepted: 10, throttled: 1, requests: 11 });
-    const longest = Math.max(...asked.slice(1).map(({ at }, index) => at - (asked[index]?.at ?? 0)));
-    expect(longest).toBeGreaterThanOrEqual(6500);
-  });
-});
-
-describe('a lock', () => {
-  test('delays its own record alone', async () => {
-    const clock = manualClock();
-    using outbox = tempOutbox(clock);
-    addNumber(outbox, { findId: null, identCely: 'C-1-N00001' }, 'A 1', null);
-    for (let index = 0; index < 5; index += 1) queueImport(outbox, `K-${index}`);
-    let locked = true;
-    const { run, asked } = scene(clock, (request) => {
-      if (request.method === 'POST') return created();
-      const reply = locked ? answer(429) : obeyed(request);
-      locked = false;
-      return reply;
-    });
-    expect(await run(outbox)).toMatchObject({ accepted: 6, locked: 1, throttled: 0 });
-    const imports = asked.filter(({ method }) => method === 'POST');
-    expect((imports.at(-1)?.at ?? 0) - (imports[0]?.at ?? 0)).toBeLessThan(500);
-  });
-
-  test('that seems to affect several records at once counts as a throttle', async () => {
-    const clock = manualClock();
-    using outbox = tempOutbox(clock);
-    for (const ident of ['C-1-N00001', 'C-1-N00002', 'C-1-N00003'])
-      addNumber(outbox, { findId: null, identCely: ident }, 'A 1', null);
-    const { run } = scene(clock, (request, index) => (index < 3 ? answer(429) : obeyed(request)));
-    const result = await run(outbox);
-    expect(result.throttled).toBeGreaterThan(0);
-    expect(result.accepted).toBe(3);
-  });
-});
-
 describe('a refusal without details beside another import of the project', () => {
   const collision = answer(422, {}, { detail: 'identifier taken' });
 
@@ -190,17 +148,6 @@ describe('a refusal without details beside another import of the project', () =>
     const { run } = scene(clock, (_request, index) => (index === 0 ? collision : created()));
     expect(await run(outbox)).toMatchObject({ accepted: 1, refused: 0, requests: 2 });
     expect(count(outbox, 'uncertain')).toBe(1);
-  });
-});
-
-describe('the account', () => {
-  test('that is refused as a whole stops the push and refuses no entry', async () => {
-    const clock = manualClock();
-    using outbox = tempOutbox(clock);
-    for (let index = 0; index < 4; index += 1) queueImport(outbox, `K-${index}`);
-    const { run } = scene(clock, () => answer(403));
-    expect(await run(outbox)).toMatchObject({ refused: 0, stopCause: { kind: 'not-allowed' } });
-    expect(count(outbox, 'queued')).toBe(4);
   });
 });
 

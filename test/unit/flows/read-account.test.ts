@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { PasError } from '../../../src/base/errors.ts';
-import { fetchAccount, ROLE_WORDS } from '../../../src/flows/push/resolve-account.ts';
+import { fetchAccount } from '../../../src/flows/push/resolve-account.ts';
 import type { HttpRequest, HttpResponse } from '../../../src/http/exchange.ts';
 
 const BASE = 'https://finds.example.org';
@@ -75,14 +75,4 @@ describe('an invalid account answer', () => {
     if (!(failure instanceof Error)) throw new Error('it was read');
     expect([failure.message, String(failure.hint)]).toEqual([message, hint]);
   });
-
-  test('of a closed service is reported as such', async () => {
-    await expect(ask(answerWith(503))).rejects.toMatchObject({ name: 'UnavailableError' });
-  });
-});
-
-test('each role has a name', () => {
-  expect(Object.entries(ROLE_WORDS).map(([role, word]) => [role, String(word)])).toEqual(
-    ['researcher', 'archaeologist', 'archivist', 'administrator'].map((role) => [role, role]),
-  );
 });

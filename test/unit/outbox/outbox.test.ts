@@ -1,10 +1,9 @@
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { DatabaseError, DatabaseTooNewError } from '../../../src/base/errors.ts';
+import { DatabaseError } from '../../../src/base/errors.ts';
 import { type Header, type Outbox, openOutbox, readHeader, updateHeader } from '../../../src/outbox/open-outbox.ts';
 import { countEntries } from '../../../src/outbox/overview.ts';
-import { openSqlite } from '../../../src/store/database.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { BINDING, queueImport, tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
 
@@ -16,15 +15,6 @@ test('the outbox can be read by its owner alone', () => {
   const path = newFile();
   openOutbox(path, manualClock()).close();
   expect(statSync(path).mode & 0o777).toBe(0o600);
-});
-
-test('an outbox written by a newer pas is left unchanged', () => {
-  const path = newFile();
-  openOutbox(path, manualClock()).close();
-  const database = openSqlite(path);
-  database.pragma('user_version = 999');
-  database.close();
-  expect(() => openOutbox(path, manualClock())).toThrow(DatabaseTooNewError);
 });
 
 test('a file that is not a database is refused, not replaced', () => {
