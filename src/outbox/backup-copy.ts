@@ -72,6 +72,8 @@ const OUTBOX_CONTENT = [
   'lookups',
   'events',
   'entries',
+  'find_changes',
+  'commands',
   'finds',
   'account',
   'project_searches',

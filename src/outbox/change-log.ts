@@ -58,19 +58,27 @@ function insertChange(outbox: Outbox, { seq, findId, localId, before, attempts }
     .run(seq, findId, localId, before, attempts);
 }
 
-/** Returns the row of the running command, which is inserted with its first change; undefined where no command was named. */
+/**
+ * Returns the row of the running command; undefined where no command was named. It is inserted with the first change, and again where it
+ * is gone, since that transaction failed, later commands have displaced it or a backup was restored, or where it was undone.
+ */
 function getCommandSeq(outbox: Outbox): number | undefined {
   const { command } = outbox;
   if (command.words === undefined) return undefined;
-  command.seq ??= insertCommand(outbox, command.words);
-  return command.seq;
+  const seq = outbox
+    .sql('select seq from commands where id = ? and undone_at is null')
+    .pluck()
+    .get(command.id ?? null);
+  return typeof seq === 'number' ? seq : insertCommand(outbox, command.words);
 }
 
 function insertCommand(outbox: Outbox, words: string): number {
   outbox.sql('delete from commands where seq not in (select seq from commands order by seq desc limit ?)').run(MAX_COMMANDS - 1);
+  const id = randomUUID();
+  outbox.command.id = id;
   const { lastInsertRowid } = outbox
     .sql('insert into commands (id, command, at) values (?, ?, ?)')
-    .run(randomUUID(), words, Math.floor(outbox.clock.now()));
+    .run(id, words, Math.floor(outbox.clock.now()));
   return Number(lastInsertRowid);
 }
 

@@ -33,8 +33,8 @@ export type Outbox = {
   /** Undefined where it is unusable; only a push requires it. */
   readonly journal: Journal | undefined;
   readonly journalProblem: PasError | undefined;
-  /** The running command, and its row once it has changed a find. */
-  readonly command: { words?: string; seq?: number };
+  /** The running command, and the id of its row once it has changed a find. */
+  readonly command: { words?: string; id?: string };
   sql(text: string): Statement;
   /** Runs `work` on one snapshot of the outbox. */
   read<T>(work: () => T): T;
