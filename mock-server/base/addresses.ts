@@ -1,8 +1,8 @@
 /** Addresses of all endpoints: one origin with the paths of the contract. None ends with a slash. */
 export type Addresses = {
-  /** Interface A. */
+  /** Address of interface A. */
   readonly baseUrl: string;
-  /** Interface B; also the persistent addresses `{oaiBase}/id/<ident>`. */
+  /** Address of interface B; also prefix of the persistent addresses `{oaiBase}/id/<ident>`. */
   readonly oaiBase: string;
   /** Prefix of XML names, of the schema file and of the native format (`oai_<prefix>`). */
   readonly prefix: string;

@@ -28,8 +28,8 @@ const NO_HOOKS: Hooks = { beforeSave: () => undefined, afterSave: () => {} };
 export type SentAnswer = Answer & { readonly truncated?: true };
 
 /**
- * Runs an operation under a fault. Faults before or after saving are triggered at the operation's hooks; around an operation that
- * saves nothing and ignores them.
+ * Runs an operation under a fault. Faults before and after saving are triggered at the operation's hooks; an operation that saves
+ * nothing may ignore them, and the faults are then triggered before and after it.
  */
 export async function runUnderFault(
   fault: FaultRule | undefined,

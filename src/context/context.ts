@@ -87,25 +87,25 @@ export type Context = Runtime & {
   readonly secrets: SecretStore;
   getConfig(): ConfigFile;
   getProfile(): Profile;
-  /** Identifier of this machine; empty where it has none. */
+  /** Returns the identifier of this machine; empty where it has none. */
   getMachineId(): string;
-  /** UUID of the profile's outbox, assigned at its first use. */
+  /** Returns the UUID of the profile's outbox, which is assigned at its first use. */
   getOutboxId(): string;
-  /** Files of the profile's outbox, or of another one. @throws ConfigError where the id is no UUID */
+  /** Returns the files of the profile's outbox, or of another one. @throws ConfigError where the id is no UUID */
   getOutboxPlaces(id?: string): OutboxPlaces;
   getJournalPlaces(id?: string): JournalPlaces;
-  /** Options for the lock of the profile's outbox, or of another one. */
+  /** Returns the options for the lock of the profile's outbox, or of another one. */
   pushLock(id?: string): PushLockOptions;
-  /** Outbox of the profile. @throws ConfigError where it is for another service */
+  /** Opens the outbox of the profile. @throws ConfigError where it is for another service */
   openOutbox(): Promise<Outbox>;
-  /** Outbox of the profile, with a longer wait for the journal. To be called before `outbox`. */
+  /** Opens the outbox of the profile, and waits longer for the journal. To be called before `openOutbox`. */
   openOutboxToPush(): Promise<Outbox>;
-  /** Outbox of the profile for reading: a copy where the disk is full or read-only. */
+  /** Opens the outbox of the profile for reading: a copy where the disk is full or read-only. */
   openOutboxToRead(): Promise<Outbox>;
-  /** Any outbox of the data home, with its journal. @param binding creates a missing one */
+  /** Opens any outbox of the data home, with its journal. @param binding creates a missing one */
   openOutboxById(id: string, binding?: Binding): Promise<Outbox>;
   changeConfig(change: (config: ConfigFile) => ConfigFile): void;
-  /** Context of the same command for another profile, without the environment's credentials. Closed with this one. */
+  /** Makes a context of the same command for another profile, without the environment's credentials. Closed with this one. */
   asProfile(name: string, fixed?: Fixed): Context;
   openVocabulary(): Promise<VocabularyStore>;
   /** As `openVocabulary`, for reading: a copy where nothing can be written. */

@@ -149,7 +149,7 @@ function decodeBytes(layer: Exclude<LayerName, 'raw'>, bytes: Buffer): Uint8Arra
   return decoded.slice(0, length);
 }
 
-/** Escapes bytes as URLs do: a secret that has escapes itself, such as `\%62`, decodes to other bytes than as it is. */
+/** Escapes bytes as in URLs: a secret that contains an escape itself, such as `\%62`, decodes to other bytes. */
 function escapeForUrl(bytes: Buffer): Buffer {
   const asHex = (character: string) => `%${character.charCodeAt(0).toString(16).padStart(2, '0')}`;
   return Buffer.from(bytes.toString('latin1').replace(/[^\w.~-]/g, asHex));

@@ -31,7 +31,7 @@ export function getOwner({ baseUrl, username }: { readonly baseUrl: string; read
   return `${baseUrl} ${username ?? ''}`.trimEnd();
 }
 
-/** Stored entry: the secrets, or a reference to the keyring, perhaps under names of an earlier pas. */
+/** Stored entry: the secrets, or a reference to the keyring, possibly under names of an earlier pas. */
 type StoredSecrets = Secrets | { readonly keyring: true; readonly as?: readonly string[] };
 
 /** Returns the owners for whom an earlier pas stored secrets under a profile's name; none for a removed profile. */

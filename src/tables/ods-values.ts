@@ -112,7 +112,7 @@ function parseDay(value: string): string {
   return [hour, minute, second].every((part) => part === '00') ? day : `${day} ${hour}:${minute}`;
 }
 
-/** A longer text is a fault of the cell anyway; repeated blanks are counted, and may expand without limit. */
+/** Limit of a text: repeated blanks are counted, and may expand without limit. */
 const MAX_CHARACTERS = 40_000;
 
 /** Joins the paragraphs of a cell, without its comment. */

@@ -1,8 +1,8 @@
 import type { Message } from '../base/message.ts';
 
 /**
- * White space of the service, which is Unicode's: unlike JavaScript's it has U+001C to U+001F and U+0085, and not U+FEFF. What is
- * compared with a record, or judged empty, is trimmed so.
+ * White space of the service, which is Unicode's: unlike JavaScript's it has U+001C to U+001F and U+0085, and not U+FEFF. Texts
+ * are trimmed by it before they are compared with a record, or checked for being empty.
  */
 const WHITE =
   '\t\n\v\f\r\u001c\u001d\u001e\u001f \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000';

@@ -194,7 +194,7 @@ export function saveTombstone(
     .run({ source: vocabulary.source, ...gone });
 }
 
-/** Deletes what the other tables have of a term. */
+/** Deletes the data of a term in the other tables. */
 function removeParts(vocabulary: Vocabulary, term: number): void {
   for (const table of ['superiors', 'names', 'term_words', 'areas', 'area_boxes'])
     vocabulary.sql(`delete from ${table} where term = ?`).run(term);
@@ -207,7 +207,7 @@ function saveSuperiors(vocabulary: Vocabulary, term: number, { superiors }: Term
 
 type FoldedText = { readonly folded: string; readonly weight: number };
 
-/** Returns all names that stand for a term on their own, without case and accents. */
+/** Returns all names that suffice to name a term, without case and accents. */
 function foldNames({ label, labelEn, otherNames }: TermDraft): FoldedText[] {
   const names = [foldText(label, 3), foldText(labelEn, 3), ...otherNames.map((name) => foldText(name, 2))];
   return names.filter(({ folded }) => folded !== '');

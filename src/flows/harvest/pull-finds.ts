@@ -94,7 +94,7 @@ export async function pull(context: PullContext): Promise<Pull> {
   return { finds, withoutContent, fromMs };
 }
 
-/** Returns the lower bound of the request; a service with datestamps in whole days dates a change before the last pull. */
+/** Returns the lower bound of the request; of a service with datestamps in whole days, the start of the day. */
 function getSinceMs(fromMs: number, records: Iterable<PulledRecord | undefined>): number {
   const isByDay = [...records].some((record) => record?.datestampMs != null && record.datestampMs % DAY_MS === 0);
   return isByDay ? fromMs - (fromMs % DAY_MS) : fromMs;
