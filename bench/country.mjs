@@ -92,7 +92,7 @@ function openOffice(world, number, each, stepMs) {
     await clock.sleep(random() * INTERVAL_MS * OFFICE);
     for (let sent = 0; sent < each; ) {
       await pace.waitUntilNear();
-      (await pace.acquire()).leave();
+      (await pace.acquire()).depart();
       const leftMs = clock.monotonicMs();
       // Bytes of one link do not overtake each other.
       const atMs = Math.max(leftMs + delayMs(), arrivedMs);

@@ -66,12 +66,12 @@ export async function readSharedPause(context: Context, profile: Profile): Promi
   }
 }
 
-const NO_PAUSE: Pause = { keptMs: 0, askedMs: 0 };
+const NO_PAUSE: Pause = { pausedMs: 0, requestedMs: 0 };
 
 export function describePause(pause: Pause, nowMs: number): SaidPause {
   const formatEnd = (ms: number): string | null => (ms > 0 ? new Date(nowMs + ms).toISOString() : null);
-  const value = { paused_until: formatEnd(pause.keptMs), asked_until: formatEnd(pause.askedMs) };
-  return pause.keptMs + pause.askedMs > 0 ? { text: String(formatPause(pause, nowMs)), value } : { value };
+  const value = { paused_until: formatEnd(pause.pausedMs), asked_until: formatEnd(pause.requestedMs) };
+  return pause.pausedMs + pause.requestedMs > 0 ? { text: String(formatPause(pause, nowMs)), value } : { value };
 }
 
 async function openSharedStore(context: Context, profile: Profile, local: PaceStore, tolerant: boolean): Promise<PaceStore> {

@@ -61,7 +61,7 @@ export function openWriteClient(options: ServiceOptions): WriteClient {
   const paced: Exchange = async (request) => {
     const slot = await pace.acquire(stop.signal);
     try {
-      return await connection.send({ ...request, onDeparture: slot.leave });
+      return await connection.send({ ...request, onDeparture: slot.depart });
     } finally {
       slot.release();
     }

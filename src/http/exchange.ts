@@ -39,20 +39,20 @@ export class LongPauseError extends UnavailableError {
   readonly reason: Message;
   constructor(pause: Pause, nowMs: number) {
     super(formatPause(pause, nowMs), { hint: msg`The queue is kept. Try again later.` });
-    this.untilMs = nowMs + pause.keptMs;
-    const requestedText = formatMoment(nowMs + pause.askedMs);
+    this.untilMs = nowMs + pause.pausedMs;
+    const requestedText = formatMoment(nowMs + pause.requestedMs);
     this.reason =
-      pause.askedMs > pause.keptMs
+      pause.requestedMs > pause.pausedMs
         ? msg`the service asked for a pause until ${requestedText}; only \`${cmd`pas pace --keep`}\` waits longer than an hour`
         : msg`the service asked for a long pause`;
   }
 }
 
 /** Formats the end of a pause for people, and that of a longer one which the service requested. */
-export function formatPause({ keptMs, askedMs }: Pause, nowMs: number): Message {
-  const [until, requestedText] = [formatMoment(nowMs + keptMs), formatMoment(nowMs + askedMs)];
-  if (askedMs <= keptMs) return msg`The service asked for a pause: nothing is sent until ${until}.`;
-  return keptMs > 0
+export function formatPause({ pausedMs, requestedMs }: Pause, nowMs: number): Message {
+  const [until, requestedText] = [formatMoment(nowMs + pausedMs), formatMoment(nowMs + requestedMs)];
+  if (requestedMs <= pausedMs) return msg`The service asked for a pause: nothing is sent until ${until}.`;
+  return pausedMs > 0
     ? msg`The service asked for a pause until ${requestedText}. By default pas waits one hour of it: nothing is sent until ${until}. Keep all of it: ${cmd`pas pace --keep`}`
     : msg`The service asked for a pause until ${requestedText}. By default pas waits one hour of it, which is over. Keep all of it: ${cmd`pas pace --keep`}`;
 }
@@ -281,8 +281,9 @@ function choosePauseAfter(
   attempt: number,
   options: RetryOptions,
 ): { readonly ms: number; readonly isAsked: boolean } | undefined {
-  const askedMs = result instanceof TransportError ? undefined : retryAfterMs(result.headers, options.clock.now());
-  if (askedMs !== undefined) return askedMs > options.maxRetryAfterMs ? undefined : { ms: Math.round(askedMs), isAsked: true };
+  const requestedMs = result instanceof TransportError ? undefined : retryAfterMs(result.headers, options.clock.now());
+  if (requestedMs !== undefined)
+    return requestedMs > options.maxRetryAfterMs ? undefined : { ms: Math.round(requestedMs), isAsked: true };
   // Half of the backoff is jitter, so that clients that failed together do not repeat together.
   const backoffMs = Math.min(options.firstWaitMs * 2 ** (attempt - 1), options.maxWaitMs) * (0.5 + options.random() / 2);
   return { ms: Math.round(backoffMs), isAsked: false };

@@ -124,7 +124,7 @@ class FallbackStore implements SharedStore {
       next: states.map((state) => ({
         ...state,
         lastDepartureMs: Math.max(state.lastDepartureMs, nowMs),
-        blockedUntilMs: Math.max(state.blockedUntilMs, nowMs + fallbackIntervalMs + pauseMs),
+        pausedUntilMs: Math.max(state.pausedUntilMs, nowMs + fallbackIntervalMs + pauseMs),
       })),
     }));
   }
@@ -135,7 +135,7 @@ class FallbackStore implements SharedStore {
     const back = this.#found;
     if (back === undefined) return;
     const quiet = await local.update(scopes, (states, nowMs) => ({
-      result: states.every(({ leavingUntilMs }) => leavingUntilMs <= nowMs),
+      result: states.every(({ reservedUntilMs }) => reservedUntilMs <= nowMs),
     }));
     if (!quiet) return;
     this.#found = undefined;

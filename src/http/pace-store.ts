@@ -6,31 +6,31 @@ import { asDatabaseError, createRowParser, type Database, isNumber, openReplacea
 export type PaceState = {
   readonly lastDepartureMs: number;
   /** Lease of the slot: until then only its holder may depart. */
-  readonly leavingUntilMs: number;
+  readonly reservedUntilMs: number;
   /** No request departs before this time. */
-  readonly blockedUntilMs: number;
+  readonly pausedUntilMs: number;
   /** End of the pause that the service asked for, if it is longer than MAX_PAUSE_MS; else 0. */
-  readonly askedUntilMs: number;
+  readonly requestedUntilMs: number;
   /** Extra gap for network jitter, learnt from throttling, as of the last departure. */
   readonly jitterMs: number;
   /** Extra gap for a service that was idle. */
-  readonly wakingMs: number;
+  readonly coldStartMs: number;
 };
 
 export const UNSEEN: PaceState = {
   lastDepartureMs: 0,
-  leavingUntilMs: 0,
-  blockedUntilMs: 0,
-  askedUntilMs: 0,
+  reservedUntilMs: 0,
+  pausedUntilMs: 0,
+  requestedUntilMs: 0,
   jitterMs: 0,
-  wakingMs: 0,
+  coldStartMs: 0,
 };
 
 export type Pause = {
   /** Rest of the pause; 0 without one. */
-  readonly keptMs: number;
+  readonly pausedMs: number;
   /** Rest of the pause that the service asked for, if it is longer than MAX_PAUSE_MS; else 0. */
-  readonly askedMs: number;
+  readonly requestedMs: number;
 };
 
 /** Result of a decision; without `next` nothing is written. */
@@ -62,29 +62,29 @@ const MAX_JITTER_INTERVALS = 20;
 const MAX_HEADROOM_MS = 60_000;
 /** After so long without requests the first gaps are wider, by 0.1 s in all: an idle service answers unevenly. */
 const IDLE_MS = 10_000;
-const WAKING_MS = 15;
+const COLD_START_MS = 15;
 const COLD_START_DECAY = 0.15;
 
 /** Returns the time between two departures of a scope (A-RATE-1, A-RATE-2); 0 without an interval. */
 export function computeGapMs(state: PaceState, intervalMs: number): number {
-  return intervalMs === 0 ? 0 : intervalMs + GUARD_MS + state.jitterMs + state.wakingMs;
+  return intervalMs === 0 ? 0 : intervalMs + GUARD_MS + state.jitterMs + state.coldStartMs;
 }
 
 /** Returns the polling interval in milliseconds for the slot of another process. */
-export function pollIntervalMs(leavingUntilMs: number, nowMs: number): number {
-  const sinceMs = nowMs - (leavingUntilMs - MAX_DEPARTING_MS);
-  return Math.min(Math.max(FIRST_LOOK_AGAIN_MS, sinceMs / LOOKS_PER_DOUBLING), MAX_POLL_MS, leavingUntilMs - nowMs);
+export function pollIntervalMs(reservedUntilMs: number, nowMs: number): number {
+  const sinceMs = nowMs - (reservedUntilMs - MAX_DEPARTING_MS);
+  return Math.min(Math.max(FIRST_LOOK_AGAIN_MS, sinceMs / LOOKS_PER_DOUBLING), MAX_POLL_MS, reservedUntilMs - nowMs);
 }
 
-/** Returns the state after a slot was taken until `leavingUntilMs`. */
-export function withReservation(state: PaceState, nowMs: number, leavingUntilMs: number): PaceState {
+/** Returns the state after a slot was taken until `reservedUntilMs`. */
+export function withReservation(state: PaceState, nowMs: number, reservedUntilMs: number): PaceState {
   const sinceMs = nowMs - state.lastDepartureMs;
   return {
     ...state,
     lastDepartureMs: nowMs,
-    leavingUntilMs,
+    reservedUntilMs,
     jitterMs: zeroIfNegligible(state.jitterMs * Math.exp(-sinceMs / JITTER_DECAY_MS)),
-    wakingMs: sinceMs > IDLE_MS ? WAKING_MS : zeroIfNegligible(state.wakingMs * (1 - COLD_START_DECAY)),
+    coldStartMs: sinceMs > IDLE_MS ? COLD_START_MS : zeroIfNegligible(state.coldStartMs * (1 - COLD_START_DECAY)),
   };
 }
 
@@ -94,13 +94,13 @@ type Throttle = { readonly departedAtMs: number; readonly nowMs: number; readonl
 export function withBackoff(state: PaceState, throttle: Throttle): PaceState {
   const { nowMs, pauseMs } = throttle;
   // A request that departed before the last throttling says nothing about the pace since.
-  const wasBlocked = throttle.departedAtMs < state.blockedUntilMs;
+  const wasBlocked = throttle.departedAtMs < state.pausedUntilMs;
   const widerMs = Math.min(Math.max(state.jitterMs * 2, FIRST_JITTER_MS), throttle.intervalMs * MAX_JITTER_INTERVALS);
   return {
     ...state,
     jitterMs: wasBlocked ? state.jitterMs : widerMs,
-    blockedUntilMs: Math.max(state.blockedUntilMs, nowMs + Math.min(pauseMs, MAX_PAUSE_MS)),
-    askedUntilMs: pauseMs > MAX_PAUSE_MS ? nowMs + Math.min(pauseMs, MAX_KEPT_PAUSE_MS) : state.askedUntilMs,
+    pausedUntilMs: Math.max(state.pausedUntilMs, nowMs + Math.min(pauseMs, MAX_PAUSE_MS)),
+    requestedUntilMs: pauseMs > MAX_PAUSE_MS ? nowMs + Math.min(pauseMs, MAX_KEPT_PAUSE_MS) : state.requestedUntilMs,
   };
 }
 
@@ -120,16 +120,17 @@ export const MAX_KEPT_PAUSE_MS = 24 * 3_600_000;
 export function clampToNow(state: PaceState, nowMs: number): PaceState {
   const past =
     state.lastDepartureMs > nowMs
-      ? { ...state, lastDepartureMs: nowMs, leavingUntilMs: 0, blockedUntilMs: 0, askedUntilMs: 0 }
+      ? { ...state, lastDepartureMs: nowMs, reservedUntilMs: 0, pausedUntilMs: 0, requestedUntilMs: 0 }
       : state;
-  const askedUntilMs = past.askedUntilMs > nowMs && past.askedUntilMs <= nowMs + MAX_KEPT_PAUSE_MS ? past.askedUntilMs : 0;
+  const requestedUntilMs =
+    past.requestedUntilMs > nowMs && past.requestedUntilMs <= nowMs + MAX_KEPT_PAUSE_MS ? past.requestedUntilMs : 0;
   return {
     lastDepartureMs: past.lastDepartureMs,
-    leavingUntilMs: Math.min(past.leavingUntilMs, nowMs + MAX_PAUSE_MS),
-    blockedUntilMs: Math.min(past.blockedUntilMs, Math.max(nowMs + MAX_PAUSE_MS, askedUntilMs)),
-    askedUntilMs,
+    reservedUntilMs: Math.min(past.reservedUntilMs, nowMs + MAX_PAUSE_MS),
+    pausedUntilMs: Math.min(past.pausedUntilMs, Math.max(nowMs + MAX_PAUSE_MS, requestedUntilMs)),
+    requestedUntilMs,
     jitterMs: Math.min(past.jitterMs, MAX_HEADROOM_MS),
-    wakingMs: Math.min(past.wakingMs, WAKING_MS),
+    coldStartMs: Math.min(past.coldStartMs, COLD_START_MS),
   };
 }
 
@@ -139,8 +140,8 @@ const PAUSE_MS = 10;
 const MAX_BUSY_MS = 5000;
 
 const parsePaceState = createRowParser({
-  ...{ lastDepartureMs: isNumber, leavingUntilMs: isNumber, blockedUntilMs: isNumber },
-  ...{ askedUntilMs: isNumber, jitterMs: isNumber, wakingMs: isNumber },
+  ...{ lastDepartureMs: isNumber, reservedUntilMs: isNumber, pausedUntilMs: isNumber },
+  ...{ requestedUntilMs: isNumber, jitterMs: isNumber, coldStartMs: isNumber },
 });
 
 /**
@@ -151,15 +152,15 @@ const parsePaceState = createRowParser({
 export function openPaceStore(path: string, clock: Clock): PaceStore & { close(): void } {
   const database = openReplaceable(path, 'normal', prepare);
   const read = database.prepare(
-    `select last_departure_ms as lastDepartureMs, leaving_until_ms as leavingUntilMs, blocked_until_ms as blockedUntilMs,
-       asked_until_ms as askedUntilMs, jitter_ms as jitterMs, waking_ms as wakingMs
+    `select last_departure_ms as lastDepartureMs, reserved_until_ms as reservedUntilMs, paused_until_ms as pausedUntilMs,
+       requested_until_ms as requestedUntilMs, jitter_ms as jitterMs, cold_start_ms as coldStartMs
      from shared_pace where scope = ?`,
   );
   const write = database.prepare<[PaceState & { readonly scope: string }]>(
-    `insert into shared_pace (scope, last_departure_ms, leaving_until_ms, blocked_until_ms, asked_until_ms, jitter_ms, waking_ms)
-     values (:scope, :lastDepartureMs, :leavingUntilMs, :blockedUntilMs, :askedUntilMs, :jitterMs, :wakingMs)
-     on conflict (scope) do update set last_departure_ms = :lastDepartureMs, leaving_until_ms = :leavingUntilMs,
-       blocked_until_ms = :blockedUntilMs, asked_until_ms = :askedUntilMs, jitter_ms = :jitterMs, waking_ms = :wakingMs`,
+    `insert into shared_pace (scope, last_departure_ms, reserved_until_ms, paused_until_ms, requested_until_ms, jitter_ms, cold_start_ms)
+     values (:scope, :lastDepartureMs, :reservedUntilMs, :pausedUntilMs, :requestedUntilMs, :jitterMs, :coldStartMs)
+     on conflict (scope) do update set last_departure_ms = :lastDepartureMs, reserved_until_ms = :reservedUntilMs,
+       paused_until_ms = :pausedUntilMs, requested_until_ms = :requestedUntilMs, jitter_ms = :jitterMs, cold_start_ms = :coldStartMs`,
   );
   return {
     // Synchronous unless another process is writing, so that the decision is stored before the caller acts on it.
@@ -201,13 +202,13 @@ function prepare(database: Database): void {
   // A flush could delay a request; after a power cut the times are past anyway.
   database.pragma('synchronous = off');
   database.exec(`create table if not exists shared_pace (
-    scope text primary key, last_departure_ms real not null, leaving_until_ms real not null,
-    blocked_until_ms real not null, asked_until_ms real not null default 0,
-    jitter_ms real not null, waking_ms real not null
+    scope text primary key, last_departure_ms real not null, reserved_until_ms real not null,
+    paused_until_ms real not null, requested_until_ms real not null default 0,
+    jitter_ms real not null, cold_start_ms real not null
   ) strict`);
   // Fails for a file with other columns.
   database.prepare(
-    'select scope, last_departure_ms, leaving_until_ms, blocked_until_ms, asked_until_ms, jitter_ms, waking_ms from shared_pace',
+    'select scope, last_departure_ms, reserved_until_ms, paused_until_ms, requested_until_ms, jitter_ms, cold_start_ms from shared_pace',
   );
 }
 

@@ -23,14 +23,14 @@ type PaceOptions = {
   readonly intervalMs: number;
 };
 
-/** Permission for one departure. `leave` or `release` must be called: else the lease blocks all processes until it expires. */
+/** Permission for one departure. `depart` or `release` must be called: else the lease blocks all processes until it expires. */
 export type Slot = {
   readonly waitedMs: number;
   /**
    * To be called after connecting, just before the first byte. Blocks the process until the time of the slot; the next slot counts
    * from here. False where the lease has expired: another process may be departing, so the request must not be sent.
    */
-  leave(): boolean;
+  depart(): boolean;
   /** Releases the slot of a request that was not sent. */
   release(): void;
 };
@@ -56,7 +56,7 @@ const MIN_LEAD_MS = 30;
 /** Time before the slot at which it may be taken. */
 const TAKING_MS = 12;
 const LEAD_DECAY = 0.9;
-/** Time before the slot at which `acquire` resolves; `leave` blocks for the rest. */
+/** Time before the slot at which `acquire` resolves; `depart` blocks for the rest. */
 const HELD_MS = 2;
 /** Maximum sleep before the state, which other processes change, is read again. */
 const MAX_SLEEP_MS = 500;
@@ -72,14 +72,14 @@ export function makePace(options: PaceOptions): Pace {
 
 class StoredPace implements Pace {
   readonly #options: PaceOptions;
-  readonly #maxLeavingMs: number;
+  readonly #maxReservedMs: number;
   #throttles = 0;
   #leadMs = MIN_LEAD_MS;
   #nearAtMs: number | undefined;
 
   constructor(options: PaceOptions) {
     this.#options = options;
-    this.#maxLeavingMs = Math.max(MAX_DEPARTING_MS, 2 * options.intervalMs);
+    this.#maxReservedMs = Math.max(MAX_DEPARTING_MS, 2 * options.intervalMs);
   }
 
   async waitUntilNear(signal?: AbortSignal): Promise<void> {
@@ -154,8 +154,8 @@ class StoredPace implements Pace {
   readPause(): Promise<Pause> {
     return this.#update((states, nowMs) => {
       const getMaxMs = (ends: readonly number[]): number => Math.max(0, ...ends.map((endMs) => endMs - nowMs));
-      const keptMs = getMaxMs(states.map(({ blockedUntilMs }) => blockedUntilMs));
-      return { result: { keptMs, askedMs: getMaxMs(states.map(({ askedUntilMs }) => askedUntilMs)) } };
+      const pausedMs = getMaxMs(states.map(({ pausedUntilMs }) => pausedUntilMs));
+      return { result: { pausedMs, requestedMs: getMaxMs(states.map(({ requestedUntilMs }) => requestedUntilMs)) } };
     });
   }
 
@@ -164,8 +164,8 @@ class StoredPace implements Pace {
       result: undefined,
       next: states.map((state) =>
         to === 'ended'
-          ? { ...state, blockedUntilMs: 0, askedUntilMs: 0 }
-          : { ...state, blockedUntilMs: Math.max(state.blockedUntilMs, state.askedUntilMs) },
+          ? { ...state, pausedUntilMs: 0, requestedUntilMs: 0 }
+          : { ...state, pausedUntilMs: Math.max(state.pausedUntilMs, state.requestedUntilMs) },
       ),
     }));
   }
@@ -184,7 +184,7 @@ class StoredPace implements Pace {
   #waitIn(states: readonly PaceState[], nowMs: number, minIntervalMs = 0): number {
     const { intervalMs } = this.#options;
     const spacingMs = intervalMs === 0 ? 0 : Math.max(intervalMs, minIntervalMs);
-    const freeAt = states.map((state) => Math.max(state.lastDepartureMs + computeGapMs(state, spacingMs), state.blockedUntilMs));
+    const freeAt = states.map((state) => Math.max(state.lastDepartureMs + computeGapMs(state, spacingMs), state.pausedUntilMs));
     return ceilToHundredth(Math.max(0, Math.max(...freeAt) - nowMs));
   }
 
@@ -192,12 +192,12 @@ class StoredPace implements Pace {
   #tryDepart(): Promise<Reservation | { readonly pollIntervalMs: number }> {
     return this.#update<Reservation | { pollIntervalMs: number }>((states, nowMs, minIntervalMs) => {
       const remainingMs = this.#waitIn(states, nowMs, minIntervalMs);
-      const leavingUntilMs = Math.max(...states.map((state) => state.leavingUntilMs));
-      const othersMs = leavingUntilMs > nowMs ? pollIntervalMs(leavingUntilMs, nowMs) : 0;
+      const reservedUntilMs = Math.max(...states.map((state) => state.reservedUntilMs));
+      const othersMs = reservedUntilMs > nowMs ? pollIntervalMs(reservedUntilMs, nowMs) : 0;
       if (remainingMs > TAKING_MS || othersMs > 0) {
         return { result: { pollIntervalMs: ceilToHundredth(Math.max(remainingMs - TAKING_MS, othersMs)) }, next: states };
       }
-      const mark = nowMs + this.#maxLeavingMs;
+      const mark = nowMs + this.#maxReservedMs;
       return {
         result: { mark, atMs: this.#options.clock.monotonicMs() + remainingMs },
         next: states.map((state) => withReservation(state, nowMs, mark)),
@@ -216,8 +216,8 @@ class StoredPace implements Pace {
   async #sleepCapped(ms: number, signal: AbortSignal | undefined): Promise<void> {
     const { clock } = this.#options;
     if (isLongPause(ms)) {
-      const { keptMs, askedMs } = await rejectOnAbort(signal, () => this.readPause());
-      throw new LongPauseError({ keptMs: Math.max(ms, keptMs), askedMs }, clock.now());
+      const { pausedMs, requestedMs } = await rejectOnAbort(signal, () => this.readPause());
+      throw new LongPauseError({ pausedMs: Math.max(ms, pausedMs), requestedMs }, clock.now());
     }
     await clock.sleep(Math.min(ms, MAX_SLEEP_MS), signal);
   }
@@ -227,11 +227,11 @@ class StoredPace implements Pace {
     let open = true;
     return {
       waitedMs,
-      leave: () => {
+      depart: () => {
         if (!open) return false;
         clock.hold(atMs - clock.monotonicMs());
         // One gap before the lease expires, so that the process that takes the next slot keeps its distance.
-        if (measureElapsedMs(clock, since) > this.#maxLeavingMs - intervalMs - GUARD_MS) return false;
+        if (measureElapsedMs(clock, since) > this.#maxReservedMs - intervalMs - GUARD_MS) return false;
         open = false;
         const leftAtMs = clock.monotonicMs();
         // The next request may follow only once the bytes are out: the process may be paused just before them.
@@ -255,7 +255,7 @@ class StoredPace implements Pace {
         result: undefined,
         next: states.map((state) => ({
           ...state,
-          leavingUntilMs: state.leavingUntilMs === mark ? 0 : state.leavingUntilMs,
+          reservedUntilMs: state.reservedUntilMs === mark ? 0 : state.reservedUntilMs,
           lastDepartureMs: leftAtMs === undefined ? state.lastDepartureMs : Math.max(state.lastDepartureMs, nowMs - agoMs),
         })),
       })),

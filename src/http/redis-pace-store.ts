@@ -211,7 +211,7 @@ function storeIn(
 
 /** Returns the state for an unknown last departure (new, emptied or replaced store, or clock set): one now, with a slot taken. */
 function makeForgottenState(state: PaceState | undefined, nowMs: number): PaceState {
-  return { ...UNSEEN, jitterMs: state?.jitterMs ?? 0, lastDepartureMs: nowMs, leavingUntilMs: nowMs + MAX_DEPARTING_MS };
+  return { ...UNSEEN, jitterMs: state?.jitterMs ?? 0, lastDepartureMs: nowMs, reservedUntilMs: nowMs + MAX_DEPARTING_MS };
 }
 
 /** Tells if more or less time passed on the clock of the store than can have passed here. */
@@ -275,18 +275,18 @@ export function getRedisField(scope: string): string {
   return kind === 'address' ? kind : `${kind}:${createHash('sha256').update(name).digest('hex').slice(0, 32)}`;
 }
 
-/** Formats a state as numbers: five, as earlier versions of pas read them, and `askedUntilMs` only during a longer pause. */
+/** Formats a state as numbers: five, as earlier versions of pas read them, and `requestedUntilMs` only during a longer pause. */
 export function encodeState(state: PaceState): string {
-  const { lastDepartureMs, leavingUntilMs, blockedUntilMs, jitterMs, wakingMs, askedUntilMs } = state;
-  const numbers = [lastDepartureMs, leavingUntilMs, blockedUntilMs, jitterMs, wakingMs];
-  return [...numbers, ...(askedUntilMs > 0 ? [askedUntilMs] : [])].join(' ');
+  const { lastDepartureMs, reservedUntilMs, pausedUntilMs, jitterMs, coldStartMs, requestedUntilMs } = state;
+  const numbers = [lastDepartureMs, reservedUntilMs, pausedUntilMs, jitterMs, coldStartMs];
+  return [...numbers, ...(requestedUntilMs > 0 ? [requestedUntilMs] : [])].join(' ');
 }
 
 export function decodeState(text: string): PaceState | undefined {
   const numbers = text.split(' ').map(Number);
-  const [lastDepartureMs, leavingUntilMs, blockedUntilMs, jitterMs, wakingMs, askedUntilMs = 0] = numbers;
+  const [lastDepartureMs, reservedUntilMs, pausedUntilMs, jitterMs, coldStartMs, requestedUntilMs = 0] = numbers;
   if (numbers.length > 6 || !numbers.every((number) => Number.isFinite(number) && number >= 0)) return undefined;
-  if (lastDepartureMs === undefined || leavingUntilMs === undefined || blockedUntilMs === undefined) return undefined;
-  if (jitterMs === undefined || wakingMs === undefined) return undefined;
-  return { lastDepartureMs, leavingUntilMs, blockedUntilMs, askedUntilMs, jitterMs, wakingMs };
+  if (lastDepartureMs === undefined || reservedUntilMs === undefined || pausedUntilMs === undefined) return undefined;
+  if (jitterMs === undefined || coldStartMs === undefined) return undefined;
+  return { lastDepartureMs, reservedUntilMs, pausedUntilMs, requestedUntilMs, jitterMs, coldStartMs };
 }

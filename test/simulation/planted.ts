@@ -549,7 +549,7 @@ export const PLANTED: readonly Planted[] = [
     seed: 190,
     themes: ['connections take their time'],
     file: 'src/http/pacer.ts',
-    from: 'const othersMs = leavingUntilMs > nowMs ? pollIntervalMs(leavingUntilMs, nowMs) : 0;',
+    from: 'const othersMs = reservedUntilMs > nowMs ? pollIntervalMs(reservedUntilMs, nowMs) : 0;',
     to: 'const othersMs = 0;',
   },
   {

@@ -27,11 +27,11 @@ async function runPace(context: Context, { clear, keep }: PaceOptions): Promise<
   const { terminal, clock } = context;
   const profile = context.getProfile();
   const shared = await openPace(context, profile);
-  const { keptMs, askedMs } = await shared.readPause();
-  const cleared = clear === true && keptMs + askedMs > 0;
-  const isKept = keep === true && askedMs > keptMs;
+  const { pausedMs, requestedMs } = await shared.readPause();
+  const cleared = clear === true && pausedMs + requestedMs > 0;
+  const isKept = keep === true && requestedMs > pausedMs;
   if (cleared || isKept) await shared.setPause(cleared ? 'ended' : 'whole');
-  const { text, value } = describePause(cleared ? { keptMs, askedMs } : await shared.readPause(), clock.now());
+  const { text, value } = describePause(cleared ? { pausedMs, requestedMs } : await shared.readPause(), clock.now());
   terminal.printLine(text ?? t`There is no pause: a request may be sent every ${profile.minIntervalMs} ms.`);
   if (cleared) terminal.printLine(t`The pause is over. If the service still wants one, it will ask again.`);
   terminal.printValue({

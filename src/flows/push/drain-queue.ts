@@ -247,7 +247,7 @@ function withEnd(slot: Slot, end: () => void): Slot {
     end();
     return result;
   };
-  return { ...slot, leave: () => withEndCall(slot.leave()), release: () => withEndCall(slot.release()) };
+  return { ...slot, depart: () => withEndCall(slot.depart()), release: () => withEndCall(slot.release()) };
 }
 
 async function settleAttempt(session: PushSession, claimed: Claim, sent: Sent, pacedMs: number): Promise<void> {

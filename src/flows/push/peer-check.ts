@@ -97,7 +97,7 @@ export async function askAccess(
   try {
     slot = await pace.acquire(stop);
     const acquiredMs = clock.monotonicMs();
-    const response = await authorize(token, send)({ ...question, signal: stop, onDeparture: slot.leave });
+    const response = await authorize(token, send)({ ...question, signal: stop, onDeparture: slot.depart });
     if (response.status === 429) pace.backOff(acquiredMs, retryAfterMs(response.headers, clock.now()));
     return response;
   } catch (thrown) {

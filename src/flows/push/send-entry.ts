@@ -73,9 +73,9 @@ export async function sendOnce(
   const addressed = entry.kind === 'import' ? undefined : requireValue(entry.identCely);
   let departedAt = clock.monotonicMs();
   const onDeparture = () => {
-    const mayLeave = measureElapsedMs(clock, claimedOn) <= MAX_DEPARTURE_MS && slot.leave();
+    const mayDepart = measureElapsedMs(clock, claimedOn) <= MAX_DEPARTURE_MS && slot.depart();
     departedAt = clock.monotonicMs();
-    return mayLeave;
+    return mayDepart;
   };
   const exchange = authorize(token, context.send);
   const makeFacts = (response: AnswerHead | undefined) => ({

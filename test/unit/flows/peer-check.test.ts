@@ -101,7 +101,7 @@ describe('a request', () => {
     const clock = manualClock();
     const beganMs = clock.monotonicMs();
     const slots: string[] = [];
-    const slot = { leave: () => void slots.push('left'), release: () => void slots.push('given back') } as unknown as Slot;
+    const slot = { depart: () => void slots.push('left'), release: () => void slots.push('given back') } as unknown as Slot;
     const sending = sendOnce(
       {
         ...{ clock, answerTimeoutMs: 1000, abort: new AbortController().signal, readIdentCely: () => undefined },
@@ -160,7 +160,7 @@ describe('a request', () => {
 describe('a probe of the service', () => {
   const askWith = async (step: Reply) => {
     const slots: string[] = [];
-    const slot = { leave: () => void slots.push('left'), release: () => void slots.push('given back') } as unknown as Slot;
+    const slot = { depart: () => void slots.push('left'), release: () => void slots.push('given back') } as unknown as Slot;
     const requests: HttpRequest[] = [];
     const asker = {
       ...{ baseUrl: 'http://service', clock: manualClock(), stop: new AbortController().signal },

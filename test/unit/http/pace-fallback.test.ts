@@ -40,7 +40,7 @@ async function scene(health: Health = 'up') {
     const stop = new AbortController();
     const leaving = (async () => {
       while (!stop.signal.aborted) {
-        (await pace.acquire(stop.signal)).leave();
+        (await pace.acquire(stop.signal)).depart();
         left.push(clock.monotonicMs());
       }
     })();
@@ -114,7 +114,7 @@ test('the store is not used again while a request of this machine is about to de
   await clock.advance(10);
   await pace.getWaitMs();
   expect(texts).toEqual(['lost: unavailable']);
-  slot.leave();
+  slot.depart();
   await clock.advance(10);
   await eventually(async () => {
     await pace.getWaitMs();

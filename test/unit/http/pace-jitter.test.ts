@@ -21,7 +21,7 @@ async function sendOver(link: Link, count: number): Promise<Counted> {
   let leftAt = clock.monotonicMs();
   const sendAll = async (): Promise<void> => {
     while (passed.length < count) {
-      (await pace.acquire()).leave();
+      (await pace.acquire()).depart();
       const now = clock.monotonicMs();
       const arrivesAt = now + link(now - leftAt);
       leftAt = now;

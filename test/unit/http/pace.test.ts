@@ -13,7 +13,7 @@ import { tempFolder } from '../../support/temp-outbox.ts';
 /** A request that leaves at once; resolves when its bytes are out. */
 async function leave(pace: Pace): Promise<void> {
   const slot = await pace.acquire();
-  expect(slot.leave()).toBe(true);
+  expect(slot.depart()).toBe(true);
   await new Promise((resolve) => setImmediate(resolve));
 }
 
@@ -51,7 +51,7 @@ test('departures are 102 ms apart to the microsecond, despite claiming and conne
       await clock.sleep(index % 7);
       const slot = await pace.acquire();
       await clock.sleep(0.25 * (index % 4));
-      expect(slot.leave()).toBe(true);
+      expect(slot.depart()).toBe(true);
       times.push(clock.monotonicMs());
       await new Promise((resolve) => setImmediate(resolve));
     }
@@ -91,7 +91,7 @@ test.each([0.1, 2, 3, 6, 12, 24, 60])(
     const pace = makePace({ store: memoryPaceStore(clock), clock, scopes: ['address:a'], intervalMs: 100 });
     await departures(pace, clock, 120, 13_000);
     const slot = await departing(pace, clock);
-    expect(slot.leave()).toBe(true);
+    expect(slot.depart()).toBe(true);
     const earliestMs = clock.monotonicMs();
     clock.hold(asideMs);
     const latestMs = clock.monotonicMs();
@@ -109,7 +109,7 @@ test('a slot is taken before its time, and leaving blocks the process until then
   const waitMs = await pace.getWaitMs();
   const slot = await departing(pace, clock);
   expect(clock.monotonicMs() - leftMs).toBeLessThan(waitMs);
-  expect(slot.leave()).toBe(true);
+  expect(slot.depart()).toBe(true);
   expect(clock.monotonicMs() - leftMs).toBeCloseTo(waitMs, 3);
 });
 
@@ -123,10 +123,10 @@ test('no other process takes the slot of a request that is about to depart', asy
   const other = of()
     .acquire()
     .then((taken) => {
-      taken.leave();
+      taken.depart();
       otherMs = clock.monotonicMs();
     });
-  slot.leave();
+  slot.depart();
   const leftMs = clock.monotonicMs();
   await clock.advance(500);
   await other;
@@ -250,7 +250,7 @@ test('a late departure delays the next one', async () => {
   const pace = makePace({ store: memoryPaceStore(clock), clock, scopes: ['address:a'], intervalMs: 100 });
   const slot = await pace.acquire();
   await clock.advance(30);
-  slot.leave();
+  slot.depart();
   await clock.advance(0);
   expect(await pace.getWaitMs()).toBeGreaterThanOrEqual(100);
 });
@@ -267,7 +267,7 @@ test('no other process departs while a request with a slot is connecting, unless
   });
   await clock.advance(400);
   expect(left).toBe(false);
-  slot.leave();
+  slot.depart();
   await clock.advance(99);
   expect(left).toBe(false);
   await clock.advance(50);
@@ -286,7 +286,7 @@ test('a request that took too long to connect may not depart, and does not distu
   const next = of().acquire();
   await clock.advance(3005);
   const slot = await next;
-  expect(late.leave()).toBe(false);
+  expect(late.depart()).toBe(false);
   late.release();
   await clock.advance(200);
   let third = false;
@@ -297,7 +297,7 @@ test('a request that took too long to connect may not depart, and does not distu
     });
   await clock.advance(500);
   expect(third).toBe(false);
-  expect(slot.leave()).toBe(true);
+  expect(slot.depart()).toBe(true);
   await clock.advance(150);
   expect(third).toBe(true);
 });
@@ -308,7 +308,7 @@ test('a released slot delays others by one interval at most', async () => {
   const of = () => makePace({ store, clock, scopes: ['address:a'], intervalMs: 100 });
   const slot = await of().acquire();
   slot.release();
-  expect(slot.leave()).toBe(false);
+  expect(slot.depart()).toBe(false);
   await clock.advance(0);
   expect(await of().getWaitMs()).toBeLessThan(125);
 });
@@ -384,7 +384,7 @@ test('a wait for the next slot ends shortly before it', async () => {
 
 test('a clock that was set back, or restarted with its machine, delays requests by one interval at most', async () => {
   const clock = manualClock();
-  const before = new Map([['address:a', { ...UNSEEN, lastDepartureMs: 9e12, blockedUntilMs: 9e12 }]]);
+  const before = new Map([['address:a', { ...UNSEEN, lastDepartureMs: 9e12, pausedUntilMs: 9e12 }]]);
   const pace = makePace({ store: memoryPaceStore(clock, before), clock, scopes: ['address:a'], intervalMs: 100 });
   const [first = 0, second = 0] = await departures(pace, clock, 2);
   expect(first).toBe(1_000_000 + 102);
@@ -435,11 +435,11 @@ test('a damaged file is replaced silently', async () => {
 test('invalid times and margins in the file delay requests by an hour at most', async () => {
   const clock = manualClock();
   const [odd, none] = [1e300, 0];
-  const oddTimes = { lastDepartureMs: none, leavingUntilMs: odd, blockedUntilMs: odd, askedUntilMs: odd };
-  const states = new Map([['address:a', { ...oddTimes, jitterMs: odd, wakingMs: odd }]]);
+  const oddTimes = { lastDepartureMs: none, reservedUntilMs: odd, pausedUntilMs: odd, requestedUntilMs: odd };
+  const states = new Map([['address:a', { ...oddTimes, jitterMs: odd, coldStartMs: odd }]]);
   const pace = makePace({ store: memoryPaceStore(clock, states), clock, scopes: ['address:a'], intervalMs: 100 });
   await expect(pace.acquire()).rejects.toThrow(/asked for a pause: nothing is sent until \d{4}-/);
-  expect((await pace.readPause()).keptMs).toBeLessThanOrEqual(3_600_000);
+  expect((await pace.readPause()).pausedMs).toBeLessThanOrEqual(3_600_000);
   await pace.setPause('ended');
   expect(await pace.getWaitMs()).toBeLessThanOrEqual(120_000);
 });
@@ -457,31 +457,31 @@ describe('a pause of more than an hour', () => {
 
   test('is kept for an hour by default, and shown as requested', async () => {
     const { clock, pace } = await asked(DAY);
-    expect(await pace.readPause()).toEqual({ keptMs: HOUR, askedMs: DAY });
+    expect(await pace.readPause()).toEqual({ pausedMs: HOUR, requestedMs: DAY });
     const [askedUntil, keptUntil] = [formatMoment(clock.now() + DAY), formatMoment(clock.now() + HOUR)];
     await expect(pace.acquire()).rejects.toThrow(
       new RegExp(`until ${askedUntil}\\. .* waits one hour of it: .* until ${keptUntil}\\. .* pas pace --keep`),
     );
     await clock.advance(HOUR);
-    expect(await pace.readPause()).toEqual({ keptMs: 0, askedMs: DAY - HOUR });
+    expect(await pace.readPause()).toEqual({ pausedMs: 0, requestedMs: DAY - HOUR });
     await leave(pace);
   });
 
   test('is kept in full or ended if a person says so', async () => {
     const { clock, pace } = await asked(DAY);
     await pace.setPause('whole');
-    expect(await pace.readPause()).toEqual({ keptMs: DAY, askedMs: DAY });
+    expect(await pace.readPause()).toEqual({ pausedMs: DAY, requestedMs: DAY });
     await clock.advance(2 * HOUR);
     await expect(pace.acquire()).rejects.toThrow(/^The service asked for a pause: nothing is sent until/);
     await pace.setPause('ended');
-    expect(await pace.readPause()).toEqual({ keptMs: 0, askedMs: 0 });
+    expect(await pace.readPause()).toEqual({ pausedMs: 0, requestedMs: 0 });
     await leave(pace);
   });
 
   test('is over in a day, whatever was requested and agreed to', async () => {
     const { pace } = await asked(1e12);
     await pace.setPause('whole');
-    expect(await pace.readPause()).toEqual({ keptMs: DAY, askedMs: DAY });
+    expect(await pace.readPause()).toEqual({ pausedMs: DAY, requestedMs: DAY });
   });
 });
 
@@ -507,7 +507,7 @@ test('a pace file that another process writes to delays the process in short ste
   await refused;
   const taken = pace.acquire();
   other.exec('commit');
-  expect((await taken).leave()).toBe(true);
+  expect((await taken).depart()).toBe(true);
   other.close();
   await new Promise((resolve) => setImmediate(resolve));
   store.close();

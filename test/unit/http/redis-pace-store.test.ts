@@ -66,12 +66,20 @@ const SCOPES = ['address:http://service', 'account:http://service eva@example.or
 test('a state is read as it was written, for any numbers', () => {
   const ms = fc.double({ min: 0, max: 1e15, noNaN: true });
   fc.assert(
-    fc.property(ms, ms, ms, ms, ms, ms, (lastDepartureMs, leavingUntilMs, blockedUntilMs, askedUntilMs, jitterMs, wakingMs) => {
-      // Answers are compared as text, so the text must not change on its way through a number.
-      const text = encodeState({ lastDepartureMs, leavingUntilMs, blockedUntilMs, askedUntilMs, jitterMs, wakingMs });
-      const state = decodeState(text);
-      expect(state === undefined ? undefined : encodeState(state)).toBe(text);
-    }),
+    fc.property(
+      ms,
+      ms,
+      ms,
+      ms,
+      ms,
+      ms,
+      (lastDepartureMs, reservedUntilMs, pausedUntilMs, requestedUntilMs, jitterMs, coldStartMs) => {
+        // Answers are compared as text, so the text must not change on its way through a number.
+        const text = encodeState({ lastDepartureMs, reservedUntilMs, pausedUntilMs, requestedUntilMs, jitterMs, coldStartMs });
+        const state = decodeState(text);
+        expect(state === undefined ? undefined : encodeState(state)).toBe(text);
+      },
+    ),
   );
 });
 
@@ -151,7 +159,7 @@ describe('a server that answers like Redis', () => {
 });
 
 test('a clock that was set delays all processes, even if another one departs at the same moment', async () => {
-  const leaving = encodeState({ ...UNSEEN, lastDepartureMs: 1_700_000_000_000, leavingUntilMs: 1_700_000_003_000 });
+  const leaving = encodeState({ ...UNSEEN, lastDepartureMs: 1_700_000_000_000, reservedUntilMs: 1_700_000_003_000 });
   let [aheadMs, scope, others] = [0, leaving, 0];
   const startedMs = systemClock.monotonicMs();
   await using redis = await startFakeRedis((words) => {
@@ -172,7 +180,7 @@ test('a clock that was set delays all processes, even if another one departs at 
   const options = { address, password: undefined, service: 'http://service', clock: systemClock, random: () => 0 };
   const store = await openRedisPaceStore(options);
   const leavingUntil = () =>
-    store.update(SCOPES, (states, nowMs) => ({ result: states.every(({ leavingUntilMs }) => leavingUntilMs > nowMs) }));
+    store.update(SCOPES, (states, nowMs) => ({ result: states.every(({ reservedUntilMs }) => reservedUntilMs > nowMs) }));
   expect(await leavingUntil()).toBe(true);
   aheadMs = 60_000;
   // Lookups, and other work in the same process, must not take it for known either.
@@ -225,7 +233,7 @@ describe.skipIf(!HAS_REDIS)('with a redis-server', () => {
     await Promise.all(
       stores.map(async (store) => {
         const pace = makePace({ store, clock: systemClock, scopes: SCOPES, intervalMs: 30 });
-        expect((await pace.acquire()).leave()).toBe(true);
+        expect((await pace.acquire()).depart()).toBe(true);
         left.push(systemClock.monotonicMs());
       }),
     );
@@ -238,7 +246,7 @@ describe.skipIf(!HAS_REDIS)('with a redis-server', () => {
     expect(await pace.getWaitMs()).toBeLessThanOrEqual(102);
     const marks = async (): Promise<number> =>
       (await open()).update(SCOPES, (states, nowMs) => ({
-        result: Math.min(...states.map((state) => state.leavingUntilMs - nowMs)),
+        result: Math.min(...states.map((state) => state.reservedUntilMs - nowMs)),
       }));
     expect(await marks()).toBeGreaterThan(2000);
     await settle(await open());
@@ -260,7 +268,7 @@ describe.skipIf(!HAS_REDIS)('with a redis-server', () => {
     const store = await open({ clock });
     await settle(store);
     const marks = (): Promise<number> =>
-      store.update(SCOPES, (states, nowMs) => ({ result: Math.min(...states.map((state) => state.leavingUntilMs - nowMs)) }));
+      store.update(SCOPES, (states, nowMs) => ({ result: Math.min(...states.map((state) => state.reservedUntilMs - nowMs)) }));
     expect(await marks()).toBeLessThan(0);
     aheadMs = ms;
     expect(await marks()).toBeGreaterThan(2000);
@@ -272,9 +280,9 @@ describe.skipIf(!HAS_REDIS)('with a redis-server', () => {
     await settle(await open());
     expect(redis.command('keys', '*')).toBe('pas:pace:1:{http://service}');
     expect(redis.command('hkeys', 'pas:pace:1:{http://service}')).not.toContain('eva');
-    const keptMs = Number(redis.command('pttl', 'pas:pace:1:{http://service}'));
-    expect(keptMs).toBeGreaterThan(23 * 3600 * 1000);
-    expect(keptMs).toBeLessThanOrEqual(24 * 3600 * 1000);
+    const pausedMs = Number(redis.command('pttl', 'pas:pace:1:{http://service}'));
+    expect(pausedMs).toBeGreaterThan(23 * 3600 * 1000);
+    expect(pausedMs).toBeLessThanOrEqual(24 * 3600 * 1000);
   });
 
   test('refusals are distinguished from absence, in messages without the password', async () => {
