@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { getErrorMessage } from './base/error-message.ts';
+import { makeHtmlPage } from './base/problem.ts';
 import type { MockServerOptions } from './state/options.ts';
 
 /** Timeouts of the proxies and the application server before the service (A-WIRE-3). */
@@ -20,9 +22,46 @@ export async function startListening(
   if ((tlsCert === undefined) !== (tlsKey === undefined)) throw new Error('--tls-cert and --tls-key are given together');
   const isSecure = tlsCert !== undefined && tlsKey !== undefined;
   const server = isSecure ? createSecureServer(tlsCert, tlsKey) : createServer(TIMEOUTS);
+  answerMalformed(server);
   await listen(server, options.port ?? 0, host);
   const { port } = server.address() as AddressInfo;
   return { server, origin: `${isSecure ? 'https' : 'http'}://${toReachableHost(host)}:${port}`, port };
+}
+
+/**
+ * Answers bytes that are no request with a page, as a proxy does. Behind a body that is longer than its head declares, the answer to
+ * the request itself goes first.
+ */
+function answerMalformed(server: Server): void {
+  const newest = new WeakMap<Duplex, readonly [IncomingMessage, ServerResponse]>();
+  const remember = (message: IncomingMessage, response: ServerResponse): void =>
+    void newest.set(message.socket, [message, response]);
+  server.on('request', remember);
+  server.on('checkContinue', remember);
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    const [message, response] = newest.get(socket) ?? [];
+    const isUnfinished = response !== undefined && !response.writableFinished;
+    const refuse = (): void => {
+      const page = makeRawPage(error.code);
+      if (socket.writable) socket.end(page, () => socket.destroy());
+      else socket.destroy();
+    };
+    if (isUnfinished && message?.complete === true) response.once('close', refuse);
+    else if (isUnfinished && response.headersSent) socket.destroy();
+    else refuse();
+  });
+}
+
+const REFUSALS: Readonly<Record<string, readonly [number, string]>> = {
+  HPE_HEADER_OVERFLOW: [431, 'Request Header Fields Too Large'],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'Request Timeout'],
+};
+
+function makeRawPage(code = ''): string {
+  const [status, title] = REFUSALS[code] ?? [400, 'Bad Request'];
+  const { headers, body } = makeHtmlPage(status, title);
+  const lines = Object.entries({ ...headers, 'content-length': body.length, connection: 'close' });
+  return `HTTP/1.1 ${status} ${title}\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${String(body)}`;
 }
 
 function createSecureServer(certFile: string, keyFile: string): Server {

@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
-import { getErrorMessage } from './base/error-message.ts';
+import { getErrorMessage, isDiskFull } from './base/error-message.ts';
+import { getPackagePath } from './base/package-files.ts';
 import { replay } from './replay.ts';
 import { type MockServer, startMockServer } from './server.ts';
 import { NotLoadedError } from './state/database.ts';
@@ -28,9 +30,24 @@ function formatReadyLine({ base_url, control_url, pid }: MockServer): string {
   return `mock server ready at ${base_url} (control: ${control_url}, pid ${pid})`;
 }
 
+/** @returns the exit code that `pas` has for it */
+function reportFailure(thrown: unknown): number {
+  process.stderr.write(`pas-mock-server: ${getErrorMessage(thrown)}\n`);
+  if (thrown instanceof NotLoadedError) return 12;
+  return isDiskFull(thrown) ? 5 : 2;
+}
+
+function readVersion(): string {
+  const { version }: { readonly version: string } = JSON.parse(readFileSync(getPackagePath('package.json'), 'utf8'));
+  return version;
+}
+
 /** The program `pas-mock-server`. */
 export async function runMain(argv: readonly string[]): Promise<void> {
-  const program = addMockServerOptions(new Command('pas-mock-server'))
+  process.stdout.on('error', (cause) => {
+    process.exit(reportFailure(new Error(`stdout cannot be written: ${getErrorMessage(cause)}`, { cause })));
+  });
+  const program = addMockServerOptions(new Command('pas-mock-server').version(readVersion(), '--version', 'print the version'))
     .description('A stateful double of the finds service: both interfaces, roles, limits, locks and scripted trouble.')
     .option('--json', 'print the ready line as JSON')
     .addHelpText(
@@ -44,8 +61,7 @@ export async function runMain(argv: readonly string[]): Promise<void> {
     try {
       await runMockServer(flags);
     } catch (thrown) {
-      process.stderr.write(`pas-mock-server: ${getErrorMessage(thrown)}\n`);
-      process.exitCode = thrown instanceof NotLoadedError ? 12 : 2;
+      process.exitCode = reportFailure(thrown);
     }
   });
   program
@@ -62,8 +78,7 @@ export async function runMain(argv: readonly string[]): Promise<void> {
         process.stdout.write(`${same} answered as recorded, ${others.length} otherwise, ${skipped} not asked\n`);
         if (others.length > 0) process.exitCode = 1;
       } catch (thrown) {
-        process.stderr.write(`pas-mock-server: ${getErrorMessage(thrown)}\n`);
-        process.exitCode = 2;
+        process.exitCode = reportFailure(thrown);
       }
     });
   await program.parseAsync([...argv]);

@@ -268,12 +268,15 @@ function send(mock: Mock, incoming: Incoming, response: ServerResponse, answer: 
   const { message, sample } = incoming;
   const isWaiting = !incoming.isInvited();
   const body = Buffer.isBuffer(answer.body) ? answer.body : Buffer.from(answer.body, 'utf8');
+  const cors = makeCorsHeaders(mock.cors, incoming);
+  const vary = [cors['vary'], answer.headers['vary']].filter((name) => name !== undefined).join(', ');
   response.writeHead(answer.status, {
     date: new Date(mock.clock.now()).toUTCString(),
     // Shows clients that this is no real service (RFC 9110, section 10.2.4).
     server: 'pas-mock-server',
-    ...makeCorsHeaders(mock.cors, incoming),
+    ...cors,
     ...answer.headers,
+    ...(vary === '' ? {} : { vary }),
     'content-length': body.length,
     // The client may or may not send the body for which it waits, so the connection cannot be reused.
     ...(isWaiting ? { connection: 'close' } : {}),

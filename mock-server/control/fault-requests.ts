@@ -2,17 +2,17 @@ import { ControlRefusal } from '../base/http-message.ts';
 import { flag, object } from '../base/shape.ts';
 import type { Mock } from '../state/mock.ts';
 import {
+  FAULT_OPTIONS,
   FAULTS,
   type FaultEndpoint,
   type FaultName,
+  type FaultOption,
   type FaultRule,
   readFaultRule,
   readFaultRules,
 } from '../state/parse-fault-rules.ts';
 
 type Call = { readonly body: unknown; readonly segment: string };
-/** Members of a fault beside its condition. */
-type FaultOption = 'retry_after' | 'ms' | 'status' | 'at';
 
 const MEANINGS: Readonly<Record<FaultName, string>> = {
   '500-before-save': 'Answers 500; nothing is saved.',
@@ -38,15 +38,6 @@ const MEANINGS: Readonly<Record<FaultName, string>> = {
   'oai-503': 'The harvesting interface is out of service: 503 with a web page.',
 };
 
-const OPTIONS: Readonly<Partial<Record<FaultName, readonly FaultOption[]>>> = {
-  '503': ['retry_after'],
-  'oai-503': ['retry_after'],
-  throttle: ['retry_after'],
-  'status-before-save': ['status'],
-  'status-after-save': ['status'],
-  slow: ['ms', 'at'],
-};
-
 /** Lists all faults: effect, endpoints, options. */
 export function listFaultCatalogue(): ReadonlyArray<{
   readonly fault: string;
@@ -58,7 +49,7 @@ export function listFaultCatalogue(): ReadonlyArray<{
     fault,
     meaning: MEANINGS[fault],
     endpoints: FAULTS[fault],
-    options: OPTIONS[fault] ?? [],
+    options: FAULT_OPTIONS[fault] ?? [],
   }));
 }
 

@@ -32,6 +32,20 @@ export const FAULTS = {
 } as const satisfies Record<string, readonly FaultEndpoint[]>;
 export type FaultName = keyof typeof FAULTS;
 
+const OPTION_NAMES = ['retry_after', 'ms', 'status', 'at'] as const;
+/** Member of a rule beside its condition. */
+export type FaultOption = (typeof OPTION_NAMES)[number];
+
+/** Options of the faults that have any. */
+export const FAULT_OPTIONS: Readonly<Partial<Record<FaultName, readonly FaultOption[]>>> = {
+  '503': ['retry_after'],
+  'oai-503': ['retry_after'],
+  throttle: ['retry_after'],
+  'status-before-save': ['status'],
+  'status-after-save': ['status'],
+  slow: ['ms', 'at'],
+};
+
 /** Condition of a rule; all members must hold. Without any it always triggers. */
 const condition = object({
   /** The n-th request of the endpoint since the rule was set, from 1. */
@@ -64,7 +78,9 @@ const rule = object({
 export type FaultRule = Readonly<ReturnType<typeof rule>>;
 
 /** @throws ShapeError with the place and the reason */
-export const readFaultRule: Reader<FaultRule> = check(rule, ({ endpoint, fault, when }) => {
+export const readFaultRule: Reader<FaultRule> = check(rule, ({ endpoint, fault, when, ...options }) => {
+  const idle = OPTION_NAMES.find((name) => options[name] !== undefined && FAULT_OPTIONS[fault]?.includes(name) !== true);
+  if (idle !== undefined) return `"${idle}" means nothing for fault "${fault}"`;
   if (when?.ident !== undefined && !['number', 'photo', 'oai', 'download'].includes(endpoint)) {
     return `"ident" means nothing on endpoint "${endpoint}"`;
   }

@@ -105,8 +105,11 @@ export class Photographs {
     this.#folder = undefined;
   }
 
+  /** Removes uploads that were still arriving; without a given folder, everything. */
   close(): void {
-    if (this.#folder !== undefined && this.#givenFolder === undefined) rmSync(this.#folder, { recursive: true, force: true });
+    if (this.#folder === undefined) return;
+    const unneeded = this.#givenFolder === undefined ? this.#folder : join(this.#folder, INCOMING);
+    rmSync(unneeded, { recursive: true, force: true });
   }
 
   #getPath(uuid: string): string {

@@ -174,7 +174,7 @@ describe.skipIf(!canMountDisks)('A full disk', () => {
     const { status, stderr } = spawnSync('unshare', makeFilesOnDisk(kilobytes), { encoding: 'utf8' });
     expect(stderr).toMatch(/^pas-mock-server: .*state\.sqlite cannot be (written|used as a data file): /);
     expect(stderr).not.toMatch(/\n\s+at /);
-    expect(status).toBe(2);
+    expect(status).toBe(5);
   });
 
   /** A server on a small disk, and the disk as this process sees it. */

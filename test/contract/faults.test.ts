@@ -247,6 +247,8 @@ describe('Invalid fault rules are refused with the reason', () => {
     [[{ endpoint: 'import', fault: '503', when: { ident: 'X' } }], /ident/],
     [[{ endpoint: 'import', fault: '503', tims: 1 }], /tims/],
     [[{ endpoint: 'import', fault: 'slow', ms: '5' }], /ms.*number/],
+    [[{ endpoint: 'import', fault: 'throttle', status: 503 }], /"status" means nothing for fault "throttle"/],
+    [[{ endpoint: 'import', fault: '502', ms: 5 }], /"ms" means nothing/],
   ])('%j', async (rules, reason) => {
     await faults({ endpoint: 'import', fault: '503' });
     const { status, value } = await mock().control('PUT', '/faults', rules);

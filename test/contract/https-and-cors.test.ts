@@ -75,6 +75,9 @@ describe('A web page of another origin', () => {
     await using mock = await startMock({ cors: '*' });
     const harvested = await fetch(`${mock.url}/2.2/oai?verb=Identify`, { headers: { origin: PAGE } });
     expect(harvested.headers.get('access-control-allow-origin')).toBe('*');
+    await using named = await startMock({ cors: PAGE });
+    const headers = (await fetch(`${named.url}/2.2/oai?verb=Identify`, { headers: { origin: PAGE } })).headers;
+    expect(headers.get('vary')).toBe('Origin, Accept-Encoding');
     const control = await fetch(`${mock.server.control_url}/state`, { headers: { origin: PAGE } });
     expect([control.status, control.headers.get('access-control-allow-origin')]).toEqual([403, null]);
   });

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once as nextEvent } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test, vi } from 'vitest';
@@ -75,6 +75,19 @@ describe('pas-mock-server', () => {
     expect(ready['pid']).toBe(server.child.pid);
     expect((await fetch(`${ready['control_url']}/health`)).status).toBe(200);
     expect(await server.end('SIGTERM')).toBe(0);
+  });
+
+  test('prints the version of the package', () => {
+    const { version } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8')) as { version: string };
+    const { status, stdout } = spawnSync(process.execPath, [COMMAND, '--version'], { encoding: 'utf8' });
+    expect([status, stdout]).toEqual([0, `${version}\n`]);
+  });
+
+  test.skipIf(process.platform !== 'linux')('ends with 5 and a reason if the disk has no space for the line', () => {
+    const full = openSync('/dev/full', 'w');
+    const { status, stderr } = spawnSync(process.execPath, [COMMAND], { stdio: ['ignore', full, 'pipe'], encoding: 'utf8' });
+    closeSync(full);
+    expect([status, stderr]).toEqual([5, expect.stringMatching(/^pas-mock-server: stdout cannot be written: .*\n$/)]);
   });
 
   test('prints a plain line without --json', async () => {

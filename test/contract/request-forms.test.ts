@@ -77,6 +77,39 @@ describe('A body announced with Expect: 100-continue', () => {
   });
 });
 
+describe('A body that is longer than its Content-Length', () => {
+  const number = '/api/pas/nalez/C-202400101-N00007/evidencni-cislo?evidencni_cislo=L1';
+  const head = [`PATCH ${number} HTTP/1.1`, 'Host: x', `Authorization: Bearer ${'{token}'}`, 'Content-Length: 0'];
+
+  test('leaves the answer to its request as it is, and is then refused with a page', async () => {
+    const [answered, refused] = (await readWhole(head.join('\r\n').replace('{token}', token()), '{"x": 1}\r\n\r\n')).split(
+      '</svc:svc>',
+    );
+    expect(answered).toMatch(/^HTTP\/1\.1 200 /);
+    expect(refused?.trim()).toMatch(/^HTTP\/1\.1 400 Bad Request\r\ncontent-type: text\/html[\s\S]*<\/html>$/);
+  });
+
+  test('in a form is a malformed form', async () => {
+    const bytes = multipart([{ name: 'file', fileName: 'find.xml', bytes: 'x' }]);
+    const form = `POST /api/pas/import-xml HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token()}\r\nContent-Type: multipart/form-data; boundary=xYzZY\r\nContent-Length: ${bytes.length - 9}`;
+    const text = await readWhole(form, bytes.toString());
+    expect(text).toMatch(/^HTTP\/1\.1 400 [\s\S]*"detail":[\s\S]*HTTP\/1\.1 400 /);
+    const journal = (await control('GET', '/journal')).value as { status: number; rules: string[] }[];
+    expect(journal.at(-1)).toMatchObject({ status: 400, rules: ['multipart-malformed'] });
+  });
+
+  /** @returns all that comes back until the server ends the connection */
+  function readWhole(head: string, body: string): Promise<string> {
+    const { hostname, port } = new URL(mock().url);
+    const socket = connect(Number(port), hostname, () => socket.write(`${head}\r\n\r\n${body}`));
+    let text = '';
+    socket.on('data', (chunk) => {
+      text += chunk.toString('latin1');
+    });
+    return new Promise((resolve) => socket.on('close', () => resolve(text)));
+  }
+});
+
 describe('The addresses that a client gets', () => {
   const importedAt = async (headers: readonly string[], host: string, schemaBase: string) => {
     const xml = makeDocument({ server: { schema_base: schemaBase } }, smallestFind());

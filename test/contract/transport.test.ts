@@ -132,6 +132,13 @@ describe('Incomplete bodies', () => {
     await eventually(incoming).toHaveLength(1);
     socket.destroy();
     await eventually(incoming).toEqual([]);
+    const another = connect(Number(port), hostname).on('error', () => {});
+    another.write(
+      `POST ${MINE} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${bearer}\r\nContent-Type: multipart/form-data; boundary=xYzZY\r\nContent-Length: 1000000\r\n\r\n${multipartStart()}${'x'.repeat(200_000)}`,
+    );
+    await eventually(incoming).toHaveLength(1);
+    await ownMock.close();
+    expect(readdirSync(`${folder}/mock.sqlite.photographs`)).not.toContain('incoming');
     rmSync(folder, { recursive: true, force: true });
   });
 
