@@ -16,7 +16,8 @@ export type Ended = { readonly code: number | null; readonly stdout: string; rea
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-type Killed = { readonly afterLooks: number };
+/** Killed at the n-th look at a clock, or then. */
+type Killed = { readonly afterLooks: number } | { readonly at: Promise<void> };
 
 /** Stopped at its next wait, and made to go on later. */
 type PutAside = { readonly afterLooks: number; readonly forMs: number };
@@ -88,7 +89,7 @@ export class Machine {
     const look = (): void => {
       if (!state.alive) return;
       state.looks += 1;
-      if (killed !== undefined && state.looks > killed.afterLooks) die();
+      if (killed !== undefined && 'afterLooks' in killed && state.looks > killed.afterLooks) die();
     };
     const gone = (): Promise<never> => new Promise((_, reject) => this.#endGone.push(reject));
     const clock: Clock = {
@@ -116,6 +117,7 @@ export class Machine {
         if (state.alive) this.#time.pass(ms);
       },
     };
+    if (killed !== undefined && 'at' in killed) void killed.at.then(die);
     const isAlive = (): boolean => state.alive;
     const sender = { address: this.#address, name: `${this.name}:${env['PAS_PROFILE'] ?? ''}`, pid, isAlive, die };
     const world: Runtime = {

@@ -75,6 +75,7 @@ type Trouble = {
   readonly fates?: Fates;
   readonly writes?: Fates | undefined;
   readonly killedAfter?: number | undefined;
+  readonly killedAt?: Promise<void>;
   readonly disk?: DiskFault | undefined;
   readonly putAside?: { readonly afterLooks: number; readonly forMs: number };
 };
@@ -116,9 +117,23 @@ const EVERYTHING: Scenario = {
     { kind: 'copy-home', from: 'laptop', to: 'second' },
     { kind: 'two-pushes', machine: 'second', fates: [], apartMs: 10 },
     ...(
-      ['edit', 'validate', 'number-import', 'check', 'drop', 'undo', 'restore', 'copy', 'rehearse', 'remove', 'adopt'] as const
+      [
+        'edit',
+        'validate',
+        'number-import',
+        'check',
+        'drop',
+        'undo',
+        'restore',
+        'copy',
+        'rehearse',
+        'take-back',
+        'remove',
+        'adopt',
+      ] as const
     ).map((does) => ({ kind: 'does', machine: 'laptop', account: 'archaeologist', does, find: 'F-1', value: 'N-2' }) as const),
     { kind: 'answer', machine: 'laptop', account: 'archaeologist' },
+    { kind: 'watch', machine: 'laptop', account: 'archaeologist', fates: [], meanwhile: [], restMs: 5000 },
     { kind: 'push', machine: 'laptop', account: 'archaeologist', fates: [], killedAfter: 5 },
   ],
 };
@@ -321,10 +336,11 @@ class Scene {
   }
 
   async #pas(name: MachineName, profile: Profile, args: readonly string[], trouble: Trouble = {}): Promise<Ended> {
-    const { killedAfter, disk, putAside } = trouble;
+    const { killedAfter, killedAt, disk, putAside } = trouble;
     const env = { PAS_PASSWORD: getAccount(profile), PAS_PROFILE: profile, PAS_HOME: this.#home(name) };
     const ended = await this.#machine(name).pas(args, env, {
       ...(killedAfter === undefined ? {} : { killed: { afterLooks: killedAfter } }),
+      ...(killedAt === undefined ? {} : { killed: { at: killedAt } }),
       ...(putAside === undefined ? {} : { putAside }),
       ...(disk === undefined ? {} : { disk }),
     });
@@ -417,11 +433,14 @@ class Scene {
         this.#weather(step.fates);
         const push = this.#pas(step.machine, step.account, PUSH);
         await time.until(time.sleep(step.afterMs));
-        await this.#do(step);
+        await this.#do(withoutKill(step));
         await time.until(push);
         this.#looked.delete(step.machine);
         return;
       }
+      case 'watch':
+        await this.#watch(step);
+        return;
       case 'answer':
         await this.#pushAndAnswer(step.machine, step.account);
         return;
@@ -540,6 +559,25 @@ class Scene {
     }
   }
 
+  async #watch({ machine, account, fates, meanwhile, restMs }: Extract<Step, { readonly kind: 'watch' }>): Promise<void> {
+    const { time } = this.#stage;
+    if (!this.#mayPush(machine, account)) return;
+    this.#weather(fates);
+    let kill: () => void = () => {};
+    const killedAt = new Promise<void>((resolve) => {
+      kill = resolve;
+    });
+    const push = this.#pas(machine, account, [...PUSH, '--watch'], { killedAt });
+    for (const done of meanwhile) {
+      await time.until(time.sleep(done.afterMs));
+      await this.#do(withoutKill(done));
+    }
+    await time.until(time.sleep(restMs));
+    kill();
+    await time.until(push);
+    this.#looked.delete(machine);
+  }
+
   async #sync(step: Extract<Step, { readonly kind: 'push' | 'reconcile' | 'pull' }>): Promise<void> {
     const { kind, machine, account } = step;
     const owner = this.#owners.get(findOutbox(this.#home(machine), account) ?? '');
@@ -570,10 +608,10 @@ class Scene {
   }
 
   /** One action of a person. */
-  async #do({ machine, account, does, find, value }: Done): Promise<void> {
+  async #do({ machine, account, does, find, value, killedAfter }: Done): Promise<void> {
     const { time } = this.#stage;
     const asked = this.#asked.get(find);
-    const run = (...args: string[]): Promise<Ended> => time.until(this.#pas(machine, account, args));
+    const run = (...args: string[]): Promise<Ended> => time.until(this.#pas(machine, account, args, { killedAfter }));
     switch (does) {
       case 'edit': {
         const before = this.#getImport(machine, find);
@@ -581,14 +619,41 @@ class Scene {
         const after = this.#getImport(machine, find);
         const isUnsent = before?.state === 'queued' && before.attempts === 0 && after?.state === 'queued' && after.attempts === 0;
         if (code === 0 && isUnsent && asked !== undefined && !this.#wasCopied) asked.edited = value;
+        if (code === null && asked !== undefined) asked.edited = undefined;
         return;
       }
       case 'remove':
       case 'drop': {
         const { code } = await (does === 'remove' ? run('remove', find, '--yes') : run('resolve', find, '--drop'));
-        if (code === 0 && asked !== undefined) asked.wasGivenUp = true;
+        const isLeft = !['dropped', undefined].includes(this.#getImport(machine, find)?.state);
+        if (asked !== undefined && (code === 0 || (code === null && !isLeft))) asked.wasGivenUp = true;
         return;
       }
+      case 'take-back':
+        await this.#takeBack(machine, () => run('undo'));
+        return;
+      case 'photo': {
+        const shade = Number(value.slice(2));
+        const name = `photo-${shade}.png`;
+        const { code } = await run('photo', 'add', find, this.#machine(machine).file(name, tinyPng(shade)));
+        const digest = createHash('sha512').update(tinyPng(shade)).digest('hex');
+        if (code === 0 || code === null) asked?.photos.push(digest);
+        this.#photographs.set(digest, { name, shade });
+        return;
+      }
+      case 'import-again': {
+        const table = this.#tables.get(find);
+        if (table === undefined || !table.machines.has(machine) || table.account !== account) return;
+        await run('import', this.#machine(machine).file('finds.csv', table.content));
+        for (const { id } of table.finds) {
+          const imported = this.#asked.get(id);
+          if (imported !== undefined) imported.edited = undefined;
+        }
+        return;
+      }
+      case 'curate':
+        this.#curate({ kind: 'curator', find, does: 'number', value });
+        return;
       case 'undo':
         await run('resolve', find, '--undo');
         return;
@@ -606,7 +671,11 @@ class Scene {
       case 'number-import': {
         const file = this.#machine(machine).file('numbers.csv', `local_id;evidencni_cislo\n${find};${value}\n`);
         const { code } = await run('number', 'import', file, '--replace');
-        if (code === 0) asked?.numbers.push({ value, service: this.#origin(machine), by: account });
+        const isQueued = this.#entries(machine).some(
+          (entry) => entry.find === find && entry.kind === 'number' && entry.value === value,
+        );
+        if (code === 0 || (code === null && isQueued))
+          asked?.numbers.push({ value, service: this.#origin(machine), by: account });
         return;
       }
       case 'restore':
@@ -624,6 +693,25 @@ class Scene {
         for (const each of this.#asked.values()) each.wasRehearsed = true;
         await run('rehearse', '--yes');
     }
+  }
+
+  /** What the last command made is not wanted any more. */
+  async #takeBack(machine: MachineName, run: () => Promise<Ended>): Promise<void> {
+    const isLeft = (entry: Entry): boolean =>
+      this.#entries(machine).some(
+        ({ find, kind, value, digest }) =>
+          find === entry.find && kind === entry.kind && value === entry.value && digest === entry.digest,
+      );
+    const before = this.#entries(machine);
+    await run();
+    for (const entry of before.filter((each) => !isLeft(each))) {
+      const asked = this.#asked.get(entry.find);
+      if (asked === undefined) continue;
+      if (entry.kind === 'import') asked.wasGivenUp = true;
+      const at = entry.kind === 'number' ? asked.numbers.findLastIndex(({ value }) => value === entry.value) : -1;
+      if (at !== -1) asked.numbers.splice(at, 1);
+    }
+    for (const asked of this.#asked.values()) asked.edited = undefined;
   }
 
   #getImport(name: MachineName, find: string): Entry | undefined {
@@ -1026,6 +1114,11 @@ const COPYING: readonly string[] = ['put-copy-back', 'copy-home', 'lose-home', '
 
 function isCopying(step: Step): boolean {
   return COPYING.includes(step.kind) || 'elsewhere' in step || ('does' in step && step.does === 'restore');
+}
+
+/** The disk of a machine is copied when a process is killed, so none is killed beside another one. */
+function withoutKill({ killedAfter: _killedAfter, ...done }: Done): Done {
+  return done;
 }
 
 function getMachine(name: MachineName): (typeof MACHINES)[number] {

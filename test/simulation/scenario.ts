@@ -53,6 +53,12 @@ export const DOINGS = [
   'check',
   'copy',
   'rehearse',
+  /** The last command that changed finds. */
+  'take-back',
+  'photo',
+  'import-again',
+  /** A curator sets the number of the record. */
+  'curate',
 ] as const;
 export type Doing = (typeof DOINGS)[number];
 export type Done = {
@@ -61,6 +67,7 @@ export type Done = {
   readonly does: Doing;
   readonly find: string;
   readonly value: string;
+  readonly killedAfter?: number;
 };
 
 /** One thing that happens. A scenario is data, so that it can be cut down to what matters. */
@@ -96,6 +103,15 @@ export type Step =
   | ({ readonly kind: 'does' } & Done)
   /** The same while a push runs, so long after its beginning. */
   | ({ readonly kind: 'beside'; readonly fates: Fates; readonly afterMs: number } & Done)
+  /** A push watches for entries, and is killed after the last of these. */
+  | {
+      readonly kind: 'watch';
+      readonly machine: MachineName;
+      readonly account: Account;
+      readonly fates: Fates;
+      readonly meanwhile: readonly (Done & { readonly afterMs: number })[];
+      readonly restMs: number;
+    }
   /** A person answers whatever a push asks. */
   | { readonly kind: 'answer'; readonly machine: MachineName; readonly account: Profile }
   | {
@@ -315,10 +331,25 @@ function nextSteps(random: Random, mood: Mood, finds: PlannedFind[]): Step[] {
   ];
 }
 
-const AT_ANY_TIME = ['edit', 'remove', 'validate', 'number-import', 'drop', 'undo', 'decide', 'check'] as const;
+const AT_ANY_TIME = [
+  'edit',
+  'remove',
+  'validate',
+  'number-import',
+  'drop',
+  'undo',
+  'decide',
+  'check',
+  'take-back',
+  'photo',
+  'import-again',
+] as const;
 
 export function doing(random: Random, machine: MachineName, find: string, among: readonly Doing[] = AT_ANY_TIME): Done {
-  return { machine, account: 'archaeologist', does: random.pick(among), find, value: getNumber(random) };
+  const [does, number] = [random.pick(among), random.between(1, 9999)];
+  // Some commands are killed. Drawn from the number, so that the scenarios of all other seeds stay as they are.
+  const killed = number % 6 === 0 ? { killedAfter: number % 25 } : {};
+  return { machine, account: 'archaeologist', does, find, value: `N-${number}`, ...killed };
 }
 
 /** A photograph whose file is sometimes changed once it is queued. */

@@ -47,6 +47,8 @@ function* calmerSteps(step: Step): Generator<Step> {
     const { killedAfter: _killedAfter, ...unharmed } = step;
     yield unharmed;
   }
+  if (step.kind === 'watch')
+    for (let nth = 0; nth < step.meanwhile.length; nth += 1) yield { ...step, meanwhile: step.meanwhile.toSpliced(nth, 1) };
   if (step.kind === 'import')
     for (let nth = 0; nth < step.finds.length; nth += 1) yield { ...step, finds: step.finds.toSpliced(nth, 1) };
 }

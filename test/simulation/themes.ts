@@ -534,21 +534,26 @@ export const THEMES: Readonly<Record<string, Theme>> = {
   },
   'a service is put back from its backup': {
     alone: true,
-    tell: (random, finds) => [
-      ...(random.chance(0.7) ? [pushing()] : []),
-      { kind: 'keep-service' },
-      ...(random.chance(0.7) ? [entering(random, finds)] : []),
-      { kind: 'photo', machine: 'laptop', find: getLast(finds), shade: random.between(0, 40_000) },
-      pushing('laptop', 'archaeologist', random.chance(0.5) ? meeting('arrives', random.pick(['closed', ...UNKNOWN])) : {}),
-      { kind: 'put-service-back' },
-      entering(random, finds),
-      ...(random.chance(0.5)
-        ? [{ kind: 'number', machine: 'laptop', find: getLast(finds), value: getNumber(random) } as const]
-        : []),
-      pushing('laptop', 'archaeologist', random.chance(0.5) ? meeting(random.pick(UNKNOWN)) : {}),
-      waiting(random, 26, 130),
-      pushing(),
-    ],
+    tell: (random, finds) => {
+      /** A number for a new find, or for one whose identifier the service may give again. */
+      const numbering = (value: string): Step => {
+        const find = /[17]$/.test(value) ? (finds[0]?.id ?? '') : getLast(finds);
+        return { kind: 'number', machine: 'laptop', find, value };
+      };
+      return [
+        ...(random.chance(0.7) ? [pushing()] : []),
+        { kind: 'keep-service' },
+        ...(random.chance(0.7) ? [entering(random, finds)] : []),
+        { kind: 'photo', machine: 'laptop', find: getLast(finds), shade: random.between(0, 40_000) },
+        pushing('laptop', 'archaeologist', random.chance(0.5) ? meeting('arrives', random.pick(['closed', ...UNKNOWN])) : {}),
+        { kind: 'put-service-back' },
+        entering(random, finds),
+        ...(random.chance(0.5) ? [numbering(getNumber(random))] : []),
+        pushing('laptop', 'archaeologist', random.chance(0.5) ? meeting(random.pick(UNKNOWN)) : {}),
+        waiting(random, 26, 130),
+        pushing(),
+      ];
+    },
   },
   'a number is set back': {
     alone: true,
@@ -744,16 +749,39 @@ export const THEMES: Readonly<Record<string, Theme>> = {
   },
   'people work beside a push': {
     tell: (random, finds) => {
-      const beside = (...among: readonly Doing[]): Step => ({
-        ...{ kind: 'beside', fates: doubtful(random).fates ?? [], afterMs: random.between(0, 1500) },
+      const beside = (...among: readonly Doing[]) => ({
+        ...{ kind: 'beside' as const, fates: doubtful(random).fates ?? [], afterMs: random.between(0, 1500) },
         ...doing(random, 'laptop', random.pick(finds).id, among),
       });
+      /** Beside a push each, or both beside one that watches. */
+      const besidePushes = (one: ReturnType<typeof beside>, other: ReturnType<typeof beside>): Step[] => {
+        const { machine, account, fates, afterMs } = one;
+        if (afterMs % 2 === 0) return [one, other];
+        const restMs = [5000, 20_000, 700_000][other.afterMs % 3] ?? 0;
+        return [
+          { ...{ kind: 'watch', machine, account, fates, restMs }, meanwhile: [one, { ...other, afterMs: 5 * other.afterMs }] },
+        ];
+      };
       return [
         entering(random, finds, 'laptop', 1, 4),
         { kind: 'photo', machine: 'laptop', find: getLast(finds), shade: random.between(0, 40_000) },
         ...(random.chance(0.4) ? [{ kind: 'backup', machine: 'laptop' } as const] : []),
-        beside('edit', 'remove', 'validate', 'number-import', 'drop', 'restore', 'adopt', 'check'),
-        beside('edit', 'remove', 'validate', 'number-import', 'undo', 'restore', 'check'),
+        ...besidePushes(
+          beside(
+            'edit',
+            'remove',
+            'number-import',
+            'drop',
+            'restore',
+            'adopt',
+            'check',
+            'photo',
+            'import-again',
+            'curate',
+            'decide',
+          ),
+          beside('edit', 'remove', 'validate', 'number-import', 'undo', 'restore', 'take-back', 'photo', 'decide'),
+        ),
         pushing(),
       ];
     },
