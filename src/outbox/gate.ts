@@ -30,114 +30,80 @@ export type AttemptedElsewhere = {
 
 type GateDecision = { readonly kind: 'leave' } | { readonly kind: 'held'; readonly held: Held };
 
-const LEAVE: GateDecision = { kind: 'leave' };
-
 /** Returns the first question that a person must answer before an entry is sent. */
 export function checkDeparture(entry: Entry, facts: GateFacts): GateDecision {
-  const held = CHECKS.map((check) => check(entry, facts)).find((hold) => hold !== undefined);
-  return held === undefined ? LEAVE : { kind: 'held', held };
-}
-
-type Check = (entry: Entry, facts: GateFacts) => Held | undefined;
-
-const CHECKS: readonly Check[] = [
-  checkAttemptedElsewhere,
-  checkSameLocalId,
-  checkEqualRecord,
-  checkHiddenRecords,
-  checkEqualFile,
-  checkChangedNumber,
-];
-
-function makeQuestion(
-  entry: Entry,
-  facts: GateFacts,
-  basis: HeldBasis,
-  candidates: readonly string[],
-  text: (named: string) => Message,
-): Held | undefined {
   const rejected = facts.rejected(entry);
-  const open = candidates.filter((candidate) => !rejected.has(candidate));
-  return open.length === 0 ? undefined : { basis, candidates: open, question: text(open.slice(0, MAX_NAMED).join(', ')) };
+  for (const { basis, listCandidates, ask } of CHECKS) {
+    const candidates = listCandidates(entry, facts).filter((candidate) => !rejected.has(candidate));
+    if (candidates.length === 0) continue;
+    const question = ask(candidates.slice(0, MAX_NAMED).join(', '), entry);
+    return { kind: 'held', held: { basis, candidates, question } };
+  }
+  return { kind: 'leave' };
 }
 
 const MAX_NAMED = 5;
 
-function checkAttemptedElsewhere(entry: Entry, facts: GateFacts): Held | undefined {
-  const attempts = entry.kind === 'import' && entry.digest !== null ? facts.attemptedByDigest.get(entry.digest) : undefined;
-  return makeQuestion(
-    entry,
-    facts,
-    'attempted-elsewhere',
-    listNames(attempts),
-    (named) => msg`an identical find was sent from another outbox of this machine (${named})`,
-  );
+type Check = {
+  readonly basis: HeldBasis;
+  readonly listCandidates: (entry: Entry, facts: GateFacts) => readonly string[];
+  readonly ask: (named: string, entry: Entry) => Message;
+};
+
+const CHECKS: readonly Check[] = [
+  {
+    basis: 'attempted-elsewhere',
+    listCandidates: (entry, { attemptedByDigest }) =>
+      listNames(entry.kind === 'import' && entry.digest !== null ? attemptedByDigest.get(entry.digest) : undefined),
+    ask: (named) => msg`an identical find was sent from another outbox of this machine (${named})`,
+  },
+  {
+    basis: 'local-id-sent-elsewhere',
+    listCandidates: (entry, { attemptedByLocalId }) =>
+      listNames(entry.kind === 'import' && entry.localId !== null ? attemptedByLocalId.get(entry.localId) : undefined),
+    ask: (named) => msg`a find with this local id was sent from another outbox of this machine (${named})`,
+  },
+  {
+    basis: 'equal-record',
+    listCandidates: ({ uuid }, { equalRecords }) => equalRecords.get(uuid) ?? [],
+    ask: (named) => msg`the service shows an identical record of this account (${named})`,
+  },
+  {
+    basis: 'hidden-records',
+    listCandidates: (entry, { hiddenRecords }) => (entry.kind === 'import' && hiddenRecords.get(entry.project ?? '')) || [],
+    ask: (named) =>
+      msg`the service lists records of this project that this account may not read (${named}): one may be this find`,
+  },
+  {
+    basis: 'equal-photograph',
+    listCandidates: ({ uuid }, { equalFiles }) => equalFiles.get(uuid) ?? [],
+    ask: (named) => msg`the record has a file that may be this photograph (${named})`,
+  },
+  {
+    basis: 'number-changed',
+    listCandidates: listChangedNumbers,
+    ask: (named, entry) => {
+      const value = entry.kind === 'number' ? entry.value : '';
+      return named === ''
+        ? msg`the record no longer has a number; it is to get ${value}`
+        : msg`the record has the number ${named}; it is to get ${value}`;
+    },
+  },
+];
+
+function listNames(attempts: readonly AttemptedElsewhere[] = []): string[] {
+  return [...new Set(attempts.map(({ identCely, localId }) => identCely ?? localId ?? ''))];
 }
 
-function checkSameLocalId(entry: Entry, facts: GateFacts): Held | undefined {
-  const attempts = entry.kind === 'import' && entry.localId !== null ? facts.attemptedByLocalId.get(entry.localId) : undefined;
-  return makeQuestion(
-    entry,
-    facts,
-    'local-id-sent-elsewhere',
-    listNames(attempts),
-    (named) => msg`a find with this local id was sent from another outbox of this machine (${named})`,
-  );
-}
-
-function listNames(attempts: readonly AttemptedElsewhere[] | undefined): string[] {
-  return [...new Set((attempts ?? []).map(({ identCely, localId }) => identCely ?? localId ?? ''))];
-}
-
-function checkEqualRecord(entry: Entry, facts: GateFacts): Held | undefined {
-  const records = facts.equalRecords.get(entry.uuid) ?? [];
-  return makeQuestion(
-    entry,
-    facts,
-    'equal-record',
-    records,
-    (named) => msg`the service shows an identical record of this account (${named})`,
-  );
-}
-
-function checkHiddenRecords(entry: Entry, facts: GateFacts): Held | undefined {
-  const project = entry.kind === 'import' ? entry.project : null;
-  const records = project === null ? [] : (facts.hiddenRecords.get(project) ?? []);
-  return makeQuestion(
-    entry,
-    facts,
-    'hidden-records',
-    records,
-    (named) => msg`the service lists records of this project that this account may not read (${named}): one may be this find`,
-  );
-}
-
-function checkEqualFile(entry: Entry, facts: GateFacts): Held | undefined {
-  const files = facts.equalFiles.get(entry.uuid) ?? [];
-  return makeQuestion(
-    entry,
-    facts,
-    'equal-photograph',
-    files,
-    (named) => msg`the record has a file that may be this photograph (${named})`,
-  );
-}
-
-/** Detects a number that is neither the expected nor the new one: another user has set it. */
-function checkChangedNumber(entry: Entry, facts: GateFacts): Held | undefined {
-  if (entry.kind !== 'number' || entry.identCely === null) return undefined;
+/** Returns a number that is neither the expected nor the new one: another user has set it. */
+function listChangedNumbers(entry: Entry, facts: GateFacts): readonly string[] {
+  if (entry.kind !== 'number' || entry.identCely === null) return [];
   const shown = facts.shownNumbers.get(entry.identCely);
   // The previous number of a record without a find here is unknown: an empty one is no change.
   const isFirst = shown === '' && entry.expects === null;
   const expected =
     isFirst || shown === undefined || shown === entry.value || shown === entry.expects || facts.ownNumbers(entry).has(shown);
-  if (expected) return undefined;
-  const { value } = entry;
-  return makeQuestion(entry, facts, 'number-changed', [shown], (named) =>
-    named === ''
-      ? msg`the record no longer has a number; it is to get ${value}`
-      : msg`the record has the number ${named}; it is to get ${value}`,
-  );
+  return expected ? [] : [shown];
 }
 
 /** Tables `project_searches` and `unexplained`: the last search of each project, and the records that no event explains. */

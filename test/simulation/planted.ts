@@ -234,8 +234,8 @@ export const PLANTED: readonly Planted[] = [
     seed: 1463,
     themes: ['a curator is at the same record'],
     file: 'src/outbox/gate.ts',
-    from: 'if (expected) return undefined;',
-    to: `if (expected || entry.value !== '') return undefined;`,
+    from: 'return expected ? [] : [shown];',
+    to: `return expected || entry.value !== '' ? [] : [shown];`,
   },
   {
     name: 'a number is compared with the last one from here, not with the one that is shown',
