@@ -111,11 +111,10 @@ export type UserSystem = {
   readonly homeFolder: string;
   /** Home folder from the user database, independent of the environment; undefined without an entry, as in containers. */
   readonly accountFolder: string | undefined;
-  exists(path: string): boolean;
 };
 
 /**
- * Returns the places of data and state: that of a variable, else that of the system's convention, else that of an older version.
+ * Returns the places of data and state: that of a variable, else that of the system's convention.
  * Neither is inside the other, so that a copy of the data does not include the state. A relative path in a variable is ignored
  * (XDG Base Directory Specification): otherwise every folder would have its own pace.
  */
@@ -129,13 +128,11 @@ export function makePlaces(environment: Environment, system: UserSystem = makeUs
   const place = (kind: 'data' | 'state', variable: string): string => {
     const named = getAbsolute(variable);
     if (named !== undefined) return join(named, 'pas');
-    const older = kind === 'data' ? join(userHome, '.local', 'share', 'pas') : join(getAccountHome(), '.local', 'state', 'pas');
-    const applications =
-      system.platform === 'win32'
-        ? (getAbsolute('LOCALAPPDATA') ?? join(getAccountHome(), 'AppData', 'Local'))
-        : join(kind === 'data' ? userHome : getAccountHome(), 'Library', 'Application Support');
-    const base = system.platform === 'win32' || system.platform === 'darwin' ? join(applications, 'pas', kind) : older;
-    return !system.exists(base) && system.exists(older) ? older : base;
+    const userFolder = kind === 'data' ? userHome : getAccountHome();
+    if (system.platform === 'win32')
+      return join(getAbsolute('LOCALAPPDATA') ?? join(getAccountHome(), 'AppData', 'Local'), 'pas', kind);
+    if (system.platform === 'darwin') return join(userFolder, 'Library', 'Application Support', 'pas', kind);
+    return join(userFolder, '.local', kind === 'data' ? 'share' : 'state', 'pas');
   };
   const home = variables['PAS_HOME'] ?? place('data', 'XDG_DATA_HOME');
   const state = getAbsolute('PAS_STATE') ?? place('state', 'XDG_STATE_HOME');
@@ -160,7 +157,6 @@ function makeUserSystem(): UserSystem {
     get accountFolder() {
       return findAccountFolder();
     },
-    exists: existsSync,
   };
 }
 

@@ -31,109 +31,44 @@ export function getOwner({ baseUrl, username }: { readonly baseUrl: string; read
   return `${baseUrl} ${username ?? ''}`.trimEnd();
 }
 
-/** Stored entry: the secrets, or a reference to the keyring, possibly under names of an earlier pas. */
-type StoredSecrets = Secrets | { readonly keyring: true; readonly as?: readonly string[] };
-
-/** Returns the owners for whom an earlier pas stored secrets under a profile's name; none for a removed profile. */
-type OwnersOfProfile = (profile: string) => readonly string[];
+/** Stored entry: the secrets, or a reference to the keyring. */
+type StoredSecrets = Secrets | { readonly keyring: true };
 
 /**
  * Opens the secrets: in the system's keyring where one works, else in a file that only its owner can read. The file records
  * which, so that an unavailable keyring is not taken for an empty one.
  */
-export function openSecrets(path: string, keyring: Keyring | undefined, ownersOfProfile: OwnersOfProfile): SecretStore {
+export function openSecrets(path: string, keyring: Keyring | undefined): SecretStore {
   const getAccountName = (name: string): string => `${name} (${path})`;
   const read = new Map<string, Secrets>();
   const write = (all: ReadonlyMap<string, StoredSecrets>): void =>
     writePrivateFile(path, `${JSON.stringify(Object.fromEntries(all), null, 2)}\n`);
-  const readCurrent = (): Map<string, StoredSecrets> => {
-    const all = readAll(path);
-    // Migrated at once: later the name may belong to another service.
-    if (moveToOwners(all, ownersOfProfile)) write(all);
-    return all;
-  };
-  const change = (edit: (all: Map<string, StoredSecrets>) => void): void => {
-    const all = readCurrent();
-    edit(all);
-    write(all);
-  };
-  /** Moves keyring entries under profile names to their owners, for all profiles at once. */
-  const readKept = (owner: string): StoredSecrets | undefined => {
-    const all = readCurrent();
-    const stored = all.get(owner);
-    if (stored === undefined || !('as' in stored) || keyring === undefined) return stored;
-    const old = new Map<string, Secrets>();
-    const readOld = (name: string): Secrets => {
-      const its = old.get(name) ?? fromKeyring(keyring, name, getAccountName(name));
-      old.set(name, its);
-      return its;
-    };
-    for (const [each, its] of all) {
-      if (!('as' in its) || its.as === undefined) continue;
-      const parts = its.as.map((name) => selectSecrets(each, readOld(name)));
-      const first = parts.find((part) => Object.keys(part).length > 0) ?? {};
-      withKeyring(each, () => keyring.write(getAccountName(each), JSON.stringify(first)));
-      all.set(each, { keyring: true });
-    }
-    write(all);
-    for (const name of old.keys()) if (!all.has(name)) withKeyring(name, () => keyring.remove(getAccountName(name)));
-    return { keyring: true };
-  };
   return {
     get: (owner) => {
-      const stored = readKept(owner) ?? {};
+      const stored = readAll(path).get(owner) ?? {};
       if (!('keyring' in stored)) return stored;
       const secrets = read.get(owner) ?? fromKeyring(keyring, owner, getAccountName(owner));
       read.set(owner, secrets);
       return secrets;
     },
     set: (owner, secrets) => {
-      readKept(owner);
-      const inKeyring = isKeptInKeyring(keyring, getAccountName(owner), secrets);
-      change((all) => all.set(owner, inKeyring ? { keyring: true } : secrets));
+      const all = readAll(path);
+      write(all.set(owner, isKeptInKeyring(keyring, getAccountName(owner), secrets) ? { keyring: true } : secrets));
       read.set(owner, secrets);
     },
     remove: (owner) => {
-      const stored = readKept(owner);
+      const all = readAll(path);
+      const stored = all.get(owner);
       if (stored !== undefined && 'keyring' in stored) withKeyring(owner, () => keyring?.remove(getAccountName(owner)));
-      if (stored !== undefined) change((all) => all.delete(owner));
+      if (all.delete(owner)) write(all);
       read.delete(owner);
     },
     getPlace: (owner) => {
-      const stored = readCurrent().get(owner);
+      const stored = readAll(path).get(owner);
       if (stored === undefined) return 'nowhere';
       return 'keyring' in stored ? 'keyring' : 'file';
     },
   };
-}
-
-/** @returns true if an entry was stored under the name of a profile */
-function moveToOwners(all: Map<string, StoredSecrets>, ownersOfProfile: OwnersOfProfile): boolean {
-  const named = [...all].filter(([owner]) => !owner.includes('://') && ownersOfProfile(owner).length > 0);
-  for (const [profile, stored] of named) {
-    all.delete(profile);
-    for (const owner of ownersOfProfile(profile)) all.set(owner, joinSecrets(owner, all.get(owner), profile, stored));
-  }
-  return named.length > 0;
-}
-
-/** Several profiles may have one owner: the first entry wins. Keyring entries of the others are recorded for removal. */
-function joinSecrets(
-  owner: string,
-  accountSecrets: StoredSecrets | undefined,
-  profile: string,
-  profileSecrets: StoredSecrets,
-): StoredSecrets {
-  if (accountSecrets === undefined)
-    return 'keyring' in profileSecrets ? { keyring: true, as: [profile] } : selectSecrets(owner, profileSecrets);
-  if (!('keyring' in accountSecrets && 'keyring' in profileSecrets)) return accountSecrets;
-  return { keyring: true, as: [...(accountSecrets.as ?? [owner]), profile] };
-}
-
-/** Splits the combined secrets of a profile into those of the account and of the pacing store. */
-function selectSecrets(owner: string, { pacingPassword, ...account }: Secrets): Secrets {
-  if (!/^rediss?:/.test(owner)) return account;
-  return pacingPassword === undefined ? {} : { pacingPassword };
 }
 
 function isKeptInKeyring(keyring: Keyring | undefined, account: string, secrets: Secrets): boolean {
@@ -149,9 +84,7 @@ function isKeptInKeyring(keyring: Keyring | undefined, account: string, secrets:
 
 /** Reads from the keyring; while it is switched off, the owner counts as not signed in. */
 function fromKeyring(keyring: Keyring | undefined, owner: string, account: string): Secrets {
-  const text = withKeyring(owner, () => keyring?.read(account));
-  if (text === undefined) return {};
-  return parseSecrets(text) ?? {};
+  return toSecrets(parseObject(withKeyring(owner, () => keyring?.read(account)) ?? '{}'));
 }
 
 function withKeyring<T>(owner: string, work: () => T): T {
@@ -178,7 +111,7 @@ function readAll(path: string): Map<string, StoredSecrets> {
   const all = parseObject(text);
   if (all === undefined)
     throw new ConfigError(t`${path} is damaged.`, { hint: t`Delete it and run \`${cmd`pas login`}\` again.` });
-  const secrets = new Map(Object.entries(all).map(([owner, value]) => [owner, parseKeptSecrets(value)]));
+  const secrets = new Map(Object.entries(all).map(([owner, value]) => [owner, parseStoredSecrets(value)]));
   if (isOpen && [...secrets.values()].some((stored) => !('keyring' in stored)))
     throw new ConfigError(t`${path} is not used: others may read it, and its permissions cannot be changed.`, {
       hint: t`Delete it. Keep the data folder (PAS_HOME) on a disk that has permissions, or give the password in PAS_PASSWORD.`,
@@ -186,14 +119,8 @@ function readAll(path: string): Map<string, StoredSecrets> {
   return secrets;
 }
 
-function parseKeptSecrets(value: unknown): StoredSecrets {
-  if (!isObject(value) || value['keyring'] !== true) return toSecrets(value);
-  return { keyring: true, ...(value['as'] === undefined ? {} : { as: [value['as']].flat().map(String) }) };
-}
-
-function parseSecrets(text: string): Secrets | undefined {
-  const value = parseObject(text);
-  return value === undefined ? undefined : toSecrets(value);
+function parseStoredSecrets(value: unknown): StoredSecrets {
+  return isObject(value) && value['keyring'] === true ? { keyring: true } : toSecrets(value);
 }
 
 function toSecrets(value: unknown): Secrets {

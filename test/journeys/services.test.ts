@@ -98,9 +98,3 @@ test('a profile of another account has its own outbox', async () => {
   expect((await home.json<{ code: number }[]>('outbox', 'show', '--all')).length).toBe(2);
   expect(run.code).not.toBe(1);
 });
-
-test('a password stored by an earlier pas under a profile name is kept for its account', async () => {
-  const kept = JSON.parse(readFileSync(secretsFile(), 'utf8')) as Record<string, unknown>;
-  writeFileSync(secretsFile(), JSON.stringify({ mock: Object.values(kept)[0] }));
-  await expectDone(home.with({ PAS_PASSWORD: undefined }).pas('whoami'));
-});

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { makePlaces, type UserSystem } from '../../../src/context/places.ts';
 
-function system(platform: NodeJS.Platform, homeFolder: string, ...there: readonly string[]): UserSystem {
-  return { platform, homeFolder, accountFolder: homeFolder, exists: (path) => there.includes(path) };
+function system(platform: NodeJS.Platform, homeFolder: string): UserSystem {
+  return { platform, homeFolder, accountFolder: homeFolder };
 }
 
 const linux = system('linux', '/home/eva');
@@ -54,21 +54,6 @@ test.each([linux, macOs, windows])('their own variables take precedence on $plat
   };
   expect(lies(environment, on).slice(0, 2)).toEqual([at('season'), at('state', 'pas', 'pace.sqlite')]);
   expect(lies({ ...environment, PAS_HOME: '' }, on)[0]).toBe(at('data', 'pas'));
-});
-
-test.each([
-  [macOs, '/Users/eva/.local/share/pas', '/Users/eva/.local/state/pas', '/Users/eva/Library/Application Support/pas/data'],
-  [
-    windows,
-    'C:\\Users\\Eva Nováková\\.local\\share\\pas',
-    'C:\\Users\\Eva Nováková\\.local\\state\\pas',
-    'C:\\Users\\Eva Nováková\\AppData\\Local\\pas\\data',
-  ],
-])('data of an older version are found on $platform, until the new place has content', (on, data, state, own) => {
-  const before = { ...on, exists: (path: string) => [data, state].includes(path) };
-  expect(lies({}, before)[0]).toBe(data);
-  expect(lies({}, before)[1]?.startsWith(state)).toBe(true);
-  expect(lies({}, { ...on, exists: () => true })[0]).toBe(own);
 });
 
 test('another HOME moves the data, but neither the pace nor the journal', () => {
