@@ -1,14 +1,10 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openAppendingFile } from '../../src/flows/harvest/append-output.ts';
-import {
-  harvestRecords,
-  openSetState,
-  type RecordHarvest,
-  type RecordProgress,
-} from '../../src/flows/harvest/harvest-records.ts';
+import { harvestRecords, openSetState, type RecordHarvest } from '../../src/flows/harvest/harvest-records.ts';
 import { OUTPUT_FORMS, type OutputName } from '../../src/flows/harvest/outputs.ts';
 import type { OpenedOutput, Opening, RecordOutput } from '../../src/flows/harvest/record-output.ts';
+import type { SetProgress } from '../../src/flows/harvest/service-lists.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { assertSubject, deleteCheckpoint, openLedger, type Subject } from '../../src/ledger/ledger.ts';
 import { openOaiClient } from '../../src/oai/client.ts';
@@ -34,7 +30,7 @@ export type RunOptions = {
   readonly notes?: string[];
   /** Leaves half a page behind the end, as a process that was killed may. */
   readonly killed?: boolean;
-  readonly onProgress?: (progress: RecordProgress) => void;
+  readonly onProgress?: (progress: SetProgress) => void;
   /** Stands before the output. */
   readonly wrap?: (output: RecordOutput) => RecordOutput;
 };

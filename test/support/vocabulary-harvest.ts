@@ -1,4 +1,5 @@
-import { type HarvestProgress, harvestVocabulary, type SetHarvest } from '../../src/flows/harvest/harvest-vocabulary.ts';
+import { harvestVocabulary, type SetHarvest } from '../../src/flows/harvest/harvest-vocabulary.ts';
+import type { SetProgress } from '../../src/flows/harvest/service-lists.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { openOaiClient } from '../../src/oai/client.ts';
 import { type HarvestState, makeStoredState } from '../../src/oai/harvest-state.ts';
@@ -23,7 +24,7 @@ type Options = {
   readonly account?: string;
   /** Takes what a person is told. */
   readonly notes?: string[];
-  readonly onProgress?: (progress: HarvestProgress) => void;
+  readonly onProgress?: (progress: SetProgress) => void;
 };
 
 /** Runs a harvest, and time with it wherever it waits. */

@@ -1,15 +1,9 @@
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import { isNeededByImports } from '../../flows/harvest/harvest-vocabulary.ts';
+import type { SetProgress } from '../../flows/harvest/service-lists.ts';
 import type { UnconfirmedLosses } from '../../oai/harvest-engine.ts';
 import { type Progress, printable, type Terminal } from '../../ui/terminal.ts';
-
-type SetProgress = {
-  readonly setSpec: string;
-  readonly done: number;
-  readonly total: number | undefined;
-  readonly perSecond: number;
-};
 
 /** Shows one bar per set, with the rate and the remaining time. */
 export function makeProgressPerSet(terminal: Terminal): { update(progress: SetProgress): void; end(): void } {

@@ -16,19 +16,19 @@ import { checkArguments, parseGranularity, parseHeaderAlone } from '../../oai/pr
 import { listName } from '../../oai/walk.ts';
 import { createRowParser, isBytes, isNumber } from '../../store/database.ts';
 import type { OpenedOutput, Opening, RecordOutput } from './record-output.ts';
-import { assertKnownSets, computeOverlapMs, fetchServiceClock, type ListedService, type ServiceClock } from './service-lists.ts';
+import {
+  assertKnownSets,
+  computeOverlapMs,
+  fetchServiceClock,
+  type ListedService,
+  type ServiceClock,
+  type SetProgress,
+} from './service-lists.ts';
 
 export { listName };
 
 /** Stands for all records, where no set was requested. */
 const ALL_SETS = '';
-
-export type RecordProgress = {
-  readonly setSpec: string;
-  readonly done: number;
-  readonly total: number | undefined;
-  readonly perSecond: number;
-};
 
 type HarvestRecordsOptions = ListedService & {
   /** Called once the sets are known to exist, so that a mistyped one creates no file. */
@@ -55,7 +55,7 @@ type HarvestRecordsOptions = ListedService & {
   /** Maximum time until a new record appears in a harvest. */
   readonly indexAllowanceMs: number;
   readonly onNote?: (text: string) => void;
-  readonly onProgress?: (progress: RecordProgress) => void;
+  readonly onProgress?: (progress: SetProgress) => void;
 };
 
 type Figures = {

@@ -23,7 +23,7 @@ import {
   tombstoneMissingTerms,
   updateSubject,
 } from '../../vocabulary/terms.ts';
-import { assertKnownSets, computeOverlapMs, fetchServiceClock, type ServiceClock } from './service-lists.ts';
+import { assertKnownSets, computeOverlapMs, fetchServiceClock, type ServiceClock, type SetProgress } from './service-lists.ts';
 
 /** Sets of the values in finds, and of the areas and projects with which they are checked. */
 export const DEFAULT_SETS = ['heslo', 'organizace', 'osoba', 'ruian_kraj', 'ruian_okres', 'ruian_katastr', 'projekt'] as const;
@@ -32,13 +32,6 @@ export function isNeededByImports(setSpec: string): boolean {
   const isWhole = DEFAULT_SETS.some((each) => each === setSpec);
   return isWhole || FIELDS.some(({ set }) => set !== undefined && isInSet(set, setSpec));
 }
-
-export type HarvestProgress = {
-  readonly setSpec: string;
-  readonly done: number;
-  readonly total: number | undefined;
-  readonly perSecond: number;
-};
 
 type HarvestVocabularyOptions = {
   readonly client: OaiClient;
@@ -62,7 +55,7 @@ type HarvestVocabularyOptions = {
   /** Maximum time until a new record appears in a harvest. */
   readonly indexAllowanceMs: number;
   readonly onNote?: (text: string) => void;
-  readonly onProgress?: (progress: HarvestProgress) => void;
+  readonly onProgress?: (progress: SetProgress) => void;
   readonly signal?: AbortSignal;
 };
 

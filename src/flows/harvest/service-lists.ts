@@ -9,6 +9,14 @@ import { findNearestSet } from '../../text/names.ts';
 
 const MAX_SETS = 10_000;
 
+/** Progress of one set: the records that were met, of how many where the service counts them. */
+export type SetProgress = {
+  readonly setSpec: string;
+  readonly done: number;
+  readonly total: number | undefined;
+  readonly perSecond: number;
+};
+
 export type ListedService = { readonly client: OaiClient; readonly clock: Clock; readonly signal?: AbortSignal };
 
 /** Minimum overlap of two passes, since clocks and indexes are not exact. */
