@@ -7,7 +7,6 @@ const DECLARED_TWICE: Readonly<Record<string, string>> = {
   Answer: 'the library, the interview and the mock server each answer another question',
   Asking: 'arguments of a verb, and of a field',
   Decision: 'decisions about a table, a push and a held entry',
-  Layer: 'a layer of escapes, and of a GeoPackage',
   Outline: 'the commands for completion, and the border of an area',
   Photograph: 'the journal holds a name and a digest, the other a file',
   Question: 'the library asks about an entry, the interview about a field',

@@ -78,15 +78,13 @@ function makeCells({ elements, getLabels }: ExportedFind, field: Field): readonl
   return [String(formatExportValue(value))];
 }
 
-const SHOWN: readonly Field[] = FIELDS.filter(({ kind }) => kind !== 'geom-system' && kind !== 'point');
-
 /** Yields finds for readers: a heading, then a line per find, with labels in place of codes. */
 export function* makeReaderRows(finds: Iterable<ExportedFind>): Generator<readonly string[]> {
   yield [
     t`Find`,
     t`Sending state`,
     t`Identifier`,
-    ...SHOWN.map((field) => getElementLabel(field)),
+    ...COLUMNS.map((field) => getElementLabel(field)),
     t`Coordinates`,
     t`Photographs`,
     t`Changed at the service`,
@@ -97,7 +95,7 @@ export function* makeReaderRows(finds: Iterable<ExportedFind>): Generator<readon
       find.localId,
       state === undefined ? t`not queued` : String(STATE_WORDS[state]),
       find.identCely ?? '',
-      ...SHOWN.map((field) => formatField(find, field)),
+      ...COLUMNS.map((field) => formatField(find, field)),
       formatPointOfFind(find.elements) ?? '',
       joinNames(find.photos, '; '),
       (find.changed ?? []).map(formatChange).join('; '),

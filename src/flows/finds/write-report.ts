@@ -1,14 +1,33 @@
 import { FileError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
+import { getPackageVersion } from '../../base/package-root.ts';
+import { findKnownAccount } from '../../outbox/bound-account.ts';
 import type { Photograph } from '../../outbox/entry.ts';
+import { iterateFinds, type StoredFind } from '../../outbox/stored-finds.ts';
 import { loadImageLibrary, makeThumbnails } from '../../photo/thumbnail.ts';
 import { readAssets } from '../../report/assets.ts';
+import { makeFrameAround } from '../../report/map-frame.ts';
+import { type PlannedSheet, planSheets } from '../../report/map-sheets.ts';
 import { type FindWithPictures, GENERATOR, renderPage } from '../../report/page.ts';
 import type { Picture } from '../../report/report-model.ts';
+import {
+  type Count,
+  isForPerson,
+  type MappedFind,
+  type MapSheet,
+  REPORT_STATES,
+  type Report,
+  type ReportFind,
+  type ReportSettings,
+} from '../../report/report-model.ts';
+import { getStateName } from '../../report/states.ts';
 import { openContentStore } from '../../store/content-store.ts';
 import { readBeginning, writeOutputFile, writeToReader } from '../../store/output-file.ts';
-import { gatherReport, type ReportRequest } from './gather-report.ts';
-import type { GatheredFind } from './report-find.ts';
+import { compareCzech } from '../../text/names.ts';
+import type { Vocabulary } from '../../vocabulary/term.ts';
+import { listNamedAreas, makeAreaLookup } from '../../vocabulary/term-lookup.ts';
+import { findTermByIdent, listSuperiors } from '../../vocabulary/terms.ts';
+import { type FindSources, type GatheredFind, gatherFind, type ReportSources } from './report-find.ts';
 
 type PageRequest = ReportRequest & {
   readonly photosFolder: string;
@@ -101,4 +120,124 @@ async function* addPictures(
     onFind(doneCount, finds.length);
     begin();
   }
+}
+
+type ReportRequest = ReportSources &
+  ReportSettings & {
+    readonly vocabulary: Vocabulary;
+    readonly finds: readonly StoredFind[] | undefined;
+  };
+
+type GatheredReport = { readonly report: Report; readonly finds: readonly GatheredFind[] };
+
+/** Collects the content of the page except pictures, which are larger and are made when they are written. */
+function gatherReport(request: ReportRequest): GatheredReport {
+  const sources = findSources(request);
+  const finds: GatheredFind[] = [];
+  for (const stored of request.finds ?? iterateFinds(request.outbox)) finds.push(gatherFind(sources, stored, finds.length + 1));
+  const reportFinds = finds.map(({ find }) => find);
+  const mapped = reportFinds.flatMap(({ number, localId, state, place }): MappedFind[] =>
+    place === undefined ? [] : [{ number, localId, state, place }],
+  );
+  const { madeMs, profile, places, pictures, vocabulary } = request;
+  const account = findKnownAccount(request.outbox);
+  const report: Report = {
+    ...{ madeMs, profile, places, pictures },
+    version: getPackageVersion(),
+    account: account === undefined ? undefined : [account.name, account.organisation].filter((part) => part !== '').join(', '),
+    finds: reportFinds.length,
+    photographs: finds.reduce((sum, { photographs }) => sum + photographs.length, 0),
+    withProblems: reportFinds.filter(isForPerson).length,
+    withoutPlace: reportFinds.length - mapped.length,
+    byState: REPORT_STATES.flatMap((state) => {
+      const count = reportFinds.filter((find) => find.state === state).length;
+      return count === 0 ? [] : [{ key: state, label: getStateName(state), count }];
+    }),
+    byPeriod: countBy(reportFinds, ({ period }) => period),
+    byObjectType: countBy(reportFinds, ({ objectType }) => objectType),
+    byAccessibility: countBy(reportFinds, ({ accessibility }) =>
+      accessibility === undefined
+        ? undefined
+        : {
+            id: accessibility.id,
+            text: [accessibility.letter, accessibility.text].filter((part) => part !== undefined).join(' '),
+          },
+    ),
+    maps: drawSheets(vocabulary, planSheets(mapped), reportFinds),
+  };
+  return { report, finds };
+}
+
+/** Caches lookups, since finds repeat terms. */
+function findSources({ outbox, recordBase, places, ownTerms, vocabulary }: ReportRequest): FindSources {
+  const memoizeByIdent = <T>(look: (ident: string) => T): ((ident: string) => T) => {
+    const valuesByIdent = new Map<string, { readonly value: T }>();
+    return (ident) => {
+      const memo = valuesByIdent.get(ident) ?? { value: look(ident) };
+      valuesByIdent.set(ident, memo);
+      return memo.value;
+    };
+  };
+  return {
+    ...{ outbox, recordBase, places, ownTerms },
+    findTerm: memoizeByIdent((ident) => findTermByIdent(vocabulary, ident)),
+    findDistrict: memoizeByIdent((area) => listSuperiors(vocabulary, area).find(({ kind }) => kind === 'okres')?.label),
+    lookupArea: makeAreaLookup(vocabulary),
+  };
+}
+
+/** Counts by label, most frequent first, finds without one last. */
+function countBy(
+  finds: readonly ReportFind[],
+  getLabel: (find: ReportFind) => { readonly id: string; readonly text: string } | undefined,
+): Count[] {
+  const counts = new Map<string, { key: string; label: string; count: number }>();
+  for (const find of finds) {
+    const label = getLabel(find);
+    const key = label?.id ?? '';
+    const entry = counts.get(key) ?? { key, label: label?.text ?? t`not given`, count: 0 };
+    entry.count += 1;
+    counts.set(key, entry);
+  }
+  return [...counts.values()].sort(
+    (a, b) => Number(a.key === '') - Number(b.key === '') || b.count - a.count || compareCzech(a.label, b.label),
+  );
+}
+
+/** Areas are drawn at scales up to this many metres per drawing unit, about a millimetre and a half on paper. */
+const AREAS_BELOW_METRES = 60;
+const TITLE_AREAS = 3;
+
+function drawSheets(vocabulary: Vocabulary, planned: readonly PlannedSheet[], finds: readonly ReportFind[]): MapSheet[] {
+  const areaByNumber = new Map(finds.map(({ number, area }) => [number, area]));
+  return planned.map(({ kind, finds: members, box }, index) => {
+    const { box: framed, metresPerUnit } = makeFrameAround(box, kind);
+    const listAreas = (set: string): MapSheet['areas'] =>
+      listNamedAreas(vocabulary, set, framed).map(({ label, polygon }) => ({ label, polygon }));
+    return {
+      kind,
+      title: kind === 'overview' ? t`Overview` : makeSheetTitle(members, areaByNumber, index),
+      box,
+      finds: members,
+      districts: listAreas('ruian_okres'),
+      areas: metresPerUnit <= AREAS_BELOW_METRES ? listAreas('ruian_katastr') : [],
+    };
+  });
+}
+
+/** Returns the areas with most of the finds. */
+function makeSheetTitle(
+  members: readonly MappedFind[],
+  areaByNumber: ReadonlyMap<number, string | undefined>,
+  index: number,
+): string {
+  const counts = new Map<string, number>();
+  for (const { number } of members) {
+    const area = areaByNumber.get(number);
+    if (area !== undefined) counts.set(area, (counts.get(area) ?? 0) + 1);
+  }
+  const names = [...counts].sort((a, b) => b[1] - a[1] || compareCzech(a[0], b[0])).map(([name]) => name);
+  const sheet = index + 1;
+  if (names.length === 0) return t`Map ${sheet}`;
+  return names.slice(0, TITLE_AREAS).join(', ') + (names.length > TITLE_AREAS ? ' …' : '');
 }

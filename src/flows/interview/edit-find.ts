@@ -3,7 +3,7 @@ import { hasErrors, type Issue, makeErrorIssue, makeUnreadable } from '../../bas
 import { t } from '../../base/language.ts';
 import { cmd, msg } from '../../base/message.ts';
 import { mapTable } from '../../columns/map-table.ts';
-import { OF_ONE_FIND, parseSettingsOrThrow } from '../../columns/settings.ts';
+import { OF_ONE_FIND, parseSetting, parseSettingsOrThrow } from '../../columns/settings.ts';
 import {
   type Cells,
   editText,
@@ -13,7 +13,7 @@ import {
   parseEditText,
   withChanges,
 } from '../../find/edit-text.ts';
-import { FIELDS, type FindElements } from '../../find/fields.ts';
+import { FIELDS, type FindElements, isElementName } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
 import type { LookupTerm } from '../../find/lookup.ts';
 import { isAsked, QUESTIONS, type Question, type QuestionName } from '../../find/questions.ts';
@@ -25,7 +25,9 @@ import { findImportOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { findById, type StoredFind, updateFind } from '../../outbox/stored-finds.ts';
 import { parsePosition } from '../../place/read-position.ts';
+import { ENTRY_STATES } from '../finds/entry-words.ts';
 import { formatAnswer } from '../finds/find-texts.ts';
+import type { FindChoice } from '../finds/select-finds.ts';
 import { asFind, makeImportContent } from '../queue/enqueue-finds.ts';
 import { withPosition } from './answer.ts';
 import { requireUnambiguous, withDraftIntent } from './entry-session.ts';
@@ -272,4 +274,41 @@ function findNextQuestion(find: Find, done: readonly QuestionName[]): Question |
   const isDue = (question: Question): boolean =>
     question.when === 'more' || isAsked(question, getTargetState(find)) || formatAnswer(question.name, find) !== undefined;
   return QUESTIONS.find((question) => !NOT_EDITED.includes(question.name) && !done.includes(question.name) && isDue(question));
+}
+
+/** Parses filters `element=value`, `state=…`, `since=…`, `until=…` and `text=…`. @throws UsageError for an invalid one */
+export function parseChoice(filters: readonly string[]): FindChoice {
+  const [named, otherNames] = [new Map<string, string>(), [] as string[]];
+  for (const filter of filters) {
+    const [, name = '', value = ''] = /^\s*(state|since|until|text)\s*=(.*)$/s.exec(filter) ?? [];
+    if (name === '') otherNames.push(filter);
+    else named.set(name, value.trim());
+  }
+  const [state, since, until, text] = ['state', 'since', 'until', 'text'].map((name) => named.get(name));
+  for (const day of [since, until]) {
+    if (day !== undefined && !/^\d{4}-\d\d-\d\d$/.test(day))
+      throw new UsageError(t`"${day}" is not a date. Write it as YYYY-MM-DD.`);
+  }
+  return {
+    ...(state === undefined ? {} : { state: parseStates(state) }),
+    ...(since === undefined ? {} : { since }),
+    ...(until === undefined ? {} : { until }),
+    ...(text === undefined ? {} : { text }),
+    elements: otherNames.map(parseElementFilter),
+  };
+}
+
+function parseStates(text: string) {
+  const words = text.split(/[\s,]+/);
+  const unknown = words.find((word) => !ENTRY_STATES.some((state) => state === word));
+  const all = ENTRY_STATES.join(', ');
+  if (unknown !== undefined) throw new UsageError(t`There is no state ${unknown}. The states are: ${all}.`);
+  return ENTRY_STATES.filter((state) => words.includes(state));
+}
+
+function parseElementFilter(filter: string) {
+  const setting = parseSetting(filter);
+  if ('rule' in setting) throw new UsageError(setting.message);
+  if (!isElementName(setting.name)) throw new UsageError(t`Finds cannot be selected by ${setting.givenName}.`);
+  return [setting.name, setting.value] as const;
 }
