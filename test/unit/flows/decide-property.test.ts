@@ -102,6 +102,15 @@ test('decide settles every outcome of every kind of entry, and leaves none under
       }
 });
 
+test('a forbidden find stays queued if the probe of its account had no valid token', () => {
+  const attempt: Attempt = {
+    ...{ outcome: 'forbidden', kind: 'import', id: 1, odd: false, status: 403, access: 'unauthorised' },
+    ...{ failuresBefore: 0, besideImport: false, besideAccepted: false },
+  };
+  const { settlement, state, effects } = decide(makeInitialState(new Map()), makeFacts(attempt, 1));
+  expect([settlement.state, state.accessProven, effects]).toEqual(['queued', false, []]);
+});
+
 test('decide is pure: it changes no argument, and repeats its result', () => {
   fc.assert(
     fc.property(fc.array(attempts, { maxLength: 30 }), (all) => {

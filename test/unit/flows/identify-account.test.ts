@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { AuthError, ConfigError, UnavailableError } from '../../../src/base/errors.ts';
-import { resolveAccount, signIn } from '../../../src/flows/push/resolve-account.ts';
+import { AuthError, ConfigError, type PasError, UnavailableError } from '../../../src/base/errors.ts';
+import { type ProfileUser, resolveAccount, type Signer, signIn } from '../../../src/flows/push/resolve-account.ts';
 import { TransportError } from '../../../src/http/exchange.ts';
-import { findKnownAccount, findKnownUsername } from '../../../src/outbox/bound-account.ts';
+import { findKnownAccount, findKnownUsername, type KnownAccount, rememberAccount } from '../../../src/outbox/bound-account.ts';
 import { updateHeader } from '../../../src/outbox/open-outbox.ts';
 import { EVA_SAID, JAN_SAID, serviceSaying } from '../../support/account-service.ts';
 import { ADDRESS, tempOutbox, USERNAME } from '../../support/temp-outbox.ts';
@@ -50,6 +50,84 @@ describe('the signed-in account', () => {
     expect(known()).toEqual([EVA_SAID.identCely, USERNAME]);
     await resolveAccount(outbox, serviceSaying(JAN_SAID, { usesExternalToken: true }));
     expect(known()).toEqual([JAN_SAID.identCely, undefined]);
+  });
+});
+
+/** The profile `dig` of a user, whose advice repeats what it was asked about. */
+const profileOf = (username: string | undefined): ProfileUser => ({
+  ...{ name: 'dig', username },
+  adviseProfileFor: (other) => `make a profile for ${other}`,
+  withUser: (right) => `give dig to ${right}`,
+});
+
+describe('an account that is not the one of the outbox', () => {
+  const [JAN_EMAIL, LOGIN] = ['jan@example.org', 'pas login'];
+  const separate = (user: string) => `If ${user} is to send from an outbox of its own, make a profile for ${user}`;
+  const unsetToken = `To send as U-000001, unset PAS_TOKEN and sign in: ${LOGIN}.`;
+  const unsetUser = `To send as U-000001, unset PAS_USERNAME and PAS_PASSWORD and sign in: ${LOGIN}.`;
+  const signInAgain = `To send as U-000001, sign in with that account: ${LOGIN}.`;
+  test.each<[string, Partial<Signer>, string, KnownAccount?]>([
+    [
+      'for a program without profiles',
+      {},
+      `Sign in as U-000001 with \`${LOGIN}\`, or make a profile with an outbox of its own for U-000002: pas init --name NAME --base-url ${ADDRESS}`,
+    ],
+    [
+      'with a token from outside',
+      { usesExternalToken: true, profile: profileOf(USERNAME) },
+      `${unsetToken} ${separate(JAN_EMAIL)}`,
+    ],
+    [
+      'with a token of an account without an address',
+      { usesExternalToken: true, profile: profileOf(USERNAME) },
+      `${unsetToken} ${separate('U-000002')}`,
+      { ...JAN_SAID, email: '' },
+    ],
+    ['with the user of a variable', { username: 'jan', profile: profileOf(USERNAME) }, `${unsetUser} ${separate('jan')}`],
+    [
+      'with the user that the profile got since',
+      { username: 'jan', profile: profileOf('jan') },
+      `To send as U-000001, give dig to ${USERNAME}. ${separate('jan')}`,
+    ],
+    ['with a wrong password', { profile: profileOf(USERNAME) }, `${signInAgain} ${separate(USERNAME)}`],
+    ['for a profile without a user', { username: 'jan', profile: profileOf(undefined) }, `${signInAgain} ${separate('jan')}`],
+    ['without any user name', { username: undefined, profile: profileOf(undefined) }, `${signInAgain} ${separate(JAN_EMAIL)}`],
+  ])('%s is refused with the ways out', async (_, signer, hint, said = JAN_SAID) => {
+    using outbox = tempOutbox();
+    const refused = resolveAccount(outbox, { ...serviceSaying(said), ...signer });
+    await expect(refused).rejects.toMatchObject({ name: 'ConfigError', message: expect.stringContaining('U-000002') });
+    expect(`${((await refused.catch((thrown: PasError) => thrown)) as PasError).hint}`).toBe(hint);
+  });
+
+  test('is named by the user of the profile where no user name is known', async () => {
+    using outbox = tempOutbox();
+    rememberAccount(outbox, '', EVA_SAID);
+    const refused = resolveAccount(outbox, { ...serviceSaying(JAN_SAID), ...{ username: 'jan', profile: profileOf('jan') } });
+    await expect(refused).rejects.toMatchObject({ message: expect.stringContaining('Nothing was sent') });
+    expect(`${((await refused.catch((thrown: PasError) => thrown)) as PasError).hint}`).toBe(`${signInAgain} ${separate('jan')}`);
+  });
+});
+
+describe('before anything was sent, the account of a profile', () => {
+  const outside = { usesExternalToken: true };
+  test.each<[string, Partial<Signer>, boolean]>([
+    ['has the user name of the profile', { profile: profileOf(' Eva@example.org') }, true],
+    ['has its e-mail address as user name', { ...outside, profile: profileOf('jan@example.org') }, true],
+    ['has the part before the @ as user name', { ...outside, profile: profileOf('jan') }, true],
+    ['is any where the profile has no user', { ...outside, profile: profileOf(undefined) }, true],
+    ['is not another one than that of its user name', { ...outside, profile: profileOf(USERNAME) }, false],
+    ['is not one of another user name', { username: 'jan', profile: profileOf('petr') }, false],
+    ['is not unknown', { username: undefined, profile: profileOf('petr') }, false],
+  ])('%s', async (_, signer, isTaken) => {
+    using outbox = unboundOutbox();
+    const resolved = resolveAccount(outbox, { ...serviceSaying(JAN_SAID), ...signer }).catch((thrown: PasError) => thrown);
+    const { profile } = signer;
+    if (isTaken) expect(await resolved).toMatchObject({ identCely: 'U-000002' });
+    else
+      expect(await resolved).toMatchObject({
+        message: `Profile dig is for the user ${profile?.username}, and ${ADDRESS} says that you are signed in as U-000002. Nothing was sent.`,
+      });
+    expect(findKnownAccount(outbox)?.identCely).toBe(isTaken ? 'U-000002' : EVA_SAID.identCely);
   });
 });
 
