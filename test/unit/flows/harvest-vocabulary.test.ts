@@ -1,13 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { DatabaseError, UnavailableError, UsageError } from '../../../src/base/errors.ts';
+import { DatabaseError, UsageError } from '../../../src/base/errors.ts';
 import type { SetHarvest } from '../../../src/flows/harvest/harvest-vocabulary.ts';
-import { TransportError } from '../../../src/http/exchange.ts';
 import type { Vocabulary } from '../../../src/vocabulary/term.ts';
 import { isHarvested } from '../../../src/vocabulary/terms.ts';
 import { OAI_BASE } from '../../support/scripted-oai.ts';
 import { tempVocabulary } from '../../support/temp-vocabulary.ts';
 import { aRepository, ident, sorted } from '../../support/term-repository.ts';
-import { getState, harvest, SET, stored } from '../../support/vocabulary-harvest.ts';
+import { harvest, SET, stored } from '../../support/vocabulary-harvest.ts';
 
 test.each([0, 1, 10])('a list of %i records is harvested completely', async (count) => {
   using store = tempVocabulary();
@@ -18,45 +17,6 @@ test.each([0, 1, 10])('a list of %i records is harvested completely', async (cou
   expect(result).toMatchObject({ setSpec: SET, pass: 'full', records: count, ...none });
   expect(sorted(stored(vocabulary))).toEqual(sorted(repository.alive()));
   expect(isHarvested(vocabulary, SET)).toBe(count > 0);
-});
-
-describe('an interrupted harvest', () => {
-  test('resumes at its page', async () => {
-    using store = tempVocabulary();
-    const vocabulary = store.openSource(OAI_BASE);
-    const repository = aRepository(12);
-    repository.nowMs += 3_600_000;
-    repository.beforeAnswer = ({ url }) => {
-      if (url.includes('T3')) throw new TransportError('reset', true, 'the network is gone');
-    };
-    await expect(harvest(repository, vocabulary)).rejects.toBeInstanceOf(UnavailableError);
-    expect(stored(vocabulary).size).toBe(9);
-    expect([isHarvested(vocabulary, SET), getState(vocabulary).getPass()?.walk.token]).toEqual([false, 'T3']);
-    repository.beforeAnswer = () => {};
-    repository.requests.length = 0;
-    const [result] = await harvest(repository, vocabulary);
-    expect(result).toMatchObject({ pass: 'full', records: 12 });
-    const [first, second, followUp, ...more] = repository.requests.filter((query) => query.includes('ListRecords'));
-    expect([first, second, more]).toEqual(['verb=ListRecords&resumptionToken=T3', 'verb=ListRecords&resumptionToken=T4', []]);
-    // Changes since ten minutes before the first page, which the first run had seen.
-    expect(followUp).toContain('from=2025-06-01T00%3A50%3A1');
-  });
-
-  test('starts its list again when a token of its follow-up expired', async () => {
-    using store = tempVocabulary();
-    const vocabulary = store.openSource(OAI_BASE);
-    const repository = aRepository(12);
-    let [changes, refused] = [0, false];
-    repository.beforeAnswer = ({ url }) => {
-      if (url.includes('resumptionToken') && changes < 6) repository.put(ident(++changes), `změněno ${changes}`);
-      if (refused || !url.includes('resumptionToken') || !repository.requests.some((query) => query.includes('from='))) return;
-      refused = true;
-      repository.expireTokens();
-    };
-    const [result] = await harvest(repository, vocabulary);
-    expect([result?.records, refused]).toEqual([12, true]);
-    expect(sorted(stored(vocabulary))).toEqual(sorted(repository.alive()));
-  });
 });
 
 describe('an incomplete list', () => {
