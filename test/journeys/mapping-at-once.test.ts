@@ -43,12 +43,6 @@ test('a list of a single term is a list', async () => {
   expect(proposals.map(({ term }) => term)).toEqual(['fibule']);
 });
 
-test('the name of a column is not read as a term', async () => {
-  home.file('named.csv', 'termín\nfibule\n');
-  const { proposals } = await home.json<{ proposals: { term: string }[] }>('vocab', 'map', 'suggest', 'named.csv');
-  expect(proposals.map(({ term }) => term)).toEqual(['fibule']);
-});
-
 test('four terms that are mapped in parallel are all mapped', async () => {
   const homeCopy = home.copy();
   const terms = ['bronz', 'laten', 'neo', 'stredovek'];
@@ -68,13 +62,6 @@ test('a note stays if a table without notes is imported, or the term is mapped a
   await expectDone(homeCopy.pas('vocab', 'map', 'set', 'druh_nalezu', 'fibule', 'mince'));
   const rows = await homeCopy.json<Row[]>('vocab', 'map', 'list');
   expect(rows).toMatchObject([{ term: 'fibule', label: 'mince', note: 'podle kartotéky' }]);
-});
-
-test('two contradicting rows of one table are named, and neither counts', async () => {
-  const homeCopy = home.copy();
-  homeCopy.file('both.csv', 'set;term;id;label\ndruh_nalezu;fibule;;spona\nobject_type;FIBULE;;mince\n');
-  const run = await homeCopy.pas('vocab', 'map', 'import', 'both.csv', '--confirmed', '--json');
-  expect([run.code, JSON.parse(run.stdout)]).toMatchObject([3, { added: 0, issues: [{ rule: 'mapping-twice' }] }]);
 });
 
 test('a mapping that was saved in Windows-1250 is read', async () => {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
@@ -31,23 +31,6 @@ async function look(homeCopy: Home, file: string, text: string) {
   return { code: run.code, stderr: run.stderr, value: JSON.parse(run.stdout) as Looked };
 }
 
-test('two tables that both count from 1 are imported side by side', async () => {
-  const homeCopy = home.copy();
-  for (const [file, east] of [
-    ['vsesoky.csv', '-693922,37'],
-    ['petrovice.csv', '-683922,37'],
-  ] as const) {
-    const { code } = await look(homeCopy, file, `č.;Předmět;X;Y\n1;spona;${east};-1076044,69\n2;nůž;${east};-1076050,00\n`);
-    expect(code).toBe(0);
-    expect(await homeCopy.json('import', file, '--map', file.replace('.csv', '.map.toml'))).toMatchObject({
-      added: 2,
-      updated: 0,
-    });
-  }
-  const finds = await homeCopy.json<{ local_id: string }[]>('list');
-  expect(finds.map(({ local_id }) => local_id).sort()).toEqual(['petrovice-1', 'petrovice-2', 'vsesoky-1', 'vsesoky-2']);
-});
-
 test('a find of which only number and object are known is counted as it is imported', async () => {
   const homeCopy = home.copy();
   const rows = ['K1;spona;1.6.2024', 'K2;mince;2.6.2024', 'K3;nůž;', 'Celkem 3 ks;;'];
@@ -76,18 +59,4 @@ test('depths in two units cause a question, and the map is refused until it is a
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('unit is "?". Write "mm"')]);
   writeFileSync(map, readFileSync(map, 'utf8').replace('unit = "?"', 'unit = "m"'));
   expect(await homeCopy.json('import', 'deep.csv', '--map', 'deep.map.toml')).toMatchObject({ added: 3 });
-});
-
-test('a column like no element is counted, and goes to the note of the find', async () => {
-  const homeCopy = home.copy();
-  const { value } = await look(homeCopy, 'scale.csv', 'č.;váha (g);Popis místa\nA1;12,5;U brodu\nA2;;Pod hradem\n');
-  expect(value.columns[1]).toMatchObject({
-    element: 'poznamka',
-    filled: 1,
-    reasons: ['1 value, like no element: kept in the note'],
-  });
-  await expectDone(homeCopy.pas('import', 'scale.csv', '--map', 'scale.map.toml', '--set', 'geom_system=4326'));
-  const { elements } = await homeCopy.json<{ elements: Record<string, unknown> }>('show', 'A1');
-  expect(elements).toMatchObject({ poznamka: 'váha (g): 12,5', lokalizace: 'U brodu' });
-  expect(existsSync(join(homeCopy.folder, 'scale.terms.csv'))).toBe(false);
 });

@@ -84,12 +84,6 @@ test('a table of another form is reported in one line, with the command that rea
   );
 });
 
-test('a single mistyped column among good ones is reported by itself', async () => {
-  home.file('typo.csv', 'local_id;hlubka\nZ-1;3\n');
-  const run = await home.pas('import', 'typo.csv');
-  expect(run.stdout).toContain('Did you mean hloubka');
-});
-
 test('errors name an element as pas show does, with its name in brackets', async () => {
   home.file('depth.csv', 'local_id;hloubka\nZ-1;mělko\n');
   const [english, czech] = await Promise.all(

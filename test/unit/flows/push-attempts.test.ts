@@ -12,7 +12,7 @@ import { inWords } from '../../support/in-words.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 import { aComputer, findService, PROJECT, queueFind } from './find-service.ts';
-import { answer, count, created, isCreate, obeyed, scene } from './push-scene.ts';
+import { answer, count, created, isCreate, obeyed, queuedScene, scene } from './push-scene.ts';
 
 const DAY_MS = 86_400_000;
 const N1 = `${PROJECT}-N00001`;
@@ -148,11 +148,9 @@ describe('a record returned for an import', () => {
   test.each([1, 16])(
     'and that it names for each of %i at once leaves all of them uncertain, and ends the push',
     async (maxInFlight) => {
-      const clock = manualClock();
-      using outbox = tempOutbox(clock);
-      for (let index = 0; index < 41; index += 1) queueImport(outbox, `K-${index}`);
-      const { run } = scene(clock, (request) => (isCreate(request) ? answer(201, { 'x-record-id': N1 }) : obeyed(request)));
-      const { requests, stopCause } = await run(outbox, { maxInFlight });
+      using push = queuedScene(41, (request) => (isCreate(request) ? answer(201, { 'x-record-id': N1 }) : obeyed(request)));
+      const { outbox, run } = push;
+      const { requests, stopCause } = await run({ maxInFlight });
       expect(stopCause?.kind).toBe('in-doubt');
       expect(requests).toBeLessThan(16);
       expect([count(outbox, 'accepted'), count(outbox, 'uncertain'), count(outbox, 'queued')]).toEqual([

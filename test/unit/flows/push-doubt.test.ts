@@ -4,7 +4,7 @@ import { TransportError } from '../../../src/http/exchange.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { SLOW_RUNS } from '../../support/property-runs.ts';
 import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
-import { answer, count, isCreate, LATENCY_MS, obeyed, page, type Reply, scene } from './push-scene.ts';
+import { answer, count, isCreate, LATENCY_MS, obeyed, page, queuedScene, type Reply, scene } from './push-scene.ts';
 
 const cut = () => new TransportError('reset', true, 'cut');
 
@@ -20,30 +20,24 @@ describe('a portal in place of the service', () => {
     ['JSON that the contract does not know', () => answer(409)],
     ['cut connections', cut],
   ])('of %s leaves one find uncertain and ends the push', async (_name, wall) => {
-    const clock = manualClock();
-    using outbox = tempOutbox(clock);
-    queueMany(outbox, 40);
-    const { run, asked } = scene(clock, wall);
-    expect((await run(outbox)).stopCause?.kind).toMatch(/^(in-doubt|unreachable)$/);
+    using push = queuedScene(40, wall);
+    const { outbox, run, asked } = push;
+    expect((await run()).stopCause?.kind).toMatch(/^(in-doubt|unreachable)$/);
     expect([count(outbox, 'uncertain'), count(outbox, 'queued')]).toEqual([1, 39]);
     expect(asked.filter(isCreate)).toHaveLength(1);
   });
 
   test('before all writes, though probes pass it, leaves one find uncertain', async () => {
-    const clock = manualClock();
-    using outbox = tempOutbox(clock);
-    queueMany(outbox, 40);
-    const { run } = scene(clock, (request) => (request.method === 'GET' ? obeyed(request) : page(200)));
-    expect(await run(outbox)).toMatchObject({ stopCause: { kind: 'in-doubt' } });
+    using push = queuedScene(40, (request) => (request.method === 'GET' ? obeyed(request) : page(200)));
+    const { outbox, run } = push;
+    expect(await run()).toMatchObject({ stopCause: { kind: 'in-doubt' } });
     expect(count(outbox, 'uncertain')).toBe(1);
   });
 
   test('before finds alone leaves two uncertain: the second shows that the first was no accident', async () => {
-    const clock = manualClock();
-    using outbox = tempOutbox(clock);
-    queueMany(outbox, 40);
-    const { run } = scene(clock, (request) => (isCreate(request) ? page(200) : obeyed(request)));
-    expect(await run(outbox)).toMatchObject({ stopCause: { kind: 'in-doubt' } });
+    using push = queuedScene(40, (request) => (isCreate(request) ? page(200) : obeyed(request)));
+    const { outbox, run } = push;
+    expect(await run()).toMatchObject({ stopCause: { kind: 'in-doubt' } });
     expect([count(outbox, 'uncertain'), count(outbox, 'queued')]).toEqual([2, 38]);
   });
 
@@ -65,22 +59,18 @@ describe('a portal in place of the service', () => {
 
 describe('until the service has answered for the first time', () => {
   test('one find is under way, and from then on as many as the pace permits', async () => {
-    const clock = manualClock();
-    using outbox = tempOutbox(clock);
-    queueMany(outbox, 20);
-    const { run, asked } = scene(clock, obeyed);
-    expect(await run(outbox)).toMatchObject({ accepted: 20 });
+    using push = queuedScene(20, obeyed);
+    const { run, asked } = push;
+    expect(await run()).toMatchObject({ accepted: 20 });
     const gaps = asked.slice(1).map(({ at }, index) => at - (asked[index]?.at ?? 0));
     expect(gaps[0]).toBeGreaterThanOrEqual(LATENCY_MS);
     expect(Math.max(...gaps.slice(1))).toBeLessThan(120);
   });
 
   test('a failure of the service does not raise the number of requests', async () => {
-    const clock = manualClock();
-    using outbox = tempOutbox(clock);
-    queueMany(outbox, 20);
-    const { run, asked } = scene(clock, () => answer(500));
-    expect(await run(outbox)).toMatchObject({ stopCause: { kind: 'in-doubt' } });
+    using push = queuedScene(20, () => answer(500));
+    const { outbox, run, asked } = push;
+    expect(await run()).toMatchObject({ stopCause: { kind: 'in-doubt' } });
     expect([asked.length, count(outbox, 'uncertain')]).toEqual([5, 5]);
   });
 
@@ -90,11 +80,9 @@ describe('until the service has answered for the first time', () => {
     ['a throttle', () => answer(429, { 'retry-after': '1' })],
     ['a token that ran out', () => answer(401)],
   ])('%s counts as an answer', async (_name, reply) => {
-    const clock = manualClock();
-    using outbox = tempOutbox(clock);
-    queueMany(outbox, 10);
-    const { run, asked } = scene(clock, (request, index) => (index === 0 ? reply() : obeyed(request)));
-    expect(await run(outbox)).toMatchObject({ stopCause: undefined });
+    using push = queuedScene(10, (request, index) => (index === 0 ? reply() : obeyed(request)));
+    const { run, asked } = push;
+    expect(await run()).toMatchObject({ stopCause: undefined });
     expect(asked.every(isCreate)).toBe(true);
     expect((asked.at(-1)?.at ?? 0) - (asked[2]?.at ?? 0)).toBeLessThan(1000);
   });
@@ -106,11 +94,9 @@ describe('a single odd answer', () => {
     ['in the middle', 12, () => page(502)],
     ['that is a cut connection at the beginning', 0, cut],
   ])('%s costs one probe, and the push continues to its end', async (_name, at, odd) => {
-    const clock = manualClock();
-    using outbox = tempOutbox(clock);
-    queueMany(outbox, 30);
-    const { run, asked } = scene(clock, (request, index) => (index === at ? odd() : obeyed(request)));
-    expect(await run(outbox)).toMatchObject({ accepted: 29, stopCause: undefined });
+    using push = queuedScene(30, (request, index) => (index === at ? odd() : obeyed(request)));
+    const { outbox, run, asked } = push;
+    expect(await run()).toMatchObject({ accepted: 29, stopCause: undefined });
     expect(count(outbox, 'uncertain')).toBe(1);
     const questions = asked.filter((request) => !isCreate(request));
     expect(questions).toMatchObject([{ method: 'POST', url: 'http://service/api/pas/import-xml' }]);
@@ -121,11 +107,9 @@ describe('a single odd answer', () => {
   });
 
   test('to the last find causes no probe, since nothing is left to send', async () => {
-    const clock = manualClock();
-    using outbox = tempOutbox(clock);
-    queueMany(outbox, 3);
-    const { run, asked } = scene(clock, (request, index) => (index === 2 ? page(502) : obeyed(request)));
-    expect(await run(outbox)).toMatchObject({ accepted: 2, stopCause: undefined });
+    using push = queuedScene(3, (request, index) => (index === 2 ? page(502) : obeyed(request)));
+    const { run, asked } = push;
+    expect(await run()).toMatchObject({ accepted: 2, stopCause: undefined });
     expect(asked).toHaveLength(3);
   });
 
@@ -134,11 +118,9 @@ describe('a single odd answer', () => {
     ['cannot be reached', () => new TransportError('connect', false, 'no route'), 'unreachable'],
     ['fails', () => answer(500), 'in-doubt'],
   ])('after which the service %s ends the push with the queue kept', async (_name, reply, kind) => {
-    const clock = manualClock();
-    using outbox = tempOutbox(clock);
-    queueMany(outbox, 10);
-    const { run } = scene(clock, (request) => (isCreate(request) ? page(502) : reply()));
-    expect(await run(outbox)).toMatchObject({ stopCause: { kind } });
+    using push = queuedScene(10, (request) => (isCreate(request) ? page(502) : reply()));
+    const { outbox, run } = push;
+    expect(await run()).toMatchObject({ stopCause: { kind } });
     expect([count(outbox, 'uncertain'), count(outbox, 'queued')]).toEqual([1, 9]);
   });
 });

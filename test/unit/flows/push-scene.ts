@@ -9,8 +9,9 @@ import { ENTRY_KINDS, type EntryState } from '../../../src/outbox/entry.ts';
 import { listAllEntries } from '../../../src/outbox/entry-queries.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { EVA_SAID } from '../../support/account-service.ts';
-import type { ManualClock } from '../../support/manual-clock.ts';
+import { type ManualClock, manualClock } from '../../support/manual-clock.ts';
 import { memoryPaceStore } from '../../support/memory-pace-store.ts';
+import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 
 export const LATENCY_MS = 400;
 
@@ -96,6 +97,20 @@ export function scene(
     return running;
   };
   return { run, start, asked, events, stop, pace };
+}
+
+/** The scene of an outbox with so many finds, `K-0` and those after it. */
+export function queuedScene(finds: number, reply: Parameters<typeof scene>[1], connect?: () => Promise<void>) {
+  const clock = manualClock();
+  const outbox = tempOutbox(clock);
+  for (let index = 0; index < finds; index += 1) queueImport(outbox, `K-${index}`);
+  const { run, start, ...rest } = scene(clock, reply, connect);
+  return {
+    ...{ ...rest, clock, outbox },
+    run: (more?: More) => run(outbox, more),
+    start: (more?: More) => start(outbox, more),
+    [Symbol.dispose]: () => outbox[Symbol.dispose](),
+  };
 }
 
 function stopped(signal: AbortSignal | undefined): Promise<never> {

@@ -6,7 +6,7 @@ import { openSession, type Session } from '../../../src/pas-api/session.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { memoryPaceStore } from '../../support/memory-pace-store.ts';
 import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
-import { answer, count, created, obeyed, scene } from './push-scene.ts';
+import { answer, count, created, obeyed, queuedScene, scene } from './push-scene.ts';
 
 /** A session with a token at hand, whose next sign-ins go as `signIn` says. */
 function sessionWith(
@@ -149,13 +149,9 @@ test('a sign-in has half a minute, or less if the answer timeout is shorter', as
 });
 
 test('a pending access probe does not delay a stop by a person', async () => {
-  const clock = manualClock();
-  using outbox = tempOutbox(clock);
-  for (let index = 0; index < 4; index += 1) queueImport(outbox, `K-${index}`);
-  const { start, stop, asked } = scene(clock, (request) =>
-    request.method === 'GET' ? new Promise<never>(() => {}) : answer(403),
-  );
-  const running = start(outbox);
+  using push = queuedScene(4, (request) => (request.method === 'GET' ? new Promise<never>(() => {}) : answer(403)));
+  const { clock, outbox, start, stop, asked } = push;
+  const running = start();
   await clock.advance(60_000);
   expect(asked.map(({ method }) => method)).toEqual(['POST', 'GET']);
   stop.abort();
@@ -168,13 +164,11 @@ describe('a pause of more than two minutes', () => {
   const hour = { 'retry-after': '3600' };
 
   test('ends the push that gets it, as soon as the requests under way are answered, and says until when', async () => {
-    const clock = manualClock();
-    using outbox = tempOutbox(clock);
-    for (let index = 0; index < 30; index += 1) queueImport(outbox, `K-${index}`);
-    const { start } = scene(clock, (request, index) => (index === 8 ? answer(429, hour) : obeyed(request)));
+    using push = queuedScene(30, (request, index) => (index === 8 ? answer(429, hour) : obeyed(request)));
+    const { clock, outbox, start } = push;
     let result: Awaited<ReturnType<typeof start>> | undefined;
     const startedMs = clock.now();
-    void start(outbox).then((ended) => {
+    void start().then((ended) => {
       result = ended;
     });
     await clock.advance(10_000);
@@ -206,13 +200,9 @@ describe('a pause of more than two minutes', () => {
   });
 
   test('leaves no entry in the state of being sent', async () => {
-    const clock = manualClock();
-    using outbox = tempOutbox(clock);
-    for (let index = 0; index < 30; index += 1) queueImport(outbox, `K-${index}`);
-    const { start } = scene(clock, (request, index) =>
-      index % 7 === 6 ? answer(429, { 'retry-after': '90' }) : obeyed(request),
-    );
-    const running = start(outbox);
+    using push = queuedScene(30, (request, index) => (index % 7 === 6 ? answer(429, { 'retry-after': '90' }) : obeyed(request)));
+    const { clock, outbox, start } = push;
+    const running = start();
     let waited = 0;
     for (let second = 0; second < 400; second += 1) {
       await clock.advance(1000);

@@ -3,9 +3,7 @@ import { setLanguage } from '../../../src/base/language.ts';
 import { msg } from '../../../src/base/message.ts';
 import { TransportError } from '../../../src/http/exchange.ts';
 import { piecesOfTexts } from '../../support/in-words.ts';
-import { manualClock } from '../../support/manual-clock.ts';
-import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
-import { type Asked, answer, obeyed, page, type Reply, scene } from './push-scene.ts';
+import { type Asked, answer, obeyed, page, queuedScene, type Reply } from './push-scene.ts';
 
 const CUT = new TransportError('reset', false, 'cut');
 const PIECES = piecesOfTexts();
@@ -31,11 +29,9 @@ test.each<[string, string, (request: Asked) => Reply]>([
   ['gets no other token', 'not-allowed', () => answer(401)],
   ['is cut at one find each time', 'not-yet', (request) => (request.body.includes('>K-1') ? CUT : obeyed(request))],
 ])('a push that %s reports the cause of its end in the language of the reader', async (_what, kind, reply) => {
-  const clock = manualClock();
-  using outbox = tempOutbox(clock);
-  for (let index = 0; index < 8; index += 1) queueImport(outbox, `K-${index}`);
-  const { run, events } = scene(clock, reply);
-  const { stopCause } = await run(outbox);
+  using push = queuedScene(8, reply);
+  const { run, events } = push;
+  const { stopCause } = await run();
   expect(stopCause?.kind).toBe(kind);
   const cause = await toldInBoth(stopCause);
   expect(cause.en).not.toBe(cause.cs);

@@ -5,14 +5,12 @@ import { listAllEntries } from '../../../src/outbox/entry-queries.ts';
 import { claimEntry } from '../../support/attempted-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
-import { answer, count, created, LATENCY_MS, obeyed, scene } from './push-scene.ts';
+import { answer, count, created, LATENCY_MS, obeyed, queuedScene, scene } from './push-scene.ts';
 
 test('a slow service does not slow the queue: requests depart every 100 ms while others wait for their answers', async () => {
-  const clock = manualClock();
-  using outbox = tempOutbox(clock);
-  for (let index = 0; index < 30; index += 1) queueImport(outbox, `K-${index}`);
-  const { run, asked } = scene(clock, created);
-  const result = await run(outbox);
+  using push = queuedScene(30, created);
+  const { run, asked } = push;
+  const result = await run();
   expect(result).toMatchObject({ accepted: 30, requests: 30, throttled: 0, stopCause: undefined });
   const gaps = asked.slice(1).map(({ at }, index) => at - (asked[index]?.at ?? 0));
   expect(Math.min(...gaps)).toBeGreaterThanOrEqual(100);
@@ -36,12 +34,10 @@ test('the preparation of a request does not make it late: it is claimed and conn
 });
 
 test('no answer is written while a request is about to depart, since the disk would delay it', async () => {
-  const clock = manualClock();
-  using outbox = tempOutbox(clock);
-  for (let index = 0; index < 30; index += 1) queueImport(outbox, `K-${index}`);
-  const { run, asked } = scene(clock, created);
+  using push = queuedScene(30, created);
+  const { clock, outbox, run, asked } = push;
   const aheadMs = clock.now() - clock.monotonicMs();
-  await run(outbox);
+  await run();
   const written = outbox.sql('select updated_at from entries').pluck().all().map(Number);
   const untilNextMs = written.flatMap((at) => asked.map((request) => request.at + aheadMs - at));
   expect(untilNextMs.filter((ms) => ms > 1 && ms < 11)).toEqual([]);
@@ -131,11 +127,9 @@ describe('a refusal without details beside another import of the project', () =>
   const collision = answer(422, {}, { detail: 'identifier taken' });
 
   test('is tried again alone', async () => {
-    const clock = manualClock();
-    using outbox = tempOutbox(clock);
-    for (let index = 0; index < 6; index += 1) queueImport(outbox, `K-${index}`);
-    const { run, asked } = scene(clock, (_request, index) => (index === 1 ? collision : created()));
-    expect(await run(outbox)).toMatchObject({ accepted: 6, refused: 0 });
+    using push = queuedScene(6, (_request, index) => (index === 1 ? collision : created()));
+    const { run, asked } = push;
+    expect(await run()).toMatchObject({ accepted: 6, refused: 0 });
     expect(asked).toHaveLength(7);
   });
 
@@ -152,22 +146,18 @@ describe('a refusal without details beside another import of the project', () =>
 });
 
 test('after a stop by a person the requests under way are settled and no more are sent', async () => {
-  const clock = manualClock();
-  using outbox = tempOutbox(clock);
-  for (let index = 0; index < 20; index += 1) queueImport(outbox, `K-${index}`);
-  const { run, asked, stop } = scene(clock, (_request, index) => {
+  using push = queuedScene(20, (_request, index) => {
     if (index === 2) stop.abort();
     return created();
   });
-  expect(await run(outbox)).toMatchObject({ stopCause: { kind: 'interrupted' } });
+  const { outbox, run, asked, stop } = push;
+  expect(await run()).toMatchObject({ stopCause: { kind: 'interrupted' } });
   expect(count(outbox, 'accepted')).toBe(asked.length);
   expect(count(outbox, 'sending')).toBe(0);
 });
 
 test('a limit of requests is kept', async () => {
-  const clock = manualClock();
-  using outbox = tempOutbox(clock);
-  for (let index = 0; index < 20; index += 1) queueImport(outbox, `K-${index}`);
-  const { run } = scene(clock, created);
-  expect(await run(outbox, { limit: 7 })).toMatchObject({ accepted: 7, requests: 7 });
+  using push = queuedScene(20, created);
+  const { run } = push;
+  expect(await run({ limit: 7 })).toMatchObject({ accepted: 7, requests: 7 });
 });
