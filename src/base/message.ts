@@ -81,14 +81,14 @@ export function cmd(strings: TemplateStringsArray, ...values: readonly (string |
   return new Command(toTemplateKey(strings), values.map(String));
 }
 
-/** Makes a command with optional flags: `true` is a flag alone, undefined is left out; an empty flag is an argument. */
+/** Makes a command with optional flags: `true` is a flag alone, undefined and false are left out; an empty flag is an argument. */
 export function composeCommand(
   words: string,
-  flags: readonly (readonly [flag: string, value: string | true | undefined])[],
+  flags: readonly (readonly [flag: string, value: string | boolean | undefined])[],
 ): Command {
   const values: string[] = [];
   const parts = flags.flatMap(([flag, value]) => {
-    if (value === undefined) return [];
+    if (value === undefined || value === false) return [];
     if (value === true) return [flag];
     const place = `\${${values.push(value) - 1}}`;
     return flag === '' ? [place] : [flag, place];

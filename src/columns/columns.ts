@@ -79,10 +79,7 @@ export function parseColumns(table: Table): { readonly columns: Columns; readonl
     getCell: (row, name) => {
       const index = positions.get(name);
       if (index === undefined) return '';
-      const text = getTrimmedCell(row, index, name);
-      if (name === 'local_id') return normalizeId(text);
-      // File names keep the form of the file system.
-      return name === 'photos' ? text.trim() : normalizeText(text);
+      return normalizeCell(name, getTrimmedCell(row, index, name));
     },
     findDoubt: (row, name) => findCellDoubt(row, positions.get(name) ?? -1, name),
     covered: listCovered(new Set(positions.keys())),
@@ -173,6 +170,15 @@ function makeDuplicateMessage(
   return msg`${both} Keep one.`;
 }
 
+/** Columns that differ for each find. */
+export const OF_ONE_FIND: readonly string[] = ['local_id', 'ident_cely'];
+
+/** Normalises the text of a cell for storage; file names keep the form of the file system. */
+export function normalizeCell(name: ColumnName, text: string): string {
+  if (name === 'photos') return text.trim();
+  return OF_ONE_FIND.includes(name) ? normalizeId(text) : normalizeText(text);
+}
+
 /**
  * Returns the trimmed text of a cell for a column. Numbers, coordinates, days and truth values are read as stored; texts, terms
  * and names as displayed, such as `00012` or `12.10`.
@@ -194,10 +200,23 @@ export function findCellDoubt(row: RowCells, index: number, name: ColumnName): C
     const problem = msg`"${text}" is a number that a spreadsheet shortened. Format the column as text, and write all digits.`;
     return { severity: 'warning', rule: 'cell-shortened', problem };
   }
-  if (!NAMES_OF_FINDS.includes(name) || !isDateOfSpreadsheet(text)) return undefined;
+  const isOfFind = NAMES_OF_FINDS.includes(name);
+  if (FORMULA.test(text)) {
+    const problem = msg`"${text}" is a formula instead of its result. Save the table with the results, or write the value.`;
+    return { severity: isOfFind ? 'error' : 'warning', rule: 'cell-formula', problem };
+  }
+  if (!isOfFind) return undefined;
+  if (/^['’`´]\d/.test(text)) {
+    const problem = msg`"${text}" begins with an apostrophe, by which spreadsheets mark a text. It is kept: remove it if it is only that mark.`;
+    return { severity: 'warning', rule: 'cell-apostrophe', problem };
+  }
+  if (!isDateOfSpreadsheet(text)) return undefined;
   const problem = msg`"${text}" looks like a date that a spreadsheet made from a number. If so, format the column as text, and write the number again.`;
   return { severity: 'warning', rule: 'cell-date', problem };
 }
+
+/** Formula with a cell or a function: `=B2&"x"`, `=CONCAT(A1;"-")`. */
+const FORMULA = /^=[-+(]*(?:\$?[A-Z]{1,3}\$?\d|\p{Lu}[\p{Lu}\d.]*\()/u;
 
 const NAMES_OF_FINDS: readonly ColumnName[] = ['local_id', 'evidencni_cislo', 'ident_cely'];
 

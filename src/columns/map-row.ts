@@ -15,7 +15,7 @@ import { parseBoolean, parseDateCell, parseInteger, parseTargetState } from '../
 import type { ResolvedFinder, ResolveReference } from '../find/resolve-references.ts';
 import { MISSING, OTHER_SPELLING, type ResolvePhoto } from '../photo/photograph.ts';
 import { getRowPlace, type TableRow } from '../tables/table.ts';
-import { normalizeText, parseHtml } from '../text/characters.ts';
+import { makeIdKey, normalizeText, parseHtml } from '../text/characters.ts';
 import { splitNames } from '../text/csv.ts';
 import { foldName } from '../text/names.ts';
 import type { Columns } from './columns.ts';
@@ -87,7 +87,7 @@ export function mapRow(row: TableRow, localId: string, columns: Columns, context
   const isRecorded = identCely !== '' && identCely !== ':tba';
   // An identifier of a stored find is not checked against other services.
   const elsewhere = existing === undefined && isRecorded ? context.findOtherIssuer?.(identCely) : undefined;
-  if (isRecorded && identCely !== existing?.identCely) checkNotRecorded(identCely, elsewhere, report);
+  if (isRecorded && makeIdKey(identCely) !== makeIdKey(existing?.identCely ?? '')) checkNotRecorded(identCely, elsewhere, report);
   if (issues.some((issue) => issue.severity === 'error') || !isReadable(point)) return { issues };
 
   const find: Find = {

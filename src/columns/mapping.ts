@@ -95,7 +95,7 @@ function parseRow(
   if (named === '' && isEmpty && NO.has(answer)) return undefined;
   const set = named === '' ? anySet : findSetSpec(named);
   if (set === undefined) {
-    return msg`"${named}" is neither a set of the harvesting interface nor an element of a find. Write heslo:obdobi or obdobi.`;
+    return msg`No element of a find has entries of "${named}". Write a set such as heslo:obdobi, or an element such as obdobi.`;
   }
   if (term === '') return msg`The row does not contain your own term.`;
   if (IDENTIFIER.test(term)) return msg`"${term}" is an identifier of the service and cannot stand for another entry.`;
@@ -105,14 +105,17 @@ function parseRow(
   return { row, set, term, id: getCell('id'), label: getCell('label'), note: getCell('note'), confirmed };
 }
 
-/** Finds a set by its own name, also without `heslo:`, by the element that uses it, or by that element's English name. */
+/** Sets of the entries that a find refers to. */
+const SETS: readonly string[] = FIELDS.flatMap(({ set }) => set ?? []);
+
+/** Finds a set by its own name, also without `heslo:`, or by the Czech or English name of the element that uses it; or a family such as `heslo`. */
 export function findSetSpec(text: string): string | undefined {
   const name = foldName(text);
   const field = FIELDS.find(
     ({ set, alias, name: element }) => set !== undefined && [element, alias, set.replace('heslo:', '')].includes(name),
   );
   if (field?.set !== undefined) return field.set;
-  return /^[a-z_]+(:[a-z0-9_]+)?$/.test(text) ? text : undefined;
+  return /^heslo(?::[a-z0-9_]+)?$/.test(text) || SETS.includes(text) ? text : undefined;
 }
 
 function withoutContradictions(file: string, rows: readonly MappingRow[], issues: Issue[]): MappingRow[] {
@@ -214,7 +217,7 @@ export function parseOwnTerms(table: Table): { readonly terms: readonly OwnTerm[
     const set = named === '' ? undefined : findSetSpec(named);
     if (term === '') continue;
     if (named !== '' && set === undefined) {
-      const message = msg`"${named}" is neither a set nor an element of a find. Write heslo:obdobi or obdobi, or leave it empty.`;
+      const message = msg`No element of a find has entries of "${named}". Write a set such as heslo:obdobi, or an element such as obdobi.`;
       issues.push(makeErrorIssue('list-set', message, { file: table.file, row }));
       continue;
     }

@@ -4,9 +4,8 @@ import { msg } from '../base/message.ts';
 import { COLUMN_NAMES, type ColumnName, type ElementName, FIELDS, type FindElements, findColumnMeant } from '../find/fields.ts';
 import type { Find } from '../find/find.ts';
 import type { Table, TableRow } from '../tables/table.ts';
-import { normalizeText } from '../text/characters.ts';
 import { findNearestNames, foldName } from '../text/names.ts';
-import { parseColumns } from './columns.ts';
+import { normalizeCell, OF_ONE_FIND, parseColumns } from './columns.ts';
 import { mapRow, type RowContext } from './map-row.ts';
 
 /** A value under an element's Czech or English name: `--set period=bronz`, a line of config.toml, an answer. */
@@ -33,7 +32,7 @@ export function parseSettingsOrThrow(texts: readonly string[]): readonly Setting
 
 export function parseColumnSetting(givenName: string, value: string): Setting | Issue {
   const name = findColumnMeant(givenName);
-  if (name !== undefined) return { name, givenName, value: name === 'photos' ? value : normalizeText(value) };
+  if (name !== undefined) return { name, givenName, value: normalizeCell(name, value) };
   const folded = foldName(givenName);
   const begun = folded.length > 1 ? COLUMN_NAMES.filter((columnNames) => columnNames.startsWith(folded)) : [];
   const nearest = (begun.length > 0 ? begun : findNearestNames(folded, COLUMN_NAMES)).join(', ');
@@ -109,9 +108,6 @@ export function orderElements(elements: FindElements): FindElements {
   ];
   return Object.fromEntries(ordered.flatMap((name) => (elements[name] === undefined ? [] : [[name, elements[name]]])));
 }
-
-/** Columns that differ for each find. */
-export const OF_ONE_FIND: readonly string[] = ['local_id', 'ident_cely'];
 
 /**
  * Parses values for all finds of a table, such as `stav=1`.

@@ -77,6 +77,16 @@ export type TableOptions = {
   readonly headerRow?: string;
 };
 
+/** Returns the flags of a command that reads the same table again. */
+export function listReadingFlags({ sheet, layer, encoding, headerRow }: TableOptions) {
+  return [
+    ['--sheet', sheet],
+    ['--layer', layer],
+    ['--encoding', encoding],
+    ['--header-row', headerRow],
+  ] as const;
+}
+
 /** Reads a table of a file, or of standard input for `-`. */
 export async function readTableOrInput(
   context: Context,

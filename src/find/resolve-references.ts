@@ -1,6 +1,6 @@
 import { makeUnreadable, type Reading, type Unreadable } from '../base/issue.ts';
 import { cmd, joinMessages, type Message, msg } from '../base/message.ts';
-import { collapseText, trimText } from '../text/characters.ts';
+import { collapseText, normalizeId, trimText } from '../text/characters.ts';
 import { canAbbreviate, foldName, makePersonKey, splitNameWords } from '../text/names.ts';
 import type { Reference } from './field.ts';
 import { FIELDS, type Field } from './fields.ts';
@@ -33,8 +33,9 @@ const PROJECT = /^(?:x-)?[a-z]-\d{9}$/i;
 
 /** Resolves a survey project by its identifier; the only check of its form is that it is one word. */
 export function resolveProject(cell: string): Reading<Reference> {
-  const text = withoutAddress(cell);
-  const id = PROJECT.test(text) ? text.toUpperCase() : text;
+  const text = normalizeId(withoutAddress(cell));
+  const typed = text.replaceAll(' ', '');
+  const id = PROJECT.test(typed) ? typed.toUpperCase() : text;
   if (/[\s,;]/.test(id)) {
     return makeUnreadable(
       'project',
@@ -139,7 +140,7 @@ function withoutAddress(cell: string): string {
 }
 
 function extractIdentifier(cell: string): string | undefined {
-  const text = withoutAddress(cell);
+  const text = normalizeId(withoutAddress(cell));
   return IDENTIFIER.test(text) ? text.toUpperCase() : undefined;
 }
 

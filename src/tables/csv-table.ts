@@ -165,6 +165,14 @@ function parseCellText(text: string): string {
   return withoutFormulaMark(text.trim());
 }
 
+function parseQuotedText(text: string): string {
+  const [, constant] = CONSTANT_FORMULA.exec(text) ?? [];
+  return constant === undefined ? withoutFormulaMark(text) : constant.replaceAll('""', '"');
+}
+
+/** Form in which programs write digits that a spreadsheet must not take for a number: `="00124"`. */
+const CONSTANT_FORMULA = /^="((?:[^"]|"")*)"$/;
+
 function trimCell(text: string): string {
   return text.trim();
 }
@@ -184,7 +192,7 @@ function splitSome(file: string, bytes: Buffer, delimiter: string): SomeRecords 
       to: RECORDS_AT_A_TIME,
       on_record: (cells: string[], { bytes: bytesRead }) => {
         assertTableSize(file, { columns: cells.length });
-        records.push(cells.map(withoutFormulaMark));
+        records.push(cells.map(parseQuotedText));
         readBytes = bytesRead;
         return null;
       },

@@ -103,7 +103,8 @@ export async function withRepeatsBeside(table: Table, photoFolder: string | unde
 export async function withRepeatSheets(table: Table, bytes: Buffer, photoFolder: string | undefined): Promise<Table> {
   const { parseXlsxSheets: readXlsxSheets } = await import('./xlsx-workbook.ts');
   const repeats = (await readXlsxSheets(table.file, bytes)).filter(isRepeatTable);
-  return { ...table, formExport: { repeats, attachments: findAttachments(photoFolder ?? dirname(table.file)) } };
+  const issues = table.issues.filter(({ rule }) => rule !== 'table-other-sheets' || repeats.length === 0);
+  return { ...table, issues, formExport: { repeats, attachments: findAttachments(photoFolder ?? dirname(table.file)) } };
 }
 
 /**

@@ -17,7 +17,7 @@ import {
 } from '../store/database.ts';
 import { assertReadableInTime, readImageWithJournal } from '../store/database-file.ts';
 import { formatPlainNumber } from '../text/characters.ts';
-import { assertTableSize, makeTableOfRecords, type NamedValues, type Table } from './table.ts';
+import { assertTableSize, listUnreadSheets, makeTableOfRecords, type NamedValues, type Table } from './table.ts';
 
 const POINT_TYPES = ['POINT', 'MULTIPOINT', 'GEOMETRY'];
 
@@ -33,8 +33,10 @@ export function readGeoPackage(file: string, bytes: Buffer, named: string | unde
     const database = openDatabaseImage(file, bytes);
     return asDatabaseError(file, () => {
       const form = named === undefined || named === FINDS_LAYER ? readFieldForm(file, database) : undefined;
-      const layer = chooseLayer(file, database, form === undefined ? named : FINDS_LAYER);
-      return { ...readLayer(file, database, layer, form), ...(form === undefined ? {} : { photographsIn: PHOTO_FOLDER }) };
+      const { layer, others } = chooseLayer(file, database, form === undefined ? named : FINDS_LAYER);
+      const table = readLayer(file, database, layer, form);
+      const issues = [...listUnreadSheets(table, others), ...table.issues];
+      return { ...table, issues, ...(form === undefined ? {} : { photographsIn: PHOTO_FOLDER }) };
     });
   } catch (thrown) {
     const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
@@ -46,7 +48,12 @@ export function readGeoPackage(file: string, bytes: Buffer, named: string | unde
   }
 }
 
-function chooseLayer(file: string, database: Database, named: string | undefined): Layer {
+/** @returns with the names of the other layers of points with features, where none is named */
+function chooseLayer(
+  file: string,
+  database: Database,
+  named: string | undefined,
+): { readonly layer: Layer; readonly others: readonly string[] } {
   for (const name of DIRECTORY) assertNoComputedColumns(file, database, name);
   const tables = database
     .prepare(`select name from sqlite_master where name in ('gpkg_contents', 'gpkg_geometry_columns')`)
@@ -72,16 +79,15 @@ function chooseLayer(file: string, database: Database, named: string | undefined
   if (named !== undefined) {
     const layer = layers.find(({ name }) => name === named);
     if (layer === undefined) throw new FileError(file, msg`${file} has no layer "${named}".`, { hint });
-    return layer;
+    return { layer, others: [] };
   }
   const fitting = layers.filter(({ geometryType }) => POINT_TYPES.includes(geometryType));
   for (const { name } of fitting) assertNoComputedColumns(file, database, name);
-  const filled = fitting.find(
+  const [layer = fitting[0], ...others] = fitting.filter(
     ({ name }) => database.prepare(`select 1 from ${quoteIdentifier(name)} limit 1`).get() !== undefined,
   );
-  const layer = filled ?? fitting[0];
   if (layer === undefined) throw new FileError(file, msg`${file} has no layer of points.`, { hint });
-  return layer;
+  return { layer, others: others.map(({ name }) => name) };
 }
 
 const DIRECTORY = ['gpkg_contents', 'gpkg_geometry_columns', 'gpkg_spatial_ref_sys'];

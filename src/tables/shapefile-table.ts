@@ -8,7 +8,7 @@ import { type GeomSystem, makeUnsupportedCrsError } from '../place/geometry.ts';
 import { parseNameOfPrj, parseSystemOfPrj } from '../place/read-prj.ts';
 import { formatPlainNumber } from '../text/characters.ts';
 import { collectReadable, type DbfField, type DbfValue, isReadType, parseDbf } from './dbf.ts';
-import { assertTableSize, makeTableOfRecords, type NamedValues, type Table } from './table.ts';
+import { assertTableSize, getTablePlace, listUnreadSheets, makeTableOfRecords, type NamedValues, type Table } from './table.ts';
 import { chooseTextDecoder } from './text-encoding.ts';
 import { assertNotNested, type ZipEntry } from './zip-entries.ts';
 
@@ -105,7 +105,7 @@ export async function parseShapefileArchive(
   }
   const shapefiles = [...layers].filter(([, parts]) => parts.has('.shp') || parts.has('.dbf'));
   const names = shapefiles.map(([base]) => posix.basename(base)).join(', ');
-  const withPoints = shapefiles.find(([, parts]) => POINT_TYPES.includes(parts.get('.shp')?.[32] ?? 0));
+  const [withPoints, ...otherPoints] = shapefiles.filter(([, parts]) => POINT_TYPES.includes(parts.get('.shp')?.[32] ?? 0));
   const chosen =
     named === undefined
       ? (withPoints ?? shapefiles[0])
@@ -115,7 +115,10 @@ export async function parseShapefileArchive(
     throw new FileError(file, msg`${file} has no layer "${missing}".`, { hint: msg`Its layers are: ${names}.` });
   }
   const table = await parseShapefile(file, chosen[1], encoding);
-  return shapefiles.length === 1 ? table : { ...table, sheet: posix.basename(chosen[0]) };
+  if (shapefiles.length === 1) return table;
+  const place = { ...getTablePlace(table), sheet: posix.basename(chosen[0]) };
+  const others = named === undefined ? otherPoints.map(([base]) => posix.basename(base)) : [];
+  return { ...table, ...place, issues: [...listUnreadSheets(place, others), ...table.issues] };
 }
 
 const PARTS: readonly string[] = ['.shp', '.dbf', '.prj', '.cpg'];

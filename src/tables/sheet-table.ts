@@ -8,6 +8,7 @@ import {
   type CellFault,
   checkCells,
   getTablePlace,
+  listUnreadSheets,
   type ShownCells,
   type Table,
   type TablePlace,
@@ -91,8 +92,9 @@ export function makeTableOfSheets(
   named: string | undefined,
   headerRows: HeaderRows | undefined,
 ): Table {
-  const sheet = chooseSheet(file, sheets, named);
+  const { sheet, others } = chooseSheet(file, sheets, named);
   const place = { file, sheet: sheet.name };
+  const unread = listUnreadSheets(place, others);
   const contents = sheet.read();
   const { rows } = contents;
   const foundHeader = findHeader(place, readFirstRows(padRows(rows), headerRows), headerRows);
@@ -104,7 +106,7 @@ export function makeTableOfSheets(
       header,
       rows: [],
       rowCount: 0,
-      issues: [makeErrorIssue('table-no-rows', msg`The sheet is empty. Nothing was read.`, place)],
+      issues: [makeErrorIssue('table-no-rows', msg`The sheet is empty. Nothing was read.`, place), ...unread],
     };
   }
   const headerRow = foundHeader?.last ?? 0;
@@ -118,7 +120,7 @@ export function makeTableOfSheets(
   };
   reportFaultyCells(place, contents, header, headerRow, report);
   const { rows: filled, shown } = fillMerged(place, rows, contents, { headerRow, width: header.length }, report);
-  const issues = [...(foundHeader?.issues ?? []), ...checkSheet(place, contents, headerRow, filled.length)];
+  const issues = [...unread, ...(foundHeader?.issues ?? []), ...checkSheet(place, contents, headerRow, filled.length)];
   // A value that a merged cell fills in does not make a blank row a find.
   const isBlank = (row: number): boolean => (rows[row - 1] ?? []).every((cell) => cell === '');
   const left = new Set<number>();
@@ -145,17 +147,21 @@ export function makeTableOfSheets(
   return { ...place, header, headerRow, rows: { [Symbol.iterator]: sound }, rowCount, issues };
 }
 
-function chooseSheet(file: string, sheets: readonly Sheet[], named: string | undefined): Sheet {
+/** @returns with the other visible sheets with content, where none is named */
+function chooseSheet(
+  file: string,
+  sheets: readonly Sheet[],
+  named: string | undefined,
+): { readonly sheet: Sheet; readonly others: readonly string[] } {
   const names = sheets.map(({ name }) => name).join(', ');
   if (named !== undefined) {
     const sheet = sheets.find(({ name }) => name === named);
     if (sheet === undefined)
       throw new FileError(file, msg`${file} has no sheet "${named}".`, { hint: msg`Its sheets are: ${names}.` });
-    return sheet;
+    return { sheet, others: [] };
   }
-  const visible = sheets.filter(({ hidden }) => !hidden);
-  const sheet = visible.find((each) => each.hasValues());
-  if (sheet !== undefined) return sheet;
+  const [sheet, ...others] = sheets.filter((each) => !each.hidden && each.hasValues());
+  if (sheet !== undefined) return { sheet, others: others.map(({ name }) => name) };
   const hint = names === '' ? {} : { hint: msg`Its sheets are: ${names}.` };
   throw new FileError(file, msg`All visible sheets of ${file} are empty.`, hint);
 }

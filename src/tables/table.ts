@@ -106,6 +106,17 @@ export function getRowPlace(table: TablePlace, { row, line }: RowNumber): RowPla
   return { ...getTablePlace(table), row, ...(table.unit === undefined || line === undefined ? {} : { line }) };
 }
 
+/** Warns of sheets or layers with content that are not read, since none was named. */
+export function listUnreadSheets(place: TablePlace, others: readonly string[]): Issue[] {
+  if (others.length === 0) return [];
+  const names = others.join(', ');
+  const message =
+    place.unit === 'feature'
+      ? msg`The file has other layers with points, which were not read: ${names}. To read one of them: --layer NAME`
+      : msg`The workbook has other sheets with content, which were not read: ${names}. To read one of them: --sheet NAME`;
+  return [makeWarningIssue('table-other-sheets', message, getTablePlace(place))];
+}
+
 /** Returns the position of the header, for issues of columns. */
 export function getHeaderPlace(table: Table): TablePlace & { readonly row?: number } {
   const row = table.headerRow ?? (table.unit === undefined ? 1 : undefined);

@@ -35,9 +35,22 @@ export function normalizeText(text: string): string {
   return trimText(trimmed.replace(BLANKS, ' ').replace(INVISIBLE, '').normalize('NFC'));
 }
 
-/** Normalises a local id for storage: as {@link normalizeText}, with single blanks. */
+/** Dashes and minus signs, which programs write in place of a hyphen, and the full-width forms of ASCII characters. */
+const DASHES = /[\u2010-\u2015\u2212\ufe58\ufe63]/g;
+const FULL_WIDTH = /[\uff01-\uff5e]/g;
+const TO_ASCII = 0xfee0;
+
+/** Normalises an identifier for storage: as {@link normalizeText}, with single blanks, and plain hyphens, digits and letters. */
 export function normalizeId(text: string): string {
-  return normalizeText(text).replace(/ {2,}/g, ' ');
+  const plain = normalizeText(text).replace(/ {2,}/g, ' ');
+  if (!/[^\u0000-\u007f]/.test(plain)) return plain;
+  const toAscii = (character: string): string => String.fromCharCode(character.charCodeAt(0) - TO_ASCII);
+  return plain.replace(DASHES, '-').replace(FULL_WIDTH, toAscii);
+}
+
+/** Returns the key by which a typed identifier is found: case and blanks do not count. */
+export function makeIdKey(text: string): string {
+  return normalizeId(text).replaceAll(' ', '').toLowerCase();
 }
 
 /** Returns a sentence as part of another one. */

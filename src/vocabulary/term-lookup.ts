@@ -8,6 +8,7 @@ import {
   parsePolygon,
 } from '../place/polygon.ts';
 import { createRowParser, isNumber, isText, orNull, parseValue } from '../store/database.ts';
+import { normalizeId } from '../text/characters.ts';
 import { canAbbreviate, compareCzech, editDistance, fold, makePersonKey, splitNameWords } from '../text/names.ts';
 import { searchTerms } from './search.ts';
 import type { Term, Vocabulary } from './term.ts';
@@ -42,7 +43,7 @@ export function makeTermLookup(vocabulary: Vocabulary): LookupTerm {
   const lookUpPerson = makePeopleLookup(vocabulary);
   return memoizeLookup((setSpec, text) => {
     const cell = text.trim();
-    if (IDENTIFIER.test(cell)) return lookUpByIdentifier(vocabulary, setSpec, cell);
+    if (IDENTIFIER.test(normalizeId(cell))) return lookUpByIdentifier(vocabulary, setSpec, cell);
     return setSpec === PEOPLE_SET ? lookUpPerson(cell) : lookUpByName(vocabulary, setSpec, cell);
   });
 }

@@ -3,6 +3,7 @@ import { msg } from '../base/message.ts';
 import type { TermCandidate } from '../find/lookup.ts';
 import { parsePolygon } from '../place/polygon.ts';
 import { createRowParser, isNumber, isText, makeMemberGuard, orNull } from '../store/database.ts';
+import { normalizeId } from '../text/characters.ts';
 import { compareCzech, fold, markWord, splitWords } from '../text/names.ts';
 import type { Term, TermDraft, Vocabulary } from './term.ts';
 
@@ -27,7 +28,7 @@ export function findTermByIdent({ sql, source }: Vocabulary, ident: string): Ter
 
 /** @param typed identifier as a person types it, in any letter case */
 export function findTermByTypedIdent(vocabulary: Vocabulary, typed: string): Term | undefined {
-  const ident = typed.trim();
+  const ident = normalizeId(typed);
   const [upper, lower] = [ident.toUpperCase(), ident.toLowerCase()];
   return findTermByIdent(vocabulary, ident) ?? findTermByIdent(vocabulary, upper) ?? findTermByIdent(vocabulary, lower);
 }

@@ -2,11 +2,17 @@ import { resolve } from 'node:path';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { hasErrors, type Issue } from '../../base/issue.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
-import { cmd, joinMessages, msg, quoteShellWord } from '../../base/message.ts';
+import { cmd, composeCommand, msg, quoteShellWord } from '../../base/message.ts';
 import type { ColumnMap } from '../../columns/column-rule.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { makeOutboxSearch } from '../../context/other-outboxes.ts';
-import { readFileOrInput, readMappingFile, readTableOrInput, type TableOptions } from '../../context/user-files.ts';
+import {
+  listReadingFlags,
+  readFileOrInput,
+  readMappingFile,
+  readTableOrInput,
+  type TableOptions,
+} from '../../context/user-files.ts';
 import { askAboutFinders, getPhotoRoot, makeContextKeeping, openValidationContext } from '../../context/validation.ts';
 import type { LookupTerm } from '../../find/lookup.ts';
 import { findNearestPeople } from '../../flows/finds/outbox-status.ts';
@@ -16,7 +22,6 @@ import { type CopiedTable, importTable, openCorrections } from '../../flows/queu
 import type { MergeAnswers } from '../../flows/queue/merge-find.ts';
 import { resolveFindNames } from '../../flows/queue/resolve-finds.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { normalizeId } from '../../text/characters.ts';
 import { printable, printIssues, toIssuesJson } from '../../ui/terminal.ts';
 import { formatFindCount, formatPhotographCount, printNextStep } from '../result-texts.ts';
 import { formatPerson } from '../sending/print-new-people.ts';
@@ -151,7 +156,7 @@ function parseMergeAnswers(outbox: Outbox, options: ImportOptions): MergeAnswers
   if (ours === true && theirs === true) throw new UsageError(t`--ours and --theirs cannot be combined. Give one of them.`);
   if (rename === true && asNew === true) throw new UsageError(t`--rename and --as-new cannot be combined. Give one of them.`);
   const resolveIds = (names: readonly string[]): Set<string> =>
-    new Set(resolveFindNames(outbox, names.map(normalizeId)).map(({ localId }) => localId));
+    new Set(resolveFindNames(outbox, names).map(({ localId }) => localId));
   const [keep, take] = [resolveIds(oursOf), resolveIds(theirsOf)];
   const both = [...keep].find((find) => take.has(find));
   if (both !== undefined) throw new UsageError(t`--ours-of and --theirs-of both name ${both}. Give one of them.`);
@@ -212,13 +217,19 @@ function printMissing({ terminal }: Context, file: string, missing: readonly str
 const MAX_MISSING = 20;
 
 /** Advises the wizard, with the same options of reading. */
-function foldColumns(issues: readonly Issue[], files: readonly string[], { sheet, layer, headerRow }: ImportOptions) {
-  const options = { sheet, layer, 'header-row': headerRow };
-  const flags = Object.entries(options).flatMap(([name, value]) =>
-    value === undefined ? [] : [` --${name} ${quoteShellWord(value)}`],
-  );
+function foldColumns(issues: readonly Issue[], files: readonly string[], options: ImportOptions) {
+  const { set = [], photos, idPrefix } = options;
   return collapseUnknownColumns(issues, (file) =>
-    files.includes('-') ? msg`${cmd`pas import`} TABLE --wizard` : joinMessages([cmd`pas import ${file} --wizard`, ...flags], ''),
+    files.includes('-')
+      ? msg`${cmd`pas import`} TABLE --wizard`
+      : composeCommand('pas import', [
+          ['', file],
+          ...listReadingFlags(options),
+          ...set.map((setting) => ['--set', setting] as const),
+          ['--photos', photos],
+          ['--id-prefix', idPrefix],
+          ['--wizard', true],
+        ]),
   );
 }
 

@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs';
 import { basename, extname, resolve } from 'node:path';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
-import { cmd } from '../../base/message.ts';
+import { composeCommand } from '../../base/message.ts';
 import type { Preview, UnmappedTerm } from '../../columns/preview.ts';
 import type { TableProposal } from '../../columns/propose-columns.ts';
 import type { Context } from '../../context/context.ts';
-import { readTableOrInput } from '../../context/user-files.ts';
+import { listReadingFlags, readTableOrInput } from '../../context/user-files.ts';
 import { getPhotoRoot, offerSources, openValidationContext } from '../../context/validation.ts';
 import type { Decision } from '../../flows/interview/ask-about-table.ts';
 import { formatOverview, formatUnmappedTerms, previewLines } from '../../flows/interview/table-texts.ts';
@@ -51,13 +51,7 @@ export async function runWizard(context: Context, files: readonly string[], opti
   terminal.printLine(t`Written: ${mapFile}`);
   terminal.printValue(toWizardJson(mapFile, strange.length > 0 ? termsFile : undefined, proposal, preview, strange));
   if (importNow) return importTables(context, [file], { ...options, map: mapFile });
-  const [shownFile, shownMap] = [file, mapFile];
-  const { headerRow } = options;
-  terminal.note(
-    headerRow === undefined
-      ? t`Next: ${cmd`pas import ${shownFile} --map ${shownMap} --dry-run`}`
-      : t`Next: ${cmd`pas import ${shownFile} --map ${shownMap} --header-row ${headerRow} --dry-run`}`,
-  );
+  printDryRun(context, 'pas import', file, mapFile, options);
   return proposal.undecided.length + problems.length + open.length > 0 ? 'dataRefused' : 'done';
 }
 
@@ -96,13 +90,25 @@ export async function runNumberWizard(context: Context, givenMapFile: string, op
   for (const element of proposed.undecided) terminal.warn(t`No column is like ${element}. Write in ${mapFile} which one it is.`);
   terminal.printLine(t`Written: ${mapFile}`);
   terminal.printValue({ map: mapFile, undecided: proposed.undecided });
-  const { headerRow } = options;
-  terminal.note(
-    headerRow === undefined
-      ? t`Next: ${cmd`pas number import ${file} --map ${mapFile} --dry-run`}`
-      : t`Next: ${cmd`pas number import ${file} --map ${mapFile} --header-row ${headerRow} --dry-run`}`,
-  );
+  printDryRun(context, 'pas number import', file, mapFile, options);
   return proposed.undecided.length > 0 ? 'dataRefused' : 'done';
+}
+
+function printDryRun({ terminal }: Context, words: string, file: string, mapFile: string, options: ImportOptions): void {
+  const { photos, idPrefix, stripGps, link, strict, keepRows } = options;
+  const command = composeCommand(words, [
+    ['', file],
+    ['--map', mapFile],
+    ...listReadingFlags(options),
+    ['--photos', photos],
+    ['--id-prefix', idPrefix],
+    ['--strip-gps', stripGps],
+    ['--link', link],
+    ['--strict', strict],
+    ['--keep-rows', keepRows],
+    ['--dry-run', true],
+  ]);
+  terminal.note(t`Next: ${command}`);
 }
 
 /** Prints notes on the reading, such as the detected header row. */

@@ -5,7 +5,7 @@ import { msgid, ngettext, t } from '../../base/language.ts';
 import { type Command as CommandText, cmd, composeCommand } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { announceInstance } from '../../context/open-service.ts';
-import { readTableOrInput } from '../../context/user-files.ts';
+import { listReadingFlags, readTableOrInput } from '../../context/user-files.ts';
 import { openLookups } from '../../context/validation.ts';
 import { assertMayNumber, enqueueNumber, planNumber } from '../../flows/queue/enqueue-change.ts';
 import { planNumbers, queueNumbers, type TableNumber } from '../../flows/queue/enqueue-numbers.ts';
@@ -32,6 +32,7 @@ export function register(program: Command, run: Runner): void {
   })
     .option('--dry-run', t`show what would happen and change nothing`)
     .option('--sheet <name>', t`sheet of a workbook to read (default: the first that is not empty)`)
+    .option('--layer <name>', t`as in ${cmd`pas import`}`)
     .option('--encoding <name>', t`encoding of a CSV table or a shapefile (default: detected)`)
     .option('--header-row <n>', t`row with the column names, or two rows such as 2-3 (default: detected)`)
     .option('--map <file>', t`as in ${cmd`pas import`}`)
@@ -140,13 +141,11 @@ export async function importNumbers(context: Context, file: string, options: Num
   return hasErrors(issues) ? 'dataRefused' : 'done';
 }
 
-function replaceCommand(file: string, { map, sheet, encoding, headerRow }: NumberOptions): CommandText {
+function replaceCommand(file: string, options: NumberOptions): CommandText {
   return composeCommand('pas number import', [
     ['', file],
-    ['--sheet', sheet],
-    ['--encoding', encoding],
-    ['--header-row', headerRow],
-    ['--map', map],
+    ...listReadingFlags(options),
+    ['--map', options.map],
     ['--replace', true],
   ]);
 }

@@ -6,6 +6,7 @@ import type { Context, GlobalOptions } from '../../context/context.ts';
 import { findOwnHarvestBase, openHarvestClient, withoutHarvesting } from '../../context/open-service.ts';
 import { withLockIfFree } from '../../context/other-outboxes.ts';
 import { STATE_WORDS } from '../../flows/finds/entry-words.ts';
+import { asIdent } from '../../flows/queue/resolve-finds.ts';
 import { findRecordProblem, lookUpRecord } from '../../flows/reconcile/compare-record.ts';
 import {
   type Decision,
@@ -71,7 +72,7 @@ async function resolve(context: Context, name: string, options: ResolveOptions):
 
 function parseDecisions({ created, resend, drop }: ResolveOptions): Decision[] {
   return [
-    ...(created === undefined ? [] : [{ kind: 'created', identCely: created.trim() } as const]),
+    ...(created === undefined ? [] : [{ kind: 'created', identCely: asIdent(created) ?? created.trim() } as const]),
     ...(resend === true ? [{ kind: 'resend' } as const] : []),
     ...(drop === true ? [{ kind: 'drop' } as const] : []),
   ];
@@ -121,10 +122,11 @@ async function ask(
   const chosen = await choose<Decision | 'other' | undefined>(prompt, t`Does the service have ${name}?`, offers);
   if (chosen !== 'other') return chosen;
   const findProblem = async (text: string) => {
-    const problem = findRecordProblem(outbox, open.entry, text.trim());
+    const problem = findRecordProblem(outbox, open.entry, asIdent(text) ?? text.trim());
     return problem === undefined ? undefined : `${problem.message} ${problem.hint ?? ''}`.trim();
   };
-  return { kind: 'created', identCely: (await prompt.askText({ message: t`Identifier of the record`, findProblem })).trim() };
+  const typed = await prompt.askText({ message: t`Identifier of the record`, findProblem });
+  return { kind: 'created', identCely: asIdent(typed) ?? typed.trim() };
 }
 
 type Offered = { readonly value: Decision | 'other'; readonly name: string };

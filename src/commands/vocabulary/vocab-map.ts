@@ -23,7 +23,8 @@ import { printable, printIssues, toIssuesJson } from '../../ui/terminal.ts';
 import type { Suggestion } from '../../vocabulary/suggest.ts';
 import { defineCommand, type Runner } from '../command.ts';
 
-type ImportOptions = GlobalOptions & { readonly confirmed?: boolean };
+type SheetOptions = GlobalOptions & { readonly sheet?: string };
+type ImportOptions = SheetOptions & { readonly confirmed?: boolean };
 type SetOptions = GlobalOptions & { readonly note?: string };
 type ListOptions = GlobalOptions & { readonly set?: string };
 type ExportOptions = GlobalOptions & { readonly out?: string; readonly force?: boolean };
@@ -40,6 +41,7 @@ export function registerMap(vocab: Command, run: Runner): void {
     summary: t`Add reviewed proposals, or your own table, to the mapping: only the confirmed rows.`,
     examples: ['pas vocab map import proposals.csv', 'pas vocab map import our-terms.csv --confirmed --json'],
   })
+    .option('--sheet <name>', t`sheet of a workbook to read (default: the first that is not empty)`)
     .option('--confirmed', t`every row of the file has been checked by a person`)
     .action((file: string, options: ImportOptions) => run(options, (context) => importMapping(context, file, options)));
   defineCommand(parent, {
@@ -97,11 +99,11 @@ function toRowJson({ set, term, id, label, note, confirmed }: MappingRow): Recor
   return { set, term, id, label, note, confirmed };
 }
 
-async function importMapping(context: Context, file: string, { confirmed }: ImportOptions): Promise<ExitReason> {
+async function importMapping(context: Context, file: string, { confirmed, ...reading }: ImportOptions): Promise<ExitReason> {
   const { terminal } = context;
-  const table = await readTableOrInput(context, file);
-  const { lookupTerm } = await openLookups(context);
-  const merged = await changeMappingFile(context, (mapping) => mergeMapping(mapping, table, confirmed === true, lookupTerm));
+  const table = await readTableOrInput(context, file, reading);
+  const harvested = await openMappable(context);
+  const merged = await changeMappingFile(context, (mapping) => mergeMapping(mapping, table, confirmed === true, harvested));
   const { rows: _rows, issues, ...tally } = merged;
   const { added, changed, unchanged, unconfirmed } = tally;
   printIssues(terminal, issues, terminal.json ? () => {} : terminal.printLine);
@@ -116,10 +118,15 @@ async function importMapping(context: Context, file: string, { confirmed }: Impo
   return hasErrors(issues) ? 'dataRefused' : 'done';
 }
 
-async function set(context: Context, of: string, ownTerm: string, entry: string, { note }: SetOptions): Promise<ExitReason> {
+async function openMappable(context: Context) {
   const { lookupTerm } = await openLookups(context);
+  return { lookupTerm, vocabulary: (await context.openVocabularyToRead()).openSource(context.getProfile().oaiBase ?? '') };
+}
+
+async function set(context: Context, of: string, ownTerm: string, entry: string, { note }: SetOptions): Promise<ExitReason> {
+  const harvested = await openMappable(context);
   const row = { set: of, term: ownTerm, entry, note };
-  const mapped = await changeMappingFile(context, (mapping) => mapTerm(mapping, row, lookupTerm));
+  const mapped = await changeMappingFile(context, (mapping) => mapTerm(mapping, row, harvested));
   const { set, term, id, label } = mapped.row;
   context.terminal.printLine(printable(t`"${term}" in ${set} means ${id} (${label}).`));
   context.terminal.printValue({ set, term, id, label, replaced: mapped.replaced });
@@ -159,7 +166,7 @@ async function exportMapping(context: Context, options: ExportOptions): Promise<
   return hasErrors(issues) ? 'dataRefused' : 'done';
 }
 
-type SuggestOptions = GlobalOptions & { readonly set?: string; readonly out?: string; readonly force?: boolean };
+type SuggestOptions = SheetOptions & { readonly set?: string; readonly out?: string; readonly force?: boolean };
 
 const COLUMNS = ['set', 'term', 'id', 'label', 'score', 'why', 'others', 'confirmed', 'note'] as const;
 
@@ -169,6 +176,7 @@ function registerSuggest(parent: Command, run: Runner): void {
     summary: t`Propose an entry for each term of a list (a column "term", and optionally "set" or "element"), with a score and the reason. Nothing is used until a person confirms it.`,
     examples: ['pas vocab map suggest terms.csv --out proposals.csv', 'pas vocab map suggest periods.txt --set obdobi --json'],
   })
+    .option('--sheet <name>', t`sheet of a workbook to read (default: the first that is not empty)`)
     .option('--set <set>', t`the set or element of a find for terms that name none`)
     .option('--out <file>', t`write to this file instead of stdout`)
     .option('--force', t`replace an existing file`)
@@ -177,7 +185,7 @@ function registerSuggest(parent: Command, run: Runner): void {
 
 async function suggest(context: Context, file: string, options: SuggestOptions): Promise<ExitReason> {
   const { terminal } = context;
-  const list = await readTableOrInput(context, file);
+  const list = await readTableOrInput(context, file, options);
   const progress = terminal.startProgress(t`Comparing`);
   let proposals: Proposals;
   try {

@@ -4,6 +4,7 @@ import { findImportOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { findPulledRecord, type PulledRecord } from '../../outbox/pulled-records.ts';
 import { iterateFinds, type StoredFind } from '../../outbox/stored-finds.ts';
+import { makeIdKey } from '../../text/characters.ts';
 import { foldName } from '../../text/names.ts';
 import { formatLabelledElements } from './find-texts.ts';
 
@@ -42,7 +43,7 @@ export function isChosen(choice: FindChoice, find: StoredFind, imported: Entry |
   const { state, project, since, until, text, elements: values = [] } = choice;
   const day = elements.datum_nalezu;
   if (state !== undefined && (imported === undefined || !state.includes(imported.state))) return false;
-  if (project !== undefined && elements.projekt?.id !== project) return false;
+  if (project !== undefined && makeIdKey(elements.projekt?.id ?? '') !== makeIdKey(project)) return false;
   if (since !== undefined && (day === undefined || day < since)) return false;
   if (until !== undefined && (day === undefined || day > until)) return false;
   if (!values.every(([name, value]) => hasText(elements, name, value))) return false;

@@ -13,6 +13,7 @@ import { findImportOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { findByLocalId, listLatestFinds, renameFind, type StoredFind } from '../../outbox/stored-finds.ts';
 import type { Prompt } from '../../ui/prompt.ts';
+import { createFindLookup, resolveFindNames } from '../queue/resolve-finds.ts';
 import { parseAnswer } from './answer.ts';
 import { type EntrySession, NEW_FIND, type Saved } from './entry-session.ts';
 import { runInterview } from './interview.ts';
@@ -53,11 +54,13 @@ function withDefaults({ suggestions }: EntrySession, find: Find): Find {
 
 /** An identical find is accepted, since a script may run again. */
 function assertFree({ outbox }: EntrySession, { localId, elements }: Find): void {
-  const stored = findByLocalId(outbox, localId);
-  if (stored === undefined || JSON.stringify(stored.elements) === JSON.stringify(elements)) return;
-  throw new UsageError(t`There is already a find ${localId}, with other values.`, {
-    hint: t`Give another local_id, or none; or change the existing find: ${cmd`pas add --resume ${localId}`}`,
-  });
+  const stored = createFindLookup(outbox)(localId);
+  if (stored === undefined) return;
+  const names = 'alike' in stored ? stored.alike : [stored.localId];
+  const [name = localId] = names;
+  if (!('alike' in stored) && name === localId && JSON.stringify(stored.elements) === JSON.stringify(elements)) return;
+  const taken = name === localId ? t`There is already a find ${name}, with other values.` : t`There is already a find ${name}.`;
+  throw new UsageError(taken, { hint: t`Give another local_id, or none. To see the existing find: ${cmd`pas show ${name}`}` });
 }
 
 async function checkPhotographs({ answers }: EntrySession, { photos, localId }: Find): Promise<Issue[]> {
@@ -114,12 +117,9 @@ export async function enterFind(adding: EntrySession, start: Find, isDraft: bool
  * @throws UsageError when there is none, or it was sent already
  */
 export function findToResume(outbox: Outbox, named: string | undefined): Find {
-  const stored = named === undefined ? findLastUnfinished(outbox) : findByLocalId(outbox, named);
-  if (stored === undefined) {
-    throw named === undefined
-      ? new UsageError(t`There is no unfinished find.`, { hint: t`Start one with \`${cmd`pas add`}\`.` })
-      : new UsageError(t`There is no find ${named}.`, { hint: t`\`${cmd`pas list`}\` shows the finds.` });
-  }
+  const stored = named === undefined ? findLastUnfinished(outbox) : resolveFindNames(outbox, [named])[0];
+  if (stored === undefined)
+    throw new UsageError(t`There is no unfinished find.`, { hint: t`Start one with \`${cmd`pas add`}\`.` });
   const state = findImportOfFind(outbox, stored.id)?.state ?? 'draft';
   if (state !== 'draft' && state !== 'queued' && state !== 'refused') {
     throw new UsageError(t`${stored.localId} was sent or given up: it can no longer be changed here.`, {

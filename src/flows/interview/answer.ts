@@ -14,6 +14,7 @@ import { NOT_HARVESTED, type RuleContext } from '../../find/value-rules.ts';
 import type { InspectedPhotograph } from '../../photo/photograph.ts';
 import { formatPoint, toWgs84 } from '../../place/geometry.ts';
 import { formatPosition, type Position, parsePosition } from '../../place/read-position.ts';
+import { normalizeId } from '../../text/characters.ts';
 import { splitNames } from '../../text/csv.ts';
 
 export type AnswerContext = RowContext &
@@ -40,7 +41,7 @@ export type Answer =
 export async function parseAnswer(question: Question, text: string, find: Find, context: AnswerContext): Promise<Answer> {
   switch (question.name) {
     case 'local_id':
-      return parseLocalId(text.trim(), find, context);
+      return parseLocalId(normalizeId(text), find, context);
     case 'photos':
       return parsePhotos(text, find, context);
     case 'point':

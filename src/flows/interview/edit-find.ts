@@ -2,8 +2,9 @@ import { UsageError } from '../../base/errors.ts';
 import { hasErrors, type Issue, makeErrorIssue, makeUnreadable } from '../../base/issue.ts';
 import { t } from '../../base/language.ts';
 import { cmd, msg } from '../../base/message.ts';
+import { OF_ONE_FIND } from '../../columns/columns.ts';
 import { mapTable } from '../../columns/map-table.ts';
-import { OF_ONE_FIND, parseSetting, parseSettingsOrThrow } from '../../columns/settings.ts';
+import { parseSetting, parseSettingsOrThrow } from '../../columns/settings.ts';
 import {
   type Cells,
   editText,

@@ -21,7 +21,7 @@ import { makePhotoResolver } from '../../photo/photograph.ts';
 import { formatPosition, type Position, parsePosition } from '../../place/read-position.ts';
 import { collapseUnchecked } from '../queue/collapse-issues.ts';
 import { enqueueFinds } from '../queue/enqueue-finds.ts';
-import { resolveFindNames } from '../queue/resolve-finds.ts';
+import { createFindLookup, resolveFindNames } from '../queue/resolve-finds.ts';
 import type { PhotographKeeping } from '../queue/store-photographs.ts';
 import { withPosition } from './answer.ts';
 
@@ -69,7 +69,7 @@ export function openEntrySession({ outbox, ruleContext, keeping, folder, ...sour
   const references = { resolveReference: rememberReferences(ruleContext.lookupTerm), resolvePhoto: makePhotoResolver(folder) };
   const enteredNow = new Set<string>();
   const validate = (find: Find): ValidatedFind => validateFind(find, ruleContext);
-  const isTaken = (localId: string): boolean => findByLocalId(outbox, localId) !== undefined;
+  const isTaken = (localId: string): boolean => createFindLookup(outbox)(localId) !== undefined;
   const { inspectPhotograph } = keeping;
   const defaults = parseDefaults(sources.configFile, sources.defaults);
   return {

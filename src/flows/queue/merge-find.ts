@@ -21,8 +21,10 @@ import {
   getImportedRow,
   type ImportedRow,
   listImportDigests,
+  listNamesOfFinds,
   type StoredFind,
 } from '../../outbox/stored-finds.ts';
+import { makeIdKey } from '../../text/characters.ts';
 import { STATE_WORDS } from '../finds/entry-words.ts';
 
 export type MergeAnswers = {
@@ -174,12 +176,15 @@ function summarizeFind(elements: FindElements): Message {
   return joinMessages(parts, ', ');
 }
 
-/** Makes the issue of a new row that equals a find of another local id. */
-export function makeEqualIssue(find: Find, other: { readonly localId: string; readonly entry: ImportEntry }): Issue {
+/** Makes the issue of a new row that equals a find of another local id, or has nearly its local id. */
+export function makeEqualIssue(find: Find, other: EqualFind): Issue {
   const [name, word, isTried] = [other.localId, STATE_WORDS[other.entry.state], other.entry.attempts > 0];
-  const row = find.source?.row;
-  const reads =
-    row === undefined ? msg`It is the same as find ${name}, ${word}.` : msg`Row ${row} is the same as find ${name}, ${word}.`;
+  const [own, row] = [find.localId, find.source?.row];
+  const reads = other.isAlike
+    ? msg`The row has the local_id ${own}, which differs from that of find ${name}, ${word}, only in capitals or blanks.`
+    : row === undefined
+      ? msg`It is the same as find ${name}, ${word}.`
+      : msg`Row ${row} is the same as find ${name}, ${word}.`;
   const advice = isTried
     ? msg`It was skipped, so that it is not sent twice. Give the row its old local_id; if it is another find, add --as-new.`
     : msg`It was skipped. If it is that find under a new local_id, add --rename; if it is another find, --as-new.`;
@@ -191,19 +196,36 @@ export function makeDroppedIssue({ localId, source }: Find): Issue {
   return makeWarningIssue('given-up', message, { find: localId, ...source });
 }
 
-type EqualFind = { readonly localId: string; readonly stored: StoredFind; readonly entry: ImportEntry };
+type EqualFind = {
+  readonly localId: string;
+  readonly stored: StoredFind;
+  readonly entry: ImportEntry;
+  /** The local ids differ in case and blanks only, whatever the content. */
+  readonly isAlike: boolean;
+};
 
-/** Finds before the import, indexed by their content. */
+/** Finds before the import, indexed by their content and by their local ids. */
 export type EqualFinds = {
-  /** Returns a find that equals a row, and whose local id is not in the table; each is returned once. */
+  /** Returns a find with nearly the local id of a row; else one that equals the row, and is not in the table, each once. */
   take(find: Find, digest: string | null, isInTable: (localId: string) => boolean): EqualFind | undefined;
 };
 
 /** Loads the finds on first use. */
 export function openEqualFinds(outbox: Outbox): EqualFinds {
   let findsByContent: Map<string, string[]> | undefined;
+  let idsByKey: Map<string, string> | undefined;
+  const findAlike = ({ localId }: Find): EqualFind | undefined => {
+    idsByKey ??= new Map(listNamesOfFinds(outbox).map((known) => [makeIdKey(known.localId), known.localId]));
+    const alikeId = idsByKey.get(makeIdKey(localId));
+    const stored = alikeId === undefined || alikeId === localId ? undefined : findByLocalId(outbox, alikeId);
+    const entry = stored === undefined || stored.isHidden ? undefined : findImportOfFind(outbox, stored.id);
+    if (alikeId === undefined) idsByKey.set(makeIdKey(localId), localId);
+    return stored === undefined || entry === undefined ? undefined : { localId: stored.localId, stored, entry, isAlike: true };
+  };
   return {
     take(find, digest, isInTable) {
+      const alike = findAlike(find);
+      if (alike !== undefined) return alike;
       findsByContent ??= listImportDigests(outbox);
       if (digest === null || !hasDistinctContent(find)) return undefined;
       const candidates = findsByContent.get(digest) ?? [];
@@ -212,7 +234,9 @@ export function openEqualFinds(outbox: Outbox): EqualFinds {
       const stored = localId === undefined ? undefined : findByLocalId(outbox, localId);
       const entry = stored === undefined ? undefined : findImportOfFind(outbox, stored.id);
       if (localId === undefined || stored === undefined || stored.isHidden) return undefined;
-      return entry === undefined || entry.state === 'dropped' || entry.digest !== digest ? undefined : { localId, stored, entry };
+      return entry === undefined || entry.state === 'dropped' || entry.digest !== digest
+        ? undefined
+        : { localId, stored, entry, isAlike: false };
     },
   };
 }

@@ -1,7 +1,7 @@
 import { UsageError } from '../../base/errors.ts';
 import { msg } from '../../base/message.ts';
 import type { Entry } from '../../outbox/entry.ts';
-import type { Target } from '../../outbox/entry-queries.ts';
+import { makeRecordKey, type Target } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { checkRemovable, type Removal, removeTarget } from '../../outbox/removal.ts';
 import { findById } from '../../outbox/stored-finds.ts';
@@ -18,8 +18,13 @@ export type PlannedRemoval = {
 
 /** Plans a removal without changes. @throws UsageError for an unknown name, or a find that was removed before */
 export function planRemoval(outbox: Outbox, names: readonly string[]): PlannedRemoval[] {
-  return [...new Set(names)].map((name) => {
+  const targets = new Map<string, { readonly name: string; readonly target: Target }>();
+  for (const name of names) {
     const target = resolveRecordName(outbox, name);
+    const key = makeRecordKey(target);
+    targets.set(key, targets.get(key) ?? { name, target });
+  }
+  return [...targets.values()].map(({ name, target }) => {
     const isHidden = target.findId !== null && findById(outbox, target.findId)?.isHidden === true;
     if (isHidden) throw new UsageError(msg`${name} was removed before.`);
     return { name, target, ...checkRemovable(outbox, target) };

@@ -11,17 +11,27 @@ import {
   listNamesOfFinds,
   type StoredFind,
 } from '../../outbox/stored-finds.ts';
+import { makeIdKey, normalizeId } from '../../text/characters.ts';
 
-/** Returns stored finds by name. @throws UsageError with the unknown names */
+/** Returns stored finds by name, each once. @throws UsageError with the unknown names, or for an ambiguous one */
 export function resolveFindNames(outbox: Outbox, names: readonly string[]): StoredFind[] {
-  const finds = names.map((name) => findByLocalId(outbox, name) ?? findByIdentCely(outbox, name));
+  const lookUp = createFindLookup(outbox);
+  const finds = names.map((name) => requireUnambiguousName(lookUp(name), name));
   const missing = names.filter((_, index) => finds[index] === undefined);
   if (missing.length > 0) {
     assertSoundFinds(outbox);
     const names = missing.join(', ');
     throw new UsageError(msg`There is no find ${names}.`, { hint: msg`\`${cmd`pas list`}\` shows the finds.` });
   }
-  return finds.filter((find) => find !== undefined);
+  return [...new Map(finds.flatMap((find) => (find === undefined ? [] : [[find.id, find]]))).values()];
+}
+
+function requireUnambiguousName(named: NamedFind, name: string): StoredFind | undefined {
+  if (named === undefined || !('alike' in named)) return named;
+  const alike = named.alike.join(', ');
+  throw new UsageError(msg`${name} is ambiguous: it may be any of ${alike}.`, {
+    hint: msg`Write the name of the find exactly as it is spelled.`,
+  });
 }
 
 /** Returns the keys of records, by names as in {@link resolveRecordName}. */
@@ -54,13 +64,7 @@ function findKnownTarget(outbox: Outbox, name: string): Target {
  * @throws UsageError when it is neither
  */
 export function findTarget(outbox: Outbox, find: string): Target {
-  const stored = createFindLookup(outbox)(find);
-  if (stored !== undefined && 'alike' in stored) {
-    const alike = stored.alike.join(', ');
-    throw new UsageError(msg`${find} is ambiguous: it may be any of ${alike}.`, {
-      hint: msg`Write the name of the find exactly as it is spelled.`,
-    });
-  }
+  const stored = requireUnambiguousName(createFindLookup(outbox)(find), find);
   if (stored !== undefined) return { findId: stored.id, identCely: findImportOfFind(outbox, stored.id)?.identCely ?? null };
   const identCely = asIdent(find);
   if (identCely !== undefined) return { findId: null, identCely };
@@ -97,17 +101,17 @@ function makeRemovedFindError(find: string): UsageError {
   return new UsageError(msg`${find} was removed.`, { hint: msg`Queue it again first: ${cmd`pas resolve ${find} --resend`}` });
 }
 
-/** Result of a lookup: a find, none, or several that differ only in case. */
+/** Result of a lookup: a find, none, or several that differ only in case and blanks. */
 export type NamedFind = StoredFind | undefined | { readonly alike: readonly string[] };
 
-/** Makes a lookup of finds by local id and identifier, exact first, then in any case. The index is loaded once. */
+/** Makes a lookup of finds by local id and identifier: exact first, then by {@link makeIdKey}. The index is loaded once. */
 export function createFindLookup(outbox: Outbox): (name: string) => NamedFind {
   let folded: ReadonlyMap<string, ReadonlySet<string>> | undefined;
   return (name) => {
     const exact = findByLocalId(outbox, name) ?? findByIdentCely(outbox, name);
     if (exact !== undefined) return exact;
     folded ??= collectFoldedNames(outbox);
-    const [localId, ...otherIds] = folded.get(foldCase(name)) ?? [];
+    const [localId, ...otherIds] = folded.get(makeIdKey(name)) ?? [];
     if (otherIds.length > 0) return { alike: [localId ?? '', ...otherIds] };
     return localId === undefined ? undefined : findByLocalId(outbox, localId);
   };
@@ -116,14 +120,10 @@ export function createFindLookup(outbox: Outbox): (name: string) => NamedFind {
 function collectFoldedNames(outbox: Outbox): Map<string, Set<string>> {
   const names = new Map<string, Set<string>>();
   for (const { name, localId } of listNamesOfFinds(outbox)) {
-    const key = foldCase(name);
+    const key = makeIdKey(name);
     names.set(key, (names.get(key) ?? new Set()).add(localId));
   }
   return names;
-}
-
-function foldCase(name: string): string {
-  return name.normalize('NFC').toLowerCase();
 }
 
 /** Form of find identifiers; the contract leaves it open (A-ASSIGN-1), so it only helps to detect a typing error. */
@@ -133,7 +133,8 @@ export function isLikeIdent(text: string): boolean {
   return LOOKS_LIKE_IDENT.test(text);
 }
 
-/** Returns the identifier of a text in any case; undefined where it is none. */
+/** Returns the identifier of a typed text; undefined where it is none. */
 export function asIdent(text: string): string | undefined {
-  return [text, text.toUpperCase()].find(isLikeIdent);
+  const plain = normalizeId(text).replaceAll(' ', '');
+  return [plain, plain.toUpperCase()].find(isLikeIdent);
 }

@@ -12,10 +12,10 @@ import { type ImportContent, replaceImport } from '../../outbox/entries.ts';
 import type { ImportEntry } from '../../outbox/entry.ts';
 import { findImportOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { findById, findByIdentCely, findByLocalId, iterateFinds, type StoredFind } from '../../outbox/stored-finds.ts';
+import { findById, iterateFinds, type StoredFind } from '../../outbox/stored-finds.ts';
 import { collapseUnchecked } from './collapse-issues.ts';
 import { asFind, makeImportContent } from './enqueue-finds.ts';
-import { resolveFindNames } from './resolve-finds.ts';
+import { createFindLookup, resolveFindNames } from './resolve-finds.ts';
 
 type FindVerdict = { readonly valid: number; readonly invalid: number; readonly issues: readonly Issue[] };
 
@@ -63,7 +63,7 @@ function checkNames(outbox: Outbox, { schema }: ValidationContext): Issue[] {
 
 /** @throws FileError, UsageError where the name is no find's, but that of a folder or of a file other than XML */
 function assertNoOtherFile(outbox: Outbox, name: string): void {
-  const isFind = (findByLocalId(outbox, name) ?? findByIdentCely(outbox, name)) !== undefined;
+  const isFind = createFindLookup(outbox)(name) !== undefined;
   const stats = isFind ? undefined : statSync(name, { throwIfNoEntry: false });
   if (stats === undefined) return;
   if (stats.isDirectory()) throw new FileError(name, msg`${name} is a folder, not a file.`);

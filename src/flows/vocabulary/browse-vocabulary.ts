@@ -123,13 +123,19 @@ export function toTermJson(term: Term): object {
 
 /** Rejects an unknown set, which would look like an empty one. */
 function requireSet(vocabulary: Vocabulary, set: string): void {
+  const problem = findSetProblem(vocabulary, set);
+  if (problem !== undefined) throw problem;
+}
+
+/** Explains why a set has no entries here; distinguishes a typing error from an empty set. */
+export function findSetProblem(vocabulary: Vocabulary, set: string): UsageError | undefined {
   const counts = countBySet(vocabulary);
-  if (isHarvested(vocabulary, set) && counts.some(({ setSpec }) => isInSet(setSpec, set))) return;
+  if (isHarvested(vocabulary, set) && counts.some(({ setSpec }) => isInSet(setSpec, set))) return undefined;
   const nearest = findNearestSet(
     counts.map(({ setSpec }) => setSpec),
     set,
   );
-  throw new UsageError(t`Nothing of the set ${set} was harvested.`, {
+  return new UsageError(t`Nothing of the set ${set} was harvested.`, {
     hint:
       nearest === undefined
         ? t`\`${cmd`pas vocab sets`}\` lists what is here; \`${cmd`pas harvest-vocab`}\` harvests the rest.`

@@ -22,6 +22,7 @@ import type { Table } from '../../tables/table.ts';
 import { makeSuggest, type Suggest, type Suggestion } from '../../vocabulary/suggest.ts';
 import type { Vocabulary } from '../../vocabulary/term.ts';
 import { isHarvested } from '../../vocabulary/terms.ts';
+import { findSetProblem } from './browse-vocabulary.ts';
 
 /** Changes and checks of a museum's mapping. */
 
@@ -29,24 +30,24 @@ import { isHarvested } from '../../vocabulary/terms.ts';
 export function getSetOfName(text: string): string {
   const set = findSetSpec(text);
   if (set !== undefined) return set;
-  throw new UsageError(t`"${text}" is neither a set nor an element of a find.`, {
-    hint: t`Write heslo:obdobi, or obdobi, or period.`,
-  });
+  throw new UsageError(t`No element of a find has entries of "${text}".`, { hint: t`Write heslo:obdobi, or obdobi, or period.` });
 }
 
 type OneTerm = { readonly set: string; readonly term: string; readonly entry: string; readonly note: string | undefined };
 
+/** Harvested vocabularies, with their lookup without the mapping. */
+type Harvested = { readonly vocabulary: Vocabulary; readonly lookupTerm: LookupTerm };
+
 /**
  * Maps one term by a person's choice.
- * @param lookupTerm lookup without the mapping
  * @throws UsageError where the entry is not a usable one of the set
  */
-export function mapTerm({ rows }: Mapping, oneTerm: OneTerm, lookupTerm: LookupTerm) {
+export function mapTerm({ rows }: Mapping, oneTerm: OneTerm, harvested: Harvested) {
   const named = getSetOfName(oneTerm.set);
   const term = oneTerm.term.trim();
   if (term === '') throw new UsageError(t`The term is empty.`);
   // The entry's own set, where a family such as `heslo` was named: no element uses a whole family.
-  const { setSpec: set, id, label } = findEntry(lookupTerm, named, oneTerm.entry.trim());
+  const { setSpec: set, id, label } = findEntry(harvested, named, oneTerm.entry.trim());
   const key = getMappingKey(set, term);
   const keptRows = rows.filter((row) => getMappingKey(row.set, row.term) === key);
   const before = keptRows.find(({ confirmed }) => confirmed);
@@ -59,9 +60,11 @@ export function mapTerm({ rows }: Mapping, oneTerm: OneTerm, lookupTerm: LookupT
   };
 }
 
-function findEntry(lookupTerm: LookupTerm, set: string, text: string): TermCandidate {
+function findEntry({ vocabulary, lookupTerm }: Harvested, set: string, text: string): TermCandidate {
   const lookup = lookupTerm(set, text);
   const refuse = (message: string, nearest: readonly TermCandidate[] = []): never => {
+    const problem = findSetProblem(vocabulary, set);
+    if (problem !== undefined) throw problem;
     const names = nearest.map(({ id, label }) => `${id} (${label})`).join(', ');
     throw new UsageError(message, { hint: names === '' ? cmd`pas vocab list ${set}` : t`It may be ${names}.` });
   };
@@ -105,7 +108,7 @@ export function summarizeMapping(mapping: Mapping, lookupTerm: LookupTerm) {
 type Merged = { rows: MappedTerm[]; added: number; changed: number; unchanged: number; unconfirmed: number; issues: Issue[] };
 
 /** Merges the confirmed rows of a table into the mapping. @param all treats every row with an entry as confirmed */
-export function mergeMapping(stored: Mapping, table: Table, all: boolean, lookupTerm: LookupTerm): Merged {
+export function mergeMapping(stored: Mapping, table: Table, all: boolean, harvested: Harvested): Merged {
   const added = parseMapping(table, ANY_VOCABULARY);
   const tally = { added: 0, changed: 0, unchanged: 0, unconfirmed: 0, issues: [...added.issues] };
   const merged = new Map<string, MappedTerm>(stored.rows.map((row) => [getMappingKey(row.set, row.term), row]));
@@ -115,7 +118,7 @@ export function mergeMapping(stored: Mapping, table: Table, all: boolean, lookup
       tally.unconfirmed++;
       continue;
     }
-    const settled = settle({ ...row, confirmed: true }, lookupTerm);
+    const settled = settle({ ...row, confirmed: true }, harvested);
     if ('issue' in settled) tally.issues.push(settled.issue.with({ file: added.file, row: row.row }));
     if (!('row' in settled)) continue;
     const key = getMappingKey(settled.row.set, settled.row.term);
@@ -146,7 +149,7 @@ const ANY_VOCABULARY = 'heslo';
 type MergedTerm = { readonly row: MappedTerm; readonly issue?: Issue } | { readonly issue: Issue };
 
 /** Returns the row with the entry's own identifier and label, or an issue where they disagree. */
-function settle(row: MappingRow, lookupTerm: LookupTerm): MergedTerm {
+function settle(row: MappingRow, { vocabulary, lookupTerm }: Harvested): MergedTerm {
   const { row: _row, ...content } = row;
   const { set, term: ownTerm, id, label } = row;
   const standing = getMappingStanding(row, lookupTerm);
@@ -163,8 +166,11 @@ function settle(row: MappingRow, lookupTerm: LookupTerm): MergedTerm {
       if (id !== '') return { row: content, issue: makeWarningIssue('mapping-unchecked', message) };
       return { issue: makeErrorIssue('mapping-unchecked', t`"${ownTerm}" has no identifier, and ${set} was not harvested.`) };
     }
-    default:
-      return { issue: makeMappingConflictIssue(row, standing) };
+    default: {
+      const problem = findSetProblem(vocabulary, set);
+      if (problem === undefined) return { issue: makeMappingConflictIssue(row, standing) };
+      return { issue: makeErrorIssue('mapping-row', `${problem.message} ${problem.hint ?? ''}`.trim()) };
+    }
   }
 }
 

@@ -1,0 +1,206 @@
+import { readFileSync } from 'node:fs';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { makeWorkbook } from '../support/make-workbook.ts';
+import { expectDone, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { writeSeason } from '../support/season.ts';
+import { useMock } from '../support/use-mock.ts';
+
+/** Names of finds, records, projects, sets and sheets in the writing of people and of their programs. */
+
+const mock = useMock('--min-interval', '0');
+let home: Home;
+
+type Issue = { rule: string; severity: string; message: string; sheet?: string };
+type Report = { added: number; unchanged: number; equal: number; issues: Issue[] };
+
+const EN_DASH = '\u2013';
+const NBSP = '\u00a0';
+const RECORD = 'C-202400101-N00001';
+
+beforeAll(async () => {
+  home = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
+  await expectDone(home.pas('harvest-vocab', 'heslo', 'osoba'));
+  await expectDone(home.pas('import', writeSeason(home, 2)));
+});
+
+describe.each([
+  ['small letters', 'k-1'],
+  ['an en dash', `K${EN_DASH}1`],
+  ['blanks and small letters', ` k - 1${NBSP}`],
+  ['full-width characters', 'Ｋ－１'],
+])('a find named with %s', (_, name) => {
+  test.each([
+    ['show'],
+    ['build'],
+    ['validate'],
+    ['edit', '--set', 'poznamka=okraj', '--yes'],
+    ['number', 'set', '12'],
+    ['export', '--format', 'csv'],
+    ['add', '--resume', '--draft'],
+    ['push', '--dry-run'],
+  ])('is found by pas %s %s', async (...words) => {
+    const at = words.findIndex((word) => word.startsWith('-') || /^\d/.test(word));
+    const args =
+      words[0] === 'add' ? ['add', '--resume', name, '--draft'] : words.toSpliced(at === -1 ? words.length : at, 0, name);
+    const run = await home.copy().pas(...args.filter((word): word is string => word !== undefined));
+    expect(`${run.stdout}${run.stderr}`).not.toMatch(/There is no find|is not stored here/);
+    expect(run.code === 0 || words[0] === 'add').toBe(true);
+  });
+});
+
+test('a find that is named twice is exported, changed and removed once', async () => {
+  const one = home.copy();
+  expect((await one.pas('export', 'K-1', 'k-1', '--format', 'csv')).stdout.match(/^K-1;/gm)).toHaveLength(1);
+  expect(await one.json('remove', 'K-1', 'k-1', '--yes')).toMatchObject({ removed: ['K-1'] });
+});
+
+test('a project in small letters lists its finds', async () => {
+  expect(await home.json('list', '--project', 'c-202400101')).toHaveLength(2);
+});
+
+test('a table and --set name a project with dashes and blanks of a word processor', async () => {
+  const one = home.copy();
+  one.file('one.csv', `local_id;projekt;stav\nP-1;C${EN_DASH}202400101;1\n`);
+  await one.pas('import', 'one.csv');
+  const [, , find] = await one.json<{ elements: { projekt: { id: string } } }[]>('list');
+  expect(find?.elements.projekt.id).toBe('C-202400101');
+});
+
+describe('a second table with the local ids in another writing', () => {
+  const written = (one: Home, change: (text: string) => string): string => {
+    const table = readFileSync(`${home.folder}/season.csv`, 'utf8');
+    return one.file('second.csv', change(table).replaceAll('pole', 'louka'));
+  };
+
+  test('with en dashes has the same finds', async () => {
+    const one = home.copy();
+    const table = written(one, (text) => text.replaceAll('K-', `K${EN_DASH}`));
+    expect(await one.json<Report>('import', table, '--same')).toMatchObject({ added: 0, updated: 2 });
+  });
+
+  test('with small letters makes no second finds until a person says so', async () => {
+    const one = home.copy();
+    const table = written(one, (text) => text.replaceAll('K-', 'k-'));
+    const report = await one.json<Report>('import', table);
+    expect(report).toMatchObject({ added: 0, equal: 2 });
+    expect(report.issues.map(({ message }) => message).join()).toMatch(
+      /k-1.*K-1.*only in capitals or blanks.*--rename.*--as-new/,
+    );
+    expect(await one.json('import', table, '--rename', '--dry-run')).toMatchObject({ added: 0, updated: 2 });
+    expect(await one.json('import', table, '--as-new')).toMatchObject({ added: 2 });
+  });
+});
+
+test('a find cannot be added beside one whose local id differs in capitals only', async () => {
+  const run = await home.copy().pas('add', '--draft', '--set', 'local_id=k-1', '--set', 'poznamka=nic');
+  expect(run).toMatchObject({ code: 2, stderr: expect.stringContaining('There is already a find K-1.') });
+});
+
+describe('registration numbers of a CSV table', () => {
+  const imported = async (cell: string): Promise<{ numbers: { value: string }[]; issues: Issue[] }> => {
+    const one = home.copy();
+    return one.json('number', 'import', one.file('numbers.csv', `local_id;evidencni_cislo\nK-1;${cell}\n`));
+  };
+
+  test('a formula is no number', async () => {
+    const { numbers, issues } = await imported('"=B2&""x"""');
+    expect([numbers, issues.map(({ rule, severity }) => `${severity} ${rule}`)]).toEqual([[], ['error cell-formula']]);
+  });
+
+  test('a number behind the apostrophe of a spreadsheet is warned of', async () => {
+    const { numbers, issues } = await imported("'00124");
+    expect([numbers.length, issues.map(({ rule }) => rule)]).toEqual([1, ['cell-apostrophe']]);
+  });
+
+  test('the form ="00124" of exports is the text 00124', async () => {
+    const { numbers, issues } = await imported('="00124"');
+    expect([numbers.map(({ value }) => value), issues]).toEqual([['00124'], []]);
+  });
+
+  test('finds and records are named in any writing', async () => {
+    const one = home.copy();
+    const rows = [`k${EN_DASH}2;;A 1`, `;c-202400101${EN_DASH}n00001;A 2`];
+    const table = one.file('numbers.csv', `local_id;ident_cely;evidencni_cislo\n${rows.join('\n')}\n`);
+    const { numbers } = await one.json<{ numbers: { find: string }[] }>('number', 'import', table);
+    expect(numbers.map(({ find }) => find)).toEqual(['K-2', RECORD]);
+  });
+});
+
+describe('a workbook whose first sheet is a cover', () => {
+  const cover = {
+    name: 'Titul',
+    rows: [
+      ['Akce', 'Vedoucí', 'Rok'],
+      ['Petrovice', 'Novák', 2024],
+    ],
+  } as const;
+  const write = (one: Home, rows: readonly (readonly string[])[]): string =>
+    one.file(
+      'book.xlsx',
+      makeWorkbook([cover, { name: 'Nálezy', rows }, { name: 'List3' }, { name: 'Tajné', state: 'hidden', rows }]),
+    );
+
+  test('is imported with the names of the other sheets', async () => {
+    const one = home.copy();
+    const table = write(one, [
+      ['local_id', 'projekt', 'stav'],
+      ['S-1', 'C-202400101', '1'],
+    ]);
+    const { issues } = await one.json<Report>('import', table);
+    expect(issues.find(({ rule }) => rule === 'table-other-sheets')?.message).toMatch(/not read: Nálezy\. .*--sheet/);
+    const named = await one.json<Report>('import', table, '--sheet', 'Nálezy');
+    expect([named.added, named.issues.filter(({ rule }) => rule === 'table-other-sheets')]).toEqual([1, []]);
+  });
+
+  test('names them for registration numbers and own terms, too', async () => {
+    const one = home.copy();
+    const numbers = write(one, [
+      ['local_id', 'evidencni_cislo'],
+      ['K-1', '12'],
+    ]);
+    expect((await one.pas('number', 'import', numbers)).stdout).toContain('Nálezy');
+    expect(await one.json('number', 'import', numbers, '--sheet', 'Nálezy')).toMatchObject({ queued: 1 });
+    const terms = write(one, [
+      ['set', 'term', 'id', 'confirmed'],
+      ['obdobi', 'laten', 'HES-000286', 'yes'],
+    ]);
+    expect((await one.pas('vocab', 'map', 'import', terms)).stdout).toContain('Nálezy');
+    expect(await one.json('vocab', 'map', 'import', terms, '--sheet', 'Nálezy')).toMatchObject({ added: 1 });
+  });
+
+  test('the wizard names the sheet in the command for the next step', async () => {
+    const one = home.copy();
+    const table = write(one, [
+      ['č. nálezu', 'projekt'],
+      ['S-1', 'C-202400101'],
+    ]);
+    const { stderr } = await one.pas('import', table, '--wizard', '--yes', '--sheet', 'Nálezy', '--id-prefix', 'P-');
+    expect(stderr).toMatch(/Next: pas import .*book\.xlsx --map .*book\.map\.toml --sheet Nálezy --id-prefix P- --dry-run/);
+  });
+});
+
+describe('a mistyped set of own terms', () => {
+  test('is named with the nearest one when a term is mapped', async () => {
+    expect(await home.pas('vocab', 'map', 'set', 'xx', 'laten', 'nic')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('No element of a find has entries of "xx"'),
+    });
+    const { stderr } = await home.pas('vocab', 'map', 'set', 'heslo:obdobii', 'laten', 'nic');
+    expect(stderr).toMatch(/Nothing of the set heslo:obdobii was harvested.*\n?.*Did you mean heslo:obdobi\?/s);
+  });
+
+  test.each(['xx', 'heslo:obdobii'])(
+    '%s is not said to be missing from the harvest alone when a table is imported',
+    async (set) => {
+      const one = home.copy();
+      const run = await one.pas(
+        'vocab',
+        'map',
+        'import',
+        one.file('terms.csv', `set;term;id;confirmed\n${set};laten;HES-000286;yes\n`),
+      );
+      expect(run.stdout).toMatch(/No element of a find has entries of "xx"|Did you mean heslo:obdobi\?/);
+      expect(run.stdout).not.toContain('vocab map check');
+    },
+  );
+});
