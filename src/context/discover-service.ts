@@ -1,8 +1,8 @@
 import { ConfigError, getErrorMessage, LocalizedError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { type Exchange, type HttpResponse, TransportError } from '../http/exchange.ts';
-import { followRedirects } from '../oai/ask.ts';
 import { openOaiClient } from '../oai/client.ts';
+import { followRedirects } from '../oai/send-request.ts';
 import { parseToml } from '../store/toml.ts';
 import { readInputFile } from '../tables/input-file.ts';
 import { checkSettings, isLoopback, isProtected, isTable, type ProfileSettings } from './config.ts';

@@ -2,17 +2,17 @@ import { createHash } from 'node:crypto';
 import { systemClock } from '../base/clock.ts';
 import { HARVEST_RETRY, withRetry } from '../http/exchange.ts';
 import { openConnections } from '../http/send.ts';
-import type { OaiCredentials } from '../oai/ask.ts';
 import { type FetchPage, type Identity, listPages, type MetadataFormat, type OaiSet, openOaiClient } from '../oai/client.ts';
 import type { OaiHeader, OaiRecord } from '../oai/protocol.ts';
 import { type Json, listRepeatedElements, type RepeatedElements, toRecordJson } from '../oai/record-json.ts';
+import type { OaiCredentials } from '../oai/send-request.ts';
 import { checkAddress } from './connection.ts';
 
 export { OaiError, PasError } from '../base/errors.ts';
-export type { OaiCredentials } from '../oai/ask.ts';
 export type { Identity, MetadataFormat, OaiSet } from '../oai/client.ts';
 export type { OaiHeader, OaiRecord } from '../oai/protocol.ts';
 export type { Json } from '../oai/record-json.ts';
+export type { OaiCredentials } from '../oai/send-request.ts';
 export type { XmlElement } from '../xml/element.ts';
 
 export type HarvesterOptions = {

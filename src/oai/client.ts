@@ -2,7 +2,6 @@ import type { Clock } from '../base/clock.ts';
 import { OaiError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { getAttribute, getChild, getChildren, getChildText, type XmlDocument, type XmlElement } from '../xml/element.ts';
-import { type Ask, type AskOptions, makeAsk, type OaiAnswer, type OnToken, parseDocument } from './ask.ts';
 import { type BrokenRecord, MalformedAnswerError, recoverPage } from './malformed-error.ts';
 import {
   type OaiArguments,
@@ -13,6 +12,14 @@ import {
   parseHeaderAlone,
   parseRecord,
 } from './protocol.ts';
+import {
+  makeRequestSender,
+  type OaiAnswer,
+  type OnToken,
+  parseDocument,
+  type RequestOptions,
+  type SendRequest,
+} from './send-request.ts';
 
 /** OAI-PMH 2.0, section 4.2. */
 export type Identity = {
@@ -59,9 +66,9 @@ export type PageSource = {
   getRecordPage(identifier: string, metadataPrefix: string, signal?: AbortSignal): Promise<ListPage<OaiRecord>>;
 };
 
-/** The six verbs. Throws what {@link makeAsk} describes. */
+/** The six verbs. Throws what {@link makeRequestSender} describes. */
 export type OaiClient = PageSource & {
-  readonly ask: Ask;
+  readonly sendRequest: SendRequest;
   identify(signal?: AbortSignal): Promise<Identity>;
   listMetadataFormats(identifier?: string, signal?: AbortSignal): Promise<MetadataFormat[]>;
   listSets(args?: OaiArguments, signal?: AbortSignal): Promise<ListPage<OaiSet>>;
@@ -70,7 +77,7 @@ export type OaiClient = PageSource & {
   getRecord(identifier: string, metadataPrefix: string, signal?: AbortSignal): Promise<OaiRecord>;
 };
 
-export type OaiClientOptions = AskOptions & {
+export type OaiClientOptions = RequestOptions & {
   /** `{oai_base}`, without a slash at the end. */
   readonly oaiBase: string;
   /** Such as `2.2`; undefined for the generic endpoint, which serves the newest. */
@@ -81,31 +88,32 @@ export type OaiClientOptions = AskOptions & {
 export function openOaiClient(options: OaiClientOptions): OaiClient {
   const { oaiBase, version } = options;
   const endpoint = version === undefined ? `${oaiBase}/oai` : `${oaiBase}/${version}/oai`;
-  const ask = makeAsk(endpoint, options);
+  const sendRequest = makeRequestSender(endpoint, options);
   const askRecord = async (identifier: string, metadataPrefix: string, signal?: AbortSignal) => {
-    const answer = await ask('GetRecord', { identifier: toFullIdentifier(oaiBase, identifier), metadataPrefix }, signal);
+    const answer = await sendRequest('GetRecord', { identifier: toFullIdentifier(oaiBase, identifier), metadataPrefix }, signal);
     const element = getChild(answer.element, 'record');
     const record = element === undefined ? undefined : parseRecord(element);
     if (record !== undefined) return { answer, record };
     throw new MalformedAnswerError(t`The service did not send a complete record for ${identifier}.`, answer.body);
   };
   return {
-    ask,
-    identify: async (signal) => parseIdentity(await ask('Identify', {}, signal)),
+    sendRequest,
+    identify: async (signal) => parseIdentity(await sendRequest('Identify', {}, signal)),
     listMetadataFormats: async (identifier, signal) => {
       const args = identifier === undefined ? {} : { identifier: toFullIdentifier(oaiBase, identifier) };
-      const { element } = await ask('ListMetadataFormats', args, signal);
+      const { element } = await sendRequest('ListMetadataFormats', args, signal);
       return getChildren(element, 'metadataFormat').map(parseFormat);
     },
     listSets: async (args = {}, signal) => {
-      const answer = await ask('ListSets', args, signal);
+      const answer = await sendRequest('ListSets', args, signal);
       return { ...parsePaging(answer), items: getChildren(answer.element, 'set').map(parseSet), broken: [] };
     },
     listIdentifiers: async (args, signal, onToken) =>
-      parseWholePage(await ask('ListIdentifiers', args, signal, onToken), parseHeader),
+      parseWholePage(await sendRequest('ListIdentifiers', args, signal, onToken), parseHeader),
     listHeaders: async (args, signal, onToken) =>
-      parseWholePage(await ask('ListIdentifiers', args, signal, onToken), parseHeaderAlone),
-    listRecords: async (args, signal, onToken) => parseWholePage(await ask('ListRecords', args, signal, onToken), parseRecord),
+      parseWholePage(await sendRequest('ListIdentifiers', args, signal, onToken), parseHeaderAlone),
+    listRecords: async (args, signal, onToken) =>
+      parseWholePage(await sendRequest('ListRecords', args, signal, onToken), parseRecord),
     salvageRecords: ({ body }) => {
       const salvaged = recoverPage(body);
       if (salvaged === undefined) return undefined;

@@ -1,5 +1,5 @@
-import type { OaiCredentials } from '../../src/oai/ask.ts';
 import { type OaiClient, openOaiClient } from '../../src/oai/client.ts';
+import type { OaiCredentials } from '../../src/oai/send-request.ts';
 import { OAI_BASE, type Script } from './scripted-oai.ts';
 
 /** A harvesting client whose service says what the script has. */

@@ -116,7 +116,7 @@ async function ask<Answer extends object>(
   const version = schemaVersion ?? context.getProfile().schemaVersion;
   const client = await openHarvestClient(context, version);
   try {
-    if (xml === true) context.streams.stdout.write((await client.ask(verb, args, signal)).body);
+    if (xml === true) context.streams.stdout.write((await client.sendRequest(verb, args, signal)).body);
     else {
       const answer = await read({ client, version, args, signal });
       await show(context, answer);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { peekResumptionToken } from '../../../src/oai/ask.ts';
+import { peekResumptionToken } from '../../../src/oai/send-request.ts';
 
 const page = (token: string): string => `<OAI-PMH><ListRecords><record/>${token}</ListRecords></OAI-PMH>`;
 

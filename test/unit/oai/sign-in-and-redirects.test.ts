@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { AuthError, InterruptedError, OaiError } from '../../../src/base/errors.ts';
 import { TransportError } from '../../../src/http/exchange.ts';
-import { extractToken, type OaiCredentials } from '../../../src/oai/ask.ts';
 import { openOaiClient } from '../../../src/oai/client.ts';
+import { extractToken, type OaiCredentials } from '../../../src/oai/send-request.ts';
 import { openSession } from '../../../src/pas-api/session.ts';
 import { makeClient, RECORDS } from '../../support/scripted-client.ts';
 import { answer, listXml, OAI_BASE, oaiError, oaiXml, recordXml, scripted } from '../../support/scripted-oai.ts';

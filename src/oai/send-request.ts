@@ -29,7 +29,7 @@ export type OaiCredentials =
       readonly renew?: (refused: string, signal?: AbortSignal) => Promise<string>;
     };
 
-export type AskOptions = {
+export type RequestOptions = {
   /** Must retry transient failures (503, 429, lost connections) and keep the pace. */
   readonly exchange: Exchange;
   readonly credentials: OaiCredentials;
@@ -52,7 +52,7 @@ export type OaiAnswer = {
  * @throws UsageError (arguments), OaiError (protocol errors, invalid answers), AuthError (401, 403), UnavailableError (no answer,
  * 429, 5xx), InterruptedError (the signal)
  */
-export type Ask = (verb: Verb, args: OaiArguments, signal?: AbortSignal, onToken?: OnToken) => Promise<OaiAnswer>;
+export type SendRequest = (verb: Verb, args: OaiArguments, signal?: AbortSignal, onToken?: OnToken) => Promise<OaiAnswer>;
 
 export type OnToken = (token: string) => void;
 
@@ -67,7 +67,7 @@ const ALWAYS_UNPACKED_BYTES = 1024 * 1024;
 const UNPACKED_PIECE_BYTES = 512 * 1024;
 
 /** Makes a function that sends one request and parses its answer. It follows a redirect once, and remembers it. */
-export function makeAsk(endpoint: string, options: AskOptions): Ask {
+export function makeRequestSender(endpoint: string, options: RequestOptions): SendRequest {
   const { exchange, credentials, maxAnswerBytes = DEFAULT_MAX_ANSWER_BYTES } = options;
   const get = followRedirects(endpoint, exchange);
   return async (verb, args, signal, onToken) => {
