@@ -695,7 +695,7 @@ class Scene {
     }
   }
 
-  /** What the last command made is not wanted any more. */
+  /** Excludes the finds of the last command from the expectation. */
   async #takeBack(machine: MachineName, run: () => Promise<Ended>): Promise<void> {
     const isLeft = (entry: Entry): boolean =>
       this.#entries(machine).some(
