@@ -4,8 +4,8 @@ import { ask, fetchPages, parseError, parseHeaders } from '../support/raw-harves
 import { answerValidator, faults, SCHEMA_BASE, SCHEMA_VERSIONS, type SchemaVersion } from '../support/schema-validators.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 
-// Every verb, set and format and, but for lists, every version, as an archivist; in the newest version as roles that see less, too. Each answer
-// must be valid against the schema of OAI-PMH, of Dublin Core or of the version that was asked.
+// Every verb and error in each version; every set and format in the newest one, also as roles that see less. Each answer must be
+// valid against the schema of OAI-PMH, of Dublin Core or of the version that was asked.
 
 let mock: TestMock;
 /** As the schema wants it; what is written otherwise is told apart. */
@@ -65,8 +65,10 @@ describe.each(SCHEMA_VERSIONS)('version %s', (version) => {
 
 const NEWEST: SchemaVersion = '2.2';
 
-// Each record of the seed is valid in each version (harvest-seed.test.ts), and lists are made in the same way in all of them.
-test.each(['anonymous', 'researcher', 'archivist'] as const)('lists of every set in both formats, as %s', async (as) => {
+// Each record of the seed is valid in each version (harvest-seed.test.ts), and answers are made in the same way in all of them.
+const ROLES = ['anonymous', 'researcher', 'archivist'] as const;
+
+test.each(ROLES)('lists of every set in both formats, as %s', async (as) => {
   for (const set of await listSets(NEWEST)) {
     for (const format of ['oai_dc', 'oai_svc']) {
       const query = `metadataPrefix=${format}&set=${set}`;
@@ -77,22 +79,21 @@ test.each(['anonymous', 'researcher', 'archivist'] as const)('lists of every set
   }
 });
 
-test.each([
-  ...SCHEMA_VERSIONS.map((version) => [version, 'archivist'] as const),
-  [NEWEST, 'anonymous'] as const,
-  [NEWEST, 'researcher'] as const,
-])('one record of every set in version %s, with its formats, as %s', async (version, as) => {
-  for (const set of await listSets(version)) {
+test.each(ROLES)('one record of every set, with its formats, as %s', async (as) => {
+  for (const set of await listSets(NEWEST)) {
     // View of an archivist; other roles may get the refusal in place of it.
-    const { text } = await ask(mock, `verb=ListIdentifiers&metadataPrefix=oai_dc&set=${set}`, { version, as: 'archivist' });
+    const { text } = await ask(mock, `verb=ListIdentifiers&metadataPrefix=oai_dc&set=${set}`, {
+      version: NEWEST,
+      as: 'archivist',
+    });
     const identifier = encodeURIComponent(parseHeaders(text)[0]?.identifier ?? '');
     for (const format of ['oai_dc', 'oai_svc']) {
       const query = `verb=GetRecord&metadataPrefix=${format}&identifier=${identifier}`;
-      const record = await ask(mock, query, { version, as });
+      const record = await ask(mock, query, { version: NEWEST, as });
       // Users are hidden from the anonymous: for them there is no such record.
       expect(parseError(record.text)).toBe(as === 'anonymous' && set === 'uzivatel' ? 'idDoesNotExist' : undefined);
-      expectValid(version, record.text);
+      expectValid(NEWEST, record.text);
     }
-    expectValid(version, (await ask(mock, `verb=ListMetadataFormats&identifier=${identifier}`, { version, as })).text);
+    expectValid(NEWEST, (await ask(mock, `verb=ListMetadataFormats&identifier=${identifier}`, { version: NEWEST, as })).text);
   }
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { DatabaseError, UsageError } from '../../../src/base/errors.ts';
 import type { SetHarvest } from '../../../src/flows/harvest/harvest-vocabulary.ts';
 import type { Vocabulary } from '../../../src/vocabulary/term.ts';
-import { isHarvested } from '../../../src/vocabulary/terms.ts';
+import { findTermByIdent, isHarvested } from '../../../src/vocabulary/terms.ts';
 import { OAI_BASE } from '../../support/scripted-oai.ts';
 import { tempVocabulary } from '../../support/temp-vocabulary.ts';
 import { aRepository, ident, sorted } from '../../support/term-repository.ts';
@@ -39,6 +39,23 @@ describe('an incomplete list', () => {
     const [result] = await harvest(repository, vocabulary, { skipBroken: true });
     expect(result?.broken).toEqual([{ identifier: `${OAI_BASE}/id/${ident(5)}`, reason: expect.stringContaining('&amp;') }]);
     expect(stored(vocabulary).size).toBe(9);
+  });
+
+  test('because of a record without an identifier marks no other as lost', async () => {
+    using store = tempVocabulary();
+    const vocabulary = store.openSource(OAI_BASE);
+    const repository = aRepository(5);
+    await harvest(repository, vocabulary);
+    const { exchange } = repository;
+    const unnamed = Object.assign(repository, {
+      exchange: async (request: Parameters<typeof exchange>[0]) => {
+        const response = await exchange(request);
+        return { ...response, body: Buffer.from(response.body.toString().replace(`/id/${ident(4)}<`, '/id/& <')) };
+      },
+    });
+    const [result] = await harvest(unnamed, vocabulary, { full: true, skipBroken: true });
+    expect(result).toMatchObject({ vanished: 0, broken: [{ identifier: undefined }] });
+    expect(findTermByIdent(vocabulary, ident(4))?.gone).toBeNull();
   });
 
   test('with a record that is not a term names it, and the rest is stored', async () => {
