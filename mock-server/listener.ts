@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { getErrorMessage } from './base/error-message.ts';
 import { makeHtmlPage } from './base/problem.ts';
@@ -10,22 +10,39 @@ import type { MockServerOptions } from './state/options.ts';
 /** Timeouts of the proxies and the application server before the service (A-WIRE-3). */
 const TIMEOUTS = { requestTimeout: 600_000, keepAliveTimeout: 60_000 } as const;
 
+type Listening = {
+  readonly server: Server;
+  /** Reachable address. */
+  readonly origin: string;
+  readonly port: number;
+  /** Ends the server and all connections, also those without a request or a TLS handshake, which Node would wait for. */
+  close(): Promise<void>;
+};
+
 /**
  * Listens, with TLS where a certificate is given.
- * @returns the server and its reachable address
  * @throws Error where the certificate or the port cannot be used
  */
-export async function startListening(
-  options: MockServerOptions,
-): Promise<{ readonly server: Server; readonly origin: string; readonly port: number }> {
+export async function startListening(options: MockServerOptions): Promise<Listening> {
   const { tlsCert, tlsKey, host = '127.0.0.1' } = options;
   if ((tlsCert === undefined) !== (tlsKey === undefined)) throw new Error('--tls-cert and --tls-key are given together');
   const isSecure = tlsCert !== undefined && tlsKey !== undefined;
   const server = isSecure ? createSecureServer(tlsCert, tlsKey) : createServer(TIMEOUTS);
   answerMalformed(server);
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  const close = async (): Promise<void> => {
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    server.closeAllConnections();
+    for (const socket of sockets) socket.destroy();
+    await closed;
+  };
   await listen(server, options.port ?? 0, host);
   const { port } = server.address() as AddressInfo;
-  return { server, origin: `${isSecure ? 'https' : 'http'}://${toReachableHost(host)}:${port}`, port };
+  return { server, origin: `${isSecure ? 'https' : 'http'}://${toReachableHost(host)}:${port}`, port, close };
 }
 
 /**

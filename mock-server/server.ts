@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { isInList, toPlainAddress } from './base/address-list.ts';
 import { type Addresses, CONTROL_PATH, getAddressesAt, makeAddresses } from './base/addresses.ts';
@@ -49,7 +49,7 @@ const LINGER_MS = 5_000;
  */
 export async function startMockServer(givenOptions: MockServerOptions = {}): Promise<MockServer> {
   const options = readMockServerOptions(givenOptions, 'options');
-  const { server, origin, port } = await startListening(options);
+  const { server, origin, port, close: closeListener } = await startListening(options);
   const addresses = makeAddresses(origin, options);
   const tenants: NonNullable<Mock['tenants']> = new Tenants(async (mount, tenantOptions) => {
     // Each tenant has its own data and faults.
@@ -60,7 +60,7 @@ export async function startMockServer(givenOptions: MockServerOptions = {}): Pro
       seed: content,
     });
   });
-  const recording = openRecording(options.record, server);
+  const recording = openRecording(options.record, closeListener);
   const ready = createMock(options, addresses, { tenants, recording });
   // A client that connects before the seed is loaded waits for it.
   const take = (message: IncomingMessage, response: ServerResponse): void => {
@@ -70,8 +70,7 @@ export async function startMockServer(givenOptions: MockServerOptions = {}): Pro
   // A client that waits for `100 Continue` is checked by the head first (RFC 9110, section 10.1.1).
   server.on('checkContinue', take);
   const mock = await ready.catch((thrown: unknown) => {
-    server.close();
-    server.closeAllConnections();
+    void closeListener();
     recording?.close();
     throw thrown;
   });
@@ -84,9 +83,7 @@ export async function startMockServer(givenOptions: MockServerOptions = {}): Pro
   warmUp.unref();
   const close = async (): Promise<void> => {
     clearTimeout(warmUp);
-    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-    server.closeAllConnections();
-    await closed;
+    await closeListener();
     recording?.close();
     mock.dispose();
   };
@@ -103,11 +100,11 @@ export async function startMockServer(givenOptions: MockServerOptions = {}): Pro
 }
 
 /** @throws Error where the file cannot be created: then the server does not start */
-function openRecording(path: string | undefined, server: Server): Recording | undefined {
+function openRecording(path: string | undefined, closeListener: () => Promise<void>): Recording | undefined {
   try {
     return path === undefined ? undefined : new Recording(path);
   } catch (thrown) {
-    server.close();
+    void closeListener();
     throw thrown;
   }
 }

@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { type RequestOptions, request } from 'node:https';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { PROJECT } from '../support/run-pas.ts';
@@ -34,6 +36,14 @@ describe('HTTPS', () => {
     const origin = new URL(base_url).origin;
     expect((await asked(`${control_url}/state`, { headers: { origin } })).status).toBe(200);
     await expect(fetch(base_url.replace('https', 'http'))).rejects.toThrow();
+  });
+
+  test('ends at once, also with a connection whose client never greets', async () => {
+    const mock = await startMock(TLS);
+    const silent = connect(mock.server.port, '127.0.0.1');
+    await once(silent, 'connect');
+    expect((await asked(`${mock.server.control_url}/health`)).status).toBe(200);
+    await Promise.all([mock.close(), once(silent, 'close')]);
   });
 
   test('supports faults that cut the connection', async () => {
