@@ -354,12 +354,14 @@ export type ResolveReference = (field: Field, cell: string) => Reading<Reference
 
 /** Caches the resolution of each distinct cell: a season has a few dozen in all its rows, and the rows share the references. */
 export function rememberReferences(lookupTerm: LookupTerm = () => ({ kind: 'not-harvested' })): ResolveReference {
-  const resolutions = new Map<string, ReturnType<ResolveReference>>();
+  const resolutionsOf = new Map<Field, Map<string, ReturnType<ResolveReference>>>();
   return (field, text) => {
-    const cell = withoutInvisible(text);
-    const key = `${field.name} ${cell}`;
-    const reading = resolutions.get(key) ?? resolveReference(field, cell, lookupTerm);
-    resolutions.set(key, reading);
+    const resolutions = resolutionsOf.get(field) ?? new Map<string, ReturnType<ResolveReference>>();
+    resolutionsOf.set(field, resolutions);
+    const known = resolutions.get(text);
+    if (known !== undefined) return known;
+    const reading = resolveReference(field, withoutInvisible(text), lookupTerm);
+    resolutions.set(text, reading);
     return reading;
   };
 }

@@ -227,10 +227,13 @@ const TOO_NARROW = /^#{3,}$/;
 /** A lost letter inside a word; addresses of pages have a `?` there, too. */
 const LOST_LETTER = /\p{L}\uFFFD+\p{L}|\p{Ll}{2}\uFFFD|\p{Ll}\?\p{Ll}/u;
 
+/** Characters of which each pattern above requires one: most cells have none. */
+const MAY_BE_FAULTY = /[\u0000-\u0008\u000b\u000c\u000e-\u001f#:?\u007f-\u009f\ufffd-\uffff]/;
+
 /** Returns one issue for each cell that differs from what its author saw; the caller adds the row. */
 export function checkCells(cells: readonly string[], header: readonly string[]): Issue[] {
   return cells.flatMap((cell, index) => {
-    const issue = cell === '' ? undefined : checkCell(cell);
+    const issue = cell.length > MAX_CELL_CHARACTERS || MAY_BE_FAULTY.test(cell) ? checkCell(cell) : undefined;
     return issue === undefined ? [] : [issue.with({ column: header[index] ?? '' })];
   });
 }

@@ -1,4 +1,4 @@
-import type { LookupArea, LookupProject, LookupTerm, TermCandidate, TermLookup } from '../find/lookup.ts';
+import type { LookupArea, LookupProject, LookupTerm, ProjectLookup, TermCandidate, TermLookup } from '../find/lookup.ts';
 import {
   type BoundingBox,
   computeDistanceToPolygonM,
@@ -28,12 +28,13 @@ const IDENTIFIER = /^(?:[A-Z]{1,4}-\d{6}|ruian-\d{2,6})$/i;
 const MAX_CANDIDATES = 5;
 
 /** Caches answers, since a table repeats its cells. */
-function memoizeLookup<Words extends readonly string[], Answer>(look: (...words: Words) => Answer): (...words: Words) => Answer {
+function memoizeLookup<Answer>(look: (word: string) => Answer): (word: string) => Answer {
   const answers = new Map<string, Answer>();
-  return (...words) => {
-    const key = words.join('\n');
-    const answer = answers.get(key) ?? look(...words);
-    answers.set(key, answer);
+  return (word) => {
+    const known = answers.get(word);
+    if (known !== undefined) return known;
+    const answer = look(word);
+    answers.set(word, answer);
     return answer;
   };
 }
@@ -41,11 +42,14 @@ function memoizeLookup<Words extends readonly string[], Answer>(look: (...words:
 /** Makes a lookup by identifier, else by Czech or English name. */
 export function makeTermLookup(vocabulary: Vocabulary): LookupTerm {
   const lookUpPerson = makePeopleLookup(vocabulary);
-  return memoizeLookup((setSpec, text) => {
-    const cell = text.trim();
-    if (IDENTIFIER.test(normalizeId(cell))) return lookUpByIdentifier(vocabulary, setSpec, cell);
-    return setSpec === PEOPLE_SET ? lookUpPerson(cell) : lookUpByName(vocabulary, setSpec, cell);
-  });
+  const getLookup = memoizeLookup((setSpec) =>
+    memoizeLookup((text): TermLookup => {
+      const cell = text.trim();
+      if (IDENTIFIER.test(normalizeId(cell))) return lookUpByIdentifier(vocabulary, setSpec, cell);
+      return setSpec === PEOPLE_SET ? lookUpPerson(cell) : lookUpByName(vocabulary, setSpec, cell);
+    }),
+  );
+  return (setSpec, text) => getLookup(setSpec)(text);
 }
 
 function lookUpByIdentifier(vocabulary: Vocabulary, setSpec: string, cell: string): TermLookup {
@@ -101,7 +105,7 @@ const PROJECT_SET = 'projekt';
 
 /** @param account of the harvest; undefined where it is not known */
 export function makeProjectLookup(vocabulary: Vocabulary, account?: string): LookupProject {
-  return memoizeLookup((ident) => {
+  return memoizeLookup((ident): ProjectLookup => {
     const term = findTermByIdent(vocabulary, ident.trim());
     // A vanished project may only be invisible to the account that harvested last.
     if (term === undefined || term.setSpec !== PROJECT_SET || term.gone === 'vanished') {
