@@ -92,31 +92,6 @@ test('the workbook with issues keeps days as days, and its columns fit their con
   expect(widths[4]).toBe(50);
 });
 
-test('common date formats are read if they mean one day, and explained otherwise', async () => {
-  const homeCopy = home.copy();
-  const run = await homeCopy.pas('import', odd('dates-of-people.csv'), '--json');
-  const report = JSON.parse(run.stdout) as Report;
-  expect([run.code, report.added]).toEqual([3, 5]);
-  const problems = report.issues.filter(({ rule }) => rule === 'date').map(({ row, message }) => [row, message]);
-  expect(problems).toEqual([
-    [7, expect.stringContaining('is a month, not a day')],
-    [8, expect.stringContaining('is more than one day')],
-    [9, expect.stringContaining('is a month')],
-    [10, expect.stringContaining('is a year')],
-    [11, expect.stringContaining("a spreadsheet's day number: 2024-06-01")],
-    [12, expect.stringContaining('can be two different days')],
-  ]);
-  const finds = await homeCopy.json<{ local_id: string; elements: Record<string, unknown> }[]>('list');
-  const day = (id: string) => finds.find(({ local_id }) => local_id === id)?.elements['datum_nalezu'];
-  expect(['D-1', 'D-2', 'D-3', 'D-4', 'D-5'].map(day)).toEqual([
-    '2024-06-01',
-    '2024-06-03',
-    '2024-06-03',
-    '2024-06-01',
-    '2024-06-01',
-  ]);
-});
-
 test('map links and full plus codes are points, in tables, in pas add and in pas edit', async () => {
   const homeCopy = home.copy();
   const run = await homeCopy.pas('import', odd('links-of-maps.csv'), '--json');

@@ -149,31 +149,6 @@ describe('texts are what a cell shows, numbers and days what it stores', () => {
 });
 
 describe('a cell changed by a spreadsheet is named:', () => {
-  test('spreadsheet errors in any language, columns that were too narrow and lost letters, in CSV', async () => {
-    const errors = [
-      '#N/A',
-      '#HODNOTA!',
-      '#ODKAZ!',
-      '#NÁZEV?',
-      '#DIV/0!',
-      '#ČÍSLO!',
-      '#WERT!',
-      '#NV',
-      '#REF!',
-      'Err:502',
-      '########',
-    ];
-    const sound = ['#1', 'č. #3', '# poznámka!', 'je to nůž?', 'Err', 'https://example.org/a?b=c'];
-    const rows = [...errors, ...sound, 'st?edov?k'].map((text, index) => `E-${index};${text}`);
-    const { finds, issues } = await imported(home.copy(), 'e.csv', ['local_id;poznamka', ...rows].join('\n'));
-    const wrong = issues.filter(({ severity }) => severity === 'error');
-    expect(wrong.map(({ row, column }) => [row, column])).toEqual(errors.map((_, index) => [index + 2, 'poznamka']));
-    expect([...finds.values()].map(({ poznamka }) => poznamka)).toEqual([...sound, 'st?edov?k']);
-    expect(issues.filter(({ severity }) => severity === 'warning')).toMatchObject([
-      { rule: 'table-lost-letter', row: rows.length + 1, message: expect.stringContaining('"st?edov?k"') },
-    ]);
-  });
-
   test('ids that a spreadsheet shortened or converted to a day cause a warning', async () => {
     const ids = ['1,23E+11', '2.led', 'čvn-24', '1-Feb', '01.05.2024'];
     const { issues, added } = await imported(home.copy(), 'ids.csv', ['local_id', ...ids, '12/2024', '2.1'].join('\n'));
@@ -181,40 +156,6 @@ describe('a cell changed by a spreadsheet is named:', () => {
     expect(issues.map(({ row, column, severity }) => [row, column, severity])).toEqual(
       ids.map((_, index) => [index + 2, 'local_id', 'warning']),
     );
-  });
-
-  test('a number with more digits than programs keep', async () => {
-    const homeCopy = home.copy();
-    const feature = '{"type":"Feature","geometry":null,"properties":{"local_id":"G","poznamka":12345678901234567890}}';
-    const geojson = await imported(homeCopy, 'a.geojson', `{"type":"FeatureCollection","features":[${feature}]}`);
-    expect(geojson.issues).toMatchObject([
-      { rule: 'table-number', severity: 'error', message: expect.stringContaining('poznamka') },
-    ]);
-    const xlsx = workbook(
-      ['local_id', 'poznamka'],
-      ['X-1', { xml: '<c r="@"><v>1.2345678901234567E+19</v></c>' }],
-      ['X-2', 9_007_199_254_740_991],
-    );
-    expect((await imported(homeCopy, 'a.xlsx', xlsx)).named).toEqual([['table-number', 2, 'poznamka']]);
-  });
-
-  test('days of unset clocks, and HTML in a description', async () => {
-    const days = ['1970-01-01', '1980-01-01', '1904-01-01', '1899-12-30', '1989-12-31'];
-    const rows = days.map((day, index) => `D-${index};${day};`);
-    const { issues, finds } = await imported(
-      home.copy(),
-      'd.csv',
-      ['local_id;datum_nalezu;poznamka', ...rows, 'H;2024-06-01;<p>spona<br>z <b>bronzu</b></p>', 'T;2024-06-01;a < b > c'].join(
-        '\n',
-      ),
-    );
-    expect(issues.map(({ rule, row, severity }) => [rule, row, severity])).toEqual([
-      ...[['text-html', days.length + 2, 'warning']],
-      ...days.map((_, index) => ['date-plausible', index + 2, 'warning']),
-    ]);
-    expect([finds.get('H'), finds.get('T')]).toMatchObject([{ poznamka: 'spona\nz bronzu' }, { poznamka: 'a < b > c' }]);
-    const gpx = `<gpx xmlns="http://www.topografix.com/GPX/1/1"><wpt lat="49.8" lon="15"><name>W</name><desc><![CDATA[<table><tr><td>spona</td></tr></table>]]></desc></wpt></gpx>`;
-    expect((await imported(home.copy(), 'w.gpx', gpx)).finds.get('W')).toMatchObject({ poznamka: 'spona' });
   });
 });
 

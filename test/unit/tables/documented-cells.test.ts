@@ -74,8 +74,10 @@ const CASES: Readonly<Record<string, () => Promise<void> | void>> = {
     expect(await readCell('poznamka', { xml: '<c r="@"><f>A1</f><v></v></c>' })).toBe('error table-formula');
   },
   'an error such as': async () => {
-    for (const text of ['#N/A', '#HODNOTA!', '#WERT!', 'Err:502', '#####'])
+    for (const text of '#N/A #HODNOTA! #ODKAZ! #NÁZEV? #DIV/0! #ČÍSLO! #WERT! #NV #REF! Err:502 #####'.split(' '))
       expect(await readText('poznamka', text)).toMatch(/^error table-/);
+    for (const text of ['#1', 'č. #3', '# poznámka!', 'je to nůž?', 'Err', 'https://example.org/a?b=c'])
+      expect(await readText('poznamka', text)).toBe(text);
   },
   'a moment such as': async () => {
     const moment = new Date('2024-05-31T22:00:00Z');
@@ -85,14 +87,17 @@ const CASES: Readonly<Record<string, () => Promise<void> | void>> = {
     expect(await readText('datum_nalezu', '2024-05-31T22:00:00Z')).toBe(day);
   },
   'the first day of a clock': async () => {
-    for (const day of ['1970-01-01', '1980-01-01', '1904-01-01']) expect(await readText('datum_nalezu', day)).toBe(`${day} !`);
+    for (const day of ['1970-01-01', '1980-01-01', '1904-01-01', '1899-12-30', '1989-12-31'])
+      expect(await readText('datum_nalezu', day)).toBe(`${day} !`);
+    expect(await readText('datum_nalezu', '1989-12-30')).toBe('1989-12-30');
   },
   'an id such as': async () => {
     for (const id of ['1,23E+11', '2.led', '01.05.2024']) expect(await readText('evidencni_cislo', id)).toBe(`${id} !`);
   },
   'a word with a': async () => expect(await readText('poznamka', 'st?edov?k')).toBe('st?edov?k !'),
   'HTML in a description': async () => {
-    expect(await readText('poznamka', '<p>spona</p>')).toBe('spona !');
+    expect(await readText('poznamka', '<p>spona<br>z <b>bronzu</b></p>')).toBe('spona\nz bronzu !');
+    expect(await readText('poznamka', 'a < b > c')).toBe('a < b > c');
     const gpx =
       '<gpx><wpt lat="49.8" lon="15"><name>A</name><desc>&lt;p&gt;spona&lt;img src="a.jpg"&gt;&lt;/p&gt;</desc></wpt></gpx>';
     expect((await readFinds('a.gpx', Buffer.from(gpx))).finds).toMatchObject([
